@@ -11,6 +11,7 @@ const u64 = z.unknown().transform((value, context) => {
 })
 
 const passedOn = z.unknown().refine((value) => isShallow(value))
+const encoded = z.array(z.string())
 const orNull = <T>(schema: z.ZodType<T>) => schema.nullish().transform((value) => value ?? null)
 const context = z.object({ slot: u64 })
 
@@ -36,7 +37,7 @@ export const readFee = (result: unknown) => {
 const account = z.object({
   lamports: u64,
   owner: z.string(),
-  data: passedOn,
+  data: encoded,
   executable: z.boolean(),
   rentEpoch: u64.optional(),
   space: u64.optional(),
@@ -49,7 +50,7 @@ const simulation = z.object({
     logs: orNull(z.array(z.string())),
     unitsConsumed: orNull(u64),
     loadedAccountsDataSize: orNull(u64),
-    returnData: orNull(z.object({ programId: z.string(), data: passedOn })),
+    returnData: orNull(z.object({ programId: z.string(), data: encoded })),
     innerInstructions: orNull(z.array(z.unknown()).refine((value) => isShallow(value))),
     accounts: orNull(z.array(account.nullable())),
     replacementBlockhash: orNull(z.object({ blockhash: z.string(), lastValidBlockHeight: u64 })),

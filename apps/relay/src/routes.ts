@@ -1,3 +1,4 @@
+import { validate } from "@svc/http"
 import type { z } from "zod"
 import { readBlockHeight, readFee, readLatestBlockhash, readSignatureStatus, readSimulation } from "./answers.ts"
 import { badRequest } from "./errors.ts"
@@ -17,7 +18,7 @@ export type Scope = "transaction:inspect" | "transaction:send"
 export type RequestClass = "inspect" | "status" | "send"
 
 /** What applies to the bytes of this request: the settings, lowered by the caller's token. */
-export type WireRules = { readonly maxBytes: number; readonly verify: Verify }
+type WireRules = { readonly maxBytes: number; readonly verify: Verify }
 
 type Prepared = {
   readonly params: readonly unknown[]
@@ -35,10 +36,10 @@ export type Route = {
   readonly maxAnswerBytes: number
   readonly request: z.ZodType
   readonly response: z.ZodType
-  /** Checks a body beyond its schema and makes the upstream call's parameters. */
-  readonly prepare: (body: never, rules: WireRules) => Prepared | Promise<Prepared>
-  /** Reads the provider's result; throws when it is malformed. Send's is judged by `judgeSend`. */
-  readonly read: ((result: unknown) => unknown) | undefined
+  /** Checks a JSON body, by its schema and beyond it, and makes the upstream call's parameters. */
+  readonly prepare: (body: unknown, rules: WireRules) => Prepared | Promise<Prepared>
+  /** Makes the answer of the provider's result; throws when that is malformed. */
+  readonly read: (result: unknown) => unknown
 }
 
 const KiB = 1024
@@ -52,12 +53,12 @@ const chainView = ({ commitment, minContextSlot }: z.output<typeof schemas.lates
 // As a JSON number, exact beyond 2^53 too.
 const minSlot = (slot: string | null | undefined) => (slot == null ? {} : { minContextSlot: JSON.rawJSON(slot) })
 
-const row = <Request extends z.ZodType>(
+const row = <Body>(
   route: Omit<Route, "prepare" | "request"> & {
-    readonly request: Request
-    readonly prepare: (body: z.output<Request>, rules: WireRules) => Prepared | Promise<Prepared>
+    readonly request: z.ZodType<Body>
+    readonly prepare: (body: Body, rules: WireRules) => Prepared | Promise<Prepared>
   },
-): Route => route
+): Route => ({ ...route, prepare: (body, rules) => route.prepare(validate(route.request, body), rules) })
 
 /** The six routes. */
 export const routes: readonly Route[] = [
@@ -168,7 +169,8 @@ export const routes: readonly Route[] = [
       }
       return { params: [transaction, options], signature }
     },
-    read: undefined,
+    // Judged before: see send.ts.
+    read: (signature) => ({ signature }),
   }),
 ]
 

@@ -6,9 +6,9 @@ const u64 = z
   .regex(/^(0|[1-9][0-9]*)$/, "must be a decimal string without leading zeros")
   .max(20)
   .refine(fitsU64, "must be at most 18446744073709551615")
-  .meta({ id: "U64", description: "An unsigned 64-bit integer as a decimal string.", example: "18446744073709551615" })
+  .meta({ description: "An unsigned 64-bit integer as a decimal string.", example: "18446744073709551615" })
 
-const commitment = z.enum(["processed", "confirmed", "finalized"]).meta({ id: "Commitment" })
+const commitment = z.enum(["processed", "confirmed", "finalized"])
 
 const base64 = z.string().meta({ description: "Canonical, padded base64 (standard alphabet).", format: "byte" })
 
@@ -47,8 +47,9 @@ export const sendRequest = z.strictObject({
 })
 
 const count = u64.nullable()
-// Whatever the chain says here is passed on as it is.
-const anything = z.any()
+// The chain's own words, passed on as they are.
+const chainError = z.union([z.null(), z.string(), z.record(z.string(), z.any())])
+const encoded = z.array(z.string()).meta({ description: 'The bytes and their encoding: [base64, "base64"].' })
 
 export const latestBlockhashResponse = z.object({ blockhash: z.string(), contextSlot: u64, lastValidBlockHeight: u64 })
 export const blockHeightResponse = z.object({ blockHeight: u64 })
@@ -60,7 +61,7 @@ export const feeResponse = z.object({
 const account = z.object({
   lamports: u64,
   owner: z.string(),
-  data: anything.meta({ description: 'The account\'s bytes: [base64, "base64"].' }),
+  data: encoded,
   executable: z.boolean(),
   rentEpoch: u64.optional(),
   space: u64.optional(),
@@ -68,12 +69,12 @@ const account = z.object({
 
 export const simulateResponse = z.object({
   contextSlot: u64,
-  err: anything.meta({ description: "null when the simulation succeeded." }),
+  err: chainError.meta({ description: "null when the simulation succeeded." }),
   logs: z.array(z.string()).nullable(),
   unitsConsumed: count,
   loadedAccountsDataSize: count,
-  returnData: z.object({ programId: z.string(), data: anything }).nullable(),
-  innerInstructions: z.array(anything).nullable(),
+  returnData: z.object({ programId: z.string(), data: encoded }).nullable(),
+  innerInstructions: z.array(z.any()).nullable(),
   accounts: z.array(account.nullable()).nullable(),
   replacementBlockhash: z.object({ blockhash: z.string(), lastValidBlockHeight: u64 }).nullable(),
 })
@@ -84,7 +85,7 @@ export const signatureStatusResponse = z.object({
       slot: u64,
       confirmations: count.meta({ description: "null means rooted." }),
       confirmationStatus: commitment.nullable(),
-      err: anything.meta({ description: "null when the transaction succeeded." }),
+      err: chainError.meta({ description: "null when the transaction succeeded." }),
     })
     .nullable()
     .meta({ description: "null when the provider has not seen the signature." }),
@@ -94,33 +95,31 @@ export const sendResponse = z.object({
   signature: z.string().meta({ description: "The transaction's first signature, base58 of 64 bytes." }),
 })
 
-export const errorEnvelope = z
-  .object({
-    code: z.string(),
-    message: z.string(),
-    retryable: z.boolean().meta({ description: "Whether the same request may succeed later." }),
-    requestId: z.string(),
-    submissionState: z
-      .enum(["not_submitted", "unknown"])
-      .optional()
-      .meta({ description: "On every error of send: whether the transaction is proven not to have been submitted." }),
-    signature: z.string().optional().meta({ description: "With an unknown submission: the signature to look up." }),
-    details: z
-      .union([
-        z.strictObject({ path: z.string(), reason: z.string() }),
-        z.strictObject({
-          code: z.int(),
-          message: z.string().max(256),
-          data: z
-            .strictObject({ err: anything, logs: z.array(z.string()), unitsConsumed: u64 })
-            .partial()
-            .optional(),
-        }),
-      ])
-      .optional()
-      .meta({ description: "The first failure of a refused body, or the provider's error." }),
-  })
-  .meta({ id: "Error" })
+export const errorEnvelope = z.object({
+  code: z.string(),
+  message: z.string(),
+  retryable: z.boolean().meta({ description: "Whether the same request may succeed later." }),
+  requestId: z.string(),
+  submissionState: z
+    .enum(["not_submitted", "unknown"])
+    .optional()
+    .meta({ description: "On every error of send: whether the transaction is proven not to have been submitted." }),
+  signature: z.string().optional().meta({ description: "With an unknown submission: the signature to look up." }),
+  details: z
+    .union([
+      z.strictObject({ path: z.string(), reason: z.string() }),
+      z.strictObject({
+        code: z.int(),
+        message: z.string().max(256),
+        data: z
+          .strictObject({ err: chainError, logs: z.array(z.string()), unitsConsumed: u64 })
+          .partial()
+          .optional(),
+      }),
+    ])
+    .meta({ id: "ErrorDetails", description: "The first failure of a refused body, or the provider's error." })
+    .optional(),
+})
 
 export const healthResponse = z.object({
   status: z.literal("ok"),

@@ -11,12 +11,12 @@ export type SendOutcome =
   | { readonly state: "unknown"; readonly error: ApiError }
 
 /** Statuses that come from the provider's front door: the call was turned away unread. */
-const provingStatuses = [401, 403, 404, 405, 413, 415, 429]
+const provingStatuses = new Set([401, 403, 404, 405, 413, 415, 429])
 
 /** JSON-RPC errors raised before a node hands a transaction on: parsing, parameters, preflight, signatures, health. */
-const provingCodes = [-32700, -32600, -32601, -32602, -32002, -32003, -32005, -32006, -32013, -32015, -32016]
+const provingCodes = new Set([-32700, -32600, -32601, -32602, -32002, -32003, -32005, -32006, -32013, -32015, -32016])
 const preflightFailure = -32002
-const retryable = [-32005, -32016]
+const retryable = new Set([-32005, -32016])
 
 // A preflight that finds the transaction on the chain already: some earlier copy of it was submitted.
 const mayBeAlreadyProcessed = ({ message, data }: RpcFailure): boolean => {
@@ -28,17 +28,16 @@ const mayBeAlreadyProcessed = ({ message, data }: RpcFailure): boolean => {
 const provesNotSubmitted = (failure: UpstreamFailure): boolean => {
   switch (failure.kind) {
     case "rpc-error":
-      return (
-        provingCodes.includes(failure.code) && !(failure.code === preflightFailure && mayBeAlreadyProcessed(failure))
-      )
+      return provingCodes.has(failure.code) && !(failure.code === preflightFailure && mayBeAlreadyProcessed(failure))
     case "http-error":
-      return provingStatuses.includes(failure.status)
+      return provingStatuses.has(failure.status)
     case "transport-error":
     case "timeout":
       return !failure.started
     case "malformed":
-      return false
+      break
   }
+  return false
 }
 
 /** Judges a provider's answer to sendTransaction by what it proves about the transaction with this signature. */
@@ -53,6 +52,6 @@ export const judgeSend = (answer: UpstreamAnswer, signature: string, redact: Red
     return { state: "unknown", error: submissionUnknown(signature, { timedOut: answer.kind === "timeout", details }) }
   }
   if (answer.kind !== "rpc-error") return { state: "rejected", error: unavailable(answer) }
-  const error = errors.fail("upstream_rpc_error", { retryable: retryable.includes(answer.code), details })
+  const error = errors.fail("upstream_rpc_error", { retryable: retryable.has(answer.code), details })
   return { state: "rejected", error }
 }

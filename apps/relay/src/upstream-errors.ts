@@ -11,9 +11,9 @@ export type RpcFailure = Extract<UpstreamAnswer, { kind: "rpc-error" }>
 export type Redact = (text: string) => string
 
 /** Statuses that a provider gives before it looks at the call: the operator must act, a retry changes nothing. */
-const refusals = [401, 403, 404, 405, 413, 415]
+const refusals = new Set([401, 403, 404, 405, 413, 415])
 const maxMessageLength = 256
-const retryable = [-32004, -32005, -32014, -32016, -32603]
+const retryable = new Set([-32004, -32005, -32014, -32016, -32603])
 
 export const createRedact = (url: string): Redact => {
   const { host, hostname, username, password, pathname, searchParams } = new URL(url)
@@ -58,7 +58,7 @@ export const unavailable = (failure: UpstreamFailure): ApiError =>
   failure.kind === "http-error"
     ? errors.fail("upstream_unavailable", {
         message: `The provider answered with HTTP status ${failure.status}.`,
-        retryable: !refusals.includes(failure.status),
+        retryable: !refusals.has(failure.status),
       })
     : errors.fail("upstream_unavailable")
 
@@ -67,7 +67,7 @@ export const inspectFailure = (failure: UpstreamFailure, redact: Redact): ApiErr
   if (failure.kind === "timeout") return errors.fail("upstream_timeout")
   if (failure.kind !== "rpc-error") return unavailable(failure)
   return errors.fail("upstream_rpc_error", {
-    retryable: retryable.includes(failure.code),
+    retryable: retryable.has(failure.code),
     details: rpcDetails(failure, redact),
   })
 }

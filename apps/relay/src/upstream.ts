@@ -2,7 +2,7 @@ import { Agent } from "undici"
 import { parseExact } from "./exact-json.ts"
 
 /** One JSON-RPC call. */
-export type UpstreamCall = {
+type UpstreamCall = {
   readonly method: string
   readonly params: readonly unknown[]
   /** For the whole call, connecting included, in milliseconds. */

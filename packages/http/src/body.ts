@@ -103,6 +103,8 @@ export type JsonBodyOptions = BodyOptions & {
   readonly emptyAs?: unknown
   /** Refuse an object that names a key twice. */
   readonly uniqueKeys?: boolean
+  /** Told how many bytes the body has, once all of it is there. */
+  readonly onSize?: (bytes: number) => void
 }
 
 const mediaTypeFault = (c: Context): string | undefined => {
@@ -124,6 +126,7 @@ export const readJson = async (c: Context, options: JsonBodyOptions): Promise<un
   const untyped = mayBeEmpty && c.req.header("content-type") === undefined
   if (fault !== undefined && !untyped) throw new BodyError({ kind: "unsupported-media-type", reason: fault })
   const bytes = await readBody(c, options)
+  options.onSize?.(bytes.length)
   if (mayBeEmpty && bytes.length === 0) return options.emptyAs
   if (fault !== undefined) throw new BodyError({ kind: "unsupported-media-type", reason: fault })
   try {
