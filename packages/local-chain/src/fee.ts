@@ -14,7 +14,6 @@ const precompiles: ReadonlySet<string> = new Set([
 // Without a limit of its own a transaction is budgeted 3,000 units for an instruction to one of these, else 200,000.
 const builtins: ReadonlySet<string> = new Set([
   "11111111111111111111111111111111",
-  "Vote111111111111111111111111111111111111111",
   computeBudget,
   "BPFLoader1111111111111111111111111111111111",
   "BPFLoader2111111111111111111111111111111111",

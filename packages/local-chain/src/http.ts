@@ -30,7 +30,8 @@ const plain = (status: number, body: string, headers: Record<string, string> = {
 const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> => {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of request) {
+  // Left early, the request must stay whole: with it would go the connection for the answer.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     if (!Buffer.isBuffer(chunk)) continue
     size += chunk.length
     if (size > maxBodyBytes) return undefined

@@ -2,6 +2,8 @@ import { RpcError } from "./errors.ts"
 
 export type Method = (params: readonly unknown[]) => unknown
 
+const maxBatch = 1000
+
 type Id = string | number | bigint | null
 type Answer = { jsonrpc: "2.0"; id: Id } & (
   | { result: unknown }
@@ -48,7 +50,9 @@ export const createRpc = (methods: Readonly<Record<string, Method>>) => {
 
   return (request: unknown): Answer | Answer[] | undefined => {
     if (!Array.isArray(request)) return answer(request)
-    if (request.length === 0) return errorAnswer(null, new RpcError("invalidRequest", "Invalid request: empty batch"))
+    if (request.length === 0 || request.length > maxBatch) {
+      return errorAnswer(null, new RpcError("invalidRequest", `Invalid request: a batch holds 1 to ${maxBatch} calls`))
+    }
     const answers = request.map(answer).filter((one) => one !== undefined)
     return answers.length === 0 ? undefined : answers
   }
