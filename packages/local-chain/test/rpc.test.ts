@@ -173,6 +173,6 @@ test("no change to a transaction's bytes ends the process or is called an intern
         }
       },
     ),
-    { numRuns: 1500 },
+    { numRuns: 500 },
   )
 })
