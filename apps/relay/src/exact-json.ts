@@ -6,8 +6,8 @@ type RawJson = { readonly rawJSON: string }
 declare global {
   // In the language since 2025, not yet in the compiler's library.
   interface JSON {
-    rawJSON: (text: string) => RawJson
-    isRawJSON: (value: unknown) => value is RawJson
+    rawJSON(text: string): RawJson
+    isRawJSON(value: unknown): value is RawJson
     parse(
       text: string,
       reviver: (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown,
