@@ -4,7 +4,7 @@ import { Hono } from "hono"
 import { describeRelay } from "./document.ts"
 import { errors } from "./errors.ts"
 import { type Call, createHandler, type HandlerParts, type RelayEnv } from "./handle.ts"
-import { answerHeaders, errorAnswer, errorBody, jsonAnswer } from "./render.ts"
+import { answerHeaders, errorAnswer, errorBody, jsonAnswer, unreadableAnswer } from "./render.ts"
 import { routes } from "./routes.ts"
 
 export type AppParts = {
@@ -93,5 +93,5 @@ export const createApp = (parts: AppParts) => {
     if (running > 0) await new Promise<void>((resolve) => (onIdle = resolve))
   }
 
-  return { fetch: app.fetch, request: app.request, idle }
+  return { fetch: app.fetch, onUnreadable: () => unreadableAnswer(randomId()), idle }
 }

@@ -79,7 +79,7 @@ await runService(async () => {
   })
   // A little over the longest upstream timeout, so that the last answer still gets out.
   const drainMs = Math.max(...Object.values(config.timeoutMs)) + 500
-  const server = await serve({ fetch: app.fetch, host: config.host, port: config.port, drainMs })
+  const server = await serve({ ...app, host: config.host, port: config.port, drainMs })
   draining = server.draining
   port = server.port
   log.info({ host: server.host, port, transactions: config.enabled }, "listening")

@@ -1,6 +1,7 @@
 import type { ApiError } from "@svc/errors"
 import type { Context } from "hono"
 import type { ContentfulStatusCode } from "hono/utils/http-status"
+import { badRequest } from "./errors.ts"
 import type { RelayEnv } from "./handle.ts"
 
 const sendPath = "/transactions/v1/send"
@@ -21,36 +22,56 @@ const always = {
   "Access-Control-Expose-Headers": exposed.join(", "),
 }
 
-/** The headers of every answer. */
-export const answerHeaders = (c: Context<RelayEnv>): Record<string, string> => ({
-  ...always,
-  "X-Request-Id": c.get("requestId"),
-  "X-Svc-Upstream-Attempted": c.get("call")?.attempted === true ? "true" : "false",
+/** Of a request, what its answer must tell. */
+type About = { readonly requestId: string; readonly attempted: boolean; readonly isSend: boolean }
+
+const aboutOf = (c: Context<RelayEnv>): About => ({
+  requestId: c.get("requestId"),
+  attempted: c.get("call")?.attempted === true,
+  isSend: c.req.path === sendPath,
 })
 
-export const jsonAnswer = (c: Context<RelayEnv>, body: string): Response =>
-  c.body(body, 200, { ...answerHeaders(c), "Content-Type": "application/json" })
+const headersOf = ({ requestId, attempted }: About): Record<string, string> => ({
+  ...always,
+  "X-Request-Id": requestId,
+  "X-Svc-Upstream-Attempted": String(attempted),
+})
 
-/** The error's body: on the send path it always says what became of the transaction. */
-export const errorBody = (c: Context<RelayEnv>, error: ApiError): string =>
+// On the send path an error always says what became of the transaction.
+const bodyOf = ({ requestId, isSend }: About, error: ApiError): string =>
   JSON.stringify({
     code: error.code,
     message: error.message,
     retryable: error.retryable === true,
-    requestId: c.get("requestId"),
-    ...(c.req.path === sendPath && { submissionState: "not_submitted" }),
+    requestId,
+    ...(isSend && { submissionState: "not_submitted" }),
     ...error.extra,
     details: error.details,
   })
 
-export const errorAnswer = (c: Context<RelayEnv>, error: ApiError, body = errorBody(c, error)): Response => {
-  const headers: Record<string, string> = {
-    ...answerHeaders(c),
-    "Content-Type": "application/json",
-    "X-Error-Code": error.code,
-    ...error.headers,
-  }
-  if (error.retryAfterSeconds !== undefined) headers["Retry-After"] = String(error.retryAfterSeconds)
+const errorHeaders = (about: About, error: ApiError): Record<string, string> => ({
+  ...headersOf(about),
+  "Content-Type": "application/json",
+  "X-Error-Code": error.code,
+  ...error.headers,
+  ...(error.retryAfterSeconds !== undefined && { "Retry-After": String(error.retryAfterSeconds) }),
+})
+
+/** The headers of every answer. */
+export const answerHeaders = (c: Context<RelayEnv>): Record<string, string> => headersOf(aboutOf(c))
+
+export const jsonAnswer = (c: Context<RelayEnv>, body: string): Response =>
+  c.body(body, 200, { ...answerHeaders(c), "Content-Type": "application/json" })
+
+export const errorBody = (c: Context<RelayEnv>, error: ApiError): string => bodyOf(aboutOf(c), error)
+
+export const errorAnswer = (c: Context<RelayEnv>, error: ApiError, body = errorBody(c, error)): Response =>
   // The table's statuses all have a body.
-  return c.body(body, error.status as ContentfulStatusCode, headers)
+  c.body(body, error.status as ContentfulStatusCode, errorHeaders(aboutOf(c), error))
+
+/** Answers a request whose head can't be read. Its path isn't known, so it is treated as a send. */
+export const unreadableAnswer = (requestId: string): Response => {
+  const about = { requestId, attempted: false, isSend: true }
+  const error = badRequest("invalid_request", "", "the Host header or the request target is not valid")
+  return new Response(bodyOf(about, error), { status: error.status, headers: errorHeaders(about, error) })
 }

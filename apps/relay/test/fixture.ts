@@ -87,7 +87,7 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
         }
       : undefined,
   })
-  const server = await serve({ fetch: app.fetch, host: "127.0.0.1", port: 0, drainMs: 5000 })
+  const server = await serve({ ...app, host: "127.0.0.1", port: 0, drainMs: 5000 })
   draining = server.draining
   const url = `http://127.0.0.1:${server.port}`
 
@@ -95,7 +95,7 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
     const response = await fetch(url + path, init)
     const { status, headers } = response
     expectHeaders(headers, status)
-    const described = status !== 405 && (init.method === "POST" || init.method === "GET") && path in paths
+    const described = paths[path]?.[init.method === "POST" ? "post" : "get"] !== undefined && status !== 405
     const text = await (described ? (await check(init.method ?? "GET", path, response)).text() : response.text())
     const body: unknown = text === "" ? undefined : JSON.parse(text)
     if (status >= 400) {
