@@ -64,7 +64,8 @@ const openTransactions = (config: Config, log: Logger) => {
 await runService(async () => {
   const config = await readConfig(process.env)
   const log = await createLogger({ level: config.logLevel, pretty: process.stdout.isTTY, service: "relay" })
-  const telemetry = config.telemetry ? await startTelemetry(process.env, version) : undefined
+  const onProblem = (reason: string) => log.warn({ reason: reason.slice(0, 300) }, "the metrics could not be exported")
+  const telemetry = config.telemetry ? await startTelemetry(process.env, version, onProblem) : undefined
   const transactions = openTransactions(config, log)
   let draining = () => false
   let port = config.port
