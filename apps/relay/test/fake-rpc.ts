@@ -13,7 +13,7 @@ export type RpcRequest = {
 /** What the upstream does with one request: writes these bytes, then this. */
 export type Reply = {
   readonly write?: string | Buffer
-  readonly then: "keep" | "end" | "reset" | "stall"
+  readonly after: "keep" | "end" | "reset" | "stall"
 }
 
 export type Script = (request: RpcRequest) => Reply
@@ -25,7 +25,7 @@ export const http = (status: number, body: string | Buffer, headers: Record<stri
 }
 
 /** A JSON text as the answer, whatever it is. */
-export const raw = (body: string | Buffer, status = 200): Reply => ({ write: http(status, body), then: "keep" })
+export const raw = (body: string | Buffer, status = 200): Reply => ({ write: http(status, body), after: "keep" })
 
 /** `result` and `error` are JSON texts, so that a script can write any number. */
 export const result = ({ id }: RpcRequest, json: string): Reply => raw(`{"jsonrpc":"2.0","id":${id},"result":${json}}`)
@@ -71,8 +71,8 @@ export const startFakeRpc = async () => {
       requests.push(request)
       const reply = script(request)
       const done = (): void => {
-        if (reply.then === "end") socket.end()
-        if (reply.then === "reset") socket.resetAndDestroy()
+        if (reply.after === "end") socket.end()
+        if (reply.after === "reset") socket.resetAndDestroy()
       }
       if (reply.write === undefined) done()
       else socket.write(reply.write, done)

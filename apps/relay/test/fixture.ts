@@ -21,7 +21,7 @@ import { createUpstream } from "../src/upstream.ts"
 import { createRedact } from "../src/upstream-errors.ts"
 import type { Usage } from "../src/usage.ts"
 
-export const version = "1.0.0"
+const version = "1.0.0"
 const publicUrl = "http://localhost:4002"
 const check = responseChecker(JSON.parse(JSON.stringify(describeRelay(version, publicUrl))))
 

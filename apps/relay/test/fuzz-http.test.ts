@@ -141,7 +141,7 @@ test(`${runs} requests of any kind, to a provider of any kind: every answer is o
           if (kind === "result") return result(r, value)
           if (kind === "error") return rpcError(r, { code, data: JSON.parse(value) as unknown }, status)
           if (kind === "status") return raw(value, status)
-          return { write: Buffer.from(bytes), then: "end" }
+          return { write: Buffer.from(bytes), after: "end" }
         })
         const authorization = given.authorization === "token" ? `Bearer ${token}` : given.authorization
         const { status: got, text } = await call(

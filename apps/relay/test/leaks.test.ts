@@ -66,8 +66,8 @@ test("nothing that leaves for usage, metrics or logs holds a transaction, signat
     (r: Parameters<typeof result>[0]) => rpcError(r, { code: -32002, message: `at ${rpc.url} with ${rpcKey}`, data }),
     (r: Parameters<typeof result>[0]) => result(r, JSON.stringify(signature)),
     (r: Parameters<typeof result>[0]) => result(r, `{"context":{"slot":1},"value":{"logs":["${programLog}"]}}`),
-    () => ({ then: "reset" as const }),
-    () => ({ write: "nonsense\r\n\r\n", then: "end" as const }),
+    () => ({ after: "reset" as const }),
+    () => ({ write: "nonsense\r\n\r\n", after: "end" as const }),
   ]) {
     rpc.script(script)
     await post("send", { transaction })

@@ -66,7 +66,7 @@ test("SIGTERM: a send in flight gets its answer, a late request 503, usage is fl
   })
   rpc.script((request) => result(request, "5"))
   expect((await post(service.url, "block-height", {})).status).toBe(200)
-  rpc.script(() => ({ then: "stall" }))
+  rpc.script(() => ({ after: "stall" }))
   const transaction = await signedTransaction(await anySigner(), [memo(new Uint8Array(3))])
   const send = post(service.url, "send", { transaction })
   await rpc.received(2)
@@ -100,7 +100,7 @@ test("SIGTERM: a send in flight gets its answer, a late request 503, usage is fl
 test("SIGTERM waits for a send whose client has left", async () => {
   const rpc = await startFakeRpc()
   const service = await startService(enabled(rpc.url))
-  rpc.script(() => ({ then: "stall" }))
+  rpc.script(() => ({ after: "stall" }))
   const transaction = await signedTransaction(await anySigner(), [memo(new Uint8Array(3))])
   const body = JSON.stringify({ transaction })
   const client = connect(service.port, "127.0.0.1")

@@ -122,7 +122,7 @@ test("claims lower the sizes too", async () => {
 })
 
 test("places: send and the rest apart, taken without waiting, free again after the answer", async () => {
-  rpc.script(() => ({ then: "stall" }))
+  rpc.script(() => ({ after: "stall" }))
   relay = await startRelay(rpc.url, {
     env: { SVC_TRANSACTION_INSPECT_CONCURRENCY: "2", SVC_TRANSACTION_SEND_CONCURRENCY: "1" },
   })
@@ -150,7 +150,7 @@ test("places: send and the rest apart, taken without waiting, free again after t
 })
 
 test("a subject's claim limits its places, and leaves others theirs", async () => {
-  rpc.script(() => ({ then: "stall" }))
+  rpc.script(() => ({ after: "stall" }))
   relay = await startRelay(rpc.url, { auth: issuer.plugin })
   const alice = await issuer.bearer({ limits: { max_transaction_concurrency: 1 } })
   const held = relay.post("block-height", {}, alice)

@@ -107,8 +107,8 @@ test("the six metrics count what happened, with no attributes but the named ones
     (r: Parameters<typeof result>[0]) => result(r, "1"),
     () => raw("", 500),
     () => raw("{"),
-    () => ({ then: "reset" as const }),
-    () => ({ then: "stall" as const }),
+    () => ({ after: "reset" as const }),
+    () => ({ after: "stall" as const }),
   ]) {
     rpc.script(script)
     await relay.post("block-height", {})

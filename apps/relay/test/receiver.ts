@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 
-export type Received = {
+type Received = {
   readonly method: string
   readonly url: string
   readonly headers: IncomingMessage["headers"]

@@ -40,7 +40,7 @@ const behaviours: Behaviour[] = [
   { name: "accepted", script: (r) => result(r, `"${idOf(String(r.params[0]))}"`), accepts: true },
   {
     name: "accepted, then reset",
-    script: (r) => ({ ...result(r, `"${idOf(String(r.params[0]))}"`), then: "reset" }),
+    script: (r) => ({ ...result(r, `"${idOf(String(r.params[0]))}"`), after: "reset" }),
     accepts: true,
   },
   { name: "another signature", script: (r) => result(r, '"1111"') },
@@ -50,15 +50,15 @@ const behaviours: Behaviour[] = [
   { name: "neither", script: ({ id }) => raw(`{"jsonrpc":"2.0","id":${id}}`) },
   { name: "a page", script: () => raw("<html>") },
   { name: "huge", script: (r) => result(r, `"${"a".repeat(70_000)}"`) },
-  { name: "redirect", script: () => ({ write: http(308, "", { location: rpc.url }), then: "keep" }) },
-  { name: "stall", script: () => ({ then: "stall" }) },
-  { name: "stalled answer", script: () => ({ write: whole.subarray(0, 100), then: "stall" }) },
-  { name: "half answer", script: () => ({ write: whole.subarray(0, 100), then: "end" }) },
-  { name: "half answer, reset", script: () => ({ write: whole.subarray(0, 20), then: "reset" }) },
-  { name: "reset", script: () => ({ then: "reset" }) },
-  { name: "end", script: () => ({ then: "end" }) },
-  { name: "no HTTP", script: () => ({ write: "hello\r\n\r\n", then: "end" }) },
-  { name: "answer, then reset", script: (r) => ({ ...result(r, '"1111"'), then: "reset" }) },
+  { name: "redirect", script: () => ({ write: http(308, "", { location: rpc.url }), after: "keep" }) },
+  { name: "stall", script: () => ({ after: "stall" }) },
+  { name: "stalled answer", script: () => ({ write: whole.subarray(0, 100), after: "stall" }) },
+  { name: "half answer", script: () => ({ write: whole.subarray(0, 100), after: "end" }) },
+  { name: "half answer, reset", script: () => ({ write: whole.subarray(0, 20), after: "reset" }) },
+  { name: "reset", script: () => ({ after: "reset" }) },
+  { name: "end", script: () => ({ after: "end" }) },
+  { name: "no HTTP", script: () => ({ write: "hello\r\n\r\n", after: "end" }) },
+  { name: "answer, then reset", script: (r) => ({ ...result(r, '"1111"'), after: "reset" }) },
   ...[400, 402, 408, 409, 500, 502, 503, 504].map((status) => ({ name: `${status}`, script: () => raw("no", status) })),
   ...[401, 403, 404, 405, 413, 415, 429].map((status) => ({
     name: `${status}`,
@@ -157,7 +157,7 @@ test("a client that leaves does not stop a send: it runs to its end, and is coun
   let release = (): void => {}
   const gate = new Promise<void>((resolve) => (release = resolve))
   const slow = await startFakeRpc()
-  slow.script(() => ({ then: "stall" }))
+  slow.script(() => ({ after: "stall" }))
   const ended: UsageEvent[] = []
   const own = await startRelay(slow.url, {
     usage: { record: (event) => ended.push(event), flush: () => Promise.resolve() },

@@ -15,7 +15,7 @@ import {
   signTransactionMessageWithSigners,
 } from "@solana/kit"
 
-export const anyBlockhash = "EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N"
+const anyBlockhash = "EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N"
 const memoProgram = address("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr")
 const systemProgram = address("11111111111111111111111111111111")
 

@@ -60,7 +60,7 @@ const answers: Record<string, [Script, UpstreamAnswer]> = {
     { kind: "http-error", status: 500 },
   ],
   "a redirect": [
-    () => ({ write: http(307, "", { location: "/elsewhere" }), then: "keep" }),
+    () => ({ write: http(307, "", { location: "/elsewhere" }), after: "keep" }),
     { kind: "http-error", status: 307 },
   ],
   "an error with another id": [
@@ -83,13 +83,13 @@ const answers: Record<string, [Script, UpstreamAnswer]> = {
   "bytes that are not UTF-8": [() => raw(Buffer.from([0x22, 0xff, 0x22])), { kind: "malformed" }],
   "a body over the cap": [(r) => result(r, `"${"a".repeat(1000)}"`), { kind: "malformed" }],
   "a refusal with a body over the cap": [() => raw("a".repeat(2000), 403), { kind: "http-error", status: 403 }],
-  "a reset after reading": [() => ({ then: "reset" }), { kind: "transport-error", started: true }],
-  "an end without an answer": [() => ({ then: "end" }), { kind: "transport-error", started: true }],
+  "a reset after reading": [() => ({ after: "reset" }), { kind: "transport-error", started: true }],
+  "an end without an answer": [() => ({ after: "end" }), { kind: "transport-error", started: true }],
   "half an answer": [
-    () => ({ write: http(200, "a".repeat(100)).subarray(0, 90), then: "end" }),
+    () => ({ write: http(200, "a".repeat(100)).subarray(0, 90), after: "end" }),
     { kind: "transport-error", started: true },
   ],
-  "no HTTP at all": [() => ({ write: "SSH-2.0-x\r\n", then: "keep" }), { kind: "transport-error", started: true }],
+  "no HTTP at all": [() => ({ write: "SSH-2.0-x\r\n", after: "keep" }), { kind: "transport-error", started: true }],
 }
 
 test.each(Object.entries(answers))("%s is read as what it is, after one request", async (_name, [script, expected]) => {
@@ -104,7 +104,7 @@ test("a stalled provider is given up at the deadline, mid-answer too, and the re
     "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{",
     "HTTP/1.1 103 Early Hints\r\n\r\n",
   ]) {
-    rpc.script(() => ({ ...(write !== undefined && { write }), then: "stall" }))
+    rpc.script(() => ({ ...(write !== undefined && { write }), after: "stall" }))
     expect(await call({ timeoutMs: 50 })).toEqual({ kind: "timeout", started: true })
   }
 })
@@ -142,7 +142,7 @@ test("a call given up while its connection was being made never leaves, even whe
 test("a request on a kept connection that dies is not repeated", async () => {
   rpc.script((request) => result(request, "1"))
   await call()
-  rpc.script(() => ({ then: "reset" }))
+  rpc.script(() => ({ after: "reset" }))
   expect(await call()).toEqual({ kind: "transport-error", started: true })
   expect(rpc.requests).toHaveLength(2)
   rpc.script((request) => result(request, "2"))
