@@ -1,7 +1,7 @@
 // The image's health check: asks the service in the working directory whether it serves. Exit code 0 or 1, nothing else.
 import { services } from "./services.ts"
 
-const service = Object.values(services).find(({ folder }) => process.cwd().endsWith(`/${folder}`))
+const service = services.find(({ folder }) => process.cwd().endsWith(`/${folder}`))
 const configuredHost = process.env["HOST"] ?? ""
 const host = ["", "0.0.0.0", "::"].includes(configuredHost) ? "127.0.0.1" : configuredHost
 const port = process.env["PORT"] || service?.defaultPort
