@@ -25,7 +25,7 @@ fi
 export BUILDAH_ISOLATION=chroot
 buildah info >/dev/null 2>&1 || export STORAGE_DRIVER=vfs
 # Builds that run side by side wait for one base image.
-exec 9>"${TMPDIR:-/tmp}/svc-base-image.lock"
+exec 9<infra/base-image.sh
 flock 9
 if buildah inspect --type image "$image" >/dev/null 2>&1; then echo "$image"; exit 0; fi
 

@@ -14,6 +14,13 @@ test("buildah keeps its own storage driver where that works and takes vfs where 
   expect(working((line) => line.startsWith("vfs buildah"))?.env).toMatchObject({ STORAGE_DRIVER: "vfs" })
 })
 
+test("an engine that is named is taken, or none", () => {
+  const all = () => true
+  expect(chooseEngine(all, "podman")?.command).toBe("podman")
+  expect(chooseEngine(all, "buildah")?.command).toBe("buildah")
+  expect(chooseEngine((command) => command === "docker", "podman")).toBeUndefined()
+})
+
 test("without any engine there is none", () => {
   expect(working(() => false)).toBeUndefined()
 })

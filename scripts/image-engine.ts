@@ -1,22 +1,33 @@
 // What differs between the programs that build images.
+import { spawnSync } from "node:child_process"
 
 export type Engine = { readonly command: "docker" | "podman" | "buildah"; readonly env: Record<string, string> }
 
 type Works = (command: string, args: string[], env?: Record<string, string>) => boolean
 
+/** Whether a command ends well on this machine. */
+export const worksHere: Works = (command, args, env = {}) =>
+  spawnSync(command, args, { env: { ...process.env, ...env }, stdio: "ignore", timeout: 20_000 }).status === 0
+
+/** buildah with its own storage driver, or with the one that needs nothing of the kernel. */
+export const chooseBuildah = (works: Works): Engine | undefined => {
+  const chroot = { BUILDAH_ISOLATION: "chroot" }
+  const candidates = [chroot, { ...chroot, STORAGE_DRIVER: "vfs" }]
+  const env = candidates.find((candidate) => works("buildah", ["info"], candidate))
+  return env === undefined ? undefined : { command: "buildah", env }
+}
+
 /**
- * The first engine that answers. `docker version` with a server field fails for a client whose engine is away; buildah
- * falls back to the storage driver that needs nothing of the kernel.
+ * The first engine that answers, or the one that is named. `docker version` asked for its server fails for a client whose
+ * engine is away.
  */
-export const chooseEngine = (works: Works): Engine | undefined => {
-  if (works("docker", ["version", "--format", "{{.Server.Version}}"])) {
+export const chooseEngine = (works: Works, named?: string): Engine | undefined => {
+  const wanted = (name: string): boolean => named === undefined || named === name
+  if (wanted("docker") && works("docker", ["version", "--format", "{{.Server.Version}}"])) {
     return { command: "docker", env: { DOCKER_BUILDKIT: "1" } }
   }
-  if (works("podman", ["info"])) return { command: "podman", env: {} }
-  const chroot = { BUILDAH_ISOLATION: "chroot" }
-  if (works("buildah", ["info"], chroot)) return { command: "buildah", env: chroot }
-  const vfs = { ...chroot, STORAGE_DRIVER: "vfs" }
-  return works("buildah", ["info"], vfs) ? { command: "buildah", env: vfs } : undefined
+  if (wanted("podman") && works("podman", ["info"])) return { command: "podman", env: {} }
+  return wanted("buildah") ? chooseBuildah(works) : undefined
 }
 
 type Build = {

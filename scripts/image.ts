@@ -1,11 +1,19 @@
 // Builds a service's image, svc/<app>:<version>, with docker, podman or buildah, whichever works on this machine.
-// Usage: node scripts/image.ts <app>, the name of a folder in apps. SVC_IMAGE_BASE names another base image.
+// Usage: node scripts/image.ts <app>, the name of a folder in apps. SVC_IMAGE_ENGINE and SVC_IMAGE_BASE name
+// another program and another base image.
 import { execFileSync, spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { type Engine, buildArguments, chooseEngine, registrySettings } from "./image-engine.ts"
+import {
+  type Engine,
+  buildArguments,
+  chooseBuildah,
+  chooseEngine,
+  registrySettings,
+  worksHere,
+} from "./image-engine.ts"
 
 const root = join(import.meta.dirname, "..")
 const app = process.argv[2] ?? ""
@@ -20,17 +28,17 @@ const text = (command: string, args: string[]): string =>
 
 const localBase = (): string => text(join(root, "infra/base-image.sh"), []).split("\n").at(-1) ?? ""
 
-/** Where buildah is missing too, making the base image installs it. */
+/** With buildah the base is made here, from Debian packages, which installs buildah too where it is missing. */
 const engineAndBase = (): { engine: Engine; base: string | undefined } => {
-  const works = (command: string, args: string[], env: Record<string, string> = {}): boolean =>
-    spawnSync(command, args, { env: { ...process.env, ...env }, stdio: "ignore", timeout: 20_000 }).status === 0
-  const named = process.env["SVC_IMAGE_BASE"] || undefined
-  const found = chooseEngine(works)
-  if (found !== undefined && (found.command !== "buildah" || named !== undefined)) return { engine: found, base: named }
-  const base = named ?? localBase()
-  const engine = found ?? chooseEngine(works)
+  const base = process.env["SVC_IMAGE_BASE"] || undefined
+  const named = process.env["SVC_IMAGE_ENGINE"] || undefined
+  const found = chooseEngine(worksHere, named)
+  if (found !== undefined && (found.command !== "buildah" || base !== undefined)) return { engine: found, base }
+  if (named !== undefined && named !== "buildah") throw new Error(`${named} does not work here (SVC_IMAGE_ENGINE)`)
+  const made = base ?? localBase()
+  const engine = found ?? chooseBuildah(worksHere)
   if (engine === undefined) throw new Error("neither docker, podman nor buildah works here")
-  return { engine, base }
+  return { engine, base: made }
 }
 
 const settingsFolder = mkdtempSync(join(tmpdir(), "svc-image-"))
