@@ -48,7 +48,6 @@ const relay = startProcess(process.execPath, [file("../src/main.ts")], {
     PORT: String(port),
     SVC_TRANSACTIONS_ENABLED: "true",
     SVC_TRANSACTION_RPC_URL: providerUrl,
-    SVC_TRANSACTION_VERIFY: "structure",
     SVC_SESSION_PUBLIC_KEY: JSON.stringify(publicJwks(keys)),
     SVC_SESSION_AUDIENCE: "transfers",
     SVC_TRANSACTION_INSPECT_REQUESTS_PER_MINUTE: many,

@@ -1,6 +1,6 @@
 import { ApiError } from "@svc/errors"
-import { allowedMethods, type Logger, requestLog } from "@svc/http"
-import { Hono } from "hono"
+import { allowedMethods, type Logger, requestHeader, requestLog } from "@svc/http"
+import { type Context, Hono } from "hono"
 import { describeRelay } from "./document.ts"
 import { errors } from "./errors.ts"
 import { type Call, createHandler, type HandlerParts, type RelayEnv } from "./handle.ts"
@@ -32,29 +32,35 @@ export const createApp = (parts: AppParts) => {
   let running = 0
   let onIdle = () => {}
 
-  app.use("*", requestLog({ log, now, randomId, quiet: ["/health"] }))
-  app.use("*", async (c, next) => {
+  app.use("*", requestLog({ log, now, randomId, quiet: ["/health"], answersWithId: true }))
+  // Called by each handler rather than as a middleware: every layer around a handler costs each request.
+  const turnAway = (c: Context<RelayEnv>): void => {
     if (draining()) throw errors.fail("server_busy", { retryAfterSeconds: 1, headers: { Connection: "close" } })
-    if (isWebSocket(c.req.method, c.req.header("upgrade"))) throw errors.fail("not_implemented")
-    await next()
-  })
+    if (isWebSocket(c.req.method, requestHeader(c, "upgrade"))) throw errors.fail("not_implemented")
+  }
 
   const health = JSON.stringify({
     status: "ok",
     version: parts.version,
     transactions: { enabled: transactions !== undefined },
   })
-  app.get("/health", (c) => jsonAnswer(c, health))
+  app.get("/health", (c) => {
+    turnAway(c)
+    return jsonAnswer(c, health)
+  })
   let document: string | undefined
-  app.get("/openapi.json", (c) =>
-    jsonAnswer(c, (document ??= JSON.stringify(describeRelay(parts.version, parts.publicUrl())))),
-  )
+  app.get("/openapi.json", (c) => {
+    turnAway(c)
+    document ??= JSON.stringify(describeRelay(parts.version, parts.publicUrl()))
+    return jsonAnswer(c, document)
+  })
 
   if (transactions !== undefined) {
     const { run, account } = createHandler({ ...transactions, now, randomId, onBug })
     const { metrics } = transactions
     for (const route of routes) {
       app.post(route.path, async (c) => {
+        turnAway(c)
         const startedAt = now()
         const call: Call = { attempted: false, requestBytes: 0 }
         c.set("call", call)
@@ -70,6 +76,7 @@ export const createApp = (parts: AppParts) => {
   }
 
   app.notFound((c) => {
+    turnAway(c)
     const allowed = allowedMethods(app, c.req.path)
     if (allowed.length === 0) return errorAnswer(c, errors.fail("not_found"))
     const Allow = allowed.join(", ")

@@ -25,7 +25,9 @@ const survey = (bytes: Uint8Array): { longNumber: boolean; commas: number } => {
   let run = 0
   let commas = 0
   let longNumber = false
-  for (const byte of bytes) {
+  // By index: an iterator over bytes takes ten times as long.
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i] ?? 0
     if (byte >= 0x30 && byte <= 0x39) {
       if (++run > safeDigits) longNumber = true
     } else {

@@ -1,5 +1,5 @@
 import { ApiError } from "@svc/errors"
-import { BodyError, type BodyFault, type ClientAddress, addressBucket, readJson } from "@svc/http"
+import { BodyError, type BodyFault, type ClientAddress, addressBucket, readJson, requestHeader } from "@svc/http"
 import type { Context } from "hono"
 import type { RequestLogEnv } from "@svc/http"
 import type { IncomingMessage } from "node:http"
@@ -147,12 +147,12 @@ export const createHandler = (parts: HandlerParts) => {
 
   const serveRoute = async (c: Context<RelayEnv>, route: Route, call: Call): Promise<string> => {
     const { incoming } = c.env
-    const address = clientAddress(incoming?.socket.remoteAddress, c.req.header("x-forwarded-for"))
+    const address = clientAddress(incoming?.socket.remoteAddress, requestHeader(c, "x-forwarded-for"))
     admission.takeAddress(route.class, addressBucket(address))
     const principal = await auth.authorize({
-      authorization: c.req.header("authorization"),
-      origin: c.req.header("origin"),
-      host: c.req.header("host"),
+      authorization: requestHeader(c, "authorization"),
+      origin: requestHeader(c, "origin"),
+      host: requestHeader(c, "host"),
     })
     requireScope(principal, route.scope)
     admission.takeSubject(route.class, principal.claims)
