@@ -25,8 +25,8 @@ test("every route and every code of the error table is described", () => {
   expect(Object.keys(document.paths ?? {})).toEqual([...routes.map(({ path }) => path), "/health", "/openapi.json"])
   const text = JSON.stringify(document)
   // What no described operation can answer.
-  const elsewhere = ["method_not_allowed", "not_implemented"]
-  for (const code of Object.keys(errors.rows)) expect(text.includes(`"${code}"`)).toBe(!elsewhere.includes(code))
+  const elsewhere = new Set(["method_not_allowed", "not_implemented"])
+  for (const code of Object.keys(errors.rows)) expect(text.includes(`"${code}"`)).toBe(!elsewhere.has(code))
 })
 
 test("a send's errors must have a submissionState, the others none", () => {

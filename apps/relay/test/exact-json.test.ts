@@ -17,8 +17,8 @@ test("every u64 survives reading and writing with all its digits", () => {
 })
 
 test("what is no u64 is never taken for one", () => {
-  const others = ["-1", "1.5", "18446744073709551616", "99999999999999999999999", "1e300", "-0.0", '"5"', "null", "[5]"]
-  for (const text of others.filter((text) => text !== "-0.0")) expect(u64Text(parse(text))).toBeUndefined()
+  const others = ["-1", "1.5", "18446744073709551616", "99999999999999999999999", "1e300", '"5"', "null", "[5]"]
+  for (const text of others) expect(u64Text(parse(text))).toBeUndefined()
   expect(u64Text({ rawJSON: "5" })).toBeUndefined()
 })
 
@@ -32,7 +32,7 @@ test("any other JSON is read as the language reads it", () => {
 
 test("bytes that are not UTF-8 JSON, and exact texts of too many values, are refused", () => {
   for (const bytes of [[0xff], [0x22, 0xc3, 0x22], [0x7b], []])
-    expect(() => parseExact(Uint8Array.from(bytes))).toThrow()
+    expect(() => parseExact(Uint8Array.from(bytes))).toThrow(/JSON|encoded/)
   const many = `[18446744073709551615${",1".repeat(100_001)}]`
   expect(() => parse(many)).toThrow(RangeError)
   expect(parse(many.replace("18446744073709551615", "1"))).toHaveLength(100_002)
@@ -43,5 +43,5 @@ test("nesting is bounded, however deep the text goes", () => {
   expect(isShallow(parse(nested(32)))).toBe(true)
   expect(isShallow(parse(nested(34)))).toBe(false)
   expect(isShallow(parse(nested(30_000)))).toBe(false)
-  expect(() => parse(nested(30_000).replace("[]", "[18446744073709551615]"))).toThrow()
+  expect(() => parse(nested(30_000).replace("[]", "[18446744073709551615]"))).toThrow(RangeError)
 })

@@ -85,7 +85,7 @@ test("SIGTERM: a send in flight gets its answer, a late request 503, usage is fl
   expect(refused).toMatch(/^HTTP\/1\.1 503 /)
   expect(refused.toLowerCase()).toMatch(/connection: close/)
   expect(refused).toMatch(/"code":"server_busy".*"submissionState":"not_submitted"/)
-  await expect(fetch(`${service.url}/health`)).rejects.toThrow()
+  await expect(fetch(`${service.url}/health`)).rejects.toThrow("fetch failed")
   rpc.cut()
   const answer = await send
   expect(answer.status).toBe(502)
