@@ -1,0 +1,93 @@
+import { z } from "zod"
+import { type Cidr, parseCidr } from "./cidr.ts"
+import { Secret } from "./secret.ts"
+
+/** How one variable is read: its text parsed, or `fallback` when it is unset or empty. */
+export type Field<T> = { readonly schema: z.ZodType<T, string>; readonly fallback: T | typeof required }
+
+/** Marks a field without which the program can't start. */
+export const required: unique symbol = Symbol("required")
+
+type Fallback<T> = { readonly default?: T }
+
+const field = <T, D>(schema: z.ZodType<T, string>, options: { readonly default?: D }): Field<T | D> => ({
+  schema,
+  fallback: "default" in options ? options.default : required,
+})
+
+/** Any text. With `default: undefined` the setting is optional; without `default` it is required, as for every field. */
+export const text = <D = never>(options: Fallback<D> = {}): Field<string | D> => field(z.string(), options)
+
+/** `true`, `false`, `1` or `0` in any case. */
+export const flag = (fallback: boolean): Field<boolean> =>
+  field(
+    z
+      .string()
+      .toLowerCase()
+      .pipe(z.enum(["true", "false", "1", "0"], "must be true, false, 1 or 0"))
+      .transform((word) => word === "true" || word === "1"),
+    { default: fallback },
+  )
+
+/** A decimal integer between `min` and `max`, inclusive. */
+export const integer = (options: { default: number; min: number; max?: number }): Field<number> => {
+  const max = options.max ?? Number.MAX_SAFE_INTEGER
+  const reason = `must be an integer from ${options.min} to ${max}`
+  return field(
+    z
+      .string()
+      .regex(/^-?\d+$/, reason)
+      .transform(Number)
+      .refine((value) => value >= options.min && value <= max, reason),
+    options,
+  )
+}
+
+/** An absolute URL of one of the protocols (`http:` and `https:` unless said), kept as written but for a trailing slash. */
+export const url = <D = never>(
+  options: Fallback<D> & { readonly protocols?: readonly string[] } = {},
+): Field<string | D> => {
+  const protocols = options.protocols ?? ["http:", "https:"]
+  const reason = `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`
+  return field(
+    z
+      .string()
+      .refine((value) => protocols.includes(URL.parse(value)?.protocol ?? ""), reason)
+      .transform((value) => value.replace(/\/+$/, "")),
+    options,
+  )
+}
+
+const words = (value: string): string[] =>
+  value
+    .split(",")
+    .map((word) => word.trim())
+    .filter((word) => word !== "")
+
+/** Comma-separated words; empty ones are dropped. */
+export const list = (): Field<readonly string[]> => field(z.string().transform(words), { default: [] })
+
+/** Comma-separated networks (`10.0.0.0/8`, `fd00::/8`) or bare addresses, each of which stands for that one host. */
+export const cidrs = (): Field<readonly Cidr[]> =>
+  field(
+    z.string().transform((value, context) =>
+      words(value).flatMap((word) => {
+        const cidr = parseCidr(word)
+        if (cidr !== undefined) return [cidr]
+        context.addIssue({ code: "custom", message: `${JSON.stringify(word)} is no IP network` })
+        return []
+      }),
+    ),
+    { default: [] },
+  )
+
+/** A value that is never printed. */
+export const secret = <D = never>(options: Fallback<D> = {}): Field<Secret | D> =>
+  field(
+    z.string().transform((value) => new Secret(value)),
+    options,
+  )
+
+/** One of the words. */
+export const oneOf = <const Word extends string>(choices: readonly Word[], fallback: Word): Field<Word> =>
+  field(z.enum(choices, `must be one of ${choices.join(", ")}`), { default: fallback })

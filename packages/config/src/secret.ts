@@ -1,0 +1,29 @@
+import { inspect } from "node:util"
+
+const hidden = "[secret]"
+
+/** Holds a value that must not be printed: every way of turning it into text gives `[secret]`. */
+export class Secret<T = string> {
+  readonly #value: T
+
+  constructor(value: T) {
+    this.#value = value
+  }
+
+  /** The value itself; call it only where the value is used. */
+  reveal(): T {
+    return this.#value
+  }
+
+  toString(): string {
+    return hidden
+  }
+
+  toJSON(): string {
+    return hidden
+  }
+
+  [inspect.custom](): string {
+    return hidden
+  }
+}

@@ -1,0 +1,73 @@
+/** One line of a service's error table. */
+export type ErrorRow = {
+  /** HTTP status of every answer with this code. */
+  readonly status: number
+  /** Text for people; the default when `fail` is given none. */
+  readonly message: string
+  /** What the caller can do about it. */
+  readonly hint?: string
+  /** Whether the same request may succeed later, where that is fixed for the code. */
+  readonly retryable?: boolean
+}
+
+/** What one occurrence of an error adds to its row. */
+export type ErrorOptions = {
+  readonly message?: string
+  readonly hint?: string
+  readonly retryable?: boolean
+  /** Shown to the caller: never put a secret or another system's text here. */
+  readonly details?: unknown
+  /** Whole seconds, for `Retry-After`. */
+  readonly retryAfterSeconds?: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** Members that one service adds to its envelope. */
+  readonly extra?: Readonly<Record<string, unknown>>
+  /** For the log alone. */
+  readonly cause?: unknown
+}
+
+/** A refusal that a service decided on: a row of its table, and what this occurrence adds. */
+export class ApiError<Code extends string = string> extends Error {
+  override readonly name = "ApiError"
+  readonly code: Code
+  readonly status: number
+  readonly hint: string | undefined
+  readonly retryable: boolean | undefined
+  readonly details: unknown
+  readonly retryAfterSeconds: number | undefined
+  readonly headers: Readonly<Record<string, string>>
+  readonly extra: Readonly<Record<string, unknown>>
+
+  constructor(code: Code, row: ErrorRow, options: ErrorOptions = {}) {
+    super(options.message ?? row.message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.status = row.status
+    this.hint = options.hint ?? row.hint
+    this.retryable = options.retryable ?? row.retryable
+    this.details = options.details
+    this.retryAfterSeconds = options.retryAfterSeconds
+    this.headers = options.headers ?? {}
+    this.extra = options.extra ?? {}
+  }
+}
+
+export type ErrorCatalog<Code extends string = string> = {
+  readonly rows: Readonly<Record<Code, ErrorRow>>
+  /** Makes the error of a row; throw what it returns. */
+  readonly fail: (code: Code, options?: ErrorOptions) => ApiError<Code>
+}
+
+/**
+ * Makes a service's error table, the one place where codes, statuses and texts are written.
+ * Only codes of the table can be raised through the result's `fail`.
+ */
+export const defineErrors = <const Rows extends Record<string, ErrorRow>>(
+  rows: Rows,
+): ErrorCatalog<Extract<keyof Rows, string>> => ({
+  rows,
+  fail: (code, options) => {
+    const row = rows[code]
+    if (row === undefined) throw new TypeError(`unknown error code: ${code}`)
+    return new ApiError(code, row, options)
+  },
+})
