@@ -1,12 +1,12 @@
-import { pg, sql } from "./drizzle.ts"
+import { orm, pg } from "./drizzle.ts"
 
-const { bigint, bytea, boolean, check, index, integer, pgTable, text, timestamp, unique, uniqueIndex } = {
-  ...pg,
-  bytea: pg.customType<{ data: Buffer; driverData: Uint8Array }>({
-    dataType: () => "bytea",
-    fromDriver: (value) => Buffer.from(value.buffer, value.byteOffset, value.byteLength),
-  }),
-}
+const { sql } = orm
+const { bigint, boolean, check, index, integer, pgTable, text, timestamp, uniqueIndex } = pg
+
+const bytea = pg.customType<{ data: Buffer; driverData: Uint8Array }>({
+  dataType: () => "bytea",
+  fromDriver: (value) => Buffer.from(value.buffer, value.byteOffset, value.byteLength),
+})
 
 // Answers show milliseconds, so nothing finer is stored: what was answered once compares equal for ever.
 const time = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: "date" })
@@ -110,8 +110,10 @@ export const stacks = pgTable(
     revision: bigint({ mode: "number" }).notNull(),
     createdAt: time("created_at").notNull(),
     updatedAt: time("updated_at").notNull(),
-    // The answers as they are sent, compressed, so that a replica starts without deriving or compressing anything.
-    summaryGzip: bytea("summary_gzip").notNull(),
+    /** The JSON object that stands in lists, and the derived schema's: texts, put together into the answers. */
+    detail: text().notNull(),
+    schema: text().notNull(),
+    // Whole answers, compressed: a replica starts without compressing anything.
     schemaGzip: bytea("schema_gzip").notNull(),
     astGzip: bytea("ast_gzip").notNull(),
   },
@@ -147,5 +149,4 @@ export const auditLog = pgTable(
     addressPrefix: text("address_prefix"),
     requestId: text("request_id"),
   },
-  () => [],
 )
