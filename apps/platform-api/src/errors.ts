@@ -1,5 +1,7 @@
 import { type ApiError, defineErrors } from "@svc/errors"
 import { z } from "@svc/openapi"
+import type { Context } from "hono"
+import type { ContentfulStatusCode } from "hono/utils/http-status"
 
 export const errors = defineErrors({
   "invalid-json": { status: 400, message: "The body is not valid JSON." },
@@ -64,16 +66,16 @@ export const errorEnvelope = (codes: readonly [ErrorCode, ...ErrorCode[]]) =>
     details: z.object({ path: z.string(), reason: z.string() }).optional(),
   })
 
-/** The one place where an error becomes an answer. */
-export const renderError = (error: ApiError, requestId: string): Response => {
-  const headers = new Headers({
+/** The one place where an error becomes an answer. Headers that the route set before it failed stay. */
+export const renderError = (c: Context, error: ApiError, requestId: string): Response => {
+  const headers: Record<string, string> = {
     "content-type": "application/json",
     "cache-control": "no-store",
     "x-error-code": error.code,
     ...error.headers,
-  })
-  if (error.status === 401) headers.set("www-authenticate", "Bearer")
-  if (error.retryAfterSeconds !== undefined) headers.set("retry-after", String(error.retryAfterSeconds))
+  }
+  if (error.status === 401) headers["www-authenticate"] = "Bearer"
+  if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds)
   const body = {
     error: error.message,
     code: error.code,
@@ -82,5 +84,6 @@ export const renderError = (error: ApiError, requestId: string): Response => {
     retry_after_seconds: error.retryAfterSeconds,
     details: error.details,
   }
-  return new Response(JSON.stringify(body), { status: error.status, headers })
+  // The table holds no status without a body.
+  return c.body(JSON.stringify(body), error.status as ContentfulStatusCode, headers)
 }

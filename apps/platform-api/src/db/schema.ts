@@ -3,10 +3,7 @@ import { orm, pg } from "./drizzle.ts"
 const { sql } = orm
 const { bigint, boolean, check, index, integer, pgTable, text, timestamp, uniqueIndex } = pg
 
-const bytea = pg.customType<{ data: Buffer; driverData: Uint8Array }>({
-  dataType: () => "bytea",
-  fromDriver: (value) => Buffer.from(value.buffer, value.byteOffset, value.byteLength),
-})
+const bytea = pg.customType<{ data: Uint8Array<ArrayBufferLike>; driverData: Uint8Array }>({ dataType: () => "bytea" })
 
 // Answers show milliseconds, so nothing finer is stored: what was answered once compares equal for ever.
 const time = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: "date" })

@@ -114,9 +114,9 @@ export const publish = async (queries: Queries, { ast, ...given }: Publication, 
 /** Takes a stack out of the registry. Throws CommandError. */
 export const unpublish = (queries: Queries, name: string, at: Date) =>
   queries.transaction(async (tx) => {
+    await tx.update(registryState).set({ revision: sql`${registryState.revision} + 1` })
     const [gone] = await tx.delete(stacks).where(eq(stacks.name, name.toLowerCase())).returning({ name: stacks.name })
     if (gone === undefined) throw new CommandError("stack-not-found", "there is no such stack")
-    await tx.update(registryState).set({ revision: sql`${registryState.revision} + 1` })
     await audit(tx, { at, actor: "operator", action: "stack.unpublish", target: `stack:${gone.name}` })
     await tx.execute(sql`select pg_notify(${registryChannel}, '')`)
     return { name: gone.name, unpublished: true }

@@ -65,8 +65,8 @@ const fromRow = (row: Row, unpack: Unpacker): PublishedStack => ({
   schema: row.schema,
   answers: {
     detail: plainAnswer(Buffer.from(row.detail)),
-    schema: unpack(row.schemaGzip),
-    ast: unpack(row.astGzip),
+    schema: unpack(Uint8Array.from(row.schemaGzip)),
+    ast: unpack(Uint8Array.from(row.astGzip)),
   },
 })
 
