@@ -38,11 +38,22 @@ const listen = (server: Server, port: number, host: string): Promise<void> =>
 export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   let draining = false
   // The cast: the adapter also knows HTTP/2, which this server does not speak.
-  const handle = getRequestListener((request, env) =>
-    options.fetch(request, env as { incoming: IncomingMessage; outgoing: ServerResponse }),
+  const handle = getRequestListener(
+    (request, env) => options.fetch(request, env as { incoming: IncomingMessage; outgoing: ServerResponse }),
+    {
+      // Reached only for a request that no Request can be made of: the app renders its own errors.
+      errorHandler: () => new Response("The Host header or the request target is not valid.\n", { status: 400 }),
+    },
   )
+  const inFlight = new Set<ServerResponse>()
   const server = createServer((incoming, outgoing) => {
     if (draining) outgoing.setHeader("connection", "close")
+    inFlight.add(outgoing)
+    outgoing.once("close", () => {
+      inFlight.delete(outgoing)
+      // A stream that was already under way when the drain began leaves its connection open and idle.
+      if (draining) server.closeIdleConnections()
+    })
     void handle(incoming, outgoing)
   })
   // Longer than the idle time of common load balancers, which would else send on a connection that is being closed.
@@ -54,6 +65,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
     draining = true
+    for (const outgoing of inFlight) if (!outgoing.headersSent) outgoing.setHeader("connection", "close")
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     const timer = setTimeout(() => server.closeAllConnections(), options.drainMs)
     await closed
