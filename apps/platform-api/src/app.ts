@@ -37,6 +37,8 @@ const fromBody = ({ fault }: BodyError): ApiError => {
     case "timeout":
     case "aborted":
       return errors.fail("invalid-request", { message: "The body did not arrive." })
+    default:
+      return fault satisfies never
   }
 }
 
@@ -49,7 +51,8 @@ export const createApp = (services: Services): Api => {
   // Every page may ask and read the answer, errors too: what a browser may do is up to the key's own origin check. Only
   // sign-up is closed, or any page could make accounts with its visitors' addresses.
   api.use(async (c, next) => {
-    if (c.req.path === signUpPath) return c.req.method === "OPTIONS" ? c.body(null, 204, { allow: "POST, OPTIONS" }) : next()
+    if (c.req.path === signUpPath)
+      return c.req.method === "OPTIONS" ? c.body(null, 204, { allow: "POST, OPTIONS" }) : next()
     c.header("access-control-allow-origin", "*")
     if (c.req.method === "OPTIONS") return c.body(null, 204, preflight)
     c.header("access-control-expose-headers", exposed)
@@ -66,7 +69,9 @@ export const createApp = (services: Services): Api => {
   closedRoutes(api, services)
 
   const document = JSON.stringify(describe(api, services))
-  api.get("/openapi.json", (c) => c.body(document, 200, { "content-type": "application/json", "cache-control": "public, max-age=300" }))
+  api.get("/openapi.json", (c) =>
+    c.body(document, 200, { "content-type": "application/json", "cache-control": "public, max-age=300" }),
+  )
 
   api.notFound((c) => {
     const allowed = allowedMethods(api, c.req.path)

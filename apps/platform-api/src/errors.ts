@@ -30,7 +30,10 @@ export const errors = defineErrors({
   "agent-account-disabled": { status: 403, message: "The agent's account is disabled." },
   "agent-account-forbidden": { status: 403, message: "Not available to agent accounts. Do not retry." },
   "agent-account-required": { status: 403, message: "Only agent accounts have this." },
-  "origin-required": { status: 403, message: "A publishable key works only with an Origin header, as browsers send it." },
+  "origin-required": {
+    status: 403,
+    message: "A publishable key works only with an Origin header, as browsers send it.",
+  },
   "origin-not-allowed": { status: 403, message: "The key is not for pages of this origin." },
   "origin-allowlist-empty": { status: 403, message: "origin_allowlist must hold one origin, and holds none." },
   "origin-allowlist-too-many": { status: 403, message: "origin_allowlist must hold one origin, and holds more." },

@@ -1,3 +1,4 @@
+import type { ApiError } from "@svc/errors"
 import { addressBucket } from "@svc/http"
 import type { Context, MiddlewareHandler } from "hono"
 import type { Queries } from "../db/database.ts"
@@ -24,12 +25,12 @@ export const takeOne = (services: Services, group: string, key: string, limit: n
   if (!decision.allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds: decision.retryAfterSeconds })
 }
 
-const refuse = (services: Services, c: Context<AppEnv>, code: ErrorCode): never => {
+const refusal = (services: Services, c: Context<AppEnv>, code: ErrorCode): ApiError => {
   const limit = services.settings.SVC_FAILED_AUTH_PER_MINUTE
   if (errors.rows[code].status === 401 && limit > 0) {
     takeOne(services, "failed-auth", addressBucket(clientOf(services, c)), limit)
   }
-  throw errors.fail(code)
+  return errors.fail(code)
 }
 
 /** Lets a request on when its key is good and the policy lets this caller in; the handler finds who it is in `principal`. */
@@ -38,10 +39,11 @@ export const guard = (services: Services, policy: PolicyName): MiddlewareHandler
     const queries = services.database.within(requestMs)
     const headers = { authorization: c.req.header("authorization"), origin: c.req.header("origin") }
     const principal = await authenticate(queries, headers, services.wallClock())
-    if ("refused" in principal) return refuse(services, c, principal.refused)
+    if ("refused" in principal) throw refusal(services, c, principal.refused)
     const refused = refusedBy(policy, principal)
     if (refused !== undefined) throw errors.fail(refused)
-    if (policy !== "sessions") takeOne(services, "key", String(principal.keyId), services.settings.SVC_REQUESTS_PER_MINUTE)
+    if (policy !== "sessions")
+      takeOne(services, "key", String(principal.keyId), services.settings.SVC_REQUESTS_PER_MINUTE)
     services.useTracker.note(principal)
     c.set("queries", queries)
     c.set("principal", principal)

@@ -5,7 +5,7 @@ import type { Principal } from "./authenticate.ts"
 /** Writes down when keys and agents were last used: after the request, in batches, at most once a minute a key. */
 export type UseTracker = {
   readonly note: (principal: Principal) => void
-  /** Writes what is noted; never rejects. */
+  /** Writes what is noted. Throws DatabaseUnavailable: what is lost then is noted again with the key's next use. */
   readonly flush: () => Promise<void>
 }
 
@@ -33,11 +33,9 @@ const agentsStatement = `
 export const createUseTracker = ({
   database,
   wallClock,
-  onFailure,
 }: {
   readonly database: Database
   readonly wallClock: () => number
-  readonly onFailure: (error: unknown) => void
 }): UseTracker => {
   let keys = new Map<number, number>()
   let agents = new Map<number, number>()
@@ -60,13 +58,8 @@ export const createUseTracker = ({
       const [usedKeys, seenAgents] = [keys, agents]
       keys = new Map()
       agents = new Map()
-      try {
-        await write(keysStatement, usedKeys)
-        await write(agentsStatement, seenAgents)
-      } catch (error) {
-        // What is lost here is noted again with the key's next use.
-        onFailure(error)
-      }
+      await write(keysStatement, usedKeys)
+      await write(agentsStatement, seenAgents)
     },
   }
 }

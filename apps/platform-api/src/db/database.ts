@@ -1,7 +1,7 @@
 import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core"
 import { DatabaseUnavailable, explain } from "./errors.ts"
 
-export type Orm = PgDatabase<PgQueryResultHKT, Record<string, never>>
+export type Orm = PgDatabase<PgQueryResultHKT>
 
 /** What a driver gives: connections to one server, opened when needed. */
 export type Pool = {

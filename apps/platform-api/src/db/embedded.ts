@@ -11,24 +11,9 @@ export const templateFile = new URL("../../migrations/empty-database.tar.zst", i
 
 const asText = (value: string): string => value
 
-/**
- * Opens the database inside this process, in `folder`/database; the folder is closed to other users and, while this process
- * lives, to other processes. `isNew` tells that it was just made. Throws FolderInUse.
- */
-export const openEmbeddedDatabase = async ({
-  folder,
-  now,
-}: {
-  readonly folder: string
-  /** A monotonic clock, in milliseconds. */
-  readonly now: () => number
-}): Promise<{ readonly database: Database; readonly isNew: boolean }> => {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  chmodSync(folder, 0o700)
-  const lock = await lockFolder(folder)
+const openFolder = async (folder: string): Promise<PGlite> => {
   const path = join(folder, "database")
-  const isNew = !existsSync(path)
-  if (isNew) {
+  if (!existsSync(path)) {
     // Made beside its place and moved there whole: a start that is killed half-way leaves no half database.
     const unfinished = join(folder, "database.new")
     rmSync(unfinished, { recursive: true, force: true })
@@ -39,6 +24,31 @@ export const openEmbeddedDatabase = async ({
   }
   const client = await PGlite.create(path, { parsers: { [types.TIMESTAMPTZ]: asText } })
   await client.exec("set timezone = 'UTC'")
+  return client
+}
+
+/**
+ * Opens the database inside this process, in `folder`/database, made when it is not there; the folder is closed to other
+ * users and, while this process lives, to other processes. Throws FolderInUse.
+ */
+export const openEmbeddedDatabase = async ({
+  folder,
+  now,
+}: {
+  readonly folder: string
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
+}): Promise<Database> => {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  chmodSync(folder, 0o700)
+  const lock = await lockFolder(folder)
+  let client: PGlite
+  try {
+    client = await openFolder(folder)
+  } catch (error) {
+    lock.release()
+    throw error
+  }
   const { drizzle } = loadEmbeddedDriver()
   const pool: Pool = {
     orm: drizzle(client),
@@ -47,11 +57,10 @@ export const openEmbeddedDatabase = async ({
     cut: () => {},
     close: () => client.close(),
   }
-  const database = createDatabase({
+  return createDatabase({
     openPool: () => pool,
     listen: (channel, onNotice) => void client.listen(channel, onNotice),
     close: async () => lock.release(),
     now,
   })
-  return { database, isNew }
 }

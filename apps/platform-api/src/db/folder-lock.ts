@@ -3,6 +3,7 @@ import { closeSync, openSync, readdirSync, rmSync } from "node:fs"
 import { connect, createServer } from "node:net"
 import { join } from "node:path"
 
+/** Another process has the folder. */
 export class FolderInUse extends Error {
   override readonly name = "FolderInUse"
 }

@@ -3,7 +3,7 @@ import { orm, pg } from "./drizzle.ts"
 const { sql } = orm
 const { bigint, boolean, check, index, integer, pgTable, text, timestamp, uniqueIndex } = pg
 
-const bytea = pg.customType<{ data: Uint8Array<ArrayBufferLike>; driverData: Uint8Array }>({ dataType: () => "bytea" })
+const bytea = pg.customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" })
 
 // Answers show milliseconds, so nothing finer is stored: what was answered once compares equal for ever.
 const time = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: "date" })
@@ -67,7 +67,9 @@ export const apiKeys = pgTable(
     lastUsedAt: time("last_used_at"),
   },
   (t) => [
-    index("api_keys_live").on(t.userId, t.id).where(sql`${t.revokedAt} is null`),
+    index("api_keys_live")
+      .on(t.userId, t.id)
+      .where(sql`${t.revokedAt} is null`),
     check("api_keys_hash", sql`octet_length(${t.keyHash}) = 32`),
     check("api_keys_prefix", sql`${t.prefix} in ('svc_ak_', 'svc_pk_', 'svc_sk_')`),
     check("api_keys_class", sql`${t.keyClass} = case ${t.prefix} when 'svc_pk_' then 'publishable' else 'secret' end`),
@@ -134,16 +136,13 @@ export const registryState = pgTable(
 )
 
 /** Who changed what. Rows are only ever added: triggers refuse anything else. */
-export const auditLog = pgTable(
-  "audit_log",
-  {
-    id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
-    at: time("at").notNull(),
-    actor: text().notNull(),
-    action: text().notNull(),
-    target: text().notNull(),
-    outcome: text().notNull(),
-    addressPrefix: text("address_prefix"),
-    requestId: text("request_id"),
-  },
-)
+export const auditLog = pgTable("audit_log", {
+  id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+  at: time("at").notNull(),
+  actor: text().notNull(),
+  action: text().notNull(),
+  target: text().notNull(),
+  outcome: text().notNull(),
+  addressPrefix: text("address_prefix"),
+  requestId: text("request_id"),
+})

@@ -160,7 +160,14 @@ export const keyRoutes = (api: Api, services: Services, { path, policy, kind }: 
         services.randomBytes,
       )
       const address = clientOf(services, c)
-      await audit(tx, { at, actor: actorOf(principal), action: "key.mint", target: `key:${made.id}`, address, requestId })
+      await audit(tx, {
+        at,
+        actor: actorOf(principal),
+        action: "key.mint",
+        target: `key:${made.id}`,
+        address,
+        requestId,
+      })
       return made
     })
     const body = {
@@ -243,12 +250,21 @@ export const keyRoutes = (api: Api, services: Services, { path, policy, kind }: 
         const gone = await tx.update(apiKeys).set({ revokedAt: at }).where(own).returning({ id: apiKeys.id })
         if (gone.length === 0) throw errors.fail("key-not-found")
         const address = clientOf(services, c)
-        await audit(tx, { at, actor: actorOf(principal), action: "key.revoke", target: `key:${keyId}`, address, requestId })
+        await audit(tx, {
+          at,
+          actor: actorOf(principal),
+          action: "key.revoke",
+          target: `key:${keyId}`,
+          address,
+          requestId,
+        })
         const usable = and(live(principal.userId, at), isNull(apiKeys.disabledAt), eq(apiKeys.keyClass, sql`'secret'`))
         const [left] = await tx.select({ keys: count() }).from(apiKeys).where(usable)
         return left?.keys ?? 0
       })
-      return c.json({ id: keyId, revoked: true, remaining_secret_keys: remaining }, 200, { "cache-control": "no-store" })
+      return c.json({ id: keyId, revoked: true, remaining_secret_keys: remaining }, 200, {
+        "cache-control": "no-store",
+      })
     },
   )
 }

@@ -4,7 +4,16 @@ import type { Services } from "../services.ts"
 import { sendOwn } from "./conditional.ts"
 import { type Api, endpoint, idOf } from "./endpoint.ts"
 import { pageOf, pageQuery } from "./paging.ts"
-import { build, buildWithEvents, deployment, deploymentEvent, run, runWithSteps, spec, specVersion } from "./record-schemas.ts"
+import {
+  build,
+  buildWithEvents,
+  deployment,
+  deploymentEvent,
+  run,
+  runWithSteps,
+  spec,
+  specVersion,
+} from "./record-schemas.ts"
 import { schema } from "./registry-schemas.ts"
 
 const common = { method: "get", tag: "records", policy: "ownRecords" } as const

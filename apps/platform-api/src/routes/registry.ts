@@ -118,6 +118,13 @@ export const registryRoutes = (api: Api, services: Services): void => {
         }),
     )
   one("/api/registry/{name}", "getStack", "One stack", detail, "detail", "name")
-  one("/api/registry/{name}/schema", "getStackSchema", "What a stack's entities look like", schemaAnswer, "schema", "name")
+  one(
+    "/api/registry/{name}/schema",
+    "getStackSchema",
+    "What a stack's entities look like",
+    schemaAnswer,
+    "schema",
+    "name",
+  )
   one("/api/registry/stacks/{stack}/ast", "getStackAst", "A stack's AST as published", astAnswer, "ast", "stack")
 }

@@ -38,8 +38,7 @@ const scopesOf = ({ scope, scopes }: z.infer<typeof body>): readonly SessionScop
 }
 
 const mayHave = (scope: SessionScope, stack: PublishedStack, keyClass: Principal["keyClass"]): boolean =>
-  scope === "read" ||
-  (stack.relay && (scope === "transaction:inspect" || keyClass === "secret" || stack.browserSend))
+  scope === "read" || (stack.relay && (scope === "transaction:inspect" || keyClass === "secret" || stack.browserSend))
 
 export const sessionRoutes = (api: Api, services: Services): void =>
   endpoint(
