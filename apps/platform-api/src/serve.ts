@@ -108,6 +108,8 @@ export const startService = async (settings: Settings, outside: Outside) => {
   log.info({ host: server.host, port: server.port, version: manifest.version }, "listening")
   return {
     log,
+    port: server.port,
+    database,
     close: async () => {
       await server.close()
       stopChores()

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { zstdDecompressSync } from "node:zlib"
 import { PGlite, types } from "@electric-sql/pglite"
@@ -13,17 +13,16 @@ const asText = (value: string): string => value
 
 const openFolder = async (folder: string): Promise<PGlite> => {
   const path = join(folder, "database")
-  if (!existsSync(path)) {
-    // Made beside its place and moved there whole: a start that is killed half-way leaves no half database.
-    const unfinished = join(folder, "database.new")
-    rmSync(unfinished, { recursive: true, force: true })
-    const template = new Blob([zstdDecompressSync(readFileSync(templateFile))])
-    const fresh = await PGlite.create(unfinished, { loadDataDir: template })
-    await fresh.close()
-    renameSync(unfinished, path)
-  }
-  const client = await PGlite.create(path, { parsers: { [types.TIMESTAMPTZ]: asText } })
+  // Written once the database is whole: what a start that was killed half-way left is made anew.
+  const complete = join(folder, "database.complete")
+  const isNew = !existsSync(complete)
+  if (isNew) rmSync(path, { recursive: true, force: true })
+  const client = await PGlite.create(path, {
+    parsers: { [types.TIMESTAMPTZ]: asText },
+    ...(isNew ? { loadDataDir: new Blob([zstdDecompressSync(readFileSync(templateFile))]) } : {}),
+  })
   await client.exec("set timezone = 'UTC'")
+  if (isNew) writeFileSync(complete, "", { mode: 0o600 })
   return client
 }
 

@@ -1,3 +1,5 @@
+import { orm } from "./drizzle.ts"
+
 /** The database can't be used now: it is away, silent, overloaded or shutting down. Asking again later may work. */
 export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable"
@@ -23,7 +25,7 @@ const connection = /^(E[A-Z]+|CONNECT_TIMEOUT|CONNECTION_[A-Z]+)$/
  * stays. The ORM's wrapper goes in any case, because its message holds the statement's parameters.
  */
 export const explain = (error: unknown): unknown => {
-  const bare = error instanceof Error && error.name === "DrizzleQueryError" ? (error.cause ?? error) : error
+  const bare = error instanceof orm.DrizzleQueryError ? (error.cause ?? new Error("a statement failed")) : error
   const code = codeOf(bare)
   if (code === undefined || !(serverState.test(code) || connection.test(code))) return bare
   return new DatabaseUnavailable(`the database can't be used (${code})`, { cause: bare })

@@ -44,7 +44,7 @@ export const registryRoutes = (api: Api, services: Services): void => {
     if (limit === 0) return
     const { allowed, remaining, retryAfterSeconds, resetSeconds } = limiter.take("registry", bucket, limit)
     c.header("ratelimit-policy", `"default";q=${limit};w=60`)
-    c.header("ratelimit", `"default";r=${remaining};t=${resetSeconds}`)
+    c.header("ratelimit", `"default";r=${remaining};t=${Math.min(resetSeconds, 60)}`)
     if (!allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds })
   }
 
