@@ -215,7 +215,7 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
       service.call("DELETE", `/api/agents/me/keys/${other.id}`, { key }),
       service.call("DELETE", `/api/agents/me/keys/${own}`, { key: other.key }),
     ])
-    expect([first.status, second.status].sort()).toEqual([200, 401])
+    expect(new Set([first.status, second.status])).toEqual(new Set([200, 401]))
   })
 
   test("another's key can't be revoked and is not told from none; ids are digits", async () => {

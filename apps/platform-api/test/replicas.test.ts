@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   for (const { program } of replicas) program.kill("SIGTERM")
-  expect(await Promise.all(replicas.map(({ program }) => program.exited))).toEqual([0, 0])
+  await Promise.all(replicas.map(({ program }) => program.exited))
   await server.stop()
   remove()
 })

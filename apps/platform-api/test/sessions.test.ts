@@ -30,7 +30,11 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
     ] as const) {
       await publish(service.database(), { ...common, name, websocketUrl: url(name), ...more }, new Date())
     }
-    await vi.waitFor(async () => expect((await service.call("GET", "/api/registry/sending")).status).toBe(200), 20_000)
+    const served = async () => {
+      const { status } = await service.call("GET", "/api/registry/sending")
+      if (status !== 200) throw new Error(`not served yet: ${status}`)
+    }
+    await vi.waitFor(served, 20_000)
   })
   afterAll(() => service.close())
 
@@ -146,7 +150,8 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
     const ask = (from: string) =>
       service.call("POST", "/ws/sessions", { key, from, body: { websocket_url: url("plain") } })
     const answers = await Promise.all(Array.from({ length: 61 }, () => ask("192.0.2.1")))
-    expect(answers.map(({ status }) => status).sort()).toEqual([...Array.from({ length: 60 }, () => 200), 429])
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(60)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(1)
     expect((await ask("192.0.2.2")).status).toBe(200)
   })
 
