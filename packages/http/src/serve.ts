@@ -38,8 +38,12 @@ const listen = (server: Server, port: number, host: string): Promise<void> =>
 export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   let draining = false
   // The cast: the adapter also knows HTTP/2, which this server does not speak.
-  const handle = getRequestListener((request, env) =>
-    options.fetch(request, env as { incoming: IncomingMessage; outgoing: ServerResponse }),
+  const handle = getRequestListener(
+    (request, env) => options.fetch(request, env as { incoming: IncomingMessage; outgoing: ServerResponse }),
+    {
+      // Reached only for a request that no Request can be made of: the app renders its own errors.
+      errorHandler: () => new Response("The Host header or the request target is not valid.\n", { status: 400 }),
+    },
   )
   const inFlight = new Set<ServerResponse>()
   const server = createServer((incoming, outgoing) => {
