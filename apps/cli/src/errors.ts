@@ -2,7 +2,8 @@ import { keyHint } from "@svc/keys"
 
 /**
  * What to do next, by code: the API's codes and the tool's own. Every error a person or a program sees ends with it.
- * A code without a row points to the command's help.
+ * A code without a row
+ * points to the help of the command that failed.
  */
 const nextSteps: Readonly<Record<string, string>> = {
   "missing-credentials": "Next: svc auth signup, or svc auth login < FILE-WITH-THE-KEY",
@@ -17,7 +18,7 @@ const nextSteps: Readonly<Record<string, string>> = {
   "already-signed-up": "Next: svc auth status; svc auth signup --force registers another agent and keeps the old file",
   "stack-not-found": "Next: svc explore --json",
   "invalid-websocket-url": "Next: svc explore --json lists the websocket_url of every public stack",
-  "agent-account-forbidden": "Do not retry. Next: svc explore --json lists what is open to agents",
+  "agent-account-forbidden": "Next: svc explore --json lists what is open to agents",
   "scope-not-allowed": "Next: svc session --help",
   "invalid-scope": "Next: svc session --help",
   "key-not-found": "Next: svc keys list",

@@ -26,7 +26,7 @@ const readRegistry = async (context: Context, api: Api, query: string): Promise<
     return await readPages(api, "/api/registry", query, (count, headers) => {
       if (first) noteIgnoredKey(context, headers)
       first = false
-      context.progress(`Reading the registry: ${count} stacks`)
+      context.progress(`Registry: ${count} stacks read`)
     })
   } finally {
     context.progress("")

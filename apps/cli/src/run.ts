@@ -74,8 +74,10 @@ const failure = (error: unknown): CliError =>
 export const run = async (surroundings: Surroundings): Promise<0 | 1 | 2> => {
   const { argv, stdout, stderr } = surroundings
   const json = wantsJson(argv)
+  let help = "Next: svc --help"
   try {
     const call = readArguments(argv, commands)
+    if (call.kind === "run") help = `Next: svc ${call.command.name} --help`
     if (call.kind === "version") stdout.write(`${manifest.version}\n`)
     else if (call.kind === "help") stdout.write(`${helpText(call.words, commands)}\n`)
     else {
@@ -84,8 +86,8 @@ export const run = async (surroundings: Surroundings): Promise<0 | 1 | 2> => {
     }
     return 0
   } catch (thrown) {
-    const { code, message, next, extra, rescued } = failure(thrown)
-    const error = withoutKeys(next === undefined ? message : `${message} ${next}`)
+    const { code, message, next = help, extra, rescued } = failure(thrown)
+    const error = withoutKeys(`${message}${/[.!?)]$/.test(message) ? "" : "."} ${next}`)
     stderr.write(`svc: ${error} (${code})\n`)
     if (json) stdout.write(`${jsonText({ error, code, ...extra }, stdout.isTTY)}\n`)
     else if (rescued !== undefined) stdout.write(`${rescued}\n`)

@@ -38,8 +38,9 @@ export const table = (
   return [bold(lines[0] ?? ""), ...lines.slice(1)].join("\n")
 }
 
-/** Names and values, one pair a line. */
+/** Names and values, one pair a line; what has no value is left out. */
 export const pairs = (rows: readonly (readonly [string, string])[]): string => {
-  const width = Math.max(...rows.map(([name]) => name.length))
-  return rows.map(([name, value]) => `${name.padEnd(width)}  ${plain(value)}`.trimEnd()).join("\n")
+  const filled = rows.filter(([, value]) => value !== "")
+  const width = Math.max(...filled.map(([name]) => name.length))
+  return filled.map(([name, value]) => `${name.padEnd(width)}  ${plain(value)}`.trimEnd()).join("\n")
 }

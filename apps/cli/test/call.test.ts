@@ -118,7 +118,7 @@ test("the API's codes come through, with when to try again or the request to nam
     body: { error: "It failed.", code: "internal-error", request_id: "r2" },
   }))
   const ended = await tool.svc(["auth", "signup", "--json", "--api-url", broken.url])
-  expect(json(ended)).toEqual({ code: "internal-error", error: "It failed. (request r2)" })
+  expect(json(ended)).toEqual({ code: "internal-error", error: "It failed. (request r2) Next: svc auth signup --help" })
   await Promise.all([busy.close(), broken.close()])
 })
 
