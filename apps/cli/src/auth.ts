@@ -5,8 +5,7 @@ import type { Context, Outcome } from "./context.ts"
 import { changeCredentials, credentialsFile, readCredentials, type Credential } from "./credentials.ts"
 import { CliError, systemReason } from "./errors.ts"
 import { textOf } from "./json-value.ts"
-import { apiUrl, apiWithKey } from "./key.ts"
-import { variable } from "./settings.ts"
+import { apiUrl, apiWithKey, noteEnvironmentKey } from "./key.ts"
 import { pairs } from "./table.ts"
 
 type Identity = {
@@ -36,12 +35,6 @@ const profileOf = async (api: Api & { readonly key: string }): Promise<Identity>
     status: textOf(profile, "status"),
     api_url: api.url,
     key_hint: keyHint(api.key),
-  }
-}
-
-const noteEnvironmentKey = (context: Context): void => {
-  if (variable(context.env, "SVC_API_KEY") !== undefined) {
-    context.note("SVC_API_KEY is set and goes before the kept key.")
   }
 }
 

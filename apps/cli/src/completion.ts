@@ -72,7 +72,8 @@ export const completion =
     const scripts = {
       bash: () => bash(commands),
       // zsh reads bash's way of completing.
-      zsh: () => `autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n${bash(commands)}`,
+      zsh: () =>
+        `whence compdef > /dev/null || { autoload -Uz compinit && compinit; }\nautoload -Uz bashcompinit && bashcompinit\n${bash(commands)}`,
       fish: () => fish(commands),
     }
     const script = scripts[shell]()

@@ -50,3 +50,10 @@ export const apiForReading = async (context: Context): Promise<Api> => {
     : undefined
   return key === undefined ? { url } : { url, key }
 }
+
+/** Tells who has just changed the kept key that another one is used. */
+export const noteEnvironmentKey = (context: Context): void => {
+  if (variable(context.env, "SVC_API_KEY") !== undefined) {
+    context.note("SVC_API_KEY is set and goes before the kept key.")
+  }
+}

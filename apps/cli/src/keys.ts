@@ -4,8 +4,7 @@ import type { Context, Outcome } from "./context.ts"
 import { changeCredentials, credentialsFile, type Credential } from "./credentials.ts"
 import { CliError, systemReason, usageError } from "./errors.ts"
 import { isObject, listOf, textOf } from "./json-value.ts"
-import { apiWithKey } from "./key.ts"
-import { variable } from "./settings.ts"
+import { apiWithKey, noteEnvironmentKey } from "./key.ts"
 import { pairs, table } from "./table.ts"
 
 const path = "/api/agents/me/keys"
@@ -84,9 +83,7 @@ export const mintKey = async (context: Context): Promise<Outcome> => {
     context.note(
       `The key is kept in ${credentialsFile(context.folder)}. The one before stays valid: svc keys list, svc keys revoke ID`,
     )
-    if (variable(context.env, "SVC_API_KEY") !== undefined) {
-      context.note("SVC_API_KEY is set and goes before the kept key.")
-    }
+    noteEnvironmentKey(context)
     return minted(answer, keyHint(key))
   })
 }
