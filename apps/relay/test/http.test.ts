@@ -1,5 +1,5 @@
 import { connect } from "node:net"
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest"
 import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
 import { type Relay, startIssuer, startRelay } from "./fixture.ts"
 
@@ -121,6 +121,29 @@ test("a body over the limit is 413, declared or not, and the limit itself is tak
   )
   expect(chunked).toMatch(/^HTTP\/1\.1 413 /)
   expect(chunked).toContain('"submissionState":"not_submitted"')
+})
+
+test("a body that has not arrived after 10 seconds is 408, and the connection is closed", async () => {
+  let asked = (): void => {}
+  const authorized = new Promise<void>((resolve) => (asked = resolve))
+  const authorize = () => {
+    asked()
+    return Promise.resolve({ scopes: ["transaction:send"], claims: {} })
+  }
+  relay = await startRelay(rpc.url, { auth: { authorize } })
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+  const answer = talk(
+    relay.port,
+    "POST /transactions/v1/send HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
+  )
+  await authorized
+  await vi.advanceTimersByTimeAsync(9_999)
+  await vi.advanceTimersByTimeAsync(1)
+  vi.useRealTimers()
+  const text = await answer
+  expect(text).toMatch(/^HTTP\/1\.1 408 /)
+  expect(text.toLowerCase()).toContain("connection: close")
+  expect(text).toMatch(/"code":"request_timeout".*"retryable":true.*"submissionState":"not_submitted"/)
 })
 
 test("the caller's request id is kept when it is well-formed", async () => {
