@@ -1,0 +1,60 @@
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import { addressBucket, createClientAddress } from "./index.ts"
+
+const trusted = [
+  { address: "10.0.0.0", prefix: 8, family: "ipv4" },
+  { address: "fd00::", prefix: 8, family: "ipv6" },
+] as const
+const judge = createClientAddress(trusted)
+
+test("a forwarding header from an untrusted peer changes nothing, and is reported once", () => {
+  const reports: string[] = []
+  const wary = createClientAddress(trusted, (peer) => reports.push(peer))
+  expect(wary("192.0.2.1", "203.0.113.9")).toBe("192.0.2.1")
+  expect(wary("192.0.2.2", "203.0.113.9")).toBe("192.0.2.2")
+  expect(reports).toEqual(["192.0.2.1"])
+})
+
+test.each([
+  ["203.0.113.9", "203.0.113.9"],
+  ["6.6.6.6, 203.0.113.9", "203.0.113.9"],
+  ["203.0.113.9, 10.9.9.9", "203.0.113.9"],
+  ["203.0.113.9,fd12::7, 10.9.9.9", "203.0.113.9"],
+  ["10.1.1.1, 10.2.2.2", "10.1.1.1"],
+  ["203.0.113.9:4711", "203.0.113.9"],
+  ["[2001:DB8::1]:443", "2001:db8::1"],
+  ["[2001:db8::1]", "2001:db8::1"],
+  ["::ffff:203.0.113.9", "203.0.113.9"],
+  ["::FFFF:cb00:7109", "203.0.113.9"],
+  ["203.0.113.9, nonsense", "10.0.0.1"],
+  ["203.0.113.9, ", "10.0.0.1"],
+  ["203.0.113.9, unknown, 10.2.2.2", "10.2.2.2"],
+  ["203.0.113.9, 10.2.2.999", "10.0.0.1"],
+  ["", "10.0.0.1"],
+])("behind a trusted peer %j means %s", (header, expected) => {
+  expect(judge("10.0.0.1", header)).toBe(expected)
+  expect(judge("::ffff:10.0.0.1", header)).toBe(expected)
+})
+
+test("without a header the peer is the client; a vanished peer has an address all the same", () => {
+  expect(judge("::ffff:192.0.2.1", undefined)).toBe("192.0.2.1")
+  expect(judge("fe80::1%eth0", undefined)).toBe("fe80::1")
+  expect(judge(undefined, "203.0.113.9")).toBe("0.0.0.0")
+})
+
+test("no header makes the judge throw or answer with anything but an address", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.constantFrom("10.0.0.1", "192.0.2.1", "fd00::1"), (header, peer) => {
+      const address = judge(peer, header)
+      expect(address).toMatch(/^[0-9a-f.:]+$/)
+      expect(addressBucket(address)).not.toBe("")
+    }),
+  )
+})
+
+test("IPv6 is counted by its /64, IPv4 by the address", () => {
+  expect(addressBucket("192.0.2.1")).toBe("192.0.2.1")
+  expect(addressBucket("2001:db8:1:2:3:4:5:6")).toBe(addressBucket("2001:db8:1:2::"))
+  expect(addressBucket("2001:db8:1:2::")).not.toBe(addressBucket("2001:db8:1:3::"))
+})

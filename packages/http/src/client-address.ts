@@ -1,0 +1,67 @@
+import { isIP, isIPv4 } from "node:net"
+import ipaddr from "ipaddr.js"
+
+/** A network whose hosts may speak for others: canonical address, prefix length in bits. */
+export type TrustedNetwork = { readonly address: string; readonly prefix: number; readonly family: "ipv4" | "ipv6" }
+
+/** Tells who a request comes from: the socket's peer, and `X-Forwarded-For` with all its lines joined by commas. */
+export type ClientAddress = (peer: string | undefined, forwardedFor: string | undefined) => string
+
+const mapped = "::ffff:"
+
+const canonical = (text: string): string | undefined => {
+  if (isIPv4(text)) return text
+  if (text.startsWith(mapped) && isIPv4(text.slice(mapped.length))) return text.slice(mapped.length)
+  if (isIP(text) === 0) return undefined
+  return ipaddr.process(text.replace(/%.*$/, "")).toString()
+}
+
+// A hop may carry a port (`192.0.2.1:80`, `[2001:db8::1]:80`) or brackets alone.
+const hopAddress = (hop: string): string | undefined => {
+  const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(hop)?.[1]
+  return canonical(bracketed ?? hop.replace(/^(\d+\.\d+\.\d+\.\d+):\d{1,5}$/, "$1"))
+}
+
+/**
+ * Makes the one judge of client addresses. Forwarding headers count only when the direct peer is in a trusted network;
+ * they are then walked from the right past trusted hops to the first untrusted one. A malformed or empty hop stops the
+ * walk at the last good address. IPv4-mapped IPv6 is IPv4.
+ * @param onUntrusted called once, for the first forwarding header from an untrusted peer
+ */
+export const createClientAddress = (
+  trusted: readonly TrustedNetwork[],
+  onUntrusted: (peer: string) => void = () => {},
+): ClientAddress => {
+  const networks = trusted.map(({ address, prefix }) => ({ base: ipaddr.parse(address), prefix }))
+  const isTrusted = (address: string): boolean => {
+    if (networks.length === 0) return false
+    const parsed = ipaddr.parse(address)
+    return networks.some(({ base, prefix }) => base.kind() === parsed.kind() && parsed.match(base, prefix))
+  }
+  let warned = false
+  return (peer, forwardedFor) => {
+    // A socket that is already gone has no peer: such requests share one address.
+    let address = canonical(peer ?? "") ?? "0.0.0.0"
+    if (forwardedFor === undefined) return address
+    if (!isTrusted(address)) {
+      if (!warned) onUntrusted(address)
+      warned = true
+      return address
+    }
+    const hops = forwardedFor.split(",")
+    for (let hop = hops.pop(); hop !== undefined; hop = hops.pop()) {
+      const next = hopAddress(hop.trim())
+      if (next === undefined) return address
+      address = next
+      if (!isTrusted(address)) return address
+    }
+    return address
+  }
+}
+
+/** The text under which a client address is counted: IPv4 as it is, IPv6 by its /64, which is what one client owns. */
+export const addressBucket = (address: string): string => {
+  if (!address.includes(":")) return address
+  const parts = ipaddr.parse(address).toByteArray().slice(0, 8)
+  return `${Buffer.from(parts).toString("hex")}/64`
+}

@@ -1,0 +1,46 @@
+import { startProcess } from "@svc/testing"
+import { expect, test } from "vitest"
+
+const program = (start: string): string => `
+  import { createLogger, runService } from ${JSON.stringify(import.meta.resolve("./index.ts"))}
+  const log = await createLogger({ level: "info", pretty: false, service: "probe" })
+  const hold = () => new Promise((resolve) => setTimeout(resolve, 60_000))
+  setInterval(() => {}, 1000)
+  await runService(async () => { ${start} })`
+
+const run = (start: string) => startProcess(process.execPath, ["--input-type=module", "-e", program(start)])
+
+test("SIGTERM stops in order with exit code 0, and the last log lines are written", async () => {
+  const child = run(`log.info("up"); return { log, close: async () => { log.info("drained") } }`)
+  await child.waitFor(/"up"/)
+  child.kill("SIGTERM")
+  expect(await child.exited).toBe(0)
+  const lines: unknown[] = child
+    .stdout()
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+  expect(lines).toMatchObject([
+    { level: "info", service: "probe", msg: "up" },
+    { msg: "stopping", signal: "SIGTERM" },
+    { msg: "drained" },
+    { msg: "stopped" },
+  ])
+})
+
+test("a second signal stops at once", async () => {
+  const child = run(
+    `log.info("up"); return { log, close: async () => { process.stderr.write("closing"); await hold() } }`,
+  )
+  await child.waitFor(/"up"/)
+  child.kill("SIGINT")
+  await child.waitFor(/closing/)
+  child.kill("SIGTERM")
+  expect(await child.exited).toBe(1)
+})
+
+test("a start that fails says why on stderr and exits with 1", async () => {
+  const child = run(`throw new Error("PORT: must be an integer")`)
+  expect(await child.exited).toBe(1)
+  expect(child.stderr()).toBe("PORT: must be an integer\n")
+})

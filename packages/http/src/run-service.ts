@@ -1,0 +1,40 @@
+import type { Logger } from "./logger.ts"
+
+/**
+ * Runs a service until SIGTERM or SIGINT: exit code 0 after an orderly stop, 1 when the start failed, whose reason goes
+ * to stderr. A second signal stops at once.
+ * @param start brings the service up and returns how to stop it
+ */
+export const runService = async (
+  start: () => Promise<{ readonly log: Logger; readonly close: () => Promise<void> }>,
+): Promise<void> => {
+  const early = () => process.exit(1)
+  const signals = ["SIGTERM", "SIGINT"] as const
+  for (const signal of signals) process.once(signal, early)
+  try {
+    const { log, close } = await start()
+    let stopping = false
+    const stop = (signal: string): void => {
+      if (stopping) process.exit(1)
+      stopping = true
+      log.info({ signal }, "stopping")
+      close().then(
+        () => {
+          log.info("stopped")
+          process.exit(0)
+        },
+        (error: unknown) => {
+          log.error({ err: error }, "the stop failed")
+          process.exit(1)
+        },
+      )
+    }
+    for (const signal of signals) {
+      process.removeListener(signal, early)
+      process.on(signal, () => stop(signal))
+    }
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    process.exit(1)
+  }
+}

@@ -1,0 +1,167 @@
+import { randomUUID } from "node:crypto"
+import { once } from "node:events"
+import { connect, type Socket } from "node:net"
+import { Hono } from "hono"
+import { afterEach, expect, test } from "vitest"
+import { allowedMethods, BodyError, readJson, requestLog, type RunningServer, serve } from "./index.ts"
+
+const open: RunningServer[] = []
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((server) => server.close()))
+})
+
+const lines: Record<string, unknown>[] = []
+const record = (line: unknown) => lines.push(Object(line))
+const log = { debug: record, info: record, error: record }
+
+const start = async (gate: Promise<void> = Promise.resolve(), deadlineMs = 5000) => {
+  const app = new Hono<{ Variables: { requestId: string } }>()
+  app.use(requestLog({ log, now: () => performance.now(), randomId: randomUUID }))
+  app.post("/echo/:secret", async (c) =>
+    c.json({ got: await readJson(c, { limit: 1000, deadlineMs, uniqueKeys: true }) }),
+  )
+  app.post("/optional", async (c) => c.json({ got: await readJson(c, { limit: 10, emptyAs: "nothing" }) }))
+  app.get("/slow", async (c) => {
+    await gate
+    return c.text("done")
+  })
+  app.notFound((c) => {
+    const allow = allowedMethods(app, c.req.path)
+    return allow.length === 0 ? c.text("no", 404) : c.text("method", 405, { allow: allow.join(", ") })
+  })
+  app.onError((error, c) => {
+    if (error instanceof BodyError) return c.json(error.fault, 400)
+    throw error
+  })
+  const server = await serve({ fetch: app.fetch, host: "127.0.0.1", port: 0, drainMs: 5000 })
+  open.push(server)
+  return { server, url: `http://127.0.0.1:${server.port}` }
+}
+
+const dial = async (port: number): Promise<{ socket: Socket; received: () => string }> => {
+  const socket = connect(port, "127.0.0.1")
+  let text = ""
+  socket.on("data", (chunk: Buffer) => (text += chunk.toString()))
+  await once(socket, "connect")
+  return { socket, received: () => text }
+}
+
+const post = (url: string, body: string | Uint8Array<ArrayBuffer>, type: string | null = "application/json") =>
+  fetch(url, { method: "POST", body: new Blob([body]), headers: type === null ? {} : { "content-type": type } })
+
+test("a JSON body is read from a real socket, whole or in chunks", async () => {
+  const { url, server } = await start()
+  expect(await (await post(`${url}/echo/x`, '{"a":[1]}', "Application/JSON; Charset=UTF-8")).json()).toEqual({
+    got: { a: [1] },
+  })
+  const { socket, received } = await dial(server.port)
+  socket.write(
+    "POST /echo/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
+  )
+  socket.write('3\r\n{"a\r\n')
+  socket.write('5\r\n":12}\r\n0\r\n\r\n')
+  await once(socket, "close")
+  expect(received()).toContain('{"got":{"a":12}}')
+})
+
+test.each([
+  ["another content type", '{"a":1}', "text/plain", { kind: "unsupported-media-type" }],
+  ["no content type", "{}", null, { kind: "unsupported-media-type" }],
+  ["another charset", "{}", "application/json; charset=latin1", { kind: "unsupported-media-type" }],
+  ["a body over the limit", JSON.stringify("x".repeat(1000)), "application/json", { kind: "too-large", limit: 1000 }],
+  ["an empty body", "", "application/json", { kind: "invalid-json" }],
+  [
+    "a key twice",
+    '{"a":1,"a":2}',
+    "application/json",
+    { kind: "invalid-json", reason: 'the key "a" stands twice in one object' },
+  ],
+  ["bytes that are no UTF-8", Uint8Array.of(0x22, 0xff, 0x22), "application/json", { kind: "invalid-json" }],
+])("%s is refused by its own kind of fault", async (_, body, type, fault) => {
+  const { url } = await start()
+  expect(await (await post(`${url}/echo/x`, body, type)).json()).toMatchObject(fault)
+})
+
+test("a body over the limit is refused while it comes, without a declared length", async () => {
+  const { server } = await start()
+  const { socket, received } = await dial(server.port)
+  socket.on("error", () => {})
+  socket.write(
+    "POST /echo/x HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
+  )
+  socket.write(`800\r\n${"x".repeat(0x800)}\r\n`)
+  await once(socket, "data")
+  expect(received()).toContain("too-large")
+  socket.destroy()
+})
+
+test("a body that stops coming is refused when its time is up", async () => {
+  const { server } = await start(Promise.resolve(), 20)
+  const { socket, received } = await dial(server.port)
+  socket.write("POST /echo/x HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{")
+  await once(socket, "data")
+  expect(received()).toContain('{"kind":"timeout"}')
+  socket.destroy()
+})
+
+test("an optional body may be missing, with or without a content type, but a body still needs one", async () => {
+  const { url } = await start()
+  expect(await (await fetch(`${url}/optional`, { method: "POST" })).json()).toEqual({ got: "nothing" })
+  expect(await (await post(`${url}/optional`, "")).json()).toEqual({ got: "nothing" })
+  expect(await (await post(`${url}/optional`, "7", null)).json()).toMatchObject({ kind: "unsupported-media-type" })
+  expect(await (await post(`${url}/optional`, "7")).json()).toEqual({ got: 7 })
+})
+
+test("a known path with another method names the methods it has; an unknown path has none", async () => {
+  const { url } = await start()
+  const refused = await fetch(`${url}/slow`, { method: "DELETE" })
+  expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"])
+  expect((await fetch(`${url}/echo/x`)).headers.get("allow")).toBe("POST, OPTIONS")
+  expect((await fetch(`${url}/nowhere`)).status).toBe(404)
+})
+
+test("the log names the route's pattern and a request id that the answer carries, never the path", async () => {
+  const { url } = await start()
+  lines.length = 0
+  const answer = await post(`${url}/echo/svc_ak_hidden?key=hidden`, "{}")
+  expect(lines).toHaveLength(1)
+  expect(lines[0]).toMatchObject({ method: "POST", route: "/echo/:secret", status: 200 })
+  expect(lines[0]?.["request_id"]).toBe(answer.headers.get("x-request-id"))
+  expect(JSON.stringify(lines)).not.toContain("hidden")
+  const kept = await fetch(`${url}/slow`, { headers: { "x-request-id": "trace-1234" } })
+  expect(kept.headers.get("x-request-id")).toBe("trace-1234")
+  const replaced = await fetch(`${url}/slow`, { headers: { "x-request-id": "bad id!" } })
+  expect(replaced.headers.get("x-request-id")).toMatch(/^[\w-]{36}$/)
+})
+
+test("closing lets a request in flight finish, tells its connection to close, and takes no new one", async () => {
+  const gate = Promise.withResolvers<void>()
+  const { server, url } = await start(gate.promise)
+  const inFlight = fetch(`${url}/slow`)
+  const { socket, received } = await dial(server.port)
+  socket.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
+  await fetch(`${url}/nowhere`)
+  const closed = server.close()
+  expect(server.draining()).toBe(true)
+  await expect(fetch(`${url}/slow`)).rejects.toThrow(TypeError)
+  gate.resolve()
+  expect(await (await inFlight).text()).toBe("done")
+  await once(socket, "close")
+  expect(received()).toMatch(/connection: close/i)
+  await closed
+})
+
+test("a port that is taken is a plain failure", async () => {
+  const { server } = await start()
+  await expect(
+    serve({ fetch: () => new Response(), host: "127.0.0.1", port: server.port, drainMs: 1 }),
+  ).rejects.toThrow(/EADDRINUSE/)
+})
+
+test.each(["Host: a b", "Host: ", "Host: a@b", "X-No-Host: a"])("a request with %j is a clear 400", async (header) => {
+  const { server } = await start()
+  const { socket, received } = await dial(server.port)
+  socket.write(`GET /slow HTTP/1.1\r\n${header}\r\nConnection: close\r\n\r\n`)
+  await once(socket, "close")
+  expect(received()).toMatch(/^HTTP\/1.1 400 /)
+})

@@ -1,0 +1,80 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { Duplex } from "node:stream"
+import { getRequestListener } from "@hono/node-server"
+
+export type ServeOptions = {
+  readonly fetch: (
+    request: Request,
+    env: { incoming: IncomingMessage; outgoing: ServerResponse },
+  ) => Response | Promise<Response>
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+  /** How long requests in flight may go on after `close`, in milliseconds. */
+  readonly drainMs: number
+  /** Answers a request to change the protocol (WebSocket); without it Node ignores the wish and serves the request. */
+  readonly onUpgrade?: (request: IncomingMessage, socket: Duplex) => void
+}
+
+export type RunningServer = {
+  readonly host: string
+  readonly port: number
+  /** True from the moment `close` was called: requests can still come on connections that are open. */
+  readonly draining: () => boolean
+  /** Stops accepting, lets what is in flight finish, then cuts what is left. */
+  readonly close: () => Promise<void>
+}
+
+const listen = (server: Server, port: number, host: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once("error", reject)
+    server.listen(port, host, () => {
+      server.removeListener("error", reject)
+      resolve()
+    })
+  })
+
+/** Serves a fetch handler over HTTP/1.1. Rejects when the port can't be had. */
+export const serve = async (options: ServeOptions): Promise<RunningServer> => {
+  let draining = false
+  // The cast: the adapter also knows HTTP/2, which this server does not speak.
+  const handle = getRequestListener(
+    (request, env) => options.fetch(request, env as { incoming: IncomingMessage; outgoing: ServerResponse }),
+    {
+      // Reached only for a request that no Request can be made of: the app renders its own errors.
+      errorHandler: () => new Response("The Host header or the request target is not valid.\n", { status: 400 }),
+    },
+  )
+  const inFlight = new Set<ServerResponse>()
+  const server = createServer((incoming, outgoing) => {
+    if (draining) outgoing.setHeader("connection", "close")
+    inFlight.add(outgoing)
+    outgoing.once("close", () => {
+      inFlight.delete(outgoing)
+      // A stream that was already under way when the drain began leaves its connection open and idle.
+      if (draining) server.closeIdleConnections()
+    })
+    void handle(incoming, outgoing)
+  })
+  // Longer than the idle time of common load balancers, which would else send on a connection that is being closed.
+  server.keepAliveTimeout = 75_000
+  server.headersTimeout = 20_000
+  if (options.onUpgrade !== undefined) server.on("upgrade", options.onUpgrade)
+  await listen(server, options.port, options.host)
+  const bound = server.address()
+  let closing: Promise<void> | undefined
+  const close = async (): Promise<void> => {
+    draining = true
+    for (const outgoing of inFlight) if (!outgoing.headersSent) outgoing.setHeader("connection", "close")
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    const timer = setTimeout(() => server.closeAllConnections(), options.drainMs)
+    await closed
+    clearTimeout(timer)
+  }
+  return {
+    host: options.host,
+    port: typeof bound === "object" && bound !== null ? bound.port : options.port,
+    draining: () => draining,
+    close: () => (closing ??= close()),
+  }
+}

@@ -1,0 +1,59 @@
+import { defineErrors } from "@svc/errors"
+import { responseChecker } from "@svc/testing"
+import { expect, test } from "vitest"
+import { createApi, documented, errorResponses, openApiDocument, z } from "./index.ts"
+
+const errors = defineErrors({
+  "invalid-id": { status: 400, message: "The id is not a number." },
+  "invalid-name": { status: 400, message: "The name is empty." },
+  "not-found": { status: 404, message: "Nothing is here." },
+})
+const envelope = (codes: readonly [string, ...string[]]) => z.strictObject({ code: z.enum(codes) })
+
+const api = createApi()
+documented(
+  api,
+  {
+    method: "get",
+    path: "/things/{id}",
+    request: { params: z.object({ id: z.string() }) },
+    responses: {
+      200: { description: "One thing.", content: { "application/json": { schema: z.strictObject({ id: z.int() }) } } },
+      ...errorResponses(errors, envelope, "invalid-id", "invalid-name", "not-found", "invalid-id"),
+    },
+  },
+  (c) => {
+    const id = c.req.param("id") ?? ""
+    if (id === "odd") return c.json({ code: "surprise" }, 400)
+    if (id === "teapot") return c.json({}, 418)
+    return /^\d+$/.test(id) ? c.json({ id: Number(id) }) : c.json({ code: "invalid-id" }, 400)
+  },
+)
+const document = openApiDocument(api, { title: "Things", version: "1.2.3", description: "All things." }, [
+  { url: "https://api.example.org" },
+])
+
+test("the document is OpenAPI 3.1.0 and describes the route with one error answer a status", () => {
+  expect(document).toMatchObject({
+    openapi: "3.1.0",
+    info: { title: "Things", version: "1.2.3", license: { identifier: "MIT" } },
+    servers: [{ url: "https://api.example.org" }],
+  })
+  const responses = document.paths?.["/things/{id}"]?.get?.responses ?? {}
+  expect(Object.keys(responses)).toEqual(["200", "400", "404"])
+  expect(JSON.stringify(responses)).toContain('"enum":["invalid-id","invalid-name"]')
+})
+
+test("a described route is served, and its answers fit the document", async () => {
+  const check = responseChecker(document)
+  const answers = ["7", "x"].map(async (id) => check("GET", `/things/${id}?a=b`, await api.request(`/things/${id}`)))
+  expect((await Promise.all(answers)).map((answer) => answer.status)).toEqual([200, 400])
+})
+
+test("an answer with another shape, code, status or path is noticed", async () => {
+  const check = responseChecker(document)
+  await expect(check("GET", "/things/odd", await api.request("/things/odd"))).rejects.toThrow(/code/)
+  await expect(check("GET", "/things/teapot", await api.request("/things/teapot"))).rejects.toThrow(/no such status/)
+  await expect(check("GET", "/other", await api.request("/things/7"))).rejects.toThrow(/no such operation/)
+  await expect(check("POST", "/things/7", await api.request("/things/7"))).rejects.toThrow(/no such operation/)
+})

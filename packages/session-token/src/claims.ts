@@ -1,0 +1,50 @@
+import { z } from "zod"
+
+/** Seconds that a minted token lives. */
+export const sessionLifetimeSeconds = 300
+
+/** The words that can stand in `scope`. They are independent: none implies another. */
+export const sessionScopes = ["read", "transaction:inspect", "transaction:send"] as const
+
+export type SessionScope = (typeof sessionScopes)[number]
+
+const limit = z.int().nonnegative().optional()
+
+const sessionLimits = z.object({
+  max_transaction_inspect_requests_per_minute: limit,
+  max_transaction_send_requests_per_minute: limit,
+  max_transaction_status_requests_per_minute: limit,
+  max_transaction_request_bytes: limit,
+  max_transaction_bytes: limit,
+  max_transaction_concurrency: limit,
+})
+
+/** Limits that a token carries; each can only lower the verifier's own. */
+export type SessionLimits = z.infer<typeof sessionLimits>
+
+const seconds = z.number().nonnegative()
+
+/** The claims of a session token (RFC 7519 names, times in unix seconds); unknown ones are ignored. */
+export const sessionClaims = z.object({
+  iss: z.string(),
+  /** `agent:<slug>` or `user:<id>` */
+  sub: z.string(),
+  /** The stack's name. */
+  aud: z.string(),
+  iat: seconds,
+  nbf: seconds,
+  exp: seconds,
+  jti: z.string(),
+  /** Space-separated words. */
+  scope: z.string(),
+  key_class: z.enum(["secret", "publishable"]),
+  /** `key:<id>` */
+  metering_key: z.string(),
+  deployment_id: z.union([z.string(), z.number()]).optional(),
+  /** The one web origin that may use the token. */
+  origin: z.string().optional(),
+  plan: z.string().optional(),
+  limits: sessionLimits.optional(),
+})
+
+export type SessionClaims = z.infer<typeof sessionClaims>

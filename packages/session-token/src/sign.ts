@@ -1,0 +1,103 @@
+import {
+  calculateJwkThumbprint,
+  type CryptoKey,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  importPKCS8,
+  type JWK,
+  SignJWT,
+} from "jose"
+import { z } from "zod"
+import { type SessionClaims, sessionLifetimeSeconds } from "./claims.ts"
+
+/** A verification key as it stands in a JWK set (RFC 8037); `kid` is its RFC 7638 thumbprint. */
+export type PublicJwk = {
+  readonly kty: "OKP"
+  readonly crv: "Ed25519"
+  readonly kid: string
+  readonly use: "sig"
+  readonly alg: "EdDSA"
+  readonly x: string
+}
+
+export type SigningKeys = {
+  readonly signing: { readonly kid: string; readonly privateKey: CryptoKey }
+  /** The public part of every key, the signing one's first. */
+  readonly publicKeys: readonly PublicJwk[]
+}
+
+const ed25519 = z.object({
+  kty: z.literal("OKP"),
+  crv: z.literal("Ed25519"),
+  x: z.string(),
+  d: z.string().exactOptional(),
+})
+const jwkSet = z.object({ keys: z.array(ed25519).min(1) })
+
+/** The public part of an Ed25519 JWK, with its thumbprint as `kid`. */
+export const publicJwk = async (jwk: JWK): Promise<PublicJwk> => {
+  const { x } = ed25519.parse(jwk)
+  const bare = { kty: "OKP", crv: "Ed25519", x } as const
+  return { ...bare, kid: await calculateJwkThumbprint(bare), use: "sig", alg: "EdDSA" }
+}
+
+const readJwks = async (text: string): Promise<JWK[]> => {
+  const trimmed = text.trim()
+  if (trimmed.startsWith("-----BEGIN")) {
+    return [await exportJWK(await importPKCS8(trimmed, "EdDSA", { extractable: true }))]
+  }
+  const value: unknown = JSON.parse(trimmed)
+  const set = jwkSet.safeParse(value)
+  return set.success ? set.data.keys : [ed25519.parse(value)]
+}
+
+/**
+ * Reads signing keys from a PKCS#8 PEM, a private JWK, or a JWK set whose first private key signs.
+ * Throws an Error whose message holds nothing of the keys.
+ */
+export const readSigningKeys = async (text: string): Promise<SigningKeys> => {
+  let jwks: JWK[]
+  try {
+    jwks = await readJwks(text)
+  } catch {
+    throw new Error("the signing key must be an Ed25519 private key: a PKCS#8 PEM, a JWK, or a JWK set")
+  }
+  const signer = jwks.find((jwk) => jwk.d !== undefined)
+  if (signer === undefined) throw new Error("the signing key holds no private key")
+  try {
+    const privateKey = await importJWK({ ...signer, alg: "EdDSA" }, "EdDSA")
+    if (privateKey instanceof Uint8Array) throw new TypeError("not an asymmetric key")
+    const [signing, ...others] = await Promise.all([signer, ...jwks.filter((jwk) => jwk !== signer)].map(publicJwk))
+    if (signing === undefined) throw new TypeError("no key")
+    return { signing: { kid: signing.kid, privateKey }, publicKeys: [signing, ...others] }
+  } catch {
+    throw new Error("the signing key is not a usable Ed25519 key")
+  }
+}
+
+/** A new private key as the text of a JWK: keep it secret. */
+export const generateSigningKey = async (): Promise<string> => {
+  const { privateKey } = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true })
+  const jwk = await exportJWK(privateKey)
+  return JSON.stringify({ ...jwk, ...(await publicJwk(jwk)), d: jwk.d })
+}
+
+/** The JWK set (RFC 7517) that verifiers fetch. */
+export const publicJwks = (keys: SigningKeys): { readonly keys: readonly PublicJwk[] } => ({ keys: keys.publicKeys })
+
+/**
+ * Signs a session token that lives 300 s from `nowSeconds`, as a compact JWT (EdDSA).
+ * @param jti a UUID
+ */
+export const signSessionToken = async (
+  keys: SigningKeys,
+  claims: Omit<SessionClaims, "iat" | "nbf" | "exp">,
+  nowSeconds: number,
+): Promise<{ readonly token: string; readonly expiresAt: number }> => {
+  const expiresAt = nowSeconds + sessionLifetimeSeconds
+  const token = await new SignJWT({ ...claims, iat: nowSeconds, nbf: nowSeconds, exp: expiresAt })
+    .setProtectedHeader({ alg: "EdDSA", typ: "JWT", kid: keys.signing.kid })
+    .sign(keys.signing.privateKey)
+  return { token, expiresAt }
+}

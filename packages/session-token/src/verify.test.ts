@@ -1,0 +1,291 @@
+import { createServer } from "node:http"
+import { CompactSign, exportPKCS8, exportSPKI, generateKeyPair, importJWK, jwtVerify, SignJWT } from "jose"
+import fc from "fast-check"
+import { afterEach, expect, test } from "vitest"
+import {
+  createVerifier,
+  generateSigningKey,
+  KeysUnavailableError,
+  publicJwks,
+  readSigningKeys,
+  remoteKeys,
+  signSessionToken,
+  staticKeys,
+  TokenError,
+} from "./index.ts"
+
+const start = 1_800_000_000
+const claims = {
+  iss: "svc-platform",
+  sub: "agent:agt_0123456789",
+  aud: "transfers",
+  jti: "0b0c5b0e-6b0f-4c39-9d2c-2f6f4f9a3c55",
+  scope: "read",
+  key_class: "secret",
+  metering_key: "key:7",
+} as const
+const keys = await readSigningKeys(await generateSigningKey())
+const jwks = JSON.stringify(publicJwks(keys))
+
+const verifierAt = async (clock: { ms: number }, source = staticKeys(jwks), cacheSize = 100) =>
+  createVerifier({
+    keys: await source,
+    issuer: "svc-platform",
+    audiences: ["other", "transfers"],
+    now: () => clock.ms,
+    cacheSize,
+  })
+
+const mint = async (changes: Record<string, unknown> = {}, header: object = {}) => {
+  const all = { ...claims, iat: start, nbf: start, exp: start + 300, ...changes }
+  return new CompactSign(new TextEncoder().encode(JSON.stringify(all)))
+    .setProtectedHeader({ alg: "EdDSA", typ: "JWT", kid: keys.signing.kid, ...header })
+    .sign(keys.signing.privateKey)
+}
+
+const codeOf = async (run: Promise<unknown>): Promise<string> => {
+  try {
+    await run
+  } catch (error) {
+    if (error instanceof TokenError) return error.code
+    throw error
+  }
+  return "accepted"
+}
+
+test("a minted token lives 300 s, and any JWT library verifies it with the published key alone", async () => {
+  const { token, expiresAt } = await signSessionToken(keys, claims, start)
+  expect(expiresAt).toBe(start + 300)
+  const [jwk] = publicJwks(keys).keys
+  expect(Object.keys(jwk ?? {}).sort()).toEqual(["alg", "crv", "kid", "kty", "use", "x"])
+  const result = await jwtVerify(token, await importJWK({ ...jwk }), { currentDate: new Date(start * 1000) })
+  expect(result.protectedHeader).toEqual({ alg: "EdDSA", typ: "JWT", kid: jwk?.kid })
+  expect(result.payload).toEqual({ ...claims, iat: start, nbf: start, exp: start + 300 })
+})
+
+test("a good token is accepted until its end and 5 s of leeway, from memory too", async () => {
+  const clock = { ms: start * 1000 }
+  const verifier = await verifierAt(clock)
+  const token = await mint()
+  for (const seconds of [-5, 0, 299, 304]) {
+    clock.ms = (start + seconds) * 1000
+    expect(await codeOf(verifier.verify(token, undefined))).toBe("accepted")
+  }
+  for (const [seconds, code] of [
+    [305, "token-expired"],
+    [-6, "token-invalid-format"],
+  ] as const) {
+    clock.ms = (start + seconds) * 1000
+    expect(await codeOf(verifier.verify(token, undefined))).toBe(code)
+    expect(await codeOf((await verifierAt(clock)).verify(token, undefined))).toBe(code)
+  }
+})
+
+const other = await readSigningKeys(await generateSigningKey())
+const secret = new TextEncoder().encode("a secret that is long enough to sign with")
+const faults: [string, string, () => Promise<string> | string][] = [
+  ["no dots", "token-invalid-format", () => "abc"],
+  ["a token over 4 KiB", "token-invalid-format", () => mint({ jti: "x".repeat(4000) })],
+  [
+    "an alg of none",
+    "token-invalid-format",
+    () => `${Buffer.from('{"alg":"none","kid":"x"}').toString("base64url")}.e30.e30`,
+  ],
+  [
+    "an HMAC",
+    "token-invalid-format",
+    () => new SignJWT(claims).setProtectedHeader({ alg: "HS256", kid: keys.signing.kid }).sign(secret),
+  ],
+  ["another typ", "token-invalid-format", () => mint({}, { typ: "at+jwt" })],
+  ["a typ that is no text", "token-invalid-format", () => mint({}, { typ: 7 })],
+  [
+    "a critical extension",
+    "token-invalid-format",
+    () =>
+      `${Buffer.from(JSON.stringify({ alg: "EdDSA", kid: keys.signing.kid, crit: ["b"], b: 1 })).toString("base64url")}.e30.e30`,
+  ],
+  ["no kid", "token-missing-claim", () => mint({}, { kid: undefined })],
+  ["an unknown kid", "token-key-not-found", () => signSessionToken(other, claims, start).then(({ token }) => token)],
+  [
+    "another key's signature",
+    "token-invalid-signature",
+    async () => {
+      const body = new TextEncoder().encode(JSON.stringify({ ...claims, iat: start, nbf: start, exp: start + 300 }))
+      return new CompactSign(body)
+        .setProtectedHeader({ alg: "EdDSA", kid: keys.signing.kid })
+        .sign(other.signing.privateKey)
+    },
+  ],
+  ["another issuer", "token-invalid-issuer", () => mint({ iss: "someone" })],
+  ["another audience", "token-invalid-audience", () => mint({ aud: "elsewhere" })],
+  ["a list of audiences", "token-invalid-format", () => mint({ aud: ["transfers"] })],
+  ["no subject", "token-missing-claim", () => mint({ sub: undefined })],
+  ["no end", "token-missing-claim", () => mint({ exp: undefined })],
+  ["no scope", "token-missing-claim", () => mint({ scope: undefined })],
+  ["a scope that is a list", "token-invalid-format", () => mint({ scope: ["read"] })],
+  ["a negative limit", "token-invalid-format", () => mint({ limits: { max_transaction_bytes: -1 } })],
+  ["a life over an hour", "token-invalid-format", () => mint({ exp: start + 3601 })],
+  ["a beginning in the future", "token-invalid-format", () => mint({ nbf: start + 60 })],
+  [
+    "a payload that is no object",
+    "token-invalid-format",
+    () =>
+      new CompactSign(new TextEncoder().encode("7"))
+        .setProtectedHeader({ alg: "EdDSA", kid: keys.signing.kid })
+        .sign(keys.signing.privateKey),
+  ],
+]
+
+test.each(faults)("%s is %s", async (_, code, make) => {
+  const verifier = await verifierAt({ ms: start * 1000 })
+  expect(await codeOf(verifier.verify(await make(), undefined))).toBe(code)
+})
+
+test("unknown claims are ignored, limits and the like are handed on", async () => {
+  const verifier = await verifierAt({ ms: start * 1000 })
+  const token = await mint({
+    limits: { max_transaction_bytes: 0 },
+    plan: "free",
+    deployment_id: 4,
+    novelty: [1],
+  })
+  expect(await verifier.verify(token, undefined)).toMatchObject({
+    limits: { max_transaction_bytes: 0 },
+    deployment_id: 4,
+  })
+})
+
+test("a token that is bound to an origin is good with that origin alone, remembered or not", async () => {
+  const verifier = await verifierAt({ ms: start * 1000 })
+  const token = await mint({ origin: "https://app.example" })
+  for (let i = 0; i < 2; i++) {
+    expect(await codeOf(verifier.verify(token, "https://app.example"))).toBe("accepted")
+    expect(await codeOf(verifier.verify(token, undefined))).toBe("origin-required")
+    expect(await codeOf(verifier.verify(token, "https://app.example.evil"))).toBe("origin-mismatch")
+  }
+})
+
+test("no change of a good token is accepted, and no text makes the verifier fail otherwise than by a TokenError", async () => {
+  const token = await mint()
+  const verifier = await verifierAt({ ms: start * 1000 })
+  await verifier.verify(token, undefined)
+  await fc.assert(
+    fc.asyncProperty(fc.nat(token.length - 1), fc.string(), async (at, text) => {
+      const changed = token.slice(0, at) + text + token.slice(at + 1)
+      // The last character of a signature holds four bits that decoders drop, so jose's answer is the measure there.
+      if (changed !== token && at < token.length - 1)
+        expect(await codeOf(verifier.verify(changed, undefined))).not.toBe("accepted")
+      expect(await codeOf(verifier.verify(text, undefined))).not.toBe("accepted")
+    }),
+  )
+})
+
+const closers: (() => Promise<void>)[] = []
+afterEach(async () => {
+  await Promise.all(closers.splice(0).map((close) => close()))
+})
+
+const serveJwks = async () => {
+  const state = { status: 200, body: jwks, requests: 0, hold: undefined as Promise<void> | undefined }
+  const server = createServer((_, response) => {
+    state.requests++
+    void Promise.resolve(state.hold).then(() =>
+      response.writeHead(state.status, { "content-type": "application/json" }).end(state.body),
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  closers.push(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  const address = server.address()
+  const port = typeof address === "object" && address !== null ? address.port : 0
+  return { state, url: `http://127.0.0.1:${port}/jwks.json` }
+}
+
+test("keys are fetched once for many askers at a time, kept 5 minutes, and used on while the URL is down", async () => {
+  const { state, url } = await serveJwks()
+  const clock = { ms: start * 1000 }
+  const source = remoteKeys({ url, fetch, now: () => clock.ms })
+  const verifier = await verifierAt(clock, Promise.resolve(source))
+  const token = await mint({ exp: start + 3000 })
+  await Promise.all(Array.from({ length: 20 }, () => verifier.verify(token, undefined)))
+  expect(state.requests).toBe(1)
+  clock.ms += 299_000
+  await verifier.verify(token, undefined)
+  expect(state.requests).toBe(1)
+  state.status = 503
+  clock.ms += 1_000
+  expect(await codeOf(verifier.verify(token, undefined))).toBe("accepted")
+  expect(state.requests).toBe(2)
+  clock.ms += 9_000
+  expect(await codeOf(verifier.verify(token, undefined))).toBe("accepted")
+  expect(state.requests).toBe(2)
+})
+
+test("an unknown key id asks again at most every 10 s, and a new key is then found", async () => {
+  const { state, url } = await serveJwks()
+  const clock = { ms: start * 1000 }
+  const verifier = await verifierAt(clock, Promise.resolve(remoteKeys({ url, fetch, now: () => clock.ms })))
+  const { token } = await signSessionToken(other, claims, start)
+  for (let i = 0; i < 5; i++) expect(await codeOf(verifier.verify(token, undefined))).toBe("token-key-not-found")
+  expect(state.requests).toBe(1)
+  state.body = JSON.stringify({ keys: [...publicJwks(keys).keys, ...publicJwks(other).keys] })
+  clock.ms += 10_000
+  expect(await codeOf(verifier.verify(token, undefined))).toBe("accepted")
+  expect(state.requests).toBe(2)
+})
+
+test("a key that was taken out of the set is dropped within 5 minutes, for remembered tokens too", async () => {
+  const { state, url } = await serveJwks()
+  const clock = { ms: start * 1000 }
+  const verifier = await verifierAt(clock, Promise.resolve(remoteKeys({ url, fetch, now: () => clock.ms })))
+  const token = await mint({ exp: start + 3000 })
+  expect(await codeOf(verifier.verify(token, undefined))).toBe("accepted")
+  state.body = JSON.stringify(publicJwks(other))
+  clock.ms += 300_000
+  expect(await codeOf(verifier.verify(token, undefined))).toBe("token-key-not-found")
+})
+
+test("nothing ever fetched says so, and a set without a usable key counts as nothing", async () => {
+  const { state, url } = await serveJwks()
+  const clock = { ms: start * 1000 }
+  const failures: string[] = []
+  const source = remoteKeys({ url, fetch, now: () => clock.ms, onFailure: (reason) => failures.push(reason) })
+  const verifier = await verifierAt(clock, Promise.resolve(source))
+  const token = await mint()
+  for (const body of ['{"keys":[]}', "no json", JSON.stringify("x".repeat(70_000))]) {
+    state.body = body
+    await expect(verifier.verify(token, undefined)).rejects.toThrow(KeysUnavailableError)
+    clock.ms += 1_000
+  }
+  expect(failures).toHaveLength(3)
+  state.body = jwks
+  expect(await codeOf(verifier.verify(token, undefined))).toBe("accepted")
+})
+
+test("signing and public keys are read from PEM, JWK and JWK set alike, and give the same key id", async () => {
+  const pair = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true })
+  const fromPem = await readSigningKeys(await exportPKCS8(pair.privateKey))
+  const { kid } = fromPem.signing
+  expect(await (await staticKeys(await exportSPKI(pair.publicKey))).find(kid)).toBeDefined()
+  expect(await (await staticKeys(JSON.stringify(fromPem.publicKeys[0]))).find(kid)).toBeDefined()
+  const mine = await generateSigningKey()
+  const set = await readSigningKeys(JSON.stringify({ keys: [fromPem.publicKeys[0], JSON.parse(mine)] }))
+  expect(set.signing.kid).toBe((await readSigningKeys(mine)).signing.kid)
+  expect(set.publicKeys.map((key) => key.kid)).toEqual([set.signing.kid, kid])
+  expect(JSON.stringify(publicJwks(set))).not.toContain('"d"')
+})
+
+test("a key that can't be used is refused without a word of it", async () => {
+  const rsa = await generateKeyPair("RS256", { extractable: true })
+  for (const text of [
+    "hunter2",
+    '{"kty":"OKP","d":"hunter2"}',
+    JSON.stringify(publicJwks(keys)),
+    await exportPKCS8(rsa.privateKey),
+  ]) {
+    await expect(readSigningKeys(text)).rejects.toThrow(/^the signing key (?!.*hunter2)/)
+  }
+  await expect(staticKeys("hunter2")).rejects.toThrow(/^the public key (?!.*hunter2)/)
+})

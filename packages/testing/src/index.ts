@@ -1,0 +1,7 @@
+export { freePort } from "./free-port.ts"
+export { startPostgres } from "./postgres.ts"
+export type { TestPostgres } from "./postgres.ts"
+export { startProcess } from "./process.ts"
+export type { TestProcess } from "./process.ts"
+export { responseChecker } from "./response-checker.ts"
+export type { ResponseChecker } from "./response-checker.ts"

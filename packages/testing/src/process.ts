@@ -1,0 +1,66 @@
+import { spawn } from "node:child_process"
+
+export type TestProcess = {
+  readonly pid: number
+  /** Everything the program wrote so far. */
+  readonly stdout: () => string
+  readonly stderr: () => string
+  /** Resolves once stdout and stderr together match; rejects when the program ends before that. */
+  readonly waitFor: (pattern: RegExp) => Promise<RegExpExecArray>
+  readonly kill: (signal: NodeJS.Signals) => void
+  /** Resolves with the exit code, or the name of the signal that ended the program. */
+  readonly exited: Promise<number | NodeJS.Signals | null>
+}
+
+/**
+ * Starts a program with nothing in its environment but PATH and what is given, so that no setting of the machine leaks
+ * into a test.
+ */
+export const startProcess = (
+  command: string,
+  args: readonly string[],
+  { env = {}, cwd }: { readonly env?: Readonly<Record<string, string>>; readonly cwd?: string } = {},
+): TestProcess => {
+  const child = spawn(command, args, {
+    env: { PATH: process.env["PATH"], ...env },
+    ...(cwd === undefined ? {} : { cwd }),
+    stdio: ["ignore", "pipe", "pipe"],
+  })
+  const written = { stdout: "", stderr: "" }
+  let onOutput: (() => void)[] = []
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].setEncoding("utf8").on("data", (text: string) => {
+      written[name] += text
+      for (const check of onOutput) check()
+    })
+  }
+  const exited = new Promise<number | NodeJS.Signals | null>((resolve, reject) => {
+    child.once("error", reject)
+    child.once("close", (code, signal) => resolve(signal ?? code))
+  })
+  return {
+    pid: child.pid ?? -1,
+    stdout: () => written.stdout,
+    stderr: () => written.stderr,
+    waitFor: (pattern) =>
+      new Promise((resolve, reject) => {
+        const check = (): void => {
+          const match = pattern.exec(written.stdout + written.stderr)
+          if (match === null) return
+          onOutput = onOutput.filter((other) => other !== check)
+          resolve(match)
+        }
+        onOutput.push(check)
+        check()
+        exited.then(
+          (code) =>
+            reject(new Error(`ended (${String(code)}) before ${String(pattern)}:\n${written.stdout}${written.stderr}`)),
+          reject,
+        )
+      }),
+    kill: (signal) => {
+      child.kill(signal)
+    },
+    exited,
+  }
+}

@@ -1,0 +1,37 @@
+import { connect } from "node:net"
+import { once } from "node:events"
+import { expect, test } from "vitest"
+import { freePort, startPostgres, startProcess } from "./index.ts"
+
+test("a PostgreSQL server of the test's own answers, can fail and come back, and leaves nothing", async () => {
+  const postgres = await startPostgres()
+  const dial = async () => {
+    const socket = connect(postgres.port, "127.0.0.1")
+    await once(socket, "connect")
+    socket.destroy()
+  }
+  try {
+    await dial()
+    await postgres.halt()
+    await expect(dial()).rejects.toThrow(/ECONNREFUSED/)
+    await postgres.resume()
+    await dial()
+  } finally {
+    await postgres.stop()
+  }
+  await expect(dial()).rejects.toThrow(/ECONNREFUSED/)
+})
+
+test("a process gets no setting of the machine, and what it writes and how it ends is seen", async () => {
+  const script =
+    'process.on("SIGTERM", () => process.exit(7)); setInterval(() => {}, 1000); console.log("up", Object.keys(process.env).sort().join())'
+  const child = startProcess(process.execPath, ["-e", script], { env: { A: "1" } })
+  expect((await child.waitFor(/up (.*)/))[1]).toBe("A,PATH")
+  child.kill("SIGTERM")
+  expect(await child.exited).toBe(7)
+  await expect(child.waitFor(/never/)).rejects.toThrow(/ended \(7\)/)
+})
+
+test("a free port can be listened on", async () => {
+  expect(await freePort()).toBeGreaterThan(1023)
+})
