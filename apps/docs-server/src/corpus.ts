@@ -23,7 +23,7 @@ export type Page = {
 }
 
 /** One skill for agents: a file by the Agent Skills format. */
-export type Skill = { readonly name: string; readonly description: string; readonly text: string }
+type Skill = { readonly name: string; readonly description: string; readonly text: string }
 
 export type Corpus = {
   readonly pages: ReadonlyMap<string, Page>

@@ -43,11 +43,12 @@ export const plainText = (markdown: string): string =>
     .trim()
 
 const anchorOf = (heading: string, taken: Map<string, number>): string => {
-  const base = heading
+  const letters = heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\p{M}\s_-]/gu, "")
     .trim()
     .replace(/\s/g, "-")
+  const base = letters === "" ? "section" : letters
   const seen = taken.get(base)
   taken.set(base, (seen ?? -1) + 1)
   return seen === undefined ? base : anchorOf(`${base}-${seen + 1}`, taken)
@@ -59,7 +60,11 @@ const closeSections = (headings: readonly Heading[], length: number): Section[] 
   const open: number[] = []
   const ends = headings.map(() => length)
   for (const [index, heading] of headings.entries()) {
-    for (let last = open.at(-1); last !== undefined && (headings[last]?.level ?? 0) >= heading.level; last = open.at(-1))
+    for (
+      let last = open.at(-1);
+      last !== undefined && (headings[last]?.level ?? 0) >= heading.level;
+      last = open.at(-1)
+    )
       ends[open.pop() ?? 0] = heading.start
     open.push(index)
   }

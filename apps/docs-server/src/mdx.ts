@@ -105,7 +105,9 @@ const moduleEnd = (source: string, start: number): number => {
     else if ("})]".includes(char)) depth--
     else if (char === "\n" && depth <= 0) {
       const blankNext = /^[ \t]*\r?(?:\n|$)/.test(source.slice(at + 1, at + 100))
-      const goesOn = /[=+\-*/,?:&|]\s*$/.test(source.slice(Math.max(start, at - 20), at)) || /^[ \t]+\S|^[.?:&|+]/.test(source.slice(at + 1, at + 100))
+      const goesOn =
+        /[=+\-*/,?:&|]\s*$/.test(source.slice(Math.max(start, at - 20), at)) ||
+        /^[ \t]+\S|^[.?:&|+]/.test(source.slice(at + 1, at + 100))
       const complete = !source.startsWith("import", start) || /['"]/.test(source.slice(start, at))
       if (blankNext || (complete && !goesOn)) return at + 1
     }

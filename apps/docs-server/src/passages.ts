@@ -11,7 +11,12 @@ export type Passage = {
 
 type Counts = ReadonlyMap<string, number>
 
-type Part = { readonly section: Section | undefined; readonly text: string; readonly counts: Counts; readonly heading: Counts }
+type Part = {
+  readonly section: Section | undefined
+  readonly text: string
+  readonly counts: Counts
+  readonly heading: Counts
+}
 
 const snippetLength = 240
 const keptPages = 256
@@ -22,14 +27,22 @@ const count = (text: string): Map<string, number> => {
   return counts
 }
 
+// The page's own title says nothing about which of its sections fits.
+const headingOf = (section: Section | undefined): string =>
+  section === undefined || section.level === 1 ? "" : section.heading
+
 /** The page cut at its headings: each part is a heading with the text down to the next one. */
 const partsOf = (page: Page): Part[] => {
   const { sections, markdown } = page
-  const ranges = sections.map((section, i) => ({ section, start: section.start, end: sections[i + 1]?.start ?? markdown.length }))
+  const ranges = sections.map((section, i) => ({
+    section,
+    start: section.start,
+    end: sections[i + 1]?.start ?? markdown.length,
+  }))
   const top = { section: undefined, start: page.bodyStart, end: sections[0]?.start ?? markdown.length }
   return [top, ...ranges].map(({ section, start, end }) => {
     const text = markdown.slice(start, end)
-    return { section, text, counts: count(text), heading: count(section?.heading ?? "") }
+    return { section, text, counts: count(text), heading: count(headingOf(section)) }
   })
 }
 
@@ -41,7 +54,9 @@ const passagesOf = (text: string): string[] =>
     .filter((passage) => /[\p{L}\p{N}]/u.test(passage) && !/^\s*(?:#{1,6} |```|~~~|:::)[^\n]*$/.test(passage))
 
 const shorten = (text: string, wanted: ReadonlySet<string>): string => {
-  const plain = plainText(text.replace(/^#{1,6} [^\n]*\n|^[ \t]*(?:```|~~~|:::)[^\n]*$/gm, "").replace(/^\s*[|>]\s*|\s*\|\s*$/g, ""))
+  const plain = plainText(
+    text.replace(/^#{1,6} [^\n]*\n|^[ \t]*(?:```|~~~|:::)[^\n]*$/gm, "").replace(/^\s*[|>]\s*|\s*\|\s*$/g, ""),
+  )
   if (plain.length <= snippetLength) return plain
   const first = words(plain).find((word) => terms(word.text).some((term) => wanted.has(term)))?.start ?? 0
   const from = Math.max(0, Math.min(first - 60, plain.length - snippetLength))
@@ -71,10 +86,14 @@ export const createPassageFinder = (weight: (term: string) => number) => {
     let bestScore = -1
     for (const part of parts) {
       const total = score(part.counts) + score(part.heading)
-      if (total > bestScore && (part.section !== undefined || part.text.trim() !== "")) [best, bestScore] = [part, total]
+      if (total > bestScore && (part.section !== undefined || part.text.trim() !== ""))
+        [best, bestScore] = [part, total]
     }
     const passages = passagesOf(best?.text ?? "").map((text) => ({ text, score: score(count(text)) }))
-    const passage = passages.reduce((a, b) => (b.score > a.score ? b : a), passages[0] ?? { text: page.description, score: 0 })
+    const passage = passages.reduce(
+      (a, b) => (b.score > a.score ? b : a),
+      passages[0] ?? { text: page.description, score: 0 },
+    )
     return { section: best?.section, snippet: shorten(passage.text, wanted) }
   }
 }

@@ -29,5 +29,6 @@ export const phraseCounter = (asked: readonly (Word & { readonly terms: readonly
       ? new RegExp(`${first}[a-z]*${asciiGap}${next}`)
       : new RegExp(String.raw`${first}\p{L}*${gap}${next}`, "u")
   })
-  return (text: string): number => patterns.filter((pattern) => pattern.test(text)).length / Math.sqrt(patterns.length || 1)
+  return (text: string): number =>
+    patterns.filter((pattern) => pattern.test(text)).length / Math.sqrt(patterns.length || 1)
 }

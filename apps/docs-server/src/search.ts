@@ -4,9 +4,9 @@ import { type Passage, createPassageFinder } from "./passages.ts"
 import { phraseCounter } from "./phrases.ts"
 import { terms, words } from "./words.ts"
 
-export type Hit = Passage & { readonly page: Page; readonly score: number }
+type Hit = Passage & { readonly page: Page; readonly score: number }
 
-export type Answer = {
+type Answer = {
   readonly hits: readonly Hit[]
   /** Pages that match, those outside `hits` included. */
   readonly total: number
@@ -49,7 +49,8 @@ const buildIndex = (pages: readonly Page[]) => {
         if (seen.has(term)) continue
         seen.add(term)
         const entry = vocabulary.get(term)
-        if (entry === undefined) vocabulary.set(term, { pages: 1, spelling: found.length === 1 ? word.toLowerCase() : term })
+        if (entry === undefined)
+          vocabulary.set(term, { pages: 1, spelling: found.length === 1 ? word.toLowerCase() : term })
         else entry.pages++
       }
       return found.length === 0 ? null : [...found]
@@ -72,7 +73,8 @@ const distance = (a: string, b: string, limit: number): number => {
     for (let j = 1; j <= b.length; j++) {
       const same = a[i - 1] === b[j - 1] ? 0 : 1
       let cost = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + same)
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, (before[j - 2] ?? 0) + 1)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        cost = Math.min(cost, (before[j - 2] ?? 0) + 1)
       next.push(cost)
     }
     before = row
@@ -91,7 +93,9 @@ export const createSearch = (corpus: Corpus): Search => {
   const findPassage = createPassageFinder((term) => Math.log(1 + pages.length / (vocabulary.get(term)?.pages ?? 1)))
 
   return (query, offset, limit) => {
-    const asked = words(query).map((word) => ({ ...word, terms: terms(word.text) })).filter((word) => word.terms.length > 0)
+    const asked = words(query)
+      .map(({ text, start }) => ({ text, start, terms: terms(text) }))
+      .filter((word) => word.terms.length > 0)
     const weights = new Map<string, number>()
     const unknown: typeof asked = []
     for (const word of asked) {
@@ -114,7 +118,11 @@ export const createSearch = (corpus: Corpus): Search => {
     const phrases = phraseCounter(asked)
     const top = found
       .slice(0, reranked)
-      .map((result) => ({ ...result, score: result.score * (1 + phraseWeight * phrases(lowered[Number(result.id)] ?? "")) }))
+      .map(({ id, match, score }) => ({
+        id,
+        match,
+        score: score * (1 + phraseWeight * phrases(lowered[Number(id)] ?? "")),
+      }))
       .sort((a, b) => b.score - a.score)
     const ranked = [...top, ...found.slice(reranked)]
     const hits = ranked.slice(offset, offset + limit).flatMap((result) => {
@@ -130,7 +138,10 @@ export const createSearch = (corpus: Corpus): Search => {
         .filter((candidate) => !weights.has(candidate))
         .map((candidate) => ({ candidate, far: distance(term, candidate, edits) }))
         .filter(({ far }) => far <= edits)
-        .sort((a, b) => a.far - b.far || (vocabulary.get(b.candidate)?.pages ?? 0) - (vocabulary.get(a.candidate)?.pages ?? 0))[0]
+        .sort(
+          (a, b) =>
+            a.far - b.far || (vocabulary.get(b.candidate)?.pages ?? 0) - (vocabulary.get(a.candidate)?.pages ?? 0),
+        )[0]
       if (near === undefined) continue
       const spelling = vocabulary.get(near.candidate)?.spelling ?? near.candidate
       corrected = corrected.slice(0, word.start) + spelling + corrected.slice(word.start + word.text.length)

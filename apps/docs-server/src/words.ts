@@ -23,7 +23,7 @@ const stopWords = new Set(
 export const words = (text: string): Word[] => {
   const found: Word[] = []
   // Most texts are ASCII, where the pattern without Unicode classes is several times faster.
-  const pattern = /^[\x00-\x7F]*$/.test(text) ? asciiPattern : wordPattern
+  const pattern = /[^\s!-~]/.test(text) ? wordPattern : asciiPattern
   for (const match of text.matchAll(pattern)) {
     if (!unspaced.test(match[0])) found.push({ text: match[0], start: match.index })
     else
