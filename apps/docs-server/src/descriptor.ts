@@ -27,7 +27,7 @@ export const mcpDescriptor = z
     aliases: z.array(z.url()),
     tools: z.array(mcpTool),
     resources: z.array(z.object({ uri: z.url(), name: z.string(), description: z.string(), mimeType: z.string() })),
-    prompts: z.array(z.never()),
+    prompts: z.array(z.string()).max(0),
   })
   .openapi("McpDescriptor")
 

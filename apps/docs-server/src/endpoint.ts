@@ -50,7 +50,7 @@ const failure = (idText: string, status: number, error: unknown): RpcReply => ({
 export const createSdkEndpoint =
   (sdk: SdkExchange): RpcEndpoint =>
   async (request, headers, _size, signal) => {
-    const era = sdk.eraOf(request.method, headers.get("mcp-protocol-version") ?? undefined)
+    const era = sdk.eraOf(request, headers.get("mcp-protocol-version") ?? undefined)
     const answer = await sdk.send(request, era, headers, signal)
     if (answer.kind === "stream") return { stream: answer.response }
     if (answer.kind === "result") return success(request.idText, JSON.stringify(answer.result))
@@ -98,7 +98,7 @@ export const createEndpoint = (sdk: SdkExchange, library: () => Library): RpcEnd
       results.clear()
     }
     const { method, params, idText } = request
-    const era = sdk.eraOf(method, headers.get("mcp-protocol-version") ?? undefined)
+    const era = sdk.eraOf(request, headers.get("mcp-protocol-version") ?? undefined)
     if (size > memorableBytes || (era === "modern" && !headersAgree(request, headers)))
       return bySdk(request, headers, size, signal)
     const key = `${era} ${method} ${JSON.stringify(params)}`

@@ -20,6 +20,8 @@ fetch_page: pass its slug and, to save tokens, its anchor as section. When you k
 URL works as slug. Long pages come in parts: pass next_cursor back until truncated is false. If nothing is found, try
 fewer words or the did_you_mean query. The tools only read; they act on nothing.`.replaceAll("\n", " ")
 
+// As many as the protocol allows in one answer.
+const mostProposals = 100
 const markdown = "text/markdown"
 // The pages change with a deployment, or under an author's hands: a minute is short enough for both.
 const hint = { ttlMs: 60_000, cacheScope: "public" } as const
@@ -64,15 +66,21 @@ export const createDocsServer = (library: Library, version: string): McpServer =
       contents: [{ uri, mimeType: markdown, text: page.markdown }],
     }))
   }
-  const template = new ResourceTemplate(`${baseUrl}/{+slug}.md`, {
-    list: undefined,
-    complete: { slug: (start) => [...corpus.pages.keys()].filter((slug) => slug.startsWith(start)) },
-  })
+  const pageTemplate = `${baseUrl}/{+slug}.md`
+  const template = new ResourceTemplate(pageTemplate, { list: undefined })
   const about = { title: "Documentation page", description: "A page by its slug, as Markdown.", mimeType: markdown }
   server.registerResource("page", template, about, (uri) => {
     const page = findPage(corpus, readReference(uri.href, baseUrl).path)
     if (page === undefined) throw new ResourceNotFoundError(uri.href)
     return { contents: [{ uri: uri.href, mimeType: markdown, text: page.markdown }] }
+  })
+  // What can't be completed gets no proposals: clients ask while their users type, and want no error for it.
+  server.server.setRequestHandler("completion/complete", ({ params: { ref, argument } }) => {
+    const known = ref.type === "ref/resource" && ref.uri === pageTemplate && argument.name === "slug"
+    const slugs = known ? [...corpus.pages.keys()].filter((slug) => slug.startsWith(argument.value)) : []
+    return {
+      completion: { values: slugs.slice(0, mostProposals), total: slugs.length, hasMore: slugs.length > mostProposals },
+    }
   })
   return server
 }

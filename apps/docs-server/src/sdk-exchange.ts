@@ -18,7 +18,7 @@ export type Era = "legacy" | "modern"
 export type SdkExchange = {
   /** Newest first. */
   readonly protocolVersions: readonly string[]
-  readonly eraOf: (method: string, versionHeader: string | undefined) => Era
+  readonly eraOf: (request: RpcRequest, versionHeader: string | undefined) => Era
   readonly send: (request: RpcRequest, era: Era, headers: Headers, signal?: AbortSignal) => Promise<SdkAnswer>
   readonly close: () => Promise<void>
 }
@@ -27,11 +27,40 @@ const legacyVersions: ReadonlySet<string> = new Set(SUPPORTED_PROTOCOL_VERSIONS)
 const endpoint = "http://docs.invalid/mcp"
 const answerSchema = z.looseObject({ result: z.unknown().optional(), error: z.unknown().optional() })
 
+const errorSchema = z.looseObject({ code: z.number(), message: z.string() })
+const issuesSchema = z
+  .array(z.looseObject({ path: z.array(z.union([z.string(), z.number()])), message: z.string() }))
+  .min(1)
+
+const issuesIn = (message: string): z.infer<typeof issuesSchema> | undefined => {
+  const start = message.indexOf("[")
+  if (start === -1) return undefined
+  try {
+    return issuesSchema.safeParse(JSON.parse(message.slice(start))).data
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The SDK calls params that fail its own schemas an internal or a parse error, and shows the validator's report as it is.
+ * To the caller they are bad params, and the first of them is enough.
+ */
+const clarify = (value: unknown): unknown => {
+  const error = errorSchema.parse(value)
+  const [issue] = issuesIn(error.message) ?? []
+  if (issue !== undefined)
+    return { ...error, code: -32602, message: `Invalid params: ${issue.path.join(".")}: ${issue.message}` }
+  return error.code === -32700 ? { ...error, code: -32602, message: "Invalid params" } : error
+}
+
 const readAnswer = async (response: Response): Promise<SdkAnswer> => {
   if (response.headers.get("content-type")?.startsWith("text/event-stream") === true)
     return { kind: "stream", response }
   const { result, error } = answerSchema.parse(await response.json())
-  return error === undefined ? { kind: "result", result } : { kind: "error", status: response.status, error }
+  return error === undefined
+    ? { kind: "result", result }
+    : { kind: "error", status: response.status, error: clarify(error) }
 }
 
 // The SDK takes strings and integers for ids; any other is put back by whoever echoes it.
@@ -93,8 +122,11 @@ export const createSdkExchange = async (
   return {
     protocolVersions: [...new Set([...modernVersions, ...SUPPORTED_PROTOCOL_VERSIONS])].sort().toReversed(),
     // A revision that nobody knows goes to the modern leg, which has the answer for it.
-    eraOf: (method, header) =>
-      method === "initialize" || header === undefined || legacyVersions.has(header) ? "legacy" : "modern",
+    // The handshake of the revisions before 2026-07-28 names its own version, whatever the header says.
+    eraOf: ({ method, params }, header) => {
+      if (header === undefined || legacyVersions.has(header)) return "legacy"
+      return method === "initialize" && params?.["protocolVersion"] !== undefined ? "legacy" : "modern"
+    },
     send: async ({ method, params, id }, era, headers, signal) => {
       const body = { jsonrpc: "2.0", id: sdkId(id), method, ...(params !== undefined && { params }) }
       return era === "modern" ? sendModern(body, headers, signal) : sendLegacy(body)

@@ -1,10 +1,17 @@
-import MiniSearch from "minisearch"
 import type { Corpus, Page } from "./corpus.ts"
-import { type Passage, createPassageFinder } from "./passages.ts"
+import { snippetOf } from "./passages.ts"
+import type { Section } from "./markdown.ts"
 import { phraseCounter } from "./phrases.ts"
-import { terms, words } from "./words.ts"
+import { type IndexedPart, buildIndex } from "./search-index.ts"
+import { type Word, terms, words } from "./words.ts"
 
-type Hit = Passage & { readonly page: Page; readonly score: number }
+type Hit = {
+  readonly page: Page
+  readonly score: number
+  /** The section that fits best; undefined for text above the first heading. */
+  readonly section: Section | undefined
+  readonly snippet: string
+}
 
 type Answer = {
   readonly hits: readonly Hit[]
@@ -18,102 +25,93 @@ type Answer = {
 
 export type Search = (query: string, offset: number, limit: number) => Answer
 
-type Document = { id: number; title: string; slug: string; headings: string; description: string; body: string }
-
 // Found by trying combinations on two sets of questions; the order of pages changes little around them.
 const boost = { title: 6, slug: 2, headings: 3, description: 1.5 }
 const phraseWeight = 1
 const reranked = 20
+const partWeight = 0.2
+const nearWeight = 0.6
+// Each is a walk through all words: a query of nonsense must not cost seconds.
+const mostCorrections = 4
 
-const documentOf = (page: Page, id: number): Document => ({
-  id,
-  title: page.title,
-  slug: page.slug.replaceAll("/", " "),
-  headings: page.sections.map((section) => section.heading).join("\n"),
-  description: page.description,
-  body: page.markdown.slice(page.bodyStart),
-})
-
-/** What the index knows about a term: how many pages have it, and how it is written. */
-type Entry = { pages: number; spelling: string }
-
-const buildIndex = (pages: readonly Page[]) => {
-  const vocabulary = new Map<string, Entry>()
-  let seen = new Set<string>()
-  const index = new MiniSearch<Document>({
-    fields: ["title", "slug", "headings", "description", "body"],
-    tokenize: (text) => words(text).map((word) => word.text),
-    processTerm: (word) => {
-      const found = terms(word)
-      for (const term of found) {
-        if (seen.has(term)) continue
-        seen.add(term)
-        const entry = vocabulary.get(term)
-        if (entry === undefined)
-          vocabulary.set(term, { pages: 1, spelling: found.length === 1 ? word.toLowerCase() : term })
-        else entry.pages++
-      }
-      return found.length === 0 ? null : [...found]
-    },
-  })
-  for (const [id, page] of pages.entries()) {
-    seen = new Set()
-    index.add(documentOf(page, id))
-  }
-  return { index, vocabulary }
+/** How much of the wanted terms stands in a text; each further time counts less. */
+const density = (numbers: Uint32Array, weights: ReadonlyMap<number, number>): number => {
+  const times = new Map<number, number>()
+  for (const number of numbers) if (weights.has(number)) times.set(number, (times.get(number) ?? 0) + 1)
+  let sum = 0
+  for (const [number, count] of times) sum += ((weights.get(number) ?? 0) * count) / (count + 1)
+  return sum
 }
 
-/** Edit distance, transpositions counted once; stops looking past `limit`. */
-const distance = (a: string, b: string, limit: number): number => {
-  if (Math.abs(a.length - b.length) > limit) return limit + 1
-  let before: number[] = []
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1] ? 0 : 1
-      let cost = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + same)
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
-        cost = Math.min(cost, (before[j - 2] ?? 0) + 1)
-      next.push(cost)
-    }
-    before = row
-    row = next
-  }
-  return row[b.length] ?? limit + 1
-}
-
-const allowedEdits = (term: string): number => (term.length < 4 ? 0 : term.length < 8 ? 1 : 2)
+type Asked = Word & { readonly terms: readonly string[] }
 
 /** Indexes the pages. An answer ranks pages first and then names the section of each that fits best. */
 export const createSearch = (corpus: Corpus): Search => {
   const pages = [...corpus.pages.values()]
-  const { index, vocabulary } = buildIndex(pages)
   const lowered = pages.map((page) => page.markdown.toLowerCase())
-  const findPassage = createPassageFinder((term) => Math.log(1 + pages.length / (vocabulary.get(term)?.pages ?? 1)))
+  const { index, vocabulary, byTerm, parts } = buildIndex(pages)
+  const isKnown = (term: string): boolean => byTerm.has(term)
+  const commonness = (word: string): number => Math.min(...terms(word).map((term) => byTerm.get(term)?.pages ?? 0))
+
+  const findPassage = (id: number, page: Page, matched: readonly string[]): Pick<Hit, "section" | "snippet"> => {
+    const weights = new Map<string, number>()
+    const byNumber = new Map<number, number>()
+    for (const term of matched) {
+      const entry = byTerm.get(term)
+      if (entry === undefined) continue
+      const weight = Math.log(1 + pages.length / entry.pages)
+      weights.set(term, weight)
+      byNumber.set(entry.number, weight)
+    }
+    let best: IndexedPart | undefined
+    let bestScore = -1
+    for (const part of parts[id] ?? []) {
+      const score = density(part.terms, byNumber) + density(part.headingTerms, byNumber)
+      if (score > bestScore && (part.section !== undefined || part.terms.length > 0)) [best, bestScore] = [part, score]
+    }
+    const snippet = best === undefined ? undefined : snippetOf(page.markdown.slice(best.start, best.end), weights)
+    return { section: best?.section, snippet: snippet ?? page.description }
+  }
+
+  /** The terms to look up and what each counts, and the query with its unknown words corrected. */
+  const readQuery = (query: string, asked: readonly Asked[]) => {
+    const weights = new Map<string, number>()
+    const weigh = (term: string, weight: number) => weights.set(term, Math.max(weights.get(term) ?? 0, weight))
+    const corrections: { readonly word: Asked; readonly near: string }[] = []
+    for (const word of asked) {
+      const [whole = "", ...parts] = word.terms
+      const known = isKnown(whole)
+      // An identifier that some page has is meant as a whole; its parts only break ties.
+      for (const part of parts) if (isKnown(part)) weigh(part, known ? partWeight : 1)
+      if (known) weigh(whole, 1)
+      else if (corrections.length < mostCorrections) {
+        const near = vocabulary.nearest(word.text.toLowerCase(), commonness)
+        if (near === undefined) weigh(whole, nearWeight)
+        else {
+          corrections.push({ word, near })
+          for (const term of terms(near)) weigh(term, nearWeight)
+        }
+      }
+    }
+    let corrected = query
+    for (const { word, near } of corrections.toReversed())
+      corrected = corrected.slice(0, word.start) + near + corrected.slice(word.start + word.text.length)
+    return { weights, corrected }
+  }
 
   return (query, offset, limit) => {
     const asked = words(query)
       .map(({ text, start }) => ({ text, start, terms: terms(text) }))
       .filter((word) => word.terms.length > 0)
-    const weights = new Map<string, number>()
-    const unknown: typeof asked = []
-    for (const word of asked) {
-      const known = word.terms.filter((term) => vocabulary.has(term))
-      if (known.length === 0) unknown.push(word)
-      // An identifier that some page has is meant as a whole; its parts only break ties.
-      const whole = word.terms.length > 1 && known[0] === word.terms[0]
-      for (const term of known.length === 0 ? word.terms : known)
-        weights.set(term, Math.max(weights.get(term) ?? 0, whole && term !== known[0] ? 0.2 : 1))
-    }
+    const { weights, corrected } = readQuery(query, asked)
     const lookUp = [...weights.keys()]
     const found = index.search(lookUp.join(" "), {
       tokenize: () => lookUp,
       processTerm: (term) => term,
       boost,
       boostTerm: (term) => weights.get(term) ?? 1,
-      fuzzy: (term) => (vocabulary.has(term) ? false : allowedEdits(term)),
-      prefix: (term) => !vocabulary.has(term) && term.length >= 3,
+      // Only a word that no page has, and that is like none, may be the start of one.
+      prefix: (term) => !isKnown(term) && term.length >= 3,
     })
     const phrases = phraseCounter(asked)
     const top = found
@@ -125,32 +123,10 @@ export const createSearch = (corpus: Corpus): Search => {
       }))
       .sort((a, b) => b.score - a.score)
     const ranked = [...top, ...found.slice(reranked)]
-    const hits = ranked.slice(offset, offset + limit).flatMap((result) => {
-      const page = pages[Number(result.id)]
-      return page === undefined ? [] : [{ page, score: result.score, ...findPassage(page, Object.keys(result.match)) }]
+    const hits = ranked.slice(offset, offset + limit).flatMap(({ id, match, score }) => {
+      const page = pages[Number(id)]
+      return page === undefined ? [] : [{ page, score, ...findPassage(Number(id), page, Object.keys(match)) }]
     })
-
-    let corrected = query
-    for (const word of unknown.toReversed()) {
-      const [term = ""] = word.terms
-      const edits = allowedEdits(term)
-      const near = [...new Set(found.flatMap((result) => Object.keys(result.match)))]
-        .filter((candidate) => !weights.has(candidate))
-        .map((candidate) => ({ candidate, far: distance(term, candidate, edits) }))
-        .filter(({ far }) => far <= edits)
-        .sort(
-          (a, b) =>
-            a.far - b.far || (vocabulary.get(b.candidate)?.pages ?? 0) - (vocabulary.get(a.candidate)?.pages ?? 0),
-        )[0]
-      if (near === undefined) continue
-      const spelling = vocabulary.get(near.candidate)?.spelling ?? near.candidate
-      corrected = corrected.slice(0, word.start) + spelling + corrected.slice(word.start + word.text.length)
-    }
-    return {
-      hits,
-      total: found.length,
-      ...(corrected !== query && { corrected }),
-      searchable: asked.length > 0,
-    }
+    return { hits, total: found.length, ...(corrected !== query && { corrected }), searchable: asked.length > 0 }
   }
 }
