@@ -45,6 +45,7 @@ export type AppParts = {
 const maxBodyBytes = 2 ** 20
 const bodyDeadlineMs = 30_000
 const mcpPaths = ["/mcp", "/mcp/sse"]
+const fixedPaths = new Set(["/health", "/cli/svc.tgz"])
 const mcpMethods = "GET, HEAD, POST, OPTIONS"
 const streamHeaders = {
   ...commonHeaders,
@@ -112,8 +113,9 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
   })
 
   app.notFound((c) => {
-    const methods = mcpPaths.includes(c.req.path.replace(/\/$/, "")) ? mcpMethods : "GET, HEAD, OPTIONS"
-    const known = methods === mcpMethods || c.req.path === "/health" || findDocument(site(), c) !== undefined
+    const path = c.req.path.replace(/\/$/, "")
+    const methods = mcpPaths.includes(path) ? mcpMethods : "GET, HEAD, OPTIONS"
+    const known = methods === mcpMethods || fixedPaths.has(path) || findDocument(site(), c) !== undefined
     return renderError(
       known && c.req.method !== "GET"
         ? errors.fail("method_not_allowed", { headers: { Allow: methods } })
@@ -176,14 +178,8 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
       )
     if (message === "silent") return new Response(null, { status: 202, headers: commonHeaders })
     const reply = await endpoint(message, c.req.raw.headers, text.length, c.req.raw.signal)
-    if (!("stream" in reply)) return new Response(reply.body, { status: reply.status, headers: rpcHeaders })
-    const adopted =
-      reply.stream.body === null ? undefined : streams.adopt(addressBucket(addressOf(c)), reply.stream.body)
-    if (adopted !== undefined) return new Response(adopted, { status: reply.stream.status, headers: streamHeaders })
-    const error = { code: -32603, message: "No further event stream can be opened now." }
-    return new Response(`{"jsonrpc":"2.0","id":${message.idText},"error":${JSON.stringify(error)}}`, {
-      headers: rpcHeaders,
-    })
+    if ("stream" in reply) return new Response(reply.stream.body, { headers: streamHeaders })
+    return new Response(reply.body, { status: reply.status, headers: rpcHeaders })
   })
 
   app.get("/cli/svc.tgz", async (c) => {

@@ -73,12 +73,11 @@ const sdkId = (id: RpcRequest["id"]): string | number =>
  */
 export const createSdkExchange = async (
   factory: McpServerFactory,
-  options: { readonly maxSubscriptions: number; readonly onError: (error: Error) => void },
+  onError: (error: Error) => void,
 ): Promise<SdkExchange> => {
   const modern = createMcpHandler(factory, {
     legacy: "reject",
-    maxSubscriptions: options.maxSubscriptions,
-    onerror: options.onError,
+    onerror: onError,
   })
 
   const sendModern = async (body: object, headers: Headers, signal?: AbortSignal): Promise<SdkAnswer> => {

@@ -79,10 +79,10 @@ export const createSearch = (corpus: Corpus): Search => {
     const weigh = (term: string, weight: number) => weights.set(term, Math.max(weights.get(term) ?? 0, weight))
     const corrections: { readonly word: Asked; readonly near: string }[] = []
     for (const word of asked) {
-      const [whole = "", ...parts] = word.terms
+      const [whole = "", ...pieces] = word.terms
       const known = isKnown(whole)
       // An identifier that some page has is meant as a whole; its parts only break ties.
-      for (const part of parts) if (isKnown(part)) weigh(part, known ? partWeight : 1)
+      for (const part of pieces) if (isKnown(part)) weigh(part, known ? partWeight : 1)
       if (known) weigh(whole, 1)
       else if (corrections.length < mostCorrections) {
         const near = vocabulary.nearest(word.text.toLowerCase(), commonness)

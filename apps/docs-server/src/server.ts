@@ -18,7 +18,6 @@ export type World = {
   readonly randomId: () => string
 }
 
-const maxSubscriptions = 256
 const drainMs = 5000
 
 /**
@@ -51,10 +50,9 @@ export const startServer = async (config: Config, version: string, world: World,
     const first = await read()
     for (const warning of first.warnings) log.warn(warning)
 
-    const sdk = await createSdkExchange(factory ?? (() => createDocsServer(site.library, version)), {
-      maxSubscriptions,
-      onError: (error) => log.debug({ reason: error.message }, "mcp request refused"),
-    })
+    const sdk = await createSdkExchange(factory ?? (() => createDocsServer(site.library, version)), (error) =>
+      log.debug({ reason: error.message }, "mcp request refused"),
+    )
     stops.push(() => sdk.close())
     const about = { baseUrl, version, protocolVersions: sdk.protocolVersions }
     let site = createSite(first, about)

@@ -5,8 +5,6 @@ const lifetimeMs = 5 * 60_000
 export type Streams = {
   /** Opens the stream of GET /mcp; undefined when no more may be open. */
   readonly open: (client: string) => ReadableStream<Uint8Array> | undefined
-  /** Puts another's stream under the same bounds; undefined, and the stream cancelled, when no more may be open. */
-  readonly adopt: (client: string, stream: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array> | undefined
   readonly size: () => number
   readonly closeAll: () => void
 }
@@ -18,65 +16,36 @@ export const createStreams = ({ max = 256, maxPerClient = 8 } = {}): Streams => 
   const byClient = new Map<string, number>()
   let closed = false
 
-  const start = (
-    client: string,
-    run: (controller: ReadableStreamDefaultController<Uint8Array>, end: () => void) => () => void,
-  ): ReadableStream<Uint8Array> | undefined => {
-    const own = byClient.get(client) ?? 0
-    if (closed || open.size >= max || own >= maxPerClient) return undefined
-    byClient.set(client, own + 1)
-    let release = () => {}
-    return new ReadableStream<Uint8Array>({
-      start: (controller) => {
-        let stop = () => {}
-        release = () => {
-          if (!open.delete(end)) return
-          clearTimeout(timer)
-          const left = (byClient.get(client) ?? 1) - 1
-          if (left === 0) byClient.delete(client)
-          else byClient.set(client, left)
-          stop()
-        }
-        const end = () => {
-          release()
-          try {
-            controller.close()
-          } catch {
-            // The client went away in the same moment.
-          }
-        }
-        const timer = setTimeout(end, lifetimeMs)
-        open.add(end)
-        stop = run(controller, end)
-      },
-      cancel: () => release(),
-    })
-  }
-
   return {
-    open: (client) =>
-      start(client, (controller) => {
-        controller.enqueue(comment("open"))
-        const timer = setInterval(() => {
-          // A client that does not read gets no more until it does.
-          if ((controller.desiredSize ?? 0) > 0) controller.enqueue(comment("keep-alive"))
-        }, keepAliveMs)
-        return () => clearInterval(timer)
-      }),
-    adopt: (client, stream) => {
-      const reader = stream.getReader()
-      const cancel = () => {
-        reader.cancel().catch(() => {})
-      }
-      const adopted = start(client, (controller, end) => {
-        const pump = async (): Promise<void> => {
-          for (let part = await reader.read(); !part.done; part = await reader.read()) controller.enqueue(part.value)
-        }
-        pump().then(end, end)
-        return cancel
+    open: (client) => {
+      const own = byClient.get(client) ?? 0
+      if (closed || open.size >= max || own >= maxPerClient) return undefined
+      byClient.set(client, own + 1)
+      let release = () => {}
+      return new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          release = () => {
+            if (!open.delete(end)) return
+            clearTimeout(lifetime)
+            clearInterval(keepAlive)
+            const left = (byClient.get(client) ?? 1) - 1
+            if (left === 0) byClient.delete(client)
+            else byClient.set(client, left)
+          }
+          const end = () => {
+            release()
+            controller.close()
+          }
+          const lifetime = setTimeout(end, lifetimeMs)
+          const keepAlive = setInterval(() => {
+            // A client that does not read gets no more until it does.
+            if ((controller.desiredSize ?? 0) > 0) controller.enqueue(comment("keep-alive"))
+          }, keepAliveMs)
+          open.add(end)
+          controller.enqueue(comment("open"))
+        },
+        cancel: () => release(),
       })
-      if (adopted === undefined) cancel()
-      return adopted
     },
     size: () => open.size,
     closeAll: () => {

@@ -38,7 +38,7 @@ test.each(revisions)("the server passes the official suite for %s but for the li
   const server = await start()
   try {
     const { code, output } = await runSuite(server.url, revision, `conformance-${revision}.yml`)
-    expect(code, output.slice(output.indexOf("Unexpected"))).toBe(0)
+    expect([code, output.includes("Unexpected") ? output.slice(output.indexOf("Unexpected")) : ""]).toEqual([0, ""])
   } finally {
     await server.close()
   }
@@ -50,7 +50,7 @@ test.each(revisions)(
     const server = await start({}, createFixtureServer)
     try {
       const { code, output } = await runSuite(server.url, revision, `conformance-fixtures-${revision}.yml`)
-      expect(code, output.slice(output.indexOf("Unexpected"))).toBe(0)
+      expect([code, output.includes("Unexpected") ? output.slice(output.indexOf("Unexpected")) : ""]).toEqual([0, ""])
     } finally {
       await server.close()
     }

@@ -43,7 +43,8 @@ export const createFixtureServer = (): McpServer => {
     content: [{ type: "audio" as const, data: silence, mimeType: "audio/wav" }],
   }))
   server.registerTool("test_tool_with_progress", { description: "progress", inputSchema: none }, async (_args, ctx) => {
-    const progressToken = ctx.mcpReq._meta?.progressToken
+    const { _meta: meta } = ctx.mcpReq
+    const progressToken = meta?.progressToken
     for (const progress of progressToken === undefined ? [] : [0, 50, 100])
       await ctx.mcpReq.notify({
         method: "notifications/progress",
