@@ -1,35 +1,31 @@
-import { z } from "@svc/openapi"
+import { z } from "zod"
 import type { Corpus } from "./corpus.ts"
 import { agentFiles, serverDescription, serverName } from "./mcp.ts"
 import { pageUrl } from "./slug.ts"
 import { annotations, tools } from "./tools.ts"
 
-const mcpTool = z
-  .object({
-    name: z.enum(["search_docs", "fetch_page"]),
-    title: z.string(),
-    description: z.string(),
-    inputSchema: z.record(z.string(), z.unknown()),
-    outputSchema: z.record(z.string(), z.unknown()),
-    annotations: z.record(z.string(), z.boolean()),
-  })
-  .openapi("McpTool")
+export const mcpTool = z.object({
+  name: z.enum(["search_docs", "fetch_page"]),
+  title: z.string(),
+  description: z.string(),
+  inputSchema: z.record(z.string(), z.unknown()),
+  outputSchema: z.record(z.string(), z.unknown()),
+  annotations: z.record(z.string(), z.boolean()),
+})
 
-export const mcpDescriptor = z
-  .object({
-    name: z.string(),
-    description: z.string(),
-    version: z.string(),
-    protocolVersion: z.string().describe("The newest MCP revision served."),
-    protocolVersions: z.array(z.string()).describe("All MCP revisions served, newest first."),
-    transport: z.literal("streamable-http"),
-    endpoint: z.url(),
-    aliases: z.array(z.url()),
-    tools: z.array(mcpTool),
-    resources: z.array(z.object({ uri: z.url(), name: z.string(), description: z.string(), mimeType: z.string() })),
-    prompts: z.array(z.string()).max(0),
-  })
-  .openapi("McpDescriptor")
+export const mcpDescriptor = z.object({
+  name: z.string(),
+  description: z.string(),
+  version: z.string(),
+  protocolVersion: z.string().describe("The newest MCP revision served."),
+  protocolVersions: z.array(z.string()).describe("All MCP revisions served, newest first."),
+  transport: z.literal("streamable-http"),
+  endpoint: z.url(),
+  aliases: z.array(z.url()),
+  tools: z.array(mcpTool),
+  resources: z.array(z.object({ uri: z.url(), name: z.string(), description: z.string(), mimeType: z.string() })),
+  prompts: z.array(z.string()).max(0),
+})
 
 export type About = { readonly baseUrl: string; readonly version: string; readonly protocolVersions: readonly string[] }
 

@@ -25,7 +25,7 @@ export const markdownType = "text/markdown; charset=utf-8"
 export type Document = {
   readonly hash: string
   readonly text: string
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: Readonly<Record<"plain" | "gzipped", Readonly<Record<string, string>>>>
   readonly gzipped: () => Promise<Uint8Array<ArrayBuffer>>
 }
 
@@ -35,17 +35,21 @@ const worthCompressing = 1024
 
 export const createDocument = (type: string, text: string, more: Readonly<Record<string, string>> = {}): Document => {
   let packed: Promise<Uint8Array<ArrayBuffer>> | undefined
-  const headers = {
+  const hash = hashOf(text)
+  const plain = {
     ...commonHeaders,
     "Content-Type": type,
     "Cache-Control": "public, max-age=300",
     Vary: "Accept, Accept-Encoding",
     ...more,
+    ETag: `"${hash}"`,
   }
+  // The same text in another encoding is not the same bytes: its tag is weak.
+  const gzipped = { ...plain, ETag: `W/"${hash}"`, "Content-Encoding": "gzip" }
   return {
-    hash: hashOf(text),
+    hash,
     text,
-    headers,
+    headers: { plain, gzipped },
     gzipped: () => (packed ??= compress(text).then((bytes) => new Uint8Array(bytes))),
   }
 }
@@ -57,10 +61,11 @@ export const serveDocument = async (
 ): Promise<Response> => {
   const { hash, text, headers } = document
   const zip = text.length >= worthCompressing && acceptsGzip(header("accept-encoding"))
-  // The same text in another encoding is not the same bytes: its tag is weak.
-  const etag = zip ? `W/"${hash}"` : `"${hash}"`
-  if (matchesEtag(header("if-none-match"), hash))
-    return new Response(null, { status: 304, headers: { ...headers, ETag: etag } })
-  if (!zip) return new Response(text, { headers: { ...headers, ETag: etag } })
-  return new Response(await document.gzipped(), { headers: { ...headers, ETag: etag, "Content-Encoding": "gzip" } })
+  if (matchesEtag(header("if-none-match"), hash)) {
+    const { "Content-Encoding": _encoding, ...kept } = zip ? headers.gzipped : headers.plain
+    return new Response(null, { status: 304, headers: kept })
+  }
+  return zip
+    ? new Response(await document.gzipped(), { headers: headers.gzipped })
+    : new Response(text, { headers: headers.plain })
 }

@@ -1,5 +1,4 @@
 import { defineErrors } from "@svc/errors"
-import { z } from "@svc/openapi"
 
 const seeDocuments = "See /openapi.json for the routes of this server and /llms.txt for its pages."
 
@@ -47,13 +46,3 @@ export const errors = defineErrors({
 })
 
 export type ErrorCode = keyof typeof errors.rows
-
-/** The body of every answer with an error status; from a well-formed JSON-RPC message on, errors are JSON-RPC's. */
-export const errorEnvelope = (codes: readonly [string, ...string[]]) =>
-  z.strictObject({
-    error: z.strictObject({
-      code: z.enum(codes).describe("Stable machine-readable code."),
-      message: z.string().describe("Explanation for people."),
-      hint: z.string().describe("What to do about it."),
-    }),
-  })

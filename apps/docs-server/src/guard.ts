@@ -1,6 +1,10 @@
 const loopback = /^(?:localhost|[\w-]+\.localhost|127(?:\.\d+){3}|\[::1\])$/
 
-const hostOf = (host: string): string | undefined => URL.parse(`http://${host}`)?.hostname
+const plainHost = /^(?:localhost|127\.0\.0\.1)(?::\d+)?$/
+
+const hostOf = (host: string): string | undefined =>
+  // The usual case needs no parser.
+  plainHost.test(host) ? "localhost" : URL.parse(`http://${host}`)?.hostname
 
 /** Whether only this machine can reach a listener on the host. */
 const isLoopback = (host: string): boolean =>

@@ -1,24 +1,20 @@
-import { z } from "@svc/openapi"
+import { z } from "zod"
 
 /** One JSON-RPC 2.0 request or notification. */
-export const jsonRpcRequest = z
-  .looseObject({
-    jsonrpc: z.literal("2.0"),
-    id: z.union([z.string(), z.number(), z.null()]).optional(),
-    method: z.string().describe("An MCP method such as initialize, tools/list or tools/call."),
-    params: z.record(z.string(), z.unknown()).optional(),
-  })
-  .openapi("JsonRpcRequest")
+export const jsonRpcRequest = z.looseObject({
+  jsonrpc: z.literal("2.0"),
+  id: z.union([z.string(), z.number(), z.null()]).optional(),
+  method: z.string().describe("An MCP method such as initialize, tools/list or tools/call."),
+  params: z.record(z.string(), z.unknown()).optional(),
+})
 
 /** A success or an error, never both. */
-export const jsonRpcResponse = z
-  .looseObject({
-    jsonrpc: z.literal("2.0").optional(),
-    id: z.union([z.string(), z.number(), z.null()]).optional(),
-    result: z.record(z.string(), z.unknown()).optional(),
-    error: z.looseObject({ code: z.int(), message: z.string(), data: z.unknown().optional() }).optional(),
-  })
-  .openapi("JsonRpcResponse")
+export const jsonRpcResponse = z.looseObject({
+  jsonrpc: z.literal("2.0").optional(),
+  id: z.union([z.string(), z.number(), z.null()]).optional(),
+  result: z.record(z.string(), z.unknown()).optional(),
+  error: z.looseObject({ code: z.int(), message: z.string(), data: z.unknown().optional() }).optional(),
+})
 
 const peerResponse = z.union([
   z.looseObject({

@@ -1,16 +1,26 @@
 import MiniSearch from "minisearch"
 import type { Page } from "./corpus.ts"
-import { type Part, partsOf } from "./passages.ts"
+import type { Section } from "./markdown.ts"
+import { isTelling, partsOf, passagesOf } from "./passages.ts"
 import { createVocabulary } from "./vocabulary.ts"
 import { terms, words } from "./words.ts"
 
 type Document = { id: number; title: string; slug: string; headings: string; description: string; body: string }
 
-/** A part of a page with the terms of its text and of its heading, by number, in the order of the text. */
-export type IndexedPart = Part & { readonly terms: Uint32Array; readonly headingTerms: Uint32Array }
+/** The text from one heading to the next, with the numbers of its terms in the order of the text. */
+export type IndexedPart = {
+  readonly section: Section | undefined
+  readonly terms: Uint32Array
+  readonly headingTerms: Uint32Array
+  /** Four numbers a passage: its first character in the page, its end, its first place in `terms`, its end there. */
+  readonly passages: Uint32Array
+}
 
 /** What is known about a term: its number, how many pages have it, and the page that was counted last. */
 type Term = { readonly number: number; pages: number; lastPage: number }
+
+// A term that stands on a page more often than this counts as this often: half the time to start goes into repetitions.
+const mostTimes = 3
 
 const documentOf = (page: Page, id: number): Document => ({
   id,
@@ -37,37 +47,60 @@ export const buildIndex = (pages: readonly Page[]) => {
     }
     return found
   }
-  const numbersOf = (texts: readonly string[]): Uint32Array =>
-    Uint32Array.from(texts.flatMap((text) => termsOf(text).map((term) => byTerm.get(term)?.number ?? 0)))
+  const count = (term: string): number => {
+    const entry = byTerm.get(term)
+    if (entry === undefined) return 0
+    if (entry.lastPage !== parts.length) entry.pages++
+    entry.lastPage = parts.length
+    return entry.number
+  }
 
-  let bodyWords: string[] = []
+  let bodyTerms: string[] = []
   const index = new MiniSearch<Document>({
     fields: ["title", "slug", "headings", "description", "body"],
-    // The body has been cut in words before, part by part.
-    tokenize: (text, field) => (field === "body" ? bodyWords : wordsOf(text)),
-    processTerm: (word) => {
+    // The body has been cut in words and terms before, part by part.
+    tokenize: (text, field) => (field === "body" ? bodyTerms : wordsOf(text)),
+    processTerm: (word, field) => {
+      if (field === "body") return word
       const found = termsOf(word)
-      for (const term of found) {
-        const entry = byTerm.get(term)
-        if (entry === undefined || entry.lastPage === parts.length) continue
-        entry.lastPage = parts.length
-        entry.pages++
-      }
+      for (const term of found) count(term)
       return found.length === 0 ? null : found
     },
   })
   for (const [id, page] of pages.entries()) {
-    const cut = partsOf(page).map((part) => ({ part, own: wordsOf(page.markdown.slice(part.start, part.end)) }))
-    bodyWords = cut.flatMap(({ own }) => own)
+    bodyTerms = []
+    const times = new Map<number, number>()
+    const indexed = partsOf(page).map(({ section, start, end }): IndexedPart => {
+      const numbers: number[] = []
+      const passages: number[] = []
+      let at = start
+      for (const passage of passagesOf(page.markdown.slice(start, end))) {
+        const from = numbers.length
+        for (const word of wordsOf(passage))
+          for (const term of termsOf(word)) {
+            const number = count(term)
+            numbers.push(number)
+            const time = (times.get(number) ?? 0) + 1
+            times.set(number, time)
+            if (time <= mostTimes) bodyTerms.push(term)
+          }
+        if (isTelling(passage)) passages.push(at, at + passage.length, from, numbers.length)
+        at += passage.length
+      }
+      // The page's own title says nothing about which of its sections fits.
+      const heading = section === undefined || section.level === 1 ? "" : section.heading
+      return {
+        section,
+        terms: Uint32Array.from(numbers),
+        headingTerms: Uint32Array.from(wordsOf(heading).flatMap((word) => termsOf(word).map(count))),
+        passages: Uint32Array.from(passages),
+      }
+    })
     index.add(documentOf(page, id))
-    parts.push(
-      cut.map(({ part: { section, start, end }, own }) => {
-        // The page's own title says nothing about which of its sections fits.
-        const heading = section === undefined || section.level === 1 ? "" : section.heading
-        return { section, start, end, terms: numbersOf(own), headingTerms: numbersOf(wordsOf(heading)) }
-      }),
-    )
+    parts.push(indexed)
   }
+  // The index keeps the functions above, and they this.
+  known.clear()
   return { index, vocabulary, byTerm, parts }
 }
 

@@ -1,7 +1,6 @@
 import type { Corpus, Page } from "./corpus.ts"
 import { snippetOf } from "./passages.ts"
 import type { Section } from "./markdown.ts"
-import { phraseCounter } from "./phrases.ts"
 import { type IndexedPart, buildIndex } from "./search-index.ts"
 import { type Word, terms, words } from "./words.ts"
 
@@ -43,12 +42,45 @@ const density = (numbers: Uint32Array, weights: ReadonlyMap<number, number>): nu
   return sum
 }
 
+/** Where the passage with most of the wanted terms stands in the page. */
+const bestPassage = (
+  { terms: numbers, passages }: IndexedPart,
+  weights: ReadonlyMap<number, number>,
+): [number, number] => {
+  let best: [number, number] = [0, 0]
+  let bestScore = -1
+  for (let i = 0; i + 3 < passages.length; i += 4) {
+    const found = new Set(numbers.subarray(passages[i + 2], passages[i + 3]))
+    let score = 0
+    for (const [number, weight] of weights) if (found.has(number)) score += weight
+    if (score > bestScore) [best, bestScore] = [[passages[i] ?? 0, passages[i + 1] ?? 0], score]
+  }
+  return best
+}
+
+/**
+ * How many neighbours of a query stand side by side in a page too, in any inflection and with stop words between them:
+ * counting words alone does not see that "path parameter" is one thing.
+ */
+const phrases = (parts: readonly IndexedPart[], pairs: ReadonlyMap<number, ReadonlySet<number>>): number => {
+  let wanted = 0
+  for (const next of pairs.values()) wanted += next.size
+  if (wanted === 0) return 0
+  const found = new Set<string>()
+  for (const { terms: numbers } of parts)
+    for (let i = 0; i < numbers.length - 1; i++) {
+      const first = numbers[i] ?? -1
+      const second = numbers[i + 1] ?? -1
+      if (pairs.get(first)?.has(second) === true) found.add(`${first} ${second}`)
+    }
+  return found.size / Math.sqrt(wanted)
+}
+
 type Asked = Word & { readonly terms: readonly string[] }
 
 /** Indexes the pages. An answer ranks pages first and then names the section of each that fits best. */
 export const createSearch = (corpus: Corpus): Search => {
   const pages = [...corpus.pages.values()]
-  const lowered = pages.map((page) => page.markdown.toLowerCase())
   const { index, vocabulary, byTerm, parts } = buildIndex(pages)
   const isKnown = (term: string): boolean => byTerm.has(term)
   const commonness = (word: string): number => Math.min(...terms(word).map((term) => byTerm.get(term)?.pages ?? 0))
@@ -69,8 +101,21 @@ export const createSearch = (corpus: Corpus): Search => {
       const score = density(part.terms, byNumber) + density(part.headingTerms, byNumber)
       if (score > bestScore && (part.section !== undefined || part.terms.length > 0)) [best, bestScore] = [part, score]
     }
-    const snippet = best === undefined ? undefined : snippetOf(page.markdown.slice(best.start, best.end), weights)
-    return { section: best?.section, snippet: snippet ?? page.description }
+    const [start, end] = best === undefined ? [0, 0] : bestPassage(best, byNumber)
+    const snippet =
+      start === end ? page.description : snippetOf(page.markdown.slice(start, end), (term) => weights.has(term))
+    return { section: best?.section, snippet }
+  }
+
+  /** Each word of the query by the number of its term, with the numbers of those that stand right behind it. */
+  const neighbours = (asked: readonly Asked[]): ReadonlyMap<number, ReadonlySet<number>> => {
+    const pairs = new Map<number, Set<number>>()
+    const numbers = asked.map((word) => byTerm.get(word.terms[0] ?? "")?.number)
+    for (const [i, number] of numbers.entries()) {
+      const next = numbers[i + 1]
+      if (number !== undefined && next !== undefined) pairs.set(number, (pairs.get(number) ?? new Set()).add(next))
+    }
+    return pairs
   }
 
   /** The terms to look up and what each counts, and the query with its unknown words corrected. */
@@ -113,13 +158,13 @@ export const createSearch = (corpus: Corpus): Search => {
       // Only a word that no page has, and that is like none, may be the start of one.
       prefix: (term) => !isKnown(term) && term.length >= 3,
     })
-    const phrases = phraseCounter(asked)
+    const pairs = neighbours(asked)
     const top = found
       .slice(0, reranked)
       .map(({ id, match, score }) => ({
         id,
         match,
-        score: score * (1 + phraseWeight * phrases(lowered[Number(id)] ?? "")),
+        score: score * (1 + phraseWeight * phrases(parts[Number(id)] ?? [], pairs)),
       }))
       .sort((a, b) => b.score - a.score)
     const ranked = [...top, ...found.slice(reranked)]

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto"
+import openApi from "../openapi.json" with { type: "json" }
 import type { Corpus, Page } from "./corpus.ts"
 import { type About, createDescriptor, createServerCard } from "./descriptor.ts"
 import { type Document, createDocument, jsonType, markdownType } from "./documents.ts"
-import { createOpenApiDocument } from "./openapi.ts"
 import { createSearch } from "./search.ts"
 import { findPage, pageUrl } from "./slug.ts"
 import { isOwnPath } from "./corpus.ts"
@@ -78,7 +78,7 @@ export const createSite = (corpus: Corpus, about: About): Site => {
     ["/", () => createDocument(markdownType, map, links)],
     ["/llms.txt", () => createDocument("text/plain; charset=utf-8", map, links)],
     ["/llms-full.txt", () => createDocument("text/plain; charset=utf-8", allPages(corpus, baseUrl), links)],
-    ["/openapi.json", () => createDocument(jsonType, json(createOpenApiDocument(baseUrl)))],
+    ["/openapi.json", () => createDocument(jsonType, json({ ...openApi, servers: [{ url: baseUrl }] }))],
     ["/.well-known/mcp.json", () => descriptor],
     ["/.well-known/mcp/server-card.json", () => createDocument(jsonType, json(createServerCard(corpus, about)))],
   ])

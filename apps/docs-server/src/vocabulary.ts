@@ -20,7 +20,8 @@ const distance = (a: string, b: string, limit: number): number => {
   return Math.min(row[b.length] ?? limit + 1, limit + 1)
 }
 
-const allowedEdits = (word: string): number => (word.length < 4 || word.length > 40 ? 0 : word.length < 8 ? 1 : 2)
+const allowedEdits = (word: string): number =>
+  word.length < 4 || word.length > 40 || !/\p{L}/u.test(word) ? 0 : word.length < 8 ? 1 : 2
 
 /** The words of all pages as they are written, in lower case. */
 export type Vocabulary = {

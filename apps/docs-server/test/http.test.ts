@@ -7,7 +7,6 @@ import { gunzipSync } from "node:zlib"
 import { responseChecker } from "@svc/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import committed from "../openapi.json" with { type: "json" }
-import { createOpenApiDocument } from "../src/openapi.ts"
 import { fixturePages } from "./pages.ts"
 import { start } from "./start.ts"
 
@@ -172,11 +171,6 @@ test("the command-line tool is 404 with a hint until it is built, then served", 
     "packed",
   ])
   expect((await get("/cli/svc.tgz", { "if-none-match": response.headers.get("etag") ?? "" })).status).toBe(304)
-})
-
-test("the committed OpenAPI document is the one that is made from the schemas", () => {
-  expect(committed).toEqual(JSON.parse(JSON.stringify(createOpenApiDocument("http://localhost:4001"))))
-  expect(committed).toMatchObject({ openapi: "3.1.0", info: { version: "1.0.0" } })
 })
 
 test.each([

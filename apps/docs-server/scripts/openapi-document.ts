@@ -1,21 +1,34 @@
 import { type DocumentedRoute, createApi, documented, errorResponses, openApiDocument, z } from "@svc/openapi"
-import { mcpDescriptor } from "./descriptor.ts"
-import { type ErrorCode, errorEnvelope, errors } from "./errors.ts"
-import { jsonRpcRequest, jsonRpcResponse } from "./json-rpc.ts"
-import { tools } from "./tools.ts"
+import { mcpDescriptor, mcpTool } from "../src/descriptor.ts"
+import { type ErrorCode, errors } from "../src/errors.ts"
+import { jsonRpcRequest, jsonRpcResponse } from "../src/json-rpc.ts"
+import { tools } from "../src/tools.ts"
+
+// Schemas that have a name in the document.
+const [rpcRequest, rpcResponse] = [jsonRpcRequest.openapi("JsonRpcRequest"), jsonRpcResponse.openapi("JsonRpcResponse")]
+const descriptor = mcpDescriptor.extend({ tools: z.array(mcpTool.openapi("McpTool")) }).openapi("McpDescriptor")
+const errorResponse = z
+  .strictObject({
+    error: z.strictObject({
+      code: z.enum(Object.keys(errors.rows)).describe("Stable machine-readable code."),
+      message: z.string().describe("Explanation for people."),
+      hint: z.string().describe("What to do about it."),
+    }),
+  })
+  .describe("Every answer with an error status; from a well-formed JSON-RPC message on, errors are JSON-RPC's.")
+  .openapi("ErrorResponse")
+const health = z.object({ status: z.literal("ok"), version: z.string(), pages: z.int() }).openapi("Health")
 
 const apiVersion = "1.0.0"
 
 const failures = (...codes: ErrorCode[]) =>
-  errorResponses(errors, errorEnvelope, ...codes, "forbidden", "rate_limited", "internal_error")
+  errorResponses(errors, () => errorResponse, ...codes, "forbidden", "rate_limited", "internal_error")
 const text = (description: string, ...types: string[]) => ({
   description,
   content: Object.fromEntries(types.map((type) => [type, { schema: z.string() }])),
 })
 const notModified = { 304: { description: "The caller has this content already (If-None-Match)." } }
 const json = (description: string, schema: z.ZodType) => ({ description, content: { "application/json": { schema } } })
-
-const health = z.object({ status: z.literal("ok"), version: z.string(), pages: z.int() }).openapi("Health")
 
 const toolNotes = tools.map(({ name, description }) => `- \`${name}\`: ${description}`).join("\n")
 
@@ -33,7 +46,7 @@ const mcpRoutes = (path: string, alias: string): DocumentedRoute[] => [
     responses: {
       200: {
         description: "The descriptor, or the stream.",
-        content: { "application/json": { schema: mcpDescriptor }, "text/event-stream": { schema: z.string() } },
+        content: { "application/json": { schema: descriptor }, "text/event-stream": { schema: z.string() } },
       },
       ...notModified,
       ...failures("invalid_request", "method_not_allowed"),
@@ -46,11 +59,11 @@ const mcpRoutes = (path: string, alias: string): DocumentedRoute[] => [
     description: `One JSON-RPC 2.0 message of the Model Context Protocol over Streamable HTTP. Tools:\n\n${toolNotes}`,
     operationId: alias === "" ? "postMcp" : "postMcpLegacy",
     tags: ["mcp"],
-    request: { body: { required: true, content: { "application/json": { schema: jsonRpcRequest } } } },
+    request: { body: { required: true, content: { "application/json": { schema: rpcRequest } } } },
     responses: {
       200: {
         description: "The result or a JSON-RPC error; a stream for methods that are one by nature.",
-        content: { "application/json": { schema: jsonRpcResponse }, "text/event-stream": { schema: z.string() } },
+        content: { "application/json": { schema: rpcResponse }, "text/event-stream": { schema: z.string() } },
       },
       202: { description: "A notification or a response was taken; there is no body." },
       ...withJsonRpc(failures("invalid_request", "not_found", "request_too_large", "unsupported_media_type")),
@@ -63,7 +76,7 @@ const withJsonRpc = (responses: ReturnType<typeof failures>): ReturnType<typeof 
   Object.fromEntries(
     Object.entries(responses).map(([status, { description, content }]) => {
       const { schema } = content["application/json"]
-      const either = status === "400" || status === "404" ? z.union([schema, jsonRpcResponse]) : schema
+      const either = status === "400" || status === "404" ? z.union([schema, rpcResponse]) : schema
       return [status, { description, content: { "application/json": { schema: either } } }]
     }),
   )
@@ -108,7 +121,7 @@ const routes: DocumentedRoute[] = [
   page("/{slug}.md", "getPageMarkdown", "A page", ["text/markdown"], slug),
   page("/{slug}", "getPage", "A page, as Markdown too", ["text/markdown"], slug),
   page("/skills/{name}/SKILL.md", "getSkillFile", "A skill file", ["text/markdown"], z.object({ name: z.string() })),
-  data("/.well-known/mcp.json", "getWellKnownMcp", "The descriptor", mcpDescriptor),
+  data("/.well-known/mcp.json", "getWellKnownMcp", "The descriptor", descriptor),
   data("/.well-known/mcp/server-card.json", "getServerCard", "The server card", anyObject),
   data(
     "/.well-known/agent-skills/index.json",
