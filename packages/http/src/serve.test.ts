@@ -157,3 +157,11 @@ test("a port that is taken is a plain failure", async () => {
     serve({ fetch: () => new Response(), host: "127.0.0.1", port: server.port, drainMs: 1 }),
   ).rejects.toThrow(/EADDRINUSE/)
 })
+
+test.each(["Host: a b", "Host: ", "Host: a@b", "X-No-Host: a"])("a request with %j is a clear 400", async (header) => {
+  const { server } = await start()
+  const { socket, received } = await dial(server.port)
+  socket.write(`GET /slow HTTP/1.1\r\n${header}\r\nConnection: close\r\n\r\n`)
+  await once(socket, "close")
+  expect(received()).toMatch(/^HTTP\/1.1 400 /)
+})

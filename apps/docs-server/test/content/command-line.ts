@@ -20,7 +20,10 @@ export const shellWords = (command: string, variables: ReadonlyMap<string, strin
     return value
   }
   const expand = (text: string): string =>
-    text.replace(/\\(["\\$])|\$([A-Z][A-Z0-9_]*)/g, (_, escaped: string | undefined, name: string) => escaped ?? valueOf(name))
+    text.replace(
+      /\\(["\\$])|\$([A-Z][A-Z0-9_]*)/g,
+      (_, escaped: string | undefined, name: string) => escaped ?? valueOf(name),
+    )
   const words: string[] = []
   let word: string | undefined
   const token = /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\\n|(\s+)|([^\s'"\\]+)/gsy

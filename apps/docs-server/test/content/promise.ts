@@ -12,9 +12,12 @@ const varying =
 const kindOf = (value: unknown): string => {
   if (typeof value !== "string") return value === null ? "null" : typeof value
   if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value)) return "timestamp"
+  if (/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.test(value)) return "UUID"
   if (/^\d+$/.test(value)) return "decimal string"
   return /^svc_[aps]k_….{4}$/.exec(value)?.[0].slice(0, 8) ?? "string"
 }
+
+const looseKinds = new Set(["timestamp", "UUID", "svc_ak_…", "svc_pk_…"])
 
 const show = (value: unknown): string => JSON.stringify(value)?.slice(0, 300) ?? "nothing"
 
@@ -40,7 +43,8 @@ export const differences = (promised: unknown, actual: unknown, values: Values, 
     const open = promised.at(-1) === "…"
     const shown = open ? promised.slice(0, -1) : promised
     const enough = open ? actual.length > shown.length : actual.length === shown.length
-    if (!enough) return [`${where}: ${open ? "more than " : ""}${shown.length} elements are promised, there are ${actual.length}`]
+    if (!enough)
+      return [`${where}: ${open ? "more than " : ""}${shown.length} elements are promised, there are ${actual.length}`]
     return shown.flatMap((element, index) => differences(element, actual[index], values, `${where}[${index}]`))
   }
   if (isObject(promised)) {
@@ -52,7 +56,7 @@ export const differences = (promised: unknown, actual: unknown, values: Values, 
       ...Object.entries(shown).flatMap(([key, value]) => {
         if (!Object.hasOwn(actual, key)) return [`${where}.${key}: is promised and missing`]
         if (key === "last_used_at" && (value === null || actual[key] === null)) return []
-        const loose = varying.test(key) || ["timestamp", "svc_ak_…", "svc_pk_…"].includes(kindOf(value))
+        const loose = varying.test(key) || looseKinds.has(kindOf(value))
         if (!loose) return differences(value, actual[key], values, `${where}.${key}`)
         const [wanted, found] = [kindOf(value), kindOf(actual[key])]
         return wanted === found ? [] : [`${where}.${key}: a ${wanted} is promised, not ${show(actual[key])}`]
@@ -86,5 +90,9 @@ export const httpDifferences = (promised: string, actual: HttpAnswer, values: Va
     }
   }
   const body = text === "" ? (actual.body === "" ? [] : ["body: none is promised"]) : parsed()
-  return [...(status === statusLine ? [] : [`${statusLine} is promised, not ${status}: ${actual.body}`]), ...headers, ...body]
+  return [
+    ...(status === statusLine ? [] : [`${statusLine} is promised, not ${status}: ${actual.body}`]),
+    ...headers,
+    ...body,
+  ]
 }

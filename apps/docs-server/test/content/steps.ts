@@ -1,4 +1,5 @@
-// How the pages show requests: a `sh` fence with a curl or svc command, then the answer in an `http` or `json` fence.
+// How the pages show what can be run: a `sh` fence with a curl, svc or operator command, then the answer in an `http` or
+// `json` fence.
 
 export type Fence = { readonly language: string; readonly info: string; readonly text: string; readonly line: number }
 
@@ -15,7 +16,7 @@ export const fencesOf = (markdown: string): Fence[] =>
     }),
   )
 
-const isCommand = (fence: Fence): boolean => fence.language === "sh" && /^(?:curl|svc) /.test(fence.text)
+const isCommand = (fence: Fence): boolean => fence.language === "sh" && /^(?:curl|svc|node) /.test(fence.text)
 const answers = (command: Fence, fence: Fence | undefined): fence is Fence =>
   fence?.language === (command.text.startsWith("curl ") ? "http" : "json")
 

@@ -1,0 +1,125 @@
+import { ApiError } from "@svc/errors"
+import { allowedMethods, BodyError, requestLog } from "@svc/http"
+import { createApi, openApiDocument } from "@svc/openapi"
+import type { AppEnv } from "./auth/guard.ts"
+import { DatabaseUnavailable } from "./db/errors.ts"
+import { errors, renderError } from "./errors.ts"
+import { agentRoutes } from "./routes/agents.ts"
+import { closedRoutes } from "./routes/closed.ts"
+import type { Api } from "./routes/endpoint.ts"
+import { healthRoutes } from "./routes/health.ts"
+import { keyRoutes } from "./routes/keys.ts"
+import { recordRoutes } from "./routes/records.ts"
+import { registryRoutes } from "./routes/registry.ts"
+import { sessionRoutes } from "./routes/ws-sessions.ts"
+import type { Services } from "./services.ts"
+
+const signUpPath = "/api/agents/signup"
+
+const preflight = {
+  "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
+  "access-control-allow-headers": "Authorization, Content-Type, Accept, If-None-Match, X-Request-Id",
+  "access-control-max-age": "86400",
+}
+const exposed =
+  "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Error-Code, X-Auth-Ignored, Link, ETag, WWW-Authenticate"
+
+const fromBody = ({ fault }: BodyError): ApiError => {
+  switch (fault.kind) {
+    case "unsupported-media-type":
+      return errors.fail("unsupported-media-type", { details: { path: "", reason: fault.reason } })
+    case "too-large":
+      return errors.fail("payload-too-large")
+    case "invalid-json":
+      return errors.fail("invalid-json", { details: { path: "", reason: fault.reason } })
+    case "invalid":
+      return errors.fail("invalid-request", { details: { path: fault.path, reason: fault.reason } })
+    case "timeout":
+    case "aborted":
+      return errors.fail("invalid-request", { message: "The body did not arrive." })
+    default:
+      return fault satisfies never
+  }
+}
+
+/** The service's OpenAPI 3.1 document. */
+const describe = (api: Api, services: Pick<Services, "version" | "apiUrl">) => {
+  api.openAPIRegistry.registerComponent("securitySchemes", "key", {
+    type: "http",
+    scheme: "bearer",
+    description: "A key: svc_ak_… (agent), svc_sk_… (person) or svc_pk_… (publishable, with the page's Origin)",
+  })
+  return openApiDocument(
+    api,
+    {
+      title: "Agent platform API",
+      version: services.version,
+      description:
+        "Lets a software agent sign up, manage its keys, read the registry of data streams and mint session tokens for them.",
+      tags: [
+        { name: "service", description: "The service itself" },
+        { name: "registry", description: "Published stacks; a key widens what is shown" },
+        { name: "agents", description: "Agent accounts" },
+        { name: "keys", description: "An account's keys" },
+        { name: "sessions", description: "Tokens for streams and the transaction relay" },
+        { name: "records", description: "The caller's own records" },
+        { name: "closed", description: "Refused to agents, always" },
+      ],
+    },
+    [{ url: services.apiUrl }],
+  )
+}
+
+/** The whole API. Nothing is read from the environment: `services` brings all that it works with. */
+export const createApp = (services: Services): Api => {
+  const api = createApi<AppEnv>()
+  const { log } = services
+
+  api.use(requestLog({ log, now: services.now, randomId: services.randomId, quiet: ["/health", "/health/live"] }))
+  // Every page may ask and read the answer, errors too: what a browser may do is up to the key's own origin check. Only
+  // sign-up is closed, or any page could make accounts with its visitors' addresses.
+  api.use(async (c, next) => {
+    if (c.req.path === signUpPath)
+      return c.req.method === "OPTIONS" ? c.body(null, 204, { allow: "POST, OPTIONS" }) : next()
+    c.header("access-control-allow-origin", "*")
+    if (c.req.method === "OPTIONS") return c.body(null, 204, preflight)
+    c.header("access-control-expose-headers", exposed)
+    return next()
+  })
+
+  healthRoutes(api, services)
+  registryRoutes(api, services)
+  agentRoutes(api, services)
+  keyRoutes(api, services, { path: "/api/agents/me/keys", policy: "agentAccount", kind: "ak" })
+  keyRoutes(api, services, { path: "/api/auth/keys", policy: "humanKeys", kind: "sk" })
+  sessionRoutes(api, services)
+  recordRoutes(api, services)
+  closedRoutes(api, services)
+
+  const document = JSON.stringify(describe(api, services))
+  api.get("/openapi.json", (c) =>
+    c.body(document, 200, { "content-type": "application/json", "cache-control": "public, max-age=300" }),
+  )
+
+  api.notFound((c) => {
+    const allowed = allowedMethods(api, c.req.path)
+    const error =
+      allowed.length === 0
+        ? errors.fail("not-found")
+        : errors.fail("method-not-allowed", { headers: { allow: allowed.join(", ") } })
+    return renderError(c, error, c.var.requestId)
+  })
+  api.onError((error, c) => {
+    const requestId = c.var.requestId
+    if (error instanceof ApiError) return renderError(c, error, requestId)
+    if (error instanceof BodyError) return renderError(c, fromBody(error), requestId)
+    if (error instanceof DatabaseUnavailable) {
+      log.warn({ request_id: requestId, reason: error.message }, "the database can't be used")
+      return renderError(c, errors.fail("service-unavailable", { retryAfterSeconds: 1 }), requestId)
+    }
+    // The stack alone: drivers hang statements and parameters on their errors.
+    log.error({ request_id: requestId, stack: error.stack }, "a request failed")
+    return renderError(c, errors.fail("internal-error"), requestId)
+  })
+  return api
+}

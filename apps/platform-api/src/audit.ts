@@ -1,0 +1,42 @@
+import { addressBucket } from "@svc/http"
+import type { Orm } from "./db/database.ts"
+import { auditLog } from "./db/schema.ts"
+
+export type AuditEntry = {
+  readonly at: Date
+  /** `agent:<slug>`, `user:<id>` or `operator`. */
+  readonly actor: string
+  readonly action:
+    | "agent.signup"
+    | "agent.disable"
+    | "agent.enable"
+    | "user.create"
+    | "key.mint"
+    | "key.revoke"
+    | "key.disable"
+    | "key.enable"
+    | "stack.publish"
+    | "stack.unpublish"
+    | "records.import"
+  readonly target: string
+  /** The client's address; only its network is kept. */
+  readonly address?: string
+  readonly requestId?: string
+}
+
+// One person's home or one company's door, not one machine: enough to see a pattern, too little to follow somebody.
+const addressPrefix = (address: string): string => {
+  if (!address.includes(":")) return address.replace(/\.\d+$/, ".0/24")
+  const groups = addressBucket(address).slice(0, 16).match(/.{4}/g) ?? []
+  return `${groups.map((group) => group.replace(/^0{1,3}/, "")).join(":")}::/64`
+}
+
+/** Writes one row of the audit trail, in the transaction of what it tells about. */
+export const audit = async (tx: Orm, { address, requestId, ...entry }: AuditEntry): Promise<void> => {
+  await tx.insert(auditLog).values({
+    ...entry,
+    outcome: "success",
+    addressPrefix: address === undefined ? null : addressPrefix(address),
+    requestId: requestId ?? null,
+  })
+}

@@ -1,0 +1,111 @@
+import { hashKey, keyHint, mintKey } from "@svc/keys"
+import { audit } from "../audit.ts"
+import type { Orm, Queries } from "../db/database.ts"
+import { orm } from "../db/drizzle.ts"
+import { agentProfiles, apiKeys, signups, users } from "../db/schema.ts"
+
+const { desc, eq, sql } = orm
+
+/** Makes a key and its row. The key itself is in the result and nowhere else. */
+export const insertKey = async (
+  tx: Orm,
+  key: {
+    readonly kind: "ak" | "pk" | "sk"
+    readonly userId: number
+    readonly name: string
+    readonly origin?: string
+    readonly createdAt: Date
+    readonly expiresAt?: Date
+  },
+  randomBytes: (size: number) => Uint8Array,
+): Promise<{ readonly id: number; readonly text: string }> => {
+  const text = mintKey(key.kind, randomBytes)
+  const hint = keyHint(text)
+  const [row] = await tx
+    .insert(apiKeys)
+    .values({
+      userId: key.userId,
+      keyHash: hashKey(text),
+      keyClass: key.kind === "pk" ? "publishable" : "secret",
+      prefix: hint.slice(0, 7),
+      lastFour: hint.slice(-4),
+      name: key.name,
+      originAllowlist: key.origin === undefined ? null : [key.origin],
+      createdAt: key.createdAt,
+      expiresAt: key.expiresAt ?? null,
+    })
+    .returning({ id: apiKeys.id })
+  if (row === undefined) throw new Error("the key was not stored")
+  return { id: row.id, text }
+}
+
+const slugAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+
+/** `agt_` and 10 characters of lower-case Crockford base32: 50 random bits. */
+const makeSlug = (randomBytes: (size: number) => Uint8Array): string =>
+  `agt_${[...randomBytes(10)].map((byte) => slugAlphabet.charAt(byte % 32)).join("")}`
+
+export type SignUp =
+  | { readonly slug: string; readonly displayName: string; readonly key: string }
+  /** The address has used up its sign-ups; whole seconds until the next. */
+  | { readonly waitSeconds: number }
+
+// A millisecond more than an hour, because stored times are rounded.
+const signupWindow = sql`interval '3600.001 seconds'`
+
+/**
+ * Makes an agent with its first key, all or nothing, unless its address has had its share: never more than `perHour`
+ * in any 60 minutes, by the database's clock and lock, whichever replica is asked. Throws DatabaseUnavailable.
+ * @param bucket the client's address as it is counted (IPv6 by /64)
+ */
+export const signUp = (
+  queries: Queries,
+  who: {
+    readonly displayName: string | undefined
+    readonly bucket: string
+    readonly address: string
+    readonly requestId: string
+  },
+  perHour: number,
+  at: Date,
+  randomBytes: (size: number) => Uint8Array,
+): Promise<SignUp> =>
+  queries.transaction(async (tx) => {
+    // Sign-ups from one address go one after the other; the next statements see what the one before has committed.
+    await tx.execute(sql`select pg_advisory_xact_lock(1398166611, hashtext(${who.bucket}))`)
+    const recent = sql`${signups.address} = ${who.bucket} and ${signups.at} > clock_timestamp() - ${signupWindow}`
+    const [oldest] = await tx
+      .select({ wait: sql<number>`extract(epoch from ${signups.at} + ${signupWindow} - clock_timestamp())::float8` })
+      .from(signups)
+      .where(recent)
+      .orderBy(desc(signups.at))
+      .offset(perHour - 1)
+      .limit(1)
+    if (oldest !== undefined) return { waitSeconds: Math.max(1, Math.ceil(oldest.wait)) }
+    const [user] = await tx.insert(users).values({ kind: "agent", createdAt: at }).returning({ id: users.id })
+    if (user === undefined) throw new Error("the account was not stored")
+    const slug = makeSlug(randomBytes)
+    const displayName = who.displayName ?? `agent-${slug}`
+    await tx.insert(agentProfiles).values({ userId: user.id, slug, displayName, createdAt: at, lastSeenAt: at })
+    const key = { kind: "ak", userId: user.id, name: "signup", createdAt: at } as const
+    const { text } = await insertKey(tx, key, randomBytes)
+    await tx.insert(signups).values({ address: who.bucket, at: sql`clock_timestamp()` })
+    await audit(tx, {
+      at,
+      actor: `agent:${slug}`,
+      action: "agent.signup",
+      target: `agent:${slug}`,
+      address: who.address,
+      requestId: who.requestId,
+    })
+    return { slug, displayName, key: text }
+  })
+
+/** Deletes sign-ups that no longer count: addresses are kept no longer than they are needed. */
+export const forgetSignups = (queries: Queries): Promise<unknown> =>
+  queries.run((db) => db.delete(signups).where(sql`${signups.at} < clock_timestamp() - ${signupWindow}`))
+
+/** Locks the account until the transaction ends, so that what is done with its keys happens one after the other. */
+export const lockUser = async (tx: Orm, userId: number): Promise<void> => {
+  await tx.select({ id: users.id }).from(users).where(eq(users.id, userId)).for("no key update")
+}

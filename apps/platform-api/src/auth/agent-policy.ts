@@ -1,0 +1,45 @@
+import type { ErrorCode } from "../errors.ts"
+import type { Principal } from "./authenticate.ts"
+
+type Verdict = "allowed" | Extract<ErrorCode, "agent-account-forbidden" | "agent-account-required" | "not-implemented">
+
+type Policy = { readonly publishable: boolean; readonly agent: Verdict; readonly human: Verdict }
+
+/** Who may call which group of routes. */
+export const policies = {
+  agentAccount: { publishable: false, agent: "allowed", human: "agent-account-required" },
+  humanKeys: { publishable: false, agent: "agent-account-forbidden", human: "allowed" },
+  ownRecords: { publishable: false, agent: "allowed", human: "allowed" },
+  sessions: { publishable: true, agent: "allowed", human: "allowed" },
+  closed: { publishable: false, agent: "agent-account-forbidden", human: "not-implemented" },
+} as const satisfies Record<string, Policy>
+
+export type PolicyName = keyof typeof policies
+
+/** What is refused to this caller here, if anything: the class of the key counts before the kind of the account. */
+export const refusedBy = (name: PolicyName, principal: Principal): ErrorCode | undefined => {
+  const policy = policies[name]
+  if (principal.keyClass === "publishable" && !policy.publishable) return "secret-key-required"
+  const verdict = policy[principal.kind]
+  return verdict === "allowed" ? undefined : verdict
+}
+
+/**
+ * Everything agents never may do, next to all of /api/auth/keys: a hard policy, whatever the body and whether or not the
+ * id exists. People's keys will get it; until then nobody has it.
+ */
+export const closedToAgents = [
+  ["post", "/api/specs"],
+  ["put", "/api/specs/{id}"],
+  ["delete", "/api/specs/{id}"],
+  ["post", "/api/specs/{id}/versions"],
+  ["post", "/api/builds"],
+  ["delete", "/api/deployments/{id}"],
+  ["post", "/api/deployments/{id}/stop"],
+  ["post", "/api/deployments/{id}/restart"],
+  ["post", "/api/deployments/{id}/rollback"],
+  ["post", "/api/automation/runs"],
+  ["post", "/api/automation/runs/{id}/resume"],
+  ["post", "/api/automation/runs/{id}/retry"],
+  ["post", "/api/automation/runs/{id}/cancel"],
+] as const

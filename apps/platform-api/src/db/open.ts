@@ -1,0 +1,37 @@
+import type { Settings } from "../config.ts"
+import type { Database } from "./database.ts"
+import { migrate } from "./migrate.ts"
+
+const migrationMs = 600_000
+
+/**
+ * Opens the database that the settings name, with its tables up to date: the server at DATABASE_URL, else the embedded one
+ * in the data folder. Each is loaded only when it is used. Throws DatabaseUnavailable or FolderInUse.
+ * @param statementMs longest time of one statement on a server, in milliseconds; 0 for none
+ */
+export const openDatabase = async (
+  settings: Pick<Settings, "DATABASE_URL" | "SVC_DATA_DIR">,
+  { statementMs, now }: { readonly statementMs: number; readonly now: () => number },
+): Promise<{ readonly database: Database; readonly applied: number }> => {
+  const database = await open(settings, statementMs, now)
+  try {
+    return { database, applied: await migrate(database.within(migrationMs)) }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+const open = async (
+  settings: Pick<Settings, "DATABASE_URL" | "SVC_DATA_DIR">,
+  statementMs: number,
+  now: () => number,
+): Promise<Database> => {
+  const url = settings.DATABASE_URL
+  if (url === undefined) {
+    const { openEmbeddedDatabase } = await import("./embedded.ts")
+    return openEmbeddedDatabase({ folder: settings.SVC_DATA_DIR, now })
+  }
+  const { openServerDatabase } = await import("./server.ts")
+  return openServerDatabase({ url, statementMs, connections: 10, now })
+}

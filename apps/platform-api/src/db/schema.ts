@@ -1,0 +1,148 @@
+import { orm, pg } from "./drizzle.ts"
+
+const { sql } = orm
+const { bigint, boolean, check, index, integer, pgTable, text, timestamp, uniqueIndex } = pg
+
+const bytea = pg.customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" })
+
+// Answers show milliseconds, so nothing finer is stored: what was answered once compares equal for ever.
+const time = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: "date" })
+
+/** Whoever keys and records belong to: an agent (it has a profile) or a person (with an e-mail address). */
+export const users = pgTable(
+  "users",
+  {
+    id: integer().primaryKey().generatedAlwaysAsIdentity(),
+    kind: text({ enum: ["agent", "human"] }).notNull(),
+    email: text(),
+    name: text(),
+    createdAt: time("created_at").notNull(),
+  },
+  (t) => [
+    check("users_kind", sql`${t.kind} in ('agent', 'human')`),
+    check("users_email", sql`(${t.kind} = 'human') = (${t.email} is not null)`),
+    uniqueIndex("users_email_unique").on(sql`lower(${t.email})`),
+  ],
+)
+
+export const agentProfiles = pgTable(
+  "agent_profiles",
+  {
+    userId: integer("user_id")
+      .primaryKey()
+      .references(() => users.id),
+    slug: text().notNull().unique(),
+    displayName: text("display_name").notNull(),
+    status: text({ enum: ["active", "disabled"] })
+      .notNull()
+      .default("active"),
+    createdAt: time("created_at").notNull(),
+    lastSeenAt: time("last_seen_at").notNull(),
+  },
+  (t) => [
+    check("agent_profiles_slug", sql`${t.slug} ~ '^agt_[0-9a-hjkmnp-tv-z]{10}$'`),
+    check("agent_profiles_display_name", sql`char_length(${t.displayName}) between 1 and 64`),
+    check("agent_profiles_status", sql`${t.status} in ('active', 'disabled')`),
+  ],
+)
+
+/** A key is never stored: only its hash, and what a list shows of it. Revoked rows stay, so that no hash comes twice. */
+export const apiKeys = pgTable(
+  "api_keys",
+  {
+    id: integer().primaryKey().generatedAlwaysAsIdentity(),
+    userId: integer("user_id")
+      .notNull()
+      .references(() => users.id),
+    keyHash: bytea("key_hash").notNull().unique(),
+    keyClass: text("key_class", { enum: ["secret", "publishable"] }).notNull(),
+    prefix: text().notNull(),
+    lastFour: text("last_four").notNull(),
+    name: text().notNull(),
+    originAllowlist: text("origin_allowlist").array(),
+    createdAt: time("created_at").notNull(),
+    expiresAt: time("expires_at"),
+    disabledAt: time("disabled_at"),
+    revokedAt: time("revoked_at"),
+    lastUsedAt: time("last_used_at"),
+  },
+  (t) => [
+    index("api_keys_live")
+      .on(t.userId, t.id)
+      .where(sql`${t.revokedAt} is null`),
+    check("api_keys_hash", sql`octet_length(${t.keyHash}) = 32`),
+    check("api_keys_prefix", sql`${t.prefix} in ('svc_ak_', 'svc_pk_', 'svc_sk_')`),
+    check("api_keys_class", sql`${t.keyClass} = case ${t.prefix} when 'svc_pk_' then 'publishable' else 'secret' end`),
+    check("api_keys_last_four", sql`${t.lastFour} ~ '^[0-9A-Za-z]{4}$'`),
+    check("api_keys_name", sql`char_length(${t.name}) between 1 and 64`),
+    check(
+      "api_keys_origins",
+      sql`case ${t.keyClass} when 'publishable' then coalesce(cardinality(${t.originAllowlist}), 0) = 1 else ${t.originAllowlist} is null end`,
+    ),
+  ],
+)
+
+/** Sign-ups of the last hour by client address (IPv6 by /64): what the sign-up limit counts. Older rows are deleted. */
+export const signups = pgTable(
+  "signups",
+  {
+    id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+    address: text().notNull(),
+    at: time("at").notNull(),
+  },
+  (t) => [index("signups_address").on(t.address, t.at), index("signups_at").on(t.at)],
+)
+
+/** Published stacks. `revision` is the registry's at the row's last change, by which replicas find what is new. */
+export const stacks = pgTable(
+  "stacks",
+  {
+    id: integer().primaryKey().generatedAlwaysAsIdentity(),
+    name: text().notNull().unique(),
+    description: text(),
+    websocketUrl: text("websocket_url").notNull().unique(),
+    visibility: text({ enum: ["public", "global", "private"] }).notNull(),
+    relay: boolean().notNull(),
+    browserSend: boolean("browser_send").notNull(),
+    version: integer().notNull(),
+    contentHash: text("content_hash").notNull(),
+    revision: bigint({ mode: "number" }).notNull(),
+    createdAt: time("created_at").notNull(),
+    updatedAt: time("updated_at").notNull(),
+    /** The JSON object that stands in lists, and the derived schema's: texts, put together into the answers. */
+    detail: text().notNull(),
+    schema: text().notNull(),
+    // Whole answers, compressed: a replica starts without compressing anything.
+    schemaGzip: bytea("schema_gzip").notNull(),
+    astGzip: bytea("ast_gzip").notNull(),
+  },
+  (t) => [
+    uniqueIndex("stacks_revision").on(t.revision),
+    check("stacks_name", sql`${t.name} ~ '^[a-z0-9][a-z0-9-]{0,62}$'`),
+    check("stacks_visibility", sql`${t.visibility} in ('public', 'global', 'private')`),
+    check("stacks_version", sql`${t.version} >= 1`),
+    check("stacks_content_hash", sql`${t.contentHash} ~ '^[0-9a-f]{64}$'`),
+  ],
+)
+
+/** One row: publishing raises the revision under its lock, so that revisions become visible in their order. */
+export const registryState = pgTable(
+  "registry_state",
+  {
+    id: integer().primaryKey(),
+    revision: bigint({ mode: "number" }).notNull(),
+  },
+  (t) => [check("registry_state_one_row", sql`${t.id} = 1`)],
+)
+
+/** Who changed what. Rows are only ever added: triggers refuse anything else. */
+export const auditLog = pgTable("audit_log", {
+  id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+  at: time("at").notNull(),
+  actor: text().notNull(),
+  action: text().notNull(),
+  target: text().notNull(),
+  outcome: text().notNull(),
+  addressPrefix: text("address_prefix"),
+  requestId: text("request_id"),
+})

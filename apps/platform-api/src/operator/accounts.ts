@@ -1,0 +1,89 @@
+import { audit } from "../audit.ts"
+import { insertKey } from "../auth/accounts.ts"
+import type { Queries } from "../db/database.ts"
+import { orm } from "../db/drizzle.ts"
+import { brokenConstraint } from "../db/errors.ts"
+import { agentProfiles, apiKeys, auditLog, users } from "../db/schema.ts"
+import { CommandError } from "./command-error.ts"
+
+const { and, asc, desc, eq, isNull } = orm
+
+export const listAgents = async (queries: Queries) => {
+  const rows = await queries.run((db) => db.select().from(agentProfiles).orderBy(asc(agentProfiles.userId)))
+  return rows.map((row) => ({
+    slug: row.slug,
+    display_name: row.displayName,
+    status: row.status,
+    created_at: row.createdAt.toISOString(),
+    last_seen_at: row.lastSeenAt.toISOString(),
+  }))
+}
+
+/** Counts from the agent's next request on, everywhere. Throws CommandError. */
+export const setAgentStatus = (queries: Queries, slug: string, status: "active" | "disabled", at: Date) =>
+  queries.transaction(async (tx) => {
+    const changed = await tx
+      .update(agentProfiles)
+      .set({ status })
+      .where(eq(agentProfiles.slug, slug))
+      .returning({ slug: agentProfiles.slug })
+    if (changed.length === 0) throw new CommandError("agent-not-found", "there is no such agent")
+    const action = status === "active" ? "agent.enable" : "agent.disable"
+    await audit(tx, { at, actor: "operator", action, target: `agent:${slug}` })
+    return { slug, status }
+  })
+
+/** Makes a person's account with its first key. Throws CommandError. */
+export const createUser = async (
+  queries: Queries,
+  given: { readonly email: string; readonly name: string | undefined },
+  at: Date,
+  randomBytes: (size: number) => Uint8Array,
+) => {
+  const email = given.email.trim().toLowerCase()
+  // Whether an address works only a letter to it can tell; this refuses what surely is none.
+  if (!/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email) || email.length > 254) {
+    throw new CommandError("invalid-email", "the e-mail address is not one")
+  }
+  try {
+    return await queries.transaction(async (tx) => {
+      const values = { kind: "human", email, name: given.name ?? null, createdAt: at } as const
+      const [user] = await tx.insert(users).values(values).returning({ id: users.id })
+      if (user === undefined) throw new Error("the account was not stored")
+      const key = await insertKey(tx, { kind: "sk", userId: user.id, name: "first", createdAt: at }, randomBytes)
+      await audit(tx, { at, actor: "operator", action: "user.create", target: `user:${user.id}` })
+      return { id: user.id, email, api_key: key.text }
+    })
+  } catch (error) {
+    if (brokenConstraint(error) !== "users_email_unique") throw error
+    throw new CommandError("email-taken", "there is an account with this e-mail address")
+  }
+}
+
+/** Counts from the key's next request on, everywhere. Throws CommandError. */
+export const changeKey = (queries: Queries, id: number, verb: "disable" | "enable" | "revoke", at: Date) =>
+  queries.transaction(async (tx) => {
+    const change = { disable: { disabledAt: at }, enable: { disabledAt: null }, revoke: { revokedAt: at } }[verb]
+    const changed = await tx
+      .update(apiKeys)
+      .set(change)
+      .where(and(eq(apiKeys.id, id), isNull(apiKeys.revokedAt)))
+      .returning({ id: apiKeys.id })
+    if (changed.length === 0) throw new CommandError("key-not-found", "there is no such key, or it is revoked")
+    await audit(tx, { at, actor: "operator", action: `key.${verb}`, target: `key:${id}` })
+    return { id, status: { disable: "disabled", enable: "enabled", revoke: "revoked" }[verb] }
+  })
+
+export const listAudit = async (queries: Queries, limit: number) => {
+  const rows = await queries.run((db) => db.select().from(auditLog).orderBy(desc(auditLog.id)).limit(limit))
+  return rows.map((row) => ({
+    id: row.id,
+    at: row.at.toISOString(),
+    actor: row.actor,
+    action: row.action,
+    target: row.target,
+    outcome: row.outcome,
+    address_prefix: row.addressPrefix,
+    request_id: row.requestId,
+  }))
+}

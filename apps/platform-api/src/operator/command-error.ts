@@ -1,0 +1,10 @@
+/** Why an operator's command was refused; the program prints it and exits with 1. */
+export class CommandError extends Error {
+  override readonly name = "CommandError"
+  readonly code: string
+
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
+  }
+}

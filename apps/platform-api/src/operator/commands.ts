@@ -1,0 +1,191 @@
+import { readFileSync } from "node:fs"
+import { parseArgs } from "node:util"
+import { generateSigningKey } from "@svc/session-token"
+import type { Queries } from "../db/database.ts"
+import { orm } from "../db/drizzle.ts"
+import { stacks } from "../db/schema.ts"
+import { readAst } from "../registry/read-ast.ts"
+import { changeKey, createUser, listAgents, listAudit, setAgentStatus } from "./accounts.ts"
+import { CommandError } from "./command-error.ts"
+import { type Publication, publish, unpublish } from "./publish.ts"
+
+export type Surroundings = {
+  /** Opens the database; called only by commands that need it. */
+  readonly database: () => Promise<{ readonly queries: Queries; readonly applied: number }>
+  /** Wall clock, in milliseconds since 1970. */
+  readonly wallClock: () => number
+  readonly randomBytes: (size: number) => Uint8Array
+}
+
+type Given = {
+  readonly words: readonly string[]
+  readonly text: (option: string) => string | undefined
+  readonly flag: (option: string) => boolean
+}
+
+type Command = {
+  readonly usage: string
+  readonly options?: Readonly<Record<string, { readonly type: "string" | "boolean" }>>
+  readonly run: (given: Given, around: Surroundings) => Promise<unknown>
+}
+
+const text = { type: "string" } as const
+const boolean = { type: "boolean" } as const
+
+const need = (value: string | undefined, what: string): string => {
+  if (value === undefined || value === "") throw new CommandError("usage", `${what} is required`)
+  return value
+}
+
+const wholeNumber = (value: string, max: number, code: string): number => {
+  const number = /^\d{1,10}$/.test(value) ? Number(value) : 0
+  if (number < 1 || number > max) throw new CommandError(code, `a number from 1 to ${max} is required`)
+  return number
+}
+
+const readFile = (path: string): string => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path))
+  } catch {
+    throw new CommandError("unreadable-file", "the file can't be read as UTF-8 text")
+  }
+}
+
+const visibilityOf = (word: string): Publication["visibility"] => {
+  if (word === "public" || word === "global" || word === "private") return word
+  throw new CommandError("usage", "--visibility is public, global or private")
+}
+
+const agentStatus = (status: "active" | "disabled"): Command["run"] => {
+  return async ({ words: [slug] }, { database, wallClock }) =>
+    setAgentStatus((await database()).queries, need(slug, "SLUG"), status, new Date(wallClock()))
+}
+
+const keyChange = (verb: "disable" | "enable" | "revoke"): Command["run"] => {
+  return async ({ words: [id] }, { database, wallClock }) => {
+    const keyId = wholeNumber(need(id, "ID"), 2_147_483_647, "key-not-found")
+    return changeKey((await database()).queries, keyId, verb, new Date(wallClock()))
+  }
+}
+
+const commands: Readonly<Record<string, Command>> = {
+  migrate: {
+    usage: "migrate",
+    run: async (_, { database }) => ({ applied: (await database()).applied }),
+  },
+  "session-key generate": {
+    usage: "session-key generate",
+    run: async () => JSON.parse(await generateSigningKey()) as unknown,
+  },
+  "stack publish": {
+    usage:
+      "stack publish <ast.json> --name N --websocket-url U [--description D] [--visibility public|global|private] [--relay] [--browser-send]",
+    options: {
+      name: text,
+      "websocket-url": text,
+      description: text,
+      visibility: text,
+      relay: boolean,
+      "browser-send": boolean,
+    },
+    run: async (given, { database, wallClock }) => {
+      const stack = {
+        name: need(given.text("name"), "--name"),
+        websocketUrl: need(given.text("websocket-url"), "--websocket-url"),
+        description: given.text("description") ?? null,
+        visibility: visibilityOf(given.text("visibility") ?? "public"),
+        relay: given.flag("relay"),
+        browserSend: given.flag("browser-send"),
+        ast: readAst(readFile(need(given.words[0], "<ast.json>"))),
+      }
+      return publish((await database()).queries, stack, new Date(wallClock()))
+    },
+  },
+  "stack list": {
+    usage: "stack list",
+    run: async (_, { database }) => {
+      const rows = await (
+        await database()
+      ).queries.run((db) =>
+        db
+          .select({
+            name: stacks.name,
+            description: stacks.description,
+            websocket_url: stacks.websocketUrl,
+            visibility: stacks.visibility,
+            relay: stacks.relay,
+            browser_send: stacks.browserSend,
+            version: stacks.version,
+            content_hash: stacks.contentHash,
+            updated_at: stacks.updatedAt,
+          })
+          .from(stacks)
+          .orderBy(orm.asc(stacks.name)),
+      )
+      return rows
+    },
+  },
+  "stack unpublish": {
+    usage: "stack unpublish NAME",
+    run: async ({ words: [name] }, { database, wallClock }) =>
+      unpublish((await database()).queries, need(name, "NAME"), new Date(wallClock())),
+  },
+  "agent list": { usage: "agent list", run: async (_, { database }) => listAgents((await database()).queries) },
+  "agent disable": { usage: "agent disable SLUG", run: agentStatus("disabled") },
+  "agent enable": { usage: "agent enable SLUG", run: agentStatus("active") },
+  "user create": {
+    usage: "user create --email E [--name N]",
+    options: { email: text, name: text },
+    run: async (given, { database, wallClock, randomBytes }) => {
+      const user = { email: need(given.text("email"), "--email"), name: given.text("name") }
+      return createUser((await database()).queries, user, new Date(wallClock()), randomBytes)
+    },
+  },
+  "key disable": { usage: "key disable ID", run: keyChange("disable") },
+  "key enable": { usage: "key enable ID", run: keyChange("enable") },
+  "key revoke": { usage: "key revoke ID", run: keyChange("revoke") },
+  "audit list": {
+    usage: "audit list [--limit N]",
+    options: { limit: text },
+    run: async (given, { database }) => {
+      const limit = wholeNumber(given.text("limit") ?? "100", 1_000_000, "usage")
+      return listAudit((await database()).queries, limit)
+    },
+  },
+}
+
+const usage = (problem: string): CommandError =>
+  new CommandError(
+    "usage",
+    `${problem}; the commands are: ${Object.values(commands)
+      .map((c) => c.usage)
+      .join(", ")}`,
+  )
+
+const parse = (args: readonly string[], { options = {}, usage: line }: Command): Given => {
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
+    if (positionals.length > 1) throw new Error("too many arguments")
+    const found: Readonly<Record<string, unknown>> = values
+    return {
+      words: positionals,
+      text: (option) => {
+        const value = found[option]
+        return typeof value === "string" ? value : undefined
+      },
+      flag: (option) => found[option] === true,
+    }
+  } catch (error) {
+    throw new CommandError("usage", `${error instanceof Error ? error.message : "bad arguments"}; usage: ${line}`)
+  }
+}
+
+/** Runs one operator command and gives what it prints. Throws CommandError, AstError or DatabaseUnavailable. */
+export const runCommand = (args: readonly string[], around: Surroundings): Promise<unknown> => {
+  for (const length of [2, 1]) {
+    const name = args.slice(0, length).join(" ")
+    const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+    if (command !== undefined) return command.run(parse(args.slice(length), command), around)
+  }
+  throw usage("unknown command")
+}

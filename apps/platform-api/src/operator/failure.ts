@@ -1,0 +1,20 @@
+import { ConfigError } from "@svc/config"
+import { DatabaseUnavailable } from "../db/errors.ts"
+import { FolderInUse } from "../db/folder-lock.ts"
+import { AstError } from "../registry/ast-error.ts"
+import { CommandError } from "./command-error.ts"
+
+/** What an operator is told of a failure: `{error, code}`, and where in the file the fault is. */
+export const failureOf = (error: unknown): Readonly<Record<string, unknown>> => {
+  if (error instanceof CommandError) return { error: error.message, code: error.code }
+  if (error instanceof AstError) {
+    return { error: error.message, code: "invalid-ast", details: { path: error.path, reason: error.reason } }
+  }
+  if (error instanceof FolderInUse) {
+    const advice = "a running service holds the embedded database: stop it first"
+    return { error: `${error.message}; ${advice}`, code: "data-folder-in-use" }
+  }
+  if (error instanceof DatabaseUnavailable) return { error: error.message, code: "service-unavailable" }
+  if (error instanceof ConfigError) return { error: error.message, code: "invalid-settings" }
+  return { error: error instanceof Error ? error.message : String(error), code: "internal-error" }
+}

@@ -1,0 +1,48 @@
+import { createHash } from "node:crypto"
+import { gunzipSync, gzipSync } from "node:zlib"
+
+/** Bytes in memory of their own, as an answer's body must be. */
+export type Bytes = Uint8Array<ArrayBuffer>
+
+/** A body ready to be sent in two encodings. */
+export type Answer = {
+  /** Names the content; each encoding's ETag is made from it. */
+  readonly tag: string
+  readonly identity: () => Bytes
+  readonly gzip: () => Bytes
+}
+
+const tagOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("base64url").slice(0, 27)
+
+/** An answer that is kept plain; it is compressed when first asked for that way. */
+export const plainAnswer = (identity: Bytes, compressed?: Bytes): Answer => {
+  let gzip: Bytes | undefined = compressed
+  return { tag: tagOf(identity), identity: () => identity, gzip: () => (gzip ??= gzipSync(identity)) }
+}
+
+/** Unpacks answers that are kept compressed, and holds on to the last ones unpacked. */
+export type Unpacker = (gzip: Bytes) => Answer
+
+export const createUnpacker = (maxBytes: number): Unpacker => {
+  const unpacked = new Map<string, Bytes>()
+  let total = 0
+
+  const unpack = (tag: string, gzip: Bytes): Bytes => {
+    const known = unpacked.get(tag)
+    if (known !== undefined) return known
+    const bytes = gunzipSync(gzip)
+    unpacked.set(tag, bytes)
+    total += bytes.length
+    for (const [oldest, old] of unpacked) {
+      if (total <= maxBytes || oldest === tag) break
+      unpacked.delete(oldest)
+      total -= old.length
+    }
+    return bytes
+  }
+
+  return (gzip) => {
+    const tag = tagOf(gzip)
+    return { tag, identity: () => unpack(tag, gzip), gzip: () => gzip }
+  }
+}

@@ -1,0 +1,113 @@
+// Types as IDLs write them (before Anchor 0.30 and since), and how Rust spells each.
+import { AstError, type AstPath } from "./ast-error.ts"
+import { compactType, rustTypeFault } from "./rust-type.ts"
+
+const primitives = new Map([
+  ["publicKey", "Pubkey"],
+  ["pubkey", "Pubkey"],
+  ["string", "String"],
+  ["bytes", "Vec<u8>"],
+])
+
+const containers = new Map([
+  ["option", { rust: "Option", arity: 1 }],
+  ["coption", { rust: "COption", arity: 1 }],
+  ["vec", { rust: "Vec", arity: 1 }],
+  ["hashSet", { rust: "HashSet", arity: 1 }],
+  ["bTreeSet", { rust: "BTreeSet", arity: 1 }],
+  ["hashMap", { rust: "HashMap", arity: 2 }],
+  ["bTreeMap", { rust: "BTreeMap", arity: 2 }],
+])
+
+const forms = [...containers.keys(), "array", "tuple", "defined", "generic"]
+
+export interface NamedType {
+  name: string
+  type: string
+}
+
+/**
+ * The Rust spelling of an IDL type, without spaces: `{"option": {"vec": "publicKey"}}` is `Option<Vec<Pubkey>>`.
+ * A type that no IDL can mean throws an AstError with its path under `at`. Recursion is as deep as the value.
+ */
+export function rustSpelling(type: unknown, at: AstPath = []): string {
+  if (typeof type === "string") return primitives.get(type) ?? plainName(type, at)
+  if (!isRecord(type)) throw new AstError(at, type === undefined ? "is missing" : "must be a type: a name or an object")
+  const used = forms.filter((form) => Object.hasOwn(type, form))
+  const [form] = used
+  if (form === undefined || used.length > 1) throw new AstError(at, `must have exactly one of ${forms.join(", ")}`)
+  const content = type[form]
+  const inside = [...at, form]
+  const container = containers.get(form)
+  if (container !== undefined) {
+    if (container.arity === 1) return `${container.rust}<${rustSpelling(content, inside)}>`
+    return `${container.rust}<${list(content, inside, container.arity).join(",")}>`
+  }
+  switch (form) {
+    case "array":
+      return arraySpelling(content, inside)
+    case "tuple": {
+      const members = list(content, inside)
+      // Rust's tuple of one needs its comma: (T) is T.
+      return members.length === 1 ? `(${members[0]},)` : `(${members.join(",")})`
+    }
+    case "defined":
+      return definedSpelling(content, inside)
+    default:
+      return plainName(content, inside)
+  }
+}
+
+/** A field of a struct or of an enum's variant: `{name, type}`, or a bare type that is named by its position. */
+export function fieldSpelling(field: unknown, position: number, at: AstPath = []): NamedType {
+  if (!isRecord(field) || !Object.hasOwn(field, "type"))
+    return { name: String(position), type: rustSpelling(field, at) }
+  const { name, type } = field
+  if (typeof name !== "string" || name === "") throw new AstError([...at, "name"], "must be a name")
+  return { name, type: rustSpelling(type, [...at, "type"]) }
+}
+
+function arraySpelling(content: unknown, at: AstPath): string {
+  if (!Array.isArray(content) || content.length !== 2) throw new AstError(at, "must be a type and a length")
+  const [item, length]: unknown[] = content
+  return `[${rustSpelling(item, [...at, 0])};${lengthSpelling(length, [...at, 1])}]`
+}
+
+function lengthSpelling(length: unknown, at: AstPath): string {
+  if (typeof length === "number" && Number.isSafeInteger(length) && length >= 0) return String(length)
+  if (isRecord(length)) return plainName(length["generic"], [...at, "generic"])
+  throw new AstError(at, "must be a length: a whole number or a generic")
+}
+
+function definedSpelling(content: unknown, at: AstPath): string {
+  if (!isRecord(content)) return plainName(content, at)
+  const name = plainName(content["name"], [...at, "name"])
+  const generics = content["generics"]
+  if (generics === undefined || generics === null) return name
+  if (!Array.isArray(generics)) throw new AstError([...at, "generics"], "must be an array")
+  if (generics.length === 0) return name
+  return `${name}<${generics.map((generic, index) => genericSpelling(generic, [...at, "generics", index])).join(",")}>`
+}
+
+function genericSpelling(generic: unknown, at: AstPath): string {
+  if (!isRecord(generic)) throw new AstError(at, "must be an object")
+  if (generic["kind"] === "const") return plainName(generic["value"], [...at, "value"])
+  return rustSpelling(generic["type"], [...at, "type"])
+}
+
+function list(content: unknown, at: AstPath, length?: number): string[] {
+  if (!Array.isArray(content)) throw new AstError(at, "must be an array of types")
+  if (length !== undefined && content.length !== length) throw new AstError(at, `must hold ${length} types`)
+  return content.map((item, index) => rustSpelling(item, [...at, index]))
+}
+
+function plainName(text: unknown, at: AstPath): string {
+  if (typeof text !== "string") throw new AstError(at, text === undefined ? "is missing" : "must be a name")
+  const fault = text.length > 1024 ? "must be at most 1024 characters" : rustTypeFault(text)
+  if (fault !== undefined) throw new AstError(at, fault)
+  return compactType(text)
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,74 @@
+import type { z } from "zod"
+import { AstError, type AstPath, formatPath } from "./ast-error.ts"
+import { type Ast, astShape, fieldPath } from "./ast-shape.ts"
+import { checkJsonValue } from "./json-value.ts"
+
+/**
+ * Takes a stack's AST, the very value that was given: unknown members stay, nothing is filled in, so that what is served
+ * and hashed is what was published. Throws an AstError that names the first fault.
+ */
+export function parseAst(value: unknown): Ast {
+  checkJsonValue(value)
+  const result = astShape.safeParse(value, { error: reasonFor })
+  if (!result.success) {
+    const [issue] = result.error.issues
+    throw new AstError((issue?.path ?? []).filter(isSegment), issue?.message ?? "is no AST")
+  }
+  checkUnique(named(value as Ast))
+  return value as Ast
+}
+
+const isSegment = (segment: PropertyKey): segment is string | number => typeof segment !== "symbol"
+
+function reasonFor(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === "invalid_type") {
+    if (issue.input === undefined) return "is missing"
+    return `must be ${/^[aeiou]/.test(issue.expected) ? "an" : "a"} ${issue.expected}`
+  }
+  if (issue.code === "too_small") return "must not be empty"
+  if (issue.code === "too_big") return `must be at most ${issue.maximum} characters`
+  if (issue.code === "invalid_union") return "must be struct, enum or type"
+  return undefined
+}
+
+interface Name {
+  /** Names of different kinds never meet. */
+  kind: string
+  text: string
+  at: AstPath
+  /** Who takes the name, where that is not the place itself. */
+  by?: string
+}
+
+function* named(ast: Ast): Generator<Name> {
+  for (const [e, entity] of ast.entities.entries()) {
+    const at = ["entities", e]
+    // Entities are looked up whatever the case.
+    yield { kind: "entity", text: entity.state_name.toLowerCase(), at: [...at, "state_name"] }
+    for (const mode of ["state", "list"]) {
+      const by = `the ${mode} view that ${formatPath(at)} has anyway`
+      yield { kind: "view", text: `${entity.state_name}/${mode}`, at: [...at, "state_name"], by }
+    }
+    for (const [s, section] of entity.sections.entries()) {
+      for (const [f, { field_name }] of section.fields.entries()) {
+        const text = fieldPath(section.name, field_name)
+        yield { kind: `field of ${e}`, text, at: [...at, "sections", s, "fields", f, "field_name"] }
+      }
+    }
+  }
+  for (const [e, entity] of ast.entities.entries()) {
+    for (const [v, view] of (entity.views ?? []).entries()) {
+      yield { kind: "view", text: view.id, at: ["entities", e, "views", v, "id"] }
+    }
+  }
+}
+
+function checkUnique(names: Iterable<Name>): void {
+  const taken = new Map<string, string>()
+  for (const { kind, text, at, by } of names) {
+    const key = `${kind} ${text}`
+    const holder = taken.get(key)
+    if (holder !== undefined) throw new AstError(at, `is taken already, by ${holder}`)
+    taken.set(key, by ?? formatPath(at))
+  }
+}

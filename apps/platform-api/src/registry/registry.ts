@@ -1,0 +1,156 @@
+import { promisify } from "node:util"
+import { gzip } from "node:zlib"
+import type { Database } from "../db/database.ts"
+import { orm } from "../db/drizzle.ts"
+import { registryState, stacks } from "../db/schema.ts"
+import { type Answer, createUnpacker, plainAnswer, type Unpacker } from "./answer.ts"
+
+const { asc, gt } = orm
+const compress = promisify(gzip)
+
+export type PublishedStack = {
+  readonly id: number
+  readonly name: string
+  readonly description: string | null
+  readonly websocketUrl: string
+  readonly visibility: "public" | "global" | "private"
+  readonly relay: boolean
+  readonly browserSend: boolean
+  readonly detail: string
+  readonly schema: string
+  readonly answers: { readonly detail: Answer; readonly schema: Answer; readonly ast: Answer }
+}
+
+/** Who a registry answer is for: anyone, or the holder of a good key, who sees `global` stacks too. */
+export type Audience = "public" | "keyed"
+
+type ListQuery = {
+  readonly audience: Audience
+  readonly withSchema: boolean
+  readonly limit: number
+  readonly offset: number
+  readonly q: string
+}
+
+export type Registry = {
+  /** Brings the memory up to date with the database. Throws DatabaseUnavailable. */
+  readonly refresh: () => Promise<void>
+  readonly find: (audience: Audience, name: string) => PublishedStack | undefined
+  /** A stack of any visibility by its normalised URL. */
+  readonly findByUrl: (websocketUrl: string) => PublishedStack | undefined
+  readonly list: (query: ListQuery) => Promise<{ readonly answer: Answer; readonly more: boolean }>
+}
+
+/** The channel on which a publication is announced. */
+export const registryChannel = "svc_registry"
+
+const unpackedBytes = 32 * 1024 * 1024
+const listsKept = 64
+const refreshMs = 1800
+
+const seen = (stack: PublishedStack, audience: Audience): boolean =>
+  stack.visibility === "public" || (stack.visibility === "global" && audience === "keyed")
+
+type Row = typeof stacks.$inferSelect
+
+const fromRow = (row: Row, unpack: Unpacker): PublishedStack => ({
+  id: row.id,
+  name: row.name,
+  description: row.description,
+  websocketUrl: row.websocketUrl,
+  visibility: row.visibility,
+  relay: row.relay,
+  browserSend: row.browserSend,
+  detail: row.detail,
+  schema: row.schema,
+  answers: {
+    detail: plainAnswer(Buffer.from(row.detail)),
+    schema: unpack(Uint8Array.from(row.schemaGzip)),
+    ast: unpack(Uint8Array.from(row.astGzip)),
+  },
+})
+
+/** The published stacks, held in memory: reading them needs no database. */
+export const createRegistry = (database: Database): Registry => {
+  const unpack = createUnpacker(unpackedBytes)
+  let revision = -1
+  let byId = new Map<number, PublishedStack>()
+  let byName = new Map<string, PublishedStack>()
+  let byUrl = new Map<string, PublishedStack>()
+  let sorted: readonly PublishedStack[] = []
+  let lists = new Map<string, Promise<{ answer: Answer; more: boolean }>>()
+  let refreshing: Promise<void> | undefined
+  let again = false
+
+  const load = async (): Promise<void> => {
+    const queries = database.within(refreshMs)
+    const [state] = await queries.run((db) => db.select().from(registryState))
+    // Read before the rows: what is published in between is met again with the next revision.
+    const latest = state?.revision ?? 0
+    if (latest === revision) return
+    const [ids, changed] = await Promise.all([
+      queries.run((db) => db.select({ id: stacks.id }).from(stacks)),
+      queries.run((db) => db.select().from(stacks).where(gt(stacks.revision, revision)).orderBy(asc(stacks.revision))),
+    ])
+    const alive = new Set(ids.map(({ id }) => id))
+    for (const row of changed) alive.add(row.id)
+    const next = new Map([...byId].filter(([id]) => alive.has(id)))
+    for (const row of changed) next.set(row.id, fromRow(row, unpack))
+    byId = next
+    sorted = [...next.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+    byName = new Map(sorted.map((stack) => [stack.name, stack]))
+    byUrl = new Map(sorted.map((stack) => [stack.websocketUrl, stack]))
+    lists = new Map()
+    revision = latest
+  }
+
+  const makeList = async ({ audience, withSchema, limit, offset, q }: ListQuery) => {
+    const word = q.toLowerCase()
+    const matching = sorted.filter(
+      (stack) =>
+        seen(stack, audience) &&
+        (word === "" || stack.name.includes(word) || stack.description?.toLowerCase().includes(word) === true),
+    )
+    const items = matching
+      .slice(offset, offset + limit)
+      .map(({ detail, schema }) => (withSchema ? `${detail.slice(0, -1)},"schema":${schema}}` : detail))
+    const body = Buffer.from(`[${items.join(",")}]`)
+    return { answer: plainAnswer(body, await compress(body)), more: matching.length > offset + limit }
+  }
+
+  return {
+    refresh: async () => {
+      if (refreshing !== undefined) {
+        // What is being read now may be from before the news that led here.
+        again = true
+        return refreshing
+      }
+      refreshing = (async () => {
+        try {
+          do {
+            again = false
+            await load()
+          } while (again)
+        } finally {
+          refreshing = undefined
+        }
+      })()
+      return refreshing
+    },
+    find: (audience, name) => {
+      const stack = byName.get(name.toLowerCase())
+      return stack !== undefined && seen(stack, audience) ? stack : undefined
+    },
+    findByUrl: (websocketUrl) => byUrl.get(websocketUrl),
+    list: (query) => {
+      const key = JSON.stringify([query.audience, query.withSchema, query.limit, query.offset, query.q.toLowerCase()])
+      const known = lists.get(key)
+      if (known !== undefined) return known
+      const made = makeList(query)
+      const oldest = lists.keys().next()
+      if (lists.size >= listsKept && oldest.done !== true) lists.delete(oldest.value)
+      lists.set(key, made)
+      return made
+    },
+  }
+}

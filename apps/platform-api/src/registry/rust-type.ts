@@ -1,0 +1,48 @@
+// Types as Rust source writes them: "Option < Vec < ore_sdk :: types :: Square > >".
+
+const closing = new Map([
+  ["<", ">"],
+  ["(", ")"],
+  ["[", "]"],
+])
+
+/** What is wrong with the text as a type, if anything: it is blank, or its brackets don't pair up. */
+export function rustTypeFault(text: string): string | undefined {
+  const compact = compactType(text)
+  if (compact === "") return "must not be empty"
+  const awaited: string[] = []
+  for (const char of compact) {
+    const closer = closing.get(char)
+    if (closer !== undefined) awaited.push(closer)
+    else if (">)]".includes(char) && awaited.pop() !== char) return `has a "${char}" that closes nothing`
+  }
+  const missing = awaited.at(-1)
+  if (missing !== undefined) return `lacks a "${missing}"`
+  return compact.includes("<>") ? `has an empty "<>"` : undefined
+}
+
+export function compactType(text: string): string {
+  return text.replaceAll(/\s+/gu, "")
+}
+
+/** What the outermost `Option<…>` of a compact type holds; undefined when there is none. */
+export function optionContent(compact: string): string | undefined {
+  if (!compact.startsWith("Option<") || !compact.endsWith(">")) return undefined
+  const content = compact.slice("Option<".length, -1)
+  let depth = 0
+  for (const char of content) {
+    if (char === "<") depth += 1
+    // Closed before the end: `Option<A>` is the beginning of something else.
+    else if (char === ">" && --depth < 0) return undefined
+  }
+  return content
+}
+
+/** Every name in a compact type, with its path: `Vec<a::B>` gives `Vec` and `a::B`. */
+export function namesIn(compact: string): string[] {
+  return compact.match(/[\p{L}\p{N}_]+(?:::[\p{L}\p{N}_]+)*/gu) ?? []
+}
+
+export function lastSegment(name: string): string {
+  return name.split("::").at(-1) ?? name
+}

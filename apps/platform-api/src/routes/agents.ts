@@ -1,0 +1,92 @@
+import { addressBucket } from "@svc/http"
+import { z } from "@svc/openapi"
+import { signUp } from "../auth/accounts.ts"
+import { clientOf, requestMs } from "../auth/guard.ts"
+import { normaliseName } from "../auth/name.ts"
+import { errors } from "../errors.ts"
+import type { Services } from "../services.ts"
+import { type Api, endpoint, jsonBody } from "./endpoint.ts"
+
+const signUpBody = z.object({ display_name: z.string().optional() })
+const signUpAnswer = z.object({ slug: z.string(), display_name: z.string(), api_key: z.string(), message: z.string() })
+const profile = z.object({
+  slug: z.string(),
+  display_name: z.string(),
+  status: z.enum(["active", "disabled"]),
+  created_at: z.iso.datetime(),
+  last_seen_at: z.iso.datetime(),
+})
+
+const mostExhausted = 100_000
+
+export const agentRoutes = (api: Api, services: Services): void => {
+  // Addresses that have had their share, and until when: refused without asking the database.
+  const exhausted = new Map<string, number>()
+  const refuse = (waitSeconds: number) => errors.fail("rate-limit-exceeded", { retryAfterSeconds: waitSeconds })
+
+  endpoint(
+    api,
+    services,
+    {
+      method: "post",
+      path: "/api/agents/signup",
+      id: "signUp",
+      summary: "Make an agent account and its first key",
+      description: "The key is shown this once. At most 5 sign-ups an hour from one address.",
+      tag: "agents",
+      body: signUpBody,
+      success: [201, "The account and its key", signUpAnswer],
+      codes: ["invalid-display-name", "rate-limit-exceeded", "service-unavailable"],
+    },
+    async (c) => {
+      // A page elsewhere must not make accounts with its visitors' addresses.
+      if (c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site") {
+        throw errors.fail("invalid-request", { message: "Sign-up can't be called from pages of other sites." })
+      }
+      const { display_name } = await jsonBody(c, signUpBody)
+      const displayName = display_name === undefined ? undefined : normaliseName(display_name)
+      if (display_name !== undefined && displayName === undefined) throw errors.fail("invalid-display-name")
+      const address = clientOf(services, c)
+      const bucket = addressBucket(address)
+      const until = exhausted.get(bucket)
+      if (until !== undefined && until > services.now()) throw refuse(Math.ceil((until - services.now()) / 1000))
+      exhausted.delete(bucket)
+      const made = await signUp(
+        services.database.within(requestMs),
+        { displayName, bucket, address, requestId: c.var.requestId },
+        services.settings.SVC_SIGNUPS_PER_HOUR,
+        new Date(services.wallClock()),
+        services.randomBytes,
+      )
+      if ("waitSeconds" in made) {
+        const oldest = exhausted.keys().next()
+        if (exhausted.size >= mostExhausted && oldest.done !== true) exhausted.delete(oldest.value)
+        exhausted.set(bucket, services.now() + made.waitSeconds * 1000)
+        throw refuse(made.waitSeconds)
+      }
+      const message = "Store the key now: it is not shown again and can't be recovered."
+      const body = { slug: made.slug, display_name: made.displayName, api_key: made.key, message }
+      return c.json(body, 201, { "cache-control": "no-store" })
+    },
+  )
+
+  endpoint(
+    api,
+    services,
+    {
+      method: "get",
+      path: "/api/agents/me",
+      id: "getProfile",
+      summary: "The agent's profile",
+      tag: "agents",
+      policy: "agentAccount",
+      success: [200, "The profile", profile],
+      codes: [],
+    },
+    (c) => {
+      const { principal } = c.var
+      if (principal.kind !== "agent") throw errors.fail("agent-account-required")
+      return c.json(principal.profile, 200, { "cache-control": "no-store" })
+    },
+  )
+}

@@ -1,0 +1,113 @@
+import { type createApi, documented, errorResponses, z } from "@svc/openapi"
+import { readJson, validate } from "@svc/http"
+import type { Context, Handler } from "hono"
+import { policies, type PolicyName } from "../auth/agent-policy.ts"
+import { type AppEnv, guard } from "../auth/guard.ts"
+import { type ErrorCode, errorEnvelope, errors } from "../errors.ts"
+import type { Services } from "../services.ts"
+
+export type Api = ReturnType<typeof createApi<AppEnv>>
+
+type Endpoint = {
+  readonly method: "get" | "post" | "put" | "delete"
+  readonly path: string
+  readonly id: string
+  readonly summary: string
+  readonly description?: string
+  readonly tag: "service" | "registry" | "agents" | "keys" | "sessions" | "records" | "closed"
+  /** Who may call it; without one the route never looks at Authorization, or does so itself. */
+  readonly policy?: PolicyName
+  readonly query?: z.ZodObject
+  readonly body?: z.ZodType
+  readonly success?: readonly [status: number, description: string, schema: z.ZodType]
+  /** Answers besides that are no errors of the table. */
+  readonly others?: Readonly<Record<number, readonly [description: string, schema?: z.ZodType]>>
+  readonly codes: readonly ErrorCode[]
+}
+
+const keyCodes = [
+  "missing-credentials",
+  "invalid-authorization-format",
+  "invalid-api-key",
+  "disabled-api-key",
+  "expired-api-key",
+  "user-not-found",
+  "agent-profile-missing",
+  "agent-account-disabled",
+  "origin-required",
+  "origin-not-allowed",
+  "rate-limit-exceeded",
+  "service-unavailable",
+] as const
+
+const policyCodes = (name: PolicyName): ErrorCode[] => {
+  const { publishable, agent, human } = policies[name]
+  const verdicts = [agent, human].filter((verdict) => verdict !== "allowed")
+  return [...keyCodes, ...(publishable ? [] : (["secret-key-required"] as const)), ...verdicts]
+}
+
+const bodyCodes = ["invalid-json", "invalid-request", "payload-too-large", "unsupported-media-type"] as const
+
+const answer = ([description, schema]: readonly [string, z.ZodType?]) => ({
+  description,
+  ...(schema === undefined ? {} : { content: { "application/json": { schema } } }),
+})
+
+const parameters = (path: string) => {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name)
+  return names.length === 0 ? undefined : z.object(Object.fromEntries(names.map((name) => [name, z.string()])))
+}
+
+/** Serves one endpoint and describes it, errors of its policy and of body reading included. */
+export const endpoint = (api: Api, services: Services, spec: Endpoint, handler: Handler<AppEnv>): void => {
+  const { policy, query, body, success } = spec
+  const handlers: [Handler<AppEnv>, ...Handler<AppEnv>[]] =
+    policy === undefined ? [handler] : [guard(services, policy), handler]
+  const codes: ErrorCode[] = [
+    ...(policy === undefined ? [] : policyCodes(policy)),
+    ...(body === undefined ? [] : bodyCodes),
+    ...spec.codes,
+    "internal-error",
+  ]
+  const params = parameters(spec.path)
+  documented(
+    api,
+    {
+      method: spec.method,
+      path: spec.path,
+      operationId: spec.id,
+      summary: spec.summary,
+      ...(spec.description === undefined ? {} : { description: spec.description }),
+      tags: [spec.tag],
+      security: policy === undefined ? (spec.tag === "registry" ? [{}, { key: [] }] : []) : [{ key: [] }],
+      request: {
+        ...(params === undefined ? {} : { params }),
+        ...(query === undefined ? {} : { query }),
+        ...(body === undefined
+          ? {}
+          : { body: { required: !body.safeParse({}).success, content: { "application/json": { schema: body } } } }),
+      },
+      responses: {
+        ...(success === undefined ? {} : { [success[0]]: answer([success[1], success[2]]) }),
+        ...errorResponses(errors, errorEnvelope, ...codes),
+        ...Object.fromEntries(Object.entries(spec.others ?? {}).map(([status, other]) => [status, answer(other)])),
+      },
+    },
+    ...handlers,
+  )
+}
+
+const bodyLimit = 64 * 1024
+const bodyMs = 10_000
+
+/** Reads and checks a JSON body; an empty one stands for `{}`. Throws BodyError. */
+export const jsonBody = async <T>(c: Context<AppEnv>, schema: z.ZodType<T>): Promise<T> =>
+  validate(schema, await readJson(c, { limit: bodyLimit, deadlineMs: bodyMs, emptyAs: {}, uniqueKeys: true }))
+
+/** The id in the path: a positive int4. Digits that can't be one name nothing; undefined stands for them. */
+export const idOf = (c: Context<AppEnv>, malformed: ErrorCode): number | undefined => {
+  const text = c.req.param("id") ?? ""
+  if (!/^\d+$/.test(text)) throw errors.fail(malformed)
+  const id = Number(text)
+  return id >= 1 && id <= 2_147_483_647 ? id : undefined
+}

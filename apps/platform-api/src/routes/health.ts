@@ -1,0 +1,104 @@
+import { z } from "@svc/openapi"
+import { publicJwks } from "@svc/session-token"
+import type { Services } from "../services.ts"
+import { type Api, endpoint } from "./endpoint.ts"
+
+const health = z.object({
+  status: z.enum(["ok", "degraded"]),
+  version: z.string(),
+  database: z.enum(["ok", "unavailable"]),
+})
+const live = z.object({ status: z.literal("ok"), version: z.string() })
+const jwks = z.object({
+  keys: z.array(
+    z.object({
+      kty: z.literal("OKP"),
+      crv: z.literal("Ed25519"),
+      kid: z.string(),
+      use: z.literal("sig"),
+      alg: z.literal("EdDSA"),
+      x: z.string(),
+    }),
+  ),
+})
+
+const answerMs = 800
+const pingMs = 1800
+
+export const healthRoutes = (api: Api, services: Services): void => {
+  const { version, database } = services
+  let ping: Promise<boolean> | undefined
+
+  // One question at a time, however many monitors ask; it may take longer than the answer to them.
+  const alive = (): Promise<boolean> => {
+    ping ??= database
+      .within(pingMs)
+      .query("select 1 where 1 = $1::int", [1])
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => (ping = undefined))
+    return ping
+  }
+  const aliveInTime = async (): Promise<boolean> => {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<false>((resolve) => {
+      timer = setTimeout(() => resolve(false), answerMs)
+    })
+    const result = await Promise.race([alive(), late])
+    clearTimeout(timer)
+    return result
+  }
+
+  endpoint(
+    api,
+    services,
+    {
+      method: "get",
+      path: "/health",
+      id: "getHealth",
+      summary: "Whether the service and its database work",
+      description: "Answers in under a second whatever the database does. Never limited. 503 when degraded.",
+      tag: "service",
+      success: [200, "The service and its database work", health],
+      others: { 503: ["The database can't be used", health] },
+      codes: [],
+    },
+    async (c) => {
+      const ok = await aliveInTime()
+      const body = { status: ok ? "ok" : "degraded", version, database: ok ? "ok" : "unavailable" }
+      const headers = { "cache-control": "no-store", ...(ok ? {} : { "retry-after": "1" }) }
+      return c.json(body, ok ? 200 : 503, headers)
+    },
+  )
+  endpoint(
+    api,
+    services,
+    {
+      method: "get",
+      path: "/health/live",
+      id: "getLiveness",
+      summary: "Whether the process serves, whatever its database does",
+      tag: "service",
+      success: [200, "The process serves", live],
+      codes: [],
+    },
+    (c) => c.json({ status: "ok", version }, 200, { "cache-control": "no-store" }),
+  )
+
+  endpoint(
+    api,
+    services,
+    {
+      method: "get",
+      path: "/.well-known/jwks.json",
+      id: "getSessionKeys",
+      summary: "The public keys that session tokens are verified with",
+      tag: "service",
+      success: [200, "A JWK set (RFC 7517)", jwks],
+      codes: [],
+    },
+    (c) => c.json(publicJwks(services.signingKeys), 200, { "cache-control": "max-age=60" }),
+  )
+}

@@ -1,0 +1,30 @@
+import { validate } from "@svc/http"
+import { z } from "@svc/openapi"
+import type { Context } from "hono"
+import type { AppEnv } from "../auth/guard.ts"
+
+const within = (min: number, max: number, fallback: number) => {
+  const reason = `must be an integer from ${min} to ${max}`
+  return z
+    .string()
+    .regex(/^\d{1,7}$/, reason)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, reason)
+    .default(fallback)
+    .openapi({ type: "integer", minimum: min, maximum: max, default: fallback })
+}
+
+export const pageQuery = z.object({ limit: within(1, 100, 50), offset: within(0, 1_000_000, 0) })
+
+export type Page = z.infer<typeof pageQuery>
+
+/** The page that the query asks for. Throws BodyError. */
+export const pageOf = (c: Context<AppEnv>): Page => validate(pageQuery, c.req.query())
+
+/** The `Link` header of a page that is not the last one (RFC 8288); everything else in the query stays. */
+export const nextLink = (c: Context<AppEnv>, { limit, offset }: Page): string => {
+  const url = new URL(c.req.url)
+  url.searchParams.set("limit", String(limit))
+  url.searchParams.set("offset", String(offset + limit))
+  return `<${url.pathname}${url.search}>; rel="next"`
+}

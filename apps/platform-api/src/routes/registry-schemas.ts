@@ -1,0 +1,44 @@
+import { z } from "@svc/openapi"
+
+const field = z.object({ path: z.string(), rust_type: z.string(), nullable: z.boolean(), section: z.string() })
+const view = z.object({ id: z.string(), mode: z.enum(["state", "list"]), pipeline: z.array(z.unknown()) })
+const entity = z.object({
+  name: z.string(),
+  primary_keys: z.array(z.string()),
+  fields: z.array(field),
+  views: z.array(view),
+})
+const type = z.union([
+  z.object({
+    name: z.string(),
+    kind: z.literal("struct"),
+    fields: z.array(z.object({ name: z.string(), type: z.string() })),
+  }),
+  z.object({ name: z.string(), kind: z.literal("enum"), variants: z.array(z.string()) }),
+])
+/** What a consumer of a stack needs to know. */
+export const schema = z
+  .object({ stack_name: z.string(), entities: z.array(entity), types: z.array(type) })
+  .openapi("StackSchema")
+const head = { name: z.string(), description: z.string().nullable(), websocket_url: z.string() }
+const visibility = z.enum(["public", "global", "private"])
+export const detail = z
+  .object({
+    ...head,
+    entities: z.array(z.string()),
+    visibility,
+    content_hash: z.string(),
+    updated_at: z.iso.datetime(),
+    schema: schema.optional(),
+  })
+  .openapi("Stack")
+export const schemaAnswer = z.object({ ...head, schema })
+export const astAnswer = z.object({
+  name: z.string(),
+  stack: z.string(),
+  description: z.string().nullable(),
+  websocket_url: z.string(),
+  visibility,
+  content_hash: z.string(),
+  ast_payload: z.looseObject({}),
+})

@@ -1,0 +1,130 @@
+import { addressBucket, validate } from "@svc/http"
+import { z } from "@svc/openapi"
+import type { Context } from "hono"
+import { authenticate } from "../auth/authenticate.ts"
+import { type AppEnv, clientOf, requestMs } from "../auth/guard.ts"
+import { errors } from "../errors.ts"
+import type { Answer } from "../registry/answer.ts"
+import type { Audience } from "../registry/registry.ts"
+import type { Services } from "../services.ts"
+import { matchesTag, takesGzip } from "./conditional.ts"
+import { type Api, endpoint } from "./endpoint.ts"
+import { nextLink, pageQuery } from "./paging.ts"
+import { astAnswer, detail, schemaAnswer } from "./registry-schemas.ts"
+
+const listQuery = pageQuery.extend({
+  include: z.enum(["schema"], "can only be schema").optional().openapi({ description: "Adds each stack's schema" }),
+  q: z.string().max(200).default("").openapi({ description: "Text in the name or the description" }),
+})
+
+const codes = ["stack-not-found", "rate-limit-exceeded", "service-unavailable"] as const
+
+type Found = { readonly answer: Answer; readonly headers?: Readonly<Record<string, string>> }
+
+export const registryRoutes = (api: Api, services: Services): void => {
+  const { registry, limiter, settings } = services
+
+  /** Who asks. A key that fails counts as none; one that can't be checked makes the request fail. */
+  const identify = async (c: Context<AppEnv>) => {
+    const authorization = c.req.header("authorization")
+    const bucket = () => `ip:${addressBucket(clientOf(services, c))}`
+    const anyone = { audience: "public", limit: settings.SVC_REGISTRY_REQUESTS_PER_MINUTE } as const
+    if (authorization === undefined) return { ...anyone, bucket: bucket() }
+    const queries = services.database.within(requestMs)
+    const headers = { authorization, origin: c.req.header("origin") }
+    const principal = await authenticate(queries, headers, services.wallClock())
+    if ("refused" in principal) return { ...anyone, bucket: bucket(), ignored: principal.refused }
+    services.useTracker.note(principal)
+    const limit = settings.SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE
+    return { audience: "keyed", limit, bucket: `key:${principal.keyId}` } as const
+  }
+
+  /** Counts the request and tells the caller what is left. Throws rate-limit-exceeded. */
+  const count = (c: Context<AppEnv>, bucket: string, limit: number): void => {
+    if (limit === 0) return
+    const { allowed, remaining, retryAfterSeconds, resetSeconds } = limiter.take("registry", bucket, limit)
+    c.header("ratelimit-policy", `"default";q=${limit};w=60`)
+    c.header("ratelimit", `"default";r=${remaining};t=${Math.min(resetSeconds, 60)}`)
+    if (!allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds })
+  }
+
+  const serve = async (
+    c: Context<AppEnv>,
+    look: (audience: Audience) => Promise<Found | undefined> | Found | undefined,
+  ): Promise<Response> => {
+    const caller = await identify(c)
+    c.header("vary", "Authorization, Origin, Accept-Encoding")
+    if ("ignored" in caller) c.header("x-auth-ignored", caller.ignored)
+    const found = await look(caller.audience)
+    const tag = found?.answer.tag
+    const gzip = takesGzip(c.req.header("accept-encoding"))
+    const unchanged = tag !== undefined && matchesTag(c.req.header("if-none-match"), [`"${tag}"`, `"${tag}-gzip"`])
+    if (!unchanged) count(c, caller.bucket, caller.limit)
+    if (found === undefined) throw errors.fail("stack-not-found")
+    const headers: Record<string, string> = {
+      etag: gzip ? `"${tag}-gzip"` : `"${tag}"`,
+      "cache-control":
+        c.req.header("authorization") === undefined
+          ? "public, max-age=60, stale-while-revalidate=600"
+          : "private, no-cache",
+      ...found.headers,
+    }
+    if (unchanged) return c.body(null, 304, headers)
+    headers["content-type"] = "application/json"
+    if (gzip) headers["content-encoding"] = "gzip"
+    return c.body(gzip ? found.answer.gzip() : found.answer.identity(), 200, headers)
+  }
+
+  const common = { method: "get", tag: "registry" } as const
+  const notModified = { 304: ["Nothing changed since the ETag in If-None-Match"] } as const
+
+  endpoint(
+    api,
+    services,
+    {
+      ...common,
+      path: "/api/registry",
+      id: "listStacks",
+      summary: "The published stacks, by name",
+      query: listQuery,
+      success: [200, "Stacks", z.array(detail)],
+      others: notModified,
+      codes: ["invalid-request", "rate-limit-exceeded", "service-unavailable"],
+    },
+    (c) =>
+      serve(c, async (audience) => {
+        const { include, ...query } = validate(listQuery, c.req.query())
+        const { answer, more } = await registry.list({ ...query, audience, withSchema: include !== undefined })
+        return more ? { answer, headers: { link: nextLink(c, query) } } : { answer }
+      }),
+  )
+
+  const one = (
+    path: string,
+    id: string,
+    summary: string,
+    answer: z.ZodType,
+    pick: "detail" | "schema" | "ast",
+    parameter: "name" | "stack",
+  ) =>
+    endpoint(
+      api,
+      services,
+      { ...common, path, id, summary, success: [200, summary, answer], others: notModified, codes },
+      (c) =>
+        serve(c, (audience) => {
+          const stack = registry.find(audience, c.req.param(parameter) ?? "")
+          return stack && { answer: stack.answers[pick] }
+        }),
+    )
+  one("/api/registry/{name}", "getStack", "One stack", detail, "detail", "name")
+  one(
+    "/api/registry/{name}/schema",
+    "getStackSchema",
+    "What a stack's entities look like",
+    schemaAnswer,
+    "schema",
+    "name",
+  )
+  one("/api/registry/stacks/{stack}/ast", "getStackAst", "A stack's AST as published", astAnswer, "ast", "stack")
+}

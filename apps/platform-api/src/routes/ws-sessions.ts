@@ -1,0 +1,94 @@
+import { addressBucket } from "@svc/http"
+import { z } from "@svc/openapi"
+import { type SessionScope, sessionScopes, signSessionToken } from "@svc/session-token"
+import type { Principal } from "../auth/authenticate.ts"
+import { clientOf, takeOne } from "../auth/guard.ts"
+import { errors } from "../errors.ts"
+import type { PublishedStack } from "../registry/registry.ts"
+import { normaliseWebsocketUrl } from "../registry/websocket-url.ts"
+import type { Services } from "../services.ts"
+import { type Api, endpoint, jsonBody } from "./endpoint.ts"
+
+const sessionsPerMinute = 60
+
+const body = z
+  .object({
+    websocket_url: z.string(),
+    scope: z.string().optional().openapi({ description: "Words, separated by spaces", default: "read" }),
+    scopes: z.array(z.string()).optional().openapi({ description: "The same as an array" }),
+  })
+  .refine(({ scope, scopes }) => scope === undefined || scopes === undefined, {
+    path: ["scopes"],
+    message: "is given together with scope",
+  })
+const session = z.object({
+  token: z.string(),
+  expires_at: z.int().openapi({ description: "Unix seconds" }),
+  token_type: z.literal("Bearer"),
+  scope: z.string(),
+})
+
+const isScope = (word: string): word is SessionScope => sessionScopes.some((scope) => scope === word)
+
+const scopesOf = ({ scope, scopes }: z.infer<typeof body>): readonly SessionScope[] => {
+  const words = scopes ?? (scope === undefined ? ["read"] : scope.split(" ").filter((word) => word !== ""))
+  const known = words.filter(isScope)
+  if (known.length === 0 || known.length < words.length) throw errors.fail("invalid-scope")
+  return sessionScopes.filter((word) => known.includes(word))
+}
+
+const mayHave = (scope: SessionScope, stack: PublishedStack, keyClass: Principal["keyClass"]): boolean =>
+  scope === "read" || (stack.relay && (scope === "transaction:inspect" || keyClass === "secret" || stack.browserSend))
+
+export const sessionRoutes = (api: Api, services: Services): void =>
+  endpoint(
+    api,
+    services,
+    {
+      method: "post",
+      path: "/ws/sessions",
+      id: "mintSession",
+      summary: "Mint a session token, valid for 5 minutes, for a public stack",
+      tag: "sessions",
+      policy: "sessions",
+      body,
+      success: [200, "The token", session],
+      codes: [
+        "invalid-websocket-url",
+        "invalid-scope",
+        "agent-account-forbidden",
+        "scope-not-allowed",
+        "rate-limit-exceeded",
+      ],
+    },
+    async (c) => {
+      const { principal } = c.var
+      const bucket = `${principal.keyId} ${addressBucket(clientOf(services, c))}`
+      takeOne(services, "sessions", bucket, sessionsPerMinute)
+      const given = await jsonBody(c, body)
+      const url = normaliseWebsocketUrl(given.websocket_url)
+      if (url === undefined) throw errors.fail("invalid-websocket-url")
+      const scopes = scopesOf(given)
+      const stack = services.registry.findByUrl(url)
+      // One answer for a stack that is not public and for none at all, so that private names can't be probed.
+      if (stack?.visibility !== "public") throw errors.fail("agent-account-forbidden")
+      if (!scopes.every((scope) => mayHave(scope, stack, principal.keyClass))) throw errors.fail("scope-not-allowed")
+      const scope = scopes.join(" ")
+      const { token, expiresAt } = await signSessionToken(
+        services.signingKeys,
+        {
+          iss: services.settings.SVC_SESSION_ISSUER,
+          sub: principal.kind === "agent" ? `agent:${principal.profile.slug}` : `user:${principal.userId}`,
+          aud: stack.name,
+          jti: services.randomId(),
+          scope,
+          key_class: principal.keyClass,
+          metering_key: `key:${principal.keyId}`,
+          ...(principal.origin === undefined ? {} : { origin: principal.origin }),
+        },
+        Math.floor(services.wallClock() / 1000),
+      )
+      const answer = { token, expires_at: expiresAt, token_type: "Bearer", scope }
+      return c.json(answer, 200, { "cache-control": "no-store" })
+    },
+  )

@@ -1,0 +1,120 @@
+import { readFileSync } from "node:fs"
+import { createClientAddress, createLimiter, createLogger, type Logger, serve } from "@svc/http"
+import manifest from "../package.json" with { type: "json" }
+import { sampleStacks } from "../stacks/index.ts"
+import { createApp } from "./app.ts"
+import { forgetSignups } from "./auth/accounts.ts"
+import { createUseTracker } from "./auth/use-tracker.ts"
+import type { Settings } from "./config.ts"
+import type { Database } from "./db/database.ts"
+import { orm } from "./db/drizzle.ts"
+import { openDatabase } from "./db/open.ts"
+import { registryState } from "./db/schema.ts"
+import { publish } from "./operator/publish.ts"
+import { readAst } from "./registry/read-ast.ts"
+import { createRegistry, registryChannel } from "./registry/registry.ts"
+import { loadSigningKeys } from "./signing-keys.ts"
+
+export type Outside = {
+  /** Wall clock, in milliseconds since 1970. */
+  readonly wallClock: () => number
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
+  readonly randomBytes: (size: number) => Uint8Array
+  readonly randomId: () => string
+  /** Whether a person reads the log. */
+  readonly terminal: boolean
+}
+
+const statementMs = 1500
+const drainMs = 10_000
+const seedMs = 60_000
+
+const seed = async (database: Database, at: Date): Promise<void> => {
+  const queries = database.within(seedMs)
+  const [state] = await queries.run((db) => db.select().from(registryState).where(orm.eq(registryState.revision, 0)))
+  if (state === undefined) return
+  for (const { file, name, description, websocket_url, visibility, relay, browser_send } of sampleStacks) {
+    const ast = readAst(readFileSync(file, "utf8"))
+    const stack = { name, description, visibility, relay, ast, websocketUrl: websocket_url, browserSend: browser_send }
+    await publish(queries, stack, at)
+  }
+}
+
+/** Work beside the requests, again and again; one round is over before the next begins. An outage is told once. */
+const startChores = (log: Logger, chores: readonly (readonly [everyMs: number, work: () => Promise<unknown>])[]) => {
+  let down = false
+  const attempt = async (work: () => Promise<unknown>): Promise<void> => {
+    try {
+      await work()
+      if (down) log.info("the database is back")
+      down = false
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      if (!down) log.warn({ reason }, "the database can't be used")
+      down = true
+    }
+  }
+  const timers = chores.map(([everyMs, work]) => {
+    let running = false
+    const round = async (): Promise<void> => {
+      if (running) return
+      running = true
+      await attempt(work)
+      running = false
+    }
+    return setInterval(() => void round(), everyMs)
+  })
+  return () => timers.forEach((timer) => clearInterval(timer))
+}
+
+/** Brings the service up. Rejects when it can't be: the message is for the operator. */
+export const startService = async (settings: Settings, outside: Outside) => {
+  const { wallClock, now, randomBytes, randomId } = outside
+  const log = await createLogger({ level: settings.SVC_LOG_LEVEL, pretty: outside.terminal, service: "platform-api" })
+  const signingKeys = await loadSigningKeys(settings, (message) => log.warn(message))
+  const { database } = await openDatabase(settings, { statementMs, now })
+  if (settings.DATABASE_URL === undefined) await seed(database, new Date(wallClock()))
+  const registry = createRegistry(database)
+  await registry.refresh()
+
+  const clientAddress = createClientAddress(settings.SVC_TRUSTED_PROXY_CIDRS, (peer) =>
+    log.warn({ peer }, "a forwarding header from an untrusted peer was ignored: see SVC_TRUSTED_PROXY_CIDRS"),
+  )
+  const useTracker = createUseTracker({ database, wallClock })
+  const app = createApp({
+    version: manifest.version,
+    settings,
+    apiUrl: settings.SVC_API_URL ?? `http://localhost:${settings.PORT}`,
+    database,
+    registry,
+    signingKeys,
+    limiter: createLimiter({ now }),
+    useTracker,
+    clientAddress,
+    log,
+    wallClock,
+    now,
+    randomBytes,
+    randomId,
+  })
+  const server = await serve({ fetch: app.fetch, host: settings.HOST, port: settings.PORT, drainMs })
+  database.listen(registryChannel, () => void registry.refresh().catch(() => {}))
+  const stopChores = startChores(log, [
+    [1000, registry.refresh],
+    [1000, useTracker.flush],
+    [60_000, () => forgetSignups(database.within(statementMs))],
+  ])
+  log.info({ host: server.host, port: server.port, version: manifest.version }, "listening")
+  return {
+    log,
+    port: server.port,
+    database,
+    close: async () => {
+      await server.close()
+      stopChores()
+      await useTracker.flush().catch(() => {})
+      await database.close()
+    },
+  }
+}

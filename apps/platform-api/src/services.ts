@@ -1,0 +1,35 @@
+import type { ClientAddress, Limiter, Logger } from "@svc/http"
+import type { SigningKeys } from "@svc/session-token"
+import type { UseTracker } from "./auth/use-tracker.ts"
+import type { Settings } from "./config.ts"
+import type { Database } from "./db/database.ts"
+import type { Registry } from "./registry/registry.ts"
+
+/** All that routes work with, made once at the start. */
+export type Services = {
+  readonly version: string
+  readonly settings: Pick<
+    Settings,
+    | "SVC_SESSION_ISSUER"
+    | "SVC_SIGNUPS_PER_HOUR"
+    | "SVC_REGISTRY_REQUESTS_PER_MINUTE"
+    | "SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE"
+    | "SVC_REQUESTS_PER_MINUTE"
+    | "SVC_FAILED_AUTH_PER_MINUTE"
+  >
+  /** The service's own URL, for its OpenAPI document. */
+  readonly apiUrl: string
+  readonly database: Database
+  readonly registry: Registry
+  readonly signingKeys: SigningKeys
+  readonly limiter: Limiter
+  readonly useTracker: UseTracker
+  readonly clientAddress: ClientAddress
+  readonly log: Logger
+  /** Wall clock, in milliseconds since 1970. */
+  readonly wallClock: () => number
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
+  readonly randomBytes: (size: number) => Uint8Array
+  readonly randomId: () => string
+}

@@ -1,0 +1,210 @@
+import { expect, test } from "vitest"
+import { deriveSchema } from "../../src/registry/derive-schema.ts"
+import { parseAst } from "../../src/registry/parse-ast.ts"
+import { entity, field, smallAst, typedAst } from "./small-ast.ts"
+
+const derive = (value: unknown) => deriveSchema(parseAst(value))
+const deriveOne = (rest: object) => derive(smallAst({ entities: [entity("Thing", rest)] })).entities[0]
+const typesOf = (value: unknown) => derive(value).types
+const namesOf = (value: unknown) => typesOf(value).map(({ name }) => name)
+const struct = (name: string, ...types: unknown[]) => ({
+  name,
+  type: { kind: "struct", fields: types.map((type, index) => ({ name: `f${index}`, type })) },
+})
+
+test("a field's path is section and field, but for the section root; its type is bare of spaces and of one outer Option", () => {
+  const sections = [
+    { name: "id", fields: [field("address", "String")] },
+    { name: "state", fields: [field("counts", "Option < Vec < u64 > >"), field("maybe", "Option < Option < i64 > >")] },
+    { name: "price.fees", is_nested_struct: true, fields: [field("rate", "u16")] },
+    { name: "root", fields: [field("snapshot", "Option < ore_sdk :: accounts :: Treasury >")] },
+  ]
+  expect(deriveOne({ sections })?.fields).toEqual([
+    { path: "id.address", rust_type: "String", nullable: false, section: "id" },
+    { path: "state.counts", rust_type: "Vec<u64>", nullable: true, section: "state" },
+    { path: "state.maybe", rust_type: "Option<i64>", nullable: true, section: "state" },
+    { path: "price.fees.rate", rust_type: "u16", nullable: false, section: "price.fees" },
+    { path: "snapshot", rust_type: "ore_sdk::accounts::Treasury", nullable: true, section: "root" },
+  ])
+})
+
+test("a type is nullable by its Option alone, whatever is_optional says", () => {
+  const fields = [field("a", "u8", { is_optional: true }), field("b", "Option < u8 >", { is_optional: false })]
+  expect(deriveOne({ sections: [{ name: "s", fields }] })?.fields.map(({ nullable }) => nullable)).toEqual([
+    false,
+    true,
+  ])
+})
+
+test("a field with emit false is left out, and so are the types that only it names", () => {
+  const ast = typedAst("u8", [struct("Hidden")])
+  const fields = [field("a", "Hidden", { emit: false }), field("b", "u8", { emit: true })]
+  const value = { ...ast, entities: [entity("Thing", { program_id: "P", sections: [{ name: "s", fields }] })] }
+  expect(derive(value).entities[0]?.fields.map(({ path }) => path)).toEqual(["s.b"])
+  expect(typesOf(value)).toEqual([])
+})
+
+test("primary keys are named once each, in their order", () => {
+  const identity = { primary_keys: ["id.b", "id.a", "id.b", "id.a", "id.c"] }
+  expect(deriveOne({ identity })?.primary_keys).toEqual(["id.b", "id.a", "id.c"])
+})
+
+test("every entity has a state and a list view; the custom ones follow with their pipelines as they stand", () => {
+  const pipeline = [{ Sort: { key: { segments: ["a"], offsets: null }, order: "desc" } }, "First"]
+  const views = [
+    { id: "Thing/many", output: "Collection", pipeline },
+    { id: "Thing/one", output: "Single", pipeline: [] },
+    { id: "Thing/keyed", output: { Keyed: { key_field: { segments: ["a"] } } } },
+    { id: "Thing/keyed-by-name", output: "Keyed" },
+    { id: "Thing/default" },
+  ]
+  expect(deriveOne({ views })?.views).toEqual([
+    { id: "Thing/state", mode: "state", pipeline: [] },
+    { id: "Thing/list", mode: "list", pipeline: [] },
+    { id: "Thing/many", mode: "list", pipeline },
+    { id: "Thing/one", mode: "state", pipeline: [] },
+    { id: "Thing/keyed", mode: "state", pipeline: [] },
+    { id: "Thing/keyed-by-name", mode: "state", pipeline: [] },
+    { id: "Thing/default", mode: "list", pipeline: [] },
+  ])
+})
+
+test("types are those that the fields name, with all that they name in turn, by name; unnamed and unknown ones are left out", () => {
+  const types = [
+    struct("Zeta", { defined: "Beta" }, "u8"),
+    struct("Beta", { option: { vec: { defined: { name: "Alpha" } } } }, { defined: "Nowhere" }),
+    struct("Alpha", { array: ["u8", 16] }),
+    struct("Unnamed"),
+  ]
+  expect(typesOf(typedAst("Option < Vec < sdk :: types :: Zeta > >", types))).toEqual([
+    { name: "Alpha", kind: "struct", fields: [{ name: "f0", type: "[u8;16]" }] },
+    {
+      name: "Beta",
+      kind: "struct",
+      fields: [
+        { name: "f0", type: "Option<Vec<Alpha>>" },
+        { name: "f1", type: "Nowhere" },
+      ],
+    },
+    {
+      name: "Zeta",
+      kind: "struct",
+      fields: [
+        { name: "f0", type: "Beta" },
+        { name: "f1", type: "u8" },
+      ],
+    },
+  ])
+})
+
+test("an enum lists its variants, and the types in their payloads are named through it", () => {
+  const types = [
+    {
+      name: "State",
+      type: {
+        kind: "enum",
+        variants: [
+          { name: "Off" },
+          { name: "On", fields: [{ defined: "Meta" }] },
+          { name: "Named", fields: [{ name: "x", type: { defined: "Flags" } }] },
+        ],
+      },
+    },
+    struct("Meta"),
+    struct("Flags"),
+  ]
+  const found = typesOf(typedAst("State", types))
+  expect(found.map(({ name }) => name)).toEqual(["Flags", "Meta", "State"])
+  expect(found[2]).toEqual({ name: "State", kind: "enum", variants: ["Off", "On", "Named"] })
+})
+
+test("tuple structs, unit structs and both spellings of an alias are structs too", () => {
+  const types = [
+    { name: "Pair", type: { kind: "struct", fields: ["u8", { defined: "Unit" }] } },
+    { name: "Unit", type: { kind: "struct" } },
+    { name: "Now", type: { kind: "type", alias: { vec: { defined: "Before" } } } },
+    { name: "Before", type: { kind: "alias", value: "i64" } },
+  ]
+  expect(typesOf(typedAst("(Pair, Now)", types))).toEqual([
+    { name: "Before", kind: "struct", fields: [{ name: "0", type: "i64" }] },
+    { name: "Now", kind: "struct", fields: [{ name: "0", type: "Vec<Before>" }] },
+    {
+      name: "Pair",
+      kind: "struct",
+      fields: [
+        { name: "0", type: "u8" },
+        { name: "1", type: "Unit" },
+      ],
+    },
+    { name: "Unit", kind: "struct", fields: [] },
+  ])
+})
+
+test("types that name each other, or themselves, are listed once", () => {
+  const types = [
+    struct("Node", { option: { defined: "Node" } }, { vec: { defined: "Edge" } }),
+    struct("Edge", { defined: "Node" }),
+  ]
+  expect(namesOf(typedAst("Node", types))).toEqual(["Edge", "Node"])
+})
+
+test("a chain of 50,000 types is followed to its end", () => {
+  const types = Array.from({ length: 50_000 }, (_, index) => struct(`T${index}`, { defined: `T${index + 1}` }))
+  expect(namesOf(typedAst("T0", types))).toHaveLength(50_000)
+})
+
+test("an entity looks into its own program's IDL first, a type into the IDL that it comes from", () => {
+  const idls = [
+    {
+      name: "a",
+      program_id: "A",
+      types: [struct("Config", "u8"), struct("OfA", { defined: "Inner" }), struct("Inner", "u8")],
+    },
+    { name: "b", program_id: "B", types: [struct("Config", "u64"), struct("Inner", "u64")] },
+  ]
+  const root = (rust: string) => [{ name: "root", fields: [field("it", rust)] }]
+  const of = (program_id: string, rust: string) =>
+    typesOf(smallAst({ idls, entities: [entity("E", { program_id, sections: root(rust) })] }))
+  expect(of("A", "x :: Config")).toEqual([{ name: "Config", kind: "struct", fields: [{ name: "f0", type: "u8" }] }])
+  expect(of("B", "x :: Config")).toEqual([{ name: "Config", kind: "struct", fields: [{ name: "f0", type: "u64" }] }])
+  expect(of("B", "OfA")[0]).toEqual({ name: "Inner", kind: "struct", fields: [{ name: "f0", type: "u8" }] })
+  const inline = entity("E", {
+    program_id: "B",
+    sections: root("Config"),
+    idl: { name: "own", types: [struct("Config", "bool")] },
+  })
+  expect(typesOf(smallAst({ idls, entities: [inline] }))).toEqual([
+    { name: "Config", kind: "struct", fields: [{ name: "f0", type: "bool" }] },
+  ])
+})
+
+test("a type that two IDLs mean differently is listed once, as the first entity to name it means it", () => {
+  const idls = [
+    { name: "a", program_id: "A", types: [struct("Config", "u8")] },
+    { name: "b", program_id: "B", types: [struct("Config", "u64")] },
+  ]
+  const sections = [{ name: "root", fields: [field("it", "Config")] }]
+  const entities = [entity("First", { program_id: "B", sections }), entity("Second", { program_id: "A", sections })]
+  expect(typesOf(smallAst({ idls, entities }))).toEqual([
+    { name: "Config", kind: "struct", fields: [{ name: "f0", type: "u64" }] },
+  ])
+})
+
+test("where an IDL names types by their paths, the whole path is looked for before the last segment", () => {
+  const types = [struct("one::Config", "u8"), struct("two::Config", "u64")]
+  expect(namesOf(typedAst("two :: Config", types))).toEqual(["two::Config"])
+  expect(namesOf(typedAst("sdk :: Config", types))).toEqual(["one::Config"])
+})
+
+test("an account that an older IDL describes in itself is a type; of two descriptions the one among the types counts", () => {
+  const accounts = [
+    { name: "Vault", fields: [{ name: "owner", type: "publicKey" }] },
+    { name: "Both", fields: [] },
+  ]
+  const idls = [{ name: "p", program_id: "P", accounts, types: [struct("Both", "u8")] }]
+  const sections = [{ name: "root", fields: [field("a", "Vault"), field("b", "Both")] }]
+  expect(typesOf(smallAst({ idls, entities: [entity("E", { program_id: "P", sections })] }))).toEqual([
+    { name: "Both", kind: "struct", fields: [{ name: "f0", type: "u8" }] },
+    { name: "Vault", kind: "struct", fields: [{ name: "owner", type: "Pubkey" }] },
+  ])
+})

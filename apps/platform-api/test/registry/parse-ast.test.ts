@@ -1,0 +1,180 @@
+import { expect, test } from "vitest"
+import { AstError } from "../../src/registry/ast-error.ts"
+import { parseAst } from "../../src/registry/parse-ast.ts"
+import { entity, field, smallAst, typedAst } from "./small-ast.ts"
+
+const faultOf = (value: unknown) => {
+  try {
+    parseAst(value)
+  } catch (error) {
+    if (error instanceof AstError) return { path: error.path, reason: error.reason }
+    throw error
+  }
+  return undefined
+}
+
+test("an AST comes back as the very value that was given, unknown members and all", () => {
+  const value = smallAst({ extra: { deep: [1, "two", null] }, entities: [entity("Thing", { handlers: [{}], odd: 1 })] })
+  const before = structuredClone(value)
+  expect(parseAst(value)).toBe(value)
+  expect(value).toEqual(before)
+})
+
+test("what the compiler leaves out by default may be left out", () => {
+  const { identity, sections } = entity("Thing")
+  expect(faultOf({ stack_name: "S", entities: [{ state_name: "Thing", identity, sections }] })).toBeUndefined()
+})
+
+test.each([
+  ["no object", [], "", "must be an object"],
+  ["null", null, "", "must be an object"],
+  ["no name", smallAst({ stack_name: "" }), "stack_name", "must not be empty"],
+  [
+    "a name of 257 characters",
+    smallAst({ stack_name: "x".repeat(257) }),
+    "stack_name",
+    "must be at most 256 characters",
+  ],
+  ["no entities", smallAst({ entities: [] }), "entities", "must not be empty"],
+  ["entities missing", { stack_name: "S" }, "entities", "is missing"],
+  ["an entity that is none", smallAst({ entities: [7] }), "entities[0]", "must be an object"],
+  ["no identity", smallAst({ entities: [{ state_name: "A", sections: [] }] }), "entities[0].identity", "is missing"],
+  [
+    "keys that are no names",
+    smallAst({ entities: [entity("A", { identity: { primary_keys: ["id.a", 1] } })] }),
+    "entities[0].identity.primary_keys[1]",
+    "must be a string",
+  ],
+  [
+    "a type that is no string",
+    smallAst({
+      entities: [
+        entity("A"),
+        entity("B", {
+          sections: [
+            { name: "a", fields: [] },
+            { name: "b", fields: [field("x", "u8"), { field_name: "y", rust_type_name: 5 }] },
+          ],
+        }),
+      ],
+    }),
+    "entities[1].sections[1].fields[1].rust_type_name",
+    "must be a string",
+  ],
+  [
+    "an emit that is no boolean",
+    smallAst({ entities: [entity("A", { sections: [{ name: "a", fields: [field("x", "u8", { emit: "no" })] }] })] }),
+    "entities[0].sections[0].fields[0].emit",
+    "must be a boolean",
+  ],
+  [
+    "an unknown output",
+    smallAst({ entities: [entity("A", { views: [{ id: "A/x", output: "Stream" }] })] }),
+    "entities[0].views[0].output",
+    "must be one of Collection, Single, Keyed",
+  ],
+  [
+    "a pipeline that is no list",
+    smallAst({ entities: [entity("A", { views: [{ id: "A/x", pipeline: {} }] })] }),
+    "entities[0].views[0].pipeline",
+    "must be an array",
+  ],
+  [
+    "an IDL type of an unknown kind",
+    typedAst("T", [{ name: "T", type: { kind: "union" } }]),
+    "idls[0].types[0].type.kind",
+    "must be struct, enum or type",
+  ],
+  [
+    "an enum without variants",
+    typedAst("T", [{ name: "T", type: { kind: "enum" } }]),
+    "idls[0].types[0].type.variants",
+    "is missing",
+  ],
+  [
+    "a broken type deep in an IDL",
+    typedAst("T", [
+      {
+        name: "T",
+        type: { kind: "struct", fields: [{ name: "a", type: { vec: { option: { array: ["u8", -1] } } } }] },
+      },
+    ]),
+    "idls[0].types[0].type.fields[0].type.vec.option.array[1]",
+    "must be a length: a whole number or a generic",
+  ],
+])("%s is refused with its path", (_, value, path, reason) => {
+  expect(faultOf(value)).toEqual({ path, reason })
+})
+
+test.each([
+  ["Option < Vec < u8 >", 'lacks a ">"'],
+  ["Vec < u8 > >", 'has a ">" that closes nothing'],
+  ["[u8 ; 32", 'lacks a "]"'],
+  ["Vec < ( u8 > )", 'has a ">" that closes nothing'],
+  ["Option < >", 'has an empty "<>"'],
+  ["  ", "must not be empty"],
+])("the Rust type %j is refused, since it is none", (type, reason) => {
+  const path = "entities[0].sections[0].fields[0].rust_type_name"
+  expect(faultOf(typedAst(type, []))).toEqual({ path, reason })
+})
+
+test("entities are told apart whatever the case", () => {
+  expect(faultOf(smallAst({ entities: [entity("Thing"), entity("Other"), entity("THING")] }))).toEqual({
+    path: "entities[2].state_name",
+    reason: "is taken already, by entities[0].state_name",
+  })
+})
+
+test("two fields of an entity never share a path, be they in one section, in two, or not emitted", () => {
+  const sections = [
+    { name: "root", fields: [field("a.b", "u8")] },
+    { name: "a", fields: [field("c", "u8"), field("b", "u8", { emit: false })] },
+  ]
+  expect(faultOf(smallAst({ entities: [entity("A", { sections })] }))).toEqual({
+    path: "entities[0].sections[1].fields[1].field_name",
+    reason: "is taken already, by entities[0].sections[0].fields[0].field_name",
+  })
+  const twoEntities = [entity("A"), entity("B")]
+  expect(faultOf(smallAst({ entities: twoEntities }))).toBeUndefined()
+})
+
+test("a view's id is its own in the whole stack, and not one that every entity has anyway", () => {
+  const views = [{ id: "Thing/latest" }, { id: "Thing/top" }]
+  const repeated = smallAst({ entities: [entity("Thing", { views }), entity("B", { views: [{ id: "Thing/top" }] })] })
+  expect(faultOf(repeated)).toEqual({
+    path: "entities[1].views[0].id",
+    reason: "is taken already, by entities[0].views[1].id",
+  })
+  expect(faultOf(smallAst({ entities: [entity("Thing", { views: [{ id: "Thing/list" }] })] }))).toEqual({
+    path: "entities[0].views[0].id",
+    reason: "is taken already, by the list view that entities[0] has anyway",
+  })
+})
+
+test("a key may name what no section has: the compiler's own fields are in none", () => {
+  const identity = { primary_keys: ["id.__account_address"] }
+  expect(faultOf(smallAst({ entities: [entity("A", { identity })] }))).toBeUndefined()
+})
+
+test("a name that is no name of JavaScript's is quoted in a path, and cut", () => {
+  const value = smallAst({ pdas: { "a b": { ["x".repeat(5000)]: "\0" } } })
+  expect(faultOf(value)).toEqual({
+    path: `pdas["a b"]["${"x".repeat(64)}"]`,
+    reason: "has the character U+0000",
+  })
+})
+
+test("text that has no UTF-8 form or that PostgreSQL can't store is refused, in a member's name too", () => {
+  expect(faultOf(smallAst({ docs: "\ud800" }))).toEqual({ path: "docs", reason: "has a lone surrogate" })
+  expect(faultOf(smallAst({ docs: { "\0": 1 } }))).toEqual({ path: "docs", reason: "has the character U+0000" })
+})
+
+test("a value nested without end, a circle too, is refused and never overflows the stack", () => {
+  let deep: unknown = "u8"
+  for (let i = 0; i < 100_000; i++) deep = { vec: deep }
+  const types = [{ name: "T", type: { kind: "struct", fields: [{ name: "a", type: deep }] } }]
+  expect(faultOf(typedAst("T", types))?.reason).toBe("is nested deeper than 128 levels")
+  const circle: { vec?: unknown } = {}
+  circle.vec = circle
+  expect(faultOf(smallAst({ circle }))?.reason).toBe("is nested deeper than 128 levels")
+})

@@ -1,0 +1,153 @@
+import { expect, test } from "vitest"
+import { contentHash } from "../../src/registry/content-hash.ts"
+import { deriveSchema } from "../../src/registry/derive-schema.ts"
+import { readAst } from "../../src/registry/read-ast.ts"
+import { sampleStacks } from "../../stacks/index.ts"
+import { sampleAsts } from "../../stacks/source/samples.ts"
+import { sampleText } from "./small-ast.ts"
+
+const schemaOf = (name: string) => deriveSchema(readAst(sampleText(name)))
+const outline = (name: string) => {
+  const { stack_name, entities, types } = schemaOf(name)
+  return {
+    stack_name,
+    entities: Object.fromEntries(entities.map((entity) => [entity.name, entity.fields.length])),
+    types: types.map((type) => type.name).join(" "),
+  }
+}
+
+test("the samples can stand in one registry: names and websocket URLs are valid and their own", () => {
+  const names = sampleStacks.map(({ name }) => name)
+  expect(names).toEqual(["transfers", "stake-accounts", "name-service", "token-swaps"])
+  for (const name of names) expect(name).toMatch(/^[a-z0-9][a-z0-9-]{0,62}$/)
+  expect(new Set(sampleStacks.map(({ websocket_url }) => websocket_url)).size).toBe(names.length)
+  expect(sampleStacks[0]).toMatchObject({
+    websocket_url: "ws://127.0.0.1:4002/transfers",
+    visibility: "public",
+    relay: true,
+    browser_send: false,
+  })
+})
+
+test.each(sampleStacks)("the file of $name is what its source gives", ({ name }) => {
+  expect(JSON.parse(sampleText(name))).toEqual(JSON.parse(JSON.stringify(sampleAsts[name])))
+})
+
+test.each(sampleStacks)("the program ids of $name are 32 bytes in base58", ({ name }) => {
+  const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+  for (const id of readAst(sampleText(name)).program_ids ?? []) {
+    const digits = Array.from(id, (char) => alphabet.indexOf(char))
+    const number = digits.reduce((sum, digit) => sum * 58n + BigInt(digit), 0n)
+    const zeros = /^1*/.exec(id)?.[0].length ?? 0
+    const bytes = number === 0n ? 0 : Math.ceil(number.toString(16).length / 2)
+    expect(digits).not.toContain(-1)
+    expect(zeros + bytes).toBe(32)
+  }
+})
+
+test("no two samples share a hash", () => {
+  const hashes = sampleStacks.map(({ name }) => contentHash(readAst(sampleText(name))))
+  expect(new Set(hashes).size).toBe(sampleStacks.length)
+})
+
+test("transfers: SOL transfers, wallets and token accounts, over the system and the token program", () => {
+  expect(outline("transfers")).toEqual({
+    stack_name: "TransfersStream",
+    entities: { SolTransfer: 9, Wallet: 8, TokenAccount: 11 },
+    types: "Account AccountState FeeCalculator Mint Nonce NonceData NonceState SeededSource",
+  })
+  const { entities, types } = schemaOf("transfers")
+  expect(entities[0]?.primary_keys).toEqual(["id.signature", "id.instruction_index"])
+  expect(entities[0]?.fields.map(({ path }) => path)).toEqual([
+    "id.signature",
+    "id.instruction_index",
+    "parties.source",
+    "parties.destination",
+    "amount.lamports",
+    "amount.sol",
+    "context.slot",
+    "context.block_time",
+    "seeded_source",
+  ])
+  expect(entities[0]?.views.map(({ id, mode }) => [id, mode])).toEqual([
+    ["SolTransfer/state", "state"],
+    ["SolTransfer/list", "list"],
+    ["SolTransfer/latest", "list"],
+    ["SolTransfer/largest", "state"],
+    ["SolTransfer/by-destination", "state"],
+  ])
+  expect(entities[1]?.primary_keys).toEqual(["id.address"])
+  expect(entities[2]?.fields.find(({ path }) => path === "balance.native_reserve")).toEqual({
+    path: "balance.native_reserve",
+    rust_type: "Option<u64>",
+    nullable: true,
+    section: "balance",
+  })
+  expect(types.find(({ name }) => name === "Account")).toEqual({
+    name: "Account",
+    kind: "struct",
+    fields: [
+      { name: "mint", type: "Pubkey" },
+      { name: "owner", type: "Pubkey" },
+      { name: "amount", type: "u64" },
+      { name: "delegate", type: "COption<Pubkey>" },
+      { name: "state", type: "AccountState" },
+      { name: "is_native", type: "COption<u64>" },
+      { name: "delegated_amount", type: "u64" },
+      { name: "close_authority", type: "COption<Pubkey>" },
+    ],
+  })
+})
+
+test("stake-accounts: an enum whose payloads reach half of the types, tuples, maps and a section in a section", () => {
+  expect(outline("stake-accounts")).toEqual({
+    stack_name: "StakeAccountsStream",
+    entities: { StakeAccount: 15, Validator: 10 },
+    types:
+      "Authorized BlockTimestamp Delegation LandedVote Lockout Lockup LockupArgs Meta PriorVoters Stake StakeAuthorize " +
+      "StakeFlags StakeStateV2 VoteState",
+  })
+  const { entities, types } = schemaOf("stake-accounts")
+  expect(entities[0]?.fields.map(({ path }) => path)).toContain("authority.lockup.until")
+  expect(entities[1]?.fields.find(({ path }) => path === "voting.epoch_credits")?.rust_type).toBe("Vec<(u64,u64,u64)>")
+  expect(types.find(({ name }) => name === "StakeStateV2")).toEqual({
+    name: "StakeStateV2",
+    kind: "enum",
+    variants: ["Uninitialized", "Initialized", "Stake", "RewardsPool"],
+  })
+  expect(types.find(({ name }) => name === "PriorVoters")).toMatchObject({
+    fields: [{ name: "buf", type: "[(Pubkey,u64,u64);32]" }, { type: "u64" }, { type: "bool" }],
+  })
+})
+
+test("name-service: bytes and arrays of bytes, and raw data that is not emitted", () => {
+  expect(outline("name-service")).toEqual({
+    stack_name: "NameServiceStream",
+    entities: { NameRecord: 15, ParentName: 5 },
+    types: "CreateArgs NameRecordHeader OwnerChange UpdateArgs",
+  })
+  const record = schemaOf("name-service").entities[0]
+  expect(record?.fields.map(({ path }) => path)).not.toContain("content.raw")
+  expect(record?.fields.find(({ path }) => path === "id.hashed_name")).toEqual({
+    path: "id.hashed_name",
+    rust_type: "[u8;32]",
+    nullable: true,
+    section: "id",
+  })
+})
+
+test("token-swaps: two programs, each with a Position of its own, and a key of three fields", () => {
+  expect(outline("token-swaps")).toEqual({
+    stack_name: "TokenSwapsStream",
+    entities: { Pool: 17, OrderBook: 13, OpenOrders: 9 },
+    types:
+      "OpenOrder OracleConfig PlaceOrderArgs PlaceOrderType Position SelfTradeBehavior Side SwapArgs Whirlpool " +
+      "WhirlpoolRewardInfo",
+  })
+  const { entities, types } = schemaOf("token-swaps")
+  expect(entities[2]?.primary_keys).toEqual(["id.owner", "id.market", "id.account_num"])
+  expect(types.find(({ name }) => name === "Position")).toMatchObject({
+    fields: [{ name: "bids_base_lots" }, ...Array.from({ length: 9 }, () => ({}))],
+  })
+  expect(types.find(({ name }) => name === "Side")).toEqual({ name: "Side", kind: "enum", variants: ["Bid", "Ask"] })
+})
