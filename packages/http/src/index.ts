@@ -1,4 +1,4 @@
-export { BodyError, readBody, readJson } from "./body.ts"
+export { BodyError, jsonTypeFault, readBody, readJson } from "./body.ts"
 export type { BodyFault, JsonBodyOptions } from "./body.ts"
 export { addressBucket, createClientAddress } from "./client-address.ts"
 export type { ClientAddress, TrustedNetwork } from "./client-address.ts"
