@@ -115,7 +115,8 @@ export type JsonBodyOptions = BodyOptions & {
   readonly onSize?: (bytes: number) => void
 }
 
-const mediaTypeFault = (c: Context): string | undefined => {
+/** What keeps a request's body from being read as UTF-8 JSON, by its headers; undefined when nothing does. */
+export const jsonTypeFault = (c: Context): string | undefined => {
   const encoding = requestHeader(c, "content-encoding")?.trim().toLowerCase() ?? "identity"
   if (encoding !== "identity") return "the body must not be compressed (Content-Encoding)"
   const [type = "", ...parameters] = (requestHeader(c, "content-type") ?? "").toLowerCase().split(";")
@@ -130,7 +131,7 @@ const mediaTypeFault = (c: Context): string | undefined => {
  */
 export const readJson = async (c: Context, options: JsonBodyOptions): Promise<unknown> => {
   const mayBeEmpty = "emptyAs" in options
-  const fault = mediaTypeFault(c)
+  const fault = jsonTypeFault(c)
   const untyped = mayBeEmpty && requestHeader(c, "content-type") === undefined
   if (fault !== undefined && !untyped) throw new BodyError({ kind: "unsupported-media-type", reason: fault })
   const bytes = await readBody(c, options)
