@@ -18,7 +18,8 @@ const operate = async (args: readonly string[]): Promise<void> => {
       close = opened.database.close
       return { queries: opened.database.within(commandMs), applied: opened.applied }
     }
-    console.log(JSON.stringify(await runCommand(args, { database, wallClock, randomBytes })))
+    const relayUrl = () => readSettings(process.env).SVC_RELAY_URL
+    console.log(JSON.stringify(await runCommand(args, { database, relayUrl, wallClock, randomBytes })))
   } catch (error) {
     console.log(JSON.stringify(failureOf(error)))
     process.exitCode = 1
