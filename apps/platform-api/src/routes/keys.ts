@@ -50,7 +50,7 @@ const publishableBody = secretBody.extend({
   origin_allowlist: z.array(z.string()).openapi({ minItems: 1, maxItems: 1, description: "Exactly one origin" }),
 })
 // The array has codes of its own for what can be wrong with it, so it is looked at by hand.
-const looseOrigins = secretBody.extend({ origin_allowlist: z.unknown() })
+const looseOrigins = secretBody.extend({ origin_allowlist: z.unknown().optional() })
 
 const originOf = (list: unknown): string => {
   if (!Array.isArray(list)) throw errors.fail("missing-origin-allowlist")

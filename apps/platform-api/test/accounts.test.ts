@@ -1,0 +1,297 @@
+import { recogniseKey } from "@svc/keys"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { databaseKinds, startTestService, type TestService } from "./service.ts"
+
+const minuteMs = 60_000
+const slugShape = /^agt_[0-9a-hjkmnp-tv-z]{10}$/
+const timeShape = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+describe.each(databaseKinds)("accounts on %s", (kind) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService(kind)
+  })
+  afterAll(() => service.close())
+
+  test("sign-up makes an agent whose key works at once and whose profile has the five fields", async () => {
+    const { status, headers, body } = await service.call("POST", "/api/agents/signup", {
+      body: { display_name: "  My \t agent " },
+    })
+    expect(status).toBe(201)
+    expect(headers.get("cache-control")).toBe("no-store")
+    expect(Object.keys(body)).toEqual(["slug", "display_name", "api_key", "message"])
+    expect(body.slug).toMatch(slugShape)
+    expect(recogniseKey(body.api_key)).toBe("ak")
+    const me = await service.call("GET", "/api/agents/me", { key: body.api_key })
+    expect(me.status).toBe(200)
+    expect(me.body).toEqual({
+      slug: body.slug,
+      display_name: "My agent",
+      status: "active",
+      created_at: expect.stringMatching(timeShape),
+      last_seen_at: me.body.created_at,
+    })
+  })
+
+  test("sign-up needs no body, ignores unknown fields, and names an agent after its slug", async () => {
+    for (const call of [
+      {},
+      { body: {} },
+      { body: { extra: 1 } },
+      { headers: { "content-type": "application/json" } },
+    ]) {
+      const { status, body } = await service.call("POST", "/api/agents/signup", call)
+      expect(status).toBe(201)
+      expect(body.display_name).toBe(`agent-${body.slug}`)
+    }
+  })
+
+  test("a body that is not right is refused with its own code, and where it is wrong", async () => {
+    const refused = async (call: Parameters<TestService["call"]>[2]) => {
+      const { status, code, body } = await service.call("POST", "/api/agents/signup", call)
+      expect(body).toMatchObject({ code, retryable: false, error: expect.any(String), request_id: expect.any(String) })
+      return [status, code]
+    }
+    const json = { "content-type": "application/json" }
+    expect(await refused({ body: { display_name: "" } })).toEqual([400, "invalid-display-name"])
+    expect(await refused({ body: { display_name: "a\0" } })).toEqual([400, "invalid-display-name"])
+    expect(await refused({ raw: '{"display_name":"\\ud800"}', headers: json })).toEqual([400, "invalid-display-name"])
+    expect(await refused({ body: { display_name: 7 } })).toEqual([400, "invalid-request"])
+    expect(await refused({ body: { display_name: null } })).toEqual([400, "invalid-request"])
+    expect(await refused({ body: [] })).toEqual([400, "invalid-request"])
+    expect(await refused({ raw: "{", headers: json })).toEqual([400, "invalid-json"])
+    expect(await refused({ raw: new Uint8Array([0x22, 0xff, 0x22]), headers: json })).toEqual([400, "invalid-json"])
+    expect(await refused({ raw: "{}", headers: { "content-type": "text/plain" } })).toEqual([
+      415,
+      "unsupported-media-type",
+    ])
+    expect(await refused({ raw: new Uint8Array([0x7b, 0x7d]) })).toEqual([415, "unsupported-media-type"])
+    const large = JSON.stringify({ display_name: "x".repeat(65_536) })
+    expect(await refused({ raw: large, headers: json })).toEqual([413, "payload-too-large"])
+    const { body } = await service.call("POST", "/api/agents/signup", { body: { display_name: 7 } })
+    expect(body.details).toEqual({ path: "display_name", reason: expect.any(String) })
+  })
+
+  test("sign-up never looks at Authorization, and no page of another site can call it", async () => {
+    const signUp = (headers: Record<string, string>) => service.call("POST", "/api/agents/signup", { headers })
+    expect((await signUp({ authorization: "nonsense" })).status).toBe(201)
+    expect((await signUp({ "sec-fetch-site": "same-origin" })).status).toBe(201)
+    const cross = await signUp({ "sec-fetch-site": "cross-site", origin: "https://evil.example" })
+    expect([cross.status, cross.code]).toEqual([400, "invalid-request"])
+    expect(cross.headers.has("access-control-allow-origin")).toBe(false)
+    const preflight = await service.call("OPTIONS", "/api/agents/signup", {
+      headers: { origin: "https://evil.example" },
+    })
+    expect([...preflight.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([])
+  })
+
+  test("a minted key works, is listed after the older ones, and the calling one is marked", async () => {
+    const { key } = await service.signUp()
+    const { status, body } = await service.call("POST", "/api/agents/me/keys", { key, body: { name: " laptop " } })
+    expect(status).toBe(201)
+    expect(body).toMatchObject({ name: "laptop", key_class: "secret", origin_allowlist: null, expires_at: null })
+    const list = await service.call("GET", "/api/agents/me/keys", { key: body.key })
+    expect(list.body).toEqual([
+      expect.objectContaining({
+        name: "signup",
+        current: false,
+        status: "active",
+        key_hint: `svc_ak_…${key.slice(-4)}`,
+      }),
+      expect.objectContaining({
+        id: body.id,
+        name: "laptop",
+        current: true,
+        key_hint: `svc_ak_…${body.key.slice(-4)}`,
+      }),
+    ])
+    expect(JSON.stringify(list.body)).not.toContain(key)
+  })
+
+  test("lists are paged, and Link leads to the rest", async () => {
+    const { key } = await service.signUp()
+    for (let i = 0; i < 3; i++) await service.call("POST", "/api/agents/me/keys", { key })
+    const names = []
+    let path: string | undefined = "/api/agents/me/keys?limit=3"
+    while (path !== undefined) {
+      const page = await service.call("GET", path, { key })
+      names.push(...page.body.map(({ name }: { name: string }) => name))
+      path = /<([^>]+)>; rel="next"/.exec(page.headers.get("link") ?? "")?.[1]
+    }
+    expect(names).toEqual(["signup", "rotation", "rotation", "rotation"])
+    for (const query of ["limit=0", "limit=101", "limit=x", "limit=", "offset=-1", "offset=1000001", "limit=1e1"]) {
+      expect((await service.call("GET", `/api/agents/me/keys?${query}`, { key })).code).toBe("invalid-request")
+    }
+  })
+
+  test("what a key is minted with is checked", async () => {
+    const { key } = await service.signUp()
+    const mint = async (body: unknown) => (await service.call("POST", "/api/agents/me/keys", { key, body })).code
+    expect(await mint({ name: "" })).toBe("invalid-key-name")
+    expect(await mint({ name: "x".repeat(65) })).toBe("invalid-key-name")
+    for (const bad of [
+      { name: 1 },
+      { expires_in_days: 0 },
+      { expires_in_days: 3651 },
+      { expires_in_days: 1.5 },
+      { expires_in_days: "1" },
+    ]) {
+      expect(await mint(bad)).toBe("invalid-request")
+    }
+    expect(await mint({ name: "x".repeat(64), expires_in_days: 3650 })).toBeNull()
+  })
+
+  test("a key dies when its time is over: refused, listed as expired", async () => {
+    const { key } = await service.signUp()
+    const { body } = await service.call("POST", "/api/agents/me/keys", { key, body: { expires_in_days: 1 } })
+    expect((await service.call("GET", "/api/agents/me", { key: body.key })).status).toBe(200)
+    service.clock.offsetMs += 24 * 60 * minuteMs
+    expect((await service.call("GET", "/api/agents/me", { key: body.key })).code).toBe("expired-api-key")
+    const list = await service.call("GET", "/api/agents/me/keys", { key })
+    expect(list.body[1]).toMatchObject({ id: body.id, status: "expired", expires_at: body.expires_at })
+  })
+
+  test("a publishable key belongs to one origin, normalised, and lives a year unless said", async () => {
+    const { key } = await service.signUp()
+    const body = { origin_allowlist: ["HTTPS://App.Example:443/"] }
+    const made = await service.call("POST", "/api/agents/me/keys/publishable", { key, body })
+    expect(made.status).toBe(201)
+    expect(made.body).toMatchObject({ key_class: "publishable", origin_allowlist: ["https://app.example"] })
+    expect(recogniseKey(made.body.key)).toBe("pk")
+    const days = (Date.parse(made.body.expires_at) - Date.now() - service.clock.offsetMs) / (24 * 60 * minuteMs)
+    expect(Math.round(days)).toBe(365)
+  })
+
+  test("every way to get an origin list wrong has its code", async () => {
+    const { key } = await service.signUp()
+    const mint = async (origin_allowlist: unknown) => {
+      const call = { key, body: { origin_allowlist } }
+      const { status, code } = await service.call("POST", "/api/agents/me/keys/publishable", call)
+      return `${status} ${code}`
+    }
+    expect(await mint(undefined)).toBe("400 missing-origin-allowlist")
+    expect(await mint("https://a.com")).toBe("400 missing-origin-allowlist")
+    expect(await mint([])).toBe("403 origin-allowlist-empty")
+    expect(await mint(["https://a.com", "https://b.com"])).toBe("403 origin-allowlist-too-many")
+    for (const text of ["*", "null", "", "a.com"]) expect(await mint([text])).toBe("403 origin-invalid-scheme")
+    expect(await mint(["https://a.com/path"])).toBe("400 invalid-origin")
+    expect(await mint([7])).toBe("400 invalid-request")
+  })
+
+  test("no more than 25 live keys, however many ask at once; revoking one makes room", async () => {
+    const { key } = await service.signUp()
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, () => service.call("POST", "/api/agents/me/keys", { key })),
+    )
+    const made = answers.filter(({ status }) => status === 201)
+    expect(made).toHaveLength(24)
+    expect(new Set(answers.filter(({ status }) => status !== 201).map(({ code }) => code))).toEqual(
+      new Set(["too-many-keys"]),
+    )
+    await service.call("DELETE", `/api/agents/me/keys/${made[0]?.body.id}`, { key })
+    expect((await service.call("POST", "/api/agents/me/keys", { key })).status).toBe(201)
+  })
+
+  test("revoking kills a key at once, the calling and the last one too, and it is listed no more", async () => {
+    const { key } = await service.signUp()
+    const other = (await service.call("POST", "/api/agents/me/keys", { key })).body
+    const own = (await service.call("GET", "/api/agents/me/keys", { key })).body[0].id
+    const revoked = await service.call("DELETE", `/api/agents/me/keys/${own}`, { key })
+    expect(revoked.body).toEqual({ id: own, revoked: true, remaining_secret_keys: 1 })
+    expect((await service.call("GET", "/api/agents/me", { key })).code).toBe("invalid-api-key")
+    expect((await service.call("GET", "/api/agents/me/keys", { key: other.key })).body).toHaveLength(1)
+    expect((await service.call("DELETE", `/api/agents/me/keys/${own}`, { key: other.key })).code).toBe("key-not-found")
+    const last = await service.call("DELETE", `/api/agents/me/keys/${other.id}`, { key: other.key })
+    expect(last.body.remaining_secret_keys).toBe(0)
+    expect((await service.call("GET", "/api/agents/me", { key: other.key })).code).toBe("invalid-api-key")
+  })
+
+  test("of many requests that revoke with each other's keys, a dead key revokes nothing", async () => {
+    const { key } = await service.signUp()
+    const other = (await service.call("POST", "/api/agents/me/keys", { key })).body
+    const own = (await service.call("GET", "/api/agents/me/keys", { key })).body[0].id
+    const [first, second] = await Promise.all([
+      service.call("DELETE", `/api/agents/me/keys/${other.id}`, { key }),
+      service.call("DELETE", `/api/agents/me/keys/${own}`, { key: other.key }),
+    ])
+    expect([first.status, second.status].sort()).toEqual([200, 401])
+  })
+
+  test("another's key can't be revoked and is not told from none; ids are digits", async () => {
+    const [mine, theirs] = [await service.signUp(), await service.signUp()]
+    const foreign = (await service.call("GET", "/api/agents/me/keys", { key: theirs.key })).body[0].id
+    const revoke = async (id: unknown) => {
+      const { body, code } = await service.call("DELETE", `/api/agents/me/keys/${String(id)}`, { key: mine.key })
+      return [code, { ...body, request_id: "" }]
+    }
+    expect(await revoke(foreign)).toEqual(await revoke(2_000_000_000))
+    for (const id of [0, 2_147_483_648, "99999999999999999999"]) expect((await revoke(id))[0]).toBe("key-not-found")
+    for (const id of ["x", "-1", "1.5", "1e3", "%201", "٣"]) expect((await revoke(id))[0]).toBe("invalid-key-id")
+    expect((await service.call("GET", "/api/agents/me", { key: theirs.key })).status).toBe(200)
+  })
+
+  test("the times of last use go forward, at most once a minute", async () => {
+    const { key } = await service.signUp()
+    const seen = async () => {
+      const [{ last_used_at }] = (await service.call("GET", "/api/agents/me/keys", { key })).body
+      const { last_seen_at } = (await service.call("GET", "/api/agents/me", { key })).body
+      return { last_used_at, last_seen_at }
+    }
+    const used = async (before: unknown) => expect.poll(async () => (await seen()).last_used_at).not.toBe(before)
+    await used(null)
+    const first = await seen()
+    service.clock.offsetMs += 2 * minuteMs
+    await used(first.last_used_at)
+    await expect.poll(async () => (await seen()).last_seen_at > first.last_seen_at).toBe(true)
+    const second = await seen()
+    service.clock.offsetMs -= 2 * minuteMs
+    await service.call("GET", "/api/agents/me", { key })
+    service.clock.offsetMs += 2 * minuteMs
+    expect(await seen()).toEqual(second)
+  })
+})
+
+describe.each(databaseKinds)("the sign-up limit on %s", (kind) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService(kind, { SVC_SIGNUPS_PER_HOUR: "5" })
+  })
+  afterAll(() => service.close())
+  const signUp = (from: string, body: unknown = {}) => service.call("POST", "/api/agents/signup", { from, body })
+  const later = (minutes: number) =>
+    service.database().query(`update signups set at = at - $1::int * interval '1 minute'`, [minutes])
+
+  test("five sign-ups an hour and address, however many come at once; the answer says when to come back", async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => signUp("192.0.2.1")))
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(5)
+    const refused = answers.find(({ status }) => status === 429)
+    expect(refused?.body).toMatchObject({ code: "rate-limit-exceeded", retryable: true })
+    expect(refused?.headers.get("retry-after")).toBe(String(refused?.body.retry_after_seconds))
+    expect(refused?.body.retry_after_seconds).toBeGreaterThan(3590)
+    expect((await signUp("192.0.2.2")).status).toBe(201)
+  })
+
+  test("a body that is not right does not count, and is told before the limit", async () => {
+    for (let i = 0; i < 6; i++) expect((await signUp("192.0.2.3", { display_name: "" })).status).toBe(400)
+    for (let i = 0; i < 5; i++) expect((await signUp("192.0.2.3")).status).toBe(201)
+    expect((await signUp("192.0.2.3")).status).toBe(429)
+    expect((await signUp("192.0.2.3", { display_name: "" })).status).toBe(400)
+  })
+
+  test("IPv6 is counted by /64", async () => {
+    for (let i = 0; i < 5; i++) expect((await signUp(`2001:db8:1:2::${i + 1}`)).status).toBe(201)
+    expect((await signUp("2001:db8:1:2:ffff::1")).status).toBe(429)
+    expect((await signUp("2001:db8:1:3::1")).status).toBe(201)
+  })
+
+  test("the window slides: it is any 60 minutes, not those of a clock", async () => {
+    for (let i = 0; i < 3; i++) await signUp("192.0.2.4")
+    await later(40)
+    for (let i = 0; i < 2; i++) expect((await signUp("192.0.2.4")).status).toBe(201)
+    expect((await signUp("192.0.2.4")).status).toBe(429)
+    await later(20)
+    service.clock.offsetMs += 20 * minuteMs
+    for (let i = 0; i < 3; i++) expect((await signUp("192.0.2.4")).status).toBe(201)
+    expect((await signUp("192.0.2.4")).status).toBe(429)
+  })
+})

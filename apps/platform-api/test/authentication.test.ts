@@ -1,0 +1,221 @@
+import { mintKey } from "@svc/keys"
+import { randomBytes } from "node:crypto"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { closedToAgents } from "../src/auth/agent-policy.ts"
+import { insertKey } from "../src/auth/accounts.ts"
+import { createUser, setAgentStatus } from "../src/operator/accounts.ts"
+import { databaseKinds, startTestService, type TestService } from "./service.ts"
+
+const origin = "https://app.example"
+
+describe.each(databaseKinds)("authentication on %s", (kind) => {
+  let service: TestService
+  let agent: { slug: string; key: string }
+  let publishable: string
+  let human: string
+  beforeAll(async () => {
+    service = await startTestService(kind)
+    agent = await service.signUp()
+    const body = { origin_allowlist: [origin] }
+    publishable = (await service.call("POST", "/api/agents/me/keys/publishable", { key: agent.key, body })).body.key
+    const user = await createUser(service.database(), { email: "a@example.org", name: undefined }, new Date(), randomBytes)
+    human = user.api_key
+  })
+  afterAll(() => service.close())
+
+  const outcome = async (method: string, path: string, call: Parameters<TestService["call"]>[2] = {}) => {
+    const { status, code } = await service.call(method, path, call)
+    return code === null ? String(status) : `${status} ${code}`
+  }
+  const me = (authorization?: string) =>
+    outcome("GET", "/api/agents/me", authorization === undefined ? {} : { headers: { authorization } })
+  const keyId = async (key: string) => {
+    const { body } = await service.call("GET", "/api/agents/me/keys", { key })
+    return body.find(({ current }: { current: boolean }) => current).id as number
+  }
+
+  test("a request without Authorization, or with another form than Bearer and one token, is told so", async () => {
+    expect(await me()).toBe("401 missing-credentials")
+    for (const text of ["", "Bearer", "Bearer ", "Basic abc", agent.key, `Bearer ${agent.key} x`, `Bearer a,b`]) {
+      expect(await me(text), text.slice(0, 12)).toBe("401 invalid-authorization-format")
+    }
+    for (const word of ["Bearer", "bearer", "BEARER"]) expect(await me(`${word} ${agent.key}`)).toBe("200")
+  })
+
+  test("401 answers say how to authenticate, and errors carry their code, an id and no cache", async () => {
+    const { headers, body } = await service.call("GET", "/api/agents/me", { headers: { "x-request-id": "test-request-7" } })
+    expect(headers.get("www-authenticate")).toBe("Bearer")
+    expect(headers.get("x-error-code")).toBe("missing-credentials")
+    expect(headers.get("cache-control")).toBe("no-store")
+    expect(headers.get("x-request-id")).toBe("test-request-7")
+    expect(body).toEqual({
+      error: expect.any(String),
+      code: "missing-credentials",
+      request_id: "test-request-7",
+      retryable: false,
+    })
+  })
+
+  test("a key with a typo, an unknown one and a revoked one are all invalid", async () => {
+    const typo = agent.key.slice(0, -1) + (agent.key.endsWith("0") ? "1" : "0")
+    for (const key of [typo, mintKey("ak", randomBytes), "svc_ak_x", "x"]) {
+      expect(await me(`Bearer ${key}`)).toBe("401 invalid-api-key")
+    }
+    const { body } = await service.call("POST", "/api/agents/me/keys", { key: agent.key })
+    await service.call("DELETE", `/api/agents/me/keys/${body.id}`, { key: agent.key })
+    expect(await me(`Bearer ${body.key}`)).toBe("401 invalid-api-key")
+  })
+
+  test("each fault of a key or its account has its code, and the earlier one is told first", async () => {
+    const db = service.database()
+    const { slug, key } = await service.signUp()
+    const bearer = `Bearer ${key}`
+    const id = await keyId(key)
+    await setAgentStatus(db, slug, "disabled", new Date())
+    expect(await me(bearer)).toBe("403 agent-account-disabled")
+    // States that the tables themselves don't let come about.
+    await db.query("alter table agent_profiles rename to agent_profiles_away", [])
+    await db.query("create table agent_profiles (like agent_profiles_away)", [])
+    expect(await me(bearer)).toBe("401 agent-profile-missing")
+    await db.query("alter table users rename to users_away", [])
+    await db.query("create table users (like users_away)", [])
+    expect(await me(bearer)).toBe("401 user-not-found")
+    await db.query("update api_keys set expires_at = now() where id = $1", [id])
+    expect(await me(bearer)).toBe("401 expired-api-key")
+    await db.query("update api_keys set disabled_at = now() where id = $1", [id])
+    expect(await me(bearer)).toBe("401 disabled-api-key")
+    await db.query("update api_keys set revoked_at = now() where id = $1", [id])
+    expect(await me(bearer)).toBe("401 invalid-api-key")
+    for (const table of ["users", "agent_profiles"]) {
+      await db.query(`drop table ${table}`, [])
+      await db.query(`alter table ${table}_away rename to ${table}`, [])
+    }
+    expect(await me(`Bearer ${agent.key}`)).toBe("200")
+  })
+
+  test("a publishable key needs its own origin, exactly, before anything is said about what it may do", async () => {
+    const ask = (sent?: string) =>
+      outcome("GET", "/api/agents/me", { key: publishable, headers: sent === undefined ? {} : { origin: sent } })
+    expect(await ask()).toBe("403 origin-required")
+    for (const other of ["https://app.example.org", "http://app.example", "https://app.example:8443", "null"]) {
+      expect(await ask(other)).toBe("403 origin-not-allowed")
+    }
+    expect(await ask(origin)).toBe("403 secret-key-required")
+    expect(await outcome("POST", "/api/builds", { key: publishable })).toBe("403 origin-required")
+    expect(await outcome("POST", "/api/builds", { key: publishable, headers: { origin } })).toBe("403 secret-key-required")
+  })
+
+  test("everything closed to agents answers 403 for any id and body, people get 501, nobody a 401 first", async () => {
+    for (const [method, template] of closedToAgents) {
+      for (const id of ["1", "x", "999999999999"]) {
+        const path = template.replace("{id}", id)
+        const call = { raw: "{", headers: { "content-type": "text/plain" } }
+        const verb = method.toUpperCase()
+        expect(await outcome(verb, path, { ...call, key: agent.key })).toBe("403 agent-account-forbidden")
+        expect(await outcome(verb, path, { ...call, key: human })).toBe("501 not-implemented")
+        expect(await outcome(verb, path, call)).toBe("401 missing-credentials")
+      }
+    }
+  })
+
+  test("all of /api/auth/keys is closed to agents, whatever the method and the path below", async () => {
+    for (const path of ["/api/auth/keys", "/api/auth/keys/1", "/api/auth/keys/publishable", "/api/auth/keys/a/b"]) {
+      for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
+        const response = await fetch(`${service.url}${path}`, {
+          method,
+          headers: { authorization: `Bearer ${agent.key}` },
+        })
+        expect(response.headers.get("x-error-code"), `${method} ${path}`).toBe("agent-account-forbidden")
+      }
+    }
+  })
+
+  test("people have their keys at /api/auth/keys, and no agent profile", async () => {
+    expect(await outcome("GET", "/api/agents/me", { key: human })).toBe("403 agent-account-required")
+    expect(await outcome("POST", "/api/agents/me/keys", { key: human })).toBe("403 agent-account-required")
+    const minted = await service.call("POST", "/api/auth/keys", { key: human, body: { name: "desk" } })
+    expect(minted.body.key).toMatch(/^svc_sk_/)
+    expect((await service.call("GET", "/api/auth/keys", { key: minted.body.key })).body).toHaveLength(2)
+    const page = { key: human, body: { origin_allowlist: [origin] } }
+    expect((await service.call("POST", "/api/auth/keys/publishable", page)).body.key).toMatch(/^svc_pk_/)
+    expect(await outcome("DELETE", `/api/auth/keys/${minted.body.id}`, { key: human })).toBe("200")
+    const raw = { headers: { authorization: `Bearer ${human}` } }
+    expect((await fetch(`${service.url}/api/auth/keys/a/b`, raw)).status).toBe(404)
+    const put = await fetch(`${service.url}/api/auth/keys`, { ...raw, method: "PUT" })
+    expect([put.status, put.headers.get("allow")]).toEqual([405, "GET, POST, HEAD, OPTIONS"])
+  })
+
+  test("owned records: empty lists with an ETag, and one answer for every id that names nothing", async () => {
+    for (const [path, code] of [
+      ["/api/specs", "spec-not-found"],
+      ["/api/builds", "build-not-found"],
+      ["/api/deployments", "deployment-not-found"],
+      ["/api/automation/runs", "run-not-found"],
+    ]) {
+      const list = await service.call("GET", `${path}`, { key: agent.key })
+      expect([list.status, list.body, list.headers.get("cache-control")]).toEqual([200, [], "private, no-cache"])
+      const again = { key: agent.key, headers: { "if-none-match": list.headers.get("etag") ?? "" } }
+      expect((await service.call("GET", `${path}`, again)).status).toBe(304)
+      for (const id of ["1", "0", "2147483648"]) {
+        expect(await outcome("GET", `${path}/${id}`, { key: agent.key })).toBe(`404 ${code}`)
+      }
+      expect(await outcome("GET", `${path}/x`, { key: agent.key })).toBe("400 invalid-request")
+      expect(await outcome("GET", `${path}?limit=101`, { key: agent.key })).toBe("400 invalid-request")
+      expect(await outcome("GET", `${path}?limit=101`)).toBe("401 missing-credentials")
+    }
+    for (const path of ["/api/specs/1/schema", "/api/specs/1/versions"]) {
+      expect(await outcome("GET", path, { key: agent.key })).toBe("404 spec-not-found")
+    }
+    expect(await outcome("GET", "/api/deployments/1/events", { key: agent.key })).toBe("404 deployment-not-found")
+  })
+
+  test("the tables hold what the code relies on", async () => {
+    const db = service.database()
+    const refused = (statement: string) => expect(db.query(statement, []), statement).rejects.toThrow(/violates|only ever|stays/)
+    await refused("insert into users (kind, created_at) values ('robot', now())")
+    await refused("insert into users (kind, created_at) values ('human', now())")
+    await refused("insert into users (kind, email, created_at) values ('human', 'A@example.org', now())")
+    await refused("update agent_profiles set display_name = ''")
+    await refused("update agent_profiles set slug = 'agt_ILO'")
+    await refused("update agent_profiles set status = 'gone'")
+    await refused("update api_keys set key_hash = '\\x00'")
+    await refused("update api_keys set key_class = 'publishable' where prefix = 'svc_ak_'")
+    await refused("update api_keys set origin_allowlist = array['https://a.com', 'https://b.com'] where prefix = 'svc_pk_'")
+    await refused("update api_keys set revoked_at = null where revoked_at is not null")
+    await refused("delete from users")
+    await refused("update audit_log set actor = 'nobody'")
+    await refused("delete from audit_log")
+    await refused("truncate audit_log")
+    const [user] = await db.query<{ id: number }>("select id from users where kind = 'agent' limit 1", [])
+    const key = { kind: "ak", userId: user?.id ?? 0, name: "x", createdAt: new Date() } as const
+    const fixed = (size: number) => new Uint8Array(size)
+    await db.transaction((tx) => insertKey(tx, key, fixed))
+    await expect(db.transaction((tx) => insertKey(tx, key, fixed))).rejects.toThrow(/api_keys_key_hash_unique/)
+  })
+})
+
+describe("limits per key and per failing address", () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService("postgres", { SVC_REQUESTS_PER_MINUTE: "3", SVC_FAILED_AUTH_PER_MINUTE: "3" })
+  })
+  afterAll(() => service.close())
+
+  test("a key has its requests a minute, another key its own", async () => {
+    const [one, two] = [await service.signUp(), await service.signUp()]
+    for (let i = 0; i < 3; i++) expect((await service.call("GET", "/api/agents/me", { key: one.key })).status).toBe(200)
+    const refused = await service.call("GET", "/api/agents/me", { key: one.key })
+    expect([refused.status, refused.code, refused.body.retryable]).toEqual([429, "rate-limit-exceeded", true])
+    expect(Number(refused.headers.get("retry-after"))).toBe(refused.body.retry_after_seconds)
+    expect((await service.call("GET", "/api/agents/me", { key: two.key })).status).toBe(200)
+  })
+
+  test("an address that keeps failing gets 429 for 401, while good keys from there go on", async () => {
+    const { key } = await service.signUp()
+    const from = "192.0.2.9"
+    for (let i = 0; i < 3; i++) expect((await service.call("GET", "/api/specs", { from })).status).toBe(401)
+    expect((await service.call("GET", "/api/specs", { from, key: "nonsense" })).status).toBe(429)
+    expect((await service.call("GET", "/api/specs", { from, key })).status).toBe(200)
+    expect((await service.call("GET", "/api/specs", { from: "192.0.2.10" })).status).toBe(401)
+  })
+})

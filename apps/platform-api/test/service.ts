@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { randomBytes, randomUUID } from "node:crypto"
+import { type ResponseChecker, responseChecker, startPostgres } from "@svc/testing"
+import { readSettings } from "../src/config.ts"
+import type { Queries } from "../src/db/database.ts"
+import { startService } from "../src/serve.ts"
+
+export const databaseKinds = ["postgres", "embedded"] as const
+export type DatabaseKind = (typeof databaseKinds)[number]
+
+export const temporaryFolder = () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-platform-"))
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+export type Call = {
+  readonly key?: string
+  /** Sent as JSON. */
+  readonly body?: unknown
+  /** The client's address, as a trusted proxy tells it. */
+  readonly from?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as it is, in place of `body`. */
+  readonly raw?: BodyInit
+}
+
+export type Answer = {
+  readonly status: number
+  readonly headers: Headers
+  // Tests look into answers of every shape.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly body: any
+  readonly code: string | null
+}
+
+export type TestService = {
+  readonly url: string
+  /** Asks the service, and checks that the answer is one that its OpenAPI document describes. */
+  readonly call: (method: string, path: string, call?: Call) => Promise<Answer>
+  readonly signUp: (from?: string) => Promise<{ readonly slug: string; readonly key: string }>
+  readonly database: () => Queries
+  readonly clock: { offsetMs: number }
+  readonly close: () => Promise<void>
+}
+
+/** The real service on a port of its own, with a database of its own unless one is given. */
+export const startTestService = async (
+  kind: DatabaseKind,
+  env: Readonly<Record<string, string>> = {},
+): Promise<TestService> => {
+  const { folder, remove } = temporaryFolder()
+  const server = kind === "postgres" && env["DATABASE_URL"] === undefined ? await startPostgres() : undefined
+  const clock = { offsetMs: 0 }
+  const settings = readSettings({
+    PORT: "0",
+    SVC_API_URL: "http://localhost:4003",
+    SVC_DATA_DIR: folder,
+    SVC_LOG_LEVEL: "silent",
+    SVC_SIGNUPS_PER_HOUR: "100000",
+    SVC_TRUSTED_PROXY_CIDRS: "127.0.0.1/32",
+    ...(server === undefined ? {} : { DATABASE_URL: server.url }),
+    ...env,
+  })
+  const service = await startService(settings, {
+    wallClock: () => Date.now() + clock.offsetMs,
+    now: () => performance.now() + clock.offsetMs,
+    randomBytes,
+    randomId: randomUUID,
+    terminal: false,
+  })
+  const url = `http://127.0.0.1:${service.port}`
+  const check: ResponseChecker = responseChecker(await (await fetch(`${url}/openapi.json`)).json())
+
+  const call: TestService["call"] = async (method, path, { key, body, from, headers, raw } = {}) => {
+    const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body))
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(from === undefined ? {} : { "x-forwarded-for": from }),
+        ...headers,
+      },
+      ...(sent === undefined ? {} : { body: sent }),
+    })
+    const described = !["HEAD", "OPTIONS"].includes(method) && response.status !== 405 && path !== "/nowhere"
+    if (described) await check(method, path, response)
+    const text = await response.text()
+    const json = response.headers.get("content-type")?.startsWith("application/json") === true && text !== ""
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: json ? JSON.parse(text) : text,
+      code: response.headers.get("x-error-code"),
+    }
+  }
+
+  return {
+    url,
+    call,
+    signUp: async (from) => {
+      const { status, body } = await call("POST", "/api/agents/signup", from === undefined ? {} : { from })
+      if (status !== 201) throw new Error(`sign-up answered ${status}`)
+      return { slug: body.slug, key: body.api_key }
+    },
+    database: () => service.database.within(10_000),
+    clock,
+    close: async () => {
+      await service.close()
+      await server?.stop()
+      remove()
+    },
+  }
+}
