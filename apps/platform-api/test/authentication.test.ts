@@ -18,7 +18,12 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
     agent = await service.signUp()
     const body = { origin_allowlist: [origin] }
     publishable = (await service.call("POST", "/api/agents/me/keys/publishable", { key: agent.key, body })).body.key
-    const user = await createUser(service.database(), { email: "a@example.org", name: undefined }, new Date(), randomBytes)
+    const user = await createUser(
+      service.database(),
+      { email: "a@example.org", name: undefined },
+      new Date(),
+      randomBytes,
+    )
     human = user.api_key
   })
   afterAll(() => service.close())
@@ -43,7 +48,9 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
   })
 
   test("401 answers say how to authenticate, and errors carry their code, an id and no cache", async () => {
-    const { headers, body } = await service.call("GET", "/api/agents/me", { headers: { "x-request-id": "test-request-7" } })
+    const { headers, body } = await service.call("GET", "/api/agents/me", {
+      headers: { "x-request-id": "test-request-7" },
+    })
     expect(headers.get("www-authenticate")).toBe("Bearer")
     expect(headers.get("x-error-code")).toBe("missing-credentials")
     expect(headers.get("cache-control")).toBe("no-store")
@@ -102,7 +109,9 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
     }
     expect(await ask(origin)).toBe("403 secret-key-required")
     expect(await outcome("POST", "/api/builds", { key: publishable })).toBe("403 origin-required")
-    expect(await outcome("POST", "/api/builds", { key: publishable, headers: { origin } })).toBe("403 secret-key-required")
+    expect(await outcome("POST", "/api/builds", { key: publishable, headers: { origin } })).toBe(
+      "403 secret-key-required",
+    )
   })
 
   test("everything closed to agents answers 403 for any id and body, people get 501, nobody a 401 first", async () => {
@@ -171,7 +180,8 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
 
   test("the tables hold what the code relies on", async () => {
     const db = service.database()
-    const refused = (statement: string) => expect(db.query(statement, []), statement).rejects.toThrow(/violates|only ever|stays/)
+    const refused = (statement: string) =>
+      expect(db.query(statement, []), statement).rejects.toThrow(/violates|only ever|stays/)
     await refused("insert into users (kind, created_at) values ('robot', now())")
     await refused("insert into users (kind, created_at) values ('human', now())")
     await refused("insert into users (kind, email, created_at) values ('human', 'A@example.org', now())")
@@ -180,7 +190,9 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
     await refused("update agent_profiles set status = 'gone'")
     await refused("update api_keys set key_hash = '\\x00'")
     await refused("update api_keys set key_class = 'publishable' where prefix = 'svc_ak_'")
-    await refused("update api_keys set origin_allowlist = array['https://a.com', 'https://b.com'] where prefix = 'svc_pk_'")
+    await refused(
+      "update api_keys set origin_allowlist = array['https://a.com', 'https://b.com'] where prefix = 'svc_pk_'",
+    )
     await refused("update api_keys set revoked_at = null where revoked_at is not null")
     await refused("delete from users")
     await refused("update audit_log set actor = 'nobody'")

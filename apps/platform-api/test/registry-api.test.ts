@@ -6,4 +6,3 @@ import { publish, unpublish } from "../src/operator/publish.ts"
 import { parseAst } from "../src/registry/parse-ast.ts"
 import { databaseKinds, startTestService, type TestService } from "./service.ts"
 import { smallAst } from "./registry/small-ast.ts"
-

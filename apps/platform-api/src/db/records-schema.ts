@@ -238,7 +238,10 @@ export const runSteps = pgTable(
 )
 
 /** Who sees a record besides its owner; never the owner again (a trigger), or lists would show it twice. */
-const shares = (name: string, recordId: () => typeof specs.id | typeof builds.id | typeof deployments.id | typeof runs.id) =>
+const shares = (
+  name: string,
+  recordId: () => typeof specs.id | typeof builds.id | typeof deployments.id | typeof runs.id,
+) =>
   pgTable(
     name,
     {

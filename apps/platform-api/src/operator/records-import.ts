@@ -11,7 +11,10 @@ const { eq, sql } = orm
 /** The account that an agent's slug or a person's e-mail address names. Throws CommandError. */
 const accountOf = async (tx: Orm, who: string, at: AstPath): Promise<number> => {
   const [account] = who.includes("@")
-    ? await tx.select({ id: users.id }).from(users).where(eq(sql`lower(${users.email})`, who.toLowerCase()))
+    ? await tx
+        .select({ id: users.id })
+        .from(users)
+        .where(eq(sql`lower(${users.email})`, who.toLowerCase()))
     : await tx.select({ id: agentProfiles.userId }).from(agentProfiles).where(eq(agentProfiles.slug, who))
   if (account === undefined) throw faultAt(at, "is no agent's slug and no person's e-mail address")
   return account.id

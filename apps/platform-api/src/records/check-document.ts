@@ -8,7 +8,7 @@ import { normaliseWebsocketUrl } from "../registry/websocket-url.ts"
 import { document, type Document } from "./document.ts"
 import { lifeCycles, nextStatuses } from "./transitions.ts"
 
-export type CheckedVersion = { readonly ast: Ast; readonly entity: AstEntity }
+type CheckedVersion = { readonly ast: Ast; readonly entity: AstEntity }
 
 /** A document whose references, states and ASTs are good. `versions` holds those of each spec, in order. */
 export type Checked = {
@@ -21,7 +21,10 @@ export type Checked = {
 /** The error for a fault at one place of the document. */
 export const faultAt = (segments: AstPath, reason: string): CommandError => {
   const path = formatPath(segments)
-  return new CommandError("invalid-records", path === "" ? `the file ${reason}` : `${path}: ${reason}`, { path, reason })
+  return new CommandError("invalid-records", path === "" ? `the file ${reason}` : `${path}: ${reason}`, {
+    path,
+    reason,
+  })
 }
 
 const parse = (text: string): Document => {
@@ -35,7 +38,10 @@ const parse = (text: string): Document => {
   const result = document.safeParse(value)
   if (result.success) return result.data
   const { path, reason } = firstFailure(result.error)
-  throw new CommandError("invalid-records", path === "" ? `the file: ${reason}` : `${path}: ${reason}`, { path, reason })
+  throw new CommandError("invalid-records", path === "" ? `the file: ${reason}` : `${path}: ${reason}`, {
+    path,
+    reason,
+  })
 }
 
 const byRef = <T extends { readonly ref: string }>(kind: string, records: readonly T[]): ReadonlyMap<string, T> => {
@@ -64,7 +70,8 @@ const checkEvents = (kind: keyof typeof lifeCycles, begun: Date | undefined, eve
     if (last !== undefined && event.at < last) throw faultAt([...place, "at"], "is before what came before it")
     last = event.at
     if (event.new_status === null) {
-      if (status === undefined) throw faultAt([...place, "new_status"], "is missing: the first event says how it begins")
+      if (status === undefined)
+        throw faultAt([...place, "new_status"], "is missing: the first event says how it begins")
       continue
     }
     if (!nextStatuses(lifeCycle, status).includes(event.new_status)) {
@@ -119,7 +126,8 @@ export const checkDocument = (text: string): Checked => {
     const at = ["deployments", index]
     resolve(specs, deployment.spec, [...at, "spec"], "specs")
     const build = deployment.build === null ? undefined : resolve(builds, deployment.build, [...at, "build"], "builds")
-    if (build !== undefined && build.spec !== deployment.spec) throw faultAt([...at, "build"], "is a build of another spec")
+    if (build !== undefined && build.spec !== deployment.spec)
+      throw faultAt([...at, "build"], "is a build of another spec")
     checkEvents("deployment", undefined, deployment.events, at)
   }
   const attempts = new Map<string, number>()

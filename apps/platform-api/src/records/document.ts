@@ -23,10 +23,7 @@ const time = z.iso
 
 const ref = line(256)
 const list = <T extends z.ZodType>(item: T) => z.array(item).default([])
-const optional = <T extends z.ZodType>(schema: T) =>
-  schema
-    .nullish()
-    .transform((value) => value ?? null)
+const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? null)
 
 const spec = z.strictObject({
   ref,
@@ -34,7 +31,9 @@ const spec = z.strictObject({
   entity_name: line(256),
   description: optional(prose(4096)),
   url_slug: optional(
-    z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "must be 1 to 63 lower-case letters, digits and dashes, not a dash first"),
+    z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "must be 1 to 63 lower-case letters, digits and dashes, not a dash first"),
   ),
   websocket_url: optional(line(2048)),
   // What an AST is, its own reader says.
