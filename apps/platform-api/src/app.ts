@@ -45,6 +45,34 @@ const fromBody = ({ fault }: BodyError): ApiError => {
   }
 }
 
+/** The service's OpenAPI 3.1 document. */
+const describe = (api: Api, services: Pick<Services, "version" | "apiUrl">) => {
+  api.openAPIRegistry.registerComponent("securitySchemes", "key", {
+    type: "http",
+    scheme: "bearer",
+    description: "A key: svc_ak_… (agent), svc_sk_… (person) or svc_pk_… (publishable, with the page's Origin)",
+  })
+  return openApiDocument(
+    api,
+    {
+      title: "Agent platform API",
+      version: services.version,
+      description:
+        "Lets a software agent sign up, manage its keys, read the registry of data streams and mint session tokens for them.",
+      tags: [
+        { name: "service", description: "The service itself" },
+        { name: "registry", description: "Published stacks; a key widens what is shown" },
+        { name: "agents", description: "Agent accounts" },
+        { name: "keys", description: "An account's keys" },
+        { name: "sessions", description: "Tokens for streams and the transaction relay" },
+        { name: "records", description: "The caller's own records" },
+        { name: "closed", description: "Refused to agents, always" },
+      ],
+    },
+    [{ url: services.apiUrl }],
+  )
+}
+
 /** The whole API. Nothing is read from the environment: `services` brings all that it works with. */
 export const createApp = (services: Services): Api => {
   const api = createApi<AppEnv>()
@@ -100,32 +128,4 @@ export const createApp = (services: Services): Api => {
     return renderError(c, errors.fail("internal-error"), requestId)
   })
   return api
-}
-
-/** The service's OpenAPI 3.1 document. */
-export const describe = (api: Api, services: Pick<Services, "version" | "apiUrl">) => {
-  api.openAPIRegistry.registerComponent("securitySchemes", "key", {
-    type: "http",
-    scheme: "bearer",
-    description: "A key: svc_ak_… (agent), svc_sk_… (person) or svc_pk_… (publishable, with the page's Origin)",
-  })
-  return openApiDocument(
-    api,
-    {
-      title: "Agent platform API",
-      version: services.version,
-      description:
-        "Lets a software agent sign up, manage its keys, read the registry of data streams and mint session tokens for them.",
-      tags: [
-        { name: "service", description: "The service itself" },
-        { name: "registry", description: "Published stacks; a key widens what is shown" },
-        { name: "agents", description: "Agent accounts" },
-        { name: "keys", description: "An account's keys" },
-        { name: "sessions", description: "Tokens for streams and the transaction relay" },
-        { name: "records", description: "The caller's own records" },
-        { name: "closed", description: "Refused to agents, always" },
-      ],
-    },
-    [{ url: services.apiUrl }],
-  )
 }

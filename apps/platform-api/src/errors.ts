@@ -58,16 +58,19 @@ export const errors = defineErrors({
 
 export type ErrorCode = keyof typeof errors.rows
 
-/** The body of every error, for the codes of one status. */
-export const errorEnvelope = (codes: readonly [ErrorCode, ...ErrorCode[]]) =>
-  z.object({
+const anyError = z
+  .object({
     error: z.string(),
-    code: z.enum(codes),
+    code: z.string(),
     request_id: z.string(),
     retryable: z.boolean(),
     retry_after_seconds: z.int().positive().optional(),
     details: z.object({ path: z.string(), reason: z.string() }).optional(),
   })
+  .openapi("Error")
+
+/** The body of every error, for the codes of one status. */
+export const errorEnvelope = (codes: readonly [ErrorCode, ...ErrorCode[]]) => anyError.extend({ code: z.enum(codes) })
 
 /** The one place where an error becomes an answer. Headers that the route set before it failed stay. */
 export const renderError = (c: Context, error: ApiError, requestId: string): Response => {

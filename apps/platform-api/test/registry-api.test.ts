@@ -1,8 +1,286 @@
-import { gunzipSync } from "node:zlib"
-import { createHash } from "node:crypto"
+import { randomBytes } from "node:crypto"
 import { request } from "node:http"
+import { gunzipSync } from "node:zlib"
+import { mintKey } from "@svc/keys"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { publish, unpublish } from "../src/operator/publish.ts"
+import { type Publication, publish, unpublish } from "../src/operator/publish.ts"
 import { parseAst } from "../src/registry/parse-ast.ts"
+import { sampleStacks } from "../stacks/index.ts"
+import { entity, field, smallAst } from "./registry/small-ast.ts"
 import { databaseKinds, startTestService, type TestService } from "./service.ts"
-import { smallAst } from "./registry/small-ast.ts"
+
+/** Asks without any decoding, as fetch would do by itself. */
+const plain = (url: string, headers: Record<string, string> = {}) =>
+  new Promise<{ status: number; headers: Record<string, unknown>; body: Buffer }>((resolve, reject) => {
+    const sent = request(url, { headers }, (answer) => {
+      const chunks: Buffer[] = []
+      answer.on("data", (chunk: Buffer) => chunks.push(chunk))
+      answer.on("end", () =>
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }),
+      )
+    })
+    sent.on("error", reject)
+    sent.end()
+  })
+
+describe.each(databaseKinds)("the registry on %s", (kind) => {
+  let service: TestService
+  let key: string
+  beforeAll(async () => {
+    service = await startTestService(kind, { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" })
+    ;({ key } = await service.signUp())
+  })
+  afterAll(() => service.close())
+
+  const put = (name: string, more: Partial<Publication> = {}) =>
+    publish(
+      service.database(),
+      {
+        name,
+        description: null,
+        websocketUrl: `wss://streams.example/${name}`,
+        visibility: "public",
+        relay: false,
+        browserSend: false,
+        ast: parseAst(smallAst()),
+        ...more,
+      },
+      new Date(),
+    )
+  const status = async (path: string) => (await service.call("GET", path)).status
+  const reached = (path: string, expected: number) =>
+    expect.poll(() => status(path), { timeout: 20_000, interval: 20 }).toBe(expected)
+
+  test("a new embedded database has the sample stacks, a server's has none", async () => {
+    const { body } = await service.call("GET", "/api/registry")
+    const names = body.map(({ name }: { name: string }) => name)
+    expect(names).toEqual(kind === "embedded" ? sampleStacks.map((stack) => stack.name).sort() : [])
+  })
+
+  test("a published stack is served within two seconds, by name in any case, and gone as soon when unpublished", async () => {
+    expect(await put("Orders", { description: "Order books" })).toMatchObject({
+      name: "orders",
+      status: "published",
+      version: 1,
+    })
+    await reached("/api/registry/orders", 200)
+    const { body } = await service.call("GET", "/api/registry/ORDERS")
+    expect(body).toEqual({
+      name: "orders",
+      description: "Order books",
+      websocket_url: "wss://streams.example/Orders",
+      entities: ["Thing"],
+      visibility: "public",
+      content_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      updated_at: expect.any(String),
+    })
+    await unpublish(service.database(), "ORDERS", new Date())
+    await reached("/api/registry/orders", 404)
+    expect((await service.call("GET", "/api/registry/orders/schema")).code).toBe("stack-not-found")
+    expect((await service.call("GET", "/api/registry/stacks/orders/ast")).code).toBe("stack-not-found")
+  })
+
+  test("the same again is unchanged; another AST is the next version", async () => {
+    await put("versions")
+    expect(await put("versions")).toMatchObject({ status: "unchanged", version: 1 })
+    const ast = parseAst(smallAst({ entities: [entity("Other")] }))
+    expect(await put("versions", { ast })).toMatchObject({ status: "published", version: 2, entities: ["Other"] })
+  })
+
+  test("two stacks can't share a websocket URL, and names and URLs are checked", async () => {
+    await put("first")
+    await expect(put("second", { websocketUrl: "WSS://streams.example:443/first/" })).rejects.toMatchObject({
+      code: "websocket-url-taken",
+    })
+    await expect(put("-dash")).rejects.toMatchObject({ code: "invalid-name" })
+    await expect(put("x", { websocketUrl: "https://streams.example/x" })).rejects.toMatchObject({
+      code: "invalid-websocket-url",
+    })
+  })
+
+  test("schema and AST are what was published, derived", async () => {
+    const entities = [entity("Coin", { sections: [{ name: "id", fields: [field("address", "Option<String>")] }] })]
+    const ast = smallAst({ entities })
+    await put("coins", { ast: parseAst(ast) })
+    await reached("/api/registry/coins", 200)
+    const { body } = await service.call("GET", "/api/registry/coins/schema")
+    expect(body).toEqual({
+      name: "coins",
+      description: null,
+      websocket_url: "wss://streams.example/coins",
+      schema: {
+        stack_name: "SmallStream",
+        entities: [
+          {
+            name: "Coin",
+            primary_keys: ["id.address"],
+            fields: [{ path: "id.address", rust_type: "String", nullable: true, section: "id" }],
+            views: [
+              { id: "Coin/state", mode: "state", pipeline: [] },
+              { id: "Coin/list", mode: "list", pipeline: [] },
+            ],
+          },
+        ],
+        types: [],
+      },
+    })
+    const stored = await service.call("GET", "/api/registry/stacks/Coins/ast")
+    expect(stored.body).toMatchObject({ name: "coins", stack: "SmallStream", visibility: "public", ast_payload: ast })
+    const list = await service.call("GET", "/api/registry?include=schema&q=coins")
+    expect(list.body[0].schema).toEqual(body.schema)
+  })
+
+  test("lists are by name, can be searched in name and description, and are paged with Link", async () => {
+    for (const name of ["page-c", "page-a", "page-b"])
+      await put(name, { description: `Sheet of ${name.toUpperCase()}` })
+    await reached("/api/registry/page-b", 200)
+    const names = async (query: string) => {
+      const { body, headers } = await service.call("GET", `/api/registry?${query}`)
+      return [body.map(({ name }: { name: string }) => name), headers.get("link")]
+    }
+    expect(await names("q=PAGE-")).toEqual([["page-a", "page-b", "page-c"], null])
+    expect(await names("q=sheet%20OF&limit=2")).toEqual([
+      ["page-a", "page-b"],
+      '</api/registry?q=sheet+OF&limit=2&offset=2>; rel="next"',
+    ])
+    expect(await names("q=page-&limit=2&offset=2")).toEqual([["page-c"], null])
+    expect(await names("q=page-&offset=1000000")).toEqual([[], null])
+    for (const query of ["limit=0", "limit=101", "offset=1000001", "include=x", `q=${"x".repeat(201)}`]) {
+      expect((await service.call("GET", `/api/registry?${query}`)).code, query).toBe("invalid-request")
+    }
+  })
+
+  test("a good key widens what is shown to global stacks; private ones are shown to nobody", async () => {
+    await put("for-all")
+    await put("for-members", { visibility: "global" })
+    await put("for-nobody", { visibility: "private" })
+    await reached("/api/registry/for-all", 200)
+    const seen = async (name: string, given?: string) => {
+      const { status: told, headers } = await service.call(
+        "GET",
+        `/api/registry/${name}`,
+        given === undefined ? {} : { key: given },
+      )
+      return [told, headers.get("x-auth-ignored")]
+    }
+    expect(await seen("for-members")).toEqual([404, null])
+    expect(await seen("for-members", key)).toEqual([200, null])
+    expect(await seen("for-members", mintKey("ak", randomBytes))).toEqual([404, "invalid-api-key"])
+    expect(await seen("for-all", "nonsense")).toEqual([200, "invalid-api-key"])
+    for (const given of [undefined, key]) expect((await seen("for-nobody", given))[0]).toBe(404)
+    const listed = async (given?: string) =>
+      (await service.call("GET", "/api/registry?q=for-", given === undefined ? {} : { key: given })).body.map(
+        ({ name }: { name: string }) => name,
+      )
+    expect(await listed()).toEqual(["for-all"])
+    expect(await listed(key)).toEqual(["for-all", "for-members"])
+  })
+
+  test("a publishable key widens it on its own pages only", async () => {
+    const body = { origin_allowlist: ["https://app.example"] }
+    const made = await service.call("POST", "/api/agents/me/keys/publishable", { key, body })
+    await put("for-members", { visibility: "global" })
+    await reached("/api/registry/for-all", 200)
+    const ask = async (origin: string) => {
+      const call = { key: made.body.key, headers: { origin } }
+      const { status: told, headers } = await service.call("GET", "/api/registry/for-members", call)
+      return [told, headers.get("x-auth-ignored"), headers.get("access-control-allow-origin")]
+    }
+    expect(await ask("https://app.example")).toEqual([200, null, "*"])
+    expect(await ask("https://evil.example")).toEqual([404, "origin-not-allowed", "*"])
+  })
+
+  test("each encoding has its own strong ETag, any of them validates, and the bytes are the same", async () => {
+    await put("tags")
+    await reached("/api/registry/tags", 200)
+    for (const path of [
+      "/api/registry",
+      "/api/registry/tags",
+      "/api/registry/tags/schema",
+      "/api/registry/stacks/tags/ast",
+    ]) {
+      const url = `${service.url}${path}`
+      const one = await plain(url)
+      const packed = await plain(url, { "accept-encoding": "br, gzip" })
+      expect(one.headers["content-encoding"]).toBeUndefined()
+      expect(packed.headers["content-encoding"]).toBe("gzip")
+      expect(gunzipSync(packed.body).equals(one.body)).toBe(true)
+      const tags = [one.headers["etag"], packed.headers["etag"]].map(String)
+      expect(new Set(tags).size).toBe(2)
+      for (const tag of tags) {
+        expect(tag).toMatch(/^"[^"]+"$/)
+        for (const given of [tag, `W/${tag}`, `"x", ${tag}`, "*"]) {
+          const { status: told, body } = await plain(url, { "if-none-match": given, "accept-encoding": "gzip" })
+          expect([told, body.length]).toEqual([304, 0])
+        }
+      }
+      expect((await plain(url, { "if-none-match": '"other"' })).status).toBe(200)
+      expect((await plain(url, { "accept-encoding": "gzip;q=0" })).headers["content-encoding"]).toBeUndefined()
+    }
+  })
+
+  test("answers may be shared for a minute; with Authorization they are the caller's own, and errors are never kept", async () => {
+    await put("cached")
+    await reached("/api/registry/cached", 200)
+    const cache = async (path: string, given?: string) => {
+      const { headers } = await service.call("GET", path, given === undefined ? {} : { key: given })
+      expect(headers.get("vary")).toBe("Authorization, Origin, Accept-Encoding")
+      return headers.get("cache-control")
+    }
+    expect(await cache("/api/registry/cached")).toBe("public, max-age=60, stale-while-revalidate=600")
+    for (const given of [key, "nonsense"]) expect(await cache("/api/registry/cached", given)).toBe("private, no-cache")
+    expect(await cache("/api/registry/none")).toBe("no-store")
+  })
+})
+
+describe("the registry's limits", () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService("embedded", {
+      SVC_REGISTRY_REQUESTS_PER_MINUTE: "3",
+      SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE: "5",
+    })
+  })
+  afterAll(() => service.close())
+
+  test("an address has its reads a minute, told in every answer; missing stacks count, 304 do not", async () => {
+    const from = "192.0.2.1"
+    const ask = (path: string, headers = {}) => service.call("GET", path, { from, headers })
+    const first = await ask("/api/registry")
+    expect(first.headers.get("ratelimit-policy")).toBe('"default";q=3;w=60')
+    expect(first.headers.get("ratelimit")).toMatch(/^"default";r=2;t=(59|60)$/)
+    expect((await ask("/api/registry/none")).headers.get("ratelimit")).toMatch(/^"default";r=1;/)
+    const tag = first.headers.get("etag") ?? ""
+    for (let i = 0; i < 5; i++) expect((await ask("/api/registry", { "if-none-match": tag })).status).toBe(304)
+    expect((await ask("/api/registry")).status).toBe(200)
+    const refused = await ask("/api/registry")
+    expect([refused.status, refused.code]).toEqual([429, "rate-limit-exceeded"])
+    expect(refused.headers.get("ratelimit")).toMatch(/^"default";r=0;/)
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(50)
+    expect((await ask("/api/registry", { "if-none-match": tag })).status).toBe(304)
+    expect((await service.call("GET", "/api/registry", { from: "192.0.2.2" })).status).toBe(200)
+    service.clock.offsetMs += 62_000
+    expect((await ask("/api/registry")).status).toBe(200)
+  })
+
+  test("a key has its own and larger share, wherever it is used from; a key that fails has its address's", async () => {
+    const { key } = await service.signUp()
+    for (let i = 0; i < 5; i++) {
+      const { status, headers } = await service.call("GET", "/api/registry", { key, from: `192.0.3.${i}` })
+      expect([status, headers.get("ratelimit-policy")]).toEqual([200, '"default";q=5;w=60'])
+    }
+    expect((await service.call("GET", "/api/registry", { key, from: "192.0.3.99" })).status).toBe(429)
+    const bad = await service.call("GET", "/api/registry", { key: "nonsense", from: "192.0.4.1" })
+    expect(bad.headers.get("ratelimit-policy")).toBe('"default";q=3;w=60')
+  })
+
+  test("what a client says of its address counts only from a trusted proxy", async () => {
+    const direct = await startTestService("embedded", {
+      SVC_REGISTRY_REQUESTS_PER_MINUTE: "1",
+      SVC_TRUSTED_PROXY_CIDRS: "192.0.2.0/24",
+    })
+    expect((await direct.call("GET", "/api/registry", { from: "198.51.100.1" })).status).toBe(200)
+    expect((await direct.call("GET", "/api/registry", { from: "198.51.100.2" })).status).toBe(429)
+    await direct.close()
+  })
+})

@@ -15,7 +15,7 @@ export const temporaryFolder = () => {
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-export type Call = {
+type Call = {
   readonly key?: string
   /** Sent as JSON. */
   readonly body?: unknown
@@ -23,10 +23,10 @@ export type Call = {
   readonly from?: string
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as it is, in place of `body`. */
-  readonly raw?: BodyInit
+  readonly raw?: string | Uint8Array<ArrayBuffer>
 }
 
-export type Answer = {
+type Answer = {
   readonly status: number
   readonly headers: Headers
   // Tests look into answers of every shape.

@@ -3,7 +3,7 @@ import type { Queries } from "../db/database.ts"
 import { isoTime } from "../db/time.ts"
 import type { ErrorCode } from "../errors.ts"
 
-export type Profile = {
+type Profile = {
   readonly slug: string
   readonly display_name: string
   readonly status: "active"

@@ -257,3 +257,18 @@ export const specShares = shares("spec_shares", () => specs.id)
 export const buildShares = shares("build_shares", () => builds.id)
 export const deploymentShares = shares("deployment_shares", () => deployments.id)
 export const runShares = shares("run_shares", () => runs.id)
+
+/**
+ * How many records of a kind an account sees (its own and shared ones) among each 1024 ids: pages far down a list are
+ * found by these. Kept by triggers.
+ */
+export const recordBlocks = pgTable(
+  "record_blocks",
+  {
+    kind: text().notNull(),
+    userId: integer("user_id").notNull(),
+    block: integer().notNull(),
+    records: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.kind, t.userId, t.block] })],
+)

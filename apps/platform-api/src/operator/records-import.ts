@@ -26,7 +26,7 @@ const accountOf = async (tx: Orm, who: string, at: AstPath): Promise<number> => 
  * @param text the JSON document
  * @param relayUrl where streams are served: a deployment that has no URL from its build or spec gets one there
  */
-export const importRecords = (
+export const importRecords = async (
   queries: Queries,
   text: string,
   around: { readonly at: Date; readonly randomBytes: (size: number) => Uint8Array; readonly relayUrl: string },

@@ -93,7 +93,7 @@ export const insertRecords = async (tx: Orm, { document, versions, attempts }: C
     })),
   )
   const versionIds = await takeIds(tx, "spec_versions_id_seq", versionRows.length)
-  const numbered = versionRows.map((row, index) => ({ ...row, id: taken(versionIds[index]) }))
+  const numbered = versionRows.map((row, index) => Object.assign(row, { id: taken(versionIds[index]) }))
   const versionId = new Map(numbered.map(({ id, specId, versionNumber }) => [`${specId} ${versionNumber}`, id]))
   await insertAll(tx, tables.specVersions, numbered)
 

@@ -24,7 +24,7 @@ export type PublishedStack = {
 /** Who a registry answer is for: anyone, or the holder of a good key, who sees `global` stacks too. */
 export type Audience = "public" | "keyed"
 
-export type ListQuery = {
+type ListQuery = {
   readonly audience: Audience
   readonly withSchema: boolean
   readonly limit: number

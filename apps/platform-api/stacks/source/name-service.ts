@@ -59,7 +59,7 @@ const name: Program = {
   errors: [{ code: 0, name: "OutOfSpace", msg: "The data does not fit into the record" }],
   pdas: {
     name_record: [
-      { type: "accountRef", account_name: "hashedName" },
+      { type: "argRef", arg_name: "hashedName", arg_type: "bytes" },
       { type: "accountRef", account_name: "class" },
       { type: "accountRef", account_name: "parentName" },
     ],

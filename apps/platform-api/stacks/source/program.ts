@@ -41,7 +41,10 @@ export interface Program {
   pdas?: Record<string, PdaSeed[]>
 }
 
-type PdaSeed = { type: "literal"; value: string } | { type: "accountRef"; account_name: string }
+type PdaSeed =
+  | { type: "literal"; value: string }
+  | { type: "accountRef"; account_name: string }
+  | { type: "argRef"; arg_name: string; arg_type: string }
 
 export const struct = (name: string, docs: string, members: Members): TypeNotation => ({
   name,

@@ -108,7 +108,13 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
     expect(body).toEqual({
       ...build,
       events: [
-        { ...event, phase: "UPLOAD", previous_status: "pending", new_status: "uploading", created_at: build.started_at },
+        {
+          ...event,
+          phase: "UPLOAD",
+          previous_status: "pending",
+          new_status: "uploading",
+          created_at: build.started_at,
+        },
         {
           ...event,
           event_type: "log",
@@ -117,7 +123,13 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
           new_status: null,
           created_at: "2026-11-20T10:00:02.000Z",
         },
-        { ...event, phase: "SCANNED", previous_status: "uploading", new_status: "failed", created_at: build.completed_at },
+        {
+          ...event,
+          phase: "SCANNED",
+          previous_status: "uploading",
+          new_status: "failed",
+          created_at: build.completed_at,
+        },
       ],
     })
     const eventIds = body.events.map((each: { id: number }) => each.id)

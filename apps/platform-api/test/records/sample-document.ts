@@ -81,7 +81,12 @@ export const sampleDocument = (owner: string, rest: object = {}) => ({
         { new_status: "failed", at: "2026-11-20T12:00:02Z" },
       ],
       steps: [
-        { name: "fetch", status: "succeeded", started_at: "2026-11-20T12:00:01Z", completed_at: "2026-11-20T12:00:01Z" },
+        {
+          name: "fetch",
+          status: "succeeded",
+          started_at: "2026-11-20T12:00:01Z",
+          completed_at: "2026-11-20T12:00:01Z",
+        },
         { name: "write", status: "failed", error_message: "No space" },
       ],
     },

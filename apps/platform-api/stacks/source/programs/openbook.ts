@@ -143,7 +143,7 @@ export const openbook: Program = {
       anchor("global:settle_funds"),
       "Pays a trader's free balances out of the market's vaults.",
       {
-        owner: "ws",
+        owner: "s",
         penaltyPayer: "ws",
         openOrdersAccount: "w",
         market: "w",

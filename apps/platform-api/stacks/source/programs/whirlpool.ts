@@ -90,7 +90,7 @@ export const whirlpool: Program = {
     ),
   ],
   errors: [
-    { code: 6020, name: "SqrtPriceOutOfBounds", msg: "The price limit is outside what the pool can represent" },
+    { code: 6011, name: "SqrtPriceOutOfBounds", msg: "The price limit is outside what the pool can represent" },
     { code: 6036, name: "AmountOutBelowMinimum", msg: "The trader would get less than asked for" },
   ],
   pdas: {

@@ -1,0 +1,98 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { PGlite } from "@electric-sql/pglite"
+import { lockFolder } from "../src/db/folder-lock.ts"
+import { operate, startProgram, startReplica } from "./program.ts"
+import { temporaryFolder } from "./service.ts"
+
+// Whole processes are started here, on a machine that may be busy.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
+
+let place: ReturnType<typeof temporaryFolder>
+let env: Record<string, string>
+beforeEach(() => {
+  place = temporaryFolder()
+  env = { SVC_DATA_DIR: join(place.folder, "data") }
+})
+afterEach(() => place.remove())
+
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+
+test("the folder is the owner's alone, and a second process is refused, service or command", async () => {
+  const first = await startReplica(env)
+  expect(statSync(join(place.folder, "data")).mode & 0o777).toBe(0o700)
+  expect(statSync(join(place.folder, "data/session-signing-key.json")).mode & 0o777).toBe(0o600)
+  const second = startProgram([], { ...env, PORT: "0" })
+  expect(await second.exited).toBe(1)
+  expect(second.stderr()).toMatch(/another process uses the data folder/)
+  const command = await operate(["agent", "list"], env)
+  expect(command).toMatchObject({
+    code: 1,
+    json: { code: "data-folder-in-use", error: expect.stringMatching(/stop it/) },
+  })
+  first.program.kill("SIGTERM")
+  expect(await first.program.exited).toBe(0)
+  expect((await operate(["agent", "list"], env)).json).toEqual([])
+})
+
+test("kill -9 loses nothing that was answered, frees the folder, and the keys stay off the disk", async () => {
+  const first = await startReplica(env)
+  const answer = (await (await first.signUp()).json()) as { api_key: string; slug: string }
+  first.program.kill("SIGKILL")
+  await first.program.exited
+  const second = await startReplica(env)
+  expect((await second.me(answer.api_key)).status).toBe(200)
+  second.program.kill("SIGTERM")
+  await second.program.exited
+  const secret = answer.api_key.slice(7, 39)
+  const files = filesBelow(place.folder)
+  expect(files.some((file) => readFileSync(file).includes(answer.slug))).toBe(true)
+  expect(files.filter((file) => readFileSync(file).includes(secret))).toEqual([])
+})
+
+test("a database that was only half made is made anew", async () => {
+  const data = join(place.folder, "data")
+  const first = startProgram(["migrate"], env)
+  await first.exited
+  const { rmSync } = await import("node:fs")
+  rmSync(join(data, "database.complete"))
+  rmSync(join(data, "database/PG_VERSION"))
+  expect(await operate(["agent", "list"], env)).toMatchObject({ code: 0, json: [] })
+})
+
+test("a folder's lock is free again when its holder is gone, even in a deep folder", async () => {
+  const { mkdirSync } = await import("node:fs")
+  const deep = join(place.folder, "x".repeat(100), "y".repeat(100))
+  mkdirSync(deep, { recursive: true })
+  writeFileSync(join(deep, "deadbeef.lock.sock"), "")
+  const held = await lockFolder(deep)
+  await expect(lockFolder(deep)).rejects.toThrow(/another process/)
+  held.release()
+  ;(await lockFolder(deep)).release()
+  expect(readdirSync(deep)).toEqual([])
+})
+
+test("of many that want the folder at once, never do two have it", async () => {
+  const got = await Promise.allSettled(Array.from({ length: 10 }, () => lockFolder(place.folder)))
+  const held = got.filter((result) => result.status === "fulfilled")
+  expect(held.length).toBeLessThanOrEqual(1)
+  for (const { value } of held) value.release()
+})
+
+test("the packed empty database is of the PGlite version in use", async () => {
+  const { zstdDecompressSync } = await import("node:zlib")
+  const { templateFile } = await import("../src/db/embedded.ts")
+  const packed = await PGlite.create({ loadDataDir: new Blob([zstdDecompressSync(readFileSync(templateFile))]) })
+  const fresh = await PGlite.create()
+  const version = async (client: PGlite) =>
+    (await client.query("select setting from pg_settings where name = 'server_version'")).rows
+  const catalog = async (client: PGlite) => (await client.query("select count(*) from pg_proc")).rows
+  expect(await version(packed)).toEqual(await version(fresh))
+  expect(await catalog(packed)).toEqual(await catalog(fresh))
+  await packed.close()
+  await fresh.close()
+})

@@ -1,0 +1,90 @@
+import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { startProcess } from "@svc/testing"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { startTestService, type TestService } from "./service.ts"
+
+let service: TestService
+beforeAll(async () => {
+  service = await startTestService("embedded")
+})
+afterAll(() => service.close())
+
+const documentFile = fileURLToPath(new URL("../openapi.json", import.meta.url))
+
+test("an unknown path is 404, a known one with another method 405 with what it allows, before any key is asked for", async () => {
+  const missing = await service.call("GET", "/nowhere")
+  expect([missing.status, missing.code]).toEqual([404, "not-found"])
+  for (const [method, path, allow] of [
+    ["DELETE", "/health", "GET, HEAD, OPTIONS"],
+    ["GET", "/api/agents/signup", "POST, OPTIONS"],
+    ["PATCH", "/api/specs/1", "GET, PUT, DELETE, HEAD, OPTIONS"],
+    ["GET", "/ws/sessions", "POST, OPTIONS"],
+  ] as const) {
+    const { status, code, headers } = await service.call(method, path)
+    expect([status, code, headers.get("allow")]).toEqual([405, "method-not-allowed", allow])
+  }
+})
+
+test("a page anywhere may ask, with a preflight that needs no key, and read answers and refusals", async () => {
+  const preflight = await service.call("OPTIONS", "/api/agents/me", {
+    headers: { origin: "https://app.example", "access-control-request-method": "GET" },
+  })
+  expect(preflight.status).toBe(204)
+  expect(preflight.headers.get("access-control-allow-origin")).toBe("*")
+  expect(preflight.headers.get("access-control-allow-headers")).toMatch(/Authorization/)
+  expect(preflight.headers.get("access-control-allow-methods")).toMatch(/DELETE/)
+  for (const path of ["/health", "/api/registry", "/api/agents/me", "/nowhere", "/openapi.json"]) {
+    const { headers } = await service.call("GET", path === "/openapi.json" ? "/health" : path)
+    expect(headers.get("access-control-allow-origin"), path).toBe("*")
+    expect(headers.has("access-control-allow-credentials")).toBe(false)
+    const exposed = headers.get("access-control-expose-headers")?.split(", ") ?? []
+    const wanted = ["RateLimit", "RateLimit-Policy", "X-Request-Id", "X-Error-Code", "Retry-After", "Link", "ETag"]
+    expect(exposed).toEqual(expect.arrayContaining(wanted))
+  }
+})
+
+test("health tells the database's state and the version; liveness the process's alone", async () => {
+  expect((await service.call("GET", "/health")).body).toEqual({ status: "ok", version: "1.0.0", database: "ok" })
+  expect((await service.call("GET", "/health/live")).body).toEqual({ status: "ok", version: "1.0.0" })
+  expect((await service.call("HEAD", "/health")).status).toBe(200)
+})
+
+test("probes, keys and the document never look at Authorization", async () => {
+  for (const path of ["/health", "/health/live", "/.well-known/jwks.json"]) {
+    expect((await service.call("GET", path, { key: "nonsense" })).status).toBe(200)
+  }
+})
+
+test("the document that is served is the committed openapi.json", async () => {
+  const served: unknown = await (await fetch(`${service.url}/openapi.json`)).json()
+  await expect(`${JSON.stringify(served, null, 2)}\n`).toMatchFileSnapshot(documentFile)
+})
+
+test("the document has every route, and says 3.1", async () => {
+  const { openapi, paths } = JSON.parse(readFileSync(documentFile, "utf8"))
+  expect(openapi).toBe("3.1.0")
+  const operations = Object.entries<object>(paths).flatMap(([path, item]) =>
+    Object.keys(item).map((verb) => `${verb} ${path}`),
+  )
+  expect(operations).toEqual(
+    expect.arrayContaining([
+      "post /api/agents/signup",
+      "get /api/agents/me",
+      "delete /api/agents/me/keys/{id}",
+      "get /api/registry/stacks/{stack}/ast",
+      "post /ws/sessions",
+      "get /api/automation/runs/{id}",
+      "post /api/deployments/{id}/rollback",
+    ]),
+  )
+})
+
+test("the document passes the linter", async () => {
+  const linter = fileURLToPath(new URL("../node_modules/@redocly/cli/bin/cli.js", import.meta.url))
+  const run = startProcess(process.execPath, [linter, "lint", documentFile], {
+    env: { REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
+    cwd: fileURLToPath(new URL("..", import.meta.url)),
+  })
+  expect(await run.exited, run.stderr()).toBe(0)
+})

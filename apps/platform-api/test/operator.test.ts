@@ -1,0 +1,159 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { randomBytes } from "node:crypto"
+import { readSigningKeys } from "@svc/session-token"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { runCommand } from "../src/operator/commands.ts"
+import { failureOf } from "../src/operator/failure.ts"
+import { smallAst } from "./registry/small-ast.ts"
+import { operate, startProgram } from "./program.ts"
+import { databaseKinds, startTestService, temporaryFolder, type TestService } from "./service.ts"
+
+// Whole processes are started here, on a machine that may be busy.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
+
+const { folder, remove } = temporaryFolder()
+const env = { SVC_DATA_DIR: join(folder, "data") }
+const astFile = join(folder, "small.json")
+beforeAll(() => writeFileSync(astFile, JSON.stringify(smallAst())))
+afterAll(() => remove())
+
+const run = (line: string) => operate(line.split(" "), env)
+
+test("what a command prints is JSON; a mistake is told with its code, and exits with 1", async () => {
+  expect(await run("migrate")).toMatchObject({ code: 0, json: { applied: expect.any(Number) }, stderr: "" })
+  expect(await run("nonsense")).toMatchObject({
+    code: 1,
+    json: { code: "usage", error: expect.any(String) },
+    stderr: "",
+  })
+})
+
+test("a signing key that is generated can be used as it is printed", async () => {
+  const { code, json } = await run("session-key generate")
+  expect(code).toBe(0)
+  const keys = await readSigningKeys(JSON.stringify(json))
+  expect(keys.publicKeys).toHaveLength(1)
+})
+
+describe.each(databaseKinds)("commands on %s", (kind) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService(kind)
+  })
+  afterAll(() => service.close())
+
+  // What a command prints, as the program prints it.
+  const told = async (line: string) => {
+    const database = async () => ({ queries: service.database(), applied: 0 })
+    try {
+      const printed = await runCommand(line.split(" "), { database, wallClock: Date.now, randomBytes })
+      return JSON.parse(JSON.stringify(printed))
+    } catch (error) {
+      return failureOf(error)
+    }
+  }
+
+  test("every mistake has its code, and a broken AST is told with the fault's path", async () => {
+    const broken = join(folder, "broken.json")
+    writeFileSync(broken, JSON.stringify(smallAst({ entities: [{ state_name: 7 }] })))
+    const publish = `stack publish ${astFile} --name x`
+    for (const [line, code] of [
+      ["constructor", "usage"],
+      ["stack publish", "usage"],
+      [publish, "usage"],
+      [`${publish} --websocket-url wss://a.example --nonsense`, "usage"],
+      [`${publish} --websocket-url wss://a.example more`, "usage"],
+      [`${publish} --websocket-url wss://a.example --visibility secret`, "usage"],
+      [`${publish} --websocket-url https://a.example`, "invalid-websocket-url"],
+      [`stack publish ${astFile} --name x_y --websocket-url wss://a.example`, "invalid-name"],
+      [`stack publish ${folder}/none.json --name x --websocket-url wss://a.example`, "unreadable-file"],
+      [`stack publish ${broken} --name x --websocket-url wss://a.example`, "invalid-ast"],
+      ["stack unpublish none", "stack-not-found"],
+      ["agent disable agt_0000000000", "agent-not-found"],
+      ["key disable x", "key-not-found"],
+      ["key revoke 2147483647", "key-not-found"],
+      ["audit list --limit 0", "usage"],
+      ["user create --email nonsense", "invalid-email"],
+    ] as const) {
+      expect(await told(line), line).toMatchObject({ code, error: expect.any(String) })
+    }
+    const { details } = await told(`stack publish ${broken} --name x --websocket-url wss://a.example`)
+    expect(details).toMatchObject({ path: expect.stringMatching(/^entities\[0\]/), reason: expect.any(String) })
+  })
+
+  test("agents, people, keys and stacks are managed, and the audit trail tells it all, newest first", async () => {
+    const agent = await service.signUp("203.0.113.77")
+    expect(await told("agent list")).toMatchObject([{ slug: agent.slug, status: "active" }])
+    expect(await told(`agent disable ${agent.slug}`)).toEqual({ slug: agent.slug, status: "disabled" })
+    expect(await told(`agent enable ${agent.slug}`)).toEqual({ slug: agent.slug, status: "active" })
+    const user = await told("user create --email P@Example.org --name P")
+    expect(user).toEqual({ id: expect.any(Number), email: "p@example.org", api_key: expect.stringMatching(/^svc_sk_/) })
+    expect(await told("user create --email p@example.org")).toMatchObject({ code: "email-taken" })
+    expect(await told("key disable 1")).toEqual({ id: 1, status: "disabled" })
+    expect((await service.call("GET", "/api/agents/me", { key: agent.key })).code).toBe("disabled-api-key")
+    expect(await told("key enable 1")).toEqual({ id: 1, status: "enabled" })
+    expect((await service.call("GET", "/api/agents/me", { key: agent.key })).status).toBe(200)
+    expect(await told("key revoke 1")).toEqual({ id: 1, status: "revoked" })
+    expect((await service.call("GET", "/api/agents/me", { key: agent.key })).code).toBe("invalid-api-key")
+    expect(await told("key enable 1")).toMatchObject({ code: "key-not-found" })
+    const publish = `stack publish ${astFile} --name Mine --websocket-url wss://a.example/ --visibility global --relay`
+    expect(await told(publish)).toMatchObject({ name: "mine", status: "published", websocket_url: "wss://a.example" })
+    expect(await told(publish)).toMatchObject({ name: "mine", status: "unchanged", version: 1 })
+    const listed = (await told("stack list")).find(({ name }: { name: string }) => name === "mine")
+    expect(listed).toMatchObject({ visibility: "global", relay: true, browser_send: false, version: 1 })
+    expect(await told("stack unpublish mine")).toEqual({ name: "mine", unpublished: true })
+
+    const trail = await told("audit list --limit 9")
+    expect(trail.map(({ action }: { action: string }) => action)).toEqual([
+      "stack.unpublish",
+      "stack.publish",
+      "key.revoke",
+      "key.enable",
+      "key.disable",
+      "user.create",
+      "agent.enable",
+      "agent.disable",
+      "agent.signup",
+    ])
+    expect(trail[8]).toEqual({
+      id: expect.any(Number),
+      at: expect.any(String),
+      actor: `agent:${agent.slug}`,
+      action: "agent.signup",
+      target: `agent:${agent.slug}`,
+      outcome: "success",
+      address_prefix: "203.0.113.0/24",
+      request_id: expect.any(String),
+    })
+    expect(trail[0]).toMatchObject({ actor: "operator", target: "stack:mine", address_prefix: null, request_id: null })
+    await service.signUp("2001:db8:0:7::1")
+    expect(await told("audit list --limit 1")).toMatchObject([{ address_prefix: "2001:db8:0:7::/64" }])
+  })
+})
+
+test("settings that can't be used stop the start, all told at once, with no secret among them", async () => {
+  const settings = {
+    PORT: "x",
+    SVC_LOG_LEVEL: "loud",
+    SVC_SESSION_SIGNING_KEY: "hunter2",
+    SVC_SESSION_SIGNING_KEY_FILE: "/x",
+  }
+  const program = startProgram([], { ...env, ...settings })
+  expect(await program.exited).toBe(1)
+  expect(program.stderr()).toMatch(/PORT/)
+  expect(program.stderr()).toMatch(/SVC_LOG_LEVEL/)
+  expect(program.stdout() + program.stderr()).not.toContain("hunter2")
+})
+
+test("in production on a server's database a signing key has to be set; elsewhere its lack is a warning", async () => {
+  const unreachable = { ...env, DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" }
+  const strict = startProgram([], { ...unreachable, NODE_ENV: "production" })
+  expect(await strict.exited).toBe(1)
+  expect(strict.stderr()).toMatch(/session-key generate/)
+  const lax = startProgram([], unreachable)
+  expect(await lax.exited).toBe(1)
+  expect(lax.stdout()).toMatch(/replicas need one signing key/)
+  expect(lax.stderr()).toMatch(/ECONNREFUSED/)
+  expect(lax.stdout() + lax.stderr()).not.toContain("hunter2")
+})

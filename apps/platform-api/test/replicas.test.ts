@@ -1,0 +1,158 @@
+import { startPostgres, type TestPostgres } from "@svc/testing"
+import { afterAll, beforeAll, expect, test, vi } from "vitest"
+import { sampleStacks } from "../stacks/index.ts"
+import { fileURLToPath } from "node:url"
+import { operate, startReplica, type Replica } from "./program.ts"
+import { temporaryFolder } from "./service.ts"
+
+// Whole processes are started here, on a machine that may be busy.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
+
+let server: TestPostgres
+let env: Record<string, string>
+let replicas: [Replica, Replica]
+const { folder, remove } = temporaryFolder()
+const patience = { timeout: 20_000, interval: 50 }
+
+beforeAll(async () => {
+  server = await startPostgres()
+  env = { DATABASE_URL: server.url, SVC_DATA_DIR: folder, SVC_TRUSTED_PROXY_CIDRS: "127.0.0.1" }
+  // At once, on an empty database.
+  replicas = await Promise.all([startReplica(env), startReplica(env)])
+})
+afterAll(async () => {
+  for (const { program } of replicas) program.kill("SIGTERM")
+  await Promise.all(replicas.map(({ program }) => program.exited))
+  await server.stop()
+  remove()
+})
+
+const signUp = async (replica: Replica): Promise<{ slug: string; api_key: string }> => {
+  const from = { "x-forwarded-for": `198.51.100.${Math.floor(performance.now()) % 250}` }
+  return (await replica.signUp(from)).json() as Promise<{ slug: string; api_key: string }>
+}
+const code = async (response: Promise<Response>) => (await response).headers.get("x-error-code")
+
+test("two replicas that start at once on an empty database both come up, with one set of tables", async () => {
+  for (const { url } of replicas) expect((await fetch(`${url}/health`)).status).toBe(200)
+})
+
+test("the sign-up limit is one for all replicas, exactly, and outlives a restart", async () => {
+  const from = { "x-forwarded-for": "203.0.113.5" }
+  const answers = await Promise.all(Array.from({ length: 24 }, (_, i) => replicas[i % 2 === 0 ? 0 : 1].signUp(from)))
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(5)
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(19)
+  const third = await startReplica(env)
+  expect((await third.signUp(from)).status).toBe(429)
+  third.program.kill("SIGTERM")
+  await third.program.exited
+})
+
+test("what is revoked or disabled on one replica is dead on the other with the next request", async () => {
+  const [one, two] = replicas
+  const { slug, api_key } = await signUp(one)
+  expect((await two.me(api_key)).status).toBe(200)
+  expect((await operate(["agent", "disable", slug], env)).json).toEqual({ slug, status: "disabled" })
+  for (const replica of replicas) expect(await code(replica.me(api_key))).toBe("agent-account-disabled")
+  await operate(["agent", "enable", slug], env)
+  const headers = { authorization: `Bearer ${api_key}` }
+  const [{ id }] = (await (await fetch(`${two.url}/api/agents/me/keys`, { headers })).json()) as [{ id: number }]
+  await operate(["key", "disable", String(id)], env)
+  for (const replica of replicas) expect(await code(replica.me(api_key))).toBe("disabled-api-key")
+  await operate(["key", "enable", String(id)], env)
+  expect((await fetch(`${one.url}/api/agents/me/keys/${id}`, { method: "DELETE", headers })).status).toBe(200)
+  expect(await code(two.me(api_key))).toBe("invalid-api-key")
+})
+
+test("a stack that an operator publishes beside them reaches every replica, and leaves it again", async () => {
+  const file = fileURLToPath(sampleStacks[0]?.file ?? "")
+  const args = ["stack", "publish", file, "--name", "Live", "--websocket-url", "wss://streams.example/live", "--relay"]
+  const published = await operate(args, env)
+  expect(published).toMatchObject({ code: 0, json: { name: "live", status: "published", version: 1 } })
+  const statuses = async () =>
+    (await Promise.all(replicas.map(({ url }) => fetch(`${url}/api/registry/live/schema`)))).map(({ status }) => status)
+  await expect.poll(statuses, patience).toEqual([200, 200])
+  expect((await operate(args, env)).json).toMatchObject({ status: "unchanged", version: 1 })
+  expect((await operate(["stack", "list"], env)).json).toMatchObject([
+    { name: "live", relay: true, browser_send: false },
+  ])
+  await operate(["stack", "unpublish", "live"], env)
+  await expect.poll(statuses, patience).toEqual([404, 404])
+})
+
+test("a notice that is lost is made up for by asking", async () => {
+  const file = fileURLToPath(sampleStacks[0]?.file ?? "")
+  const { openServerDatabase } = await import("../src/db/server.ts")
+  const now = () => performance.now()
+  const database = openServerDatabase({ url: server.url, statementMs: 0, connections: 1, now })
+  const queries = database.within(60_000)
+  await queries.query(
+    "select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen %' and $1::int = 1",
+    [1],
+  )
+  await operate(["stack", "publish", file, "--name", "late", "--websocket-url", "wss://streams.example/late"], env)
+  const statuses = async () =>
+    (await Promise.all(replicas.map(({ url }) => fetch(`${url}/api/registry/late`)))).map(({ status }) => status)
+  await expect.poll(statuses, patience).toEqual([200, 200])
+  await database.close()
+})
+
+test("kill -9 after a 201 loses nothing, and what was under way leaves nothing half-made", async () => {
+  const victim = await startReplica({ ...env, SVC_SIGNUPS_PER_HOUR: "1000" })
+  const made: string[] = []
+  const asked = Array.from({ length: 60 }, async (_, i) => {
+    const response = await victim.signUp({ "x-forwarded-for": `203.0.113.${100 + (i % 50)}` })
+    if (response.status === 201) made.push(((await response.json()) as { api_key: string }).api_key)
+    if (made.length === 20) victim.program.kill("SIGKILL")
+  })
+  await Promise.allSettled(asked)
+  expect(await victim.program.exited).toBe("SIGKILL")
+  expect(made.length).toBeGreaterThanOrEqual(20)
+  for (const key of made) expect((await replicas[0].me(key)).status).toBe(200)
+  const { openServerDatabase } = await import("../src/db/server.ts")
+  const database = openServerDatabase({ url: server.url, statementMs: 0, connections: 1, now: () => performance.now() })
+  const half = `select count(*)::int as n from users u left join agent_profiles p on p.user_id = u.id
+    left join api_keys k on k.user_id = u.id where $1::int = 1 and (p.user_id is null or k.id is null)`
+  expect(await database.within(10_000).query(half, [1])).toEqual([{ n: 0 }])
+  await database.close()
+})
+
+test("no key is in a log line or in the database's bytes, whatever was done with it", async () => {
+  const keys: string[] = []
+  for (const replica of replicas) {
+    const { api_key } = await signUp(replica)
+    keys.push(api_key)
+    const headers = { authorization: `Bearer ${api_key}` }
+    await fetch(`${replica.url}/api/agents/me?key=${api_key}`, { headers })
+    await fetch(`${replica.url}/api/agents/${api_key}`, { headers })
+    await fetch(`${replica.url}/api/agents/me/keys/${api_key}`, { method: "DELETE", headers })
+    await fetch(`${replica.url}/api/agents/me/keys`, { method: "POST", headers, body: api_key })
+    await fetch(`${replica.url}/api/agents/me`, { headers: { authorization: api_key } })
+    await fetch(`${replica.url}/api/agents/signup`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: `{"display_name": "x", ${api_key}`,
+    })
+  }
+  const created = await operate(["user", "create", "--email", "k@example.org"], env)
+  keys.push(created.json.api_key)
+  const { openServerDatabase } = await import("../src/db/server.ts")
+  const database = openServerDatabase({ url: server.url, statementMs: 0, connections: 1, now: () => performance.now() })
+  const tables = ["users", "agent_profiles", "api_keys", "signups", "audit_log", "stacks"]
+  const dumps = await Promise.all(
+    tables.map((table) =>
+      database.within(10_000).query(`select t::text as row from ${table} t where $1::int = 1`, [1]),
+    ),
+  )
+  await database.close()
+  const stored = JSON.stringify(dumps)
+  expect(stored).toContain(keys[0]?.slice(-4))
+  for (const replica of replicas) await replica.program.waitFor(/"route":"\/api\/agents\/signup","status":400/)
+  const written = replicas.map(({ program }) => program.stdout() + program.stderr()).join("")
+  for (const key of keys) {
+    const secret = key.slice(7, 39)
+    expect(stored.includes(secret)).toBe(false)
+    expect(stored.includes(Buffer.from(secret).toString("hex"))).toBe(false)
+    expect(written.includes(secret)).toBe(false)
+  }
+})

@@ -1,0 +1,164 @@
+import { randomBytes } from "node:crypto"
+import { createVerifier, remoteKeys } from "@svc/session-token"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { createUser } from "../src/operator/accounts.ts"
+import { publish } from "../src/operator/publish.ts"
+import { parseAst } from "../src/registry/parse-ast.ts"
+import { smallAst } from "./registry/small-ast.ts"
+import { databaseKinds, startTestService, type TestService } from "./service.ts"
+
+const origin = "https://app.example"
+const url = (name: string) => `wss://streams.example/${name}`
+
+describe.each(databaseKinds)("session tokens on %s", (kind) => {
+  let service: TestService
+  let agent: { slug: string; key: string }
+  let publishable: string
+  beforeAll(async () => {
+    service = await startTestService(kind)
+    agent = await service.signUp()
+    const body = { origin_allowlist: [origin] }
+    publishable = (await service.call("POST", "/api/agents/me/keys/publishable", { key: agent.key, body })).body.key
+    const ast = parseAst(smallAst())
+    const common = { description: null, ast, visibility: "public", relay: false, browserSend: false } as const
+    for (const [name, more] of [
+      ["plain", {}],
+      ["relayed", { relay: true }],
+      ["sending", { relay: true, browserSend: true }],
+      ["members", { visibility: "global", relay: true }],
+      ["hidden", { visibility: "private" }],
+    ] as const) {
+      await publish(service.database(), { ...common, name, websocketUrl: url(name), ...more }, new Date())
+    }
+    const served = async () => {
+      const { status } = await service.call("GET", "/api/registry/sending")
+      if (status !== 200) throw new Error(`not served yet: ${status}`)
+    }
+    await vi.waitFor(served, 20_000)
+  })
+  afterAll(() => service.close())
+
+  const mint = (body: unknown, key = agent.key, headers = {}) =>
+    service.call("POST", "/ws/sessions", {
+      key,
+      body,
+      headers,
+      from: `2001:db8::${randomBytes(2).toString("hex")}:0:0:0:1`,
+    })
+  const told = async (...given: Parameters<typeof mint>) => {
+    const { status, code, body } = await mint(...given)
+    return code === null ? body.scope : `${status} ${code}`
+  }
+  const verify = async (token: string, audience: string, from?: string) => {
+    const keys = remoteKeys({ url: `${service.url}/.well-known/jwks.json`, fetch, now: () => performance.now() })
+    const verifier = createVerifier({ keys, issuer: "svc-platform", audiences: [audience], now: () => Date.now() })
+    return verifier.verify(token, from)
+  }
+
+  test("a token passes the verifier with the published keys and carries the claims, for five minutes", async () => {
+    const before = Math.floor(Date.now() / 1000)
+    const { status, headers, body } = await mint({ websocket_url: url("plain") })
+    expect([status, headers.get("cache-control")]).toEqual([200, "no-store"])
+    expect(body).toEqual({
+      token: expect.any(String),
+      expires_at: expect.any(Number),
+      token_type: "Bearer",
+      scope: "read",
+    })
+    const [{ id }] = (await service.call("GET", "/api/agents/me/keys", { key: agent.key })).body
+    const claims = await verify(body.token, "plain")
+    expect(claims).toEqual({
+      iss: "svc-platform",
+      sub: `agent:${agent.slug}`,
+      aud: "plain",
+      iat: expect.any(Number),
+      nbf: claims.iat,
+      exp: claims.iat + 300,
+      jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      scope: "read",
+      key_class: "secret",
+      metering_key: `key:${id}`,
+    })
+    expect(claims.iat).toBeGreaterThanOrEqual(before)
+    expect(body.expires_at).toBe(claims.exp)
+  })
+
+  test("scopes come as text or as a list, once each, and only where the stack allows them", async () => {
+    expect(await told({ websocket_url: url("relayed"), scope: "transaction:send read read" })).toBe(
+      "read transaction:send",
+    )
+    expect(await told({ websocket_url: url("relayed"), scopes: ["transaction:inspect"] })).toBe("transaction:inspect")
+    for (const scope of ["transaction:inspect", "read transaction:send"]) {
+      expect(await told({ websocket_url: url("plain"), scope })).toBe("403 scope-not-allowed")
+    }
+  })
+
+  test("a browser's token is bound to its page, and sends transactions only where the operator lets it", async () => {
+    const page = (name: string, scope: string, from = origin) =>
+      told({ websocket_url: url(name), scope }, publishable, { origin: from })
+    expect(await page("relayed", "read transaction:inspect")).toBe("read transaction:inspect")
+    expect(await page("relayed", "transaction:send")).toBe("403 scope-not-allowed")
+    expect(await page("sending", "transaction:send")).toBe("transaction:send")
+    expect(await page("plain", "read", "https://evil.example")).toBe("403 origin-not-allowed")
+    expect(await told({ websocket_url: url("plain") }, publishable)).toBe("403 origin-required")
+    const { body } = await mint({ websocket_url: url("plain") }, publishable, { origin })
+    expect(await verify(body.token, "plain", origin)).toMatchObject({ origin, key_class: "publishable" })
+    await expect(verify(body.token, "plain", "https://evil.example")).rejects.toMatchObject({ code: "origin-mismatch" })
+  })
+
+  test("people's keys mint for their user id", async () => {
+    const { id, api_key } = await createUser(
+      service.database(),
+      { email: "p@example.org", name: "P" },
+      new Date(),
+      randomBytes,
+    )
+    const { body } = await mint({ websocket_url: url("plain") }, api_key)
+    expect(await verify(body.token, "plain")).toMatchObject({ sub: `user:${id}` })
+  })
+
+  test("a stack that is not public is answered exactly as one that does not exist", async () => {
+    const answer = async (name: string) => {
+      const { status, body } = await mint({ websocket_url: url(name) })
+      return { status, body: { ...body, request_id: "" } }
+    }
+    const missing = await answer("none")
+    expect(missing).toMatchObject({ status: 403, body: { code: "agent-account-forbidden" } })
+    for (const name of ["members", "hidden"]) expect(await answer(name)).toEqual(missing)
+  })
+
+  test("URLs are compared in their normal form", async () => {
+    for (const given of ["WSS://Streams.Example:443/plain", "wss://streams.example/plain/"]) {
+      expect(await told({ websocket_url: given })).toBe("read")
+    }
+  })
+
+  test("what is malformed is told before what is forbidden", async () => {
+    const bad = (body: unknown) => told(body)
+    expect(await bad({})).toBe("400 invalid-request")
+    expect(await bad({ websocket_url: 7 })).toBe("400 invalid-request")
+    expect(await bad({ websocket_url: "https://streams.example/plain" })).toBe("400 invalid-websocket-url")
+    expect(await bad({ websocket_url: url("none"), scope: "read write" })).toBe("400 invalid-scope")
+    expect(await bad({ websocket_url: url("none"), scope: "" })).toBe("400 invalid-scope")
+    expect(await bad({ websocket_url: url("none"), scopes: [] })).toBe("400 invalid-scope")
+    expect(await bad({ websocket_url: url("none"), scopes: "read" })).toBe("400 invalid-request")
+    expect(await bad({ websocket_url: url("none"), scope: "read", scopes: ["read"] })).toBe("400 invalid-request")
+  })
+
+  test("60 tokens a minute for a key at one address", async () => {
+    const { key } = await service.signUp()
+    const ask = (from: string) =>
+      service.call("POST", "/ws/sessions", { key, from, body: { websocket_url: url("plain") } })
+    const answers = await Promise.all(Array.from({ length: 61 }, () => ask("192.0.2.1")))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(60)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(1)
+    expect((await ask("192.0.2.2")).status).toBe(200)
+  })
+
+  test("the key set is served as verifiers fetch it, with public members alone", async () => {
+    const { headers, body } = await service.call("GET", "/.well-known/jwks.json")
+    expect(headers.get("cache-control")).toBe("max-age=60")
+    const jwk = { kty: "OKP", crv: "Ed25519", kid: expect.any(String), use: "sig", alg: "EdDSA", x: expect.any(String) }
+    expect(body).toEqual({ keys: [jwk] })
+  })
+})

@@ -1,0 +1,57 @@
+// The services of this repository in one table: another service is another row. Its readers are `pnpm start`, and the
+// image's health check and smoke test.
+
+export type Service = {
+  /** What people call it, and the prefix of its log lines under `pnpm start`. */
+  readonly name: string
+  /** Its folder, from the repository's root. */
+  readonly folder: string
+  /** Listens here when `PORT` is unset. */
+  readonly defaultPort: number
+  /** Sets its port under `pnpm start`. */
+  readonly portVariable: string
+  /** Tells every service where this one can be reached; none where only its port is asked for. */
+  readonly urlVariable?: string
+  /** Answers 200 as long as the process serves, whatever its database does. */
+  readonly livePath: string
+  /** What a person finds there. */
+  readonly offers: string
+}
+
+export const services: readonly Service[] = [
+  {
+    name: "docs",
+    folder: "apps/docs-server",
+    defaultPort: 4001,
+    portVariable: "SVC_DOCS_PORT",
+    urlVariable: "SVC_DOCS_URL",
+    livePath: "/health",
+    offers: "documentation: /llms.txt, over MCP at /mcp",
+  },
+  {
+    name: "relay",
+    folder: "apps/relay",
+    defaultPort: 4002,
+    portVariable: "SVC_RELAY_PORT",
+    urlVariable: "SVC_RELAY_URL",
+    livePath: "/health",
+    offers: "transaction relay: /openapi.json",
+  },
+  {
+    name: "platform",
+    folder: "apps/platform-api",
+    defaultPort: 4003,
+    portVariable: "SVC_API_PORT",
+    urlVariable: "SVC_API_URL",
+    livePath: "/health/live",
+    offers: "agent platform API: /api/registry, /openapi.json",
+  },
+  {
+    name: "chain",
+    folder: "packages/local-chain",
+    defaultPort: 8899,
+    portVariable: "SVC_CHAIN_PORT",
+    livePath: "/health",
+    offers: "local Solana chain, JSON-RPC",
+  },
+]

@@ -1,0 +1,155 @@
+import type { Address } from "@solana/kit"
+import { z } from "zod"
+import { createBlocks, maxAge } from "./blocks.ts"
+import type { Block, Commitment } from "./blocks.ts"
+import { invalidParams, RpcError } from "./errors.ts"
+import { createFaucet } from "./faucet.ts"
+import { feeOf } from "./fee.ts"
+import { createLedger } from "./ledger.ts"
+import * as p from "./params.ts"
+import { createRpc } from "./rpc.ts"
+import type { Method } from "./rpc.ts"
+import { showAccount, simulation } from "./simulation.ts"
+import type { AccountEncoding } from "./simulation.ts"
+import { createSvm } from "./svm.ts"
+import { describe, isUnsanitary } from "./transaction-error.ts"
+import { showTransaction } from "./transaction.ts"
+import { isSigned, readUnsigned, readWire, withBlockhash } from "./wire.ts"
+
+const maxStatuses = 256
+const maxAccounts = 100
+const slotsPerEpoch = 432_000n
+
+/** A method whose parameters are read by these schemas, in their order. */
+const method =
+  <const T extends readonly z.ZodType[]>(schemas: T, run: (...params: p.Outputs<T>) => unknown): Method =>
+  (params) =>
+    run(...p.readParams(schemas, params))
+
+const inContext = (bank: Block, value: unknown) => ({ context: { slot: bank.slot, apiVersion: "4.0.0" }, value })
+
+/**
+ * A chain of one node in memory. `now` is Unix time in ms and moves its slots. `handle` answers one parsed JSON-RPC
+ * request or a batch (bigint stands for integers beyond 2^53), undefined when nothing is to be answered; it never throws.
+ */
+export const createLocalChain = ({ now }: { now: () => number }) => {
+  const svm = createSvm()
+  const blocks = createBlocks(svm, now)
+  const ledger = createLedger(svm, blocks)
+  const faucet = createFaucet(svm)
+
+  const bankFor = (commitment: Commitment, minContextSlot: bigint | undefined): Block => {
+    const bank = blocks.at(commitment)
+    if (minContextSlot === undefined || bank.slot >= minContextSlot) return bank
+    const data = { contextSlot: bank.slot }
+    throw new RpcError("minContextSlotNotReached", "Minimum context slot has not been reached", data)
+  }
+  const bankOf = (options: z.output<typeof p.bankOptions>) => bankFor(options.commitment, options.minContextSlot)
+
+  const accountOf = (address: Address, encoding: AccountEncoding) => {
+    const account = svm.account(address)
+    return account.exists ? showAccount(account, encoding) : null
+  }
+
+  const methods: Record<string, Method> = {
+    getHealth: method([], () => "ok"),
+    getVersion: method([], () => ({ "solana-core": "4.0.0", "feature-set": 0 })),
+    getGenesisHash: method([], () => blocks.genesisHash),
+    getSlot: method([p.bankOptions], (options) => bankOf(options).slot),
+    getBlockHeight: method([p.bankOptions], (options) => bankOf(options).height),
+    getEpochInfo: method([p.bankOptions], (options) => {
+      const { slot, height } = bankOf(options)
+      return {
+        absoluteSlot: slot,
+        blockHeight: height,
+        epoch: slot / slotsPerEpoch,
+        slotIndex: slot % slotsPerEpoch,
+        slotsInEpoch: slotsPerEpoch,
+        transactionCount: null,
+      }
+    }),
+
+    getLatestBlockhash: method([p.bankOptions], (options) => {
+      const bank = bankOf(options)
+      return inContext(bank, { blockhash: bank.blockhash, lastValidBlockHeight: bank.height + maxAge })
+    }),
+    isBlockhashValid: method([p.blockhash, p.bankOptions], (blockhash, options) => {
+      const bank = bankOf(options)
+      return inContext(bank, blocks.valid(blockhash, bank) !== undefined)
+    }),
+    getFeeForMessage: method([z.string(), p.bankOptions], (text, options) => {
+      const unsigned = readUnsigned(text)
+      const bank = bankOf(options)
+      const { err } = svm.simulate(unsigned)
+      if (err !== null && isUnsanitary(err)) throw invalidParams(`invalid transaction message: ${describe(err)}`)
+      const known = blocks.valid(unsigned.message.lifetimeToken, bank) !== undefined
+      return inContext(bank, known ? feeOf(unsigned.message) : null)
+    }),
+
+    simulateTransaction: method([z.string(), p.simulateOptions], (text, options) => {
+      const given = readWire(text, options.encoding)
+      const bank = bankOf(options)
+      const { accounts, innerInstructions, replaceRecentBlockhash, sigVerify } = options
+      if (replaceRecentBlockhash && sigVerify) {
+        throw invalidParams("sigVerify may not be used with replaceRecentBlockhash")
+      }
+      const { blockhash, height } = bank
+      const replacementBlockhash = replaceRecentBlockhash
+        ? { blockhash, lastValidBlockHeight: height + maxAge }
+        : undefined
+      const transaction = replaceRecentBlockhash ? withBlockhash(given, blockhash) : given
+      const run = ledger.simulate(transaction, bank, sigVerify && !isSigned(transaction))
+      return inContext(bank, simulation(svm, transaction, run, { accounts, innerInstructions, replacementBlockhash }))
+    }),
+
+    sendTransaction: method([z.string(), p.sendOptions], (text, options) => {
+      const transaction = readWire(text, options.encoding)
+      const commitment = options.skipPreflight ? "processed" : options.preflightCommitment
+      const bank = bankFor(commitment, options.minContextSlot)
+      return ledger.send(transaction, options.skipPreflight ? undefined : bank)
+    }),
+
+    getSignatureStatuses: method([z.array(p.signature), p.statusOptions], (signatures, options) => {
+      if (signatures.length > maxStatuses) throw invalidParams(`Too many inputs provided; max ${maxStatuses}`)
+      const statuses = signatures.map((signature) => ledger.status(signature, options.searchTransactionHistory))
+      return inContext(blocks.at("processed"), statuses)
+    }),
+    getTransaction: method([p.signature, p.transactionOptions], (signature, options) => {
+      if (options.commitment === "processed") {
+        throw invalidParams("Method does not support commitment below `confirmed`")
+      }
+      const landed = ledger.find(signature, blocks.at(options.commitment))
+      return landed === undefined ? null : showTransaction(landed, options)
+    }),
+
+    getBalance: method([p.address, p.bankOptions], (address, options) =>
+      inContext(bankOf(options), svm.balance(address)),
+    ),
+    getAccountInfo: method([p.address, p.accountOptions], (address, options) =>
+      inContext(bankOf(options), accountOf(address, options.encoding)),
+    ),
+    getMultipleAccounts: method([z.array(p.address), p.accountOptions], (addresses, options) => {
+      if (addresses.length > maxAccounts) throw invalidParams(`Too many inputs provided; max ${maxAccounts}`)
+      const accounts = addresses.map((address) => accountOf(address, options.encoding))
+      return inContext(bankOf(options), accounts)
+    }),
+    getMinimumBalanceForRentExemption: method([p.u64, p.airdropOptions], (bytes) => {
+      if (bytes > 10_485_760n) throw invalidParams("an account holds at most 10485760 bytes")
+      return svm.rentExemption(bytes)
+    }),
+    requestAirdrop: method([p.address, p.u64, p.airdropOptions], (address, amount) => {
+      const bank = blocks.at("processed")
+      return ledger.send(faucet.transfer(address, amount, bank), bank)
+    }),
+  }
+
+  const handle = createRpc(methods)
+  return {
+    handle: (request: unknown) => {
+      blocks.tick()
+      return handle(request)
+    },
+  }
+}
+
+export type LocalChain = ReturnType<typeof createLocalChain>

@@ -1,0 +1,45 @@
+import type { Message } from "./wire.ts"
+
+const lamportsPerSignature = 5000n
+const maxComputeUnits = 1_400_000n
+const computeBudget = "ComputeBudget111111111111111111111111111111"
+
+// Each signature these verify is paid for; the first byte of their data counts them.
+const precompiles: ReadonlySet<string> = new Set([
+  "Ed25519SigVerify111111111111111111111111111",
+  "KeccakSecp256k11111111111111111111111111111",
+  "Secp256r1SigVerify1111111111111111111111111",
+])
+
+// Without a limit of its own a transaction is budgeted 3,000 units for an instruction to one of these, else 200,000.
+const builtins: ReadonlySet<string> = new Set([
+  "11111111111111111111111111111111",
+  computeBudget,
+  "BPFLoader1111111111111111111111111111111111",
+  "BPFLoader2111111111111111111111111111111111",
+  "BPFLoaderUpgradeab1e11111111111111111111111",
+  "LoaderV411111111111111111111111111111111111",
+  "Ed25519SigVerify111111111111111111111111111",
+  "KeccakSecp256k11111111111111111111111111111",
+])
+
+/** What a message costs its payer, in lamports: 5,000 a signature and the price of the compute units it asks for. */
+export const feeOf = (message: Message): bigint => {
+  let signatures = BigInt(message.header.numSignerAccounts)
+  let defaultUnits = 0n
+  let unitLimit: bigint | undefined
+  let microLamportsPerUnit = 0n
+  for (const { programAddressIndex, data = new Uint8Array() } of message.instructions) {
+    const program = message.staticAccounts[programAddressIndex] ?? ""
+    if (precompiles.has(program)) signatures += BigInt(data[0] ?? 0)
+    defaultUnits += builtins.has(program) ? 3000n : 200_000n
+    if (program !== computeBudget) continue
+    const bytes = Buffer.from(data)
+    if (bytes[0] === 2 && bytes.length >= 5) unitLimit = BigInt(bytes.readUInt32LE(1))
+    if (bytes[0] === 3 && bytes.length >= 9) microLamportsPerUnit = bytes.readBigUInt64LE(1)
+  }
+  const asked = unitLimit ?? defaultUnits
+  const units = asked < maxComputeUnits ? asked : maxComputeUnits
+  const priority = (microLamportsPerUnit * units + 999_999n) / 1_000_000n
+  return signatures * lamportsPerSignature + priority
+}

@@ -1,0 +1,126 @@
+import type { Block, Blocks, Commitment } from "./blocks.ts"
+import { maxAge, rootDepth } from "./blocks.ts"
+import { invalidParams, RpcError } from "./errors.ts"
+import { feeOf } from "./fee.ts"
+import { simulation } from "./simulation.ts"
+import { accountKeys } from "./svm.ts"
+import type { Run, Svm } from "./svm.ts"
+import { describe, isUnsanitary } from "./transaction-error.ts"
+import type { TransactionError } from "./transaction-error.ts"
+import { firstSignature, isSigned } from "./wire.ts"
+import type { Wire } from "./wire.ts"
+
+/** A transaction in a block, with the balances (lamports) of its accounts before and after. */
+export type Landed = {
+  readonly block: Block
+  readonly transaction: Wire
+  readonly run: Omit<Run, "postAccounts">
+  readonly fee: bigint
+  readonly balances: { readonly pre: bigint[]; readonly post: bigint[] }
+  readonly loaded: ReturnType<typeof accountKeys>["loaded"]
+}
+
+export type Status = {
+  slot: bigint
+  confirmations: bigint | null
+  err: TransactionError | null
+  status: { Ok: null } | { Err: TransactionError }
+  confirmationStatus: Commitment
+}
+
+/** The newest transactions are kept, so that a long run does not fill the memory. */
+const historySize = 20_000
+
+const failure = (err: TransactionError): Run => ({
+  err,
+  logs: [],
+  unitsConsumed: 0n,
+  returnData: null,
+  innerInstructions: [],
+  postAccounts: [],
+})
+
+export const resultOf = (err: TransactionError | null) => (err === null ? { Ok: null } : { Err: err })
+
+const messageKey = ({ messageBytes }: Wire) => Buffer.from(messageBytes).toString("latin1")
+
+export const createLedger = (svm: Svm, blocks: Blocks) => {
+  const history = new Map<string, Landed>()
+
+  /** Why a bank would not run this transaction: an unknown or old blockhash, or a replay. */
+  const refusal = (transaction: Wire, bank: Block): TransactionError | undefined => {
+    const origin = blocks.valid(transaction.message.lifetimeToken, bank)
+    if (origin === undefined) return "BlockhashNotFound"
+    return origin.landed.has(messageKey(transaction)) ? "AlreadyProcessed" : undefined
+  }
+
+  /** Runs a transaction without effect as a bank at `bank` would. An RpcError for one that no bank would look at. */
+  const simulate = (transaction: Wire, bank: Block, badSignature = false): Run => {
+    const run = svm.simulate(transaction)
+    if (run.err !== null && isUnsanitary(run.err)) throw invalidParams(`invalid transaction: ${describe(run.err)}`)
+    const refused = badSignature ? "SignatureFailure" : refusal(transaction, bank)
+    return refused === undefined ? run : failure(refused)
+  }
+
+  /** Hands a transaction to the newest block. One that cannot land there is dropped in silence, as leaders do. */
+  const land = (transaction: Wire): void => {
+    const bank = blocks.at("processed")
+    const origin = blocks.valid(transaction.message.lifetimeToken, bank)
+    if (origin === undefined || refusal(transaction, bank) !== undefined || !isSigned(transaction)) return
+    const { keys, loaded } = accountKeys(svm, transaction.message)
+    const fee = feeOf(transaction.message)
+    const pre = keys.map(svm.balance)
+    const run = svm.execute(transaction, fee)
+    if (!run.landed) return
+    origin.landed.add(messageKey(transaction))
+    const balances = { pre, post: keys.map(svm.balance) }
+    history.set(firstSignature(transaction), { block: bank, transaction, run, fee, balances, loaded })
+    for (const oldest of history.keys()) {
+      if (history.size <= historySize) break
+      history.delete(oldest)
+    }
+  }
+
+  /** Sends a transaction and gives its signature; with a `preflight` bank only if it runs well there. Throws RpcError. */
+  const send = (transaction: Wire, preflight: Block | undefined): string => {
+    if (preflight !== undefined && !isSigned(transaction)) {
+      throw new RpcError("signatureVerificationFailure", "Transaction signature verification failure")
+    }
+    const run = simulate(transaction, preflight ?? blocks.at("processed"))
+    if (preflight !== undefined && run.err !== null) {
+      const message = `Transaction simulation failed: ${describe(run.err)}`
+      throw new RpcError("preflightFailure", message, simulation(svm, transaction, run))
+    }
+    land(transaction)
+    return firstSignature(transaction)
+  }
+
+  const depth = ({ block }: Landed): bigint => blocks.at("processed").height - block.height
+
+  const status = (signature: string, searchHistory: boolean): Status | null => {
+    const landed = history.get(signature)
+    if (landed === undefined) return null
+    const confirmations = depth(landed)
+    // Without a search of the history only a validator's status cache answers: 150 blocks from the root on.
+    if (!searchHistory && confirmations > rootDepth + maxAge) return null
+    const { err } = landed.run
+    const rooted = confirmations >= rootDepth
+    return {
+      slot: landed.block.slot,
+      confirmations: rooted ? null : confirmations,
+      err,
+      status: resultOf(err),
+      confirmationStatus: rooted ? "finalized" : confirmations > 0n ? "confirmed" : "processed",
+    }
+  }
+
+  return {
+    simulate,
+    send,
+    status,
+    find: (signature: string, bank: Block): Landed | undefined => {
+      const landed = history.get(signature)
+      return landed !== undefined && landed.block.slot <= bank.slot ? landed : undefined
+    },
+  }
+}

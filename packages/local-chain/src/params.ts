@@ -1,0 +1,97 @@
+import { isAddress, isBlockhash, isSignature } from "@solana/kit"
+import type { Address, Signature } from "@solana/kit"
+import { z } from "zod"
+import { invalidParams } from "./errors.ts"
+
+// Options are read as validators read them: null is absent, unknown keys are passed over.
+
+const maxU64 = 18_446_744_073_709_551_615n
+
+export const u64 = z
+  .union([z.int().nonnegative(), z.bigint().nonnegative()])
+  .transform(BigInt)
+  .refine((value) => value <= maxU64, "more than a u64 holds")
+
+export const address = z.string().refine((text): text is Address => isAddress(text), "not an address")
+export const signature = z.string().refine((text): text is Signature => isSignature(text), "not a signature")
+export const blockhash = z.string().refine((text) => isBlockhash(text), "not a blockhash")
+
+const given = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined)
+const flag = z
+  .boolean()
+  .nullish()
+  .transform((value) => value ?? false)
+
+const commitment = z
+  .enum(["processed", "confirmed", "finalized"])
+  .nullish()
+  .transform((value) => value ?? "finalized")
+const minContextSlot = given(u64)
+const encoding = z
+  .enum(["base58", "base64"], "unsupported encoding. Supported encodings: base58, base64")
+  .nullish()
+  .transform((value) => value ?? "base58")
+const accountEncoding = z
+  .enum(["base58", "base64", "base64+zstd", "jsonParsed"])
+  .nullish()
+  .transform((value) => value ?? "base64")
+
+const options = <T extends z.ZodRawShape>(shape: T) =>
+  z.preprocess((value) => value ?? {}, z.object(shape, "not an object of options"))
+
+export const bankOptions = options({ commitment, minContextSlot })
+export const accountOptions = options({ commitment, minContextSlot, encoding: accountEncoding })
+export const statusOptions = options({ searchTransactionHistory: flag })
+export const airdropOptions = options({ commitment })
+
+export const sendOptions = options({
+  skipPreflight: flag,
+  preflightCommitment: commitment,
+  minContextSlot,
+  encoding,
+})
+
+export const simulateOptions = options({
+  commitment,
+  minContextSlot,
+  encoding,
+  sigVerify: flag,
+  replaceRecentBlockhash: flag,
+  innerInstructions: flag,
+  accounts: given(z.object({ addresses: z.array(address), encoding: accountEncoding })),
+})
+
+/** getTransaction's third way to say its options, a bare encoding, is the oldest one. */
+export const transactionOptions = z.preprocess(
+  (value) => (typeof value === "string" ? { encoding: value } : (value ?? {})),
+  z.object({
+    commitment,
+    encoding: z
+      .enum(["json", "base58", "base64"], "unsupported encoding. Supported encodings: json, base58, base64")
+      .nullish()
+      .transform((value) => value ?? "json"),
+    maxSupportedTransactionVersion: given(z.int().min(0).max(255)),
+  }),
+)
+
+/** What a list of schemas reads, place by place. */
+export type Outputs<T extends readonly z.ZodType[]> = { [K in keyof T]: z.output<T[K]> }
+
+/** Reads a method's positional parameters; missing ones read as undefined. Throws RpcError at the first wrong one. */
+export const readParams = <const T extends readonly z.ZodType[]>(
+  schemas: T,
+  params: readonly unknown[],
+): Outputs<T> => {
+  if (params.length > schemas.length) {
+    throw invalidParams(`Invalid params: at most ${schemas.length} expected, got ${params.length}`)
+  }
+  const values = schemas.map((schema, position): unknown => {
+    const result = schema.safeParse(params[position])
+    if (result.success) return result.data
+    const issue = result.error.issues[0]
+    const path = [position, ...(issue?.path ?? [])].join(".")
+    throw invalidParams(`Invalid params: ${path}: ${issue?.message ?? "not understood"}`)
+  })
+  // Each value is its schema's output, in the schemas' order, which an array's type cannot say.
+  return values as Outputs<T>
+}

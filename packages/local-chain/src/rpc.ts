@@ -1,0 +1,69 @@
+import { RpcError } from "./errors.ts"
+
+export type Method = (params: readonly unknown[]) => unknown
+
+const maxBatch = 1000
+
+type Id = string | number | bigint | null
+type Answer = { jsonrpc: "2.0"; id: Id } & (
+  | { result: unknown }
+  | { error: { code: number; message: string; data?: unknown } }
+)
+
+const isId = (value: unknown): value is Id =>
+  value === null || typeof value === "string" || typeof value === "bigint" || Number.isSafeInteger(value)
+
+/** The answer to a request that could not be carried out. Anything but an RpcError is a fault of this program. */
+export const errorAnswer = (id: Id, cause: unknown): Answer => {
+  const error = cause instanceof RpcError ? cause : new RpcError("internal", "Internal error")
+  const { code, message, data } = error
+  return { jsonrpc: "2.0", id, error: data === undefined ? { code, message } : { code, message, data } }
+}
+
+/** JSON-RPC 2.0 over these methods: one request or a batch in, its answer out; undefined for notifications alone. */
+export const createRpc = (methods: Readonly<Record<string, Method>>) => {
+  const table = new Map(Object.entries(methods))
+
+  const answer = (request: unknown): Answer | undefined => {
+    let id: Id = null
+    try {
+      if (request === null || typeof request !== "object" || Array.isArray(request)) {
+        throw new RpcError("invalidRequest", "Invalid request: not an object")
+      }
+      const call: { jsonrpc?: unknown; id?: unknown; method?: unknown; params?: unknown } = request
+      if (call.id !== undefined && !isId(call.id)) {
+        throw new RpcError("invalidRequest", "Invalid request: id must be a string, an integer or null")
+      }
+      id = call.id ?? null
+      if (call.jsonrpc !== "2.0") throw new RpcError("invalidRequest", 'Invalid request: jsonrpc must be "2.0"')
+      if (typeof call.method !== "string") throw new RpcError("invalidRequest", "Invalid request: no method")
+      const method = table.get(call.method)
+      if (method === undefined) throw new RpcError("methodNotFound", "Method not found")
+      const params = call.params ?? []
+      if (!Array.isArray(params)) throw new RpcError("invalidParams", "Invalid params: an array is expected")
+      const result = method(params)
+      return call.id === undefined ? undefined : { jsonrpc: "2.0", id, result }
+    } catch (error) {
+      return isNotification(request) ? undefined : errorAnswer(id, error)
+    }
+  }
+
+  return (request: unknown): Answer | Answer[] | undefined => {
+    if (!Array.isArray(request)) return answer(request)
+    if (request.length === 0 || request.length > maxBatch) {
+      return errorAnswer(null, new RpcError("invalidRequest", `Invalid request: a batch holds 1 to ${maxBatch} calls`))
+    }
+    const answers = request.map(answer).filter((one) => one !== undefined)
+    return answers.length === 0 ? undefined : answers
+  }
+}
+
+// A well-formed call without an id wants no answer, not even an error; anything less well-formed gets one.
+const isNotification = (request: unknown): boolean =>
+  request !== null &&
+  typeof request === "object" &&
+  !("id" in request) &&
+  "jsonrpc" in request &&
+  request.jsonrpc === "2.0" &&
+  "method" in request &&
+  typeof request.method === "string"

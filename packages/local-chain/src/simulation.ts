@@ -1,0 +1,117 @@
+import { address } from "@solana/kit"
+import type { Address, EncodedAccount } from "@solana/kit"
+import { zstdCompressSync } from "node:zlib"
+import { invalidParams } from "./errors.ts"
+import { feeOf } from "./fee.ts"
+import { accountKeys } from "./svm.ts"
+import type { InnerInstruction, Run, Svm } from "./svm.ts"
+import { paysFee } from "./transaction-error.ts"
+import { base58, base64 } from "./wire.ts"
+import type { Wire } from "./wire.ts"
+
+export type AccountEncoding = "base58" | "base64" | "base64+zstd" | "jsonParsed"
+
+export type SimulationOptions = {
+  innerInstructions?: boolean
+  accounts?: { addresses: Address[]; encoding: AccountEncoding } | undefined
+  replacementBlockhash?: { blockhash: string; lastValidBlockHeight: bigint } | undefined
+}
+
+// Rent is no longer collected: this is what the network has in every account.
+const rentEpoch = 18_446_744_073_709_551_615n
+/** What an account counts for beside its data, and what a lookup table does, when a transaction loads it. */
+const accountOverhead = 64
+const lookupTableSize = 8248
+const upgradeableLoader = "BPFLoaderUpgradeab1e11111111111111111111111"
+
+/** An account as the JSON-RPC API shows it; `jsonParsed` falls back to base64, as it does for unknown programs. */
+export const showAccount = (account: EncodedAccount, encoding: AccountEncoding) => ({
+  lamports: account.lamports,
+  data: encodedData(account.data, encoding),
+  owner: account.programAddress,
+  executable: account.executable,
+  rentEpoch,
+  space: account.space,
+})
+
+const encodedData = (data: EncodedAccount["data"], encoding: AccountEncoding): [string, string] => {
+  if (encoding === "base64+zstd") return [base64(zstdCompressSync(Uint8Array.from(data))), encoding]
+  if (encoding !== "base58") return [base64(data), "base64"]
+  if (data.length > 128)
+    throw invalidParams("Encoded binary (base 58) data should be less than 128 bytes, please use Base64 encoding.")
+  return [base58(data), encoding]
+}
+
+/** The answer of simulateTransaction, and the data of a failed preflight. Throws RpcError. */
+export const simulation = (svm: Svm, { message }: Wire, run: Run, options: SimulationOptions = {}) => {
+  const { keys, loaded } = accountKeys(svm, message)
+  const reached = paysFee(run.err)
+  const fee = feeOf(message)
+  const after = new Map(run.postAccounts.map((account) => [account.address, account]))
+  const preBalances = keys.map(svm.balance)
+  const postBalances = keys.map((key, index) => {
+    if (run.err !== null) return (preBalances[index] ?? 0n) - (index === 0 ? fee : 0n)
+    return after.get(key)?.lamports ?? preBalances[index] ?? 0n
+  })
+  return {
+    err: run.err,
+    logs: run.logs,
+    accounts: options.accounts === undefined ? null : shownAccounts(svm, keys, run, options.accounts, after),
+    unitsConsumed: run.unitsConsumed,
+    loadedAccountsDataSize: reached ? loadedSize(svm, message, keys) : 0,
+    returnData: run.returnData,
+    innerInstructions: options.innerInstructions === true ? named(run.innerInstructions, keys) : null,
+    replacementBlockhash: options.replacementBlockhash ?? null,
+    fee: reached ? fee : null,
+    preBalances: reached ? preBalances : null,
+    postBalances: reached ? postBalances : null,
+    preTokenBalances: null,
+    postTokenBalances: null,
+    loadedAddresses: reached ? loaded : null,
+  }
+}
+
+const shownAccounts = (
+  svm: Svm,
+  keys: readonly Address[],
+  run: Run,
+  { addresses, encoding }: NonNullable<SimulationOptions["accounts"]>,
+  after: ReadonlyMap<Address, EncodedAccount>,
+) => {
+  if (encoding === "base58") throw invalidParams("base58 encoding not supported")
+  if (addresses.length > keys.length) throw invalidParams(`Too many accounts provided; max ${keys.length}`)
+  return addresses.map((wanted) => {
+    if (run.err !== null) return null
+    const current = svm.account(wanted)
+    const account = after.get(wanted) ?? (current.exists ? current : undefined)
+    return account === undefined ? null : showAccount(account, encoding)
+  })
+}
+
+/** Inner instructions with addresses in place of indexes. */
+const named = (lists: Run["innerInstructions"], keys: readonly Address[]) =>
+  lists.map(({ index, instructions }) => ({
+    index,
+    instructions: instructions.map(({ programIdIndex, accounts, data, stackHeight }: InnerInstruction) => ({
+      programId: keys[programIdIndex],
+      accounts: accounts.map((account) => keys[account]),
+      data,
+      stackHeight,
+    })),
+  }))
+
+/** The bytes a transaction loads, as its limit counts them: every account once, and the code behind its programs. */
+const loadedSize = (svm: Svm, message: Wire["message"], keys: readonly Address[]): number => {
+  const seen = new Set(keys)
+  let size = 0
+  for (const key of seen) {
+    const account = svm.account(key)
+    if (!account.exists) continue
+    size += account.data.length + accountOverhead
+    // A program account of this loader (tag 2) names the account with its code, which the set then holds once.
+    if (account.programAddress === upgradeableLoader && account.data[0] === 2)
+      seen.add(address(base58(account.data.slice(4, 36))))
+  }
+  const lookups = "addressTableLookups" in message ? (message.addressTableLookups?.length ?? 0) : 0
+  return size + lookups * lookupTableSize
+}

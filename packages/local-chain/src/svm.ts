@@ -1,0 +1,127 @@
+import { address, lamports } from "@solana/kit"
+import type { Address, EncodedAccount, MaybeEncodedAccount, SignatureBytes, Transaction } from "@solana/kit"
+import { Clock, FailedTransactionMetadata, LiteSVM } from "litesvm"
+import type { TransactionMetadata } from "litesvm"
+import { isFeesOnly, transactionError } from "./transaction-error.ts"
+import type { TransactionError } from "./transaction-error.ts"
+import { base58, base64 } from "./wire.ts"
+import type { Message, Wire } from "./wire.ts"
+
+export type InnerInstruction = { programIdIndex: number; accounts: number[]; data: string; stackHeight: number }
+
+/** What a run of a transaction left behind. `postAccounts` are those that it may write; none when it failed. */
+export type Run = {
+  readonly err: TransactionError | null
+  readonly logs: string[]
+  readonly unitsConsumed: bigint
+  readonly returnData: { programId: string; data: [string, "base64"] } | null
+  readonly innerInstructions: { index: number; instructions: InnerInstruction[] }[]
+  readonly postAccounts: readonly EncodedAccount[]
+}
+
+export const systemProgram = address("11111111111111111111111111111111")
+
+/**
+ * The virtual machine with its own checks of signatures, blockhashes and replays switched off: it knows one valid
+ * blockhash and no commitment, so those checks are the ledger's.
+ */
+export const createSvm = () => {
+  const svm = new LiteSVM().withSigverify(false).withBlockhashCheck(false).withTransactionHistory(0n)
+
+  const balance = (account: Address): bigint => svm.getBalance(account) ?? 0n
+
+  const fund = (account: Address, amount: bigint): void => {
+    const empty = { data: new Uint8Array(), executable: false, programAddress: systemProgram, space: 0n }
+    svm.setAccount({ ...empty, ...svm.getAccount(account), address: account, lamports: lamports(amount) })
+  }
+
+  return {
+    account: (account: Address): MaybeEncodedAccount => svm.getAccount(account),
+    balance,
+    fund,
+    latestBlockhash: (): string => svm.latestBlockhash(),
+    rentExemption: (bytes: bigint): bigint => svm.minimumBalanceForRentExemption(bytes),
+
+    /** Moves the VM to its next blockhash. */
+    nextBlockhash: (): string => {
+      svm.expireBlockhash()
+      return svm.latestBlockhash()
+    },
+
+    /** Shows programs this slot, time (Unix seconds) and the hashes of earlier slots, newest first. */
+    setTime: (slot: bigint, unixTime: bigint, slotHashes: { slot: bigint; hash: string }[]): void => {
+      svm.setClock(new Clock(slot, 0n, 0n, 1n, unixTime))
+      svm.setSlotHashes(slotHashes)
+    },
+
+    simulate: (transaction: Wire): Run => {
+      const result = svm.simulateTransaction(forVm(transaction))
+      if (result instanceof FailedTransactionMetadata) return run(result.meta(), transactionError(result))
+      return run(result.meta(), null, result.postAccounts())
+    },
+
+    /** Runs a transaction for good. `landed`: whether it got as far as paying its fee (in lamports). */
+    execute: (transaction: Wire, fee: bigint): Run & { landed: boolean } => {
+      const payer = transaction.message.staticAccounts[0] ?? systemProgram
+      const before = balance(payer)
+      const result = svm.sendTransaction(forVm(transaction))
+      if (!(result instanceof FailedTransactionMetadata)) return { ...run(result, null), landed: true }
+      const err = transactionError(result)
+      if (isFeesOnly(err) && before >= fee) fund(payer, before - fee)
+      return { ...run(result.meta(), err), landed: balance(payer) < before }
+    },
+  }
+}
+
+export type Svm = ReturnType<typeof createSvm>
+
+// The bindings take kit's transaction and write its signatures one after the other: keyed by place, not by signer,
+// so that a message naming a signer twice keeps both and stays decodable.
+const forVm = ({ messageBytes, signatures }: Wire): Transaction => ({
+  messageBytes: messageBytes as unknown as Transaction["messageBytes"],
+  signatures: Object.fromEntries(signatures.map((bytes, index) => [index, bytes as SignatureBytes])),
+})
+
+const run = (meta: TransactionMetadata, err: TransactionError | null, postAccounts: EncodedAccount[] = []): Run => {
+  const returned = meta.returnData()
+  return {
+    err,
+    logs: meta.logs(),
+    unitsConsumed: meta.computeUnitsConsumed(),
+    returnData:
+      returned.data().length === 0
+        ? null
+        : { programId: base58(returned.programId()), data: [base64(returned.data()), "base64"] },
+    innerInstructions: meta
+      .innerInstructions()
+      .map((list, index) => ({
+        index,
+        instructions: list.map((inner) => {
+          const instruction = inner.instruction()
+          return {
+            programIdIndex: instruction.programIdIndex(),
+            accounts: [...instruction.accounts()],
+            data: base58(instruction.data()),
+            stackHeight: inner.stackHeight(),
+          }
+        }),
+      }))
+      .filter(({ instructions }) => instructions.length > 0),
+    postAccounts,
+  }
+}
+
+/** The accounts of a message in the order its instructions count them: its own, then those of lookup tables. */
+export const accountKeys = (svm: Svm, message: Message) => {
+  const loaded = { writable: [] as Address[], readonly: [] as Address[] }
+  const lookups = ("addressTableLookups" in message ? message.addressTableLookups : undefined) ?? []
+  for (const { lookupTableAddress, readonlyIndexes, writableIndexes } of lookups) {
+    const table = svm.account(lookupTableAddress)
+    if (!table.exists) continue
+    // A table is 56 bytes of settings, then addresses of 32 bytes.
+    const at = (index: number) => address(base58(table.data.slice(56 + index * 32, 88 + index * 32)))
+    loaded.writable.push(...writableIndexes.map(at))
+    loaded.readonly.push(...readonlyIndexes.map(at))
+  }
+  return { keys: [...message.staticAccounts, ...loaded.writable, ...loaded.readonly], loaded }
+}

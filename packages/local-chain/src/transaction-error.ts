@@ -1,0 +1,114 @@
+import type { FailedTransactionMetadata } from "litesvm"
+
+/** A transaction's error as the JSON-RPC API spells it: `"BlockhashNotFound"`, `{"InstructionError":[0,{"Custom":1}]}`. */
+export type TransactionError = string | { [name: string]: unknown }
+
+// The VM's bindings number their errors: these are the names, in that order, with the words of those that occur here.
+const transactionErrors: readonly (readonly [name: string, words?: string])[] = [
+  ["AccountInUse"],
+  ["AccountLoadedTwice"],
+  ["AccountNotFound", "Attempt to debit an account but found no record of a prior credit."],
+  ["ProgramAccountNotFound", "Attempt to load a program that does not exist"],
+  ["InsufficientFundsForFee", "Insufficient funds for fee"],
+  ["InvalidAccountForFee", "This account may not be used to pay transaction fees"],
+  ["AlreadyProcessed", "This transaction has already been processed"],
+  ["BlockhashNotFound", "Blockhash not found"],
+  ["CallChainTooDeep"],
+  ["MissingSignatureForFee"],
+  ["InvalidAccountIndex", "Transaction contains an invalid account reference"],
+  ["SignatureFailure", "Transaction did not pass signature verification"],
+  ["InvalidProgramForExecution", "This program may not be used for executing instructions"],
+  ["SanitizeFailure", "Transaction failed to sanitize accounts offsets correctly"],
+  ["ClusterMaintenance"],
+  ["AccountBorrowOutstanding"],
+  ["WouldExceedMaxBlockCostLimit"],
+  ["UnsupportedVersion"],
+  ["InvalidWritableAccount"],
+  ["WouldExceedMaxAccountCostLimit"],
+  ["WouldExceedAccountDataBlockLimit"],
+  ["TooManyAccountLocks", "Transaction locked too many accounts"],
+  ["AddressLookupTableNotFound", "Transaction loads an address table account that doesn't exist"],
+  ["InvalidAddressLookupTableOwner", "Transaction loads an address table account with an invalid owner"],
+  ["InvalidAddressLookupTableData", "Transaction loads an address table account with invalid data"],
+  ["InvalidAddressLookupTableIndex", "Transaction address table lookup uses an invalid index"],
+  ["InvalidRentPayingAccount"],
+  ["WouldExceedMaxVoteCostLimit"],
+  ["WouldExceedAccountDataTotalLimit"],
+  ["MaxLoadedAccountsDataSizeExceeded", "Transaction exceeded max loaded accounts data size cap"],
+  ["ResanitizationNeeded"],
+  ["InvalidLoadedAccountsDataSizeLimit"],
+  ["UnbalancedTransaction"],
+  ["ProgramCacheHitMaxLimit"],
+  ["CommitCancelled"],
+]
+
+const instructionErrors =
+  `GenericError InvalidArgument InvalidInstructionData InvalidAccountData AccountDataTooSmall InsufficientFunds
+  IncorrectProgramId MissingRequiredSignature AccountAlreadyInitialized UninitializedAccount UnbalancedInstruction
+  ModifiedProgramId ExternalAccountLamportSpend ExternalAccountDataModified ReadonlyLamportChange ReadonlyDataModified
+  DuplicateAccountIndex ExecutableModified RentEpochModified NotEnoughAccountKeys AccountDataSizeChanged
+  AccountNotExecutable AccountBorrowFailed AccountBorrowOutstanding DuplicateAccountOutOfSync InvalidError
+  ExecutableDataModified ExecutableLamportChange ExecutableAccountNotRentExempt UnsupportedProgramId CallDepth
+  MissingAccount ReentrancyNotAllowed MaxSeedLengthExceeded InvalidSeeds InvalidRealloc ComputationalBudgetExceeded
+  PrivilegeEscalation ProgramEnvironmentSetupFailure ProgramFailedToComplete ProgramFailedToCompile Immutable
+  IncorrectAuthority AccountNotRentExempt InvalidAccountOwner ArithmeticOverflow UnsupportedSysvar IllegalOwner
+  MaxAccountsDataAllocationsExceeded MaxAccountsExceeded MaxInstructionTraceLengthExceeded
+  BuiltinProgramsMustConsumeComputeUnits BorshIoError`.split(/\s+/)
+
+/** Errors found before a transaction reaches a bank: a validator's RPC refuses such a transaction as an invalid parameter. */
+const unsanitary: ReadonlySet<unknown> = new Set([
+  "SanitizeFailure",
+  "AddressLookupTableNotFound",
+  "InvalidAddressLookupTableOwner",
+  "InvalidAddressLookupTableData",
+  "InvalidAddressLookupTableIndex",
+])
+
+/** Errors of loading the programs, after the payer was found able to pay: such a transaction lands and pays its fee. */
+const feesOnly: ReadonlySet<unknown> = new Set([
+  "ProgramAccountNotFound",
+  "InvalidProgramForExecution",
+  "MaxLoadedAccountsDataSizeExceeded",
+])
+
+export const isUnsanitary = (error: TransactionError | null) => unsanitary.has(error)
+/** Whether a run that ended so got as far as paying its fee. */
+export const paysFee = (error: TransactionError | null): boolean =>
+  typeof error === "object"
+    ? error === null || "InstructionError" in error || "InsufficientFundsForRent" in error
+    : feesOnly.has(error)
+export const isFeesOnly = (error: TransactionError | null) => feesOnly.has(error)
+
+export const transactionError = (failed: FailedTransactionMetadata): TransactionError => {
+  const error = failed.err()
+  if (typeof error === "number") return transactionErrors[error]?.[0] ?? "SanitizeFailure"
+  if ("err" in error) {
+    const cause = error.err()
+    if (typeof cause === "number")
+      return { InstructionError: [error.index, instructionErrors[cause] ?? "GenericError"] }
+    return { InstructionError: [error.index, "code" in cause ? { Custom: cause.code } : "BorshIoError"] }
+  }
+  if ("index" in error) return { DuplicateInstruction: error.index }
+  // The two errors that name an account have one shape in the bindings.
+  const name = String(error).includes("InsufficientFundsForRent")
+    ? "InsufficientFundsForRent"
+    : "ProgramExecutionTemporarilyRestricted"
+  return { [name]: { account_index: error.accountIndex } }
+}
+
+const spaced = (name: string) => name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase()
+
+/** The error in words, as a validator puts them after "Transaction simulation failed: ". */
+export const describe = (error: TransactionError): string => {
+  if (typeof error === "string") return transactionErrors.find(([name]) => name === error)?.[1] ?? spaced(error)
+  if ("InsufficientFundsForRent" in error) return "Transaction results in an account with insufficient funds for rent"
+  if ("DuplicateInstruction" in error) return "Transaction contains a duplicate instruction that is not allowed"
+  const failure = error["InstructionError"]
+  if (!Array.isArray(failure)) return spaced(Object.keys(error).join(" "))
+  const [index, cause]: unknown[] = failure
+  const words = typeof cause === "string" ? spaced(cause) : `custom program error: 0x${customCode(cause).toString(16)}`
+  return `Error processing Instruction ${String(index)}: ${words}`
+}
+
+const customCode = (cause: unknown): number =>
+  cause !== null && typeof cause === "object" && "Custom" in cause ? Number(cause.Custom) : 0

@@ -1,0 +1,73 @@
+import { RpcError } from "./errors.ts"
+import { resultOf } from "./ledger.ts"
+import type { Landed } from "./ledger.ts"
+import { base58, base64 } from "./wire.ts"
+import type { Wire } from "./wire.ts"
+
+type Options = { encoding: "json" | "base58" | "base64"; maxSupportedTransactionVersion?: number | undefined }
+
+/** A landed transaction as getTransaction shows it. Throws RpcError for a version that the caller did not ask for. */
+export const showTransaction = (landed: Landed, { encoding, maxSupportedTransactionVersion }: Options) => {
+  const { balances, block, fee, loaded, run, transaction } = landed
+  const { version } = transaction.message
+  if (version !== "legacy" && (maxSupportedTransactionVersion ?? -1) < version) {
+    throw new RpcError(
+      "unsupportedTransactionVersion",
+      `Transaction version (${version}) is not supported by the requesting client. ` +
+        `Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
+    )
+  }
+  return {
+    slot: block.slot,
+    blockTime: block.time,
+    ...(maxSupportedTransactionVersion === undefined ? {} : { version }),
+    transaction: encoding === "json" ? asJson(transaction) : [text(transaction, encoding), encoding],
+    meta: {
+      err: run.err,
+      status: resultOf(run.err),
+      fee,
+      preBalances: balances.pre,
+      postBalances: balances.post,
+      innerInstructions: run.innerInstructions,
+      logMessages: run.logs,
+      preTokenBalances: null,
+      postTokenBalances: null,
+      rewards: null,
+      loadedAddresses: loaded,
+      ...(run.returnData === null ? {} : { returnData: run.returnData }),
+      computeUnitsConsumed: run.unitsConsumed,
+    },
+  }
+}
+
+const text = ({ bytes }: Wire, encoding: "base58" | "base64") => (encoding === "base58" ? base58(bytes) : base64(bytes))
+
+const asJson = ({ message, signatures }: Wire) => ({
+  signatures: signatures.map(base58),
+  message: {
+    accountKeys: message.staticAccounts,
+    header: {
+      numRequiredSignatures: message.header.numSignerAccounts,
+      numReadonlySignedAccounts: message.header.numReadonlySignerAccounts,
+      numReadonlyUnsignedAccounts: message.header.numReadonlyNonSignerAccounts,
+    },
+    instructions: message.instructions.map(({ accountIndices = [], data = new Uint8Array(), programAddressIndex }) => ({
+      programIdIndex: programAddressIndex,
+      accounts: accountIndices,
+      data: base58(data),
+      stackHeight: 1,
+    })),
+    recentBlockhash: message.lifetimeToken,
+    ...("addressTableLookups" in message
+      ? {
+          addressTableLookups: message.addressTableLookups?.map(
+            ({ lookupTableAddress, readonlyIndexes, writableIndexes }) => ({
+              accountKey: lookupTableAddress,
+              writableIndexes,
+              readonlyIndexes,
+            }),
+          ),
+        }
+      : {}),
+  },
+})

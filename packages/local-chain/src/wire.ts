@@ -1,0 +1,135 @@
+import { verify } from "node:crypto"
+import {
+  getAddressEncoder,
+  getBase58Decoder,
+  getBase58Encoder,
+  getCompiledTransactionMessageDecoder,
+  getCompiledTransactionMessageEncoder,
+  getShortU16Decoder,
+} from "@solana/kit"
+import type {
+  CompiledTransactionMessage,
+  CompiledTransactionMessageWithLifetime,
+  ReadonlyUint8Array,
+} from "@solana/kit"
+import { invalidParams } from "./errors.ts"
+
+/** A packet of the network holds no more. */
+const maxBytes = 1232
+const signatureBytes = 64
+
+export type Encoding = "base58" | "base64"
+
+export type Message = Exclude<CompiledTransactionMessage, { version: 1 }> & CompiledTransactionMessageWithLifetime
+
+export type Wire = {
+  readonly bytes: Uint8Array
+  readonly message: Message
+  readonly messageBytes: Uint8Array
+  readonly signatures: readonly Uint8Array[]
+}
+
+const addressBytes = getAddressEncoder()
+const base58Text = getBase58Decoder()
+const base58Bytes = getBase58Encoder()
+const shortU16 = getShortU16Decoder()
+const messageDecoder = getCompiledTransactionMessageDecoder()
+const messageEncoder = getCompiledTransactionMessageEncoder()
+
+export const base58 = (bytes: ReadonlyUint8Array): string => base58Text.decode(bytes)
+export const base64 = (bytes: ReadonlyUint8Array): string => Buffer.from(bytes).toString("base64")
+
+const decoded = (text: string, encoding: Encoding): Uint8Array => {
+  // The longest text that can hold a packet; decoding base58 takes quadratic time.
+  const most = encoding === "base58" ? 1683 : 1644
+  if (text.length > most) throw invalidParams(`${encoding} text too large: ${text.length} characters (max: ${most})`)
+  const bytes = encoding === "base64" ? Buffer.from(text, "base64") : decodedBase58(text)
+  if (encoding === "base64" && base64(bytes) !== text) throw invalidParams("invalid base64 encoding")
+  if (bytes.length > maxBytes) throw invalidParams(`too large: ${bytes.length} bytes (max: ${maxBytes} bytes)`)
+  return Uint8Array.from(bytes)
+}
+
+const decodedBase58 = (text: string): ReadonlyUint8Array => {
+  try {
+    return base58Bytes.encode(text)
+  } catch {
+    throw invalidParams("invalid base58 encoding")
+  }
+}
+
+/**
+ * The message at the start of these bytes. What follows it is left off, as validators do. Only bytes that encode
+ * back to themselves pass: the VM's native side ends the process on bytes that it cannot decode.
+ */
+const readMessage = (bytes: Uint8Array): { message: Message; messageBytes: Uint8Array } => {
+  let message: CompiledTransactionMessage & CompiledTransactionMessageWithLifetime
+  let canonical: ReadonlyUint8Array
+  try {
+    message = messageDecoder.decode(bytes)
+    canonical = messageEncoder.encode(message)
+  } catch {
+    throw invalidParams("failed to deserialize the transaction message")
+  }
+  if (message.version === 1) throw invalidParams("transaction message version 1 is not supported here")
+  const messageBytes = bytes.slice(0, canonical.length)
+  if (Buffer.compare(messageBytes, Uint8Array.from(canonical)) !== 0) {
+    throw invalidParams("failed to deserialize the transaction message")
+  }
+  return { message, messageBytes }
+}
+
+/** Bytes as the network carries them: a count, the signatures, the message. Throws RpcError. */
+export const readWire = (text: string, encoding: Encoding): Wire => {
+  const bytes = decoded(text, encoding)
+  let count: number
+  let start: number
+  try {
+    ;[count, start] = shortU16.read(bytes, 0)
+  } catch {
+    throw invalidParams("failed to deserialize the transaction: no signature count")
+  }
+  const end = start + count * signatureBytes
+  if (start !== 1 || end > bytes.length)
+    throw invalidParams("failed to deserialize the transaction: bad signature count")
+  const signatures = Array.from({ length: count }, (_, index) =>
+    bytes.slice(start + index * signatureBytes, start + (index + 1) * signatureBytes),
+  )
+  return wire(signatures, readMessage(bytes.slice(end)))
+}
+
+/** A message alone, as a transaction with empty signatures. Throws RpcError. */
+export const readUnsigned = (text: string): Wire => {
+  const { message, messageBytes } = readMessage(decoded(text, "base64"))
+  const signatures = Array.from({ length: message.header.numSignerAccounts }, () => new Uint8Array(signatureBytes))
+  return wire(signatures, { message, messageBytes })
+}
+
+const wire = (signatures: Uint8Array[], { message, messageBytes }: Pick<Wire, "message" | "messageBytes">): Wire => {
+  const signers = message.header.numSignerAccounts
+  if (signers === 0 || signatures.length !== signers || signers > message.staticAccounts.length) {
+    throw invalidParams("invalid transaction: Transaction failed to sanitize accounts offsets correctly")
+  }
+  const bytes = Uint8Array.from(Buffer.concat([Uint8Array.of(signatures.length), ...signatures, messageBytes]))
+  return { bytes, message, messageBytes, signatures }
+}
+
+export const firstSignature = (transaction: Wire): string => base58(transaction.signatures[0] ?? new Uint8Array())
+
+export const withBlockhash = ({ message, signatures }: Wire, blockhash: string): Wire => {
+  const replaced: Message = { ...message, lifetimeToken: blockhash }
+  return wire([...signatures], { message: replaced, messageBytes: Uint8Array.from(messageEncoder.encode(replaced)) })
+}
+
+/** Whether each required signer's Ed25519 signature stands over the message. */
+export const isSigned = ({ message, messageBytes, signatures }: Wire): boolean =>
+  signatures.every((signature, index) => {
+    const signer = message.staticAccounts[index]
+    if (signer === undefined) return false
+    const x = Buffer.from(addressBytes.encode(signer)).toString("base64url")
+    const key = { kty: "OKP", crv: "Ed25519", x }
+    try {
+      return verify(null, messageBytes, { key, format: "jwk" }, signature)
+    } catch {
+      return false // an address that is no point of the curve signs nothing
+    }
+  })

@@ -1,0 +1,178 @@
+import fc from "fast-check"
+import { connect } from "node:net"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { createLocalChain } from "../src/index.ts"
+import { fundedSigner, memo, signed, startChain, stripped, transfer } from "./fixture.ts"
+import type { Chain } from "./fixture.ts"
+
+let chain: Chain
+beforeAll(async () => {
+  chain = await startChain()
+})
+afterAll(() => chain.close())
+
+const answer = async (body: string) => {
+  const response = await chain.post(body)
+  return { status: response.status, text: await response.text() }
+}
+const error = (code: number, id: unknown = null) => ({ jsonrpc: "2.0", id, error: { code } })
+
+test.for([
+  ["no JSON", "{", -32700],
+  ["bytes that are no UTF-8", Buffer.from([0x22, 0xff, 0x22]), -32700],
+  ["a bare value", "1", -32600],
+  ["an empty batch", "[]", -32600],
+  ["a batch of more than 1,000", JSON.stringify(Array(1001).fill(1)), -32600],
+  ["arrays nested too deep", "[".repeat(500_000), -32700],
+  ["another version", '{"jsonrpc":"1.0","id":1,"method":"getSlot"}', -32600, 1],
+  ["no method", '{"jsonrpc":"2.0","id":1}', -32600, 1],
+  ["a fractional id", '{"jsonrpc":"2.0","id":1.5,"method":"getSlot"}', -32600],
+  ["an object id", '{"jsonrpc":"2.0","id":{},"method":"getSlot"}', -32600],
+  ["an unknown method", '{"jsonrpc":"2.0","id":"a","method":"nope"}', -32601, "a"],
+  ["a method of every object", '{"jsonrpc":"2.0","id":1,"method":"constructor"}', -32601, 1],
+  ["named parameters", '{"jsonrpc":"2.0","id":1,"method":"getSlot","params":{}}', -32602, 1],
+  ["too many parameters", '{"jsonrpc":"2.0","id":1,"method":"getSlot","params":[{},1]}', -32602, 1],
+  ["an unknown commitment", '{"jsonrpc":"2.0","id":1,"method":"getSlot","params":[{"commitment":"max"}]}', -32602, 1],
+  ["a slot that is no u64", '{"jsonrpc":"2.0","id":1,"method":"getSlot","params":[{"minContextSlot":-1}]}', -32602, 1],
+  ["no address", '{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["x"]}', -32602, 1],
+] as const)("%s is answered with its JSON-RPC error", async ([, body, code, id]) => {
+  const response = await chain.post(body as string)
+  expect(response.status).toBe(200)
+  expect(await response.json()).toMatchObject(error(code, id))
+})
+
+test("a batch is answered one by one in order, notifications not at all", async () => {
+  const { text } = await answer(
+    '[{"jsonrpc":"2.0","id":1,"method":"getHealth"},{"jsonrpc":"2.0","method":"getHealth"},{"jsonrpc":"2.0","id":2,"method":"nope"},5]',
+  )
+  expect(JSON.parse(text)).toMatchObject([{ id: 1, result: "ok" }, error(-32601, 2), error(-32600)])
+  expect(await answer('{"jsonrpc":"2.0","method":"getHealth"}')).toEqual({ status: 204, text: "" })
+  expect(await answer('[{"jsonrpc":"2.0","method":"nope"}]')).toEqual({ status: 204, text: "" })
+})
+
+test("numbers beyond 2^53 keep every digit, in an id as in a slot", async () => {
+  const id = "9007199254740993"
+  expect((await answer(`{"jsonrpc":"2.0","id":${id},"method":"getHealth"}`)).text).toContain(`"id":${id},`)
+  const slot = '{"jsonrpc":"2.0","id":1,"method":"getSlot","params":[{"minContextSlot":SLOT}]}'
+  const code = async (text: string) => JSON.parse((await answer(slot.replace("SLOT", text))).text).error.code
+  expect(await code("18446744073709551615")).toBe(-32016)
+  expect(await code("18446744073709551616")).toBe(-32602)
+})
+
+test("HTTP that is no JSON-RPC call gets a plain answer that says what is wanted", async () => {
+  const health = await fetch(`${chain.url}/health`)
+  expect([health.status, await health.text()]).toEqual([200, "ok"])
+  const page = await fetch(chain.url)
+  expect([page.status, page.headers.get("allow")]).toEqual([405, "POST, OPTIONS"])
+  expect((await chain.post("{}", { "content-type": "text/plain" })).status).toBe(415)
+  expect((await chain.post(" ".repeat(8_000_000))).status).toBe(413)
+  const preflight = await fetch(chain.url, { method: "OPTIONS" })
+  expect([preflight.status, preflight.headers.get("access-control-allow-origin")]).toEqual([204, "*"])
+})
+
+test("a client that goes away in the middle of its body harms nobody", async () => {
+  const { hostname, port } = new URL(chain.url)
+  const socket = connect(Number(port), hostname)
+  socket.write("POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{")
+  await new Promise((resolve) => socket.end(() => resolve(undefined)))
+  expect((await answer('{"jsonrpc":"2.0","id":1,"method":"getHealth"}')).status).toBe(200)
+})
+
+test("two chains with the same clock have the same genesis, blockhashes and faucet", () => {
+  const ask = (method: string, ...params: unknown[]) =>
+    createLocalChain({ now: () => 0 }).handle({ jsonrpc: "2.0", id: 1, method, params })
+  for (const method of ["getGenesisHash", "getLatestBlockhash"]) expect(ask(method)).toEqual(ask(method))
+  const airdrop = () => ask("requestAirdrop", "SysvarC1ock11111111111111111111111111111111", 1_000_000_000)
+  expect(airdrop()).toEqual(airdrop())
+})
+
+test("a clock set back does not take the chain back", () => {
+  let now = 1_000_000
+  const { handle } = createLocalChain({ now: () => now })
+  const slot = () => handle({ jsonrpc: "2.0", id: 1, method: "getSlot", params: [{ commitment: "processed" }] })
+  now += 4000
+  const ahead = slot()
+  now -= 3_000_000
+  expect(slot()).toEqual(ahead)
+})
+
+test("a chain left alone for a year knows only its newest blockhashes", () => {
+  let now = 0
+  const { handle } = createLocalChain({ now: () => now })
+  const call = (method: string, ...params: unknown[]) =>
+    handle({ jsonrpc: "2.0", id: 1, method, params }) as { result: any } // oxlint-disable-line typescript/no-explicit-any
+  const { blockhash } = call("getLatestBlockhash").result.value
+  now += 365 * 86_400_000
+  expect(call("isBlockhashValid", blockhash).result.value).toBe(false)
+  expect(call("getBlockHeight", { commitment: "processed" }).result).toBe(32n + (365n * 86_400_000n) / 400n)
+})
+
+test("no JSON value breaks a method: an answer with a result or an error comes back", () => {
+  const { handle } = createLocalChain({ now: () => 0 })
+  const methods = [
+    "sendTransaction",
+    "simulateTransaction",
+    "getFeeForMessage",
+    "getSignatureStatuses",
+    "getTransaction",
+    "requestAirdrop",
+    "getAccountInfo",
+    "getSlot",
+    "getMinimumBalanceForRentExemption",
+  ]
+  fc.assert(
+    fc.property(fc.constantFrom(...methods), fc.array(fc.jsonValue(), { maxLength: 3 }), (method, params) => {
+      const { error: refused, result } = handle({ jsonrpc: "2.0", id: 1, method, params }) as {
+        error?: { code: number }
+        result?: unknown
+      }
+      expect(refused === undefined ? result : refused.code).not.toBe(-32603)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test("no change to a transaction's bytes ends the process or is called an internal error", async () => {
+  const { handle } = createLocalChain({ now: () => 0 })
+  const { result } = handle({ jsonrpc: "2.0", id: 1, method: "getLatestBlockhash" }) as {
+    result: { value: { blockhash: string } }
+  }
+  const payer = await fundedSigner(chain)
+  handle({ jsonrpc: "2.0", id: 1, method: "requestAirdrop", params: [payer.address, 1_000_000_000] })
+  const to = payer.address
+  const seeds = await Promise.all(
+    (["legacy", 0] as const).map((version) =>
+      signed(payer, [transfer(payer.address, to, 5n), memo("fuzz")], result.value.blockhash, version),
+    ),
+  )
+  const withTable = await signed(payer, [transfer(payer.address, to, 5n)], result.value.blockhash, 0, { [to]: [to] })
+  const change = fc.record({ at: fc.nat(), value: fc.oneof(fc.nat(9), fc.nat(255)) })
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...seeds, withTable),
+      fc.array(change, { maxLength: 4 }),
+      fc.option(fc.nat(300), { freq: 8 }),
+      (seed, changes, length) => {
+        const bytes = Buffer.from(seed, "base64")
+        // The signature's bytes decide nothing: change what comes before and after it.
+        for (const { at, value } of changes) {
+          const place = at % (bytes.length - 64)
+          bytes[place === 0 ? 0 : place + 64] = value
+        }
+        const wire = bytes.subarray(0, length ?? bytes.length).toString("base64")
+        const options = { encoding: "base64", commitment: "processed", skipPreflight: true }
+        const calls = [
+          ["simulateTransaction", wire, { ...options, accounts: { addresses: [to] }, innerInstructions: true }],
+          ["simulateTransaction", wire, { ...options, replaceRecentBlockhash: true }],
+          ["sendTransaction", wire, options],
+          ["getFeeForMessage", stripped(wire).message],
+        ]
+        for (const [method, ...params] of calls) {
+          const { error: refused } = handle({ jsonrpc: "2.0", id: 1, method, params }) as { error?: { code: number } }
+          expect([undefined, -32602]).toContain(refused?.code)
+        }
+      },
+    ),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,228 @@
+import {
+  generateKeyPairSigner,
+  getBase58Decoder,
+  isSolanaError,
+  SOLANA_ERROR__INSTRUCTION_ERROR__CUSTOM,
+  SOLANA_ERROR__JSON_RPC__INVALID_PARAMS,
+  SOLANA_ERROR__JSON_RPC__SERVER_ERROR_MIN_CONTEXT_SLOT_NOT_REACHED,
+  SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE,
+  SOLANA_ERROR__JSON_RPC__SERVER_ERROR_TRANSACTION_SIGNATURE_VERIFICATION_FAILURE,
+  SOLANA_ERROR__TRANSACTION_ERROR__ALREADY_PROCESSED,
+  SOLANA_ERROR__TRANSACTION_ERROR__BLOCKHASH_NOT_FOUND,
+} from "@solana/kit"
+import type { Base64EncodedWireTransaction, Signature } from "@solana/kit"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { fundedSigner, memo, signed, startChain, stripped, transfer } from "./fixture.ts"
+import type { Chain } from "./fixture.ts"
+
+let chain: Chain
+beforeEach(async () => {
+  chain = await startChain()
+})
+afterEach(() => chain.close())
+
+const latest = async () => (await chain.rpc.getLatestBlockhash().send()).value.blockhash
+const send = (wire: Base64EncodedWireTransaction, skipPreflight = false) =>
+  chain.rpc.sendTransaction(wire, { encoding: "base64", skipPreflight }).send()
+const statusOf = async (signature: Signature, searchTransactionHistory = false) =>
+  (await chain.rpc.getSignatureStatuses([signature], { searchTransactionHistory }).send()).value[0]
+/** A raw send whose preflight knows the hashes of confirmed blocks, as the client's does. */
+const rawSend = (wire: string) =>
+  chain.call("sendTransaction", wire, { encoding: "base64", preflightCommitment: "confirmed" })
+const refusal = async (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => expect.fail("the call was expected to fail"),
+    (error: unknown) => error,
+  )
+
+test("a transfer moves its lamports, costs 5,000 and goes from processed to confirmed to finalized", async () => {
+  const payer = await fundedSigner(chain)
+  const to = (await generateKeyPairSigner()).address
+  const signature = await send(await signed(payer, [transfer(payer.address, to, 1_000_000_000n)], await latest()))
+  expect((await chain.rpc.getBalance(to).send()).value).toBe(1_000_000_000n)
+  expect((await chain.rpc.getBalance(payer.address).send()).value).toBe(3_999_995_000n)
+
+  const slot = await chain.rpc.getSlot({ commitment: "processed" }).send()
+  expect(await statusOf(signature)).toMatchObject({
+    slot,
+    confirmations: 0n,
+    confirmationStatus: "processed",
+    err: null,
+  })
+  chain.pass(1)
+  expect(await statusOf(signature)).toMatchObject({ slot, confirmations: 1n, confirmationStatus: "confirmed" })
+  chain.pass(30)
+  expect(await statusOf(signature)).toMatchObject({ slot, confirmations: 31n, confirmationStatus: "confirmed" })
+  chain.pass(1)
+  expect(await statusOf(signature)).toMatchObject({ slot, confirmations: null, confirmationStatus: "finalized" })
+})
+
+test("an old status is found only by a search of the transaction history", async () => {
+  const payer = await fundedSigner(chain)
+  const signature = await send(await signed(payer, [memo("old")], await latest()))
+  chain.pass(32 + 150)
+  expect(await statusOf(signature)).toMatchObject({ confirmationStatus: "finalized" })
+  chain.pass(1)
+  expect(await statusOf(signature)).toBeNull()
+  expect(await statusOf(signature, true)).toMatchObject({ confirmationStatus: "finalized" })
+})
+
+test("a failing program is refused by preflight with the error, its logs and no fee", async () => {
+  const payer = await fundedSigner(chain)
+  const wire = await signed(payer, [transfer(payer.address, payer.address, 9_000_000_000n)], await latest())
+  const error = await refusal(send(wire))
+  if (!isSolanaError(error, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE)) throw error
+  expect(isSolanaError(error.cause, SOLANA_ERROR__INSTRUCTION_ERROR__CUSTOM)).toBe(true)
+  expect(error.cause).toMatchObject({ context: { index: 0, code: 1 } })
+  expect(error.context.logs?.at(-1)).toContain("custom program error: 0x1")
+  expect((await chain.rpc.getBalance(payer.address).send()).value).toBe(5_000_000_000n)
+
+  const { error: raw } = await rawSend(wire)
+  expect(raw).toMatchObject({
+    code: -32002,
+    message: "Transaction simulation failed: Error processing Instruction 0: custom program error: 0x1",
+    data: { err: { InstructionError: [0, { Custom: 1 }] }, accounts: null, unitsConsumed: 150, returnData: null },
+  })
+})
+
+test("without preflight a failing transaction lands with its error and pays its fee", async () => {
+  const payer = await fundedSigner(chain)
+  const wire = await signed(payer, [transfer(payer.address, payer.address, 9_000_000_000n)], await latest())
+  const signature = await send(wire, true)
+  const { result } = await chain.call("getSignatureStatuses", [signature])
+  expect(result.value[0]).toMatchObject({
+    err: { InstructionError: [0, { Custom: 1 }] },
+    status: { Err: { InstructionError: [0, { Custom: 1 }] } },
+  })
+  expect((await chain.rpc.getBalance(payer.address).send()).value).toBe(4_999_995_000n)
+})
+
+test("a transaction that calls what is no program lands and pays its fee", async () => {
+  const payer = await fundedSigner(chain)
+  const { address } = await generateKeyPairSigner()
+  const signature = await send(await signed(payer, [{ programAddress: address }], await latest()), true)
+  expect(await statusOf(signature)).toMatchObject({ err: "InvalidProgramForExecution" })
+  expect((await chain.rpc.getBalance(payer.address).send()).value).toBe(4_999_995_000n)
+})
+
+test("a payer without funds is refused by preflight and dropped without it", async () => {
+  const payer = await generateKeyPairSigner()
+  const wire = await signed(payer, [memo("poor")], await latest())
+  expect((await rawSend(wire)).error).toMatchObject({
+    code: -32002,
+    data: { err: "AccountNotFound", fee: null },
+  })
+  expect(await statusOf(await send(wire, true), true)).toBeNull()
+})
+
+test("a blockhash is good for 150 blocks and no longer", async () => {
+  const payer = await fundedSigner(chain)
+  const { blockhash, lastValidBlockHeight } = (await chain.rpc.getLatestBlockhash({ commitment: "processed" }).send())
+    .value
+  const [last, late] = [await signed(payer, [memo("last")], blockhash), await signed(payer, [memo("late")], blockhash)]
+  chain.pass(150)
+  expect(await chain.rpc.getBlockHeight({ commitment: "processed" }).send()).toBe(lastValidBlockHeight)
+  expect((await chain.rpc.isBlockhashValid(blockhash, { commitment: "processed" }).send()).value).toBe(true)
+  expect(await statusOf(await send(last))).toMatchObject({ err: null })
+  chain.pass(1)
+  expect((await chain.rpc.isBlockhashValid(blockhash, { commitment: "processed" }).send()).value).toBe(false)
+  const error = await refusal(
+    chain.rpc.sendTransaction(late, { encoding: "base64", preflightCommitment: "processed" }).send(),
+  )
+  if (!isSolanaError(error, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE)) throw error
+  expect(isSolanaError(error.cause, SOLANA_ERROR__TRANSACTION_ERROR__BLOCKHASH_NOT_FOUND)).toBe(true)
+
+  const dropped = await send(late, true)
+  expect(await statusOf(dropped, true)).toBeNull()
+})
+
+test("a bank of a lower commitment does not know the blockhash of a newer block", async () => {
+  const payer = await fundedSigner(chain)
+  chain.pass(1)
+  const { blockhash } = (await chain.rpc.getLatestBlockhash({ commitment: "processed" }).send()).value
+  const wire = await signed(payer, [memo("early")], blockhash)
+  expect((await rawSend(wire)).error.data.err).toBe("BlockhashNotFound")
+  expect(
+    await statusOf(
+      await chain.rpc.sendTransaction(wire, { encoding: "base64", preflightCommitment: "processed" }).send(),
+    ),
+  ).toMatchObject({ err: null })
+})
+
+test("a replay is answered as already processed, or dropped without preflight, and runs once", async () => {
+  const payer = await fundedSigner(chain)
+  const to = (await generateKeyPairSigner()).address
+  const wire = await signed(payer, [transfer(payer.address, to, 1_000_000_000n)], await latest())
+  const signature = await send(wire)
+  const error = await refusal(send(wire))
+  if (!isSolanaError(error, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE)) throw error
+  expect(isSolanaError(error.cause, SOLANA_ERROR__TRANSACTION_ERROR__ALREADY_PROCESSED)).toBe(true)
+  expect((await rawSend(wire)).error).toMatchObject({
+    code: -32002,
+    message: "Transaction simulation failed: This transaction has already been processed",
+    data: { err: "AlreadyProcessed", logs: [] },
+  })
+  expect(await send(wire, true)).toBe(signature)
+  expect((await chain.rpc.getBalance(to).send()).value).toBe(1_000_000_000n)
+})
+
+test("a wrong signature fails verification, and without preflight the transaction is dropped", async () => {
+  const payer = await fundedSigner(chain)
+  const { unsigned } = stripped(await signed(payer, [memo("unsigned")], await latest()))
+  const wire = unsigned as Base64EncodedWireTransaction
+  const error = await refusal(send(wire))
+  const code = SOLANA_ERROR__JSON_RPC__SERVER_ERROR_TRANSACTION_SIGNATURE_VERIFICATION_FAILURE
+  expect(isSolanaError(error, code)).toBe(true)
+  const { result: signature } = await chain.call("sendTransaction", wire, { encoding: "base64", skipPreflight: true })
+  expect(signature).toBe("1".repeat(64))
+  expect(await statusOf(signature as Signature, true)).toBeNull()
+})
+
+test("a minimum context slot that is not reached is refused with the slot that is", async () => {
+  const error = await refusal(chain.rpc.getBlockHeight({ minContextSlot: 1_000_000n }).send())
+  if (!isSolanaError(error, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_MIN_CONTEXT_SLOT_NOT_REACHED)) throw error
+  expect(error.context.contextSlot).toBe(await chain.rpc.getSlot().send())
+})
+
+test("slots of the three commitments stand 0, 1 and 32 behind, and heights are not slots", async () => {
+  chain.pass(40)
+  const slots = await Promise.all(
+    (["processed", "confirmed", "finalized"] as const).map((commitment) => chain.rpc.getSlot({ commitment }).send()),
+  )
+  expect(slots.map((slot) => (slots[0] ?? 0n) - slot)).toEqual([0n, 1n, 32n])
+  expect(await chain.rpc.getBlockHeight({ commitment: "processed" }).send()).toBeLessThan(slots[0] ?? 0n)
+})
+
+test("a landed transaction can be read back in every encoding, from confirmed on", async () => {
+  const payer = await fundedSigner(chain)
+  const wire = await signed(payer, [memo("read me")], await latest())
+  const signature = await send(wire)
+  const read = (options: object) => chain.call("getTransaction", signature, { commitment: "confirmed", ...options })
+  expect((await read({})).result).toBeNull()
+  chain.pass(1)
+  expect((await read({})).error).toMatchObject({ code: -32015 })
+  const all = { maxSupportedTransactionVersion: 0 }
+  expect((await read(all)).result).toMatchObject({
+    version: 0,
+    blockTime: Date.parse("2026-01-01T00:00:00Z") / 1000,
+    transaction: { signatures: [signature] },
+    meta: { err: null, fee: 5000, preBalances: [5_000_000_000, 16_926_720], postBalances: [4_999_995_000, 16_926_720] },
+  })
+  expect((await read({ ...all, encoding: "base64" })).result.transaction).toEqual([wire, "base64"])
+  expect((await read({ ...all, encoding: "jsonParsed" })).error).toMatchObject({ code: -32602 })
+})
+
+test("a transaction may come in base58, and one with more bytes than a packet is refused", async () => {
+  const payer = await fundedSigner(chain)
+  const wire = await signed(payer, [memo("58")], await latest(), "legacy")
+  const { result } = await chain.call("simulateTransaction", wire, { encoding: "base64", commitment: "confirmed" })
+  expect(result.value.err).toBeNull()
+
+  const base58 = getBase58Decoder().decode(Buffer.from(wire, "base64"))
+  expect(
+    await statusOf((await chain.call("sendTransaction", base58, { preflightCommitment: "confirmed" })).result),
+  ).toMatchObject({ err: null })
+
+  const large = await signed(payer, [memo("x".repeat(1200))], await latest())
+  expect(isSolanaError(await refusal(send(large)), SOLANA_ERROR__JSON_RPC__INVALID_PARAMS)).toBe(true)
+})

@@ -1,0 +1,26 @@
+import fc from "fast-check"
+import { expect, test } from "vitest"
+
+import { readableLine } from "./log-line.ts"
+
+test("a logger's line shows time, level, text and fields", () => {
+  const line = {
+    level: "info",
+    time: "2026-01-02T03:04:05.678Z",
+    service: "relay",
+    status: 200,
+    route: "/x",
+    msg: "request",
+  }
+  expect(readableLine(JSON.stringify(line))).toBe("03:04:05 INFO  request status=200 route=/x")
+})
+
+test("a logged error shows its message", () => {
+  const line = { level: "error", msg: "failed", err: { type: "Error", message: "no answer", stack: "…" } }
+  expect(readableLine(JSON.stringify(line))).toBe("ERROR failed error=no answer")
+})
+
+test("whatever is no log line is shown as it is", () => {
+  fc.assert(fc.property(fc.string(), (text) => readableLine(text) === text))
+  fc.assert(fc.property(fc.json(), (text) => readableLine(text) === text))
+})

@@ -1,0 +1,20 @@
+// A service's log line, for people: JSON as it comes from the logger made readable, anything else left as it is.
+
+/** One line of a service's output, without its prefix. */
+export const readableLine = (line: string): string => {
+  if (!line.startsWith("{")) return line
+  let entry: Record<string, unknown>
+  try {
+    entry = JSON.parse(line)
+  } catch {
+    return line
+  }
+  const { level, time, msg, service: _service, err, ...rest } = entry
+  if (typeof level !== "string" || typeof msg !== "string") return line
+  const clock = typeof time === "string" ? time.slice(11, 19) : ""
+  const fields = Object.entries(rest).map(
+    ([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+  )
+  const message = typeof err === "object" && err !== null && "message" in err ? [`error=${String(err.message)}`] : []
+  return [clock, level.toUpperCase().padEnd(5), msg, ...fields, ...message].filter((part) => part !== "").join(" ")
+}

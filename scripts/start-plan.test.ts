@@ -1,0 +1,52 @@
+import { expect, test } from "vitest"
+
+import { services } from "../infra/services.ts"
+import { planStart } from "./start-plan.ts"
+
+const environment = (env: Record<string, string>, name: string) =>
+  planStart(services, env).planned.find(({ service }) => service.name === name)?.env
+
+test("with nothing set, the relay is switched on with the local chain, the platform's keys and one audience", () => {
+  expect(environment({}, "relay")).toEqual({
+    PORT: "4002",
+    SVC_API_URL: "http://localhost:4003",
+    SVC_DOCS_URL: "http://localhost:4001",
+    SVC_RELAY_URL: "http://localhost:4002",
+    SVC_SESSION_AUDIENCE: "transfers",
+    SVC_SESSION_JWKS_URL: "http://localhost:4003/.well-known/jwks.json",
+    SVC_TRANSACTIONS_ENABLED: "true",
+    SVC_TRANSACTION_RPC_URL: "http://localhost:8899",
+  })
+  expect(environment({}, "docs")).toMatchObject({ PORT: "4001", SVC_DOCS_WATCH: "true" })
+})
+
+test("what the environment sets stays, and what it sets to nothing is filled in", () => {
+  const env = { SVC_TRANSACTIONS_ENABLED: "false", SVC_API_URL: "https://api.example", SVC_SESSION_AUDIENCE: "" }
+  expect(environment(env, "relay")).toMatchObject({ ...env, SVC_SESSION_AUDIENCE: "transfers" })
+})
+
+test.each(["CHAIN_RPC_URL", "RPC_URL", "SVC_TRANSACTION_RPC_URL"])("an upstream set by %s is the only one", (name) => {
+  const env = environment({ [name]: "https://rpc.example" }, "relay")
+  expect(Object.values(env ?? {})).not.toContain("http://localhost:8899")
+})
+
+test("keys of the operator's own are not joined by the platform's address", () => {
+  expect(environment({ SVC_SESSION_PUBLIC_KEY_FILE: "key.pem" }, "relay")).not.toHaveProperty("SVC_SESSION_JWKS_URL")
+})
+
+test("a port moves its service and the addresses by which the others find it", () => {
+  const env = { SVC_API_PORT: "5003", SVC_CHAIN_PORT: "5899", PORT: "3000" }
+  expect(environment(env, "platform")).toMatchObject({ PORT: "5003", SVC_API_URL: "http://localhost:5003" })
+  expect(environment(env, "relay")).toMatchObject({
+    PORT: "4002",
+    SVC_SESSION_JWKS_URL: "http://localhost:5003/.well-known/jwks.json",
+    SVC_TRANSACTION_RPC_URL: "http://localhost:5899",
+  })
+})
+
+test("every unusable port is told at once, by the variable that sets it", () => {
+  const env = { SVC_DOCS_PORT: "x", SVC_RELAY_PORT: "65536", SVC_API_PORT: "8899" }
+  const { problems } = planStart(services, env)
+  expect(problems).toHaveLength(3)
+  for (const name of Object.keys(env)) expect(problems.join()).toContain(name)
+})

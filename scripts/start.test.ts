@@ -1,0 +1,130 @@
+// The real start script over services of the test's own: small programs in the folders where it looks for the real ones.
+import { once } from "node:events"
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { createServer, connect } from "node:net"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+
+import { type TestProcess, freePort, startProcess } from "@svc/testing"
+import { afterEach, beforeEach, expect, test } from "vitest"
+
+const serving = `
+import { createServer } from "node:http"
+let signals = 0
+const server = createServer((_, answer) => answer.end("ok")).listen(Number(process.env.PORT), "127.0.0.1")
+console.log(JSON.stringify({ level: "info", msg: "listening", pid: process.pid }))
+`
+const obedient = `${serving}
+process.on("SIGTERM", () => {
+  console.log("signal number " + ++signals)
+  server.close(() => setImmediate(() => process.exit(0)))
+  server.closeAllConnections()
+})`
+const stubborn = `${serving}process.on("SIGTERM", () => console.log("not now"))`
+const failing = `console.error("SVC_EXAMPLE must be a number"); process.exit(1)`
+
+let root: string
+let env: Record<string, string>
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "svc-start-"))
+  await cp(import.meta.dirname, join(root, "scripts"), { recursive: true })
+  await cp(join(import.meta.dirname, "../infra/services.ts"), join(root, "infra/services.ts"))
+  env = { SVC_DOCS_PORT: String(await freePort()), SVC_RELAY_PORT: String(await freePort()) }
+})
+afterEach(async () => {
+  // Only a failed test leaves its script running; its services follow it.
+  const left = started.splice(0)
+  for (const script of left) script.kill("SIGKILL")
+  await Promise.all(left.map(({ exited }) => exited))
+  await rm(root, { recursive: true, force: true })
+})
+
+const put = async (app: string, source: string): Promise<void> => {
+  const main = join(root, "apps", app, "src/main.ts")
+  await mkdir(dirname(main), { recursive: true })
+  await writeFile(main, source)
+}
+// setsid gives the script a process group of its own, as a terminal does with what it runs.
+const started: TestProcess[] = []
+const start = (): TestProcess => {
+  const script = startProcess("setsid", [process.execPath, "scripts/start.ts"], { cwd: root, env })
+  started.push(script)
+  return script
+}
+
+const connectionTo = async (port: string | undefined) => {
+  const socket = connect(Number(port), "127.0.0.1")
+  await once(socket, "connect")
+  socket.on("error", () => {})
+  return once(socket, "close")
+}
+const listens = (port: string | undefined): Promise<boolean> =>
+  connectionTo(port).then(
+    () => true,
+    () => false,
+  )
+
+test("addresses are told once every service is healthy; Ctrl-C gives each service one signal and leaves none", async () => {
+  await Promise.all([put("docs-server", obedient), put("relay", obedient)])
+  const script = start()
+  await script.waitFor(/Ctrl-C stops them all/)
+  expect(script.stdout()).toContain(`http://localhost:${env["SVC_DOCS_PORT"]}`)
+  expect(script.stdout()).toMatch(/^docs  \| INFO  listening pid=\d+$/m)
+  process.kill(-script.pid, "SIGINT")
+  expect(await script.exited).toBe(0)
+  expect(script.stdout()).toContain("docs  | signal number 1")
+  expect(script.stdout()).toContain("relay | signal number 1")
+  expect(script.stdout()).not.toContain("signal number 2")
+  expect(await listens(env["SVC_DOCS_PORT"])).toBe(false)
+})
+
+test.each(["SIGTERM", "SIGHUP"] as const)("%s stops as Ctrl-C does", async (signal) => {
+  await put("relay", obedient)
+  const script = start()
+  await script.waitFor(/All services are up/)
+  script.kill(signal)
+  expect(await script.exited).toBe(0)
+  expect(script.stdout()).toContain("signal number 1")
+})
+
+test("services stop by themselves when the script is killed without a chance to tell them", async () => {
+  await put("relay", obedient)
+  const script = start()
+  await script.waitFor(/All services are up/)
+  const closed = connectionTo(env["SVC_RELAY_PORT"])
+  script.kill("SIGKILL")
+  await closed
+  expect(await listens(env["SVC_RELAY_PORT"])).toBe(false)
+})
+
+test("a second signal ends a service that does not stop", async () => {
+  await put("relay", stubborn)
+  const script = start()
+  await script.waitFor(/All services are up/)
+  script.kill("SIGINT")
+  await script.waitFor(/not now/)
+  script.kill("SIGINT")
+  expect(await script.exited).toBe(1)
+  expect(await listens(env["SVC_RELAY_PORT"])).toBe(false)
+})
+
+test("a service that fails to start shows why and takes the others down", async () => {
+  await Promise.all([put("docs-server", obedient), put("relay", failing)])
+  const script = start()
+  expect(await script.exited).toBe(1)
+  expect(script.stdout()).toContain("relay | SVC_EXAMPLE must be a number")
+  expect(script.stdout()).toContain("relay ended (exit code 1)")
+  expect(script.stdout()).not.toContain("All services are up")
+  expect(await listens(env["SVC_DOCS_PORT"])).toBe(false)
+})
+
+test("a port in use stops the start before anything runs and names the variable to set", async () => {
+  await put("relay", obedient)
+  const other = createServer().listen(Number(env["SVC_RELAY_PORT"]), "127.0.0.1")
+  await once(other, "listening")
+  const script = start()
+  expect(await script.exited).toBe(1)
+  expect(script.stderr()).toContain("SVC_RELAY_PORT")
+  expect(script.stdout()).toBe("")
+  other.close()
+})

@@ -1,0 +1,64 @@
+// `pnpm start`: every service of this repository, wired to each other, until Ctrl-C.
+import { spawnSync } from "node:child_process"
+import { existsSync } from "node:fs"
+import { delimiter, join } from "node:path"
+
+import { services } from "../infra/services.ts"
+import { planStart } from "./start-plan.ts"
+import { portIsFree, supervise } from "./supervise.ts"
+
+const root = join(import.meta.dirname, "..")
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+// A terminal that has gone takes stdout with it; its SIGHUP is what stops us, not a failed write.
+process.stdout.on("error", () => {})
+
+const present = services.filter(({ folder }) => existsSync(join(root, folder, "src/main.ts")))
+const { planned, problems } = planStart(present, process.env)
+const host = process.env["HOST"] || "127.0.0.1"
+const taken = await Promise.all(
+  planned.map(async ({ service, port }) =>
+    problems.length > 0 || (await portIsFree(port, host))
+      ? []
+      : [`port ${port} for ${service.name} is in use: set ${service.portVariable} to another one`],
+  ),
+)
+const refusals = [...problems, ...taken.flat()]
+if (refusals.length > 0) {
+  for (const refusal of refusals) console.error(refusal)
+  process.exit(1)
+}
+
+// The documentation server hands out the command-line tool. The build is skipped when nothing of it has changed.
+if (existsSync(join(root, "apps/cli/package.json"))) {
+  const path = [join(root, "node_modules/.bin"), process.env["PATH"]].join(delimiter)
+  const build = spawnSync("turbo", ["run", "build", "--filter=@svc/cli", "--output-logs=errors-only"], {
+    cwd: root,
+    env: { ...process.env, PATH: path, TURBO_TELEMETRY_DISABLED: "1" },
+    encoding: "utf8",
+  })
+  if (build.status !== 0) {
+    console.error(`${build.stdout}${build.stderr}the command-line tool could not be built`)
+    process.exit(1)
+  }
+}
+
+const running = supervise(planned, { root, write: say, patienceMs: 120_000 })
+let signals = 0
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(signal, () => {
+    signals += 1
+    if (signals > 1) return running.kill()
+    say("stopping; once more to end at once")
+    running.stop()
+  })
+}
+
+if (await running.ready) {
+  const lines = planned.map(({ service, url }) => `  ${service.name.padEnd(10)}${url.padEnd(25)}${service.offers}`)
+  const platform = planned.find(({ service }) => service.name === "platform")
+  const trial = `curl -X POST ${platform?.url}/api/agents/signup -H 'Content-Type: application/json' -d '{"display_name":"me"}'`
+  say(["", "All services are up.", "", ...lines, ""].join("\n"))
+  if (platform !== undefined) say(`Try this first, it registers an agent and gives its key:\n\n  ${trial}\n`)
+  say("Ctrl-C stops them all.\n")
+}
+process.exitCode = await running.ended

@@ -1,0 +1,117 @@
+// Runs services as children of this process: all of them up, or none left behind.
+import { spawn } from "node:child_process"
+import { createServer } from "node:net"
+import { createInterface } from "node:readline"
+import { join } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
+import { pathToFileURL } from "node:url"
+
+import { readableLine } from "./log-line.ts"
+import type { PlannedService } from "./start-plan.ts"
+
+export type Supervision = {
+  /** True once every service is healthy, false when the start failed or was stopped. */
+  readonly ready: Promise<boolean>
+  /** Resolves when no child is left: 0 after a stop that was asked for, 1 after a failure. */
+  readonly ended: Promise<number>
+  /** Asks every service to stop: one SIGTERM each. */
+  readonly stop: () => void
+  /** Ends every service at once. */
+  readonly kill: () => void
+}
+
+const preload = pathToFileURL(join(import.meta.dirname, "stop-with-parent.ts")).href
+
+/** Whether a port can be listened on now, at the address where the services will listen. */
+export const portIsFree = (port: number, host: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const probe = createServer()
+    probe.once("error", () => resolve(false))
+    probe.listen(port, host, () => probe.close(() => resolve(true)))
+  })
+
+/**
+ * Starts the services from their folders under `root`. A child is detached, so that a terminal's Ctrl-C, which goes to a
+ * whole process group, reaches it through here only, once. A service that ends by itself stops all.
+ * @param write takes one line for people
+ * @param patienceMs how long a service may take until it is healthy
+ */
+export const supervise = (
+  planned: readonly PlannedService[],
+  { root, write, patienceMs }: { root: string; write: (line: string) => void; patienceMs: number },
+): Supervision => {
+  const width = Math.max(...planned.map(({ service }) => service.name.length))
+  const stopped = new AbortController()
+  let exitCode = 0
+
+  const children = planned.map(({ service, env, port }) => {
+    const child = spawn(process.execPath, ["--import", preload, "src/main.ts"], {
+      cwd: join(root, service.folder),
+      detached: true,
+      env: { ...env },
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    })
+    for (const stream of [child.stdout, child.stderr]) {
+      if (stream === null) continue
+      createInterface({ input: stream }).on("line", (line) =>
+        write(`${service.name.padEnd(width)} | ${readableLine(line)}`),
+      )
+    }
+    const exited = new Promise<void>((resolve) => {
+      child.once("error", (error) => fail(`${service.name} could not be started: ${error.message}`))
+      child.once("close", (code, signal) => {
+        if (!stopped.signal.aborted)
+          fail(`${service.name} ended (${signal ?? `exit code ${code}`}); stopping the others`)
+        resolve()
+      })
+    })
+    return { service, port, child, exited, healthUrl: `http://${reachable(env["HOST"])}:${port}/health` }
+  })
+
+  const signalAll = (signal: NodeJS.Signals): void => {
+    for (const { child } of children) {
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) continue
+      try {
+        // The group: whatever the service itself has started goes with it.
+        process.kill(-child.pid, signal)
+      } catch {
+        // It ended in this moment.
+      }
+    }
+  }
+  const stop = (): void => {
+    if (stopped.signal.aborted) return
+    stopped.abort()
+    signalAll("SIGTERM")
+  }
+  const fail = (reason: string): void => {
+    write(reason)
+    exitCode = 1
+    stop()
+  }
+
+  const healthy = async (name: string, url: string): Promise<void> => {
+    const until = performance.now() + patienceMs
+    while (!stopped.signal.aborted) {
+      const answer = await fetch(url, { signal: AbortSignal.timeout(2000) }).catch(() => undefined)
+      if (answer?.ok) return
+      if (performance.now() > until) return fail(`${name} is not healthy after ${patienceMs / 1000} s; stopping all`)
+      await delay(100)
+    }
+  }
+  const ready = Promise.all(children.map(({ service, healthUrl }) => healthy(service.name, healthUrl))).then(
+    () => !stopped.signal.aborted,
+  )
+  const ended = Promise.all(children.map(({ exited }) => exited)).then(() => exitCode)
+  const kill = (): void => {
+    exitCode = 1
+    stop()
+    signalAll("SIGKILL")
+  }
+  return { ready, ended, stop, kill }
+}
+
+const reachable = (host: string | undefined): string => {
+  if (host === undefined || ["", "0.0.0.0", "::"].includes(host)) return "127.0.0.1"
+  return host.includes(":") ? `[${host}]` : host
+}
