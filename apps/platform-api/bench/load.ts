@@ -5,7 +5,7 @@ export type Load = {
   readonly keysPerAgent: number
   /** Builds of the one agent that has most; every other agent has one. */
   readonly builds: number
-  /** Builds that are shared with the second agent. */
+  /** Records of each kind that are shared with the second agent. */
   readonly shared: number
 }
 
@@ -46,18 +46,32 @@ export const loadDatabase = async (url: string, { agents, keysPerAgent, builds, 
     await run(`
       insert into build_events (build_id, event_type, phase, previous_status, new_status, created_at)
       select id, 'status', 'DEPLOY', 'deploying', 'completed', now() from builds`)
-    await run(`insert into build_shares (user_id, record_id) select 2, id from builds where owner_id = 1 limit ${shared}`)
     await run(`
       insert into deployments (owner_id, spec_id, branch, status, websocket_url, current_build_id, first_deployed_at, last_deployed_at)
-      select owner_id, spec_id, 'main', 'active', 'wss://streams.example/spec', id, now(), now() from builds where id % 20 = 0`)
+      select owner_id, spec_id, 'main', 'active', 'wss://streams.example/spec', id, now(), now() from builds where id % 4 = 0`)
     await run(`
       insert into deployment_events (deployment_id, event_type, new_status, actor, created_at)
       select id, 'status', 'active', 'system', now() from deployments, generate_series(1, 3)`)
     await run(`
       insert into runs (owner_id, workflow, status, trigger, attempt, created_at, started_at, completed_at)
-      select owner_id, 'nightly', 'succeeded', 'schedule', 1, now(), now(), now() from builds where id % 10 = 0`)
+      select owner_id, 'nightly', 'succeeded', 'schedule', 1, now(), now(), now() from builds where id % 4 = 0`)
     await run(`
       insert into run_steps (run_id, position, name, status) select id, n, 'step', 'succeeded' from runs, generate_series(1, 3) n`)
+    for (const [kind, shares] of [
+      ["specs", "spec_shares"],
+      ["builds", "build_shares"],
+      ["deployments", "deployment_shares"],
+      ["runs", "run_shares"],
+    ]) {
+      await run(
+        `insert into ${shares} (user_id, record_id) select 2, id from ${kind} where owner_id <> 2 order by id limit ${shared}`,
+      )
+      await run(`
+        insert into record_blocks (kind, user_id, block, records)
+        select '${kind}', account, id >> 10, count(*)
+        from (select owner_id as account, id from ${kind} union all select user_id, record_id from ${shares}) seen
+        group by 2, 3`)
+    }
     // Sees to the statistics and to the visibility map, as autovacuum does in time.
     await run("vacuum analyze")
   } finally {

@@ -71,6 +71,14 @@ CREATE TABLE "deployments" (
 	CONSTRAINT "deployments_times" CHECK ("deployments"."first_deployed_at" <= "deployments"."last_deployed_at")
 );
 --> statement-breakpoint
+CREATE TABLE "record_blocks" (
+	"kind" text NOT NULL,
+	"user_id" integer NOT NULL,
+	"block" integer NOT NULL,
+	"records" integer NOT NULL,
+	CONSTRAINT "record_blocks_kind_user_id_block_pk" PRIMARY KEY("kind","user_id","block")
+);
+--> statement-breakpoint
 CREATE TABLE "run_events" (
 	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "run_events_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
 	"run_id" integer NOT NULL,

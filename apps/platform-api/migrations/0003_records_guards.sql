@@ -210,10 +210,88 @@ BEGIN
 END
 $$;
 --> statement-breakpoint
-CREATE TRIGGER "spec_shares_check" BEFORE INSERT OR UPDATE ON "spec_shares" FOR EACH ROW EXECUTE FUNCTION "check_share"('specs');
+CREATE TRIGGER "spec_shares_check" BEFORE INSERT ON "spec_shares" FOR EACH ROW EXECUTE FUNCTION "check_share"('specs');
 --> statement-breakpoint
-CREATE TRIGGER "build_shares_check" BEFORE INSERT OR UPDATE ON "build_shares" FOR EACH ROW EXECUTE FUNCTION "check_share"('builds');
+CREATE TRIGGER "build_shares_check" BEFORE INSERT ON "build_shares" FOR EACH ROW EXECUTE FUNCTION "check_share"('builds');
 --> statement-breakpoint
-CREATE TRIGGER "deployment_shares_check" BEFORE INSERT OR UPDATE ON "deployment_shares" FOR EACH ROW EXECUTE FUNCTION "check_share"('deployments');
+CREATE TRIGGER "deployment_shares_check" BEFORE INSERT ON "deployment_shares" FOR EACH ROW EXECUTE FUNCTION "check_share"('deployments');
 --> statement-breakpoint
-CREATE TRIGGER "run_shares_check" BEFORE INSERT OR UPDATE ON "run_shares" FOR EACH ROW EXECUTE FUNCTION "check_share"('runs');
+CREATE TRIGGER "run_shares_check" BEFORE INSERT ON "run_shares" FOR EACH ROW EXECUTE FUNCTION "check_share"('runs');
+--> statement-breakpoint
+CREATE FUNCTION "count_owned"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'DELETE' THEN
+    UPDATE record_blocks known SET records = known.records - gone.records
+    FROM (SELECT owner_id AS account, id >> 10 AS block, count(*) AS records FROM changed GROUP BY 1, 2) gone
+    WHERE known.kind = TG_ARGV[0] AND known.user_id = gone.account AND known.block = gone.block;
+  ELSE
+    INSERT INTO record_blocks AS known (kind, user_id, block, records)
+    SELECT TG_ARGV[0], owner_id, id >> 10, count(*) FROM changed GROUP BY 2, 3 ORDER BY 2, 3
+    ON CONFLICT (kind, user_id, block) DO UPDATE SET records = known.records + excluded.records;
+  END IF;
+  RETURN NULL;
+END
+$$;
+--> statement-breakpoint
+CREATE FUNCTION "count_shared"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'DELETE' THEN
+    UPDATE record_blocks known SET records = known.records - gone.records
+    FROM (SELECT user_id AS account, record_id >> 10 AS block, count(*) AS records FROM changed GROUP BY 1, 2) gone
+    WHERE known.kind = TG_ARGV[0] AND known.user_id = gone.account AND known.block = gone.block;
+  ELSE
+    INSERT INTO record_blocks AS known (kind, user_id, block, records)
+    SELECT TG_ARGV[0], user_id, record_id >> 10, count(*) FROM changed GROUP BY 2, 3 ORDER BY 2, 3
+    ON CONFLICT (kind, user_id, block) DO UPDATE SET records = known.records + excluded.records;
+  END IF;
+  RETURN NULL;
+END
+$$;
+--> statement-breakpoint
+CREATE TRIGGER "specs_count_added" AFTER INSERT ON "specs" REFERENCING NEW TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "count_owned"('specs');
+--> statement-breakpoint
+CREATE TRIGGER "specs_count_deleted" AFTER DELETE ON "specs" REFERENCING OLD TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "count_owned"('specs');
+--> statement-breakpoint
+CREATE TRIGGER "spec_shares_count_added" AFTER INSERT ON "spec_shares" REFERENCING NEW TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "count_shared"('specs');
+--> statement-breakpoint
+CREATE TRIGGER "spec_shares_count_deleted" AFTER DELETE ON "spec_shares" REFERENCING OLD TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "count_shared"('specs');
+--> statement-breakpoint
+CREATE TRIGGER "spec_shares_rows_stay" BEFORE UPDATE ON "spec_shares" FOR EACH ROW EXECUTE FUNCTION "refuse_change"();
+--> statement-breakpoint
+CREATE TRIGGER "spec_shares_stay" BEFORE TRUNCATE ON "spec_shares" FOR EACH STATEMENT EXECUTE FUNCTION "refuse_change"();
+--> statement-breakpoint
+CREATE TRIGGER "builds_count_added" AFTER INSERT ON "builds" REFERENCING NEW TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "count_owned"('builds');
+--> statement-breakpoint
+CREATE TRIGGER "builds_count_deleted" AFTER DELETE ON "builds" REFERENCING OLD TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "count_owned"('builds');
+--> statement-breakpoint
+CREATE TRIGGER "build_shares_count_added" AFTER INSERT ON "build_shares" REFERENCING NEW TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "count_shared"('builds');
+--> statement-breakpoint
+CREATE TRIGGER "build_shares_count_deleted" AFTER DELETE ON "build_shares" REFERENCING OLD TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "count_shared"('builds');
+--> statement-breakpoint
+CREATE TRIGGER "build_shares_rows_stay" BEFORE UPDATE ON "build_shares" FOR EACH ROW EXECUTE FUNCTION "refuse_change"();
+--> statement-breakpoint
+CREATE TRIGGER "build_shares_stay" BEFORE TRUNCATE ON "build_shares" FOR EACH STATEMENT EXECUTE FUNCTION "refuse_change"();
+--> statement-breakpoint
+CREATE TRIGGER "deployments_count_added" AFTER INSERT ON "deployments" REFERENCING NEW TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "count_owned"('deployments');
+--> statement-breakpoint
+CREATE TRIGGER "deployments_count_deleted" AFTER DELETE ON "deployments" REFERENCING OLD TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "count_owned"('deployments');
+--> statement-breakpoint
+CREATE TRIGGER "deployment_shares_count_added" AFTER INSERT ON "deployment_shares" REFERENCING NEW TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "count_shared"('deployments');
+--> statement-breakpoint
+CREATE TRIGGER "deployment_shares_count_deleted" AFTER DELETE ON "deployment_shares" REFERENCING OLD TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "count_shared"('deployments');
+--> statement-breakpoint
+CREATE TRIGGER "deployment_shares_rows_stay" BEFORE UPDATE ON "deployment_shares" FOR EACH ROW EXECUTE FUNCTION "refuse_change"();
+--> statement-breakpoint
+CREATE TRIGGER "deployment_shares_stay" BEFORE TRUNCATE ON "deployment_shares" FOR EACH STATEMENT EXECUTE FUNCTION "refuse_change"();
+--> statement-breakpoint
+CREATE TRIGGER "runs_count_added" AFTER INSERT ON "runs" REFERENCING NEW TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "count_owned"('runs');
+--> statement-breakpoint
+CREATE TRIGGER "runs_count_deleted" AFTER DELETE ON "runs" REFERENCING OLD TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "count_owned"('runs');
+--> statement-breakpoint
+CREATE TRIGGER "run_shares_count_added" AFTER INSERT ON "run_shares" REFERENCING NEW TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "count_shared"('runs');
+--> statement-breakpoint
+CREATE TRIGGER "run_shares_count_deleted" AFTER DELETE ON "run_shares" REFERENCING OLD TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "count_shared"('runs');
+--> statement-breakpoint
+CREATE TRIGGER "run_shares_rows_stay" BEFORE UPDATE ON "run_shares" FOR EACH ROW EXECUTE FUNCTION "refuse_change"();
+--> statement-breakpoint
+CREATE TRIGGER "run_shares_stay" BEFORE TRUNCATE ON "run_shares" FOR EACH STATEMENT EXECUTE FUNCTION "refuse_change"();

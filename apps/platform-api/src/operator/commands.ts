@@ -150,9 +150,9 @@ const commands: Readonly<Record<string, Command>> = {
   "records import": {
     usage: "records import FILE",
     run: async ({ words: [file] }, { database, wallClock, randomBytes, relayUrl }) => {
-      const text = readFile(need(file, "FILE"))
+      const document = readFile(need(file, "FILE"))
       const around = { at: new Date(wallClock()), randomBytes, relayUrl: relayUrl() }
-      return importRecords((await database()).queries, text, around)
+      return importRecords((await database()).queries, document, around)
     },
   },
   "audit list": {

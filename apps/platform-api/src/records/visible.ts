@@ -11,8 +11,8 @@ type RecordTables = {
  */
 export const pageOfVisible = ({ table, shares }: RecordTables): string => {
   const from = (what: string, source: string, account: string) => `
-    (select ${what} as id from ${source} cross join begin
-     where ${account} = $1 and ${what} < begin.below order by ${what} desc limit $2::integer + (select skip from begin))`
+    (select ${what} as id from ${source} where ${account} = $1 and ${what} < (select below from begin)
+     order by ${what} desc limit $2::integer + (select skip from begin))`
   return `
     with begin as materialized (
       select (block + 1) * 1024 as below, $3::integer - (through - records)::integer as skip
@@ -25,6 +25,14 @@ export const pageOfVisible = ({ table, shares }: RecordTables): string => {
     ${from("id", table, "owner_id")} union all ${from("record_id", shares, "user_id")}
     order by id desc limit $2 offset (select skip from begin)`
 }
+
+/**
+ * SQL for that page's records: `columns` of `from`, in which the record stands as `name`. "offset 0" keeps the planner
+ * from joining whole tables first, so each record of the page is looked up by itself.
+ */
+export const listVisible = (tables: RecordTables, columns: string, from: string, name: string): string => `
+  select record.* from (${pageOfVisible(tables)}) page
+  cross join lateral (select ${columns} from ${from} where ${name}.id = page.id offset 0) record order by record.id desc`
 
 /** SQL for whether account $1 sees the record of id $2, which `name` stands for. */
 export const isVisible = ({ shares }: RecordTables, name: string): string => `

@@ -1,7 +1,7 @@
 import { z } from "@svc/openapi"
 import { isoTime } from "../db/time.ts"
 import { errors } from "../errors.ts"
-import { isVisible, pageOfVisible } from "../records/visible.ts"
+import { isVisible, listVisible } from "../records/visible.ts"
 import type { Services } from "../services.ts"
 import { sendOwn } from "./conditional.ts"
 import { type Api, endpoint } from "./endpoint.ts"
@@ -25,7 +25,7 @@ const present = (row: Build): Build => ({
 })
 
 export const buildsSql = {
-  list: `select ${columns} from (${pageOfVisible(tables)}) page join builds b using (id) order by b.id desc`,
+  list: listVisible(tables, columns, "builds b", "b"),
   // One statement, so that the build and its events are of one moment. A build without events gives one row.
   one: `
     select ${columns}, e.id as event_id, e.event_type, e.phase as event_phase, e.previous_status, e.new_status, e.created_at as event_at

@@ -1,7 +1,7 @@
 import { z } from "@svc/openapi"
 import { isoTime } from "../db/time.ts"
 import { errors } from "../errors.ts"
-import { isVisible, pageOfVisible } from "../records/visible.ts"
+import { isVisible, listVisible } from "../records/visible.ts"
 import type { Services } from "../services.ts"
 import { sendOwn } from "./conditional.ts"
 import { type Api, endpoint } from "./endpoint.ts"
@@ -29,7 +29,7 @@ const present = (row: Deployment): Deployment => ({
 const presentEvent = (row: DeploymentEvent): DeploymentEvent => ({ ...row, created_at: isoTime(row.created_at) })
 
 export const deploymentsSql = {
-  list: `select ${columns} from (${pageOfVisible(tables)}) page join (${joins}) on d.id = page.id order by d.id desc`,
+  list: listVisible(tables, columns, joins, "d"),
   one: `select ${columns} from ${joins} where ${isVisible(tables, "d")}`,
   // A deployment without a row on this page gives one row without an id; one that is not there gives none.
   events: `

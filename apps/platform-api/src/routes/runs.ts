@@ -1,7 +1,7 @@
 import { z } from "@svc/openapi"
 import { isoTime } from "../db/time.ts"
 import { errors } from "../errors.ts"
-import { isVisible, pageOfVisible } from "../records/visible.ts"
+import { isVisible, listVisible } from "../records/visible.ts"
 import type { Services } from "../services.ts"
 import { sendOwn } from "./conditional.ts"
 import { type Api, endpoint } from "./endpoint.ts"
@@ -25,7 +25,7 @@ const present = (row: Run): Run => ({
 })
 
 export const runsSql = {
-  list: `select ${columns} from (${pageOfVisible(tables)}) page join runs r using (id) order by r.id desc`,
+  list: listVisible(tables, columns, "runs r", "r"),
   // One statement, so that the run and its steps are of one moment. A run without steps gives one row.
   one: `
     select ${columns}, p.name as step_name, p.status as step_status, p.started_at as step_started_at,

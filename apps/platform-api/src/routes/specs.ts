@@ -1,7 +1,7 @@
 import { z } from "@svc/openapi"
 import { isoTime } from "../db/time.ts"
 import { errors } from "../errors.ts"
-import { isVisible, pageOfVisible } from "../records/visible.ts"
+import { isVisible, listVisible } from "../records/visible.ts"
 import type { Services } from "../services.ts"
 import { sendOwn } from "./conditional.ts"
 import { type Api, endpoint } from "./endpoint.ts"
@@ -25,7 +25,7 @@ const presentSpec = (row: Spec): Spec => ({
 const presentVersion = (row: Version): Version => ({ ...row, created_at: isoTime(row.created_at) })
 
 export const specsSql = {
-  list: `select ${columns} from (${pageOfVisible(tables)}) page join specs s using (id) order by s.id desc`,
+  list: listVisible(tables, columns, "specs s", "s"),
   one: `select ${columns} from specs s where ${isVisible(tables, "s")}`,
   schema: `
     select s.name, s.description, s.websocket_url, v.schema

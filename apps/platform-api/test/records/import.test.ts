@@ -98,7 +98,11 @@ describe.each(databaseKinds)("importing records on %s", (kind) => {
     const events = [{ event_type: "created", new_status: "stopped", at: "2026-11-20T10:00:00Z" }]
     await importInto(service, {
       owner: reader.slug,
-      specs: ["a", "b"].map((ref) => ({ ...spec, ref })).concat([{ ...spec, ref: "c", name: "日本" }]),
+      specs: [
+        { ...spec, ref: "a" },
+        { ...spec, ref: "b" },
+        { ...spec, ref: "c", name: "日本" },
+      ],
       deployments: [
         { ref: "d", spec: "a", events },
         { ref: "e", spec: "b", branch: "feature/x y", events },
@@ -203,14 +207,11 @@ describe.each(databaseKinds)("importing records on %s", (kind) => {
       [
         {
           specs: [...twice.specs, other],
-          deployments: twice.deployments.map((each) => ({ ...each, spec: "other" })),
+          deployments: [{ ...twice.deployments[0], spec: "other" }],
         },
         "deployments[0].build",
       ],
-      [
-        { specs: [...twice.specs, other], runs: twice.runs.slice(0, 1).map((each) => ({ ...each, spec: "other" })) },
-        "runs[0].deployment",
-      ],
+      [{ specs: [...twice.specs, other], runs: [{ ...twice.runs[0], spec: "other" }] }, "runs[0].deployment"],
     ]
     for (const [rest, path] of cases) {
       expect(await refusal(sampleDocument(owner, rest))).toMatchObject({ code: "invalid-records", details: { path } })

@@ -325,7 +325,7 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
       fc.asyncProperty(path, word, word, word, async (template, id, limit, offset) => {
         const at = template.replace("ID", encodeURIComponent(id).replace(/^\.+$/, "x") || "x")
         const query = new URLSearchParams({ limit, offset })
-        const response = await fetch(`${service.url}${at}?${query}`, {
+        const response = await fetch(`${service.url}${at}?${query.toString()}`, {
           headers: { authorization: `Bearer ${owner.key}` },
         })
         await response.arrayBuffer()
