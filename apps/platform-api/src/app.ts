@@ -1,5 +1,5 @@
 import { ApiError } from "@svc/errors"
-import { allowedMethods, BodyError, requestLog } from "@svc/http"
+import { allowedMethods, BodyError, presetHeader, requestLog } from "@svc/http"
 import { createApi, openApiDocument } from "@svc/openapi"
 import type { AppEnv } from "./auth/guard.ts"
 import { DatabaseUnavailable } from "./db/errors.ts"
@@ -84,9 +84,9 @@ export const createApp = (services: Services): Api => {
   api.use(async (c, next) => {
     if (c.req.path === signUpPath)
       return c.req.method === "OPTIONS" ? c.body(null, 204, { allow: "POST, OPTIONS" }) : next()
-    c.header("access-control-allow-origin", "*")
+    presetHeader(c, "access-control-allow-origin", "*")
     if (c.req.method === "OPTIONS") return c.body(null, 204, preflight)
-    c.header("access-control-expose-headers", exposed)
+    presetHeader(c, "access-control-expose-headers", exposed)
     return next()
   })
 

@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from "hono"
 import { routePath } from "hono/route"
 import type { Logger } from "./logger.ts"
+import { presetHeader, requestHeader } from "./node-context.ts"
 
 /** What the middleware puts into the context. */
 export type RequestLogEnv = { Variables: { requestId: string } }
@@ -26,11 +27,11 @@ export const requestLog = ({
 }): MiddlewareHandler<RequestLogEnv> => {
   return async (c, next) => {
     const started = now()
-    const given = c.req.header("x-request-id")
+    const given = requestHeader(c, "x-request-id")
     const requestId = given !== undefined && acceptable.test(given) ? given : randomId()
     c.set("requestId", requestId)
+    presetHeader(c, "x-request-id", requestId)
     await next()
-    c.res.headers.set("x-request-id", requestId)
     const route = routePath(c, -1)
     const line = {
       request_id: requestId,

@@ -1,5 +1,5 @@
 import type { ApiError } from "@svc/errors"
-import { addressBucket } from "@svc/http"
+import { addressBucket, requestHeader } from "@svc/http"
 import type { Context, MiddlewareHandler } from "hono"
 import type { Queries } from "../db/database.ts"
 import { type ErrorCode, errors } from "../errors.ts"
@@ -16,7 +16,13 @@ export type AppEnv = {
 export const requestMs = 1800
 
 export const clientOf = (services: Services, c: Context<AppEnv>): string =>
-  services.clientAddress(c.env.incoming?.socket.remoteAddress, c.req.header("x-forwarded-for"))
+  services.clientAddress(c.env.incoming?.socket.remoteAddress, requestHeader(c, "x-forwarded-for"))
+
+/** The headers that say who asks. */
+export const credentialsOf = (c: Context<AppEnv>) => ({
+  authorization: requestHeader(c, "authorization"),
+  origin: requestHeader(c, "origin"),
+})
 
 /** Counts a request against a bucket; a limit of 0 is none. Throws rate-limit-exceeded. */
 export const takeOne = (services: Services, group: string, key: string, limit: number): void => {
@@ -37,8 +43,7 @@ const refusal = (services: Services, c: Context<AppEnv>, code: ErrorCode): ApiEr
 export const guard = (services: Services, policy: PolicyName): MiddlewareHandler<AppEnv> => {
   return async (c, next) => {
     const queries = services.database.within(requestMs)
-    const headers = { authorization: c.req.header("authorization"), origin: c.req.header("origin") }
-    const principal = await authenticate(queries, headers, services.wallClock())
+    const principal = await authenticate(queries, credentialsOf(c), services.wallClock())
     if ("refused" in principal) throw refusal(services, c, principal.refused)
     const refused = refusedBy(policy, principal)
     if (refused !== undefined) throw errors.fail(refused)

@@ -1,8 +1,8 @@
-import { addressBucket, validate } from "@svc/http"
+import { addressBucket, presetHeader, requestHeader, validate } from "@svc/http"
 import { z } from "@svc/openapi"
 import type { Context } from "hono"
 import { authenticate } from "../auth/authenticate.ts"
-import { type AppEnv, clientOf, requestMs } from "../auth/guard.ts"
+import { type AppEnv, clientOf, credentialsOf, requestMs } from "../auth/guard.ts"
 import { errors } from "../errors.ts"
 import type { Answer } from "../registry/answer.ts"
 import type { Audience } from "../registry/registry.ts"
@@ -26,13 +26,12 @@ export const registryRoutes = (api: Api, services: Services): void => {
 
   /** Who asks. A key that fails counts as none; one that can't be checked makes the request fail. */
   const identify = async (c: Context<AppEnv>) => {
-    const authorization = c.req.header("authorization")
+    const credentials = credentialsOf(c)
     const bucket = () => `ip:${addressBucket(clientOf(services, c))}`
     const anyone = { audience: "public", limit: settings.SVC_REGISTRY_REQUESTS_PER_MINUTE } as const
-    if (authorization === undefined) return { ...anyone, bucket: bucket() }
+    if (credentials.authorization === undefined) return { ...anyone, bucket: bucket() }
     const queries = services.database.within(requestMs)
-    const headers = { authorization, origin: c.req.header("origin") }
-    const principal = await authenticate(queries, headers, services.wallClock())
+    const principal = await authenticate(queries, credentials, services.wallClock())
     if ("refused" in principal) return { ...anyone, bucket: bucket(), ignored: principal.refused }
     services.useTracker.note(principal)
     const limit = settings.SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE
@@ -43,8 +42,8 @@ export const registryRoutes = (api: Api, services: Services): void => {
   const count = (c: Context<AppEnv>, bucket: string, limit: number): void => {
     if (limit === 0) return
     const { allowed, remaining, retryAfterSeconds, resetSeconds } = limiter.take("registry", bucket, limit)
-    c.header("ratelimit-policy", `"default";q=${limit};w=60`)
-    c.header("ratelimit", `"default";r=${remaining};t=${Math.min(resetSeconds, 60)}`)
+    presetHeader(c, "ratelimit-policy", `"default";q=${limit};w=60`)
+    presetHeader(c, "ratelimit", `"default";r=${remaining};t=${Math.min(resetSeconds, 60)}`)
     if (!allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds })
   }
 
@@ -53,18 +52,18 @@ export const registryRoutes = (api: Api, services: Services): void => {
     look: (audience: Audience) => Promise<Found | undefined> | Found | undefined,
   ): Promise<Response> => {
     const caller = await identify(c)
-    c.header("vary", "Authorization, Origin, Accept-Encoding")
-    if ("ignored" in caller) c.header("x-auth-ignored", caller.ignored)
+    presetHeader(c, "vary", "Authorization, Origin, Accept-Encoding")
+    if ("ignored" in caller) presetHeader(c, "x-auth-ignored", caller.ignored)
     const found = await look(caller.audience)
     const tag = found?.answer.tag
-    const gzip = takesGzip(c.req.header("accept-encoding"))
-    const unchanged = tag !== undefined && matchesTag(c.req.header("if-none-match"), [`"${tag}"`, `"${tag}-gzip"`])
+    const gzip = takesGzip(requestHeader(c, "accept-encoding"))
+    const unchanged = tag !== undefined && matchesTag(requestHeader(c, "if-none-match"), [`"${tag}"`, `"${tag}-gzip"`])
     if (!unchanged) count(c, caller.bucket, caller.limit)
     if (found === undefined) throw errors.fail("stack-not-found")
     const headers: Record<string, string> = {
       etag: gzip ? `"${tag}-gzip"` : `"${tag}"`,
       "cache-control":
-        c.req.header("authorization") === undefined
+        requestHeader(c, "authorization") === undefined
           ? "public, max-age=60, stale-while-revalidate=600"
           : "private, no-cache",
       ...found.headers,
@@ -72,7 +71,7 @@ export const registryRoutes = (api: Api, services: Services): void => {
     if (unchanged) return c.body(null, 304, headers)
     headers["content-type"] = "application/json"
     if (gzip) headers["content-encoding"] = "gzip"
-    return c.body(gzip ? found.answer.gzip() : found.answer.identity(), 200, headers)
+    return new Response(gzip ? found.answer.gzip() : found.answer.identity(), { headers })
   }
 
   const common = { method: "get", tag: "registry" } as const
