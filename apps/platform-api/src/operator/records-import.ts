@@ -30,7 +30,7 @@ const accountOf = async (tx: Orm, who: string, at: AstPath): Promise<number> => 
  * @param relayUrl where streams are served: a deployment that has no URL from its build or spec gets one there
  */
 export const importRecords = async (
-  queries: Queries,
+  queries: Pick<Queries, "transaction">,
   text: string,
   around: { readonly at: Date; readonly randomBytes: (size: number) => Uint8Array; readonly relayUrl: string },
 ) => {

@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto"
+import { sql } from "drizzle-orm"
+import type { Queries } from "../../src/db/database.ts"
 import { importRecords } from "../../src/operator/records-import.ts"
 import type { TestService } from "../service.ts"
 
@@ -7,9 +9,18 @@ type Imported = { readonly specs: Ids; readonly builds: Ids; readonly deployment
 
 export const importedAt = new Date("2026-11-21T08:00:00.123Z")
 
+// The service's own connections cut a statement short; the operator's do not.
+const patiently = (queries: Queries): Pick<Queries, "transaction"> => ({
+  transaction: (work) =>
+    queries.transaction(async (tx) => {
+      await tx.execute(sql`set local statement_timeout = 0`)
+      return work(tx)
+    }),
+})
+
 /** Imports a document into the service's database, as the operator's command does. */
 export const importInto = (service: TestService, document: unknown): Promise<Imported> =>
-  importRecords(service.database(), JSON.stringify(document), {
+  importRecords(patiently(service.database()), JSON.stringify(document), {
     at: importedAt,
     randomBytes,
     relayUrl: "https://relay.example",
