@@ -78,10 +78,12 @@ export const createApp = (services: Services): Api => {
   const api = createApi<AppEnv>()
   const { log } = services
 
-  api.use(requestLog({ log, now: services.now, randomId: services.randomId, quiet: ["/health", "/health/live"] }))
+  const { now, randomId } = services
+  api.use(requestLog({ log, now, randomId, quiet: ["/health", "/health/live"], answersWithId: true }))
   // Every page may ask and read the answer, errors too: what a browser may do is up to the key's own origin check. Only
   // sign-up is closed, or any page could make accounts with its visitors' addresses.
   api.use(async (c, next) => {
+    presetHeader(c, "x-request-id", c.var.requestId)
     if (c.req.path === signUpPath)
       return c.req.method === "OPTIONS" ? c.body(null, 204, { allow: "POST, OPTIONS" }) : next()
     presetHeader(c, "access-control-allow-origin", "*")

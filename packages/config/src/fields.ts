@@ -43,9 +43,12 @@ export const integer = (options: { default: number; min: number; max?: number })
   )
 }
 
-/** An absolute URL of one of the protocols (`http:` and `https:` unless said), kept as written but for a trailing slash. */
+/**
+ * An absolute URL of one of the protocols (`http:` and `https:` unless said), kept as written but for a trailing slash;
+ * with `exact` that too, for a URL that nothing is appended to.
+ */
 export const url = <D = never>(
-  options: Fallback<D> & { readonly protocols?: readonly string[] } = {},
+  options: Fallback<D> & { readonly protocols?: readonly string[]; readonly exact?: boolean } = {},
 ): Field<string | D> => {
   const protocols = options.protocols ?? ["http:", "https:"]
   const reason = `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`
@@ -53,7 +56,7 @@ export const url = <D = never>(
     z
       .string()
       .refine((value) => protocols.includes(URL.parse(value)?.protocol ?? ""), reason)
-      .transform((value) => value.replace(/\/+$/, "")),
+      .transform((value) => (options.exact === true ? value : value.replace(/\/+$/, ""))),
     options,
   )
 }

@@ -45,6 +45,20 @@ test("settings that contradict each other are refused with the caller's words", 
   expect(problemsOf(() => loadConfig({ USAGE_ENABLED: flag(true) }, {}, check))).toEqual(check())
 })
 
+test("what settings lack together is listed beside what is wrong with each, unless it is the same fault", () => {
+  const fields = { PORT: integer({ default: 1, min: 0 }), URL: url({ default: undefined }), USE: flag(false) }
+  const check = ({ USE, URL }: { USE: boolean; URL: string | undefined }, unusable: ReadonlySet<string>) =>
+    USE && URL === undefined && !unusable.has("URL") ? ["URL: is required when USE is true"] : []
+  expect(problemsOf(() => loadConfig(fields, { PORT: "x", USE: "true" }, check))).toHaveLength(2)
+  expect(problemsOf(() => loadConfig(fields, { URL: "x", USE: "true" }, check))).toHaveLength(1)
+})
+
+test("an exact URL keeps its trailing slash, another loses it", () => {
+  const fields = { EXACT: url({ exact: true }), BASE: url() }
+  const written = "https://example.org/a/"
+  expect(loadConfig(fields, { EXACT: written, BASE: written })).toEqual({ EXACT: written, BASE: written.slice(0, -1) })
+})
+
 test("flags are read in any case", () => {
   for (const word of ["true", "TRUE", "1"]) expect(loadConfig({ F: flag(false) }, { F: word }).F).toBe(true)
   for (const word of ["false", "False", "0"]) expect(loadConfig({ F: flag(true) }, { F: word }).F).toBe(false)

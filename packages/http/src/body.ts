@@ -1,6 +1,7 @@
 import { IncomingMessage } from "node:http"
 import type { Context } from "hono"
 import { parseJson } from "./json.ts"
+import { incomingOf, requestHeader } from "./request-header.ts"
 
 /** Why a request body can't be used. */
 export type BodyFault =
@@ -37,10 +38,12 @@ const empty = new Uint8Array(0)
  * Throws BodyError `too-large`, `timeout` or `aborted`.
  */
 export const readBody = async (c: Context, { limit, deadlineMs }: BodyOptions): Promise<Uint8Array> => {
-  const declared = c.req.header("content-length")
+  const declared = requestHeader(c, "content-length")
   if (declared !== undefined && Number(declared) > limit) throw new BodyError({ kind: "too-large", limit })
+  // Behind the Node server the socket's own stream is read: a web stream in between costs a third of a small request.
   const incoming = incomingOf(c)
-  if (incoming !== undefined && declared === undefined && c.req.header("transfer-encoding") === undefined) return empty
+  if (incoming !== undefined && declared === undefined && requestHeader(c, "transfer-encoding") === undefined)
+    return empty
   const source = incoming ?? c.req.raw.body
   if (source === null || declared === "0") return empty
   const reading = source instanceof IncomingMessage ? collectNode(source, limit) : collectWeb(source, limit)
@@ -59,18 +62,14 @@ export const readBody = async (c: Context, { limit, deadlineMs }: BodyOptions): 
   }
 }
 
-// Behind the Node server the socket's own stream is read: a web stream in between costs a third of a small request.
-const incomingOf = (c: Context): IncomingMessage | undefined => {
-  const env: unknown = c.env
-  if (typeof env !== "object" || env === null || !("incoming" in env)) return undefined
-  return env.incoming instanceof IncomingMessage ? env.incoming : undefined
-}
-
 const collectNode = (incoming: IncomingMessage, limit: number): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
-    const aborted = () => reject(new BodyError({ kind: "aborted" }))
+    // "close" comes after a whole body too: no error is made then, they are dear.
+    const aborted = () => {
+      if (!incoming.readableEnded) reject(new BodyError({ kind: "aborted" }))
+    }
     incoming.on("data", (chunk: Buffer) => {
       size += chunk.length
       if (size > limit) {
@@ -103,12 +102,15 @@ export type JsonBodyOptions = BodyOptions & {
   readonly emptyAs?: unknown
   /** Refuse an object that names a key twice. */
   readonly uniqueKeys?: boolean
+  /** Told how many bytes the body has, once all of it is there. */
+  readonly onSize?: (bytes: number) => void
 }
 
-const mediaTypeFault = (c: Context): string | undefined => {
-  const encoding = c.req.header("content-encoding")?.trim().toLowerCase() ?? "identity"
+/** What keeps a request's body from being read as UTF-8 JSON, by its headers; undefined when nothing does. */
+export const jsonTypeFault = (c: Context): string | undefined => {
+  const encoding = requestHeader(c, "content-encoding")?.trim().toLowerCase() ?? "identity"
   if (encoding !== "identity") return "the body must not be compressed (Content-Encoding)"
-  const [type = "", ...parameters] = (c.req.header("content-type") ?? "").toLowerCase().split(";")
+  const [type = "", ...parameters] = (requestHeader(c, "content-type") ?? "").toLowerCase().split(";")
   if (type.trim() !== "application/json") return "the body must be JSON with Content-Type: application/json"
   const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith("charset="))
   return charset === undefined || /^charset="?utf-?8"?$/.test(charset) ? undefined : "the charset must be UTF-8"
@@ -120,10 +122,11 @@ const mediaTypeFault = (c: Context): string | undefined => {
  */
 export const readJson = async (c: Context, options: JsonBodyOptions): Promise<unknown> => {
   const mayBeEmpty = "emptyAs" in options
-  const fault = mediaTypeFault(c)
-  const untyped = mayBeEmpty && c.req.header("content-type") === undefined
+  const fault = jsonTypeFault(c)
+  const untyped = mayBeEmpty && requestHeader(c, "content-type") === undefined
   if (fault !== undefined && !untyped) throw new BodyError({ kind: "unsupported-media-type", reason: fault })
   const bytes = await readBody(c, options)
+  options.onSize?.(bytes.length)
   if (mayBeEmpty && bytes.length === 0) return options.emptyAs
   if (fault !== undefined) throw new BodyError({ kind: "unsupported-media-type", reason: fault })
   try {

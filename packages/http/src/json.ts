@@ -12,6 +12,19 @@ export const parseJson = (bytes: Uint8Array, uniqueKeys = false): unknown => {
   return value
 }
 
+// Whole strings are skipped by the engine's own search: most bodies are one long value.
+const stringEnd = (json: string, start: number): number => {
+  let end = json.indexOf('"', start + 1)
+  while (isEscaped(json, end)) end = json.indexOf('"', end + 1)
+  return end
+}
+
+const isEscaped = (json: string, at: number): boolean => {
+  let backslashes = 0
+  while (json.charCodeAt(at - 1 - backslashes) === 0x5c) backslashes++
+  return backslashes % 2 === 1
+}
+
 /** The first key that stands twice in one object of a valid JSON text, escapes decoded; undefined when there is none. */
 export const duplicateKey = (json: string): string | undefined => {
   // One entry a nesting level: the keys seen in an object, or undefined for an array.
@@ -36,8 +49,8 @@ export const duplicateKey = (json: string): string | undefined => {
         keyNext = levels.at(-1) !== undefined
         break
       case 0x22: {
-        const start = i++
-        while (json.charCodeAt(i) !== 0x22) i += json.charCodeAt(i) === 0x5c ? 2 : 1
+        const start = i
+        i = stringEnd(json, start)
         if (!keyNext) break
         const key = String(JSON.parse(json.slice(start, i + 1)))
         const keys = levels.at(-1)

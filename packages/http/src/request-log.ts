@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono"
 import { routePath } from "hono/route"
 import type { Logger } from "./logger.ts"
-import { presetHeader, requestHeader } from "./node-context.ts"
+import { requestHeader } from "./request-header.ts"
 
 /** What the middleware puts into the context. */
 export type RequestLogEnv = { Variables: { requestId: string } }
@@ -18,20 +18,23 @@ export const requestLog = ({
   now,
   randomId,
   quiet = [],
+  answersWithId = false,
 }: {
   readonly log: Pick<Logger, "debug" | "info" | "error">
   readonly now: () => number
   readonly randomId: () => string
   /** Routes logged at level debug only: probes would fill the log. */
   readonly quiet?: readonly string[]
+  /** The app puts `X-Request-Id` on every answer itself: to add a header to one that is made costs more than the log line. */
+  readonly answersWithId?: boolean
 }): MiddlewareHandler<RequestLogEnv> => {
   return async (c, next) => {
     const started = now()
     const given = requestHeader(c, "x-request-id")
     const requestId = given !== undefined && acceptable.test(given) ? given : randomId()
     c.set("requestId", requestId)
-    presetHeader(c, "x-request-id", requestId)
     await next()
+    if (!answersWithId) c.res.headers.set("x-request-id", requestId)
     const route = routePath(c, -1)
     const line = {
       request_id: requestId,

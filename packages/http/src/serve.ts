@@ -12,6 +12,8 @@ export type ServeOptions = {
   readonly port: number
   /** How long requests in flight may go on after `close`, in milliseconds. */
   readonly drainMs: number
+  /** Answers a request whose Host or target no Request can be made of; a plain 400 unless given. */
+  readonly onUnreadable?: () => Response
   /** Answers a request to change the protocol (WebSocket); without it Node ignores the wish and serves the request. */
   readonly onUpgrade?: (request: IncomingMessage, socket: Duplex) => void
 }
@@ -34,6 +36,9 @@ const listen = (server: Server, port: number, host: string): Promise<void> =>
     })
   })
 
+const unreadable = (): Response =>
+  new Response("The Host header or the request target is not valid.\n", { status: 400 })
+
 /** Serves a fetch handler over HTTP/1.1. Rejects when the port can't be had. */
 export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   let draining = false
@@ -42,7 +47,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
     (request, env) => options.fetch(request, env as { incoming: IncomingMessage; outgoing: ServerResponse }),
     {
       // Reached only for a request that no Request can be made of: the app renders its own errors.
-      errorHandler: () => new Response("The Host header or the request target is not valid.\n", { status: 400 }),
+      errorHandler: options.onUnreadable ?? unreadable,
     },
   )
   const inFlight = new Set<ServerResponse>()

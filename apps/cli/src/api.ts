@@ -1,0 +1,80 @@
+import { CliError } from "./errors.ts"
+import { isObject, parseJson, textOf } from "./json-value.ts"
+import { call, type Answer, type Call } from "./network.ts"
+
+/** How the agent platform API is reached. */
+export type Api = { readonly url: string; readonly key?: string }
+
+/** The failure that an answer of any of the services describes, its code carried through. */
+export const failureOf = (answer: Answer, url: string): CliError => {
+  const body = parseJson(answer.text)
+  const inner = isObject(body) ? body["error"] : undefined
+  const code = textOf(isObject(inner) ? inner : body, "code")
+  const message = isObject(inner) ? textOf(inner, "message") : textOf(body, "error")
+  if (code === "" || message === "") {
+    return new CliError("unexpected-answer", `${url} answered ${answer.status} without an error that can be read.`, {
+      next: "Check that this is the URL of the right service",
+    })
+  }
+  const retryAfter = answer.headers["retry-after"]
+  if (retryAfter !== undefined && (answer.status === 429 || answer.status === 503)) {
+    return new CliError(code, message, { next: `Try again in ${retryAfter} s` })
+  }
+  const request = answer.status >= 500 ? textOf(body, "request_id") : ""
+  return new CliError(code, request === "" ? message : `${message} (request ${request})`)
+}
+
+/** One call that is answered with success, else the API's error as it is. */
+export const callApi = async (api: Api, path: string, options: Call = {}): Promise<Answer> => {
+  const headers = {
+    accept: "application/json",
+    ...(api.key === undefined ? {} : { authorization: `Bearer ${api.key}` }),
+  }
+  const service = { name: "The API", url: api.url, flag: "api-url", variable: "SVC_API_URL" }
+  const answer = await call(`${api.url}${path}`, { ...options, headers }, service)
+  if (answer.status < 200 || answer.status >= 300) throw failureOf(answer, api.url)
+  return answer
+}
+
+/** The JSON of a successful answer. */
+export const jsonOf = (answer: Answer, url: string): unknown => {
+  const value = parseJson(answer.text)
+  if (value === undefined) {
+    throw new CliError("unexpected-answer", `${url} answered ${answer.status} with something that is not JSON.`, {
+      next: "Check that this is the URL of the right service",
+    })
+  }
+  return value
+}
+
+/** The query of the next page in a Link header; the server's own idea of its URL in there is of no interest. */
+const nextQuery = (link: string): string | undefined => {
+  const target = /<([^>]*)>\s*;[^,]*\brel="?next"?/i.exec(link)?.[1]
+  const query = target?.split("#")[0]?.split("?")[1]
+  return query === undefined || query === "" ? undefined : query
+}
+
+/** All pages of a list, one after the other. */
+export const readPages = async (
+  api: Api,
+  path: string,
+  query: string,
+  onPage: (count: number, headers: Answer["headers"]) => void = () => {},
+): Promise<unknown[]> => {
+  const items: unknown[] = []
+  const seen = new Set<string>()
+  for (let next: string | undefined = query; next !== undefined && !seen.has(next);) {
+    seen.add(next)
+    const answer: Answer = await callApi(api, `${path}?${next}`)
+    const page = jsonOf(answer, api.url)
+    if (!Array.isArray(page)) {
+      throw new CliError("unexpected-answer", `${api.url} answered ${path} with something that is not a list.`, {
+        next: "Check that this is the URL of the right service",
+      })
+    }
+    items.push(...page)
+    onPage(items.length, answer.headers)
+    next = nextQuery(String(answer.headers["link"] ?? ""))
+  }
+  return items
+}

@@ -1,0 +1,163 @@
+import { authLogin, authLogout, authSignup, authStatus } from "./auth.ts"
+import type { Context, Outcome } from "./context.ts"
+import { fetchDocs, searchDocs } from "./docs.ts"
+import { explore } from "./explore.ts"
+import { init } from "./init.ts"
+import { listKeys, mintKey, mintPublishableKey, revokeKey } from "./keys.ts"
+import type { OptionName } from "./options.ts"
+import { mintSession } from "./session.ts"
+
+/** One command: how it is called, what its help says and what runs. */
+export type Command = {
+  /** Its words, as typed. */
+  readonly name: string
+  /** Its arguments as the help shows them; how many there may be is in `least` and `most`. */
+  readonly usage: string
+  readonly least: number
+  readonly most: number
+  readonly options: readonly OptionName[]
+  readonly summary: string
+  readonly details?: string
+  readonly examples: readonly string[]
+  readonly run: (context: Context) => Promise<Outcome>
+}
+
+/** All commands but `completion`, which is made from them. */
+export const commands: readonly Command[] = [
+  {
+    name: "explore",
+    usage: "[STACK [ENTITY]]",
+    least: 0,
+    most: 2,
+    options: [],
+    summary: "the live registry: stacks, entities, fields, types, views",
+    details: "Ground truth for code that reads a stack. ENTITY in upper or lower case.",
+    examples: ["svc explore --json", "svc explore transfers", "svc explore transfers Transfer --json"],
+    run: explore,
+  },
+  {
+    name: "init",
+    usage: "",
+    least: 0,
+    most: 0,
+    options: ["dir"],
+    summary: "install the skill files for agents into this project",
+    details:
+      "Writes .agents/skills, and .claude/skills where the project has a .claude folder. With --api-url and --docs-url\n" +
+      "these URLs are kept in the configuration file. Running it again changes nothing that is up to date.",
+    examples: ["svc init", "svc init --api-url https://api.example --docs-url https://docs.example --json"],
+    run: init,
+  },
+  {
+    name: "auth signup",
+    usage: "",
+    least: 0,
+    most: 0,
+    options: ["name", "force"],
+    summary: "register an agent and keep its key",
+    examples: ["svc auth signup", 'svc auth signup --name "My agent" --json'],
+    run: authSignup,
+  },
+  {
+    name: "auth login",
+    usage: "< FILE-WITH-THE-KEY",
+    least: 0,
+    most: 0,
+    options: [],
+    summary: "check a key from the standard input and keep it",
+    examples: ["svc auth login < key.txt"],
+    run: authLogin,
+  },
+  {
+    name: "auth status",
+    usage: "",
+    least: 0,
+    most: 0,
+    options: [],
+    summary: "who the key belongs to; exit 1 when there is nobody",
+    examples: ["svc auth status --json"],
+    run: authStatus,
+  },
+  {
+    name: "auth logout",
+    usage: "",
+    least: 0,
+    most: 0,
+    options: [],
+    summary: "forget the kept key (it stays valid: see keys revoke)",
+    examples: ["svc auth logout"],
+    run: authLogout,
+  },
+  {
+    name: "keys list",
+    usage: "",
+    least: 0,
+    most: 0,
+    options: [],
+    summary: "this agent's keys, without the keys themselves",
+    examples: ["svc keys list --json"],
+    run: listKeys,
+  },
+  {
+    name: "keys mint",
+    usage: "",
+    least: 0,
+    most: 0,
+    options: ["name", "expires-in-days", "save"],
+    summary: "a further secret key, shown once or kept",
+    details: "To rotate: svc keys mint --save, then svc keys revoke ID with the id of the old key.",
+    examples: ["svc keys mint --save", "svc keys mint --name ci --expires-in-days 30 --json"],
+    run: mintKey,
+  },
+  {
+    name: "keys publishable",
+    usage: "",
+    least: 0,
+    most: 0,
+    options: ["origin", "name", "expires-in-days"],
+    summary: "a key for the pages of one origin, shown once",
+    examples: ["svc keys publishable --origin https://app.example --json"],
+    run: mintPublishableKey,
+  },
+  {
+    name: "keys revoke",
+    usage: "ID",
+    least: 1,
+    most: 1,
+    options: [],
+    summary: "end a key for good",
+    examples: ["svc keys revoke 7"],
+    run: revokeKey,
+  },
+  {
+    name: "docs search",
+    usage: "QUERY",
+    least: 1,
+    most: 50,
+    options: ["limit", "cursor"],
+    summary: "find pages of the documentation",
+    examples: ["svc docs search rotate a key", "svc docs search origin-invalid-scheme --limit 3 --json"],
+    run: searchDocs,
+  },
+  {
+    name: "docs fetch",
+    usage: "SLUG",
+    least: 1,
+    most: 1,
+    options: ["section", "max-tokens", "cursor"],
+    summary: "one page of the documentation, as Markdown",
+    examples: ["svc docs fetch getting-started", "svc docs fetch errors --section platform-api --json"],
+    run: fetchDocs,
+  },
+  {
+    name: "session",
+    usage: "WEBSOCKET_URL",
+    least: 1,
+    most: 1,
+    options: ["scope"],
+    summary: "a session token for one stack, valid for 5 minutes",
+    details: "The WebSocket URL is the stack's in svc explore. Without --scope the token may read.",
+    examples: ["svc session wss://stack.example/transfers --json"],
+    run: mintSession,
+  },
+]

@@ -1,0 +1,25 @@
+import type { Environment } from "./settings.ts"
+
+/** What a command is given; it touches no global of the process. */
+export type Context = {
+  /** The arguments after the command's own words. */
+  readonly args: readonly string[]
+  /** Options that take a value, by name without dashes. */
+  readonly options: Readonly<Record<string, string>>
+  /** Options that are there or not. */
+  readonly flags: ReadonlySet<string>
+  readonly env: Environment
+  /** Where the configuration and credentials files are. */
+  readonly folder: string
+  /** A line for people, beside the answer. */
+  readonly note: (line: string) => void
+  /** Shows what is going on where somebody watches; an empty text takes it away. */
+  readonly progress: (text: string) => void
+  /** The first line of the standard input; rejects when a terminal would have to be asked. */
+  readonly readLine: () => Promise<string>
+  /** A heading, in bold where that is welcome. */
+  readonly bold: (text: string) => string
+}
+
+/** What a command answers: one JSON value, and the same for people. */
+export type Outcome = { readonly json: unknown; readonly text: string }

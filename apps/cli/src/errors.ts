@@ -1,0 +1,74 @@
+import { keyHint } from "@svc/keys"
+
+/**
+ * What to do next, by code: the API's codes and the tool's own. Every error a person or a program sees ends with it.
+ * A code without a row
+ * points to the help of the command that failed.
+ */
+const nextSteps: Readonly<Record<string, string>> = {
+  "missing-credentials": "Next: svc auth signup, or svc auth login < FILE-WITH-THE-KEY",
+  "invalid-authorization-format": "Next: svc auth login < FILE-WITH-THE-KEY",
+  "invalid-api-key": "Next: svc auth status; a key that was revoked or lost needs svc auth signup --force",
+  "disabled-api-key": "Next: svc auth login < FILE-WITH-ANOTHER-KEY",
+  "expired-api-key": "Next: svc auth login < FILE-WITH-ANOTHER-KEY",
+  "agent-account-disabled": "Do not retry: the operator has disabled this agent. Next: svc auth status",
+  "agent-account-required": "This needs an agent's key (svc_ak_). Next: svc auth signup",
+  "secret-key-required": "This needs a secret key (svc_ak_). Next: svc auth login < FILE-WITH-THE-KEY",
+  "origin-required": "A publishable key is for browsers. Next: svc auth login < FILE-WITH-A-SECRET-KEY",
+  "already-signed-up": "Next: svc auth status; svc auth signup --force registers another agent and keeps the old file",
+  "stack-not-found": "Next: svc explore --json",
+  "invalid-websocket-url": "Next: svc explore --json lists the websocket_url of every public stack",
+  "agent-account-forbidden": "Next: svc explore --json lists what is open to agents",
+  "scope-not-allowed": "Next: svc session --help",
+  "invalid-scope": "Next: svc session --help",
+  "key-not-found": "Next: svc keys list",
+  "too-many-keys": "Next: svc keys list, then svc keys revoke ID",
+  "tool-error": "Next: svc docs search QUERY",
+  "invalid-config": "Next: correct or delete that setting, then run the command again",
+  "config-unwritable": "Next: make the folder writable, or point XDG_CONFIG_HOME to another",
+  "credentials-unreadable": "Next: correct or move the file away, then svc auth login < FILE-WITH-THE-KEY",
+  "credentials-unwritable": "Next: make the folder writable, or point XDG_CONFIG_HOME to another",
+  "credentials-locked": "Next: wait for the other svc to end, or delete the lock file if none runs",
+  "key-not-saved": "Next: svc auth login < FILE-WITH-THE-KEY",
+  "insecure-url": "Next: use the https:// URL with --api-url or SVC_API_URL",
+  "invalid-skill-index": "Nothing was written. Next: check --docs-url",
+  "skill-digest-mismatch": "Nothing was written. Next: run svc init again; if it stays, tell the server's operator",
+  "skills-unwritable": "Next: make the folder writable, or name another with --dir",
+}
+
+type ErrorOptions = {
+  /** Replaces the row of the table. */
+  readonly next?: string
+  /** Members beside `error` and `code` in the JSON answer. */
+  readonly extra?: Readonly<Record<string, unknown>>
+  /** What a person must get on the standard output all the same. */
+  readonly rescued?: string
+}
+
+/** A failure with a stable code; the exit code is 2 for `usage` and 1 for all else. */
+export class CliError extends Error {
+  readonly code: string
+  readonly next: string | undefined
+  readonly extra: Readonly<Record<string, unknown>>
+  readonly rescued: string | undefined
+
+  constructor(code: string, message: string, { next, extra = {}, rescued }: ErrorOptions = {}) {
+    super(message)
+    this.name = "CliError"
+    this.code = code
+    this.next = next ?? nextSteps[code]
+    this.extra = extra
+    this.rescued = rescued
+  }
+}
+
+/** An error in how the tool was called. */
+export const usageError = (message: string, command = ""): CliError =>
+  new CliError("usage", message, { next: `Next: svc ${command}${command === "" ? "" : " "}--help` })
+
+/** The text without any key in it: an argument, a file or a server's answer may carry one where none belongs. */
+export const withoutKeys = (text: string): string => text.replaceAll(/svc_(?:ak|pk|sk)_[0-9A-Za-z]+/g, keyHint)
+
+/** The reason in an error of the operating system, without the stack and the path that the caller names itself. */
+export const systemReason = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : String(error)

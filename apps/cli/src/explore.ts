@@ -1,0 +1,88 @@
+import { callApi, jsonOf, readPages, type Api } from "./api.ts"
+import type { Context, Outcome } from "./context.ts"
+import { CliError } from "./errors.ts"
+import { entityTables, stackList, stackTables } from "./explore-tables.ts"
+import { isObject, listOf, textOf, type JsonObject } from "./json-value.ts"
+import { apiForReading } from "./key.ts"
+import { nearest } from "./nearest.ts"
+import type { Answer } from "./network.ts"
+
+const stackName = /^[a-z0-9][a-z0-9-]{0,62}$/
+
+const pick = (value: unknown, names: readonly string[]): JsonObject => {
+  const from = isObject(value) ? value : {}
+  return Object.fromEntries(names.filter((name) => name in from).map((name) => [name, from[name]]))
+}
+
+const noteIgnoredKey = (context: Context, headers: Answer["headers"]): void => {
+  const code = headers["x-auth-ignored"]
+  if (code !== undefined)
+    context.note(`Your key was not accepted (${String(code)}), only public stacks are shown. Next: svc auth status`)
+}
+
+const readRegistry = async (context: Context, api: Api, query: string): Promise<unknown[]> => {
+  let first = true
+  try {
+    return await readPages(api, "/api/registry", query, (count, headers) => {
+      if (first) noteIgnoredKey(context, headers)
+      first = false
+      context.progress(`Registry: ${count} stacks read`)
+    })
+  } finally {
+    context.progress("")
+  }
+}
+
+const missing = (kind: string, name: string, names: readonly string[], next: string): CliError => {
+  const near = nearest(name, names)
+  const hint = near.length === 0 ? "There is none at all." : `Nearest: ${near.join(", ")}.`
+  return new CliError(`${kind}-not-found`, `There is no ${kind} named ${JSON.stringify(name)}. ${hint}`, { next })
+}
+
+const missingStack = async (context: Context, api: Api, name: string): Promise<CliError> => {
+  const names = (await readRegistry(context, api, "limit=100")).map((stack) => textOf(stack, "name"))
+  const [near] = nearest(name, names, 1)
+  return missing("stack", name, names, `Next: svc explore ${near ?? ""}`.trim())
+}
+
+const readStack = async (context: Context, api: Api, name: string): Promise<JsonObject> => {
+  // A name that no stack can have never becomes a part of a path.
+  if (!stackName.test(name.toLowerCase())) throw await missingStack(context, api, name)
+  try {
+    const answer = await callApi(api, `/api/registry/${name.toLowerCase()}/schema`)
+    noteIgnoredKey(context, answer.headers)
+    return pick(jsonOf(answer, api.url), ["name", "description", "websocket_url", "schema"])
+  } catch (error) {
+    throw error instanceof CliError && error.code === "stack-not-found" ? await missingStack(context, api, name) : error
+  }
+}
+
+/** `svc explore [STACK [ENTITY]]`: what the registry has, ground truth for code that reads a stack. */
+export const explore = async (context: Context): Promise<Outcome> => {
+  const [name, entityName] = context.args
+  const api = await apiForReading(context)
+  if (name === undefined) {
+    const names = ["name", "description", "websocket_url", "entities", "visibility", "schema"]
+    // Tables need no schemas, which are most of the answer.
+    const stacks = await readRegistry(
+      context,
+      api,
+      context.flags.has("json") ? "include=schema&limit=100" : "limit=100",
+    )
+    const registry = stacks.map((stack) => pick(stack, names))
+    return { json: { registry }, text: stackList(registry, api.url, context.bold) }
+  }
+  const stack = await readStack(context, api, name)
+  const { schema } = stack
+  if (entityName === undefined) return { json: stack, text: stackTables(stack, context.bold) }
+  const entities = listOf(schema, "entities")
+  const found =
+    entities.find((entity) => textOf(entity, "name") === entityName) ??
+    entities.find((entity) => textOf(entity, "name").toLowerCase() === entityName.toLowerCase())
+  if (found === undefined) {
+    const names = entities.map((entity) => textOf(entity, "name"))
+    const [near] = nearest(entityName, names, 1)
+    throw missing("entity", entityName, names, `Next: svc explore ${textOf(stack, "name")} ${near ?? ""}`.trim())
+  }
+  return { json: found, text: entityTables(found, context.bold) }
+}

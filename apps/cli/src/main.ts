@@ -1,0 +1,41 @@
+import { homedir } from "node:os"
+import { CliError, usageError } from "./errors.ts"
+import { run } from "./run.ts"
+
+const stdinLimit = 4096
+const stdinTimeMs = 30_000
+
+const readLine = async (): Promise<string> => {
+  const { stdin } = process
+  if (stdin.isTTY) throw usageError("The key is read from the standard input: svc auth login < FILE.", "auth login")
+  const tooLate = setTimeout(() => {
+    stdin.destroy(
+      new CliError("no-input", "Nothing came on the standard input.", { next: "Next: svc auth login --help" }),
+    )
+  }, stdinTimeMs)
+  let text = ""
+  try {
+    for await (const chunk of stdin.setEncoding("utf8")) {
+      text += String(chunk)
+      if (text.trimStart().includes("\n") || text.length > stdinLimit) break
+    }
+  } finally {
+    clearTimeout(tooLate)
+  }
+  return text.trim().split("\n")[0]?.trim() ?? ""
+}
+
+// A reader that has seen enough (svc explore | head) is no failure.
+process.stdout.on("error", (error: Error & { code?: string }) => {
+  if (error.code !== "EPIPE") process.stderr.write(`svc: The standard output cannot be written (${error.message}).\n`)
+  process.exit(error.code === "EPIPE" ? 0 : 1)
+})
+
+process.exitCode = await run({
+  argv: process.argv.slice(2),
+  env: process.env,
+  home: homedir(),
+  stdout: { isTTY: process.stdout.isTTY, write: (text) => void process.stdout.write(text) },
+  stderr: { isTTY: process.stderr.isTTY, write: (text) => void process.stderr.write(text) },
+  readLine,
+})

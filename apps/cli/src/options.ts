@@ -1,0 +1,35 @@
+/** An option that takes a value shows what kind; one without is there or not. */
+type Option = { readonly value?: string; readonly help: string; readonly repeats?: true; readonly short?: string }
+
+/** Every option of every command, each with one meaning wherever it is taken. */
+export const optionTable = {
+  json: { help: "one JSON document on the standard output, nothing else" },
+  help: { help: "this text", short: "h" },
+  version: { help: "the tool's version", short: "v" },
+  "api-url": { value: "URL", help: "the API (SVC_API_URL)" },
+  "docs-url": { value: "URL", help: "the documentation server (SVC_DOCS_URL)" },
+  name: { value: "NAME", help: "how it is called in lists" },
+  force: { help: "register another agent; the old file is kept as .bak" },
+  save: { help: "keep the new key in place of the kept one, and do not show it" },
+  origin: { value: "ORIGIN", help: "the one origin that the key works on, https://app.example" },
+  "expires-in-days": { value: "DAYS", help: "1 to 3650" },
+  scope: {
+    value: "SCOPE",
+    help: "read, transaction:inspect, transaction:send; may be given several times",
+    repeats: true,
+  },
+  limit: { value: "N", help: "results, 1 to 20" },
+  cursor: { value: "CURSOR", help: "go on where the last answer ended" },
+  section: { value: "ANCHOR", help: "one section of the page" },
+  "max-tokens": { value: "N", help: "length of the answer, up to 20000" },
+  dir: { value: "FOLDER", help: "the project, instead of the folder you are in" },
+} as const satisfies Readonly<Record<string, Option>>
+
+export type OptionName = keyof typeof optionTable
+
+export const optionOf = (name: OptionName): Option => optionTable[name]
+
+/** Options that every command takes. */
+export const commonOptions: readonly OptionName[] = ["json", "api-url", "docs-url", "help"]
+
+export const isOptionName = (name: string): name is OptionName => Object.hasOwn(optionTable, name)

@@ -1,0 +1,50 @@
+import { createServer } from "node:http"
+import { once } from "node:events"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { run } from "./run.ts"
+
+const stack = { name: "mining", entities: ["Round"], websocket_url: "wss://a.example", description: "d" }
+const server = createServer((_, response) => {
+  response.end(JSON.stringify([stack]))
+})
+let url = ""
+beforeAll(async () => {
+  await once(server.listen(0, "127.0.0.1"), "listening")
+  const address = server.address()
+  url = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : ""}`
+})
+afterAll(() => {
+  server.close()
+})
+
+const explore = async (args: string[], env: Record<string, string>, isTTY = true) => {
+  const written = { stdout: "", stderr: "" }
+  const code = await run({
+    argv: ["explore", "--api-url", url, ...args],
+    env,
+    home: "/nonexistent",
+    stdout: { isTTY, write: (text) => (written.stdout += text) },
+    stderr: { isTTY, write: (text) => (written.stderr += text) },
+    readLine: () => Promise.reject(new Error("asked")),
+  })
+  return { code, ...written }
+}
+
+test("headings are bold on a terminal, unless NO_COLOR or a dumb terminal says otherwise", async () => {
+  const [heading = "", row = ""] = (await explore([], {})).stdout.split("\n")
+  expect(heading.startsWith("\u001b[1mSTACK") && heading.endsWith("\u001b[22m")).toBe(true)
+  expect(row).toMatch(/^mining/)
+  for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }]) {
+    expect((await explore([], env)).stdout).toMatch(/^STACK.*\nmining/)
+  }
+  expect((await explore([], { NO_COLOR: "" })).stdout).toContain("\u001b[1m")
+  expect((await explore([], {}, false)).stdout).toMatch(/^STACK/)
+})
+
+test("progress is drawn on a standard error that is a terminal, and taken away at the end", async () => {
+  const { stderr, stdout } = await explore(["--json"], {})
+  const text = "Registry: 1 stacks read"
+  expect(stderr).toBe(`\r${text}\r${" ".repeat(text.length)}\r`)
+  expect(JSON.parse(stdout)).toEqual({ registry: [stack] })
+  expect((await explore(["--json"], {}, false)).stderr).toBe("")
+})

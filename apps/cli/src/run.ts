@@ -1,0 +1,96 @@
+import manifest from "../package.json" with { type: "json" }
+import { readArguments, wantsJson, type Call } from "./arguments.ts"
+import { commands as plainCommands, type Command } from "./commands.ts"
+import { completion } from "./completion.ts"
+import type { Context } from "./context.ts"
+import { CliError, withoutKeys } from "./errors.ts"
+import { helpText } from "./help.ts"
+import { settingsFolder, variable, type Environment } from "./settings.ts"
+
+/** What the tool is given by the process. */
+export type Surroundings = {
+  readonly argv: readonly string[]
+  readonly env: Environment
+  /** The user's home folder. */
+  readonly home: string
+  readonly stdout: { readonly isTTY: boolean; readonly write: (text: string) => void }
+  readonly stderr: { readonly isTTY: boolean; readonly write: (text: string) => void }
+  readonly readLine: () => Promise<string>
+}
+
+const commands: readonly Command[] = [
+  ...plainCommands,
+  {
+    name: "completion",
+    usage: "SHELL",
+    least: 1,
+    most: 1,
+    options: [],
+    summary: "a script that completes commands in bash, zsh or fish",
+    examples: ["svc completion bash >> ~/.bashrc", "svc completion fish > ~/.config/fish/completions/svc.fish"],
+    run: completion(plainCommands),
+  },
+]
+
+/** JSON for a terminal or a program; control characters that JSON leaves as they are are written as escapes. */
+const jsonText = (value: unknown, isTTY: boolean): string =>
+  JSON.stringify(value, undefined, isTTY ? 2 : undefined).replaceAll(
+    /[\u007f-\u009f]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  )
+
+const contextOf = (
+  call: Extract<Call, { kind: "run" }>,
+  { env, home, stdout, stderr, readLine }: Surroundings,
+): Context => {
+  const plainOutput = variable(env, "NO_COLOR") !== undefined || env["TERM"] === "dumb"
+  let shown = 0
+  return {
+    args: call.args,
+    options: call.options,
+    flags: call.flags,
+    env,
+    folder: settingsFolder(env, home),
+    note: (line) => stderr.write(`${withoutKeys(line)}\n`),
+    progress: (text) => {
+      if (!stderr.isTTY) return
+      stderr.write(`\r${text.padEnd(shown)}${text === "" ? "\r" : ""}`)
+      shown = text.length
+    },
+    readLine,
+    bold: (text) => (stdout.isTTY && !plainOutput ? `\u001b[1m${text}\u001b[22m` : text),
+  }
+}
+
+const failure = (error: unknown): CliError =>
+  error instanceof CliError
+    ? error
+    : new CliError(
+        "internal-error",
+        `The tool itself failed: ${error instanceof Error ? error.message : String(error)}`,
+      )
+
+/** Runs one call of the tool and gives its exit code. */
+export const run = async (surroundings: Surroundings): Promise<0 | 1 | 2> => {
+  const { argv, stdout, stderr } = surroundings
+  const json = wantsJson(argv)
+  let help = "Next: svc --help"
+  try {
+    const call = readArguments(argv, commands)
+    if (call.kind === "run") help = `Next: svc ${call.command.name} --help`
+    if (call.kind === "version") stdout.write(`${manifest.version}\n`)
+    else if (call.kind === "help") stdout.write(`${helpText(call.words, commands)}\n`)
+    else {
+      const outcome = await call.command.run(contextOf(call, surroundings))
+      stdout.write(`${json ? jsonText(outcome.json, stdout.isTTY) : outcome.text}\n`)
+    }
+    return 0
+  } catch (thrown) {
+    const { code, message, next = help, extra, rescued } = failure(thrown)
+    const error = withoutKeys(`${message}${/[.!?)]$/.test(message) ? "" : "."} ${next}`)
+    stderr.write(`svc: ${error} (${code})\n`)
+    if (json) stdout.write(`${jsonText({ error, code, ...extra }, stdout.isTTY)}\n`)
+    else if (rescued !== undefined) stdout.write(`${rescued}\n`)
+    return code === "usage" ? 2 : 1
+  }
+}

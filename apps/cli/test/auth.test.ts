@@ -1,0 +1,209 @@
+import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { randomBytes } from "node:crypto"
+import { join } from "node:path"
+import { keyHint, mintKey } from "@svc/keys"
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest"
+import { startServer, type Received, type Reply, type TestServer } from "./server.ts"
+import { json, makeTool, type Tool } from "./tool.ts"
+
+const newKey = (): string => mintKey("ak", randomBytes)
+
+/** The API as far as signing up goes: every key that it gave out is known to it. */
+const agents = new Map<string, string>()
+const api = ({ method, target, headers }: Received): Reply => {
+  if (method === "POST" && target === "/api/agents/signup") {
+    const key = newKey()
+    const slug = `agt_${agents.size}`
+    agents.set(key, slug)
+    return { status: 201, body: { slug, display_name: `agent-${slug}`, api_key: key, message: "Keep it." } }
+  }
+  const slug = agents.get((headers.authorization ?? "").replace("Bearer ", ""))
+  if (slug === undefined) return { status: 401, body: { error: "No such key.", code: "invalid-api-key" } }
+  const times = { created_at: "2026-01-01T00:00:00.000Z", last_seen_at: "2026-01-01T00:00:00.000Z" }
+  return { body: { slug, display_name: `agent-${slug}`, status: "active", ...times } }
+}
+
+let tool: Tool
+let server: TestServer
+let folder: string
+let file: string
+beforeAll(async () => {
+  tool = await makeTool()
+  server = await startServer(api)
+  folder = join(tool.home, "config/svc")
+  file = join(folder, "credentials.json")
+})
+beforeEach(async () => {
+  await rm(folder, { recursive: true, force: true })
+  server.received.length = 0
+})
+afterAll(async () => {
+  await server.close()
+  await tool.remove()
+})
+
+const svc = (args: string, stdin = "", env: Record<string, string> = {}) =>
+  tool.svc(args.split(" "), { stdin, env: { SVC_API_URL: server.url, ...env } })
+
+const kept = async (path = file): Promise<unknown> => JSON.parse(await readFile(path, "utf8"))
+const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
+
+test("sign-up keeps the key for its API URL, shows who it is and never the key", async () => {
+  const ended = await svc("auth signup --name Scout --json")
+  expect(ended.code).toBe(0)
+  expect(JSON.parse(server.received[0]?.body ?? "")).toEqual({ display_name: "Scout" })
+  const [key = "", slug = ""] = [...agents].at(-1) ?? []
+  const identity = {
+    slug,
+    display_name: `agent-${slug}`,
+    status: "active",
+    api_url: server.url,
+    key_hint: keyHint(key),
+  }
+  expect(json(ended)).toEqual(identity)
+  expect(await kept()).toEqual({ [server.url]: { api_key: key, slug, display_name: `agent-${slug}` } })
+  expect(ended.stdout + ended.stderr).not.toContain(key)
+  expect(json(await svc("auth status --json"))).toEqual(identity)
+  const people = await svc("auth status")
+  expect(people.stdout).toContain(slug)
+  expect(people.stdout).not.toContain(key)
+})
+
+test("the folder is 0700 and the file 0600, also where they were open before", async () => {
+  await mkdir(folder, { recursive: true })
+  await writeFile(file, "{}", { mode: 0o644 })
+  await chmod(folder, 0o755)
+  await svc("auth signup")
+  expect([await mode(folder), await mode(file)]).toEqual([0o700, 0o600])
+})
+
+test("a second sign-up is refused before the API is called; --force keeps the old file as .bak", async () => {
+  await svc("auth signup")
+  const first = await kept()
+  const again = await svc("auth signup --json")
+  expect(again.code).toBe(1)
+  expect(json(again)).toEqual({ code: "already-signed-up", error: expect.stringContaining("svc auth status") })
+  expect(server.received.length).toBe(1)
+  expect((await svc("auth signup --force")).code).toBe(0)
+  expect(await kept(`${file}.bak`)).toEqual(first)
+  expect(await mode(`${file}.bak`)).toBe(0o600)
+  expect(await kept()).not.toEqual(first)
+})
+
+test("of sign-ups at the same time one registers an agent, the others are refused", async () => {
+  const ended = await Promise.all(Array.from({ length: 4 }, () => svc("auth signup --json")))
+  expect(ended.map(({ code }) => code).sort((a, b) => Number(a) - Number(b))).toEqual([0, 1, 1, 1])
+  expect(server.received.length).toBe(1)
+})
+
+test("logins for different API URLs at the same time are all kept", async () => {
+  const servers = await Promise.all(Array.from({ length: 5 }, () => startServer(api)))
+  const key = newKey()
+  agents.set(key, "agt_many")
+  const ended = await Promise.all(
+    servers.map(({ url }) => tool.svc(["auth", "login"], { stdin: key, env: { SVC_API_URL: url } })),
+  )
+  expect(ended.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0])
+  expect(Object.keys(Object(await kept())).sort()).toEqual(servers.map(({ url }) => url).sort())
+  await Promise.all(servers.map(({ close }) => close()))
+})
+
+test("a lock left by a process that is gone is no obstacle", async () => {
+  await mkdir(folder, { recursive: true })
+  const gone = await tool.svc(["--version"])
+  expect(gone.code).toBe(0)
+  const { hostname } = await import("node:os")
+  // No process has this id: it is above the largest that Linux and macOS give.
+  await writeFile(`${file}.lock`, `2147483646 ${hostname()}`)
+  expect((await svc("auth signup")).code).toBe(0)
+})
+
+test("where nothing can be written, nobody is registered", async () => {
+  await mkdir(join(tool.home, "config"), { recursive: true })
+  await writeFile(folder, "a file in the folder's place")
+  const ended = await svc("auth signup --json")
+  expect(ended.code).toBe(1)
+  expect(json(ended)).toMatchObject({ code: "credentials-unwritable" })
+  expect(server.received.length).toBe(0)
+})
+
+test.each(["", "nonsense", "[]", '{"https://a.example": "text"}', '{"https://a.example": {}}', "null"])(
+  "a credentials file with %j in it is left as it is, and nobody is registered",
+  async (content) => {
+    await mkdir(folder, { recursive: true })
+    await writeFile(file, content)
+    const ended = await svc("auth signup --json")
+    expect(json(ended)).toMatchObject({ code: "credentials-unreadable" })
+    expect(ended.code).toBe(1)
+    expect(await readFile(file, "utf8")).toBe(content)
+    expect(server.received.length).toBe(0)
+  },
+)
+
+test("when saving fails after the agent was made, its key goes to the standard output with a warning", async () => {
+  // The folder goes while the API answers.
+  const cruel = await startServer(async (request) => {
+    await rm(folder, { recursive: true, force: true })
+    return api(request)
+  })
+  const people = await tool.svc(["auth", "signup"], { env: { SVC_API_URL: cruel.url } })
+  const [key = ""] = [...agents].at(-1) ?? []
+  expect(people.code).toBe(1)
+  expect(people.stdout).toBe(`${key}\n`)
+  expect(people.stderr).toMatch(/not written.*keep it/)
+  expect(people.stderr).not.toContain(key)
+  const document = await tool.svc(["auth", "signup", "--json"], { env: { SVC_API_URL: cruel.url } })
+  const [next = ""] = [...agents].at(-1) ?? []
+  expect(json(document)).toMatchObject({ code: "key-not-saved", api_key: next })
+  await cruel.close()
+})
+
+test("login keeps a key that the API knows, and the old file when that had another", async () => {
+  const [first, second] = [newKey(), newKey()]
+  agents.set(first, "agt_first").set(second, "agt_second")
+  expect((await svc("auth login", `\n${first}\n`)).code).toBe(0)
+  const before = await kept()
+  const ended = await svc("auth login --json", second)
+  expect(json(ended)).toMatchObject({ slug: "agt_second", key_hint: keyHint(second) })
+  expect(await kept()).toMatchObject({ [server.url]: { api_key: second } })
+  expect(await kept(`${file}.bak`)).toEqual(before)
+})
+
+test("login keeps no key that the API refuses, and sends nothing that is not a key", async () => {
+  const unknown = await svc("auth login --json", newKey())
+  expect(unknown.code).toBe(1)
+  expect(json(unknown)).toMatchObject({ code: "invalid-api-key" })
+  server.received.length = 0
+  for (const text of ["", "hunter2", "AKIA0000", "svc_ak_a b", `x${newKey()}`]) {
+    const ended = await svc("auth login --json", text)
+    expect(ended.code).toBe(1)
+    expect(json(ended)).toMatchObject({ code: "invalid-api-key" })
+    if (text !== "") expect(ended.stdout + ended.stderr).not.toContain(text)
+  }
+  expect(server.received.length).toBe(0)
+  await expect(stat(file)).rejects.toThrow(/ENOENT/)
+})
+
+test("status fails when there is nobody, and carries the API's code when the key counts no more", async () => {
+  const nobody = await svc("auth status --json")
+  expect(nobody.code).toBe(1)
+  expect(json(nobody)).toEqual({ code: "missing-credentials", error: expect.stringContaining("svc auth signup") })
+  await svc("auth signup")
+  agents.clear()
+  const revoked = await svc("auth status --json")
+  expect(revoked.code).toBe(1)
+  expect(json(revoked)).toEqual({ code: "invalid-api-key", error: expect.stringContaining("No such key.") })
+})
+
+test("logout forgets the key of this API URL alone, and may be said twice", async () => {
+  await svc("auth signup")
+  await writeFile(
+    file,
+    JSON.stringify({ ...Object(await kept()), "https://other.example": { api_key: "svc_ak_other" } }),
+  )
+  const ended = await svc("auth logout --json")
+  expect(json(ended)).toMatchObject({ api_url: server.url, key_hint: expect.stringMatching(/^svc_ak_…/) })
+  expect(await kept()).toEqual({ "https://other.example": { api_key: "svc_ak_other" } })
+  expect((await svc("auth logout --json")).code).toBe(0)
+  expect((await svc("auth status")).code).toBe(1)
+})

@@ -1,0 +1,181 @@
+import { mkdir, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { freePort } from "@svc/testing"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import manifest from "../package.json" with { type: "json" }
+import { commands } from "../src/commands.ts"
+import { startServer } from "./server.ts"
+import { json, makeTool, runProgram, type Tool } from "./tool.ts"
+
+let tool: Tool
+beforeAll(async () => {
+  tool = await makeTool()
+})
+afterAll(async () => {
+  await tool.remove()
+})
+
+test("--version is the version alone, --help and help name every command, on the standard output", async () => {
+  expect(await tool.svc(["--version"])).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: "" })
+  const { stdout, code, stderr } = await tool.svc(["--help"])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+  for (const { name, summary } of commands) expect(stdout).toMatch(new RegExp(`svc ${name}.*${summary.slice(0, 10)}`))
+  expect((await tool.svc(["help"])).stdout).toBe(stdout)
+})
+
+test("every command has help with usage, options and examples", async () => {
+  for (const { name, options } of commands) {
+    const { code, stdout } = await tool.svc([...name.split(" "), "--help"])
+    expect(code).toBe(0)
+    expect(stdout).toContain(`Usage: svc ${name} [OPTIONS]`)
+    for (const option of [...options, "json"]) expect(stdout).toContain(`--${option}`)
+    expect(stdout).toContain("Examples:")
+  }
+  const group = (await tool.svc(["auth", "--help"])).stdout
+  expect(group.match(/svc auth \w+/g)).toEqual([
+    "svc auth signup",
+    "svc auth login",
+    "svc auth status",
+    "svc auth logout",
+  ])
+})
+
+test.each([
+  [["--json"], "Which command"],
+  [["expore", "--json"], "Did you mean svc explore"],
+  [["auth", "--json"], "svc auth signup"],
+  [["auth", "whoami", "--json"], "svc auth status"],
+  [["explore", "--jsno", "--json"], "Did you mean --json"],
+  [["explore", "a", "b", "c", "--json"], "Too many"],
+  [["docs", "fetch", "--json"], "SLUG is missing"],
+  [["keys", "mint", "--name", "--json"], "--name needs a value"],
+  [["keys", "mint", "--name", "a", "--name", "b", "--json"], "given twice"],
+  [["keys", "publishable", "--json"], "--origin is missing"],
+  [["explore", "--json", "--api-url", "ftp://x"], "--api-url takes"],
+  [["explore", "--json", "--api-url", "https://user@x"], "--api-url takes"],
+  [["explore", "--json", "--force"], "no option --force"],
+  [["explore", "--json", "--force=no"], "no option --force"],
+  [["auth", "signup", "--json", "--force=no"], "takes no value"],
+  [["completion", "tcsh", "--json"], "bash, zsh, fish"],
+])("%j is an error in the call: exit 2, one JSON document, the help named", async (args, text) => {
+  const ended = await tool.svc(args)
+  expect(ended.code).toBe(2)
+  expect(json(ended)).toEqual({ code: "usage", error: expect.stringContaining(text) })
+  expect(ended.stdout).toMatch(/Next: svc .*--help/)
+  expect(ended.stderr).toContain(text)
+  const people = await tool.svc(args.filter((word) => !word.startsWith("--json")))
+  expect(people).toMatchObject({ code: 2, stdout: "" })
+})
+
+test("after -- nothing is an option", async () => {
+  const ended = await tool.svc(["explore", "--", "--json"], {
+    env: { SVC_API_URL: `http://127.0.0.1:${await freePort()}` },
+  })
+  expect(ended).toMatchObject({ code: 1, stdout: "" })
+})
+
+test("a service that is not there fails with unreachable, its URL and what to check", async () => {
+  const port = await freePort()
+  for (const [args, url] of [
+    [["explore"], `http://127.0.0.1:${port}`],
+    [["explore"], `http://localhost:${port}`],
+    [["explore"], "http://no-such-host.invalid"],
+    [["auth", "signup"], `http://127.0.0.1:${port}`],
+    [["docs", "search", "x"], `http://127.0.0.1:${port}`],
+    [["init"], `http://127.0.0.1:${port}`],
+  ] as const) {
+    const ended = await tool.svc([...args, "--json", "--api-url", url, "--docs-url", url])
+    expect(ended.code).toBe(1)
+    const error = expect.stringMatching(new RegExp(`${url.replaceAll(".", "\\.")} cannot be reached: .*(_URL)$`))
+    expect(json(ended)).toEqual({ code: "unreachable", error })
+  }
+})
+
+test("an answer that is no JSON, or an error without a code, fails with its status and URL", async () => {
+  for (const [status, body] of [
+    [200, "<html>"],
+    [502, "Bad gateway"],
+    [500, { message: "x" }],
+    [200, { a: 1 }],
+  ] as const) {
+    const server = await startServer(() => ({ status, body }))
+    const ended = await tool.svc(["explore", "--json", "--api-url", server.url])
+    expect(ended.code).toBe(1)
+    expect(json(ended)).toMatchObject({ code: "unexpected-answer", error: expect.stringContaining(server.url) })
+    await server.close()
+  }
+})
+
+test("the API's codes come through, with when to try again or the request to name", async () => {
+  const limited = { error: "Too many requests.", code: "rate-limit-exceeded", request_id: "r1", retryable: true }
+  const busy = await startServer(() => ({ status: 429, headers: { "retry-after": "42" }, body: limited }))
+  expect(json(await tool.svc(["explore", "--json", "--api-url", busy.url]))).toEqual({
+    code: "rate-limit-exceeded",
+    error: "Too many requests. Try again in 42 s",
+  })
+  const broken = await startServer(() => ({
+    status: 500,
+    body: { error: "It failed.", code: "internal-error", request_id: "r2" },
+  }))
+  const ended = await tool.svc(["auth", "signup", "--json", "--api-url", broken.url])
+  expect(json(ended)).toEqual({ code: "internal-error", error: "It failed. (request r2) Next: svc auth signup --help" })
+  await Promise.all([busy.close(), broken.close()])
+})
+
+test("settings: flag before environment before configuration file; an empty variable counts as unset", async () => {
+  const servers = await Promise.all(Array.from({ length: 3 }, () => startServer(() => ({ body: [] }))))
+  const [flag, variable, config] = servers.map(({ url }) => url)
+  const xdg = join(tool.home, "order")
+  await mkdir(join(xdg, "svc"), { recursive: true })
+  await writeFile(join(xdg, "svc/config.json"), JSON.stringify({ api_url: config }))
+  const counts = () => servers.map(({ received }) => received.length)
+  await tool.svc(["explore"], { env: { XDG_CONFIG_HOME: xdg, SVC_API_URL: "" } })
+  expect(counts()).toEqual([0, 0, 1])
+  await tool.svc(["explore"], { env: { XDG_CONFIG_HOME: xdg, SVC_API_URL: variable ?? "" } })
+  expect(counts()).toEqual([0, 1, 1])
+  await tool.svc(["--api-url", flag ?? "", "explore"], { env: { XDG_CONFIG_HOME: xdg, SVC_API_URL: variable ?? "" } })
+  expect(counts()).toEqual([1, 1, 1])
+  await Promise.all(servers.map(({ close }) => close()))
+})
+
+test("without XDG_CONFIG_HOME, or with a relative one, the files are in ~/.config", async () => {
+  const server = await startServer(() => ({ body: [] }))
+  await mkdir(join(tool.home, ".config/svc"), { recursive: true })
+  await writeFile(join(tool.home, ".config/svc/config.json"), JSON.stringify({ api_url: server.url }))
+  for (const folder of ["", "relative"]) {
+    expect((await tool.svc(["explore"], { env: { XDG_CONFIG_HOME: folder } })).code).toBe(0)
+  }
+  expect(server.received.length).toBe(2)
+  await server.close()
+})
+
+test.each(["", "nonsense", "[]", '{"api_url": 7}', '{"api_url": "file:///etc"}'])(
+  "a configuration file with %j in it fails and is named",
+  async (content) => {
+    const xdg = join(tool.home, "garbage")
+    await mkdir(join(xdg, "svc"), { recursive: true })
+    await writeFile(join(xdg, "svc/config.json"), content)
+    const ended = await tool.svc(["explore", "--json"], { env: { XDG_CONFIG_HOME: xdg } })
+    expect(ended.code).toBe(1)
+    expect(json(ended)).toMatchObject({
+      code: "invalid-config",
+      error: expect.stringContaining(join(xdg, "svc/config.json")),
+    })
+  },
+)
+
+test("completion prints a script, and bash completes commands, their second words and options with it", async () => {
+  const { stdout: script } = await tool.svc(["completion", "bash"])
+  const complete = async (...words: string[]): Promise<string[]> => {
+    const line = `COMP_WORDS=(${words.map((word) => `"${word}"`).join(" ")}); COMP_CWORD=${words.length - 1}; _svc`
+    const ended = await runProgram("bash", ["--norc", "-c", `${script}\n${line}; printf '%s\\n' "\${COMPREPLY[@]}"`])
+    return ended.stdout.trim().split("\n")
+  }
+  expect(await complete("svc", "ex")).toEqual(["explore"])
+  expect(await complete("svc", "keys", "")).toEqual(["list", "mint", "publishable", "revoke"])
+  expect(await complete("svc", "keys", "mint", "--s")).toEqual(["--save"])
+  expect(await complete("svc", "explore", "ore", "--js")).toEqual(["--json"])
+  expect(await complete("svc", "completion", "")).toEqual(["bash", "zsh", "fish"])
+  for (const shell of ["zsh", "fish"]) expect((await tool.svc(["completion", shell])).stdout).toContain("publishable")
+  expect(json(await tool.svc(["completion", "bash", "--json"]))).toEqual({ shell: "bash", script: script.trimEnd() })
+})

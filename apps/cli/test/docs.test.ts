@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest"
+import { startServer, type Received, type Reply, type TestServer } from "./server.ts"
+import { json, makeTool, type Tool } from "./tool.ts"
+
+const results = [
+  { slug: "keys", title: "Keys", section: "Rotate", anchor: "rotate", url: "u", snippet: "How to rotate", score: 2 },
+]
+let reply: (request: Received) => Reply
+let tool: Tool
+let server: TestServer
+beforeAll(async () => {
+  tool = await makeTool()
+  server = await startServer((request) => reply(request))
+})
+beforeEach(() => {
+  server.received.length = 0
+})
+afterAll(async () => {
+  await server.close()
+  await tool.remove()
+})
+
+const svc = (...args: string[]) =>
+  tool.svc(["docs", ...args], { env: { SVC_DOCS_URL: server.url, SVC_API_KEY: "svc_ak_secret" } })
+const result = (value: unknown) => () => ({ body: { jsonrpc: "2.0", id: 1, result: value } })
+const sent = (): unknown => JSON.parse(server.received[0]?.body ?? "null")
+
+test("a search is one stateless tool call, its headers as the revision wants them, and never with a key", async () => {
+  const structuredContent = { query: "rotate a key", results, total: 1 }
+  reply = result({ resultType: "complete", content: [{ type: "text", text: "…" }], structuredContent })
+  const ended = await svc("search", "rotate", "a", "key", "--limit", "3", "--json")
+  expect(ended.code).toBe(0)
+  expect(json(ended)).toEqual(structuredContent)
+  expect(server.received.length).toBe(1)
+  expect(server.received[0]).toMatchObject({ method: "POST", target: "/mcp" })
+  expect(server.received[0]?.headers).toMatchObject({
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": "tools/call",
+    "mcp-name": "search_docs",
+  })
+  expect(server.received[0]?.headers.authorization).toBeUndefined()
+  expect(sent()).toMatchObject({
+    method: "tools/call",
+    params: {
+      name: "search_docs",
+      arguments: { query: "rotate a key", limit: 3 },
+      _meta: {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+      },
+    },
+  })
+  expect((await svc("search", "rotate")).stdout).toMatch(/Keys +keys#rotate\n +How to rotate\n/)
+})
+
+test("a search without results says what the server says", async () => {
+  const structuredContent = { query: "the", results: [], total: 0 }
+  reply = result({ content: [{ type: "text", text: "Only common words." }], structuredContent })
+  expect(await svc("search", "the")).toMatchObject({ code: 0, stdout: "Only common words.\n" })
+})
+
+test("a page is its Markdown; how to go on is on the standard error", async () => {
+  const structuredContent = {
+    slug: "keys",
+    title: "Keys",
+    content: "# Keys\n\n\tcode\n",
+    truncated: true,
+    next_cursor: "abc",
+  }
+  reply = result({ content: [], structuredContent })
+  const ended = await svc("fetch", "keys", "--section", "rotate", "--max-tokens", "100", "--cursor", "x")
+  expect(ended).toMatchObject({
+    code: 0,
+    stdout: "# Keys\n\n\tcode\n",
+    stderr: "More: svc docs fetch keys --cursor abc\n",
+  })
+  expect(sent()).toMatchObject({
+    params: { name: "fetch_page", arguments: { slug: "keys", section: "rotate", max_tokens: 100, cursor: "x" } },
+  })
+  expect(json(await svc("fetch", "keys", "--json"))).toEqual(structuredContent)
+})
+
+test("a tool's own error fails with its text and the next command", async () => {
+  reply = result({ isError: true, content: [{ type: "text", text: "No page x. Nearest: keys." }] })
+  const ended = await svc("fetch", "x", "--json")
+  expect(ended.code).toBe(1)
+  expect(json(ended)).toEqual({ code: "tool-error", error: "No page x. Nearest: keys. Next: svc docs search QUERY" })
+})
+
+test("errors of JSON-RPC and of HTTP fail with their codes, and so does what is neither", async () => {
+  reply = () => ({ status: 400, body: { jsonrpc: "2.0", id: 1, error: { code: -32022, message: "No such revision" } } })
+  expect(json(await svc("search", "x", "--json"))).toMatchObject({
+    code: "mcp-error",
+    error: expect.stringContaining("-32022"),
+  })
+  reply = () => ({
+    status: 429,
+    headers: { "retry-after": "7" },
+    body: { error: { code: "rate_limited", message: "Slow down.", hint: "h" } },
+  })
+  expect(json(await svc("search", "x", "--json"))).toEqual({
+    code: "rate_limited",
+    error: "Slow down. Try again in 7 s",
+  })
+  for (const body of ["<html>", [], "", { jsonrpc: "2.0" }, { jsonrpc: "2.0", result: {} }]) {
+    reply = () => ({ body })
+    const ended = await svc("search", "x", "--json")
+    expect(ended.code).toBe(1)
+    expect(json(ended)).toMatchObject({ code: "unexpected-answer" })
+  }
+})
+
+test("a number that is none is an error in the call", async () => {
+  expect((await svc("search", "x", "--limit", "many")).code).toBe(2)
+  expect((await svc("fetch", "x", "--max-tokens", "-1")).code).toBe(2)
+  expect(server.received.length).toBe(0)
+})

@@ -1,0 +1,169 @@
+import { gzipSync } from "node:zlib"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { startServer, type Reply, type TestServer } from "./server.ts"
+import { json, makeTool, type Tool } from "./tool.ts"
+
+const schemaOf = (name: string) => ({
+  stack_name: name,
+  entities: [
+    {
+      name: "Round",
+      primary_keys: ["id.round_id"],
+      fields: [
+        { path: "id.round_id", rust_type: "u64", nullable: false, section: "id" },
+        { path: "results.winner", rust_type: "Option<Pubkey>", nullable: true, section: "results" },
+      ],
+      views: [
+        { id: "Round/state", mode: "state", pipeline: [] },
+        { id: "Round/latest", mode: "list", pipeline: [{ sort: "desc" }] },
+      ],
+    },
+    { name: "Miner", primary_keys: ["id.authority"], fields: [], views: [] },
+  ],
+  types: [
+    { name: "Side", kind: "enum", variants: ["Left", "Right"] },
+    { name: "Stake", kind: "struct", fields: [{ name: "amount", type: "u64" }] },
+  ],
+})
+
+const stackOf = (name: string, description = `The ${name} stack`) => ({
+  name,
+  description,
+  websocket_url: `wss://${name}.example`,
+  entities: ["Round", "Miner"],
+  visibility: "public",
+  schema: schemaOf(name),
+  content_hash: "00",
+  updated_at: "2026-01-01T00:00:00.000Z",
+})
+
+const names = ["airdrops", "mining", "name-service", "swaps", "transfers"]
+
+const answer = ({ target }: { readonly target: string }): Reply => {
+  const { pathname, searchParams } = new URL(target, "http://server")
+  if (pathname === "/api/registry") {
+    const offset = Number(searchParams.get("offset") ?? 0)
+    const page = names.slice(offset, offset + 2)
+    const stacks = page.map((name) => {
+      const { schema: _schema, ...rest } = stackOf(name)
+      return searchParams.get("include") === "schema" ? stackOf(name) : rest
+    })
+    searchParams.set("offset", String(offset + 2))
+    // The server may know itself by another URL.
+    const link = `<https://elsewhere.example/api/registry?${searchParams.toString()}>; rel="next"`
+    return { body: stacks, headers: offset + 2 < names.length ? { link } : {} }
+  }
+  const name = /^\/api\/registry\/([^/]+)\/schema$/.exec(pathname)?.[1] ?? ""
+  if (!names.includes(name)) return { status: 404, body: { error: "No such stack.", code: "stack-not-found" } }
+  const { description, websocket_url, schema } = stackOf(name)
+  return {
+    headers: { "content-encoding": "gzip" },
+    body: gzipSync(JSON.stringify({ name, description, websocket_url, schema })),
+  }
+}
+
+let tool: Tool
+let api: TestServer
+beforeAll(async () => {
+  tool = await makeTool()
+  api = await startServer(answer)
+})
+afterAll(async () => {
+  await api.close()
+  await tool.remove()
+})
+
+const explore = (...args: string[]) => tool.svc(["explore", ...args], { env: { SVC_API_URL: api.url } })
+
+test("explore --json is the schemas of all pages of the registry, whatever URL the server's links name", async () => {
+  const ended = await explore("--json")
+  expect(ended).toMatchObject({ code: 0, stderr: "" })
+  expect(json(ended)).toEqual({
+    registry: names.map((name) => {
+      const { content_hash: _hash, updated_at: _time, ...shown } = stackOf(name)
+      return shown
+    }),
+  })
+})
+
+test("explore <stack> --json is the stack with its schema, read in one call, its name in any case", async () => {
+  api.received.length = 0
+  const ended = await explore("Mining", "--json")
+  const { name, description, websocket_url, schema } = stackOf("mining")
+  expect(json(ended)).toEqual({ name, description, websocket_url, schema })
+  expect(api.received.map(({ target }) => target)).toEqual(["/api/registry/mining/schema"])
+})
+
+test("explore <stack> <Entity> --json is the entity as the API has it, its name in any case", async () => {
+  expect(json(await explore("mining", "rOUND", "--json"))).toEqual(schemaOf("mining").entities[0])
+})
+
+test("a stack or an entity that is not there fails with its code, the nearest names and the next command", async () => {
+  const stack = await explore("tranfsers", "--json")
+  expect(stack.code).toBe(1)
+  expect(json(stack)).toEqual({
+    code: "stack-not-found",
+    error: expect.stringMatching(/Nearest: transfers, .*Next: svc explore transfers$/),
+  })
+  const entity = await explore("mining", "mner", "--json")
+  expect(entity.code).toBe(1)
+  expect(json(entity)).toEqual({
+    code: "entity-not-found",
+    error: expect.stringMatching(/Nearest: Miner, Round\. Next: svc explore mining Miner$/),
+  })
+})
+
+test("a name that leads out of the registry is never part of a path", async () => {
+  api.received.length = 0
+  for (const name of ["..", "../agents/me", "a/b", "%2e%2e", "a?b", ""]) {
+    expect((await explore(name, "--json")).code).not.toBe(0)
+  }
+  expect(new Set(api.received.map(({ target }) => target.replace(/\?.*/, "")))).toEqual(new Set(["/api/registry"]))
+})
+
+test("for people there are tables of stacks, fields, types, views and what may be null", async () => {
+  const list = await explore()
+  expect(list.stdout).toMatch(/^STACK +ENTITIES +WEBSOCKET URL +DESCRIPTION\nairdrops +Round, Miner +wss:\/\/airdrops/)
+  const { stdout } = await explore("mining")
+  expect(stdout).toMatch(/FIELD +TYPE +NULLABLE\nid\.round_id +u64 +no\nresults\.winner +Option<Pubkey> +yes\n/)
+  expect(stdout).toMatch(/VIEW +MODE +PIPELINE\nRound\/state +state\nRound\/latest +list +\[\{"sort":"desc"\}\]\n/)
+  expect(stdout).toMatch(/Side +enum +Left, Right\nStake +struct +amount +u64\n/)
+  expect((await explore("mining", "miner")).stdout).toContain("Primary keys: id.authority")
+})
+
+test("nothing is drawn on a standard error that no one watches, and no style goes to a file", async () => {
+  const ended = await explore()
+  expect(ended.stderr).toBe("")
+  expect(ended.stdout).not.toContain("\u001b")
+})
+
+test("what a stack's owner wrote cannot steer the reader's terminal", async () => {
+  const evil = await startServer(() => ({ body: [stackOf("evil", "a\u001b]0;title\u0007b\u009b2J\nc\u202ed")] }))
+  const table = await tool.svc(["explore", "--api-url", evil.url])
+  expect(table.stdout.split("\n")[1]).toMatch(/a \]0;title b 2J cd$/)
+  const document = await tool.svc(["explore", "--json", "--api-url", evil.url])
+  expect(document.stdout).not.toMatch(/(?!\n)\p{Cc}/u)
+  expect(json(document)).toMatchObject({ registry: [{ description: "a\u001b]0;title\u0007b\u009b2J\nc\u202ed" }] })
+  await evil.close()
+})
+
+test("a registry whose links go round in a circle ends", async () => {
+  const circle = await startServer(() => ({
+    body: [stackOf("a")],
+    headers: { link: '</api/registry?p=1>; rel="next"' },
+  }))
+  const ended = await tool.svc(["explore", "--json", "--api-url", circle.url])
+  expect(ended.code).toBe(0)
+  expect(circle.received.length).toBe(2)
+  await circle.close()
+})
+
+test("a key that the registry ignores is named on the standard error, the answer stays what it is", async () => {
+  const server = await startServer(() => ({ body: [], headers: { "x-auth-ignored": "expired-api-key" } }))
+  const env = { SVC_API_URL: server.url, SVC_API_KEY: "svc_ak_expired" }
+  const ended = await tool.svc(["explore", "--json"], { env })
+  expect(json(ended)).toEqual({ registry: [] })
+  expect(ended.stderr).toMatch(/expired-api-key.*svc auth status/)
+  expect(server.received[0]?.headers.authorization).toBe("Bearer svc_ak_expired")
+  await server.close()
+})

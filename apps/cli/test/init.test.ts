@@ -1,0 +1,141 @@
+import { createHash } from "node:crypto"
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest"
+import { startServer, type Reply, type TestServer } from "./server.ts"
+import { json, makeTool, type Tool } from "./tool.ts"
+
+// With a byte order mark, which decoding would drop: what counts are the bytes.
+const text = (name: string): string => `\ufeff---\nname: ${name}\n---\n`
+const digest = (content: string): string => `sha256:${createHash("sha256").update(content).digest("hex")}`
+const entry = (name: string) => ({
+  name,
+  type: "skill-md",
+  description: "d",
+  url: `https://docs.example/skills/${name}/SKILL.md`,
+  digest: digest(text(name)),
+})
+const names = ["svc", "svc-consume", "svc-build"]
+
+let skills: unknown
+let served: (name: string) => string
+let tool: Tool
+let server: TestServer
+let project: string
+beforeAll(async () => {
+  tool = await makeTool()
+  server = await startServer(({ target }): Reply => {
+    if (target === "/.well-known/agent-skills/index.json") return { body: { skills } }
+    const name = /^\/skills\/([^/]+)\/SKILL\.md$/.exec(target)?.[1]
+    const error = { code: "not_found", message: "No such page.", hint: "h" }
+    return name === undefined ? { status: 404, body: { error } } : { body: served(name) }
+  })
+})
+beforeEach(async () => {
+  skills = names.map(entry)
+  served = text
+  server.received.length = 0
+  await rm(join(tool.home, "config"), { recursive: true, force: true })
+  project = await mkdtemp(join(tool.home, "project-"))
+})
+afterAll(async () => {
+  await server.close()
+  await tool.remove()
+})
+
+const init = (...args: string[]) =>
+  tool.svc(["init", "--json", ...args], { cwd: project, env: { SVC_DOCS_URL: server.url } })
+
+const files = (folder: string, result: string) =>
+  names.map((name) => ({ path: `${folder}/skills/${name}/SKILL.md`, result }))
+
+test("the three skill files are created once, left when right and mended when not", async () => {
+  expect(json(await init())).toEqual({ files: files(".agents", "created") })
+  for (const name of names) {
+    expect(await readFile(join(project, `.agents/skills/${name}/SKILL.md`), "utf8")).toBe(text(name))
+  }
+  const { mtimeMs } = await stat(join(project, ".agents/skills/svc/SKILL.md"))
+  expect(json(await init())).toEqual({ files: files(".agents", "unchanged") })
+  expect((await stat(join(project, ".agents/skills/svc/SKILL.md"))).mtimeMs).toBe(mtimeMs)
+  await writeFile(join(project, ".agents/skills/svc-build/SKILL.md"), "old")
+  const [first, second, third] = files(".agents", "unchanged")
+  expect(json(await init())).toEqual({ files: [first, second, { ...third, result: "updated" }] })
+  expect(await readdir(project)).toEqual([".agents"])
+})
+
+test("a project with a .claude folder gets them there too", async () => {
+  await mkdir(join(project, ".claude"))
+  expect(json(await init())).toEqual({ files: [...files(".agents", "created"), ...files(".claude", "created")] })
+})
+
+test("--dir names another project", async () => {
+  await mkdir(join(project, "other/.claude"), { recursive: true })
+  const ended = await init("--dir", "other")
+  expect(json(ended)).toEqual({
+    files: [...files("other/.agents", "created"), ...files("other/.claude", "created")],
+  })
+  expect(await readdir(project)).toEqual(["other"])
+})
+
+test("the URLs given are kept in the configuration file, beside what it has, and used from then on", async () => {
+  const path = join(tool.home, "config/svc/config.json")
+  await mkdir(join(tool.home, "config/svc"), { recursive: true })
+  await writeFile(path, JSON.stringify({ other: 1, api_url: "https://old.example" }))
+  const args = ["init", "--api-url", "https://API.example/", "--docs-url", server.url]
+  const ended = await tool.svc(args, { cwd: project })
+  expect(ended.code).toBe(0)
+  expect(ended.stdout).toMatch(/^RESULT +FILE\ncreated +\.agents\/skills\/svc\/SKILL\.md\n/)
+  const config = { other: 1, api_url: "https://api.example", docs_url: server.url }
+  expect(JSON.parse(await readFile(path, "utf8"))).toEqual(config)
+  const { mtimeMs } = await stat(path)
+  expect((await tool.svc(args, { cwd: project })).code).toBe(0)
+  expect((await stat(path)).mtimeMs).toBe(mtimeMs)
+  const plain = await tool.svc(["init", "--json"], { cwd: project })
+  expect(json(plain)).toEqual({ files: files(".agents", "unchanged") })
+})
+
+test("a file that is not what the index says is not written, nor are the others", async () => {
+  served = (name) => (name === "svc-build" ? "tampered" : text(name))
+  const ended = await init()
+  expect(ended.code).toBe(1)
+  expect(json(ended)).toMatchObject({ code: "skill-digest-mismatch", error: expect.stringContaining("svc-build") })
+  expect(await readdir(project)).toEqual([])
+})
+
+test.each([
+  ["a name that leads elsewhere", [...names.map(entry), { ...entry("svc"), name: "../../evil" }]],
+  ["a skill missing", names.slice(1).map(entry)],
+  ["a skill twice", [...names, "svc"].map(entry)],
+  ["a digest missing", names.map((name) => ({ ...entry(name), digest: undefined }))],
+  ["a digest of another kind", names.map((name) => ({ ...entry(name), digest: "md5:00" }))],
+  ["a url missing", names.map((name) => ({ ...entry(name), url: undefined }))],
+  ["an archive", names.map((name) => ({ ...entry(name), type: "archive" }))],
+  ["an entry that is no object", [...names.map(entry), null]],
+  ["no list", "svc"],
+])("an index with %s is refused and nothing is written", async (_, list) => {
+  skills = list
+  const ended = await init()
+  expect(ended.code).toBe(1)
+  expect(json(ended)).toMatchObject({ code: "invalid-skill-index" })
+  expect(await readdir(project)).toEqual([])
+  await expect(stat(join(tool.home, "config"))).rejects.toThrow(/ENOENT/)
+})
+
+test("skills beyond the three are left alone, and only the documentation server is asked", async () => {
+  skills = [...names, "further"].map(entry)
+  expect(json(await init())).toEqual({ files: files(".agents", "created") })
+  expect(server.received.map(({ target }) => target).sort()).toEqual(
+    ["/.well-known/agent-skills/index.json", ...names.map((name) => `/skills/${name}/SKILL.md`)].sort(),
+  )
+})
+
+test("a server without skills fails with its own code", async () => {
+  const bare = await startServer(() => ({
+    status: 404,
+    body: { error: { code: "not_found", message: "None.", hint: "h" } },
+  }))
+  const ended = await tool.svc(["init", "--json", "--docs-url", bare.url], { cwd: project })
+  expect(ended.code).toBe(1)
+  expect(json(ended)).toMatchObject({ code: "not_found" })
+  await bare.close()
+})

@@ -1,0 +1,191 @@
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest"
+import { startServer, type Received, type Reply, type TestServer } from "./server.ts"
+import { json, makeTool, type Tool } from "./tool.ts"
+
+const kept = "svc_ak_keptkeptkeptkept"
+const fresh = "svc_ak_freshfreshfresh"
+const record = (id: number) => ({
+  id,
+  name: "signup",
+  key_class: "secret",
+  key_hint: "svc_ak_…kept",
+  origin_allowlist: null,
+  status: "active",
+  current: id === 1,
+  created_at: "2026-01-01T00:00:00.000Z",
+  expires_at: null,
+  last_used_at: null,
+})
+const minted = {
+  id: 9,
+  key: fresh,
+  name: "rotation",
+  key_class: "secret",
+  origin_allowlist: null,
+  expires_at: null,
+  message: "Keep it.",
+}
+
+const answer = ({ method, target, headers }: Received): Reply => {
+  if (headers.authorization !== `Bearer ${kept}` && headers.authorization !== `Bearer ${fresh}`) {
+    return { status: 401, body: { error: "Send a key.", code: "missing-credentials" } }
+  }
+  if (target === "/api/agents/me/keys?limit=100") {
+    return { body: [record(1)], headers: { link: '</api/agents/me/keys?limit=100&offset=1>; rel="next"' } }
+  }
+  if (target === "/api/agents/me/keys?limit=100&offset=1") return { body: [record(2)] }
+  if (method === "POST" && target === "/api/agents/me/keys") return { status: 201, body: minted }
+  if (method === "POST" && target === "/api/agents/me/keys/publishable") {
+    return { status: 201, body: { ...minted, key: "svc_pk_public", key_class: "publishable" } }
+  }
+  if (method === "DELETE" && target === "/api/agents/me/keys/7") {
+    return { body: { id: 7, revoked: true, remaining_secret_keys: 1 } }
+  }
+  if (target === "/ws/sessions") {
+    return { body: { token: "a.b.c", expires_at: 1795254000, token_type: "Bearer", scope: "read" } }
+  }
+  return { status: 404, body: { error: "No such key.", code: "key-not-found" } }
+}
+
+let tool: Tool
+let server: TestServer
+let file: string
+beforeAll(async () => {
+  tool = await makeTool()
+  server = await startServer(answer)
+  file = join(tool.home, "config/svc/credentials.json")
+})
+beforeEach(async () => {
+  server.received.length = 0
+  await rm(join(tool.home, "config"), { recursive: true, force: true })
+  await mkdir(join(tool.home, "config/svc"), { recursive: true })
+  await writeFile(file, JSON.stringify({ [server.url]: { api_key: kept, slug: "agt_1" } }))
+})
+afterAll(async () => {
+  await server.close()
+  await tool.remove()
+})
+
+const svc = (args: string, env: Record<string, string> = { SVC_API_URL: server.url }) =>
+  tool.svc(args.split(" "), { env })
+
+test("list is every page of the API's records, unchanged", async () => {
+  const ended = await svc("keys list --json")
+  expect(json(ended)).toEqual([record(1), record(2)])
+  expect((await svc("keys list")).stdout).toMatch(/1 +signup +secret +svc_ak_…kept +active \(this one\) +never +never/)
+})
+
+test("mint --json is the API's answer, unchanged; what the API shall decide is sent as given", async () => {
+  expect(json(await svc("keys mint --name ci --expires-in-days 30 --json"))).toEqual(minted)
+  expect(JSON.parse(server.received[0]?.body ?? "")).toEqual({ name: "ci", expires_in_days: 30 })
+  const people = await svc("keys mint")
+  expect(people.stdout).toContain(fresh)
+  expect(people.stderr).toContain("cannot be had again")
+})
+
+test("mint --save keeps the new key in place of the old one and does not show it to people", async () => {
+  const ended = await svc("keys mint --save")
+  expect(ended.code).toBe(0)
+  expect(ended.stdout + ended.stderr).not.toContain(fresh)
+  expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ [server.url]: { api_key: fresh, slug: "agt_1" } })
+  expect(json(await svc("keys mint --save --json"))).toEqual(minted)
+})
+
+test("mint --save with another agent's key from the environment keeps the old file", async () => {
+  const ended = await svc("keys mint --save", { SVC_API_URL: server.url, SVC_API_KEY: fresh })
+  expect(ended.stderr).toContain("SVC_API_KEY is set")
+  expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ [server.url]: { api_key: fresh } })
+  expect(await readFile(`${file}.bak`, "utf8")).toContain(kept)
+})
+
+test("publishable sends the one origin and shows the key once", async () => {
+  const ended = await svc("keys publishable --origin https://app.example --json")
+  expect(json(ended)).toMatchObject({ key: "svc_pk_public" })
+  expect(JSON.parse(server.received[0]?.body ?? "")).toEqual({ origin_allowlist: ["https://app.example"] })
+})
+
+test("revoke names its key by number; anything else is refused before a call is made", async () => {
+  expect(json(await svc("keys revoke 7 --json"))).toEqual({ id: 7, revoked: true, remaining_secret_keys: 1 })
+  const missing = await svc("keys revoke 8 --json")
+  expect(json(missing)).toEqual({ code: "key-not-found", error: "No such key. Next: svc keys list" })
+  server.received.length = 0
+  for (const id of ["..", "x", "7/..", "-7"]) expect((await svc(`keys revoke ${id}`)).code).toBe(2)
+  expect(server.received.length).toBe(0)
+})
+
+test("session sends URL and scopes, and is the API's answer", async () => {
+  const ended = await svc("session ws://a.example --scope read --scope transaction:inspect --json")
+  expect(json(ended)).toEqual({ token: "a.b.c", expires_at: 1795254000, token_type: "Bearer", scope: "read" })
+  const sent = { websocket_url: "ws://a.example", scope: "read transaction:inspect" }
+  expect(JSON.parse(server.received[0]?.body ?? "")).toEqual(sent)
+  expect((await svc("session ws://a.example")).stdout).toMatch(/Token +a\.b\.c\n[^]*Expires +2026-11-21T/)
+})
+
+test("SVC_API_KEY goes to SVC_API_URL alone: not to another --api-url, not to one from the configuration file", async () => {
+  const other = await startServer(answer)
+  const here = await svc("keys list --json", { SVC_API_URL: server.url, SVC_API_KEY: fresh })
+  expect(here.code).toBe(0)
+  expect(server.received[0]?.headers.authorization).toBe(`Bearer ${fresh}`)
+  const flag = await svc(`keys list --json --api-url ${other.url}`, { SVC_API_URL: server.url, SVC_API_KEY: fresh })
+  expect(json(flag)).toMatchObject({ code: "missing-credentials" })
+  expect(flag.stderr).toMatch(/SVC_API_KEY belongs to .* set SVC_API_URL/)
+  await writeFile(join(tool.home, "config/svc/config.json"), JSON.stringify({ api_url: other.url }))
+  expect((await svc("keys list --json", { SVC_API_KEY: fresh })).code).toBe(1)
+  expect((await svc("explore --json", { SVC_API_KEY: fresh })).code).toBe(1)
+  expect(other.received.filter(({ headers }) => headers.authorization !== undefined)).toEqual([])
+  await other.close()
+})
+
+test("a kept key goes to the URL it was made for, compared exactly", async () => {
+  const { port } = new URL(server.url)
+  for (const url of [`http://localhost:${port}`, `${server.url}/v1`]) {
+    expect(json(await svc(`keys list --json --api-url ${url}`))).toMatchObject({ code: "missing-credentials" })
+  }
+  expect(server.received.length).toBe(0)
+  // The same URL in another spelling.
+  expect((await svc(`keys list --json --api-url HTTP://127.0.0.1:${port}/`)).code).toBe(0)
+})
+
+test("no key leaves this machine unencrypted", async () => {
+  const url = "http://api.example"
+  await writeFile(file, JSON.stringify({ [url]: { api_key: kept } }))
+  for (const command of ["keys list", "auth status", "auth signup --force", "session ws://a.example"]) {
+    expect(json(await svc(`${command} --json --api-url ${url}`))).toMatchObject({ code: "insecure-url" })
+  }
+  for (const host of ["127.evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1"]) {
+    expect(json(await svc(`auth signup --json --api-url http://${host}`))).toMatchObject({ code: "insecure-url" })
+  }
+})
+
+test("a redirect is not followed, so no key follows it", async () => {
+  const other = await startServer(answer)
+  const sends = await startServer(() => ({ status: 307, headers: { location: other.url }, body: "" }))
+  const ended = await svc("keys list --json", { SVC_API_URL: sends.url, SVC_API_KEY: fresh })
+  expect(json(ended)).toMatchObject({ code: "redirected", error: expect.stringContaining(other.url) })
+  expect(other.received).toEqual([])
+  await Promise.all([other.close(), sends.close()])
+})
+
+test("a key that a server gives back in an error, or that was typed where none belongs, is not repeated", async () => {
+  const echo = await startServer(({ headers }) => ({
+    status: 400,
+    body: { error: `Cannot read ${String(headers.authorization)}`, code: "invalid-request" },
+  }))
+  const ended = await svc("keys list --json", { SVC_API_URL: echo.url, SVC_API_KEY: fresh })
+  expect(json(ended)).toMatchObject({ code: "invalid-request", error: expect.stringContaining("svc_ak_…resh") })
+  expect(ended.stdout + ended.stderr).not.toContain(fresh)
+  for (const args of [
+    `auth login ${fresh}`,
+    `keys revoke ${fresh}`,
+    `${fresh} --json`,
+    `explore ${fresh}`,
+    `explore --${fresh}`,
+  ]) {
+    const typed = await svc(args)
+    expect(typed.code).not.toBe(0)
+    expect(typed.stdout + typed.stderr).not.toContain(fresh)
+  }
+  await echo.close()
+})

@@ -1,0 +1,87 @@
+import { existsSync } from "node:fs"
+import { mkdtemp, readdir, readFile, rm, stat, symlink } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { delimiter, join } from "node:path"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { app } from "../scripts/bundle.ts"
+import manifest from "../package.json" with { type: "json" }
+import { startServer } from "./server.ts"
+import { runProgram } from "./tool.ts"
+
+// As on a machine that has nothing of this repository: its own node and npm, no registry, no settings.
+let home: string
+const path = (process.env["PATH"] ?? "")
+  .split(delimiter)
+  .filter((folder) => !folder.includes("node_modules"))
+  .join(delimiter)
+const tarball = join(app, "dist/svc.tgz")
+
+const build = async (): Promise<Buffer> => {
+  const ended = await runProgram(process.execPath, ["scripts/build.ts"], { cwd: app, env: { HOME: home } })
+  expect(ended).toMatchObject({ code: 0 })
+  return readFile(tarball)
+}
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "svc-package-"))
+  await build()
+})
+afterAll(async () => {
+  await rm(home, { recursive: true, force: true })
+})
+
+test("the package is small, depends on nothing, and its bytes come out the same again", async () => {
+  const first = await readFile(tarball)
+  expect(first.length).toBeLessThan(300_000)
+  expect((await build()).equals(first)).toBe(true)
+  const unpacked = await runProgram("tar", ["-xzf", tarball, "-C", home])
+  expect(unpacked.code).toBe(0)
+  expect((await readdir(join(home, "package"))).sort()).toEqual(["LICENSE", "README.md", "package.json", "svc.mjs"])
+  const packed: unknown = JSON.parse(await readFile(join(home, "package/package.json"), "utf8"))
+  expect(packed).toEqual({
+    name: "svc",
+    version: manifest.version,
+    description: manifest.description,
+    license: "MIT",
+    type: "module",
+    bin: { svc: "svc.mjs" },
+    engines: { node: ">=20" },
+    files: ["svc.mjs"],
+  })
+  const bundled = await readFile(join(home, "package/svc.mjs"), "utf8")
+  const imported = [...bundled.matchAll(/(?:from|import\()\s*"([^"]+)"/g)].map((match) => match[1])
+  expect(imported.filter((name) => name?.startsWith("node:") !== true)).toEqual([])
+  expect((await stat(join(app, "dist/svc.mjs"))).mode & 0o111).toBe(0o111)
+})
+
+test("npx runs it from a URL without any registry, on the machine's own Node", async () => {
+  const bytes = await readFile(tarball)
+  const server = await startServer(() => ({ headers: { "content-type": "application/gzip" }, body: bytes }))
+  const env = {
+    PATH: path,
+    HOME: home,
+    npm_config_cache: join(home, "cache"),
+    npm_config_registry: "http://127.0.0.1:1/",
+    npm_config_update_notifier: "false",
+  }
+  const ended = await runProgram("npx", ["--yes", `${server.url}/cli/svc.tgz`, "--version"], { cwd: home, env })
+  expect(ended).toMatchObject({ code: 0, stdout: `${manifest.version}\n` })
+  await server.close()
+})
+
+test("called through a link, as package managers install it, it runs", async () => {
+  const link = join(home, "svc")
+  await symlink(join(app, "dist/svc.mjs"), link)
+  expect(await runProgram(link, ["--version"])).toMatchObject({ code: 0, stdout: `${manifest.version}\n` })
+})
+
+const bash = (script: string) => runProgram("bash", ["--norc", "-c", script, join(app, "dist/svc.mjs")])
+
+test("a reader that has seen enough is no failure", async () => {
+  expect(await bash('set -o pipefail; "$0" --help | true')).toEqual({ code: 0, stdout: "", stderr: "" })
+})
+
+test.runIf(existsSync("/dev/full"))("an answer that cannot be written is a failure", async () => {
+  const ended = await bash('"$0" --help > /dev/full')
+  expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be written") })
+})

@@ -1,0 +1,60 @@
+import { spawn } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { bundle } from "../scripts/bundle.ts"
+
+export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
+
+export type CallOptions = {
+  readonly env?: Readonly<Record<string, string>>
+  readonly stdin?: string
+  readonly cwd?: string
+}
+
+export type Tool = {
+  /** A folder of this test's own; the settings folder is in it. */
+  readonly home: string
+  /** Runs the bundled tool with nothing of the machine's settings. */
+  readonly svc: (args: readonly string[], options?: CallOptions) => Promise<Ended>
+  readonly remove: () => Promise<void>
+}
+
+/** Runs a program to its end. */
+export const runProgram = (
+  command: string,
+  args: readonly string[],
+  { env = {}, stdin = "", cwd }: CallOptions = {},
+): Promise<Ended> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(command, args, { env: { PATH: process.env["PATH"], ...env }, cwd, stdio: "pipe" })
+    const written = { stdout: "", stderr: "" }
+    for (const name of ["stdout", "stderr"] as const) {
+      child[name].setEncoding("utf8").on("data", (text: string) => (written[name] += text))
+    }
+    child.once("error", reject)
+    child.once("close", (code) => resolve({ code, ...written }))
+    // A program that reads no input may be gone before it is written.
+    child.stdin.on("error", () => {})
+    child.stdin.end(stdin)
+  })
+
+/** The tool as users have it: one bundled file in a process of its own. */
+export const makeTool = async (): Promise<Tool> => {
+  const home = await mkdtemp(join(tmpdir(), "svc-cli-"))
+  const file = join(home, "svc.mjs")
+  await bundle(file)
+  return {
+    home,
+    svc: (args, { env = {}, ...options } = {}) =>
+      runProgram(process.execPath, [file, ...args], {
+        cwd: home,
+        ...options,
+        env: { HOME: home, XDG_CONFIG_HOME: join(home, "config"), ...env },
+      }),
+    remove: () => rm(home, { recursive: true, force: true }),
+  }
+}
+
+/** The JSON document that is the whole standard output. */
+export const json = ({ stdout }: Ended): unknown => JSON.parse(stdout)

@@ -1,0 +1,65 @@
+// Time to start, memory and search time with many pages. Run: node bench/corpus.ts [pages]
+import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { loadCorpus } from "../src/corpus.ts"
+import { createSearch } from "../src/search.ts"
+import { post, search, startServer } from "./start.ts"
+
+const count = Number(process.argv[2] ?? 1000)
+const pageLength = 4300
+
+// Pages of this server's own sentences in another order, with words of their own: much like real pages in size and words.
+const source = join(import.meta.dirname, "../content")
+const texts = await Promise.all(
+  (await readdir(source)).filter((name) => name.endsWith(".md")).map((name) => readFile(join(source, name), "utf8")),
+)
+const blocks = texts.flatMap((text) => text.replace(/^---[\s\S]*?\n---\n/, "").split("\n\n"))
+let state = 1
+const random = (below: number): number => {
+  state = (state * 48_271) % 2_147_483_647
+  return state % below
+}
+const syllables = ["ka", "lo", "mi", "ren", "tos", "vel", "dar", "ix", "pun", "sem"]
+const word = (): string => Array.from({ length: 3 }, () => syllables[random(syllables.length)]).join("")
+const makePage = (i: number): string => {
+  let text = `# ${word()} ${word()} ${i}\n\n`
+  while (text.length < pageLength) {
+    if (random(4) === 0) text += `## ${word()} ${word()}\n\n`
+    text += `${blocks[random(blocks.length)]} ${word()} ${word()} ${word()}\n\n`
+  }
+  return text
+}
+
+const percentile = (times: readonly number[], part: number): string =>
+  (times.toSorted((a, b) => a - b)[Math.floor(times.length * part)] ?? 0).toFixed(2)
+
+const dir = await mkdtemp(join(tmpdir(), "svc-bench-"))
+try {
+  for (let i = 0; i < count; i++) await writeFile(join(dir, `page-${i}.md`), makePage(i))
+  const queries = Array.from({ length: 300 }, () =>
+    [word(), "limit", word(), "answer"].slice(0, 2 + random(3)).join(" "),
+  )
+
+  const started = performance.now()
+  const { program, url } = await startServer({ SVC_DOCS_DIR: dir })
+  try {
+    const startMs = performance.now() - started
+    for (const query of queries) await (await post(url, search(query))).text()
+    const status = await readFile(`/proc/${program.pid}/status`, "utf8").catch(() => "")
+    const memory = Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1024)
+    console.log(`${count} pages: started in ${Math.round(startMs)} ms, ${memory} MiB after ${queries.length} searches`)
+  } finally {
+    program.kill("SIGKILL")
+  }
+
+  const find = createSearch(await loadCorpus(dir))
+  const times = queries.map((query) => {
+    const before = performance.now()
+    find(query, 0, 5)
+    return performance.now() - before
+  })
+  console.log(`search inside the server: p50 ${percentile(times, 0.5)} ms, p95 ${percentile(times, 0.95)} ms`)
+} finally {
+  await rm(dir, { recursive: true })
+}

@@ -1,0 +1,209 @@
+import { readFile, stat } from "node:fs/promises"
+import type { IncomingMessage } from "node:http"
+import { ApiError } from "@svc/errors"
+import {
+  BodyError,
+  type ClientAddress,
+  type Limiter,
+  type Logger,
+  type RequestLogEnv,
+  addressBucket,
+  jsonTypeFault,
+  readBody,
+  requestLog,
+} from "@svc/http"
+import { type Context, Hono } from "hono"
+import { commonHeaders, jsonType, preflightHeaders, serveDocument } from "./documents.ts"
+import type { RpcEndpoint } from "./endpoint.ts"
+import { errors } from "./errors.ts"
+import { readMessage } from "./json-rpc.ts"
+import { wantsEventStream } from "./negotiate.ts"
+import type { Site } from "./site.ts"
+import { decodePath } from "./slug.ts"
+import type { Streams } from "./streams.ts"
+
+export type AppEnv = RequestLogEnv & { Bindings: { incoming?: IncomingMessage } }
+
+export type AppParts = {
+  readonly site: () => Site
+  readonly endpoint: RpcEndpoint
+  readonly protocolVersions: readonly string[]
+  readonly streams: Streams
+  readonly guard: (host: string | undefined, origin: string | undefined) => boolean
+  readonly clientAddress: ClientAddress
+  readonly limiter: Limiter
+  /** 0: no limit. */
+  readonly requestsPerMinute: number
+  readonly cliTarball: string
+  readonly version: string
+  readonly log: Logger
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
+  readonly randomId: () => string
+}
+
+const maxBodyBytes = 2 ** 20
+const bodyDeadlineMs = 30_000
+const mcpPaths = ["/mcp", "/mcp/sse"]
+const fixedPaths = new Set(["/health", "/cli/svc.tgz"])
+const mcpMethods = "GET, HEAD, POST, OPTIONS"
+const streamHeaders = {
+  ...commonHeaders,
+  "Content-Type": "text/event-stream",
+  "Cache-Control": "no-cache, no-transform",
+  "X-Accel-Buffering": "no",
+  Vary: "Accept, Accept-Encoding",
+}
+const rpcHeaders = { ...commonHeaders, "Content-Type": jsonType }
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+const renderError = (error: ApiError): Response => {
+  const { code, message, hint = "", status, headers, retryAfterSeconds } = error
+  return new Response(JSON.stringify({ error: { code, message, hint } }), {
+    status,
+    headers: {
+      ...rpcHeaders,
+      ...headers,
+      ...(retryAfterSeconds !== undefined && { "Retry-After": String(retryAfterSeconds) }),
+    },
+  })
+}
+
+const toApiError = (error: unknown): ApiError | undefined => {
+  if (error instanceof ApiError) return error
+  if (!(error instanceof BodyError)) return undefined
+  if (error.fault.kind === "too-large") return errors.fail("request_too_large", { headers: { Connection: "close" } })
+  return errors.fail("invalid_request", { message: "The request body did not arrive." })
+}
+
+/** The path as it was sent, still encoded: the router's own has been decoded in part. */
+const sentPath = (url: string): string => {
+  const start = url.indexOf("/", url.indexOf("//") + 2)
+  return start === -1 ? "/" : url.slice(start).replace(/[?#].*$/s, "")
+}
+
+const findDocument = (site: Site, c: Context) => {
+  const path = decodePath(sentPath(c.req.url))
+  return path === undefined ? undefined : site.find(path)
+}
+
+const readJsonBody = async (c: Context): Promise<{ readonly text: string; readonly value: unknown }> => {
+  const fault = jsonTypeFault(c)
+  if (fault !== undefined) throw errors.fail("unsupported_media_type", { message: `In this request, ${fault}.` })
+  const bytes = await readBody(c, { limit: maxBodyBytes, deadlineMs: bodyDeadlineMs })
+  try {
+    const text = decoder.decode(bytes)
+    return { text, value: JSON.parse(text) }
+  } catch {
+    throw errors.fail("invalid_request", { message: "The request body is not JSON in UTF-8." })
+  }
+}
+
+export const createApp = (parts: AppParts): Hono<AppEnv> => {
+  const { site, endpoint, streams, log } = parts
+  const app = new Hono<AppEnv>({ strict: false })
+
+  const addressOf = (c: Context<AppEnv>): string =>
+    parts.clientAddress(c.env?.incoming?.socket.remoteAddress, c.req.header("x-forwarded-for"))
+
+  app.onError((error) => {
+    const known = toApiError(error)
+    if (known === undefined) log.error({ err: error }, "unexpected error")
+    return renderError(known ?? errors.fail("internal_error"))
+  })
+
+  app.notFound((c) => {
+    const path = c.req.path.replace(/\/$/, "")
+    const methods = mcpPaths.includes(path) ? mcpMethods : "GET, HEAD, OPTIONS"
+    const known = methods === mcpMethods || fixedPaths.has(path) || findDocument(site(), c) !== undefined
+    return renderError(
+      known && c.req.method !== "GET"
+        ? errors.fail("method_not_allowed", { headers: { Allow: methods } })
+        : errors.fail("not_found"),
+    )
+  })
+
+  app.use(requestLog({ log, now: parts.now, randomId: parts.randomId, quiet: ["/health"] }))
+
+  app.get("/health", (c) =>
+    c.json({ status: "ok", version: parts.version, pages: site().library.corpus.pages.size }, 200, {
+      ...commonHeaders,
+      "Cache-Control": "no-store",
+    }),
+  )
+
+  app.use(async (c, next) => {
+    if (!parts.guard(c.req.header("host"), c.req.header("origin"))) throw errors.fail("forbidden")
+    if (c.req.method === "OPTIONS") return new Response(null, { status: 204, headers: preflightHeaders })
+    if (parts.requestsPerMinute > 0) {
+      const decision = parts.limiter.take("docs", addressBucket(addressOf(c)), parts.requestsPerMinute)
+      if (!decision.allowed) throw errors.fail("rate_limited", { retryAfterSeconds: decision.retryAfterSeconds })
+    }
+    return next()
+  })
+
+  const openStream = (c: Context<AppEnv>): Response => {
+    const noStream = (message: string, hint: string) =>
+      errors.fail("method_not_allowed", { message, hint, headers: { Allow: "POST" } })
+    const version = c.req.header("mcp-protocol-version")
+    if (version !== undefined && !parts.protocolVersions.includes(version))
+      throw errors.fail("invalid_request", {
+        message: "The MCP-Protocol-Version header names no revision that is served here.",
+      })
+    if (version !== undefined && version >= "2026-07-28")
+      throw noStream("MCP 2026-07-28 has no stream over GET.", "Call subscriptions/listen by POST; see /openapi.json.")
+    if (c.req.raw.method === "HEAD") return new Response(null, { headers: streamHeaders })
+    const stream = streams.open(addressBucket(addressOf(c)))
+    if (stream === undefined)
+      throw noStream(
+        "No further event stream can be opened now.",
+        "All tools answer by POST without one; see /openapi.json.",
+      )
+    return new Response(stream, { headers: streamHeaders })
+  }
+
+  app.on("GET", mcpPaths, (c) =>
+    wantsEventStream(c.req.header("accept"))
+      ? openStream(c)
+      : serveDocument(site().descriptor, (name) => c.req.header(name)),
+  )
+
+  app.on("POST", mcpPaths, async (c) => {
+    const { text, value } = await readJsonBody(c)
+    const message = readMessage(text, value)
+    if (message === "invalid")
+      throw errors.fail(
+        "invalid_request",
+        Array.isArray(value) ? { message: "Batches are not served: send one JSON-RPC message a request." } : {},
+      )
+    if (message === "silent") return new Response(null, { status: 202, headers: commonHeaders })
+    const reply = await endpoint(message, c.req.raw.headers, text.length, c.req.raw.signal)
+    if ("stream" in reply) return new Response(reply.stream.body, { headers: streamHeaders })
+    return new Response(reply.body, { status: reply.status, headers: rpcHeaders })
+  })
+
+  app.get("/cli/svc.tgz", async (c) => {
+    const file = await stat(parts.cliTarball).catch(() => undefined)
+    if (file === undefined)
+      throw errors.fail("not_found", {
+        message: "The command-line tool has not been built on this server.",
+        hint: "The operator builds it with `pnpm --filter @svc/cli build`; all it does can be done by HTTP, see /llms.txt.",
+      })
+    const etag = `"${file.size.toString(36)}-${Math.floor(file.mtimeMs).toString(36)}"`
+    const headers = {
+      ...commonHeaders,
+      "Content-Type": "application/gzip",
+      "Cache-Control": "public, max-age=300",
+      ETag: etag,
+    }
+    if (c.req.header("if-none-match") === etag) return new Response(null, { status: 304, headers })
+    return new Response(await readFile(parts.cliTarball), { headers })
+  })
+
+  app.get("/*", (c) => {
+    const document = findDocument(site(), c)
+    if (document === undefined) throw errors.fail("not_found")
+    return serveDocument(document, (name) => c.req.header(name))
+  })
+  return app
+}

@@ -1,0 +1,152 @@
+import { createHash } from "node:crypto"
+import { readdir, readFile, realpath } from "node:fs/promises"
+import { join, relative, sep } from "node:path"
+import { parse as parseYaml } from "yaml"
+import { z } from "zod"
+import { type Section, countTokens, outline, plainText } from "./markdown.ts"
+import { stripMdx } from "./mdx.ts"
+
+export type Page = {
+  readonly slug: string
+  readonly title: string
+  readonly description: string
+  /** What is served, searched and paged through. */
+  readonly markdown: string
+  /** Where the page's text starts, behind the front matter. */
+  readonly bodyStart: number
+  /** Where the page may be cut, ascending; the first is 0. */
+  readonly cuts: readonly number[]
+  readonly sections: readonly Section[]
+  readonly tokens: number
+  /** Hash of `markdown`, as 32 hex digits. */
+  readonly hash: string
+}
+
+/** One skill for agents: a file by the Agent Skills format. */
+type Skill = { readonly name: string; readonly description: string; readonly text: string }
+
+export type Corpus = {
+  readonly pages: ReadonlyMap<string, Page>
+  readonly skills: ReadonlyMap<string, Skill>
+  /** Changes with any page. */
+  readonly version: string
+  readonly warnings: readonly string[]
+}
+
+/** Why a folder can't be served: the file's path and the reason. */
+export class CorpusError extends Error {
+  override readonly name = "CorpusError"
+}
+
+const frontMatterSchema = z.record(z.string(), z.unknown())
+
+/** First path parts that belong to the server; a page there is served with `.md` alone. */
+const ownPaths = new Set(["mcp", "health", "openapi.json", "cli", "skills", ".well-known", "llms.txt", "llms-full.txt"])
+
+export const isOwnPath = (slug: string): boolean => ownPaths.has(slug.split("/")[0] ?? "")
+
+export const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32)
+
+type FrontMatter = { readonly data: z.infer<typeof frontMatterSchema>; readonly end: number }
+
+const readFrontMatter = (text: string): FrontMatter => {
+  const none = { data: {}, end: text.startsWith("\uFEFF") ? 1 : 0 }
+  const match = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)(?<=\n)---[ \t]*(?:\r?\n|$)/.exec(text)
+  if (match === null) return none
+  // Two rules with a paragraph between them are no front matter: that is a map.
+  const { success, data } = frontMatterSchema.safeParse(parseYaml(match[1] ?? "") ?? {})
+  return success ? { data, end: match[0].length } : none
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === "string" || typeof value === "number" ? plainText(String(value)) : ""
+
+export type LoadOptions = {
+  /** Texts that stand for the names in braces, in the product's own pages: `{base_url}`. */
+  readonly fill?: Readonly<Record<string, string>>
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+const readPage = (source: string, slug: string, mdx: boolean): Page => {
+  const { data, end } = readFrontMatter(source)
+  const markdown = mdx ? source.slice(0, end) + stripMdx(source.slice(end)) : source
+  const { cuts, sections, lead } = outline(markdown, end)
+  const title = textOf(data["title"]) || sections[0]?.heading || slug.split("/").at(-1) || slug
+  return {
+    slug,
+    title,
+    description: (textOf(data["description"]) || lead).slice(0, 300),
+    markdown,
+    bodyStart: end,
+    cuts,
+    sections,
+    tokens: countTokens(markdown.length),
+    hash: hashOf(markdown),
+  }
+}
+
+const readSkill = (source: string, folder: string): Skill => {
+  const { data } = readFrontMatter(source)
+  const name = z.string("its front matter must have a name").parse(data["name"])
+  const description = z.string("its front matter must have a description").parse(data["description"])
+  if (name !== folder) throw new Error(`its name must be its folder's: ${folder}`)
+  return { name, description, text: source }
+}
+
+/** Markdown files below `dir`, hidden folders, installed packages and links that lead outside left out; sorted. */
+const listFiles = async (dir: string): Promise<string[]> => {
+  const root = await realpath(dir)
+  const found: string[] = []
+  const walk = async (folder: string): Promise<void> => {
+    for (const entry of await readdir(folder, { withFileTypes: true })) {
+      if (entry.name.startsWith(".") || entry.name === "node_modules") continue
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) await walk(path)
+      else if (!/\.mdx?$/.test(entry.name)) continue
+      else if (entry.isFile() || (await realpath(path)).startsWith(root + sep)) found.push(path)
+    }
+  }
+  await walk(root)
+  return found.map((path) => relative(root, path).split(sep).join("/")).sort()
+}
+
+const reasonOf = (error: unknown): string => {
+  if (error instanceof z.ZodError) return error.issues[0]?.message ?? "invalid front matter"
+  return error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)
+}
+
+/**
+ * Reads a folder of Markdown and MDX into memory: every page by its slug, nothing else can be served.
+ * Throws CorpusError, which names the file that can't be read and why.
+ */
+export const loadCorpus = async (dir: string, options: LoadOptions = {}): Promise<Corpus> => {
+  const pages = new Map<string, Page>()
+  const skills = new Map<string, Skill>()
+  const warnings: string[] = []
+  const files = await listFiles(dir).catch((error: unknown) => {
+    throw new CorpusError(`${dir}: ${reasonOf(error)}`)
+  })
+  const names = Object.entries(options.fill ?? {})
+  for (const file of files) {
+    try {
+      let source = decoder.decode(await readFile(join(dir, file)))
+      for (const [name, value] of names) source = source.replaceAll(`{${name}}`, value)
+      const skillFolder = /^skills\/([^/]+)\/SKILL\.md$/.exec(file)?.[1]
+      if (skillFolder !== undefined) {
+        skills.set(skillFolder, readSkill(source, skillFolder))
+        continue
+      }
+      const path = file.replace(/\.mdx?$/, "").normalize("NFC")
+      const folder = path.replace(/(?:^|\/)index$/, "")
+      const slug = folder === "" ? "index" : pages.has(folder) ? path : folder
+      if (pages.has(slug)) throw new Error(`another file has the same slug, ${slug}`)
+      if (isOwnPath(slug)) warnings.push(`${file}: the path /${slug} is the server's own; served as /${slug}.md only`)
+      pages.set(slug, readPage(source, slug, file.endsWith(".mdx")))
+    } catch (error) {
+      throw new CorpusError(`${join(dir, file)}: ${reasonOf(error)}`, { cause: error })
+    }
+  }
+  const state = [...pages.values()].map((page) => [page.slug, page.hash])
+  return { pages, skills, warnings, version: hashOf(JSON.stringify(state)).slice(0, 16) }
+}

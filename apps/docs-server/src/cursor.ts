@@ -1,0 +1,36 @@
+import { createHash } from "node:crypto"
+import { z } from "zod"
+
+/** Thrown for a cursor that can't be followed; the text is for the caller. */
+export class CursorError extends Error {
+  override readonly name = "CursorError"
+}
+
+const sealOf = (payload: string): string =>
+  createHash("sha256").update(`cursor ${payload}`).digest("base64url").slice(0, 12)
+
+const envelope = z.tuple([z.string(), z.unknown()])
+
+/**
+ * Makes an opaque cursor for the place `value`. It holds for one version of the pages: an offset in another version
+ * would skip or repeat text. The seal finds damage; it keeps no secret, for a cursor gives no access to anything.
+ */
+export const writeCursor = (version: string, value: unknown): string => {
+  const payload = Buffer.from(JSON.stringify([version, value])).toString("base64url")
+  return `${payload}.${sealOf(payload)}`
+}
+
+/** Reads a cursor back, or throws CursorError. */
+export const readCursor = <T>(schema: z.ZodType<T>, version: string, cursor: string): T => {
+  const [payload = "", seal, ...rest] = cursor.split(".")
+  if (seal !== sealOf(payload) || rest.length > 0)
+    throw new CursorError(
+      "The cursor is not one that this tool gave. Pass next_cursor exactly as it came, or leave cursor out.",
+    )
+  const [madeFor, value] = envelope.parse(JSON.parse(Buffer.from(payload, "base64url").toString()))
+  if (madeFor !== version)
+    throw new CursorError("The pages have changed since this cursor was given. Call again without a cursor.")
+  const result = schema.safeParse(value)
+  if (!result.success) throw new CursorError("The cursor belongs to another tool. Call again without a cursor.")
+  return result.data
+}

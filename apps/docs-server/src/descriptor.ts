@@ -1,0 +1,88 @@
+import { z } from "zod"
+import type { Corpus } from "./corpus.ts"
+import { agentFiles, serverDescription, serverName } from "./mcp.ts"
+import { pageUrl } from "./slug.ts"
+import { annotations, tools } from "./tools.ts"
+
+export const mcpTool = z.object({
+  name: z.enum(["search_docs", "fetch_page"]),
+  title: z.string(),
+  description: z.string(),
+  inputSchema: z.record(z.string(), z.unknown()),
+  outputSchema: z.record(z.string(), z.unknown()),
+  annotations: z.record(z.string(), z.boolean()),
+})
+
+export const mcpDescriptor = z.object({
+  name: z.string(),
+  description: z.string(),
+  version: z.string(),
+  protocolVersion: z.string().describe("The newest MCP revision served."),
+  protocolVersions: z.array(z.string()).describe("All MCP revisions served, newest first."),
+  transport: z.literal("streamable-http"),
+  endpoint: z.url(),
+  aliases: z.array(z.url()),
+  tools: z.array(mcpTool),
+  resources: z.array(z.object({ uri: z.url(), name: z.string(), description: z.string(), mimeType: z.string() })),
+  prompts: z.array(z.string()).max(0),
+})
+
+export type About = { readonly baseUrl: string; readonly version: string; readonly protocolVersions: readonly string[] }
+
+const jsonSchema = (schema: z.ZodType, io: "input" | "output") =>
+  z.toJSONSchema(schema, { io, target: "draft-2020-12" })
+
+/** The tools as tools/list gives them. */
+const describeTools = (): z.input<typeof mcpTool>[] =>
+  tools.map(({ name, title, description, inputSchema, outputSchema }) => ({
+    name: mcpTool.shape.name.parse(name),
+    title,
+    description,
+    inputSchema: jsonSchema(inputSchema, "input"),
+    outputSchema: jsonSchema(outputSchema, "output"),
+    annotations,
+  }))
+
+const describeResources = (corpus: Corpus, baseUrl: string) =>
+  agentFiles.flatMap(({ slug, name }) => {
+    const page = corpus.pages.get(slug)
+    return page === undefined || slug !== "skill"
+      ? []
+      : [{ uri: pageUrl(baseUrl, slug), name, description: page.description, mimeType: "text/markdown" }]
+  })
+
+export const createDescriptor = (
+  corpus: Corpus,
+  { baseUrl, version, protocolVersions }: About,
+): z.input<typeof mcpDescriptor> => ({
+  name: serverName,
+  description: serverDescription,
+  version,
+  protocolVersion: protocolVersions[0] ?? "",
+  protocolVersions: [...protocolVersions],
+  transport: "streamable-http",
+  endpoint: `${baseUrl}/mcp`,
+  aliases: [`${baseUrl}/mcp/sse`],
+  tools: describeTools(),
+  resources: describeResources(corpus, baseUrl),
+  prompts: [],
+})
+
+/** The card by which registries learn about the server without connecting. */
+export const createServerCard = (corpus: Corpus, about: About) => {
+  const descriptor = createDescriptor(corpus, about)
+  return {
+    $schema: "https://static.modelcontextprotocol.io/schemas/mcp-server-card/v1.json",
+    version: "1.0",
+    protocolVersion: descriptor.protocolVersion,
+    serverInfo: { name: descriptor.name, title: "Documentation", version: descriptor.version },
+    description: descriptor.description,
+    documentationUrl: `${about.baseUrl}/llms.txt`,
+    transport: { type: descriptor.transport, endpoint: descriptor.endpoint },
+    capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
+    authentication: { required: false, schemes: [] },
+    tools: descriptor.tools,
+    resources: descriptor.resources,
+    prompts: descriptor.prompts,
+  }
+}

@@ -1,0 +1,124 @@
+import { z } from "zod"
+import type { RpcRequest } from "./json-rpc.ts"
+import { createMemo } from "./memo.ts"
+import type { Era, SdkExchange } from "./sdk-exchange.ts"
+import { type Library, toCallResult, tools } from "./tools.ts"
+
+/** The answer to one JSON-RPC request: a body, or the SDK's stream of events. */
+type RpcReply = { readonly status: number; readonly body: string } | { readonly stream: Response }
+
+export type RpcEndpoint = (
+  request: RpcRequest,
+  headers: Headers,
+  size: number,
+  signal?: AbortSignal,
+) => Promise<RpcReply>
+
+const versionKey = "io.modelcontextprotocol/protocolVersion"
+// Larger requests are rare, and their text would cost more as a key than the answer is worth.
+const memorableBytes = 4096
+const nameFields: Readonly<Record<string, string>> = {
+  "tools/call": "name",
+  "resources/read": "uri",
+  "prompts/get": "name",
+}
+const metaSchema = z.record(z.string(), z.unknown())
+
+/**
+ * Whether the headers that 2026-07-28 wants say plainly what the body says. Whatever is less plain than that (padding,
+ * Base64, a header too few) is left to the SDK to judge.
+ */
+const headersAgree = ({ method, params }: RpcRequest, headers: Headers): boolean => {
+  const meta = metaSchema.safeParse(params?.["_meta"])
+  if (!meta.success || headers.get("mcp-protocol-version") !== meta.data[versionKey]) return false
+  if (headers.get("mcp-method") !== method) return false
+  const field = Object.hasOwn(nameFields, method) ? nameFields[method] : undefined
+  return field === undefined || headers.get("mcp-name") === params?.[field]
+}
+
+const success = (idText: string, result: string): RpcReply => ({
+  status: 200,
+  body: `{"jsonrpc":"2.0","id":${idText},"result":${result}}`,
+})
+
+const failure = (idText: string, status: number, error: unknown): RpcReply => ({
+  status,
+  body: `{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify(error)}}`,
+})
+
+/** Answers by the SDK alone: right for any server, and what the short cuts below are measured against. */
+export const createSdkEndpoint =
+  (sdk: SdkExchange): RpcEndpoint =>
+  async (request, headers, _size, signal) => {
+    const era = sdk.eraOf(request, headers.get("mcp-protocol-version") ?? undefined)
+    const answer = await sdk.send(request, era, headers, signal)
+    if (answer.kind === "stream") return { stream: answer.response }
+    if (answer.kind === "result") return success(request.idText, JSON.stringify(answer.result))
+    return failure(request.idText, era === "modern" ? answer.status : 200, answer.error)
+  }
+
+/** What the SDK adds to the results of one kind of caller, besides what the tool answered. */
+type Frame = Readonly<Record<string, unknown>>
+
+const callKeys = new Set(["name", "arguments", "_meta"])
+
+/**
+ * Answers from memory where that can't be told from the SDK's answer. The server is stateless and read-only, so an answer
+ * depends on the era, the method and the params alone: results of the SDK are kept under exactly those. A tool call that
+ * was never seen is answered by the tool itself, framed as the SDK framed one for the same `_meta` before.
+ */
+export const createEndpoint = (sdk: SdkExchange, library: () => Library): RpcEndpoint => {
+  const bySdk = createSdkEndpoint(sdk)
+  const results = createMemo<string>({ maxEntries: 2000, maxSize: 32 * 2 ** 20, sizeOf: (text) => text.length })
+  const frames = createMemo<Frame>({ maxEntries: 200, maxSize: 200, sizeOf: () => 1 })
+  let current = library()
+
+  const callTool = (era: Era, params: RpcRequest["params"]): string | undefined => {
+    const tool = tools.find(({ name }) => name === params?.["name"])
+    const frame = frames.get(`${era} ${JSON.stringify(params?.["_meta"])}`)
+    if (tool === undefined || frame === undefined || !Object.keys(params ?? {}).every((key) => callKeys.has(key)))
+      return undefined
+    const answer = tool.call(current, params?.["arguments"] ?? {})
+    return answer === undefined ? undefined : JSON.stringify({ ...toCallResult(answer), ...frame })
+  }
+
+  const learnFrame = (era: Era, params: RpcRequest["params"], result: unknown): void => {
+    const {
+      content: _content,
+      structuredContent: _structured,
+      isError,
+      ...frame
+    } = Object(result) as Record<string, unknown>
+    if (isError !== true) frames.set(`${era} ${JSON.stringify(params?.["_meta"])}`, frame)
+  }
+
+  return async (request, headers, size, signal) => {
+    if (library() !== current) {
+      current = library()
+      results.clear()
+    }
+    const { method, params, idText } = request
+    const era = sdk.eraOf(request, headers.get("mcp-protocol-version") ?? undefined)
+    if (size > memorableBytes || (era === "modern" && !headersAgree(request, headers)))
+      return bySdk(request, headers, size, signal)
+    const key = `${era} ${method} ${JSON.stringify(params)}`
+    const kept = results.get(key)
+    if (kept !== undefined) return success(idText, kept)
+    if (method === "tools/call") {
+      const result = callTool(era, params)
+      if (result !== undefined) {
+        results.set(key, result)
+        return success(idText, result)
+      }
+    }
+    const asked = current
+    const answer = await sdk.send(request, era, headers, signal)
+    if (answer.kind === "stream") return { stream: answer.response }
+    if (answer.kind === "error") return failure(idText, era === "modern" ? answer.status : 200, answer.error)
+    const text = JSON.stringify(answer.result)
+    if (method === "tools/call") learnFrame(era, params, answer.result)
+    // The pages may have been read again while the SDK was at work.
+    if (library() === asked) results.set(key, text)
+    return success(idText, text)
+  }
+}

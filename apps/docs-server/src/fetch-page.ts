@@ -1,0 +1,103 @@
+import { z } from "zod"
+import type { Page } from "./corpus.ts"
+import { readCursor, writeCursor } from "./cursor.ts"
+import type { Section } from "./markdown.ts"
+import { findPage, nearestSlugs, pageUrl, readReference } from "./slug.ts"
+import type { Library } from "./tools.ts"
+
+const mostTokens = 20_000
+const charactersPerToken = 4
+
+export const fetchPageInput = z.object({
+  slug: z.string().min(1).max(2000).describe("The page's slug or URL, with #anchor or without."),
+  section: z.string().min(1).max(500).optional().describe("Anchor or heading of the one section wanted."),
+  cursor: z.string().max(4000).optional().describe("next_cursor of the answer before, for the next part."),
+  max_tokens: z
+    .int()
+    .min(1)
+    .default(mostTokens)
+    .describe(`Most tokens in one answer, at 4 characters a token; ${mostTokens} at most.`),
+})
+
+export const fetchPageOutput = z.object({
+  slug: z.string(),
+  title: z.string(),
+  url: z.string(),
+  section: z.string().optional().describe("Anchor of the section, when one was asked for."),
+  content: z.string().describe("Markdown. The parts of a page joined by nothing are the page."),
+  truncated: z.boolean().describe("Whether there is a next part."),
+  next_cursor: z.string().optional(),
+  sections: z.array(
+    z.object({ anchor: z.string(), heading: z.string(), tokens: z.int().describe("What fetching it costs.") }),
+  ),
+  etag: z.string().describe("Changes with the page's text; the page's ETag over HTTP."),
+})
+
+const place = z.tuple([z.literal("page"), z.string(), z.string(), z.int().nonnegative()])
+
+const findSection = (page: Page, wanted: string): Section | undefined => {
+  const name = wanted.replace(/^#+\s*/, "")
+  const folded = name.toLowerCase()
+  return (
+    page.sections.find((section) => section.anchor === name) ??
+    page.sections.find((section) => section.anchor.toLowerCase() === folded || section.heading.toLowerCase() === folded)
+  )
+}
+
+/** Where the part that starts at `from` ends: as many whole blocks as fit, one at least. */
+const partEnd = (page: Page, from: number, end: number, tokens: number): number => {
+  const limit = from + tokens * charactersPerToken
+  if (end <= limit) return end
+  const cuts = page.cuts.filter((cut) => cut > from && cut < end)
+  return cuts.findLast((cut) => cut <= limit) ?? cuts[0] ?? end
+}
+
+export const fetchPage = (library: Library, args: z.output<typeof fetchPageInput>) => {
+  const { corpus, baseUrl } = library
+  const reference = readReference(args.slug, baseUrl)
+  const page = findPage(corpus, reference.path)
+  if (page === undefined) {
+    const near = nearestSlugs(corpus, reference.path)
+    return {
+      refusal: `There is no page "${args.slug}". Nearest slugs: ${near.join(", ")}. search_docs finds pages by words.`,
+    }
+  }
+  const wanted = args.section ?? reference.anchor
+  let section = wanted === "" ? undefined : findSection(page, wanted)
+  if (wanted !== "" && section === undefined) {
+    const anchors = page.sections.map(({ anchor }) => anchor).join(", ")
+    return { refusal: `The page "${page.slug}" has no section "${wanted}". Its sections: ${anchors}.` }
+  }
+  let from: number | undefined
+  if (args.cursor !== undefined) {
+    const [, slug, anchor, offset] = readCursor(place, corpus.version, args.cursor)
+    if (slug !== page.slug || (section !== undefined && section.anchor !== anchor))
+      return { refusal: "The cursor belongs to another page or section. Call again without a cursor." }
+    if (anchor !== "") section = findSection(page, anchor)
+    from = offset
+  }
+  const { start, end } = section ?? { start: 0, end: page.markdown.length }
+  from ??= start
+  if (from !== start && (from < start || from >= end || !page.cuts.includes(from)))
+    return { refusal: "The cursor points at no part of this page. Call again without a cursor." }
+  const to = partEnd(page, from, end, Math.min(args.max_tokens, mostTokens))
+  const content = page.markdown.slice(from, to)
+  const cursor = to < end ? writeCursor(corpus.version, ["page", page.slug, section?.anchor ?? "", to]) : undefined
+  return {
+    structured: {
+      slug: page.slug,
+      title: page.title,
+      url: pageUrl(baseUrl, page.slug, section?.anchor),
+      ...(section !== undefined && { section: section.anchor }),
+      content,
+      truncated: cursor !== undefined,
+      ...(cursor !== undefined && { next_cursor: cursor }),
+      sections: page.sections.map(({ anchor, heading, tokens }) => ({ anchor, heading, tokens })),
+      etag: `"${page.hash}"`,
+    },
+    texts:
+      cursor === undefined
+        ? [content]
+        : [content, `This part ends here; for the next one call fetch_page with cursor ${cursor}`],
+  }
+}

@@ -1,0 +1,33 @@
+const loopback = /^(?:localhost|[\w-]+\.localhost|127(?:\.\d+){3}|\[::1\])$/
+
+const plainHost = /^(?:localhost|127\.0\.0\.1)(?::\d+)?$/
+
+const hostOf = (host: string): string | undefined =>
+  // The usual case needs no parser.
+  plainHost.test(host) ? "localhost" : URL.parse(`http://${host}`)?.hostname
+
+/** Whether only this machine can reach a listener on the host. */
+const isLoopback = (host: string): boolean =>
+  loopback.test(host.includes(":") ? `[${host.replace(/[[\]]/g, "")}]` : host)
+
+/**
+ * Makes the check of Host and Origin that keeps a web page from reaching a server on its reader's own machine under
+ * another name (DNS rebinding). A listener that others can reach checks Host when told its names, and welcomes any origin.
+ */
+export const createGuard = ({
+  listenHost,
+  baseUrl,
+  allowedHosts,
+}: {
+  readonly listenHost: string
+  readonly baseUrl: string
+  readonly allowedHosts: readonly string[]
+}): ((host: string | undefined, origin: string | undefined) => boolean) => {
+  const names = new Set([
+    URL.parse(baseUrl)?.hostname,
+    ...allowedHosts.map((name) => hostOf(name) ?? name.toLowerCase()),
+  ])
+  const known = (name: string | undefined): boolean => name !== undefined && (loopback.test(name) || names.has(name))
+  if (!isLoopback(listenHost)) return allowedHosts.length === 0 ? () => true : (host) => known(hostOf(host ?? ""))
+  return (host, origin) => known(hostOf(host ?? "")) && (origin === undefined || known(URL.parse(origin)?.hostname))
+}

@@ -1,0 +1,66 @@
+import { z } from "zod"
+
+/** One JSON-RPC 2.0 request or notification. */
+export const jsonRpcRequest = z.looseObject({
+  jsonrpc: z.literal("2.0"),
+  id: z.union([z.string(), z.number(), z.null()]).optional(),
+  method: z.string().describe("An MCP method such as initialize, tools/list or tools/call."),
+  params: z.record(z.string(), z.unknown()).optional(),
+})
+
+/** A success or an error, never both. */
+export const jsonRpcResponse = z.looseObject({
+  jsonrpc: z.literal("2.0").optional(),
+  id: z.union([z.string(), z.number(), z.null()]).optional(),
+  result: z.record(z.string(), z.unknown()).optional(),
+  error: z.looseObject({ code: z.int(), message: z.string(), data: z.unknown().optional() }).optional(),
+})
+
+const peerResponse = z.union([
+  z.looseObject({
+    jsonrpc: z.literal("2.0"),
+    id: z.union([z.string(), z.number(), z.null()]),
+    result: z.unknown(),
+    method: z.undefined().optional(),
+  }),
+  z.looseObject({
+    jsonrpc: z.literal("2.0"),
+    error: z.looseObject({ code: z.number(), message: z.string() }),
+    method: z.undefined().optional(),
+  }),
+])
+
+export type RpcRequest = {
+  readonly method: string
+  readonly params: Readonly<Record<string, unknown>> | undefined
+  readonly id: string | number | null
+  /** The id as it was sent, to be echoed: 1.0 and numbers past 2^53 keep their digits. */
+  readonly idText: string
+}
+
+/** What a body is: a request to answer, something that wants no answer, or no JSON-RPC at all. */
+export type Message = RpcRequest | "silent" | "invalid"
+
+const plainId = /"id"\s*:\s*(?:0|-?[1-9]\d*)\s*[,}]/
+
+const idTextOf = (text: string, id: string | number | null): string => {
+  // `1` is by far the usual way to write an id; anything else that JSON allows for a number is looked up in the text.
+  if (typeof id !== "number" || (Number.isSafeInteger(id) && plainId.test(text))) return JSON.stringify(id)
+  const sources = new Map<unknown, string>()
+  const root: unknown = JSON.parse(
+    text,
+    function (this: unknown, key: string, value: unknown, context?: { source?: string }) {
+      if (key === "id" && context?.source !== undefined) sources.set(this, context.source)
+      return value
+    },
+  )
+  return sources.get(root) ?? JSON.stringify(id)
+}
+
+export const readMessage = (text: string, value: unknown): Message => {
+  const request = jsonRpcRequest.safeParse(value)
+  if (!request.success) return peerResponse.safeParse(value).success ? "silent" : "invalid"
+  const { id, method, params } = request.data
+  if (id === undefined) return "silent"
+  return { method, params, id, idText: idTextOf(text, id) }
+}

@@ -1,0 +1,100 @@
+import { type Logger, createClientAddress, createLimiter, serve } from "@svc/http"
+import type { McpServerFactory } from "@modelcontextprotocol/server"
+import { createApp } from "./app.ts"
+import { type Config, ownContent } from "./config.ts"
+import { CorpusError, loadCorpus } from "./corpus.ts"
+import { createEndpoint, createSdkEndpoint } from "./endpoint.ts"
+import { createGuard } from "./guard.ts"
+import { createDocsServer } from "./mcp.ts"
+import { createSdkExchange } from "./sdk-exchange.ts"
+import { createSite } from "./site.ts"
+import { createStreams } from "./streams.ts"
+import { watchFolder } from "./watch.ts"
+
+export type World = {
+  readonly log: Logger
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
+  readonly randomId: () => string
+}
+
+const drainMs = 5000
+
+/**
+ * Reads the pages and serves them until `close`. Rejects when the pages can't be read or the port can't be had.
+ * @param factory another MCP server behind the same HTTP layer
+ */
+export const startServer = async (config: Config, version: string, world: World, factory?: McpServerFactory) => {
+  const { log, now, randomId } = world
+  const ready = Promise.withResolvers<ReturnType<typeof createApp>>()
+  // Nobody may be waiting when the start fails: the error is the caller's, below.
+  ready.promise.catch(() => {})
+  // The port comes first: a server told to take any free one names itself by it.
+  const running = await serve({
+    fetch: async (request, env) => (await ready.promise).fetch(request, env),
+    host: config.host,
+    port: config.port,
+    drainMs,
+  })
+  const streams = createStreams()
+  const stops: (() => Promise<void>)[] = [async () => streams.closeAll()]
+  const close = async (): Promise<void> => {
+    const closing = running.close()
+    await Promise.all(stops.map((stop) => stop()))
+    await closing
+  }
+  try {
+    const baseUrl = config.docsUrl ?? `http://localhost:${running.port}`
+    const fill = { base_url: baseUrl, api_url: config.apiUrl, relay_url: config.relayUrl }
+    const read = () => loadCorpus(config.docsDir, config.docsDir === ownContent ? { fill } : {})
+    const first = await read()
+    for (const warning of first.warnings) log.warn(warning)
+
+    const sdk = await createSdkExchange(factory ?? (() => createDocsServer(site.library, version)), (error) =>
+      log.debug({ reason: error.message }, "mcp request refused"),
+    )
+    stops.push(() => sdk.close())
+    const about = { baseUrl, version, protocolVersions: sdk.protocolVersions }
+    let site = createSite(first, about)
+    if (config.watch) {
+      const stopWatching = watchFolder(config.docsDir, async () => {
+        try {
+          const corpus = await read()
+          site = createSite(corpus, about)
+          log.info({ pages: corpus.pages.size }, "pages read again")
+        } catch (error) {
+          log.error(
+            { reason: error instanceof CorpusError ? error.message : String(error) },
+            "pages not read: the last good ones stay",
+          )
+        }
+      })
+      stops.push(async () => stopWatching())
+    }
+
+    const warnUntrusted = (peer: string) =>
+      log.warn({ peer }, "a forwarding header was ignored: its sender is not in SVC_TRUSTED_PROXY_CIDRS")
+    ready.resolve(
+      createApp({
+        site: () => site,
+        endpoint: factory === undefined ? createEndpoint(sdk, () => site.library) : createSdkEndpoint(sdk),
+        protocolVersions: sdk.protocolVersions,
+        streams,
+        guard: createGuard({ listenHost: config.host, baseUrl, allowedHosts: config.allowedHosts }),
+        clientAddress: createClientAddress(config.trustedProxies, warnUntrusted),
+        limiter: createLimiter({ now }),
+        requestsPerMinute: config.requestsPerMinute,
+        cliTarball: config.cliTarball,
+        version,
+        log,
+        now,
+        randomId,
+      }),
+    )
+    return { baseUrl, port: running.port, pages: first.pages.size, close }
+  } catch (error) {
+    ready.reject(error)
+    await close()
+    throw error
+  }
+}

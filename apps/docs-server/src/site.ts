@@ -1,0 +1,111 @@
+import { createHash } from "node:crypto"
+import openApi from "../openapi.json" with { type: "json" }
+import type { Corpus, Page } from "./corpus.ts"
+import { type About, createDescriptor, createServerCard } from "./descriptor.ts"
+import { type Document, createDocument, jsonType, markdownType } from "./documents.ts"
+import { createSearch } from "./search.ts"
+import { findPage, pageUrl } from "./slug.ts"
+import { isOwnPath } from "./corpus.ts"
+import type { Library } from "./tools.ts"
+
+/** All that is served from one reading of the pages: replaced as a whole when they change. */
+export type Site = {
+  readonly library: Library
+  readonly descriptor: Document
+  /** The document at a decoded path, `/` in front; undefined when there is none. */
+  readonly find: (path: string) => Document | undefined
+}
+
+const byFolder = (corpus: Corpus): Map<string, Page[]> => {
+  const pages = [...corpus.pages.values()]
+  const folderOf = (page: Page): string => (page.slug.includes("/") ? (page.slug.split("/")[0] ?? "") : "")
+  return Map.groupBy(
+    pages.sort(
+      (a, b) =>
+        Number(folderOf(a) !== "") - Number(folderOf(b) !== "") ||
+        Number(b.slug === "index") - Number(a.slug === "index"),
+    ),
+    folderOf,
+  )
+}
+
+const pageMap = (corpus: Corpus, baseUrl: string): string => {
+  const index = corpus.pages.get("index")
+  const lines = [`# ${index?.title ?? "Documentation"}`, ""]
+  if (index !== undefined && index.description !== "") lines.push(`> ${index.description}`, "")
+  lines.push(
+    `Every page is Markdown. The MCP endpoint ${baseUrl}/mcp has the tools search_docs and fetch_page; ${baseUrl}/llms-full.txt`,
+    "is all pages in one.",
+  )
+  for (const [folder, pages] of byFolder(corpus)) {
+    lines.push("", `## ${folder === "" ? "Pages" : folder}`, "")
+    for (const { slug, title, description } of pages)
+      lines.push(`- [${title}](${pageUrl(baseUrl, slug)})${description === "" ? "" : `: ${description}`}`)
+  }
+  if (corpus.skills.size > 0) {
+    lines.push("", "## Skills", "")
+    for (const { name, description } of corpus.skills.values())
+      lines.push(`- [${name}](${baseUrl}/skills/${name}/SKILL.md): ${description}`)
+  }
+  return `${lines.join("\n")}\n`
+}
+
+const allPages = (corpus: Corpus, baseUrl: string): string =>
+  [...byFolder(corpus).values()]
+    .flat()
+    .map((page) => `<!-- ${pageUrl(baseUrl, page.slug)} -->\n\n${page.markdown.slice(page.bodyStart).trim()}\n`)
+    .join("\n---\n\n")
+
+const skillIndex = (corpus: Corpus, baseUrl: string) => ({
+  $schema: "https://schemas.agentskills.io/discovery/0.2.0/schema.json",
+  skills: [...corpus.skills.values()].map(({ name, description, text }) => ({
+    name,
+    type: "skill-md",
+    description,
+    url: `${baseUrl}/skills/${name}/SKILL.md`,
+    digest: `sha256:${createHash("sha256").update(text).digest("hex")}`,
+  })),
+})
+
+const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`
+const links = { Link: '</llms.txt>; rel="describedby", </openapi.json>; rel="service-desc"' }
+
+export const createSite = (corpus: Corpus, about: About): Site => {
+  const { baseUrl } = about
+  const map = pageMap(corpus, baseUrl)
+  const descriptor = createDocument(jsonType, JSON.stringify(createDescriptor(corpus, about)))
+  const makers = new Map<string, () => Document>([
+    ["/", () => createDocument(markdownType, map, links)],
+    ["/llms.txt", () => createDocument("text/plain; charset=utf-8", map, links)],
+    ["/llms-full.txt", () => createDocument("text/plain; charset=utf-8", allPages(corpus, baseUrl), links)],
+    ["/openapi.json", () => createDocument(jsonType, json({ ...openApi, servers: [{ url: baseUrl }] }))],
+    ["/.well-known/mcp.json", () => descriptor],
+    ["/.well-known/mcp/server-card.json", () => createDocument(jsonType, json(createServerCard(corpus, about)))],
+  ])
+  for (const { name, text } of corpus.skills.values())
+    makers.set(`/skills/${name}/SKILL.md`, () => createDocument(markdownType, text, links))
+  if (corpus.skills.size > 0)
+    makers.set("/.well-known/agent-skills/index.json", () =>
+      createDocument(jsonType, json(skillIndex(corpus, baseUrl))),
+    )
+
+  // Made when first asked for: nobody reads all pages of a large folder.
+  const made = new Map<unknown, Document>()
+  const once = (key: unknown, make: () => Document): Document => {
+    const known = made.get(key) ?? make()
+    made.set(key, known)
+    return known
+  }
+  return {
+    library: { corpus, search: createSearch(corpus), baseUrl },
+    descriptor,
+    find: (path) => {
+      const maker = makers.get(path)
+      if (maker !== undefined) return once(path, maker)
+      const slug = path.slice(1)
+      const page = findPage(corpus, slug)
+      if (page === undefined || (isOwnPath(page.slug) && !/\.mdx?$/.test(slug))) return undefined
+      return once(page, () => createDocument(markdownType, page.markdown, links))
+    },
+  }
+}

@@ -1,0 +1,61 @@
+import type { Corpus, Page } from "./corpus.ts"
+
+/** Percent-decoding that never throws; undefined where the text is not well-formed. */
+export const decodePath = (path: string): string | undefined => {
+  try {
+    return decodeURIComponent(path).normalize("NFC")
+  } catch {
+    return undefined
+  }
+}
+
+export const pageUrl = (baseUrl: string, slug: string, anchor = ""): string =>
+  `${baseUrl}/${slug.split("/").map(encodeURIComponent).join("/")}.md${anchor === "" ? "" : `#${encodeURIComponent(anchor)}`}`
+
+/** The page at a decoded path without its leading slash: a slug, with `.md` or as a folder's index too. */
+export const findPage = (corpus: Corpus, path: string): Page | undefined => {
+  const bare = path.replace(/\/+$/, "")
+  const tries = [bare, bare.replace(/\.mdx?$/, ""), bare.replace(/(?:\.mdx?)?$/, "").replace(/(?:^|\/)index$/, "")]
+  for (const slug of tries) {
+    const page = corpus.pages.get(slug === "" ? "index" : slug)
+    if (page !== undefined) return page
+  }
+  return undefined
+}
+
+/** What a caller wrote for a page: a slug, a path or a whole URL, with an anchor or without. */
+export const readReference = (
+  reference: string,
+  baseUrl: string,
+): { readonly path: string; readonly anchor: string } => {
+  let text = reference.trim()
+  if (/^https?:\/\//i.test(text)) {
+    const url = URL.parse(text)
+    const prefix = URL.parse(baseUrl)?.pathname.replace(/\/$/, "") ?? ""
+    const path = url?.pathname ?? ""
+    text = (path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path) + (url?.hash ?? "")
+  }
+  const [path = "", ...anchor] = text.split("#")
+  const bare = path.replace(/\?.*$/s, "").replace(/^[/.]+/, "")
+  return { path: decodePath(bare) ?? bare, anchor: decodePath(anchor.join("#")) ?? anchor.join("#") }
+}
+
+const pairs = (text: string): Set<string> => {
+  const found = new Set<string>()
+  for (let i = 0; i < text.length - 1; i++) found.add(text.slice(i, i + 2))
+  return found
+}
+
+/** The three slugs that look most like `wanted`, by the pairs of letters they share. */
+export const nearestSlugs = (corpus: Corpus, wanted: string): string[] => {
+  const asked = pairs(wanted.toLowerCase().slice(0, 200))
+  const likeness = (slug: string): number => {
+    const own = pairs(slug.toLowerCase())
+    return (2 * own.intersection(asked).size) / (own.size + asked.size || 1)
+  }
+  return [...corpus.pages.keys()]
+    .map((slug) => ({ slug, score: likeness(slug) }))
+    .sort((a, b) => b.score - a.score)
+    .slice(0, 3)
+    .map(({ slug }) => slug)
+}

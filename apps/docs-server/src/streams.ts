@@ -1,0 +1,56 @@
+const keepAliveMs = 15_000
+const lifetimeMs = 5 * 60_000
+
+/** The event streams that are open: bounded in number, by client and in time, and all closed with the server. */
+export type Streams = {
+  /** Opens the stream of GET /mcp; undefined when no more may be open. */
+  readonly open: (client: string) => ReadableStream<Uint8Array> | undefined
+  readonly size: () => number
+  readonly closeAll: () => void
+}
+
+const comment = (text: string): Uint8Array => new TextEncoder().encode(`: ${text}\n\n`)
+
+export const createStreams = ({ max = 256, maxPerClient = 8 } = {}): Streams => {
+  const open = new Set<() => void>()
+  const byClient = new Map<string, number>()
+  let closed = false
+
+  return {
+    open: (client) => {
+      const own = byClient.get(client) ?? 0
+      if (closed || open.size >= max || own >= maxPerClient) return undefined
+      byClient.set(client, own + 1)
+      let release = () => {}
+      return new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          release = () => {
+            if (!open.delete(end)) return
+            clearTimeout(lifetime)
+            clearInterval(keepAlive)
+            const left = (byClient.get(client) ?? 1) - 1
+            if (left === 0) byClient.delete(client)
+            else byClient.set(client, left)
+          }
+          const end = () => {
+            release()
+            controller.close()
+          }
+          const lifetime = setTimeout(end, lifetimeMs)
+          const keepAlive = setInterval(() => {
+            // A client that does not read gets no more until it does.
+            if ((controller.desiredSize ?? 0) > 0) controller.enqueue(comment("keep-alive"))
+          }, keepAliveMs)
+          open.add(end)
+          controller.enqueue(comment("open"))
+        },
+        cancel: () => release(),
+      })
+    },
+    size: () => open.size,
+    closeAll: () => {
+      closed = true
+      for (const end of open) end()
+    },
+  }
+}

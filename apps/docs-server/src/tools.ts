@@ -1,0 +1,82 @@
+import { z } from "zod"
+import type { Corpus } from "./corpus.ts"
+import { CursorError } from "./cursor.ts"
+import { fetchPage, fetchPageInput, fetchPageOutput } from "./fetch-page.ts"
+import type { Search } from "./search.ts"
+import { searchDocs, searchDocsInput, searchDocsOutput } from "./search-docs.ts"
+
+/** What the tools read. */
+export type Library = { readonly corpus: Corpus; readonly search: Search; readonly baseUrl: string }
+
+/** A tool's answer: data with the same as text, or a refusal that the caller can act on. */
+export type ToolAnswer =
+  | { readonly structured: Record<string, unknown>; readonly texts: readonly string[] }
+  | { readonly refusal: string }
+
+export type Tool = {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly inputSchema: z.ZodObject
+  readonly outputSchema: z.ZodObject
+  /** Takes arguments that may be anything; answers undefined when they don't fit the schema. */
+  readonly call: (library: Library, args: unknown) => ToolAnswer | undefined
+}
+
+/** Both tools only read pages that are part of this server. */
+export const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
+
+const defineTool = <I extends z.ZodObject, O extends z.ZodObject>(
+  tool: { name: string; title: string; description: string; inputSchema: I; outputSchema: O },
+  run: (
+    library: Library,
+    args: z.output<I>,
+  ) => { structured: z.input<O>; texts: readonly string[] } | { refusal: string },
+): Tool => ({
+  ...tool,
+  call: (library, args) => {
+    const parsed = tool.inputSchema.safeParse(args)
+    if (!parsed.success) return undefined
+    try {
+      return run(library, parsed.data)
+    } catch (error) {
+      if (error instanceof CursorError) return { refusal: error.message }
+      throw error
+    }
+  },
+})
+
+/** The tools, defined here once: server, descriptor, server card and OpenAPI document are made from this list. */
+export const tools: readonly Tool[] = [
+  defineTool(
+    {
+      name: "search_docs",
+      title: "Search the documentation",
+      description:
+        "Finds documentation pages by words and returns the best section of each with a snippet. Use it first, with the " +
+        "few words that matter: names of commands, error codes, environment variables or API fields are found exactly. " +
+        "Then read a result with fetch_page.",
+      inputSchema: searchDocsInput,
+      outputSchema: searchDocsOutput,
+    },
+    searchDocs,
+  ),
+  defineTool(
+    {
+      name: "fetch_page",
+      title: "Read a documentation page",
+      description:
+        "Returns a documentation page as Markdown, or one section of it. Take slug and anchor from search_docs. Long " +
+        "pages come in parts: call again with next_cursor for the next one, or name a section.",
+      inputSchema: fetchPageInput,
+      outputSchema: fetchPageOutput,
+    },
+    fetchPage,
+  ),
+]
+
+/** A tool's answer as the result of tools/call. */
+export const toCallResult = (answer: ToolAnswer) =>
+  "refusal" in answer
+    ? { content: [{ type: "text" as const, text: answer.refusal }], isError: true }
+    : { content: answer.texts.map((text) => ({ type: "text" as const, text })), structuredContent: answer.structured }

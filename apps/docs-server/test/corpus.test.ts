@@ -1,0 +1,108 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { loadCorpus } from "../src/corpus.ts"
+
+let dir: string
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "svc-corpus-"))
+})
+afterEach(() => rm(dir, { recursive: true, force: true }))
+
+const write = async (files: Readonly<Record<string, string | Uint8Array>>): Promise<void> => {
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(dirname(join(dir, file)), { recursive: true })
+    await writeFile(join(dir, file), text)
+  }
+}
+
+test("a slug is the path without extension, a folder's index the folder's", async () => {
+  await write({
+    "index.md": "a",
+    "guides/index.mdx": "b",
+    "guides/one.md": "c",
+    "b.txt": "no page",
+    ".git/x.md": "hidden",
+  })
+  const { pages } = await loadCorpus(dir)
+  expect([...pages.keys()].sort()).toEqual(["guides", "guides/one", "index"])
+})
+
+test("a page and a folder of the same name are both served", async () => {
+  await write({ "guides.md": "page", "guides/index.md": "index" })
+  expect([...(await loadCorpus(dir)).pages.keys()].sort()).toEqual(["guides", "guides/index"])
+})
+
+test("a title is the front matter's, else the first heading, else the last part of the path", async () => {
+  await write({
+    "a.md": "---\ntitle: 'Front: matter'\n---\n# Heading\n",
+    "b.md": "text\n\n## `Code` heading\n",
+    "c/some-page.md": "text",
+    "d.md": "---\ntitle: null\n---\n# Kept\n",
+    "e.md": "---\nno map\n---\n",
+  })
+  const { pages } = await loadCorpus(dir)
+  expect([...pages.values()].map(({ slug, title }) => [slug, title])).toEqual([
+    ["a", "Front: matter"],
+    ["b", "Code heading"],
+    ["c/some-page", "some-page"],
+    ["d", "Kept"],
+    ["e", "no map"],
+  ])
+})
+
+test("names in braces are filled in when asked for, fences included, and left alone otherwise", async () => {
+  await write({ "a.md": "see {base_url}\n\n```\ncurl {base_url}/x\n```\n" })
+  const filled = await loadCorpus(dir, { fill: { base_url: "https://docs.example" } })
+  expect(filled.pages.get("a")?.markdown).toBe("see https://docs.example\n\n```\ncurl https://docs.example/x\n```\n")
+  expect((await loadCorpus(dir)).pages.get("a")?.markdown).toContain("{base_url}")
+})
+
+test.each([
+  ["bad front matter", { "x.md": "---\na: [\n---\n" }, /x\.md: /],
+  ["bytes that are no UTF-8", { "x.md": new Uint8Array([0xff, 0xfe]) }, /x\.md: .*not valid/],
+  ["two files with one slug", { "x.md": "a", "x.mdx": "b" }, /x\.mdx: another file has the same slug/],
+  [
+    "a skill under another name",
+    { "skills/a/SKILL.md": "---\nname: b\ndescription: c\n---\n" },
+    /SKILL\.md: its name must be/,
+  ],
+])("a page that can't be read stops the start with path and reason: %s", async (_, files, message) => {
+  await write(files)
+  await expect(loadCorpus(dir)).rejects.toThrow(message)
+})
+
+test("a missing folder is named", async () => {
+  await expect(loadCorpus(join(dir, "none"))).rejects.toThrow(/none: ENOENT/)
+})
+
+test("a link that leads outside the folder is no page", async () => {
+  const outside = await mkdtemp(join(tmpdir(), "svc-outside-"))
+  try {
+    await writeFile(join(outside, "secret.md"), "secret")
+    await write({ "a.md": "a" })
+    await symlink(join(outside, "secret.md"), join(dir, "b.md"))
+    await symlink(outside, join(dir, "c"))
+    await symlink(join(dir, "a.md"), join(dir, "d.md"))
+    expect([...(await loadCorpus(dir)).pages.keys()]).toEqual(["a", "d"])
+  } finally {
+    await rm(outside, { recursive: true })
+  }
+})
+
+test("a page at one of the server's own paths is warned about", async () => {
+  await write({ "mcp.md": "a", "cli/x.md": "b", "other.md": "c" })
+  expect((await loadCorpus(dir)).warnings).toEqual([
+    "cli/x.md: the path /cli/x is the server's own; served as /cli/x.md only",
+    "mcp.md: the path /mcp is the server's own; served as /mcp.md only",
+  ])
+})
+
+test("the version changes with any page and with nothing else", async () => {
+  await write({ "a.md": "a", "b.md": "b" })
+  const first = (await loadCorpus(dir)).version
+  expect((await loadCorpus(dir)).version).toBe(first)
+  await write({ "b.md": "c" })
+  expect((await loadCorpus(dir)).version).not.toBe(first)
+})

@@ -1,0 +1,138 @@
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import { runs } from "./fuzz-runs.ts"
+import { ask, call, libraryOf } from "./library.ts"
+
+const long = Array.from(
+  { length: 40 },
+  (_, i) => `## Part ${i}\n\nText of part ${i}.\n\n\`\`\`js\n\nlet x = ${i}\n\n\`\`\`\n`,
+).join("\n")
+const library = libraryOf({
+  index: "# Home\n\nWelcome.\n",
+  "guides/long": `# Long\n\n${long}`,
+  keys: "# Keys\n\n## Rotation\n\nrotate\n\n## Über uns\n\ntext\n",
+  empty: "",
+})
+
+type Part = { content: string; truncated: boolean; next_cursor?: string }
+const read = (args: object): Part => {
+  const answer = ask(library, "fetch_page", args)
+  return answer as Part
+}
+const readAll = (args: object): string[] => {
+  const parts = [read(args)]
+  for (let last = parts[0]; last?.next_cursor !== undefined; last = parts.at(-1))
+    parts.push(read({ ...args, cursor: last.next_cursor }))
+  return parts.map(({ content }) => content)
+}
+const refusal = (args: object, where = library): string => {
+  const answer = call(where, "fetch_page", args)
+  return "refusal" in answer ? answer.refusal : "not refused"
+}
+
+test.each([
+  "keys",
+  "/keys",
+  "keys.md",
+  "keys/",
+  "/keys.md?x=1",
+  "https://docs.example/keys",
+  "https://docs.example/keys.md",
+  " keys ",
+  "./keys.md",
+])("%s names the page keys", (slug) => {
+  expect(ask(library, "fetch_page", { slug })).toMatchObject({
+    slug: "keys",
+    title: "Keys",
+    url: "https://docs.example/keys.md",
+  })
+})
+
+test.each(["index", "/", "https://docs.example/", "https://docs.example"])("%s names the root page", (slug) => {
+  expect(ask(library, "fetch_page", { slug })).toMatchObject({ slug: "index" })
+})
+
+test.each([
+  [{ slug: "keys#rotation" }, "rotation"],
+  [{ slug: "https://docs.example/keys.md#%C3%BCber-uns" }, "über-uns"],
+  [{ slug: "keys", section: "Rotation" }, "rotation"],
+  [{ slug: "keys", section: "#rotation" }, "rotation"],
+  [{ slug: "keys#rotation", section: "Über uns" }, "über-uns"],
+])("%j is the section %s alone", (args, anchor) => {
+  const part = ask(library, "fetch_page", args)
+  expect(part).toMatchObject({ section: anchor, truncated: false })
+  const listed = (part["sections"] as { anchor: string; tokens: number }[]).find((section) => section.anchor === anchor)
+  expect(listed?.tokens).toBe(Math.ceil(String(part["content"]).length / 4))
+})
+
+test("the parts joined by nothing are the page again, at any budget, and none cuts a fence", () => {
+  const whole = read({ slug: "guides/long" }).content
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 900 }), (tokens) => {
+      const parts = readAll({ slug: "guides/long", max_tokens: tokens })
+      expect(parts.join("")).toBe(whole)
+      for (const part of parts) expect(part.split("```").length % 2).toBe(1)
+    }),
+    runs(10_000),
+  )
+})
+
+test("a part keeps to its budget unless it is one block", () => {
+  for (const part of readAll({ slug: "guides/long", max_tokens: 50 })) expect(part.length).toBeLessThanOrEqual(200)
+  const huge = `\`\`\`\n${"x\n\n".repeat(500)}\`\`\`\n`
+  const other = libraryOf({ huge: `a\n\n${huge}\nb\n` })
+  const second = ask(other, "fetch_page", { slug: "huge", max_tokens: 1 })["next_cursor"]
+  expect(ask(other, "fetch_page", { slug: "huge", max_tokens: 1, cursor: second })["content"]).toBe(`${huge}\n`)
+})
+
+test("a budget over the cap is the cap", () => {
+  const other = libraryOf({ big: "word word word word\n\n".repeat(10_000) })
+  expect(
+    String(ask(other, "fetch_page", { slug: "big", max_tokens: 1_000_000 })["content"]).length,
+  ).toBeLessThanOrEqual(80_000)
+})
+
+test("a section can be read in parts", () => {
+  const [first, ...rest] = readAll({ slug: "guides/long", section: "part-3", max_tokens: 8 })
+  expect([first, ...rest].join("")).toBe(read({ slug: "guides/long", section: "part-3" }).content)
+  expect(rest.length).toBeGreaterThan(0)
+})
+
+test("an empty page is an empty answer", () => {
+  expect(read({ slug: "empty" })).toMatchObject({ content: "", truncated: false })
+})
+
+test("an unknown page is refused with the three nearest slugs, an unknown section with the page's own", () => {
+  expect(refusal({ slug: "guide/lon" })).toContain("Nearest slugs: guides/long, ")
+  expect(refusal({ slug: "keys", section: "nope" })).toContain("keys, rotation, über-uns")
+  expect(refusal({ slug: "../../etc/passwd" })).toContain("There is no page")
+})
+
+test("a cursor of another page, section, version or of nobody is refused with a clear text", () => {
+  const { next_cursor: cursor } = read({ slug: "guides/long", max_tokens: 20 })
+  expect(refusal({ slug: "keys", cursor })).toContain("another page or section")
+  expect(refusal({ slug: "guides/long", section: "part-3", cursor })).toContain("another page or section")
+  expect(refusal({ slug: "guides/long", cursor }, libraryOf({ "guides/long": "x" }, "v2"))).toContain("have changed")
+  const { next_cursor: ofSearch } = ask(library, "search_docs", { query: "part keys", limit: 1 })
+  expect(refusal({ slug: "keys", cursor: ofSearch })).toContain("another tool")
+  fc.assert(
+    fc.property(fc.string(), (made) => {
+      expect(refusal({ slug: "keys", cursor: made })).toContain("not one that this tool gave")
+    }),
+    runs(10_000),
+  )
+})
+
+test("any reference is answered or refused, never an accident", () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: "binary", minLength: 1, maxLength: 100 }),
+      fc.option(fc.string({ minLength: 1 }), { nil: undefined }),
+      (slug, section) => {
+        const answer = call(library, "fetch_page", { slug, ...(section !== undefined && { section }) })
+        expect("refusal" in answer || "structured" in answer).toBe(true)
+      },
+    ),
+    runs(50_000),
+  )
+})

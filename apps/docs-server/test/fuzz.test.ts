@@ -1,0 +1,230 @@
+import { connect } from "node:net"
+import { once } from "node:events"
+import fc from "fast-check"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { runs } from "./fuzz-runs.ts"
+import { modernCall, start } from "./start.ts"
+
+let server: Awaited<ReturnType<typeof start>>
+beforeAll(async () => {
+  server = await start()
+})
+afterAll(() => server.close())
+
+const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(`${server.url}/mcp`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body })
+
+/** Sends bytes as they are and gives the status that came back; 0 when the server just closed. */
+const raw = async (bytes: string | Uint8Array): Promise<number> => {
+  const socket = connect(server.port, "127.0.0.1")
+  let text = ""
+  socket.on("data", (part: Buffer) => (text += part.toString("latin1"))).on("error", () => {})
+  socket.end(bytes)
+  await once(socket, "close")
+  return Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 0)
+}
+
+test("no path leads to a 5xx or to a file that is no page", async () => {
+  const part = fc.oneof(
+    fc.constantFrom(
+      "..",
+      ".",
+      "%2e%2e",
+      "%2f",
+      "%",
+      "%zz",
+      "%00",
+      "\\",
+      "mcp",
+      "skill.md",
+      "content",
+      "package.json",
+      "?",
+      "#",
+      "*",
+      ";",
+    ),
+    fc.string({ unit: "grapheme-ascii" }),
+    fc.string({ unit: "binary" }).map(encodeAll),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(part, { maxLength: 6 }), async (parts) => {
+      const path = `/${parts.join("/")}`.replace(/[^!-~]/g, "")
+      const status = await raw(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
+      expect([200, 304, 400, 404, 405]).toContain(status)
+    }),
+    runs(20_000),
+  )
+})
+
+const encodeAll = (text: string): string =>
+  [...new TextEncoder().encode(text)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("")
+
+test("no body leads to a 5xx, and what is no JSON-RPC is told so", async () => {
+  const anything = fc.oneof(
+    fc.uint8Array({ maxLength: 300 }).map((bytes) => new Uint8Array(bytes)),
+    fc.string({ unit: "binary" }),
+    fc.json(),
+    fc
+      .record(
+        {
+          jsonrpc: fc.constantFrom("2.0", "1.0", 2),
+          id: fc.jsonValue(),
+          method: fc.jsonValue(),
+          params: fc.jsonValue(),
+        },
+        { requiredKeys: [] },
+      )
+      .map((value) => JSON.stringify(value)),
+  )
+  await fc.assert(
+    fc.asyncProperty(anything, async (body) => {
+      const response = await post(body)
+      expect([200, 202, 400]).toContain(response.status)
+      if (response.status === 400) expect(await response.json()).toMatchObject({ error: { code: "invalid_request" } })
+    }),
+    runs(50_000),
+  )
+})
+
+const method = fc.oneof(
+  fc.constantFrom(
+    "initialize",
+    "ping",
+    "tools/list",
+    "tools/call",
+    "resources/read",
+    "resources/list",
+    "prompts/get",
+    "completion/complete",
+    "server/discover",
+    "subscriptions/unlisten",
+    "__proto__",
+    "constructor",
+    "logging/setLevel",
+    "tasks/get",
+  ),
+  fc.string(),
+)
+const params = fc.oneof(
+  fc.dictionary(
+    fc.constantFrom(
+      "name",
+      "uri",
+      "arguments",
+      "cursor",
+      "_meta",
+      "ref",
+      "argument",
+      "protocolVersion",
+      "__proto__",
+      "task",
+    ),
+    fc.jsonValue(),
+  ),
+  fc.record({
+    name: fc.constantFrom("search_docs", "fetch_page"),
+    arguments: fc.dictionary(
+      fc.constantFrom("query", "slug", "limit", "cursor", "section", "max_tokens"),
+      fc.oneof(fc.jsonValue(), fc.string({ unit: "binary", minLength: 1 })),
+    ),
+  }),
+)
+
+test("any well-formed request is answered in JSON-RPC with its id, in every revision", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      method,
+      params,
+      fc.oneof(fc.string(), fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.constant(null)),
+      fc.boolean(),
+      async (name, given, id, modern) => {
+        const call = modernCall(name, given, "search_docs")
+        const headers = modern
+          ? Object.fromEntries(
+              Object.entries(call.headers).map(([key, value]) => [key, value.replaceAll(/[^\x21-\x7e]/g, "?")]),
+            )
+          : {}
+        const response = await post(
+          JSON.stringify({ jsonrpc: "2.0", id, method: name, params: modern ? call.params : given }),
+          headers,
+        )
+        expect(modern ? [200, 400, 404] : [200]).toContain(response.status)
+        const answer = (await response.json()) as Record<string, unknown>
+        expect(answer["jsonrpc"]).toBe("2.0")
+        expect(JSON.stringify(answer["id"])).toBe(JSON.stringify(id))
+        expect("result" in answer).not.toBe("error" in answer)
+      },
+    ),
+    runs(50_000),
+  )
+})
+
+test("headers of any content never lead to a 5xx", async () => {
+  const name = fc.constantFrom(
+    "accept",
+    "accept-encoding",
+    "if-none-match",
+    "mcp-protocol-version",
+    "mcp-method",
+    "mcp-name",
+    "mcp-session-id",
+    "origin",
+    "x-forwarded-for",
+    "content-type",
+    "x-request-id",
+    "last-event-id",
+    "content-encoding",
+    "range",
+    "expect",
+  )
+  const value = fc.oneof(
+    fc.string({ unit: "grapheme-ascii" }),
+    fc.constantFrom(
+      "*",
+      "*/*",
+      "gzip",
+      "text/event-stream;q=0.1, a",
+      "2026-07-28",
+      "2025-11-25",
+      "=?base64?!?=",
+      "100-continue",
+    ),
+  )
+  await fc.assert(
+    fc.asyncProperty(
+      fc.dictionary(name, value),
+      fc.constantFrom("GET /mcp", "GET /llms.txt", "POST /mcp", "HEAD /mcp", "DELETE /mcp", "BREW /x"),
+      async (headers, line) => {
+        const body = line.startsWith("POST") ? '{"jsonrpc":"2.0","id":1,"method":"ping"}' : ""
+        // A stream would stay open: none is asked for here.
+        const lines = Object.entries(headers)
+          .filter(([, text]) => !/event-stream(?!;q=0\.1)/.test(text))
+          .map(([key, text]) => `${key}: ${text.trim()}\r\n`)
+        const status = await raw(
+          `${line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: ${body.length}\r\n${lines.join("")}\r\n${body}`,
+        )
+        expect(status).toBeLessThan(500)
+      },
+    ),
+    runs(20_000),
+  )
+})
+
+test("bodies nested as deeply as the cap allows are answered", async () => {
+  const deep = (open: string, close: string, count: number) => open.repeat(count) + close.repeat(count)
+  for (const nested of [
+    deep("[", "]", 400_000),
+    deep('{"a":', "}", 150_000).replace(":}", ":1}"),
+    deep("[", "]", 1500),
+  ])
+    for (const body of [
+      nested,
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_docs","arguments":{"query":"x","y":${nested}}}}`,
+      `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"x":${nested}}}}`,
+      `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","clientInfo":{"name":"a","version":"1"},"capabilities":{"experimental":${nested}}}}`,
+    ]) {
+      const response = await post(body)
+      expect([200, 400]).toContain(response.status)
+    }
+})

@@ -1,0 +1,81 @@
+import { request } from "node:http"
+import { expect, test } from "vitest"
+import { createGuard } from "../src/guard.ts"
+import { start } from "./start.ts"
+
+const baseUrl = "https://docs.example.org"
+
+test.each([
+  ["localhost:4001", undefined, true],
+  ["127.0.0.1:4001", undefined, true],
+  ["127.8.9.10", undefined, true],
+  ["[::1]:4001", undefined, true],
+  ["docs.example.org", undefined, true],
+  ["DOCS.example.org:443", undefined, true],
+  ["named.example", undefined, true],
+  ["evil.example", undefined, false],
+  ["localhost.evil.example", undefined, false],
+  ["127.0.0.1.evil.example", undefined, false],
+  ["", undefined, false],
+  [undefined, undefined, false],
+  ["localhost@evil.example", undefined, false],
+  ["localhost", "http://localhost:3000", true],
+  ["localhost", "https://docs.example.org", true],
+  ["localhost", "https://named.example", true],
+  ["localhost", "https://evil.example", false],
+  ["localhost", "null", false],
+  ["localhost", "", false],
+])("on a loopback listener Host %s with Origin %s is welcome: %s", (host, origin, welcome) => {
+  for (const listenHost of ["127.0.0.1", "localhost", "::1"]) {
+    const guard = createGuard({ listenHost, baseUrl, allowedHosts: ["named.example"] })
+    expect(guard(host, origin)).toBe(welcome)
+  }
+})
+
+test("on any other listener Host is checked only when names are set, and every Origin is welcome", () => {
+  const open = createGuard({ listenHost: "0.0.0.0", baseUrl, allowedHosts: [] })
+  expect([open("anything", "https://evil.example"), open(undefined, undefined)]).toEqual([true, true])
+  const named = createGuard({ listenHost: "::", baseUrl, allowedHosts: ["named.example"] })
+  expect(named("named.example:8080", "https://evil.example")).toBe(true)
+  expect(named("docs.example.org", undefined)).toBe(true)
+  expect(named("evil.example", undefined)).toBe(false)
+})
+
+const ask = (port: number, path: string, headers: Record<string, string>): Promise<[number, string]> =>
+  new Promise((resolve, reject) => {
+    request({ host: "127.0.0.1", port, path, headers }, (response) => {
+      let text = ""
+      response
+        .on("data", (part: Buffer) => (text += part.toString()))
+        .on("end", () => resolve([response.statusCode ?? 0, text]))
+    })
+      .on("error", reject)
+      .end()
+  })
+
+test("another Host or Origin gets 403 forbidden, but a probe of /health is answered", async () => {
+  const server = await start()
+  try {
+    for (const path of ["/mcp", "/llms.txt"]) {
+      const [status, text] = await ask(server.port, path, { host: "evil.example" })
+      expect([status, text]).toEqual([403, expect.stringContaining('"forbidden"')])
+      expect((await ask(server.port, path, { origin: "https://evil.example" }))[0]).toBe(403)
+    }
+    expect((await ask(server.port, "/health", { host: "10.1.2.3" }))[0]).toBe(200)
+  } finally {
+    await server.close()
+  }
+})
+
+test("past the requests that a client may make a minute it gets 429 with Retry-After", async () => {
+  const server = await start({ SVC_DOCS_REQUESTS_PER_MINUTE: "3" })
+  try {
+    for (let i = 0; i < 3; i++) expect((await fetch(`${server.url}/llms.txt`)).status).toBe(200)
+    const response = await server.rpc("ping")
+    expect([response.status, Number(response.headers.get("retry-after")) > 0]).toEqual([429, true])
+    expect(await response.json()).toMatchObject({ error: { code: "rate_limited" } })
+    expect((await fetch(`${server.url}/health`)).status).toBe(200)
+  } finally {
+    await server.close()
+  }
+})

@@ -1,0 +1,282 @@
+import { createHash } from "node:crypto"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { request } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { gunzipSync } from "node:zlib"
+import { responseChecker } from "@svc/testing"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import committed from "../openapi.json" with { type: "json" }
+import { fixturePages } from "./pages.ts"
+import { start } from "./start.ts"
+
+let dir: string
+let server: Awaited<ReturnType<typeof start>>
+const check = responseChecker(committed)
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "svc-docs-"))
+  await fixturePages(dir)
+  server = await start({ SVC_DOCS_DIR: dir, SVC_CLI_TARBALL: join(dir, "svc.tgz") })
+})
+afterAll(async () => {
+  await server.close()
+  await rm(dir, { recursive: true })
+})
+
+const get = async (path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Response> => {
+  const response = await fetch(`${server.url}${path}`, {
+    method,
+    headers: { "accept-encoding": "identity", ...headers },
+  })
+  // A path template has no way to say that a slug may have slashes.
+  const described = path.replace(/^\/guides\/.*?(\.md)?$/, "/page$1")
+  return method === "GET" && response.status !== 304 ? check(method, described, response) : response
+}
+const errorOf = async (response: Response): Promise<unknown> => {
+  const { error } = (await response.json()) as { error: { code: string; hint: string } }
+  expect(error.hint).toMatch(/llms\.txt|openapi\.json|search_docs/)
+  return [response.status, error.code]
+}
+/** Sends what fetch would not: any path, any header. */
+const raw = (path: string, headers: Record<string, string> = {}, method = "GET"): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const sent = request({ host: "127.0.0.1", port: server.port, path, method, headers }, (response) => {
+      response.resume()
+      response.on("end", () => resolve(response.statusCode ?? 0))
+    })
+    sent.on("error", reject)
+    sent.end()
+  })
+
+test.each([
+  ["/", "text/markdown; charset=utf-8", "# Fixture docs"],
+  ["/llms.txt", "text/plain; charset=utf-8", "/guides/one.md): The first guide."],
+  ["/llms-full.txt", "text/plain; charset=utf-8", "Unique text of guide one."],
+  ["/index.md", "text/markdown; charset=utf-8", "# Fixture docs"],
+  ["/index", "text/markdown; charset=utf-8", "# Fixture docs"],
+  ["/guides", "text/markdown; charset=utf-8", "# Guides"],
+  ["/guides.md", "text/markdown; charset=utf-8", "# Guides"],
+  ["/guides/", "text/markdown; charset=utf-8", "# Guides"],
+  ["/guides/one", "text/markdown; charset=utf-8", "Unique text of guide one."],
+  ["/guides/one.md", "text/markdown; charset=utf-8", "Unique text of guide one."],
+  ["/mit%20leerzeichen.md", "text/markdown; charset=utf-8", "Leerzeichen"],
+  ["/mcp.md", "text/markdown; charset=utf-8", "A page called mcp"],
+  ["/skill.md", "text/markdown; charset=utf-8", "name: platform"],
+  ["/agent.md", "text/markdown; charset=utf-8", "Bootstrap"],
+  ["/skills/svc/SKILL.md", "text/markdown; charset=utf-8", "name: svc"],
+  ["/.well-known/mcp/server-card.json", "application/json; charset=utf-8", '"search_docs"'],
+  ["/.well-known/agent-skills/index.json", "application/json; charset=utf-8", '"sha256:'],
+  ["/openapi.json", "application/json; charset=utf-8", '"3.1.0"'],
+  ["/mcp", "application/json; charset=utf-8", '"streamable-http"'],
+  ["/mcp/sse", "application/json; charset=utf-8", '"streamable-http"'],
+  ["/.well-known/mcp.json", "application/json; charset=utf-8", '"streamable-http"'],
+])("GET %s is %s, cacheable, and any page may read it", async (path, type, text) => {
+  const response = await get(path)
+  expect(response.status).toBe(200)
+  expect(await response.text()).toContain(text)
+  const { headers } = response
+  expect(headers.get("content-type")).toBe(type)
+  expect(headers.get("cache-control")).toBe("public, max-age=300")
+  expect(headers.get("vary")).toBe("Accept, Accept-Encoding")
+  expect(headers.get("x-content-type-options")).toBe("nosniff")
+  expect(headers.get("access-control-allow-origin")).toBe("*")
+  expect(headers.get("access-control-expose-headers")).toBe("Mcp-Session-Id, X-Request-Id")
+  expect(headers.get("x-request-id")).toMatch(/.{8}/)
+  if (type !== "application/json; charset=utf-8")
+    expect(headers.get("link")).toBe('</llms.txt>; rel="describedby", </openapi.json>; rel="service-desc"')
+
+  const again = await get(path, { "if-none-match": headers.get("etag") ?? "" })
+  expect([again.status, await again.text()]).toEqual([304, ""])
+  const head = await get(path, {}, "HEAD")
+  expect([head.status, head.headers.get("etag"), await head.text()]).toEqual([200, headers.get("etag"), ""])
+})
+
+test("long texts are compressed for whoever takes it, and a tag of either form is known again", async () => {
+  const plain = await (await get("/openapi.json")).text()
+  const status = await new Promise<Buffer>((resolve, reject) => {
+    request(
+      {
+        host: "127.0.0.1",
+        port: server.port,
+        path: "/openapi.json",
+        headers: { "accept-encoding": "br;q=1, gzip;q=0.5" },
+      },
+      (response) => {
+        expect(response.headers["content-encoding"]).toBe("gzip")
+        const parts: Buffer[] = []
+        response.on("data", (part: Buffer) => parts.push(part)).on("end", () => resolve(Buffer.concat(parts)))
+      },
+    )
+      .on("error", reject)
+      .end()
+  })
+  expect(gunzipSync(status).toString()).toBe(plain)
+  const etag = (await get("/openapi.json")).headers.get("etag") ?? ""
+  const again = await get("/openapi.json", { "accept-encoding": "gzip", "if-none-match": `"other", W/${etag}` })
+  expect(again.status).toBe(304)
+  expect((await get("/openapi.json", { "accept-encoding": "gzip;q=0" })).headers.get("content-encoding")).toBeNull()
+})
+
+test("the descriptor names this server, its tools and its resource", async () => {
+  const descriptor = (await (await get("/mcp")).json()) as Record<string, unknown>
+  expect(descriptor).toMatchObject({
+    name: "svc-docs",
+    version: "1.0.0",
+    protocolVersion: "2026-07-28",
+    transport: "streamable-http",
+    endpoint: `${server.baseUrl}/mcp`,
+    aliases: [`${server.baseUrl}/mcp/sse`],
+    tools: [{ name: "search_docs" }, { name: "fetch_page" }],
+    resources: [
+      {
+        uri: `${server.baseUrl}/skill.md`,
+        name: "svc-platform",
+        description: "What it does.",
+        mimeType: "text/markdown",
+      },
+    ],
+    prompts: [],
+  })
+  expect(descriptor["protocolVersions"]).toEqual(
+    expect.arrayContaining(["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]),
+  )
+})
+
+test("a skill's digest in the index is that of the file", async () => {
+  const { skills } = (await (await get("/.well-known/agent-skills/index.json")).json()) as {
+    skills: { name: string; url: string; digest: string }[]
+  }
+  const text = await (await get("/skills/svc/SKILL.md")).text()
+  expect(skills).toMatchObject([
+    {
+      name: "svc",
+      type: "skill-md",
+      url: `${server.baseUrl}/skills/svc/SKILL.md`,
+      digest: `sha256:${createHash("sha256").update(text).digest("hex")}`,
+    },
+  ])
+})
+
+test("/health tells version and number of pages", async () => {
+  expect(await (await get("/health")).json()).toEqual({ status: "ok", version: "1.0.0", pages: 7 })
+})
+
+test("the command-line tool is 404 with a hint until it is built, then served", async () => {
+  expect(await errorOf(await get("/cli/svc.tgz"))).toEqual([404, "not_found"])
+  await writeFile(join(dir, "svc.tgz"), "packed")
+  const response = await get("/cli/svc.tgz")
+  expect([response.status, response.headers.get("content-type"), await response.text()]).toEqual([
+    200,
+    "application/gzip",
+    "packed",
+  ])
+  expect((await get("/cli/svc.tgz", { "if-none-match": response.headers.get("etag") ?? "" })).status).toBe(304)
+})
+
+test.each([
+  "/nothing",
+  "/guides/two.md",
+  "/mcp/other",
+  "/skills/none/SKILL.md",
+  "/%zz",
+  "/%",
+  "/health/x",
+  "/cli",
+  "/..%2f..%2fpackage.json",
+  "/guides%00",
+  "/.git/config",
+])("%s is 404 not_found", async (path) => {
+  expect(await errorOf(await fetch(`${server.url}${path}`))).toEqual([404, "not_found"])
+})
+
+test.each([
+  "/../package.json",
+  "/..%2fpackage.json",
+  "/%2e%2e/%2e%2e/etc/passwd",
+  "/guides/../../src/app.ts",
+  "//etc/passwd",
+  "/\\..\\x",
+  "/guides/%2e%2e/%2e%2e/package",
+])("%s leads to no file outside the pages", async (path) => {
+  expect([400, 404]).toContain(await raw(path))
+})
+
+test("a page at one of the server's own paths does not stand in the way", async () => {
+  expect((await (await get("/mcp")).json()) as object).toHaveProperty("endpoint")
+})
+
+test.each([
+  ["DELETE", "/mcp", "GET, HEAD, POST, OPTIONS"],
+  ["PUT", "/mcp/sse", "GET, HEAD, POST, OPTIONS"],
+  ["POST", "/llms.txt", "GET, HEAD, OPTIONS"],
+  ["PATCH", "/guides/one", "GET, HEAD, OPTIONS"],
+  ["POST", "/health", "GET, HEAD, OPTIONS"],
+  ["POST", "/cli/svc.tgz", "GET, HEAD, OPTIONS"],
+])("%s %s is 405 with Allow", async (method, path, allow) => {
+  const response = await fetch(`${server.url}${path}`, { method })
+  expect(response.headers.get("allow")).toBe(allow)
+  expect(await errorOf(response)).toEqual([405, "method_not_allowed"])
+})
+
+test("a preflight is answered with the methods and headers that MCP clients send", async () => {
+  const response = await fetch(`${server.url}/mcp`, {
+    method: "OPTIONS",
+    headers: { "access-control-request-method": "POST" },
+  })
+  expect(response.status).toBe(204)
+  expect(response.headers.get("access-control-allow-methods")).toBe("GET, HEAD, POST, OPTIONS")
+  expect(response.headers.get("access-control-allow-headers")).toBe(
+    "Content-Type, Accept, Authorization, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID",
+  )
+})
+
+const post = async (
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string>,
+  path = "/mcp",
+): Promise<Response> => check("POST", path, await fetch(`${server.url}${path}`, { method: "POST", headers, body }))
+const json = { "content-type": "application/json" }
+const list = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+
+test.each([
+  ["no content type", new TextEncoder().encode(list), {}, 415, "unsupported_media_type"],
+  ["text", list, { "content-type": "text/plain" }, 415, "unsupported_media_type"],
+  ["a form", list, { "content-type": "application/x-www-form-urlencoded" }, 415, "unsupported_media_type"],
+  ["another charset", list, { "content-type": "application/json; charset=latin1" }, 415, "unsupported_media_type"],
+  ["no JSON", "{", json, 400, "invalid_request"],
+  ["nothing", "", json, 400, "invalid_request"],
+  ["no UTF-8", new Uint8Array([0x22, 0xff, 0x22]), json, 400, "invalid_request"],
+  ["an array", `[${list}]`, json, 400, "invalid_request"],
+  ["an empty array", "[]", json, 400, "invalid_request"],
+  ["a number", "1", json, 400, "invalid_request"],
+  ["null", "null", json, 400, "invalid_request"],
+  ["JSON-RPC 1.0", '{"jsonrpc":"1.0","id":1,"method":"ping"}', json, 400, "invalid_request"],
+  ["an id that is an object", '{"jsonrpc":"2.0","id":{},"method":"ping"}', json, 400, "invalid_request"],
+  ["an id that is no number", '{"jsonrpc":"2.0","id":1e999,"method":"ping"}', json, 400, "invalid_request"],
+  ["no method", '{"jsonrpc":"2.0","id":1}', json, 400, "invalid_request"],
+  ["a method that is a number", '{"jsonrpc":"2.0","id":1,"method":1}', json, 400, "invalid_request"],
+  ["params that are text", '{"jsonrpc":"2.0","id":1,"method":"ping","params":"x"}', json, 400, "invalid_request"],
+  ["more than 1 MiB", `"${"x".repeat(2 ** 20)}"`, json, 413, "request_too_large"],
+])("a body with %s is refused before JSON-RPC begins", async (_, body, headers, status, code) => {
+  expect(await errorOf(await post(body, headers as Record<string, string>))).toEqual([status, code])
+  expect(await errorOf(await post(body, headers as Record<string, string>, "/mcp/sse"))).toEqual([status, code])
+})
+
+test("a body of 1 MiB exactly is read", async () => {
+  const frame =
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_docs","arguments":{"query":""}}}'
+  const body = frame.replace('""', `"${"x".repeat(2 ** 20 - frame.length)}"`)
+  expect(await (await post(body, json)).json()).toMatchObject({ result: { isError: true } })
+})
+
+test("a chunked body over the cap is refused without a length to go by", async () => {
+  const sent = request({ host: "127.0.0.1", port: server.port, path: "/mcp", method: "POST", headers: json })
+  const answered = new Promise<number | undefined>((resolve) => {
+    sent.on("response", (response) => resolve(response.resume().statusCode))
+  })
+  // The server may hang up on what comes after its answer.
+  sent.on("error", () => {})
+  for (let i = 0; i < 32; i++) sent.write(new Uint8Array(2 ** 16))
+  sent.end()
+  expect(await answered).toBe(413)
+})

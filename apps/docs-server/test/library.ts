@@ -1,0 +1,40 @@
+import type { Corpus, Page } from "../src/corpus.ts"
+import { countTokens, outline } from "../src/markdown.ts"
+import { createSearch } from "../src/search.ts"
+import { type Library, type ToolAnswer, tools } from "../src/tools.ts"
+
+/** A library of pages by their slugs, without a folder. */
+export const libraryOf = (texts: Readonly<Record<string, string>>, version = "v1"): Library => {
+  const pages = new Map<string, Page>()
+  for (const [slug, markdown] of Object.entries(texts)) {
+    const { cuts, sections, lead } = outline(markdown, 0)
+    pages.set(slug, {
+      slug,
+      title: sections[0]?.heading ?? slug,
+      description: lead,
+      markdown,
+      bodyStart: 0,
+      cuts,
+      sections,
+      tokens: countTokens(markdown.length),
+      hash: version,
+    })
+  }
+  const corpus: Corpus = { pages, skills: new Map(), version, warnings: [] }
+  return { corpus, search: createSearch(corpus), baseUrl: "https://docs.example" }
+}
+
+/** Calls a tool by name with whatever arguments. */
+export const call = (library: Library, name: string, args: unknown): ToolAnswer => {
+  const tool = tools.find((one) => one.name === name)
+  const answer = tool?.call(library, args)
+  if (answer === undefined) throw new Error(`bad arguments for ${name}`)
+  return answer
+}
+
+/** The structured answer of a tool, or an error with the refusal. */
+export const ask = (library: Library, name: string, args: unknown): Record<string, unknown> => {
+  const answer = call(library, name, args)
+  if ("refusal" in answer) throw new Error(answer.refusal)
+  return answer.structured
+}

@@ -1,0 +1,273 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from "@modelcontextprotocol/client"
+import { Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { fixturePages } from "./pages.ts"
+import { modernCall, start } from "./start.ts"
+
+let dir: string
+let server: Awaited<ReturnType<typeof start>>
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "svc-mcp-"))
+  await fixturePages(dir)
+  server = await start({ SVC_DOCS_DIR: dir })
+})
+afterAll(async () => {
+  await server.close()
+  await rm(dir, { recursive: true })
+})
+
+const modern = (
+  method: string,
+  params: Record<string, unknown> = {},
+  name?: string,
+  headers: Record<string, string> = {},
+) => {
+  const call = modernCall(method, params, name)
+  return server.rpc(method, call.params, {}, { ...call.headers, ...headers })
+}
+type Rpc = { id: unknown; result: Record<string, unknown>; error: { code: number; message: string; data?: unknown } }
+const bodyOf = async (response: Response): Promise<Rpc> => (await response.json()) as Rpc
+
+test.each(["/mcp", "/mcp/sse"])("today's client lists, searches, reads and completes at %s", async (path) => {
+  const client = new Client({ name: "test", version: "1" })
+  const transport = new StreamableHTTPClientTransport(new URL(server.url + path))
+  await client.connect(transport)
+  try {
+    expect(client.getServerVersion()).toMatchObject({ name: "svc-docs", version: "1.0.0" })
+    expect(client.getInstructions()?.split(" ").length).toBeLessThan(120)
+    const { tools } = await client.listTools()
+    const descriptor = (await (await fetch(`${server.url}/mcp`)).json()) as { tools: unknown }
+    expect(tools.map(({ execution: _execution, ...tool }) => tool)).toEqual(descriptor.tools)
+    for (const { annotations, title } of tools)
+      expect([annotations, title]).toEqual([
+        { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+        expect.any(String),
+      ])
+    const found = await client.callTool({ name: "search_docs", arguments: { query: "unique" } })
+    expect(found.structuredContent).toMatchObject({ results: [{ slug: "guides/one" }] })
+    const page = await client.callTool({ name: "fetch_page", arguments: { slug: "guides/one" } })
+    expect(page.structuredContent).toMatchObject({ title: "One", truncated: false })
+    const { resources } = await client.listResources()
+    expect(resources.map(({ uri, name }) => [uri, name])).toEqual([
+      [`${server.baseUrl}/skill.md`, "svc-platform"],
+      [`${server.baseUrl}/agent.md`, "svc-agent"],
+    ])
+    const read = await client.readResource({ uri: `${server.baseUrl}/guides/one.md` })
+    expect(read.contents[0]).toMatchObject({ mimeType: "text/markdown", text: expect.stringContaining("Unique text") })
+    const { resourceTemplates } = await client.listResourceTemplates()
+    const ref = { type: "ref/resource" as const, uri: resourceTemplates[0]?.uriTemplate ?? "" }
+    const { completion } = await client.complete({ ref, argument: { name: "slug", value: "guides" } })
+    expect(completion.values).toEqual(["guides/one", "guides"].sort())
+    expect((await client.listPrompts()).prompts).toEqual([])
+    await client.ping()
+  } finally {
+    await client.close()
+  }
+})
+
+test.each(["2026-07-28", "legacy"])("the next client generation does the same (%s)", async (mode) => {
+  const client = new ModernClient(
+    { name: "test", version: "1" },
+    mode === "legacy" ? {} : { versionNegotiation: { mode: "auto" } },
+  )
+  await client.connect(new ModernTransport(new URL(`${server.url}/mcp`)))
+  try {
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["search_docs", "fetch_page"])
+    const found = await client.callTool({ name: "search_docs", arguments: { query: "unique" } })
+    expect(found.structuredContent).toMatchObject({ results: [{ slug: "guides/one" }] })
+    const refused = await client.callTool({ name: "fetch_page", arguments: { slug: "nope" } })
+    expect(refused.isError).toBe(true)
+  } finally {
+    await client.close()
+  }
+})
+
+test.each([
+  ["2024-11-05", "2024-11-05"],
+  ["2025-03-26", "2025-03-26"],
+  ["2025-06-18", "2025-06-18"],
+  ["2025-11-25", "2025-11-25"],
+  ["2026-07-28", "2025-11-25"],
+  ["1999-01-01", "2025-11-25"],
+])("initialize with %s gets %s, whatever the header says", async (asked, given) => {
+  const params = { protocolVersion: asked, capabilities: {}, clientInfo: { name: "a", version: "1" } }
+  const headers: Record<string, string>[] = [
+    {},
+    { "mcp-protocol-version": "2026-07-28" },
+    { "mcp-protocol-version": asked },
+  ]
+  for (const header of headers) {
+    const response = await server.rpc("initialize", params, {}, header)
+    expect(response.status).toBe(200)
+    expect((await bodyOf(response)).result).toMatchObject({ protocolVersion: given, serverInfo: { name: "svc-docs" } })
+  }
+})
+
+test("answers are JSON for every revision, whatever Accept says", async () => {
+  for (const accept of [
+    "application/json",
+    "text/event-stream",
+    "*/*",
+    "text/html",
+    "application/json, text/event-stream",
+  ]) {
+    const old = await server.rpc("tools/list", {}, {}, { accept })
+    const next = await modern("tools/list", {}, undefined, { accept })
+    for (const response of [old, next]) {
+      expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/json; charset=utf-8"])
+      expect((await bodyOf(response)).result["tools"]).toHaveLength(2)
+    }
+  }
+})
+
+test("a result of 2026-07-28 says that it is complete, by whom, and how long it may be kept", async () => {
+  expect((await bodyOf(await modern("tools/list"))).result).toMatchObject({
+    resultType: "complete",
+    ttlMs: 60_000,
+    cacheScope: "public",
+    _meta: { "io.modelcontextprotocol/serverInfo": { name: "svc-docs" } },
+  })
+  expect((await bodyOf(await modern("server/discover"))).result).toMatchObject({ supportedVersions: ["2026-07-28"] })
+})
+
+test.each([
+  ['"text"', '"text"'],
+  ['""', '""'],
+  ["0", "0"],
+  ["-7", "-7"],
+  ["null", "null"],
+  ["1.0", "1.0"],
+  ["1.5", "1.5"],
+  ["-0", "-0"],
+  ["1e3", "1e3"],
+  ["12345678901234567890", "12345678901234567890"],
+  ['"\\u00e9\\ud83d\\ude00"', '"é😀"'],
+])("the id %s is echoed as it was sent, by results and errors", async (sent, echoed) => {
+  for (const method of ["ping", "tools/list", "no/such"])
+    for (const headers of [{}, modernCall(method).headers]) {
+      const params = JSON.stringify("mcp-method" in headers ? modernCall(method).params : {})
+      const response = await fetch(`${server.url}/mcp`, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: `{"params":${params},"method":"${method}","jsonrpc":"2.0","id":${sent}}`,
+      })
+      expect(await response.text()).toContain(`"id":${echoed},`)
+    }
+})
+
+test("a message that wants no answer gets 202 and none, in every revision", async () => {
+  const messages = [
+    { jsonrpc: "2.0", method: "notifications/initialized" },
+    { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } },
+    { jsonrpc: "2.0", method: "no/such/notification" },
+    { jsonrpc: "2.0", method: "tools/list" },
+    { jsonrpc: "2.0", id: 1, result: {} },
+    { jsonrpc: "2.0", id: 1, error: { code: 1, message: "x" } },
+  ]
+  for (const message of messages)
+    for (const headers of [{}, { "mcp-protocol-version": "2026-07-28" }]) {
+      const response = await fetch(`${server.url}/mcp`, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: JSON.stringify(message),
+      })
+      expect([response.status, await response.text()]).toEqual([202, ""])
+    }
+})
+
+test("before 2026-07-28, JSON-RPC errors come with 200", async () => {
+  const codes: [string, object, number][] = [
+    ["no/such", {}, -32601],
+    ["server/discover", {}, -32601],
+    ["logging/setLevel", { level: "info" }, -32601],
+    ["tools/call", { name: "no_such_tool" }, -32602],
+    ["tools/call", {}, -32602],
+    ["tools/call", { name: "search_docs", arguments: "text" }, -32602],
+    ["initialize", {}, -32602],
+    ["resources/read", {}, -32602],
+    ["resources/read", { uri: "nowhere" }, -32602],
+    ["resources/read", { uri: `${server.baseUrl}/none.md` }, -32602],
+    ["prompts/get", { name: "none" }, -32602],
+    ["completion/complete", {}, -32602],
+    ["ping", { _meta: 5 }, -32602],
+  ]
+  for (const [method, params, code] of codes)
+    for (const headers of [{}, { "mcp-protocol-version": "2025-06-18" }]) {
+      const response = await server.rpc(method, params, {}, headers)
+      const { error } = await bodyOf(response)
+      expect([method, response.status, error.code]).toEqual([method, 200, code])
+      expect(error.message).not.toMatch(/[[{]\s*\n/)
+    }
+})
+
+test("2026-07-28 has the statuses that the revision wants", async () => {
+  const status = async (answer: Promise<Response>): Promise<[number, number]> => {
+    const response = await answer
+    return [response.status, (await bodyOf(response)).error.code]
+  }
+  expect(await status(modern("no/such"))).toEqual([404, -32601])
+  expect(await status(modern("ping"))).toEqual([404, -32601])
+  expect(await status(modern("tools/call", { name: "nope" }, "nope"))).toEqual([200, -32602])
+  expect(await status(modern("tools/list", {}, undefined, { "mcp-method": "tools/call" }))).toEqual([400, -32020])
+  expect(await status(modern("tools/call", { name: "search_docs", arguments: { query: "x" } }, "fetch_page"))).toEqual([
+    400, -32020,
+  ])
+  expect(await status(modern("tools/call", { name: "search_docs", arguments: { query: "x" } }))).toEqual([400, -32020])
+  expect(await status(modern("tools/list", {}, undefined, { "mcp-protocol-version": "2099-01-01" }))).toEqual([
+    400, -32020,
+  ])
+  expect(await status(server.rpc("tools/list", {}, {}, { "mcp-protocol-version": "2026-07-28" }))).toEqual([
+    400, -32602,
+  ])
+  expect(await status(server.rpc("tools/list", {}, {}, { "mcp-protocol-version": "1999-01-01" }))).toEqual([
+    400, -32022,
+  ])
+})
+
+test("the header rules hold for a request that was answered from memory before", async () => {
+  const args = { name: "search_docs", arguments: { query: "guide" } }
+  for (let i = 0; i < 3; i++) {
+    expect((await modern("tools/call", args, "search_docs")).status).toBe(200)
+    expect((await modern("tools/call", args, "other")).status).toBe(400)
+    expect((await modern("tools/call", args, "search_docs", { "mcp-method": "tools/list" })).status).toBe(400)
+    expect((await modern("tools/call", args, `=?base64?${btoa("search_docs")}?=`)).status).toBe(200)
+    expect((await modern("tools/call", args, "  search_docs ")).status).toBe(200)
+  }
+})
+
+test("a request without the header is one of the earlier revisions, whatever its body says", async () => {
+  const response = await server.rpc("tools/list", modernCall("tools/list").params)
+  expect(response.status).toBe(200)
+  expect((await bodyOf(response)).result).not.toHaveProperty("resultType")
+})
+
+test("tool input that fails its schema is a result with isError and a reason", async () => {
+  for (const args of [
+    {},
+    { query: "" },
+    { query: "x".repeat(501) },
+    { query: 5 },
+    { query: "x", limit: 0 },
+    { query: "x", limit: 21 },
+    { query: "x", limit: "5" },
+  ]) {
+    const { result } = await bodyOf(await server.rpc("tools/call", { name: "search_docs", arguments: args }))
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ type: "text", text: expect.stringMatching(/query|limit/) }],
+    })
+  }
+})
+
+test("the text of a search says the same as its data", async () => {
+  const { result } = await bodyOf(
+    await server.rpc("tools/call", { name: "search_docs", arguments: { query: "guide" } }),
+  )
+  const { results } = result["structuredContent"] as { results: { title: string; url: string; snippet: string }[] }
+  const [{ text = "" } = {}] = result["content"] as { text?: string }[]
+  for (const { title, url, snippet } of results) for (const part of [title, url, snippet]) expect(text).toContain(part)
+})

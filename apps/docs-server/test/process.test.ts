@@ -1,0 +1,102 @@
+import { once } from "node:events"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { get } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { type TestProcess, startProcess } from "@svc/testing"
+import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { fixturePages } from "./pages.ts"
+
+const main = join(import.meta.dirname, "../src/main.ts")
+let dir: string
+let child: TestProcess | undefined
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "svc-process-"))
+  await fixturePages(dir)
+})
+afterEach(async () => {
+  child?.kill("SIGKILL")
+  await child?.exited
+  child = undefined
+  await rm(dir, { recursive: true })
+})
+
+const launch = async (env: Record<string, string> = {}): Promise<{ program: TestProcess; url: string }> => {
+  child = startProcess(process.execPath, [main], { env: { PORT: "0", SVC_DOCS_DIR: dir, ...env }, cwd: tmpdir() })
+  const [, port] = await child.waitFor(/"port":(\d+)/)
+  return { program: child, url: `http://127.0.0.1:${port}` }
+}
+const textAt = async (url: string): Promise<string> => (await fetch(url)).text()
+
+test("SIGTERM with streams open: they end, and the exit code is 0", async () => {
+  const { program, url } = await launch()
+  const streams = await Promise.all(
+    [1, 2, 3].map(async () => {
+      const sent = get(`${url}/mcp`, { headers: { accept: "text/event-stream" }, agent: false })
+      const [response] = (await once(sent, "response")) as [NodeJS.ReadableStream]
+      return response
+    }),
+  )
+  const ended = streams.map((stream) => once(stream.resume(), "end"))
+  program.kill("SIGTERM")
+  await Promise.all(ended)
+  expect(await program.exited).toBe(0)
+})
+
+test("an edit of the pages is served, a broken one keeps the last good pages and tells why", async () => {
+  const { program, url } = await launch({ SVC_DOCS_WATCH: "true" })
+  await writeFile(join(dir, "guides/two.md"), "# Two\n\nA zebra.\n")
+  await program.waitFor(/pages read again/)
+  expect(await textAt(`${url}/guides/two`)).toContain("zebra")
+  const search = await fetch(`${url}/mcp`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_docs","arguments":{"query":"zebra"}}}',
+  })
+  expect(await search.text()).toContain("guides/two")
+  await writeFile(join(dir, "guides/two.md"), "---\ntitle: [\n---\n# Broken\n")
+  await program.waitFor(/pages not read.*|two\.md: /)
+  expect(program.stdout()).toMatch(/guides\/two\.md: /)
+  expect(await textAt(`${url}/guides/two`)).toContain("zebra")
+  await writeFile(join(dir, "guides/two.md"), "# Two\n\nMended.\n")
+  await vi.waitFor(async () => expect(await textAt(`${url}/guides/two`)).toContain("Mended"), { timeout: 5000 })
+})
+
+test("a page that can't be read stops the start with its path and reason", async () => {
+  await writeFile(join(dir, "broken.md"), "---\ntitle: [\n---\n")
+  child = startProcess(process.execPath, [main], { env: { PORT: "0", SVC_DOCS_DIR: dir } })
+  expect(await child.exited).toBe(1)
+  expect(child.stderr()).toMatch(/broken\.md: /)
+})
+
+test("settings that can't be used stop the start, all named at once", async () => {
+  child = startProcess(process.execPath, [main], {
+    env: { PORT: "x", SVC_DOCS_WATCH: "perhaps", SVC_DOCS_URL: "ftp://x", SVC_DOCS_REQUESTS_PER_MINUTE: "-1" },
+  })
+  expect(await child.exited).toBe(1)
+  for (const name of ["PORT", "SVC_DOCS_WATCH", "SVC_DOCS_URL", "SVC_DOCS_REQUESTS_PER_MINUTE"])
+    expect(child.stderr()).toContain(`${name}: `)
+})
+
+test("with nothing set it serves its own pages, which name the server's own address", async () => {
+  const { program, url } = await launch({ SVC_DOCS_DIR: "" })
+  const own = /"url":"([^"]+)"/.exec(program.stdout())?.[1] ?? ""
+  const text = await textAt(`${url}/llms-full.txt`)
+  expect(text).toContain(own)
+  expect(text).not.toMatch(/\{(?:base|api|relay)_url\}/)
+})
+
+test("a log line has the route and status of a request, and no header of it", async () => {
+  const { program, url } = await launch()
+  await fetch(`${url}/guides/one?key=hidden`, {
+    headers: { authorization: "Bearer hidden", "x-request-id": "request-12345" },
+  })
+  await program.waitFor(/request-12345/)
+  const line =
+    program
+      .stdout()
+      .split("\n")
+      .find((one) => one.includes("request-12345")) ?? ""
+  expect(JSON.parse(line)).toMatchObject({ method: "GET", status: 200, request_id: "request-12345" })
+  expect(program.stdout()).not.toContain("hidden")
+})

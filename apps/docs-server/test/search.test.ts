@@ -1,0 +1,154 @@
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import { terms, words } from "../src/words.ts"
+import { runs } from "./fuzz-runs.ts"
+import { ask, call, libraryOf } from "./library.ts"
+
+const library = libraryOf({
+  index: "# Documentation\n\nStart here. Keys, errors and limits have pages of their own.\n",
+  keys: "# API keys\n\nA secret key authenticates an agent.\n\n## Rotation\n\nMint a new key, then revoke the old one.\n",
+  errors:
+    "# Errors\n\nEvery error has a code.\n\n## Table\n\n| Status | Code | Meaning |\n|---|---|---|\n| 403 | `agent-account-forbidden` | The endpoint is closed to agents |\n| 429 | `rate-limit-exceeded` | Wait |\n",
+  settings:
+    "# Settings\n\n| Variable | Default |\n|---|---|\n| `SVC_ALLOWED_HOSTS` | empty |\n| `SVC_LOG_LEVEL` | info |\n",
+  chain: "# Blocks\n\nCall `getBlockHeight` with `c.req.json()`.\n\n## Fees\n\nThe fee of a message.\n",
+  "guides/paging": "# Paging\n\nLists are cut in pages. Follow the cursor.\n",
+  japanese: "# 認証\n\n東京で鍵を回転する方法。\n",
+})
+
+type Results = {
+  results: { slug: string; anchor: string; snippet: string; url: string }[]
+  total: number
+  did_you_mean?: string
+}
+const search = (query: string, more: object = {}): Results => {
+  const found = ask(library, "search_docs", { query, ...more })
+  return found as Results
+}
+const first = (query: string) => search(query).results[0]
+
+test.each([
+  ["rotate api keys", "keys"],
+  ["revoking", "keys"],
+  ["agent-account-forbidden", "errors"],
+  ["SVC_ALLOWED_HOSTS", "settings"],
+  ["getBlockHeight", "chain"],
+  ["block height", "chain"],
+  ["c.req.json", "chain"],
+  ["guides/paging", "guides/paging"],
+  ["回転", "japanese"],
+])("%s finds %s first", (query, slug) => {
+  expect(first(query)?.slug).toBe(slug)
+})
+
+test("the section that fits best is named, with a snippet that has the words", () => {
+  expect(first("mint a new key")).toMatchObject({
+    slug: "keys",
+    anchor: "rotation",
+    url: "https://docs.example/keys.md#rotation",
+    snippet: "Mint a new key, then revoke the old one.",
+  })
+})
+
+test("an error code and an environment variable find their row", () => {
+  expect(first("rate-limit-exceeded")).toMatchObject({ slug: "errors", anchor: "table" })
+  expect(first("rate-limit-exceeded")?.snippet).toContain("429")
+  expect(first("SVC_LOG_LEVEL")?.snippet).toContain("info")
+})
+
+test("a word that no page has is looked up by its nearest, and the corrected query is offered", () => {
+  expect(search("rotaton of keys")).toMatchObject({ did_you_mean: "rotation of keys" })
+  expect(search("rotaton of keys").results[0]?.slug).toBe("keys")
+  expect(search("rotation of keys").did_you_mean).toBeUndefined()
+})
+
+test("a known word is never matched fuzzily", () => {
+  expect(search("fee").results.map(({ slug }) => slug)).toEqual(["chain"])
+})
+
+test("a query of stop words finds nothing and says why", () => {
+  const answer = call(library, "search_docs", { query: "how do I the of" })
+  expect(answer).toMatchObject({ structured: { results: [], total: 0 } })
+  expect("texts" in answer && answer.texts[0]).toContain("only common words")
+})
+
+test("nothing found is an empty list and a hint, not a refusal", () => {
+  const answer = call(library, "search_docs", { query: "zzzzqqqq" })
+  expect(answer).toMatchObject({ structured: { results: [], total: 0 } })
+  expect("texts" in answer && answer.texts[0]).toContain("https://docs.example/llms.txt")
+})
+
+test("following cursors gives every result once, in the order of one long answer", () => {
+  const all = search("key error page code agent list", { limit: 20 })
+  const seen: string[] = []
+  let cursor: unknown
+  do {
+    const part = ask(library, "search_docs", {
+      query: "key error page code agent list",
+      limit: 2,
+      ...(cursor !== undefined && { cursor }),
+    })
+    seen.push(...(part as Results).results.map(({ slug }) => slug))
+    cursor = part["next_cursor"]
+  } while (cursor !== undefined)
+  expect(seen).toEqual(all.results.map(({ slug }) => slug))
+  expect(seen).toHaveLength(all.total)
+})
+
+test("a cursor of another query, of other pages, damaged or made up is refused with a clear text", () => {
+  const { next_cursor: cursor } = ask(library, "search_docs", { query: "key error page", limit: 1 })
+  const refused = (args: object, where = library) => {
+    const answer = call(where, "search_docs", { query: "key error page", ...args })
+    return "refusal" in answer ? answer.refusal : "not refused"
+  }
+  expect(refused({ cursor, query: "key" })).toContain("another query")
+  expect(refused({ cursor }, libraryOf({ index: "key error page" }, "v2"))).toContain("have changed")
+  expect(refused({ cursor: `${String(cursor)}x` })).toContain("not one that this tool gave")
+  fc.assert(
+    fc.property(fc.string(), (made) => {
+      expect(refused({ cursor: made })).toContain("not one that this tool gave")
+    }),
+    runs(10_000),
+  )
+})
+
+test("any query is answered, and each result fits the promised shape", () => {
+  const odd = fc.string({
+    unit: fc.constantFrom(
+      "key",
+      "c.req",
+      " ",
+      "-",
+      ".",
+      "_",
+      "$",
+      "\\",
+      "(",
+      "[",
+      "*",
+      "^",
+      "é",
+      "東",
+      "\u0000",
+      "🎉",
+      "A",
+    ),
+  })
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.string({ unit: "binary", minLength: 1 }), odd).filter((q) => q.length > 0 && q.length <= 500),
+      (query) => {
+        expect(search(query).results.length).toBeLessThanOrEqual(5)
+      },
+    ),
+    runs(50_000),
+  )
+})
+
+test("identifiers are found whole and by their parts, stop words not at all", () => {
+  expect(terms("getBlockHeight")).toEqual(["getblockheight", "get", "block", "height"])
+  expect(terms("HTTPServer")).toEqual(["httpserver", "http", "server"])
+  expect(terms("SVC_ALLOWED_HOSTS")).toEqual(["svc_allowed_hosts", "svc", "allow", "host"])
+  expect(terms("The")).toEqual([])
+  expect(words("see c.req.json, or -32601.").map(({ text }) => text)).toEqual(["see", "c.req.json", "or", "32601"])
+})

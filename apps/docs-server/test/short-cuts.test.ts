@@ -1,0 +1,133 @@
+import fc from "fast-check"
+import { beforeAll, expect, test } from "vitest"
+import { createEndpoint, createSdkEndpoint } from "../src/endpoint.ts"
+import { createDocsServer } from "../src/mcp.ts"
+import { createSdkExchange } from "../src/sdk-exchange.ts"
+import { createMemo } from "../src/memo.ts"
+import { runs } from "./fuzz-runs.ts"
+import { libraryOf } from "./library.ts"
+import { modernCall } from "./start.ts"
+
+let library = libraryOf({
+  index: "# Home\n\nWelcome to the guide.\n",
+  "guides/one": "# One\n\nText.\n\n## Two\n\nMore.\n",
+})
+let fast: ReturnType<typeof createEndpoint>
+let slow: ReturnType<typeof createEndpoint>
+beforeAll(async () => {
+  const sdk = await createSdkExchange(
+    () => createDocsServer(library, "1.0.0"),
+    () => {},
+  )
+  fast = createEndpoint(sdk, () => library)
+  slow = createSdkEndpoint(sdk)
+})
+
+const args = fc.oneof(
+  fc.constantFrom<unknown>(
+    { query: "guide" },
+    { query: "text", limit: 1 },
+    { slug: "guides/one" },
+    { slug: "none" },
+    { slug: "guides/one#two" },
+  ),
+  fc.record({ query: fc.string() }),
+  fc.record({ slug: fc.string(), section: fc.string() }, { requiredKeys: ["slug"] }),
+  fc.constantFrom<unknown>(
+    {},
+    [],
+    "x",
+    null,
+    5,
+    { query: "guide", extra: 1 },
+    { query: "x", limit: 99 },
+    { query: "x", cursor: "y" },
+  ),
+)
+const params = fc.oneof(
+  fc.record(
+    { name: fc.constantFrom("search_docs", "fetch_page", "none"), arguments: args },
+    { requiredKeys: ["name"] },
+  ),
+  fc.constantFrom(
+    {},
+    { cursor: "x" },
+    { uri: "https://docs.example/index.md" },
+    { uri: "x" },
+    { name: "search_docs", task: {} },
+  ),
+  fc.record({
+    name: fc.constant("search_docs"),
+    arguments: args,
+    _meta: fc.constantFrom<unknown>({}, { progressToken: 1 }, { progressToken: {} }, 5),
+  }),
+)
+const request = fc.record({
+  method: fc.constantFrom(
+    "tools/call",
+    "tools/list",
+    "resources/list",
+    "resources/read",
+    "ping",
+    "server/discover",
+    "none",
+    "prompts/list",
+    "__proto__",
+  ),
+  params,
+  modern: fc.boolean(),
+  header: fc.constantFrom<Record<string, string>>(
+    {},
+    { "mcp-method": "other" },
+    { "mcp-name": "other" },
+    { "mcp-protocol-version": "2025-06-18" },
+  ),
+  id: fc.constantFrom(1, "a", null, 1.5),
+})
+
+test("an answer from memory or from the tool itself is the SDK's answer, byte for byte", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(request, { minLength: 2, maxLength: 6 }), async (requests) => {
+      // Twice over: what the first round learnt the second one uses.
+      for (const { method, params: given, modern, header, id } of [...requests, ...requests]) {
+        const name = "name" in given ? given.name : "uri" in given ? given.uri : undefined
+        const call = modernCall(method, given, name)
+        const sent = { method, params: modern ? call.params : given, id, idText: JSON.stringify(id) }
+        const headers = new Headers({ ...(modern && call.headers), ...header })
+        expect(await fast(sent, headers, 200)).toEqual(await slow(sent, headers, 200))
+      }
+    }),
+    runs(20_000),
+  )
+})
+
+test("when the pages change, nothing of the old ones is answered", async () => {
+  const ask = () =>
+    fast(
+      { method: "tools/call", params: { name: "fetch_page", arguments: { slug: "index" } }, id: 1, idText: "1" },
+      new Headers(),
+      100,
+    )
+  const before = library
+  expect(JSON.stringify(await ask())).toContain("Welcome")
+  expect(JSON.stringify(await ask())).toContain("Welcome")
+  library = libraryOf({ index: "# New\n\nChanged.\n" }, "v2")
+  const after = await ask()
+  library = before
+  expect(JSON.stringify(after)).toContain("Changed")
+})
+
+test("what is kept stays within its bounds, and what is asked for again stays longest", () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.constantFrom("a", "b", "c", "d"), fc.integer({ min: 1, max: 5 }))), (steps) => {
+      const memo = createMemo<number>({ maxEntries: 3, maxSize: 8, sizeOf: (size) => size })
+      for (const [key, size] of steps) memo.set(key, size)
+      const left = ["a", "b", "c", "d"].flatMap((key) => memo.get(key) ?? [])
+      expect(left.length).toBeLessThanOrEqual(3)
+      expect(left.reduce((a, b) => a + b, 0)).toBeLessThanOrEqual(8)
+      const last = steps.at(-1)
+      if (last !== undefined) expect(memo.get(last[0])).toBe(last[1])
+    }),
+    runs(10_000),
+  )
+})

@@ -1,0 +1,179 @@
+import { once } from "node:events"
+import { request, type ClientRequest, type IncomingMessage } from "node:http"
+import { connect } from "node:net"
+import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { wantsEventStream } from "../src/negotiate.ts"
+import { createStreams } from "../src/streams.ts"
+import { modernCall, start } from "./start.ts"
+
+let server: Awaited<ReturnType<typeof start>>
+let opened: ClientRequest[] = []
+beforeEach(async () => {
+  server = await start({ SVC_TRUSTED_PROXY_CIDRS: "127.0.0.1/32" })
+  opened = []
+})
+afterEach(async () => {
+  for (const sent of opened) sent.destroy()
+  await server.close()
+})
+
+/** GET /mcp for the stream, as a client of some address behind the proxy. */
+const open = async (headers: Record<string, string> = {}, method = "GET"): Promise<IncomingMessage> => {
+  const sent = request({
+    host: "127.0.0.1",
+    port: server.port,
+    path: "/mcp",
+    method,
+    headers: { accept: "text/event-stream", ...headers },
+    agent: false,
+  })
+  opened.push(sent)
+  sent.on("error", () => {})
+  sent.end()
+  const [response] = (await once(sent, "response")) as [IncomingMessage]
+  return response
+}
+const textOf = async (response: IncomingMessage): Promise<string> => {
+  let text = ""
+  for await (const part of response) text += String(part)
+  return text
+}
+
+test.each([
+  [undefined, false],
+  ["*/*", false],
+  ["application/json", false],
+  ["text/event-stream", true],
+  ["TEXT/EVENT-STREAM", true],
+  ["text/event-stream, */*", true],
+  ["text/event-stream, application/json", false],
+  ["application/json, text/event-stream", false],
+  ["application/json;q=0.5, text/event-stream", true],
+  ["application/json, text/event-stream;q=0.9", false],
+  ["text/event-stream;q=0", false],
+  ["text/event-stream;q=0.000", false],
+  ["text/event-stream;q=0.001", true],
+  ["text/event-stream;charset=utf-8;q=0.5", true],
+  ["text/event-stream;q=nonsense", false],
+  ["text/*", false],
+  ["text/event-streams", false],
+])("Accept %s: stream %s", (accept, wanted) => {
+  expect(wantsEventStream(accept)).toBe(wanted)
+})
+
+test("the stream opens at once, with a comment and the headers of one", async () => {
+  const response = await open()
+  expect(response.headers).toMatchObject({
+    "content-type": "text/event-stream",
+    "cache-control": "no-cache, no-transform",
+    "access-control-allow-origin": "*",
+  })
+  const [first] = (await once(response, "data")) as [Buffer]
+  expect(first.toString()).toBe(": open\n\n")
+})
+
+test("HEAD names the stream and opens none", async () => {
+  for (let i = 0; i < 20; i++) {
+    const response = await open({}, "HEAD")
+    expect([response.statusCode, response.headers["content-type"]]).toEqual([200, "text/event-stream"])
+  }
+})
+
+test("2026-07-28 has no such stream: 405 with Allow; an unknown revision is 400", async () => {
+  const response = await open({ "mcp-protocol-version": "2026-07-28" })
+  expect([response.statusCode, response.headers.allow]).toEqual([405, "POST"])
+  expect(await textOf(response)).toContain("method_not_allowed")
+  expect((await open({ "mcp-protocol-version": "1999-01-01" })).statusCode).toBe(400)
+  expect((await open({ "mcp-protocol-version": "2025-11-25" })).statusCode).toBe(200)
+})
+
+test("the ninth stream of a client is refused, and one that ends makes room", async () => {
+  const from = { "x-forwarded-for": "192.0.2.1" }
+  for (let i = 0; i < 8; i++) expect((await open(from)).statusCode).toBe(200)
+  const refused = await open(from)
+  expect([refused.statusCode, await textOf(refused)]).toEqual([405, expect.stringContaining("method_not_allowed")])
+  expect((await open({ "x-forwarded-for": "192.0.2.2" })).statusCode).toBe(200)
+  opened[0]?.destroy()
+  await vi.waitFor(async () => expect((await open(from)).statusCode).toBe(200), { timeout: 5000 })
+})
+
+test("of a thousand streams 256 are opened, the rest refused, and the server goes on", async () => {
+  const statuses: (number | undefined)[] = []
+  for (let batch = 0; batch < 1000; batch += 100)
+    statuses.push(
+      ...(await Promise.all(
+        Array.from(
+          { length: 100 },
+          async (_, i) =>
+            (await open({ "x-forwarded-for": `198.51.${(batch + i) >> 8}.${(batch + i) & 255}` })).statusCode,
+        ),
+      )),
+    )
+  expect(statuses.filter((status) => status === 200)).toHaveLength(256)
+  expect(statuses.filter((status) => status === 405)).toHaveLength(744)
+  expect((await server.rpc("ping")).status).toBe(200)
+})
+
+test("clients that ask for much and never read hold up nobody", async () => {
+  const sockets = Array.from({ length: 50 }, () => connect(server.port, "127.0.0.1"))
+  await Promise.all(sockets.map((socket) => once(socket, "connect")))
+  for (const socket of sockets) {
+    socket.on("error", () => {})
+    socket.pause()
+    socket.write("GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(200))
+  }
+  expect((await fetch(`${server.url}/llms.txt`)).status).toBe(200)
+  expect((await server.rpc("tools/list")).status).toBe(200)
+  for (const socket of sockets) socket.destroy()
+})
+
+test("subscriptions/listen is a stream by nature, which ends at once: nothing here ever changes under a client", async () => {
+  const call = modernCall("subscriptions/listen", { notifications: { toolsListChanged: true } })
+  const response = await server.rpc("subscriptions/listen", call.params, {}, call.headers)
+  expect(response.headers.get("content-type")).toBe("text/event-stream")
+  const text = await response.text()
+  expect(text).toContain("notifications/subscriptions/acknowledged")
+  expect(text).toContain('"resultType":"complete"')
+})
+
+test("closing the server ends open streams at once", async () => {
+  const ended = [await open(), await open()].map((response) => textOf(response))
+  await server.close()
+  expect(await Promise.all(ended)).toEqual([": open\n\n", ": open\n\n"])
+})
+
+test("a comment every 15 seconds keeps a stream alive, which ends after five minutes", async () => {
+  vi.useFakeTimers()
+  try {
+    const streams = createStreams()
+    const reader = streams.open("a")?.getReader()
+    let text = ""
+    const reading = (async () => {
+      for (let part = await reader?.read(); part?.done === false; part = await reader?.read())
+        text += new TextDecoder().decode(part.value)
+    })()
+    await vi.advanceTimersByTimeAsync(15_000)
+    expect(text).toBe(": open\n\n: keep-alive\n\n")
+    await vi.advanceTimersByTimeAsync(284_999)
+    expect(streams.size()).toBe(1)
+    await vi.advanceTimersByTimeAsync(1)
+    await reading
+    expect(streams.size()).toBe(0)
+    expect(text.split("keep-alive").length - 1).toBe(19)
+    expect(vi.getTimerCount()).toBe(0)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test("a client that does not read is sent no further comments", async () => {
+  vi.useFakeTimers()
+  try {
+    const stream = createStreams().open("a")
+    await vi.advanceTimersByTimeAsync(120_000)
+    const part = await stream?.getReader().read()
+    expect(new TextDecoder().decode(part?.value)).toBe(": open\n\n")
+  } finally {
+    vi.useRealTimers()
+  }
+})

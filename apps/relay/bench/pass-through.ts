@@ -1,0 +1,21 @@
+// The yardstick: Hono and undici, and nothing in between. Takes the provider's URL, prints its port.
+import { serve } from "@svc/http"
+import { Hono } from "hono"
+import { Agent } from "undici"
+
+const upstream = new URL(process.argv[2] ?? "")
+const agent = new Agent()
+const app = new Hono()
+app.post("/", async (c) => {
+  const { statusCode, body } = await agent.request({
+    origin: upstream.origin,
+    path: "/",
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: await c.req.text(),
+  })
+  const text = await body.text()
+  return c.body(text, statusCode === 200 ? 200 : 502, { "Content-Type": "application/json" })
+})
+const server = await serve({ fetch: app.fetch, host: "127.0.0.1", port: 0, drainMs: 1000 })
+console.log(`"port":${server.port}`)

@@ -1,0 +1,104 @@
+import { ApiError } from "@svc/errors"
+import { allowedMethods, type Logger, requestHeader, requestLog } from "@svc/http"
+import { type Context, Hono } from "hono"
+import { describeRelay } from "./document.ts"
+import { errors } from "./errors.ts"
+import { type Call, createHandler, type HandlerParts, type RelayEnv } from "./handle.ts"
+import { answerHeaders, errorAnswer, errorBody, jsonAnswer, unreadableAnswer } from "./render.ts"
+import { routes } from "./routes.ts"
+
+export type AppParts = {
+  readonly log: Pick<Logger, "debug" | "info" | "error">
+  readonly version: string
+  readonly publicUrl: () => string
+  readonly draining: () => boolean
+  readonly now: () => number
+  readonly randomId: () => string
+  /** What the six routes need; without it they are unknown paths. */
+  readonly transactions: Omit<HandlerParts, "now" | "randomId" | "onBug"> | undefined
+}
+
+const isWebSocket = (method: string, upgrade: string | undefined): boolean =>
+  method === "GET" && upgrade !== undefined && /(^|,)\s*websocket\s*(,|$)/i.test(upgrade)
+
+/** The relay's HTTP side. `idle` resolves once no request on a route is under way, its client gone or not. */
+export const createApp = (parts: AppParts) => {
+  const { log, now, randomId, transactions, draining } = parts
+  const app = new Hono<RelayEnv>()
+  const onBug = (error: unknown): void => {
+    // Only the stack: what else an error carries could be the transaction.
+    log.error({ stack: error instanceof Error ? error.stack : String(error) }, "a request failed")
+  }
+  let running = 0
+  let onIdle = () => {}
+
+  app.use("*", requestLog({ log, now, randomId, quiet: ["/health"], answersWithId: true }))
+  // Called by each handler rather than as a middleware: every layer around a handler costs each request.
+  const turnAway = (c: Context<RelayEnv>): void => {
+    if (draining()) throw errors.fail("server_busy", { retryAfterSeconds: 1, headers: { Connection: "close" } })
+    if (isWebSocket(c.req.method, requestHeader(c, "upgrade"))) throw errors.fail("not_implemented")
+  }
+
+  const health = JSON.stringify({
+    status: "ok",
+    version: parts.version,
+    transactions: { enabled: transactions !== undefined },
+  })
+  app.get("/health", (c) => {
+    turnAway(c)
+    return jsonAnswer(c, health)
+  })
+  let document: string | undefined
+  app.get("/openapi.json", (c) => {
+    turnAway(c)
+    document ??= JSON.stringify(describeRelay(parts.version, parts.publicUrl()))
+    return jsonAnswer(c, document)
+  })
+
+  if (transactions !== undefined) {
+    const { run, account } = createHandler({ ...transactions, now, randomId, onBug })
+    const { metrics } = transactions
+    for (const route of routes) {
+      app.post(route.path, async (c) => {
+        turnAway(c)
+        const startedAt = now()
+        const call: Call = { attempted: false, requestBytes: 0 }
+        c.set("call", call)
+        running++
+        metrics.begin(route.operation)
+        const outcome = await run(c, route, call)
+        const body = "error" in outcome ? errorBody(c, outcome.error) : outcome.body
+        account(route, call, outcome, startedAt, Buffer.byteLength(body))
+        if (--running === 0) onIdle()
+        return "error" in outcome ? errorAnswer(c, outcome.error, body) : jsonAnswer(c, body)
+      })
+    }
+  }
+
+  app.notFound((c) => {
+    turnAway(c)
+    const allowed = allowedMethods(app, c.req.path)
+    if (allowed.length === 0) return errorAnswer(c, errors.fail("not_found"))
+    const Allow = allowed.join(", ")
+    if (c.req.method !== "OPTIONS") return errorAnswer(c, errors.fail("method_not_allowed", { headers: { Allow } }))
+    return c.body(null, 204, {
+      ...answerHeaders(c),
+      Allow,
+      "Access-Control-Allow-Methods": "POST, OPTIONS",
+      "Access-Control-Allow-Headers": "Authorization, Content-Type",
+      "Access-Control-Max-Age": "600",
+    })
+  })
+
+  app.onError((error, c) => {
+    if (error instanceof ApiError) return errorAnswer(c, error)
+    onBug(error)
+    return errorAnswer(c, errors.fail("internal_error"))
+  })
+
+  const idle = async (): Promise<void> => {
+    if (running > 0) await new Promise<void>((resolve) => (onIdle = resolve))
+  }
+
+  return { fetch: app.fetch, onUnreadable: () => unreadableAnswer(randomId()), idle }
+}

@@ -1,0 +1,82 @@
+import { KeysUnavailableError, type SessionClaims, TokenError, type Verifier } from "@svc/session-token"
+import { errors } from "./errors.ts"
+import type { Scope } from "./routes.ts"
+
+/** Of a request, what authorization may look at. */
+type AuthRequest = {
+  readonly authorization: string | undefined
+  readonly origin: string | undefined
+  readonly host: string | undefined
+}
+
+/** Who is calling: what a token says, as far as there is one. */
+export type Principal = {
+  readonly scopes: readonly string[]
+  readonly claims: Partial<
+    Pick<SessionClaims, "sub" | "key_class" | "metering_key" | "deployment_id" | "plan" | "limits">
+  >
+}
+
+/** The boundary of authorization: names the caller of a request, or throws a refusal of the error table. */
+export type HttpAuthPlugin = {
+  readonly authorize: (request: AuthRequest) => Promise<Principal>
+}
+
+const challenge = (error: TokenError): Record<string, string> =>
+  error.code === "token-missing"
+    ? { "WWW-Authenticate": "Bearer" }
+    : { "WWW-Authenticate": 'Bearer error="invalid_token"' }
+
+const bearerToken = (authorization: string | undefined): string => {
+  const [scheme = "", token, ...rest] = (authorization ?? "").trim().split(/ +/)
+  if (scheme === "" || (token === undefined && scheme.toLowerCase() === "bearer")) {
+    throw new TokenError("token-missing", errors.rows["token-missing"].message)
+  }
+  if (scheme.toLowerCase() !== "bearer" || token === undefined || rest.length > 0) {
+    throw new TokenError("token-invalid-format", "The Authorization header must be Bearer and a session token.")
+  }
+  return token
+}
+
+/** Callers carry a signed session token. */
+export const createSignedSessionAuthPlugin = (verifier: Verifier): HttpAuthPlugin => ({
+  authorize: async ({ authorization, origin }) => {
+    try {
+      const claims = await verifier.verify(bearerToken(authorization), origin)
+      return { scopes: claims.scope.split(" "), claims }
+    } catch (error) {
+      if (error instanceof KeysUnavailableError) throw errors.fail("auth_unavailable", { retryAfterSeconds: 1 })
+      if (!(error instanceof TokenError)) throw error
+      const headers = errors.rows[error.code].status === 401 ? challenge(error) : {}
+      throw errors.fail(error.code, { message: error.message, headers })
+    }
+  },
+})
+
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i
+
+/** Whether this name is the machine's own, as a listener's address or in a URL. */
+export const isLoopbackHost = (host: string): boolean => loopback.test(host)
+
+const hostOf = (url: string): string => URL.parse(url)?.hostname ?? ""
+
+const everyScope: readonly Scope[] = ["transaction:inspect", "transaction:send"]
+
+/**
+ * Lets everybody on this machine do everything, for local work. Host and Origin must be loopback: else any page in the
+ * developer's browser could use the relay, directly or by a name that it points at 127.0.0.1.
+ */
+export const createLoopbackAuthPlugin = (): HttpAuthPlugin => ({
+  authorize: async ({ host, origin }) => {
+    const local =
+      isLoopbackHost(hostOf(`http://${host ?? ""}`)) && (origin === undefined || isLoopbackHost(hostOf(origin)))
+    if (!local) throw errors.fail("forbidden")
+    return { scopes: everyScope, claims: {} }
+  },
+})
+
+/** Throws `insufficient_scope`, naming what is missing. */
+export const requireScope = (principal: Principal, scope: Scope): void => {
+  if (principal.scopes.includes(scope)) return
+  throw errors.fail("insufficient_scope", { message: `The session token lacks the scope ${scope}.` })
+}

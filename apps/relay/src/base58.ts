@@ -1,0 +1,30 @@
+const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+// Three digits a place: times 256 and a carry, that still fits the engine's small integers.
+const base = 58 ** 3
+
+/** Base58 (Bitcoin's alphabet) of some bytes: many times faster than the Solana library's codec, on every send. */
+export const base58 = (bytes: Uint8Array): string => {
+  const places = new Int32Array(Math.ceil(bytes.length / 2) + 1)
+  let used = 0
+  for (let at = 0; at < bytes.length; at++) {
+    let carry = bytes[at] ?? 0
+    for (let i = 0; i < used || carry > 0; i++) {
+      carry += (places[i] ?? 0) * 256
+      places[i] = carry % base
+      carry = (carry / base) | 0
+      if (i >= used) used = i + 1
+    }
+  }
+  let text = ""
+  for (let i = 0; i < used; i++) {
+    const place = places[i] ?? 0
+    text =
+      alphabet.charAt((place / 3364) | 0) +
+      alphabet.charAt(((place / 58) | 0) % 58) +
+      alphabet.charAt(place % 58) +
+      text
+  }
+  // The highest place may have zeros in front; zero bytes in front count one digit each.
+  const zeros = bytes.findIndex((byte) => byte !== 0)
+  return "1".repeat(zeros === -1 ? bytes.length : zeros) + text.replace(/^1+/, "")
+}

@@ -1,0 +1,127 @@
+import { createApi, errorResponses, openApiDocument } from "@svc/openapi"
+import { z } from "zod"
+import { type BadRequestCode, type ErrorCode, errors } from "./errors.ts"
+import { type Route, routes } from "./routes.ts"
+import { errorEnvelope, healthResponse } from "./schemas.ts"
+
+const description = `A narrow way for signed Solana transactions to one RPC provider: six fixed routes, no other methods.
+
+The relay never sees a signing key. Integers of 64 bits are decimal strings, transactions and messages canonical base64.
+A send is handed to the provider once: on every error of it \`submissionState\` says whether the transaction is proven not
+to have been submitted. When it is \`unknown\`, look the \`signature\` up before anything else.`
+
+const everywhere: readonly ErrorCode[] = [
+  "invalid_request",
+  "token-missing",
+  "token-expired",
+  "token-invalid-signature",
+  "token-invalid-format",
+  "token-invalid-issuer",
+  "token-invalid-audience",
+  "token-missing-claim",
+  "token-key-not-found",
+  "insufficient_scope",
+  "origin-mismatch",
+  "origin-required",
+  "forbidden",
+  "not_found",
+  "request_timeout",
+  "request_too_large",
+  "unsupported_media_type",
+  "rate_limit_exceeded",
+  "internal_error",
+  "upstream_rpc_error",
+  "upstream_unavailable",
+  "server_busy",
+  "auth_unavailable",
+]
+
+const ofBytes: readonly BadRequestCode[] = ["invalid_base64", "transaction_too_large", "invalid_transaction"]
+
+const ownCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
+  fee: ofBytes,
+  simulate: [...ofBytes, "invalid_options", "invalid_accounts"],
+  signature_status: ["invalid_signature"],
+  send: [...ofBytes, "unsigned_transaction", "signature_verification_failed", "submission_unknown"],
+}
+
+const header = (text: string, type: "string" | "integer" = "string") => ({ description: text, schema: { type } })
+const headers = {
+  "X-Request-Id": header("The request's id; a well-formed one of the caller's is kept."),
+  "X-Svc-Upstream-Attempted": header("`true` from the moment the provider was called, else `false`."),
+}
+const errorHeaders = { ...headers, "X-Error-Code": header("The `code` of the body.") }
+const waitHeaders = { ...errorHeaders, "Retry-After": header("Whole seconds to wait.", "integer") }
+
+const json = (schema: z.ZodType) => ({ content: { "application/json": { schema } } })
+
+const envelope = (isSend: boolean) => (codes: readonly [string, ...string[]]) => {
+  const error = errorEnvelope.extend({ code: z.enum(codes) })
+  return isSend ? error.required({ submissionState: true }) : error
+}
+
+const refusals = (isSend: boolean, codes: readonly ErrorCode[]) =>
+  Object.fromEntries(
+    Object.entries(errorResponses(errors, envelope(isSend), ...codes)).map(([status, response]) => [
+      status,
+      { ...response, headers: status === "429" || status === "503" ? waitHeaders : errorHeaders },
+    ]),
+  )
+
+const security = "sessionToken"
+
+const describeRoute = (route: Route) => {
+  const isSend = route.class === "send"
+  const codes: ErrorCode[] = [...everywhere, ...(ownCodes[route.operation] ?? [])]
+  if (!isSend) codes.push("upstream_timeout")
+  const late = { description: "`submission_unknown`: the provider did not answer in time.", headers: errorHeaders }
+  return {
+    method: "post" as const,
+    path: route.path,
+    operationId: route.operation,
+    summary: route.summary,
+    description: `Calls \`${route.method}\`. Scope: \`${route.scope}\`.`,
+    tags: ["transactions"],
+    security: [{ [security]: [] }],
+    request: { body: { required: true, ...json(route.request) } },
+    responses: {
+      200: { description: "The provider's answer.", headers, ...json(route.response) },
+      ...refusals(isSend, codes),
+      ...(isSend && { 504: { ...late, ...json(envelope(true)(["submission_unknown"])) } }),
+    },
+  }
+}
+
+/** The OpenAPI 3.1 document, made from the schemas that validate. */
+export const describeRelay = (version: string, publicUrl: string) => {
+  const api = createApi()
+  const registry = api.openAPIRegistry
+  registry.registerComponent("securitySchemes", security, {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "JWT",
+    description: "A session token of the platform, with the scope that the route names.",
+  })
+  for (const route of routes) registry.registerPath(describeRoute(route))
+  const open = { method: "get" as const, tags: ["service"], security: [] }
+  const busy = refusals(false, ["server_busy"])
+  registry.registerPath({
+    ...open,
+    path: "/health",
+    operationId: "health",
+    summary: "Whether the relay is up, and whether its routes are switched on",
+    responses: { 200: { description: "It is up.", headers, ...json(healthResponse) }, ...busy },
+  })
+  registry.registerPath({
+    ...open,
+    path: "/openapi.json",
+    operationId: "openapi",
+    summary: "This document",
+    responses: { 200: { description: "OpenAPI 3.1.", headers, ...json(z.record(z.string(), z.any())) }, ...busy },
+  })
+  const tags = [
+    { name: "transactions", description: "The six routes." },
+    { name: "service", description: "The relay itself." },
+  ]
+  return openApiDocument(api, { title: "Transaction relay", version, description, tags }, [{ url: publicUrl }])
+}

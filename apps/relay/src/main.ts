@@ -1,0 +1,95 @@
+import { randomUUID } from "node:crypto"
+import { metrics } from "@opentelemetry/api"
+import { createClientAddress, createLimiter, createLogger, type Logger, runService, serve } from "@svc/http"
+import { createVerifier, remoteKeys } from "@svc/session-token"
+import { Agent } from "undici"
+import manifest from "../package.json" with { type: "json" }
+import { createAdmission } from "./admission.ts"
+import { createApp } from "./app.ts"
+import { createLoopbackAuthPlugin, createSignedSessionAuthPlugin, type HttpAuthPlugin } from "./auth.ts"
+import { type Config, readConfig } from "./config.ts"
+import { createMetrics } from "./metrics.ts"
+import { startTelemetry } from "./telemetry.ts"
+import { createUpstream } from "./upstream.ts"
+import { createRedact } from "./upstream-errors.ts"
+import { createPostUsage, createUsage } from "./usage.ts"
+
+const { version } = manifest
+const now = () => performance.now()
+const wallClock = () => Date.now()
+
+const chooseAuth = (config: Config, log: Logger): HttpAuthPlugin => {
+  const onFailure = (reason: string) => log.warn({ reason }, "the session keys could not be fetched")
+  const keys =
+    config.publicKeys ??
+    (config.jwksUrl === undefined ? undefined : remoteKeys({ url: config.jwksUrl, fetch, now, onFailure }))
+  if (keys !== undefined) {
+    const { issuer, audiences } = config
+    return createSignedSessionAuthPlugin(createVerifier({ keys, issuer, audiences, now: wallClock }))
+  }
+  log.warn("the relay is unprotected: everybody on this machine can use it (no SVC_SESSION_… key is set)")
+  if (config.trustedProxies.length > 0) {
+    log.warn("SVC_TRUSTED_PROXY_CIDRS is set on an unprotected relay: a proxy makes its loopback listener public")
+  }
+  return createLoopbackAuthPlugin()
+}
+
+const openTransactions = (config: Config, log: Logger) => {
+  if (!config.enabled || config.upstreamUrl === undefined) return undefined
+  const usageAgent = new Agent()
+  const usage =
+    config.usage &&
+    createUsage({
+      capacity: config.usage.capacity,
+      post: createPostUsage(usageAgent, config.usage.endpoint, config.usage.token.reveal()),
+      random: Math.random,
+      onLoss: (loss) => log.warn(loss, "usage records were lost"),
+    })
+  const onUntrusted = (peer: string) =>
+    log.warn({ peer }, "a forwarding header from an untrusted peer was ignored: see SVC_TRUSTED_PROXY_CIDRS")
+  return {
+    settings: config,
+    auth: chooseAuth(config, log),
+    admission: createAdmission(config, createLimiter({ now }), createLimiter({ now })),
+    clientAddress: createClientAddress(config.trustedProxies, onUntrusted),
+    upstream: createUpstream(config.upstreamUrl),
+    redact: createRedact(config.upstreamUrl),
+    metrics: createMetrics(metrics.getMeter("svc.relay", version)),
+    usage,
+    wallClock,
+    close: () => usageAgent.destroy(),
+  }
+}
+
+await runService(async () => {
+  const config = await readConfig(process.env)
+  const log = await createLogger({ level: config.logLevel, pretty: process.stdout.isTTY, service: "relay" })
+  const onProblem = (reason: string) => log.warn({ reason: reason.slice(0, 300) }, "the metrics could not be exported")
+  const telemetry = config.telemetry ? await startTelemetry(process.env, version, onProblem) : undefined
+  const transactions = openTransactions(config, log)
+  let draining = () => false
+  let port = config.port
+  const app = createApp({
+    log,
+    version,
+    publicUrl: () => config.publicUrl ?? `http://localhost:${port}`,
+    draining: () => draining(),
+    now,
+    randomId: randomUUID,
+    transactions,
+  })
+  // A little over the longest upstream timeout, so that the last answer still gets out.
+  const drainMs = Math.max(...Object.values(config.timeoutMs)) + 500
+  const server = await serve({ ...app, host: config.host, port: config.port, drainMs })
+  draining = server.draining
+  port = server.port
+  log.info({ host: server.host, port, transactions: config.enabled }, "listening")
+  const close = async (): Promise<void> => {
+    await server.close()
+    // A send whose client has left has no connection any more, and still runs to its end.
+    await app.idle()
+    await transactions?.usage?.flush()
+    await Promise.all([transactions?.upstream.close(), transactions?.close(), telemetry?.stop()])
+  }
+  return { log, close }
+})

@@ -1,0 +1,41 @@
+import type { Meter } from "@opentelemetry/api"
+
+export type UpstreamOutcome = "ok" | "rpc_error" | "http_error" | "transport_error" | "timeout"
+export type DenialReason = "auth" | "scope" | "rate_limit" | "concurrency" | "request_size"
+
+export type Metrics = {
+  readonly begin: (operation: string) => void
+  readonly end: (operation: string, result: "ok" | "error", durationMs: number, requestBytes: number) => void
+  readonly upstream: (outcome: UpstreamOutcome) => void
+  readonly denied: (reason: DenialReason) => void
+}
+
+/** The six instruments. Their attributes come from short fixed lists: never an identity, never a signature. */
+export const createMetrics = (meter: Meter): Metrics => {
+  const requests = meter.createCounter("svc.transaction.requests.total", { description: "Requests on the six routes." })
+  const duration = meter.createHistogram("svc.transaction.request.duration", {
+    unit: "ms",
+    description: "From a request's arrival to its answer.",
+  })
+  const bytes = meter.createHistogram("svc.transaction.request.bytes", {
+    unit: "By",
+    description: "Size of request bodies.",
+    advice: { explicitBucketBoundaries: [64, 128, 256, 512, 1024, 2048, 4096, 8192] },
+  })
+  const upstream = meter.createCounter("svc.transaction.upstream.total", { description: "Calls to the provider." })
+  const inflight = meter.createUpDownCounter("svc.transaction.inflight", { description: "Requests being served." })
+  const denials = meter.createCounter("svc.transaction.denials.total", { description: "Requests turned away." })
+
+  return {
+    begin: (operation) => inflight.add(1, { operation }),
+    end: (operation, result, durationMs, requestBytes) => {
+      inflight.add(-1, { operation })
+      const attributes = { operation, result }
+      requests.add(1, attributes)
+      duration.record(durationMs, attributes)
+      bytes.record(requestBytes, attributes)
+    },
+    upstream: (outcome) => upstream.add(1, { outcome }),
+    denied: (reason) => denials.add(1, { reason }),
+  }
+}

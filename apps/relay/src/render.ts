@@ -1,0 +1,77 @@
+import type { ApiError } from "@svc/errors"
+import type { Context } from "hono"
+import type { ContentfulStatusCode } from "hono/utils/http-status"
+import { badRequest } from "./errors.ts"
+import type { RelayEnv } from "./handle.ts"
+
+const sendPath = "/transactions/v1/send"
+
+const exposed = [
+  "X-Request-Id",
+  "X-Error-Code",
+  "X-Svc-Upstream-Attempted",
+  "Cache-Control",
+  "X-Content-Type-Options",
+  "Retry-After",
+]
+
+const always = {
+  "Cache-Control": "no-store",
+  "X-Content-Type-Options": "nosniff",
+  "Access-Control-Allow-Origin": "*",
+  "Access-Control-Expose-Headers": exposed.join(", "),
+}
+
+/** Of a request, what its answer must tell. */
+type About = { readonly requestId: string; readonly attempted: boolean; readonly isSend: boolean }
+
+const aboutOf = (c: Context<RelayEnv>): About => ({
+  requestId: c.get("requestId"),
+  attempted: c.get("call")?.attempted === true,
+  isSend: c.req.path === sendPath,
+})
+
+const headersOf = ({ requestId, attempted }: About): Record<string, string> => ({
+  ...always,
+  "X-Request-Id": requestId,
+  "X-Svc-Upstream-Attempted": String(attempted),
+})
+
+// On the send path an error always says what became of the transaction.
+const bodyOf = ({ requestId, isSend }: About, error: ApiError): string =>
+  JSON.stringify({
+    code: error.code,
+    message: error.message,
+    retryable: error.retryable === true,
+    requestId,
+    ...(isSend && { submissionState: "not_submitted" }),
+    ...error.extra,
+    details: error.details,
+  })
+
+const errorHeaders = (about: About, error: ApiError): Record<string, string> => ({
+  ...headersOf(about),
+  "Content-Type": "application/json",
+  "X-Error-Code": error.code,
+  ...error.headers,
+  ...(error.retryAfterSeconds !== undefined && { "Retry-After": String(error.retryAfterSeconds) }),
+})
+
+/** The headers of every answer. */
+export const answerHeaders = (c: Context<RelayEnv>): Record<string, string> => headersOf(aboutOf(c))
+
+export const jsonAnswer = (c: Context<RelayEnv>, body: string): Response =>
+  c.body(body, 200, { ...answerHeaders(c), "Content-Type": "application/json" })
+
+export const errorBody = (c: Context<RelayEnv>, error: ApiError): string => bodyOf(aboutOf(c), error)
+
+export const errorAnswer = (c: Context<RelayEnv>, error: ApiError, body = errorBody(c, error)): Response =>
+  // The table's statuses all have a body.
+  c.body(body, error.status as ContentfulStatusCode, errorHeaders(aboutOf(c), error))
+
+/** Answers a request whose head can't be read. Its path isn't known, so it is treated as a send. */
+export const unreadableAnswer = (requestId: string): Response => {
+  const about = { requestId, attempted: false, isSend: true }
+  const error = badRequest("invalid_request", "", "the Host header or the request target is not valid")
+  return new Response(bodyOf(about, error), { status: error.status, headers: errorHeaders(about, error) })
+}

@@ -1,0 +1,137 @@
+import { KeysUnavailableError } from "@svc/session-token"
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
+import { createSignedSessionAuthPlugin } from "../src/auth.ts"
+import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
+import { type Relay, type RelayOptions, startIssuer, startRelay } from "./fixture.ts"
+
+let rpc: FakeRpc
+let relay: Relay
+let issuer: Awaited<ReturnType<typeof startIssuer>>
+let wallClock = 1_800_000_000_000
+beforeAll(async () => {
+  rpc = await startFakeRpc()
+  rpc.script((r) => result(r, "1"))
+  issuer = await startIssuer(() => wallClock)
+})
+afterAll(() => rpc.close())
+afterEach(() => relay.close())
+
+const start = async (options: RelayOptions = {}): Promise<void> => {
+  relay = await startRelay(rpc.url, { auth: issuer.plugin, ...options })
+}
+
+const routes = ["latest-blockhash", "fee", "simulate", "signature-status", "block-height", "send"]
+
+test("without a token every route is 401 token-missing with a bare challenge, and the provider is not called", async () => {
+  await start()
+  for (const route of routes) {
+    for (const authorization of [undefined, "", "Bearer", "bearer  "]) {
+      const answer = await relay.post(route, {}, authorization === undefined ? {} : { authorization })
+      expect(answer).toMatchObject({ status: 401, body: { code: "token-missing", retryable: false } })
+      expect(answer.headers.get("www-authenticate")).toBe("Bearer")
+    }
+  }
+  expect(rpc.requests).toHaveLength(0)
+})
+
+test("a token that cannot count is 401 with its own code, and the challenge says invalid_token", async () => {
+  await start()
+  const other = await startIssuer(() => wallClock)
+  const good = await issuer.token()
+  const cases: [string, string][] = [
+    ["Basic dXNlcjpwYXNz", "token-invalid-format"],
+    ["Bearer a b", "token-invalid-format"],
+    ["Bearer nonsense", "token-invalid-format"],
+    [`Bearer ${"a".repeat(5000)}`, "token-invalid-format"],
+    [`Bearer ${await other.token()}`, "token-key-not-found"],
+    [`Bearer ${good.slice(0, -10)}AAAAAAAAAA`, "token-invalid-signature"],
+    [`Bearer ${await issuer.token({ iss: "other" })}`, "token-invalid-issuer"],
+    [`Bearer ${await issuer.token({ aud: "other" })}`, "token-invalid-audience"],
+    [`Bearer ${await issuer.token({ limits: { max_transaction_bytes: -1 } })}`, "token-invalid-format"],
+  ]
+  for (const [authorization, code] of cases) {
+    const answer = await relay.post("block-height", {}, { authorization })
+    expect([answer.status, answer.body.code]).toEqual([401, code])
+    expect(answer.headers.get("www-authenticate")).toBe('Bearer error="invalid_token"')
+    expect(answer.text).not.toContain(authorization.slice(7, 40))
+  }
+})
+
+test("a token is good until it expires, also when it was verified before", async () => {
+  await start()
+  const headers = await issuer.bearer()
+  expect((await relay.post("block-height", {}, headers)).status).toBe(200)
+  wallClock += 306_000
+  const late = await relay.post("block-height", {}, headers)
+  expect(late).toMatchObject({ status: 401, body: { code: "token-expired", retryable: true } })
+})
+
+test("scopes are exact words, independent of each other and of read", async () => {
+  await start()
+  const inspect = routes.slice(0, 5)
+  for (const [scope, allowed] of [
+    ["read", []],
+    ["transaction", []],
+    ["transaction:*", []],
+    ["read transaction:inspect", inspect],
+    ["transaction:send", ["send"]],
+    ["transaction:send transaction:inspect", routes],
+  ] as const) {
+    const headers = await issuer.bearer({ scope })
+    for (const route of routes) {
+      const answer = await relay.post(route, { unknown: 1 }, headers)
+      if (allowed.some((name) => name === route)) expect(answer.status).toBe(400)
+      else {
+        expect(answer).toMatchObject({ status: 403, body: { code: "insufficient_scope" } })
+        expect(answer.body.message).toContain(route === "send" ? "transaction:send" : "transaction:inspect")
+      }
+    }
+  }
+})
+
+test("a token bound to an origin counts only with that Origin", async () => {
+  await start()
+  const headers = await issuer.bearer({ key_class: "publishable", origin: "https://app.example" })
+  expect((await relay.post("block-height", {}, headers)).body.code).toBe("origin-required")
+  const foreign = await relay.post("block-height", {}, { ...headers, origin: "https://evil.example" })
+  expect(foreign).toMatchObject({ status: 403, body: { code: "origin-mismatch" } })
+  expect((await relay.post("block-height", {}, { ...headers, origin: "https://app.example" })).status).toBe(200)
+})
+
+test("while no verification key could be had, every token is 503 auth_unavailable", async () => {
+  const verify = () => Promise.reject(new KeysUnavailableError("none"))
+  await start({ auth: createSignedSessionAuthPlugin({ verify }) })
+  const answer = await relay.post("send", {}, { authorization: "Bearer a.b.c" })
+  expect(answer).toMatchObject({
+    status: 503,
+    body: { code: "auth_unavailable", retryable: true, submissionState: "not_submitted" },
+  })
+})
+
+test("unprotected, only requests that name this machine as Host and Origin are served", async () => {
+  relay = await startRelay(rpc.url)
+  const { port } = relay
+  const send = async (headers: Record<string, string>): Promise<string> => {
+    // fetch sets Host itself, so the request is written by hand.
+    const { request } = await import("node:http")
+    return new Promise((resolve, reject) => {
+      const path = "/transactions/v1/block-height"
+      const call = request({ port, path, method: "POST", headers: { "content-type": "application/json", ...headers } })
+      call.on("error", reject)
+      call.on("response", (response) => {
+        response.resume()
+        resolve(`${response.statusCode} ${String(response.headers["x-error-code"] ?? "")}`)
+      })
+      call.end("{}")
+    })
+  }
+  for (const host of ["localhost", "LOCALHOST:1", "127.0.0.1:4002", "127.8.9.1", "[::1]:80"]) {
+    expect(await send({ host })).toBe("200 ")
+    expect(await send({ host, origin: "http://localhost:3000" })).toBe("200 ")
+    expect(await send({ host, origin: "https://evil.example" })).toBe("403 forbidden")
+    expect(await send({ host, origin: "null" })).toBe("403 forbidden")
+  }
+  for (const host of ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1"]) {
+    expect(await send({ host })).toBe("403 forbidden")
+  }
+})

@@ -1,0 +1,125 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { ConfigError } from "@svc/config"
+import { generateSigningKey, publicJwks, readSigningKeys } from "@svc/session-token"
+import { beforeAll, expect, test } from "vitest"
+import { readConfig } from "../src/config.ts"
+
+let publicKey: string
+beforeAll(async () => {
+  publicKey = JSON.stringify(publicJwks(await readSigningKeys(await generateSigningKey())))
+})
+
+const problems = async (env: Record<string, string>): Promise<readonly string[]> => {
+  try {
+    await readConfig(env)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+  return []
+}
+const names = async (env: Record<string, string>) => (await problems(env)).map((text) => text.split(":")[0])
+const enabled = { SVC_TRANSACTIONS_ENABLED: "true", SVC_TRANSACTION_RPC_URL: "http://127.0.0.1:8899" }
+
+test("with nothing set the routes are off and every limit has its documented default", async () => {
+  expect(await readConfig({})).toMatchObject({
+    host: "127.0.0.1",
+    port: 4002,
+    enabled: false,
+    telemetry: false,
+    upstreamUrl: undefined,
+    verify: "none",
+    maxBodyBytes: 4096,
+    maxBytes: 1232,
+    timeoutMs: { inspect: 10_000, send: 15_000, status: 10_000 },
+    concurrency: { inspect: 64, send: 16 },
+    perMinute: { inspect: 600, send: 60, status: 600 },
+    trustedProxies: [],
+    usage: undefined,
+    issuer: "svc-platform",
+    audiences: [],
+  })
+})
+
+test("an upstream alone does not switch the routes on", async () => {
+  expect((await readConfig({ RPC_URL: "http://127.0.0.1:8899" })).enabled).toBe(false)
+})
+
+test("the upstream is the first non-empty of the three variables, and never the read one", async () => {
+  const urlOf = async (env: Record<string, string>) => (await readConfig({ ...enabled, ...env })).upstreamUrl
+  const [a, b, c] = ["http://a.example/?k=1", "http://b.example/", "http://c.example"]
+  expect(await urlOf({ SVC_TRANSACTION_RPC_URL: a, CHAIN_RPC_URL: b, RPC_URL: c })).toBe(a)
+  expect(await urlOf({ SVC_TRANSACTION_RPC_URL: " ", CHAIN_RPC_URL: b, RPC_URL: c })).toBe(b)
+  expect(await urlOf({ SVC_TRANSACTION_RPC_URL: "", CHAIN_RPC_URL: "", RPC_URL: c })).toBe(c)
+  const only = { SVC_TRANSACTIONS_ENABLED: "true", SVC_READ_RPC_URL: a }
+  expect(await names(only)).toEqual(["SVC_TRANSACTION_RPC_URL"])
+})
+
+test("all problems are listed at once, and no secret is shown", async () => {
+  const found = await problems({
+    PORT: "x",
+    SVC_TRANSACTIONS_ENABLED: "true",
+    SVC_TRANSACTION_VERIFY: "all",
+    SVC_TRANSACTION_SEND_TIMEOUT_MS: "0",
+    SVC_TRUSTED_PROXY_CIDRS: "10.0.0.0/40",
+    SVC_TRANSACTION_USAGE_ENABLED: "1",
+    SVC_TRANSACTION_USAGE_TOKEN: "hunter2hunter2",
+    SVC_SESSION_PUBLIC_KEY: "secret-looking-text",
+  })
+  expect(found.map((text) => text.split(":")[0])).toEqual([
+    "PORT",
+    "SVC_TRUSTED_PROXY_CIDRS",
+    "SVC_TRANSACTION_VERIFY",
+    "SVC_TRANSACTION_SEND_TIMEOUT_MS",
+    "SVC_TRANSACTION_USAGE_ENDPOINT",
+    "SVC_TRANSACTION_RPC_URL",
+    "SVC_SESSION_AUDIENCE",
+    "SVC_SESSION_PUBLIC_KEY",
+  ])
+  expect(found.join()).not.toMatch(/hunter2|secret-looking/)
+})
+
+test("an unprotected relay starts on loopback outside production only, a disabled one anywhere", async () => {
+  for (const HOST of ["127.0.0.1", "localhost", "::1", "127.1.2.3"])
+    expect(await names({ ...enabled, HOST })).toEqual([])
+  for (const env of [
+    { HOST: "0.0.0.0" },
+    { HOST: "::" },
+    { HOST: "10.0.0.5" },
+    { HOST: "relay.example" },
+    { NODE_ENV: "production" },
+  ]) {
+    const [problem = "", ...others] = await problems({ ...enabled, ...env })
+    expect(others).toEqual([])
+    for (const setting of ["SVC_SESSION_JWKS_URL", "SVC_SESSION_PUBLIC_KEY", "SVC_SESSION_AUDIENCE"]) {
+      expect(problem).toContain(setting)
+    }
+    expect(await names(env)).toEqual([])
+    const SVC_SESSION_JWKS_URL = "https://platform.example/.well-known/jwks.json"
+    expect(await names({ ...enabled, ...env, SVC_SESSION_JWKS_URL, SVC_SESSION_AUDIENCE: "a, b" })).toEqual([])
+  }
+})
+
+test("keys need an audience, come from one place, and can come from a file", async () => {
+  expect(await names({ ...enabled, SVC_SESSION_PUBLIC_KEY: publicKey })).toEqual(["SVC_SESSION_AUDIENCE"])
+  const audience = { ...enabled, SVC_SESSION_AUDIENCE: "transfers" }
+  const folder = await mkdtemp(join(tmpdir(), "svc-relay-"))
+  const SVC_SESSION_PUBLIC_KEY_FILE = join(folder, "key.json")
+  expect(await names({ ...audience, SVC_SESSION_PUBLIC_KEY_FILE })).toEqual(["SVC_SESSION_PUBLIC_KEY_FILE"])
+  await writeFile(SVC_SESSION_PUBLIC_KEY_FILE, publicKey)
+  expect((await readConfig({ ...audience, SVC_SESSION_PUBLIC_KEY_FILE })).publicKeys).toBeDefined()
+  const both = { ...audience, SVC_SESSION_PUBLIC_KEY_FILE, SVC_SESSION_PUBLIC_KEY: publicKey }
+  expect(await problems(both)).toEqual([expect.stringContaining("only one")])
+  await rm(folder, { recursive: true })
+})
+
+test("usage delivery needs an endpoint and a token", async () => {
+  const on = { SVC_TRANSACTION_USAGE_ENABLED: "true" }
+  expect(await names(on)).toEqual(["SVC_TRANSACTION_USAGE_ENDPOINT", "SVC_TRANSACTION_USAGE_TOKEN"])
+  const SVC_TRANSACTION_USAGE_ENDPOINT = "https://usage.example/v1/"
+  const { usage } = await readConfig({ ...on, SVC_TRANSACTION_USAGE_ENDPOINT, SVC_TRANSACTION_USAGE_TOKEN: "t" })
+  expect(usage).toMatchObject({ endpoint: SVC_TRANSACTION_USAGE_ENDPOINT, capacity: 1000 })
+  expect(JSON.stringify(usage)).not.toContain('"t"')
+})

@@ -1,0 +1,37 @@
+import { fileURLToPath } from "node:url"
+import { startProcess } from "@svc/testing"
+import { expect, test } from "vitest"
+import manifest from "../package.json" with { type: "json" }
+import { describeRelay } from "../src/document.ts"
+import { errors } from "../src/errors.ts"
+import { routes } from "../src/routes.ts"
+
+const folder = fileURLToPath(new URL("..", import.meta.url))
+const document = describeRelay(manifest.version, "http://localhost:4002")
+
+test("openapi.json is what the schemas say now (vitest -u writes it anew)", async () => {
+  await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot("../openapi.json")
+})
+
+test("openapi.json passes the linter without a warning", async () => {
+  const linter = fileURLToPath(new URL("../node_modules/@redocly/cli/bin/cli.js", import.meta.url))
+  const env = { REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" }
+  const lint = startProcess(process.execPath, [linter, "lint", "openapi.json"], { cwd: folder, env })
+  expect([await lint.exited, lint.stdout() + lint.stderr()]).toEqual([0, expect.stringContaining("is valid")])
+  expect(lint.stdout() + lint.stderr()).not.toMatch(/warning/i)
+})
+
+test("every route and every code of the error table is described", () => {
+  expect(Object.keys(document.paths ?? {})).toEqual([...routes.map(({ path }) => path), "/health", "/openapi.json"])
+  const text = JSON.stringify(document)
+  // What no described operation can answer.
+  const elsewhere = new Set(["method_not_allowed", "not_implemented"])
+  for (const code of Object.keys(errors.rows)) expect(text.includes(`"${code}"`)).toBe(!elsewhere.has(code))
+})
+
+test("a send's errors must have a submissionState, the others none", () => {
+  for (const { path, operation } of routes) {
+    const text = JSON.stringify(document.paths?.[path]?.post?.responses)
+    expect(text.includes('"requestId","submissionState"')).toBe(operation === "send")
+  }
+})

@@ -1,0 +1,47 @@
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import { isShallow, parseExact, u64Text } from "../src/exact-json.ts"
+
+const parse = (text: string): unknown => parseExact(Buffer.from(text))
+const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
+
+test("every u64 survives reading and writing with all its digits", () => {
+  fc.assert(
+    fc.property(u64, (value) => {
+      const text = `{"slot":${value},"inner":[{"deep":${value}}]}`
+      const parsed = parse(text) as { slot: unknown }
+      expect(u64Text(parsed.slot)).toBe(String(value))
+      expect(JSON.stringify(parsed)).toBe(text)
+    }),
+  )
+})
+
+test("what is no u64 is never taken for one", () => {
+  const others = ["-1", "1.5", "18446744073709551616", "99999999999999999999999", "1e300", '"5"', "null", "[5]"]
+  for (const text of others) expect(u64Text(parse(text))).toBeUndefined()
+  expect(u64Text({ rawJSON: "5" })).toBeUndefined()
+})
+
+test("any other JSON is read as the language reads it", () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      expect(JSON.stringify(parse(text))).toBe(JSON.stringify(JSON.parse(text)))
+    }),
+  )
+})
+
+test("bytes that are not UTF-8 JSON, and exact texts of too many values, are refused", () => {
+  for (const bytes of [[0xff], [0x22, 0xc3, 0x22], [0x7b], []])
+    expect(() => parseExact(Uint8Array.from(bytes))).toThrow(/JSON|encoded/)
+  const many = `[18446744073709551615${",1".repeat(100_001)}]`
+  expect(() => parse(many)).toThrow(RangeError)
+  expect(parse(many.replace("18446744073709551615", "1"))).toHaveLength(100_002)
+})
+
+test("nesting is bounded, however deep the text goes", () => {
+  const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`
+  expect(isShallow(parse(nested(32)))).toBe(true)
+  expect(isShallow(parse(nested(34)))).toBe(false)
+  expect(isShallow(parse(nested(30_000)))).toBe(false)
+  expect(() => parse(nested(30_000).replace("[]", "[18446744073709551615]"))).toThrow(RangeError)
+})

@@ -1,0 +1,162 @@
+import { metrics } from "@opentelemetry/api"
+import { createClientAddress, createLimiter, serve, type TrustedNetwork } from "@svc/http"
+import {
+  createVerifier,
+  generateSigningKey,
+  publicJwks,
+  readSigningKeys,
+  type SessionClaims,
+  signSessionToken,
+  staticKeys,
+} from "@svc/session-token"
+import { responseChecker } from "@svc/testing"
+import { expect } from "vitest"
+import { createAdmission } from "../src/admission.ts"
+import { createApp } from "../src/app.ts"
+import { createLoopbackAuthPlugin, createSignedSessionAuthPlugin, type HttpAuthPlugin } from "../src/auth.ts"
+import { type Config, readConfig } from "../src/config.ts"
+import { describeRelay } from "../src/document.ts"
+import { createMetrics, type Metrics } from "../src/metrics.ts"
+import { createUpstream } from "../src/upstream.ts"
+import { createRedact } from "../src/upstream-errors.ts"
+import type { Usage } from "../src/usage.ts"
+
+const version = "1.0.0"
+const publicUrl = "http://localhost:4002"
+const check = responseChecker(JSON.parse(JSON.stringify(describeRelay(version, publicUrl))))
+
+export type Answer = {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // Each test knows what it asked for.
+  readonly body: any // oxlint-disable-line typescript/no-explicit-any
+}
+
+/** What every answer of the relay must carry. */
+const expectHeaders = (headers: Headers, status: number): void => {
+  expect(headers.get("x-request-id")).toMatch(/^[\w.-]{8,64}$/)
+  expect(headers.get("x-svc-upstream-attempted")).toMatch(/^(true|false)$/)
+  expect(headers.get("cache-control")).toBe("no-store")
+  expect(headers.get("x-content-type-options")).toBe("nosniff")
+  expect(headers.get("access-control-allow-origin")).toBe("*")
+  if (status >= 400) expect(headers.get("x-error-code")).not.toBeNull()
+  if (status === 429 || status === 503) expect(headers.get("retry-after")).toMatch(/^[1-9]\d*$/)
+}
+
+export type RelayOptions = {
+  readonly env?: Readonly<Record<string, string>>
+  readonly auth?: HttpAuthPlugin
+  readonly usage?: Usage
+  readonly metrics?: Metrics
+  readonly now?: () => number
+  readonly trusted?: readonly TrustedNetwork[]
+  readonly lines?: unknown[]
+}
+
+/** The relay behind a real socket, unprotected unless told otherwise; every answer is checked against the document. */
+export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}) => {
+  const now = options.now ?? (() => performance.now())
+  const lines = options.lines ?? []
+  const write = (...line: unknown[]) => void lines.push(line)
+  const config: Config = await readConfig({
+    SVC_TRANSACTIONS_ENABLED: "true",
+    SVC_TRANSACTION_RPC_URL: upstreamUrl,
+    ...options.env,
+  })
+  const upstream = createUpstream(upstreamUrl)
+  let draining = () => false
+  const app = createApp({
+    log: { debug: write, info: write, error: write },
+    version,
+    publicUrl: () => publicUrl,
+    draining: () => draining(),
+    now,
+    randomId: () => crypto.randomUUID(),
+    transactions: config.enabled
+      ? {
+          settings: config,
+          auth: options.auth ?? createLoopbackAuthPlugin(),
+          admission: createAdmission(config, createLimiter({ now }), createLimiter({ now })),
+          clientAddress: createClientAddress(options.trusted ?? []),
+          upstream,
+          redact: createRedact(upstreamUrl),
+          metrics: options.metrics ?? createMetrics(metrics.getMeter("none")),
+          usage: options.usage,
+          wallClock: () => 1_700_000_000_000,
+        }
+      : undefined,
+  })
+  const server = await serve({ ...app, host: "127.0.0.1", port: 0, drainMs: 5000 })
+  draining = server.draining
+  const url = `http://127.0.0.1:${server.port}`
+
+  const request = async (path: string, init: RequestInit): Promise<Answer> => {
+    const response = await fetch(url + path, init)
+    const { status, headers } = response
+    expectHeaders(headers, status)
+    const described = paths[path]?.[init.method === "POST" ? "post" : "get"] !== undefined && status !== 405
+    const text = await (described ? (await check(init.method ?? "GET", path, response)).text() : response.text())
+    const body: unknown = text === "" ? undefined : JSON.parse(text)
+    if (status >= 400) {
+      expect(body).toMatchObject({ code: headers.get("x-error-code"), requestId: headers.get("x-request-id") })
+      const states = path === "/transactions/v1/send" ? [expect.stringMatching(/^(not_submitted|unknown)$/)] : []
+      expect(Object.entries(body ?? {}).flatMap(([key, state]) => (key === "submissionState" ? [state] : []))).toEqual(
+        states,
+      )
+    }
+    return { status, headers, text, body }
+  }
+
+  return {
+    url,
+    port: server.port,
+    lines,
+    app,
+    request,
+    /** Posts to one of the six routes. */
+    post: (route: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
+      request(`/transactions/v1/${route}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      }),
+    drain: () => server.close(),
+    close: async (): Promise<void> => {
+      await server.close()
+      await app.idle()
+      await upstream.close()
+    },
+  }
+}
+
+const paths = describeRelay(version, publicUrl).paths ?? {}
+
+export type Relay = Awaited<ReturnType<typeof startRelay>>
+
+/** A platform of the test's own: signs tokens and makes the plugin that knows its key. */
+export const startIssuer = async (wallClock: () => number = () => 1_800_000_000_000) => {
+  const keys = await readSigningKeys(await generateSigningKey())
+  const source = await staticKeys(JSON.stringify(publicJwks(keys)))
+  const issuer = "svc-platform"
+  const verifier = createVerifier({ keys: source, issuer, audiences: ["transfers"], now: wallClock })
+  const token = async (claims: Partial<SessionClaims> = {}): Promise<string> => {
+    const all = {
+      iss: issuer,
+      sub: "agent:alice",
+      aud: "transfers",
+      jti: crypto.randomUUID(),
+      scope: "transaction:inspect transaction:send",
+      key_class: "secret" as const,
+      metering_key: "key:1",
+      ...claims,
+    }
+    return (await signSessionToken(keys, all, Math.floor(wallClock() / 1000))).token
+  }
+  return {
+    keys,
+    plugin: createSignedSessionAuthPlugin(verifier),
+    token,
+    bearer: async (claims: Partial<SessionClaims> = {}) => ({ authorization: `Bearer ${await token(claims)}` }),
+  }
+}

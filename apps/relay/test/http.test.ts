@@ -1,0 +1,198 @@
+import { connect } from "node:net"
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest"
+import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
+import { type Relay, startIssuer, startRelay } from "./fixture.ts"
+
+let rpc: FakeRpc
+let relay: Relay
+beforeAll(async () => {
+  rpc = await startFakeRpc()
+  rpc.script((r) => result(r, "1"))
+})
+afterAll(() => rpc.close())
+afterEach(() => relay.close())
+
+const paths = ["latest-blockhash", "fee", "simulate", "signature-status", "block-height", "send"].map(
+  (route) => `/transactions/v1/${route}`,
+)
+
+/** Writes bytes on a socket of its own, and gives everything that comes back until the other side closes. */
+const talk = (port: number, text: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let answer = ""
+    const socket = connect(port, "127.0.0.1", () => socket.write(text))
+    socket.on("data", (chunk: Buffer) => (answer += chunk.toString()))
+    socket.on("close", () => resolve(answer))
+    socket.on("error", reject)
+  })
+
+test("other methods are 405 with Allow, and preflights are answered for any origin", async () => {
+  relay = await startRelay(rpc.url)
+  for (const path of paths) {
+    for (const method of ["GET", "PUT", "PATCH", "DELETE"]) {
+      const answer = await relay.request(path, { method })
+      expect(answer).toMatchObject({ status: 405, body: { code: "method_not_allowed" } })
+      expect(answer.headers.get("allow")).toBe("POST, OPTIONS")
+    }
+    const preflight = await relay.request(path, {
+      method: "OPTIONS",
+      headers: { origin: "https://app.example", "access-control-request-method": "POST" },
+    })
+    expect(preflight.status).toBe(204)
+    expect(preflight.headers.get("access-control-allow-methods")).toBe("POST, OPTIONS")
+    expect(preflight.headers.get("access-control-allow-headers")).toBe("Authorization, Content-Type")
+    expect(preflight.headers.get("access-control-allow-credentials")).toBeNull()
+    for (const name of ["X-Request-Id", "X-Error-Code", "X-Svc-Upstream-Attempted", "Retry-After"]) {
+      expect(preflight.headers.get("access-control-expose-headers")).toContain(name)
+    }
+  }
+})
+
+test("paths are exact", async () => {
+  relay = await startRelay(rpc.url)
+  for (const path of [
+    "/",
+    "/transactions/v1/send/",
+    "/transactions/v1",
+    "/Transactions/v1/send",
+    "/transactions/v2/send",
+  ]) {
+    const answer = await relay.request(path, { method: "POST", body: "{}" })
+    expect(answer).toMatchObject({ status: 404, body: { code: "not_found" } })
+  }
+})
+
+test("with the routes disabled the six are unknown paths for any method, and no token is looked at", async () => {
+  const authorize = () => Promise.reject(new Error("was asked"))
+  relay = await startRelay(rpc.url, { env: { SVC_TRANSACTIONS_ENABLED: "false" }, auth: { authorize } })
+  for (const path of paths) {
+    for (const method of ["POST", "GET", "OPTIONS", "DELETE"]) {
+      expect(await relay.request(path, { method })).toMatchObject({ status: 404, body: { code: "not_found" } })
+    }
+  }
+  expect((await relay.request("/health", { method: "GET" })).body).toEqual({
+    status: "ok",
+    version: "1.0.0",
+    transactions: { enabled: false },
+  })
+  expect((await relay.request("/openapi.json", { method: "GET" })).body.openapi).toBe("3.1.0")
+})
+
+test("a WebSocket upgrade is 501 not_implemented, on any path", async () => {
+  relay = await startRelay(rpc.url)
+  for (const path of ["/transfers", "/", "/transactions/v1/send"]) {
+    const answer = await talk(
+      relay.port,
+      `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n` +
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+    )
+    expect(answer).toMatch(/^HTTP\/1\.1 501 /)
+    expect(answer.toLowerCase()).toContain("x-error-code: not_implemented")
+    expect(answer).toContain('"code":"not_implemented"')
+  }
+})
+
+test("a Content-Type other than JSON in UTF-8 is 415, ahead of what the body holds", async () => {
+  relay = await startRelay(rpc.url)
+  for (const type of ["text/plain", "application/json; charset=latin1", "application/jsonx", ""]) {
+    const answer = await relay.post("send", "{", { "content-type": type })
+    expect(answer).toMatchObject({ status: 415, body: { code: "unsupported_media_type", retryable: false } })
+  }
+  for (const type of ["application/json; charset=utf-8", 'Application/JSON;charset="UTF-8"']) {
+    expect((await relay.post("block-height", "{}", { "content-type": type })).status).toBe(200)
+  }
+  const compressed = await relay.post("block-height", "{}", { "content-encoding": "gzip" })
+  expect(compressed.status).toBe(415)
+})
+
+test("a body over the limit is 413, declared or not, and the limit itself is taken", async () => {
+  relay = await startRelay(rpc.url, { env: { SVC_TRANSACTION_MAX_BODY_BYTES: "100" } })
+  const padded = (size: number) => `{${" ".repeat(size - 2)}}`
+  expect((await relay.post("block-height", padded(100))).status).toBe(200)
+  expect(await relay.post("block-height", padded(101))).toMatchObject({
+    status: 413,
+    body: { code: "request_too_large", retryable: false },
+  })
+  const body = padded(150)
+  const chunked = await talk(
+    relay.port,
+    "POST /transactions/v1/send HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n" +
+      `Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+  )
+  expect(chunked).toMatch(/^HTTP\/1\.1 413 /)
+  expect(chunked).toContain('"submissionState":"not_submitted"')
+})
+
+test("a body that has not arrived after 10 seconds is 408, and the connection is closed", async () => {
+  let asked = (): void => {}
+  const authorized = new Promise<void>((resolve) => (asked = resolve))
+  const authorize = () => {
+    asked()
+    return Promise.resolve({ scopes: ["transaction:send"], claims: {} })
+  }
+  relay = await startRelay(rpc.url, { auth: { authorize } })
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+  const answer = talk(
+    relay.port,
+    "POST /transactions/v1/send HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
+  )
+  await authorized
+  await vi.advanceTimersByTimeAsync(9_999)
+  await vi.advanceTimersByTimeAsync(1)
+  vi.useRealTimers()
+  const text = await answer
+  expect(text).toMatch(/^HTTP\/1\.1 408 /)
+  expect(text.toLowerCase()).toContain("connection: close")
+  expect(text).toMatch(/"code":"request_timeout".*"retryable":true.*"submissionState":"not_submitted"/)
+})
+
+test("the caller's request id is kept when it is well-formed", async () => {
+  relay = await startRelay(rpc.url)
+  const given = await relay.post("block-height", {}, { "x-request-id": "abc-123.def_4" })
+  expect(given.headers.get("x-request-id")).toBe("abc-123.def_4")
+  const odd = await relay.post("block-height", {}, { "x-request-id": "a b" })
+  expect(odd.headers.get("x-request-id")).not.toBe("a b")
+})
+
+test("a head that no request can be made of is a clear 400 with the relay's headers", async () => {
+  relay = await startRelay(rpc.url)
+  const answer = await talk(relay.port, "POST /transactions/v1/send HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n")
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+  expect(answer.toLowerCase()).toContain("x-error-code: invalid_request")
+  expect(answer).toContain('"submissionState":"not_submitted"')
+})
+
+test("checks come in the order: address, token, scope, subject, type, size, JSON, wire", async () => {
+  const issuer = await startIssuer()
+  relay = await startRelay(rpc.url, {
+    auth: issuer.plugin,
+    env: { SVC_TRANSACTION_SEND_REQUESTS_PER_MINUTE: "8", SVC_TRANSACTION_MAX_BODY_BYTES: "60" },
+  })
+  const limits = { max_transaction_send_requests_per_minute: 4 }
+  const inspector = await issuer.bearer({ scope: "transaction:inspect" })
+  const sender = await issuer.bearer({ limits })
+  const text = { "content-type": "text/plain" }
+  const big = { transaction: "%".repeat(80) }
+  const codes = [
+    await relay.post("send", big, text),
+    await relay.post("send", big, { ...text, ...inspector }),
+    await relay.post("send", big, { ...text, ...sender }),
+    await relay.post("send", big, sender),
+    await relay.post("send", { transaction: "%", other: 1 }, sender),
+    await relay.post("send", { transaction: "%" }, sender),
+    await relay.post("send", big, { ...text, ...sender }),
+    await relay.post("send", big, text),
+    await relay.post("send", big, text),
+  ].map(({ body }) => body.code)
+  expect(codes).toEqual([
+    "token-missing",
+    "insufficient_scope",
+    "unsupported_media_type",
+    "request_too_large",
+    "invalid_request",
+    "invalid_base64",
+    "rate_limit_exceeded",
+    "token-missing",
+    "rate_limit_exceeded",
+  ])
+})

@@ -1,0 +1,117 @@
+import { getBase58Decoder } from "@solana/kit"
+import { publicJwks } from "@svc/session-token"
+import { expect, test } from "vitest"
+import { result, rpcError, startFakeRpc } from "./fake-rpc.ts"
+import { startIssuer } from "./fixture.ts"
+import { startReceiver } from "./receiver.ts"
+import { startService } from "./service.ts"
+import { anySigner, memo, messageOf, signedTransaction, transfer } from "./transactions.ts"
+
+const usageToken = "usage-token-0123456789"
+const rpcKey = "rpc-key-0123456789"
+const account = "Vote111111111111111111111111111111111111111"
+const programLog = "Program log: nobody else's business"
+
+/** Every way in which bytes can stand in a text. */
+const spellings = (bytes: Uint8Array): string[] => {
+  const buffer = Buffer.from(bytes)
+  return [
+    buffer.toString("base64"),
+    buffer.toString("hex"),
+    buffer.toString("latin1"),
+    getBase58Decoder().decode(buffer),
+  ]
+}
+
+test("nothing that leaves for usage, metrics or logs holds a transaction, signature, token, account, log or key", async () => {
+  const rpc = await startFakeRpc()
+  const usage = await startReceiver()
+  const collector = await startReceiver()
+  const issuer = await startIssuer(() => Date.now())
+  const service = await startService({
+    SVC_LOG_LEVEL: "debug",
+    SVC_TRANSACTIONS_ENABLED: "true",
+    SVC_TRANSACTION_RPC_URL: `${rpc.url}/?api-key=${rpcKey}`,
+    SVC_SESSION_PUBLIC_KEY: JSON.stringify(publicJwks(issuer.keys)),
+    SVC_SESSION_AUDIENCE: "transfers",
+    SVC_TRANSACTION_USAGE_ENABLED: "true",
+    SVC_TRANSACTION_USAGE_ENDPOINT: usage.url,
+    SVC_TRANSACTION_USAGE_TOKEN: usageToken,
+    SVC_OTEL_ENABLED: "true",
+    OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+  })
+  const payer = await anySigner()
+  const transaction = await signedTransaction(payer, [
+    transfer(payer.address, payer.address, 7n),
+    memo(new Uint8Array(9)),
+  ])
+  const wire = Buffer.from(transaction, "base64")
+  const signature = getBase58Decoder().decode(wire.subarray(1, 65))
+  const token = await issuer.token()
+  let answered = ""
+  const post = async (route: string, body: unknown, authorization = `Bearer ${token}`): Promise<void> => {
+    const response = await fetch(`${service.url}/transactions/v1/${route}?note=${signature}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    })
+    answered += await response.text()
+  }
+
+  const { message } = { message: messageOf(transaction) }
+  const accounts = { addresses: [account] }
+  const data = { err: { InstructionError: [0, "x"] }, logs: [programLog], accounts: [account] }
+  for (const script of [
+    (r: Parameters<typeof result>[0]) => rpcError(r, { code: -32002, message: `at ${rpc.url} with ${rpcKey}`, data }),
+    (r: Parameters<typeof result>[0]) => result(r, JSON.stringify(signature)),
+    (r: Parameters<typeof result>[0]) => result(r, `{"context":{"slot":1},"value":{"logs":["${programLog}"]}}`),
+    () => ({ after: "reset" as const }),
+    () => ({ write: "nonsense\r\n\r\n", after: "end" as const }),
+  ]) {
+    rpc.script(script)
+    await post("send", { transaction })
+    await post("simulate", { transaction, accounts })
+    await post("fee", { message })
+    await post("signature-status", { signature })
+  }
+  await post("send", { transaction: `${transaction}x` })
+  await post("send", `{"transaction":"${transaction}"`)
+  await post("send", { transaction, [transaction]: 1 })
+  await post("send", { transaction }, `Bearer ${token}x`)
+  await post("send", { transaction }, token)
+  service.kill("SIGTERM")
+  expect(await service.exited).toBe(0)
+
+  const logs = service.stdout() + service.stderr()
+  const records = usage.received.map(({ url, body }) => url + body).join()
+  const metrics = collector.received.map(({ url, headers, body }) => url + JSON.stringify(headers) + body).join()
+  // The test would prove nothing if these were empty, or if what is looked for had never been there.
+  expect(records.match(/"event_id"/g)).toHaveLength(23)
+  expect(metrics).toContain("svc.transaction.denials.total")
+  expect(logs.match(/"msg":"request"/g)).toHaveLength(25)
+  expect(answered).toContain(signature)
+  expect(answered).toContain(programLog)
+
+  const secrets = [
+    ...spellings(wire),
+    ...spellings(wire.subarray(1, 65)),
+    ...spellings(wire.subarray(65)),
+    signature.slice(0, 40),
+    signature.slice(-40),
+    transaction.slice(100, 140),
+    ...token.split("."),
+    payer.address,
+    account,
+    programLog,
+    rpcKey,
+    usageToken,
+  ]
+  for (const [where, text] of Object.entries({ logs, records, metrics })) {
+    for (const secret of secrets) expect([where, text.includes(secret), secret]).toEqual([where, false, secret])
+  }
+  expect(answered).not.toContain(rpcKey)
+  expect(answered).not.toContain(rpc.url)
+  expect(usage.received.every(({ headers }) => headers.authorization === `Bearer ${usageToken}`)).toBe(true)
+  await Promise.all([rpc.close(), usage.close(), collector.close()])
+})

@@ -1,0 +1,157 @@
+import { connect, type Socket } from "node:net"
+import { freePort } from "@svc/testing"
+import { expect, test } from "vitest"
+import { result, startFakeRpc } from "./fake-rpc.ts"
+import { startReceiver } from "./receiver.ts"
+import { run, startService } from "./service.ts"
+import { anySigner, memo, signedTransaction } from "./transactions.ts"
+
+const enabled = (url: string) => ({ SVC_TRANSACTIONS_ENABLED: "true", SVC_TRANSACTION_RPC_URL: url })
+
+const post = (url: string, route: string, body: unknown) =>
+  fetch(`${url}/transactions/v1/${route}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  })
+
+const textOf = (socket: Socket): Promise<string> =>
+  new Promise((resolve) => {
+    let text = ""
+    socket.on("data", (chunk: Buffer) => (text += chunk.toString()))
+    socket.on("close", () => resolve(text))
+  })
+
+test("settings that can't be used stop the start with exit code 1, all listed, no secret printed", async () => {
+  const child = run({
+    SVC_TRANSACTIONS_ENABLED: "true",
+    PORT: "-1",
+    NODE_ENV: "production",
+    SVC_TRANSACTION_USAGE_TOKEN: "hunter2",
+  })
+  expect(await child.exited).toBe(1)
+  const output = child.stdout() + child.stderr()
+  for (const name of ["PORT", "SVC_TRANSACTION_RPC_URL", "SVC_SESSION_JWKS_URL"]) expect(output).toContain(name)
+  expect(output).not.toContain("hunter2")
+})
+
+test("with nothing set it starts with its routes off and without a warning, and stops with exit code 0", async () => {
+  const service = await startService({})
+  const health = await fetch(`${service.url}/health`)
+  expect(await health.json()).toMatchObject({ status: "ok", transactions: { enabled: false } })
+  const own = (await (await fetch(`${service.url}/openapi.json`)).json()) as { servers: unknown }
+  expect(own.servers).toEqual([{ url: `http://localhost:${service.port}` }])
+  service.kill("SIGTERM")
+  expect(await service.exited).toBe(0)
+  expect(service.stdout()).not.toContain('"warn"')
+})
+
+test("unprotected it warns, and once more when a proxy is trusted", async () => {
+  const env = { ...enabled("http://127.0.0.1:9"), SVC_TRUSTED_PROXY_CIDRS: "127.0.0.1" }
+  const service = await startService(env)
+  service.kill("SIGINT")
+  expect(await service.exited).toBe(0)
+  expect(service.stdout()).toMatch(/"warn".*unprotected/)
+  expect(service.stdout()).toMatch(/"warn".*SVC_TRUSTED_PROXY_CIDRS/)
+})
+
+test("SIGTERM: a send in flight gets its answer, a late request 503, usage is flushed, then exit code 0", async () => {
+  const rpc = await startFakeRpc()
+  const usage = await startReceiver()
+  const service = await startService({
+    ...enabled(rpc.url),
+    SVC_TRANSACTION_USAGE_ENABLED: "true",
+    SVC_TRANSACTION_USAGE_ENDPOINT: usage.url,
+    SVC_TRANSACTION_USAGE_TOKEN: "t",
+  })
+  rpc.script((request) => result(request, "5"))
+  expect((await post(service.url, "block-height", {})).status).toBe(200)
+  rpc.script(() => ({ after: "stall" }))
+  const transaction = await signedTransaction(await anySigner(), [memo(new Uint8Array(3))])
+  const send = post(service.url, "send", { transaction })
+  await rpc.received(2)
+  // A request that has only begun when the drain starts.
+  const late = connect(service.port, "127.0.0.1")
+  const lateAnswer = textOf(late)
+  await new Promise<void>((resolve) =>
+    late.write("POST /transactions/v1/send HTTP/1.1\r\nHost: local", () => resolve()),
+  )
+  // By the time this is answered the relay has read the bytes above.
+  await fetch(`${service.url}/health`)
+  service.kill("SIGTERM")
+  await service.waitFor(/"msg":"stopping"/)
+  late.write("host\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
+  const refused = await lateAnswer
+  expect(refused).toMatch(/^HTTP\/1\.1 503 /)
+  expect(refused.toLowerCase()).toMatch(/connection: close/)
+  expect(refused).toMatch(/"code":"server_busy".*"submissionState":"not_submitted"/)
+  await expect(fetch(`${service.url}/health`)).rejects.toThrow("fetch failed")
+  rpc.cut()
+  const answer = await send
+  expect(answer.status).toBe(502)
+  expect(await answer.json()).toMatchObject({ code: "submission_unknown" })
+  expect(await service.exited).toBe(0)
+  const events = usage.received.flatMap(({ body }) => (JSON.parse(body) as { events: { operation: string }[] }).events)
+  expect(events.map(({ operation }) => operation).sort()).toEqual(["block_height", "send"])
+  await rpc.close()
+  await usage.close()
+})
+
+test("SIGTERM waits for a send whose client has left", async () => {
+  const rpc = await startFakeRpc()
+  const service = await startService(enabled(rpc.url))
+  rpc.script(() => ({ after: "stall" }))
+  const transaction = await signedTransaction(await anySigner(), [memo(new Uint8Array(3))])
+  const body = JSON.stringify({ transaction })
+  const client = connect(service.port, "127.0.0.1")
+  client.write(
+    "POST /transactions/v1/send HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+      `Content-Length: ${body.length}\r\n\r\n${body}`,
+  )
+  await rpc.received(1)
+  client.resetAndDestroy()
+  service.kill("SIGTERM")
+  await service.waitFor(/"msg":"stopping"/)
+  expect(service.stdout()).not.toContain('"status":502')
+  rpc.cut()
+  expect(await service.exited).toBe(0)
+  expect(service.stdout()).toContain('"route":"/transactions/v1/send","status":502')
+  await rpc.close()
+})
+
+test("metrics are exported as the OTEL_* variables say, and a wrong one stops the start", async () => {
+  const collector = await startReceiver()
+  const env = {
+    ...enabled("http://127.0.0.1:9"),
+    SVC_OTEL_ENABLED: "true",
+    OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_SERVICE_NAME: "my-relay",
+  }
+  const service = await startService(env)
+  await post(service.url, "block-height", {})
+  service.kill("SIGTERM")
+  expect(await service.exited).toBe(0)
+  const exported = collector.received.map(({ url, body }) => url + body).join()
+  expect(exported).toContain("/v1/metrics")
+  expect(exported).toContain("svc.transaction.requests.total")
+  expect(exported).toContain("my-relay")
+  await collector.close()
+
+  const port = await freePort()
+  const scraped = await startService({
+    ...env,
+    OTEL_METRICS_EXPORTER: "prometheus",
+    OTEL_EXPORTER_PROMETHEUS_HOST: "127.0.0.1",
+    OTEL_EXPORTER_PROMETHEUS_PORT: String(port),
+  })
+  await post(scraped.url, "block-height", {})
+  const page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+  expect(page).toContain('svc_transaction_upstream_total{outcome="transport_error"')
+  scraped.kill("SIGTERM")
+  expect(await scraped.exited).toBe(0)
+
+  const wrong = run({ ...env, OTEL_METRICS_EXPORTER: "abacus" })
+  expect(await wrong.exited).toBe(1)
+  expect(wrong.stderr()).toContain("OTEL_METRICS_EXPORTER")
+})

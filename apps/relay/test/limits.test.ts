@@ -1,0 +1,249 @@
+import { connect } from "node:net"
+import { createLimiter } from "@svc/http"
+import fc from "fast-check"
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
+import { createAdmission } from "../src/admission.ts"
+import type { RequestClass } from "../src/routes.ts"
+import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
+import { type Relay, startIssuer, startRelay } from "./fixture.ts"
+import { anySigner, memo, signedTransaction } from "./transactions.ts"
+
+let rpc: FakeRpc
+let relay: Relay
+let issuer: Awaited<ReturnType<typeof startIssuer>>
+let clock = 0
+const now = () => clock
+beforeAll(async () => {
+  rpc = await startFakeRpc()
+  issuer = await startIssuer()
+})
+afterAll(() => rpc.close())
+afterEach(async () => {
+  rpc.cut()
+  await relay?.close()
+  rpc.requests.length = 0
+})
+
+const answerAll = () => rpc.script((r) => result(r, r.method === "getBlockHeight" ? "1" : '{"value":[null]}'))
+const perMinute = (inspect: number, send: number, status: number) => ({
+  SVC_TRANSACTION_INSPECT_REQUESTS_PER_MINUTE: String(inspect),
+  SVC_TRANSACTION_SEND_REQUESTS_PER_MINUTE: String(send),
+  SVC_TRANSACTION_STATUS_REQUESTS_PER_MINUTE: String(status),
+})
+const trusted = [{ address: "127.0.0.0", prefix: 8, family: "ipv4" as const }]
+const from = (address: string) => ({ "x-forwarded-for": address })
+
+test("each class has its own bucket per address, and opens again a minute later", async () => {
+  answerAll()
+  relay = await startRelay(rpc.url, { env: perMinute(1, 1, 2), now })
+  const codes = async (route: string, times: number) => {
+    const all = []
+    for (let i = 0; i < times; i++) all.push((await relay.post(route, {})).status)
+    return all
+  }
+  expect(await codes("block-height", 3)).toEqual([200, 200, 429])
+  expect(await codes("signature-status", 1)).toEqual([429])
+  expect(await codes("latest-blockhash", 2)).toEqual([502, 429])
+  expect(await codes("fee", 1)).toEqual([429])
+  expect(await codes("simulate", 1)).toEqual([429])
+  expect(await codes("send", 2)).toEqual([400, 429])
+  const refused = await relay.post("send", {})
+  expect(refused).toMatchObject({ body: { code: "rate_limit_exceeded", retryable: true } })
+  expect(Number(refused.headers.get("retry-after"))).toBeLessThanOrEqual(61)
+  clock += 61_000
+  expect(await codes("block-height", 1)).toEqual([200])
+})
+
+test("addresses are told apart behind a trusted proxy only, and IPv6 by its /64", async () => {
+  answerAll()
+  relay = await startRelay(rpc.url, { env: perMinute(9, 9, 1), now, trusted })
+  const status = async (headers: Record<string, string>) => (await relay.post("block-height", {}, headers)).status
+  expect(await status(from("192.0.2.1"))).toBe(200)
+  expect(await status(from("192.0.2.2"))).toBe(200)
+  expect(await status(from("192.0.2.1"))).toBe(429)
+  expect(await status(from("::ffff:192.0.2.2"))).toBe(429)
+  expect(await status(from("198.51.100.9, 192.0.2.1"))).toBe(429)
+  expect(await status(from("2001:db8:0:1::1"))).toBe(200)
+  expect(await status(from("2001:db8:0:1:ffff::2"))).toBe(429)
+  expect(await status(from("2001:db8:0:2::1"))).toBe(200)
+  await relay.close()
+  relay = await startRelay(rpc.url, { env: perMinute(9, 9, 1), now })
+  expect(await status(from("192.0.2.1"))).toBe(200)
+  expect(await status(from("192.0.2.2"))).toBe(429)
+})
+
+test("a subject has the lower of setting and claim, over all its addresses, apart for each class of key", async () => {
+  answerAll()
+  relay = await startRelay(rpc.url, { env: perMinute(9, 9, 4), now, auth: issuer.plugin, trusted })
+  const limits = { max_transaction_status_requests_per_minute: 2 }
+  const secret = await issuer.bearer({ limits })
+  const publishable = await issuer.bearer({ limits, key_class: "publishable" })
+  const unlimited = await issuer.bearer({ sub: "agent:bob" })
+  let address = 0
+  const statuses = async (headers: Record<string, string>, times: number) => {
+    const all = []
+    for (let i = 0; i < times; i++) {
+      all.push((await relay.post("block-height", {}, { ...headers, ...from(`192.0.2.${++address}`) })).status)
+    }
+    return all
+  }
+  expect(await statuses(secret, 3)).toEqual([200, 200, 429])
+  expect(await statuses(publishable, 3)).toEqual([200, 200, 429])
+  expect(await statuses(unlimited, 5)).toEqual([200, 200, 200, 200, 429])
+  expect(
+    await statuses(await issuer.bearer({ limits: { max_transaction_status_requests_per_minute: 99 } }), 3),
+  ).toEqual([200, 200, 429])
+})
+
+test("a setting or claim of 0 denies all, with Retry-After 60", async () => {
+  answerAll()
+  relay = await startRelay(rpc.url, { env: perMinute(0, 9, 9), now, auth: issuer.plugin })
+  const none = await relay.post("fee", {})
+  expect([none.status, none.headers.get("retry-after")]).toEqual([429, "60"])
+  const claims = [
+    { limits: { max_transaction_status_requests_per_minute: 0 }, status: 429 },
+    { limits: { max_transaction_concurrency: 0 }, status: 503 },
+  ]
+  for (const { limits, status } of claims) {
+    const answer = await relay.post("block-height", {}, await issuer.bearer({ limits }))
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([status, "60"])
+  }
+})
+
+test("claims lower the sizes too", async () => {
+  relay = await startRelay(rpc.url, { auth: issuer.plugin })
+  const body = { transaction: "AAAA" }
+  const small = await issuer.bearer({ limits: { max_transaction_request_bytes: 10 } })
+  expect((await relay.post("send", body, small)).body.code).toBe("request_too_large")
+  const short = await issuer.bearer({ limits: { max_transaction_bytes: 2 } })
+  expect((await relay.post("send", body, short)).body.code).toBe("transaction_too_large")
+  const high = await issuer.bearer({ limits: { max_transaction_request_bytes: 1e9, max_transaction_bytes: 1e9 } })
+  expect((await relay.post("send", { transaction: "A".repeat(5000) }, high)).body.code).toBe("request_too_large")
+})
+
+test("places: send and the rest apart, taken without waiting, free again after the answer", async () => {
+  rpc.script(() => ({ after: "stall" }))
+  relay = await startRelay(rpc.url, {
+    env: { SVC_TRANSACTION_INSPECT_CONCURRENCY: "2", SVC_TRANSACTION_SEND_CONCURRENCY: "1" },
+  })
+  const wire = await signedTransaction(await anySigner(), [memo(new Uint8Array(1))])
+  const held = [
+    relay.post("block-height", {}),
+    relay.post("latest-blockhash", {}),
+    relay.post("send", { transaction: wire }),
+  ]
+  await rpc.received(3)
+  for (const [route, body] of [
+    ["block-height", {}],
+    ["fee", { message: "AAAA" }],
+    ["send", { transaction: wire }],
+  ] as const) {
+    const busy = await relay.post(route, body)
+    expect(busy).toMatchObject({ status: 503, body: { code: "server_busy", retryable: true } })
+    expect(busy.headers.get("x-svc-upstream-attempted")).toBe("false")
+  }
+  expect((await relay.request("/health", { method: "GET" })).status).toBe(200)
+  rpc.cut()
+  expect((await Promise.all(held)).map(({ status }) => status)).toEqual([502, 502, 502])
+  answerAll()
+  expect((await relay.post("block-height", {})).status).toBe(200)
+})
+
+test("a subject's claim limits its places, and leaves others theirs", async () => {
+  rpc.script(() => ({ after: "stall" }))
+  relay = await startRelay(rpc.url, { auth: issuer.plugin })
+  const alice = await issuer.bearer({ limits: { max_transaction_concurrency: 1 } })
+  const held = relay.post("block-height", {}, alice)
+  await rpc.received(1)
+  expect((await relay.post("fee", { message: "AAAA" }, alice)).body.code).toBe("server_busy")
+  const wire = await signedTransaction(await anySigner(), [memo(new Uint8Array(1))])
+  const others = [
+    relay.post("send", { transaction: wire }, alice),
+    relay.post("fee", { message: "AAAA" }, await issuer.bearer({ sub: "agent:bob" })),
+  ]
+  await rpc.received(3)
+  rpc.cut()
+  expect((await Promise.all([held, ...others])).map(({ status }) => status)).toEqual([502, 502, 502])
+})
+
+test("a body that does not arrive holds no place", async () => {
+  answerAll()
+  relay = await startRelay(rpc.url, { env: { SVC_TRANSACTION_INSPECT_CONCURRENCY: "1" } })
+  const head = "POST /transactions/v1/block-height HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+  const slow = Array.from({ length: 5 }, () => connect(relay.port, "127.0.0.1"))
+  await Promise.all(
+    slow.map(
+      (socket) => new Promise<void>((resolve) => socket.write(`${head}Content-Length: 2\r\n\r\n{`, () => resolve())),
+    ),
+  )
+  expect((await relay.post("block-height", {})).status).toBe(200)
+  for (const socket of slow) socket.destroy()
+})
+
+test("never more than N are admitted in any 60 seconds, whatever the steps of the clock", () => {
+  const kinds: RequestClass[] = ["inspect", "status", "send"]
+  const event = fc.record({
+    wait: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 1500 }), fc.integer({ min: 0, max: 90_000 })),
+    kind: fc.constantFrom(...kinds),
+    address: fc.constantFrom("a", "b"),
+    claim: fc.option(fc.integer({ min: 0, max: 4 }), { nil: undefined }),
+  })
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 200 }), fc.nat(100_000), (events, start) => {
+      let time = start
+      const limiter = () => createLimiter({ now: () => time })
+      const minute = { inspect: 3, status: 5, send: 2 }
+      const admission = createAdmission(
+        { perMinute: minute, concurrency: { inspect: 9, send: 9 } },
+        limiter(),
+        limiter(),
+      )
+      const byAddress = new Map<string, number[]>()
+      for (const { wait, kind, address, claim } of events) {
+        time += wait
+        const limits = claim === undefined ? {} : { max_transaction_send_requests_per_minute: claim }
+        try {
+          admission.takeAddress(kind, address)
+          const admitted = (byAddress.get(`${kind}${address}`) ?? []).filter((at) => time - at < 60_000)
+          byAddress.set(`${kind}${address}`, [...admitted, time])
+          expect(admitted.length).toBeLessThan(minute[kind])
+          admission.takeSubject(kind, { sub: "s", key_class: "secret", limits })
+          const own = (byAddress.get(`subject${kind}`) ?? []).filter((at) => time - at < 60_000)
+          byAddress.set(`subject${kind}`, [...own, time])
+          expect(own.length).toBeLessThan(kind === "send" ? Math.min(2, claim ?? 2) : minute[kind])
+        } catch (error) {
+          expect(error).toMatchObject({ code: "rate_limit_exceeded" })
+        }
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test("places are never over-given and never lost, whoever comes and goes", () => {
+  const step = fc.record({
+    kind: fc.constantFrom("send" as const, "inspect" as const, "status" as const),
+    who: fc.nat(2),
+  })
+  fc.assert(
+    fc.property(fc.array(fc.oneof(step, fc.constant("leave" as const)), { maxLength: 100 }), (steps) => {
+      const settings = { perMinute: { inspect: 9, status: 9, send: 9 }, concurrency: { inspect: 3, send: 2 } }
+      const limiter = () => createLimiter({ now: () => 0 })
+      const admission = createAdmission(settings, limiter(), limiter())
+      const inside: { pool: string; who: number; leave: () => void }[] = []
+      for (const next of steps) {
+        if (next === "leave") {
+          inside.shift()?.leave()
+          continue
+        }
+        const pool = next.kind === "send" ? "send" : "inspect"
+        const free = inside.filter((one) => one.pool === pool).length < settings.concurrency[pool]
+        const own = inside.filter((one) => one.pool === pool && one.who === next.who).length < 1
+        const enter = () =>
+          admission.enter(next.kind, { sub: `${next.who}`, limits: { max_transaction_concurrency: 1 } })
+        if (free && own) inside.push({ pool, who: next.who, leave: enter() })
+        else expect(enter).toThrow(expect.objectContaining({ code: "server_busy" }))
+      }
+    }),
+  )
+})

@@ -1,0 +1,182 @@
+import { randomBytes } from "node:crypto"
+import { getBase58Decoder } from "@solana/kit"
+import fc from "fast-check"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import type { UsageEvent } from "../src/usage.ts"
+import { type FakeRpc, http, raw, result, rpcError, type Script, startFakeRpc } from "./fake-rpc.ts"
+import { type Relay, startRelay } from "./fixture.ts"
+import { anySigner, memo, signedTransaction } from "./transactions.ts"
+
+let rpc: FakeRpc
+let relay: Relay
+let template: Buffer
+const records: UsageEvent[] = []
+beforeAll(async () => {
+  rpc = await startFakeRpc()
+  relay = await startRelay(rpc.url, {
+    env: { SVC_TRANSACTION_SEND_TIMEOUT_MS: "40", SVC_TRANSACTION_SEND_REQUESTS_PER_MINUTE: "100000" },
+    usage: { record: (event) => records.push(event), flush: () => Promise.resolve() },
+  })
+  template = Buffer.from(await signedTransaction(await anySigner(), [memo(new Uint8Array(5))]), "base64")
+})
+afterAll(async () => {
+  await relay.close()
+  await rpc.close()
+})
+
+type Behaviour = {
+  readonly name: string
+  readonly script: Script
+  /** The answer proves that the transaction was not submitted, or that it was. */
+  readonly proves?: boolean
+  readonly accepts?: boolean
+}
+
+const idOf = (transaction: string): string =>
+  getBase58Decoder().decode(Buffer.from(transaction, "base64").subarray(1, 65))
+
+const whole = http(200, "x".repeat(200))
+const behaviours: Behaviour[] = [
+  { name: "accepted", script: (r) => result(r, `"${idOf(String(r.params[0]))}"`), accepts: true },
+  {
+    name: "accepted, then reset",
+    script: (r) => ({ ...result(r, `"${idOf(String(r.params[0]))}"`), after: "reset" }),
+    accepts: true,
+  },
+  { name: "another signature", script: (r) => result(r, '"1111"') },
+  { name: "null", script: (r) => result(r, "null") },
+  { name: "wrong id", script: ({ id }) => raw(`{"jsonrpc":"2.0","id":${id + 1},"result":"x"}`) },
+  { name: "both", script: ({ id }) => raw(`{"jsonrpc":"2.0","id":${id},"result":"x","error":{"code":-32002}}`) },
+  { name: "neither", script: ({ id }) => raw(`{"jsonrpc":"2.0","id":${id}}`) },
+  { name: "a page", script: () => raw("<html>") },
+  { name: "huge", script: (r) => result(r, `"${"a".repeat(70_000)}"`) },
+  { name: "redirect", script: () => ({ write: http(308, "", { location: rpc.url }), after: "keep" }) },
+  { name: "stall", script: () => ({ after: "stall" }) },
+  { name: "stalled answer", script: () => ({ write: whole.subarray(0, 100), after: "stall" }) },
+  { name: "half answer", script: () => ({ write: whole.subarray(0, 100), after: "end" }) },
+  { name: "half answer, reset", script: () => ({ write: whole.subarray(0, 20), after: "reset" }) },
+  { name: "reset", script: () => ({ after: "reset" }) },
+  { name: "end", script: () => ({ after: "end" }) },
+  { name: "no HTTP", script: () => ({ write: "hello\r\n\r\n", after: "end" }) },
+  { name: "answer, then reset", script: (r) => ({ ...result(r, '"1111"'), after: "reset" }) },
+  ...[400, 402, 408, 409, 500, 502, 503, 504].map((status) => ({ name: `${status}`, script: () => raw("no", status) })),
+  ...[401, 403, 404, 405, 413, 415, 429].map((status) => ({
+    name: `${status}`,
+    script: () => raw("no", status),
+    proves: true,
+  })),
+  ...[-32000, -32603, -32004, -32014, 500].map((code) => ({
+    name: `${code}`,
+    script: ((r) => rpcError(r, { code })) as Script,
+  })),
+  ...[-32602, -32002, -32003, -32005, -32016].flatMap((code) =>
+    [200, 400, 500].map((status) => ({
+      name: `${code} under ${status}`,
+      script: ((r) => rpcError(r, { code }, status)) as Script,
+      proves: true,
+    })),
+  ),
+  {
+    name: "processed already",
+    script: (r) => rpcError(r, { code: -32002, data: { err: "AlreadyProcessed" } }),
+  },
+  // Oddly, error codes count under a proving status too: 429 with an unknown code is open.
+  { name: "429 with an unknown code", script: (r) => rpcError(r, { code: -32099 }, 429) },
+]
+
+const scenario = fc.record({
+  behaviour: fc.constantFrom(...behaviours),
+  connect: fc.oneof({ weight: 5, arbitrary: fc.constant("serve" as const) }, fc.constant("reset" as const)),
+  /** Kept connections die before the send, unknown to the relay. */
+  cutBefore: fc.boolean(),
+  client: fc.constantFrom("stays", "leaves early", "leaves when the provider has it"),
+})
+
+const sent: string[] = []
+// Its signature tells one transaction from another: it is looked for in all bytes that ever arrived.
+const timesGiven = (transaction: string): number => rpc.seen().split(transaction.slice(4, 60)).length - 1
+
+test("whatever the provider, the network and the client do: sent at most once, and not_submitted only when proven", async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, async ({ behaviour, connect, cutBefore, client }) => {
+      randomBytes(64).copy(template, 1)
+      const transaction = template.toString("base64")
+      sent.push(transaction)
+      rpc.onConnect(connect)
+      rpc.script(behaviour.script)
+      if (cutBefore) rpc.cut()
+      rpc.requests.length = 0
+      records.length = 0
+
+      const leaving = new AbortController()
+      const answer = fetch(`${relay.url}/transactions/v1/send`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ transaction }),
+        signal: leaving.signal,
+      }).then(
+        async (response) => ({ status: response.status, body: (await response.json()) as Record<string, unknown> }),
+        () => undefined,
+      )
+      if (client === "leaves early") leaving.abort()
+      if (client === "leaves when the provider has it") {
+        await Promise.race([rpc.received(1), answer])
+        leaving.abort()
+      }
+      const got = await answer
+      if (got === undefined) await relay.app.idle()
+
+      const given = timesGiven(transaction)
+      expect(given).toBeLessThanOrEqual(1)
+      if (got === undefined) return
+      expect(records).toHaveLength(1)
+      if (got.status === 200) {
+        expect(behaviour.accepts).toBe(true)
+        expect(got.body).toEqual({ signature: idOf(transaction) })
+        expect(records[0]?.result).toBe("accepted")
+        return
+      }
+      const { submissionState, signature } = got.body
+      if (submissionState === "unknown") {
+        expect(signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/)
+        expect(records[0]?.result).toBe("unknown")
+      } else {
+        expect(submissionState).toBe("not_submitted")
+        expect(given === 0 || behaviour.proves === true).toBe(true)
+        expect(records[0]?.result).toBe("rejected")
+      }
+    }),
+    { numRuns: 300 },
+  )
+  // Once more at the end, for what came after its client had left.
+  await relay.app.idle()
+  for (const transaction of sent) expect(timesGiven(transaction)).toBeLessThanOrEqual(1)
+}, 120_000)
+
+test("a client that leaves does not stop a send: it runs to its end, and is counted", async () => {
+  let release = (): void => {}
+  const gate = new Promise<void>((resolve) => (release = resolve))
+  const slow = await startFakeRpc()
+  slow.script(() => ({ after: "stall" }))
+  const ended: UsageEvent[] = []
+  const own = await startRelay(slow.url, {
+    usage: { record: (event) => ended.push(event), flush: () => Promise.resolve() },
+  })
+  const leaving = new AbortController()
+  const answer = fetch(`${own.url}/transactions/v1/send`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ transaction: template.toString("base64") }),
+    signal: leaving.signal,
+  }).catch(() => release())
+  await slow.received(1)
+  leaving.abort()
+  await Promise.all([answer, gate])
+  expect(ended).toHaveLength(0)
+  slow.cut()
+  await own.app.idle()
+  expect(slow.requests).toHaveLength(1)
+  expect(ended).toMatchObject([{ operation: "send", result: "unknown" }])
+  await own.close()
+  await slow.close()
+})

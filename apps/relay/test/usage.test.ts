@@ -1,0 +1,195 @@
+import fc from "fast-check"
+import { Agent } from "undici"
+import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { createPostUsage, createUsage, type PostUsage, type Usage, type UsageEvent } from "../src/usage.ts"
+import { startReceiver } from "./receiver.ts"
+
+beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }))
+afterEach(() => vi.useRealTimers())
+
+let serial = 0
+const event = (): UsageEvent => ({
+  event_id: `event-${++serial}`,
+  occurred_at_ms: 1,
+  operation: "send",
+  result: "accepted",
+  request_bytes: 1,
+  response_bytes: 2,
+  latency_ms: 3,
+})
+const idsOf = (body: string): string[] =>
+  (JSON.parse(body) as { events: UsageEvent[] }).events.map(({ event_id }) => event_id)
+
+const stalled = (signal: AbortSignal): Promise<number> =>
+  new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))))
+
+const start = (capacity: number, answers: (batch: number, signal: AbortSignal) => Promise<number> | number) => {
+  const batches: string[][] = []
+  const losses = { dropped: 0, undelivered: 0 }
+  const post: PostUsage = async (body, signal) => {
+    batches.push(idsOf(body))
+    return answers(batches.length, signal)
+  }
+  const usage: Usage = createUsage({
+    capacity,
+    post,
+    random: () => 1,
+    onLoss: (loss) => {
+      losses.dropped += loss.dropped
+      losses.undelivered += loss.undelivered
+    },
+  })
+  const record = (count: number): string[] =>
+    Array.from({ length: count }, () => {
+      const one = event()
+      usage.record(one)
+      return one.event_id
+    })
+  return { usage, batches, losses, record }
+}
+
+test("50 records go at once, fewer after a second", async () => {
+  const { batches, record } = start(1000, () => 200)
+  const first = record(120)
+  expect(batches).toEqual([first.slice(0, 50), first.slice(50, 100)])
+  await vi.advanceTimersByTimeAsync(999)
+  expect(batches).toHaveLength(2)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(batches[2]).toEqual(first.slice(100))
+})
+
+test("408, 429, 5xx and transport failures are tried 5 times in all, with the same ids and growing pauses", async () => {
+  for (const failure of [408, 429, 500, 503, "transport"] as const) {
+    const { batches, losses, record } = start(1000, () =>
+      failure === "transport" ? Promise.reject(new Error("reset")) : failure,
+    )
+    const ids = record(2)
+    await vi.advanceTimersByTimeAsync(1000)
+    const counts = [batches.length]
+    for (const pause of [500, 1000, 2000, 4000, 60_000]) {
+      await vi.advanceTimersByTimeAsync(pause)
+      counts.push(batches.length)
+    }
+    expect(counts).toEqual([1, 2, 3, 4, 5, 5])
+    expect(batches).toEqual(Array(5).fill(ids))
+    expect(losses).toEqual({ dropped: 0, undelivered: 2 })
+  }
+})
+
+test("any other status is final", async () => {
+  for (const status of [301, 307, 400, 401, 403, 404, 413]) {
+    const { batches, losses, record } = start(1000, () => status)
+    record(1)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(batches).toHaveLength(1)
+    expect(losses.undelivered).toBe(1)
+  }
+})
+
+test("a receiver that fails and then recovers gets every record once more, and none is lost", async () => {
+  const { batches, losses, record } = start(1000, (batch) => (batch <= 3 ? 503 : 200))
+  const ids = record(10)
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(batches.at(-1)).toEqual(ids)
+  expect(losses).toEqual({ dropped: 0, undelivered: 0 })
+})
+
+test("the queue is bounded, what is being sent included; the newest are dropped and counted", async () => {
+  let release = (_status: number): void => {}
+  const { batches, losses, record } = start(60, () => new Promise((resolve) => (release = resolve)))
+  const ids = record(70)
+  expect(batches).toEqual([ids.slice(0, 50)])
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(batches[1]).toEqual(ids.slice(50, 60))
+  expect(losses).toEqual({ dropped: 10, undelivered: 0 })
+  record(1)
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(losses.dropped).toBe(11)
+  release(200)
+  await vi.advanceTimersByTimeAsync(0)
+  record(11)
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(losses.dropped).toBe(12)
+  expect(batches[2]).toHaveLength(10)
+})
+
+test("a flush sends what is queued and cuts the pauses short", async () => {
+  const { usage, batches, losses, record } = start(1000, (batch) => (batch === 1 ? 503 : 200))
+  const early = record(3)
+  await vi.advanceTimersByTimeAsync(1000)
+  const late = record(2)
+  await usage.flush()
+  expect(batches).toEqual([early, late, early])
+  expect(losses).toEqual({ dropped: 0, undelivered: 0 })
+})
+
+test("a flush ends after 5 s though the receiver stalls, and counts what was lost", async () => {
+  const { usage, losses, record } = start(1000, (_, signal) => stalled(signal))
+  record(420)
+  let over = false
+  const flushed = usage.flush().then(() => (over = true))
+  await vi.advanceTimersByTimeAsync(4999)
+  expect(over).toBe(false)
+  await vi.advanceTimersByTimeAsync(1)
+  await flushed
+  expect(losses.undelivered).toBe(420)
+})
+
+test("every record is delivered, dropped or given up, never two of these, and never more are held than the capacity", async () => {
+  const step = fc.oneof(fc.nat(60), fc.constant("second" as const))
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 20 }),
+      fc.integer({ min: 0, max: 120 }),
+      fc.infiniteStream(fc.constantFrom(200, 200, 503, 400)),
+      async (steps, capacity, statuses) => {
+        const delivered: string[] = []
+        const held = new Set<string>()
+        let recorded = 0
+        const { usage, batches, losses, record } = start(capacity, (batch) => {
+          const status = statuses.next().value ?? 200
+          const ids = batches[batch - 1] ?? []
+          for (const id of ids) held.add(id)
+          if (status === 200) delivered.push(...ids)
+          return status
+        })
+        for (const next of steps) {
+          if (next === "second") await vi.advanceTimersByTimeAsync(1000)
+          else recorded += record(next).length
+        }
+        const flushed = usage.flush()
+        await vi.advanceTimersByTimeAsync(5000)
+        await flushed
+        expect(new Set(delivered).size).toBe(delivered.length)
+        expect(delivered.length + losses.dropped + losses.undelivered).toBe(recorded)
+        if (capacity === 0) expect(held.size).toBe(0)
+      },
+    ),
+    { numRuns: 50 },
+  )
+})
+
+test("over HTTP: one POST with the bearer token and the events, no redirect followed, a stall given up", async () => {
+  vi.useRealTimers()
+  const receiver = await startReceiver()
+  const agent = new Agent()
+  const post = createPostUsage(agent, `${receiver.url}/v1/usage?tenant=1`, "usage-token")
+  const signal = new AbortController()
+  expect(await post('{"events":[]}', signal.signal)).toBe(200)
+  expect(receiver.received[0]).toMatchObject({
+    method: "POST",
+    url: "/v1/usage?tenant=1",
+    headers: { authorization: "Bearer usage-token", "content-type": "application/json" },
+    body: '{"events":[]}',
+  })
+  receiver.answer((_, response) => response.writeHead(307, { location: `${receiver.url}/elsewhere` }).end())
+  expect(await post("{}", signal.signal)).toBe(307)
+  expect(receiver.received).toHaveLength(2)
+  receiver.answer(() => {})
+  const stall = post("{}", signal.signal)
+  await receiver.count(3)
+  signal.abort()
+  await expect(stall).rejects.toThrow(/abort/i)
+  await agent.destroy()
+  await receiver.close()
+})

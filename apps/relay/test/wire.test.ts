@@ -1,0 +1,126 @@
+import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from "@solana/kit"
+import { ApiError } from "@svc/errors"
+import fc from "fast-check"
+import { beforeAll, expect, test } from "vitest"
+import { checkMessage, checkSigned, checkTransaction, decodeBase64 } from "../src/wire.ts"
+import { anySigner, memo, messageOf, signedTransaction, transfer, unsigned } from "./transactions.ts"
+
+const codeOf = async (run: () => unknown): Promise<string> => {
+  try {
+    await run()
+  } catch (error) {
+    if (error instanceof ApiError) return error.code
+    throw error
+  }
+  return "ok"
+}
+
+const bytesOf = (wire: string): Uint8Array => Buffer.from(wire, "base64")
+const wires: Uint8Array[] = []
+const [legacy, v0] = [() => wires[0] ?? new Uint8Array(), () => wires[1] ?? new Uint8Array()]
+
+beforeAll(async () => {
+  const payer = await anySigner()
+  const instructions = [transfer(payer.address, payer.address, 1n), memo(new Uint8Array(40))]
+  for (const version of ["legacy", 0] as const) {
+    wires.push(bytesOf(await signedTransaction(payer, instructions, { version })))
+  }
+})
+
+test("base64 is taken in its one canonical form only", async () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
+      const text = Buffer.from(bytes).toString("base64")
+      expect(Buffer.from(decodeBase64(text, "x", 64))).toEqual(Buffer.from(bytes))
+      for (const other of [` ${text}`, `${text}\n`, `${text}=`, `${text}!`]) {
+        expect(() => decodeBase64(other, "x", 64)).toThrow(ApiError)
+      }
+    }),
+  )
+  for (const text of ["QQ", "QQ=", "QR==", "Q===", "-_-_", "QQ==QQ=="]) {
+    expect(await codeOf(() => decodeBase64(text, "x", 64))).toBe("invalid_base64")
+  }
+  expect(await codeOf(() => decodeBase64("AAAA", "x", 2))).toBe("transaction_too_large")
+})
+
+test("a signed transaction gives the base58 of its first signature as its id", async () => {
+  const first = getTransactionDecoder().decode(legacy()).signatures
+  const signature = Object.values(first)[0]
+  expect(signature).not.toBeNull()
+  for (const verify of ["none", "structure", "signatures"] as const) {
+    expect(await checkSigned(legacy(), verify)).toMatch(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/)
+    expect(await checkSigned(v0(), verify)).toMatch(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/)
+  }
+})
+
+test("a wrong signature count, or an end before the message, is no transaction", async () => {
+  const count = (value: number[], rest = v0().subarray(1)) => Uint8Array.from([...value, ...rest])
+  for (const bytes of [
+    new Uint8Array(),
+    count([0]),
+    count([65], new Uint8Array(65 * 64 + 1)),
+    // Not minimal: 1 as two bytes.
+    count([0x81, 0x00]),
+    count([0x80, 0x01]),
+    v0().subarray(0, 65),
+    v0().subarray(0, 30),
+  ]) {
+    expect(await codeOf(() => checkSigned(bytes, "none"))).toBe("invalid_transaction")
+    expect(await codeOf(() => checkTransaction(bytes, "none"))).toBe("invalid_transaction")
+  }
+  expect(await codeOf(() => checkSigned(Uint8Array.from([64, ...Array(64 * 64 + 1).fill(1)]), "none"))).toBe("ok")
+})
+
+test("every signature must be there for a send, none for a simulation", async () => {
+  const two = Uint8Array.from([2, ...Array(64).fill(1), ...Array(64).fill(0), 1])
+  expect(await codeOf(() => checkSigned(two, "none"))).toBe("unsigned_transaction")
+  expect(await codeOf(() => checkTransaction(two, "none"))).toBe("ok")
+  const bare = bytesOf(unsigned(Buffer.from(v0()).toString("base64")))
+  expect(await codeOf(() => checkSigned(bare, "structure"))).toBe("unsigned_transaction")
+  expect(await codeOf(() => checkTransaction(bare, "structure"))).toBe("ok")
+})
+
+test("structure: every cut, a trailing byte and a foreign signature count are refused", async () => {
+  for (const wire of wires) {
+    for (let end = 0; end < wire.length; end++) {
+      expect(await codeOf(() => checkTransaction(wire.subarray(0, end), "structure"))).toBe("invalid_transaction")
+    }
+    const longer = Uint8Array.from([...wire, 0])
+    expect(await codeOf(() => checkTransaction(longer, "structure"))).toBe("invalid_transaction")
+    expect(await codeOf(() => checkTransaction(longer, "none"))).toBe("ok")
+    const twoSignatures = Uint8Array.from([2, ...wire.subarray(1, 65), ...wire.subarray(1)])
+    expect(await codeOf(() => checkTransaction(twoSignatures, "structure"))).toBe("invalid_transaction")
+  }
+})
+
+test("structure: a message of another version passes only when nothing is asked of it", async () => {
+  for (const version of [0x81, 0x82, 0xff]) {
+    const newer = Uint8Array.from(v0())
+    newer[65] = version
+    expect(await codeOf(() => checkSigned(newer, "none"))).toBe("ok")
+    expect(await codeOf(() => checkSigned(newer, "structure"))).toBe("invalid_transaction")
+    expect(await codeOf(() => checkMessage(newer.subarray(65), "structure"))).toBe("invalid_transaction")
+  }
+})
+
+test("a fee's message must not be empty, and with structure must be a whole message", async () => {
+  const message = bytesOf(messageOf(Buffer.from(v0()).toString("base64")))
+  expect(getCompiledTransactionMessageDecoder().decode(message).version).toBe(0)
+  expect(await codeOf(() => checkMessage(new Uint8Array(), "none"))).toBe("invalid_transaction")
+  expect(await codeOf(() => checkMessage(Uint8Array.of(7), "none"))).toBe("ok")
+  expect(await codeOf(() => checkMessage(message, "structure"))).toBe("ok")
+  expect(await codeOf(() => checkMessage(message.subarray(1), "structure"))).toBe("invalid_transaction")
+  expect(await codeOf(() => checkMessage(Uint8Array.from([...message, 1]), "structure"))).toBe("invalid_transaction")
+})
+
+test("signatures: one changed bit anywhere in a signature or the message is noticed", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(0, 1), fc.nat(), fc.integer({ min: 0, max: 7 }), async (which, place, bit) => {
+      const wire = Uint8Array.from(wires[which] ?? [])
+      const at = 1 + (place % (wire.length - 1))
+      wire[at] = (wire[at] ?? 0) ^ (1 << bit)
+      const code = await codeOf(() => checkSigned(wire, "signatures"))
+      expect(["signature_verification_failed", "invalid_transaction"]).toContain(code)
+    }),
+  )
+})
