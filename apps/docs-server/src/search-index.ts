@@ -5,7 +5,15 @@ import { isTelling, partsOf, passagesOf } from "./passages.ts"
 import { createVocabulary } from "./vocabulary.ts"
 import { terms, words } from "./words.ts"
 
-type Document = { id: number; title: string; slug: string; headings: string; description: string; body: string }
+type Document = {
+  id: number
+  title: string
+  slug: string
+  headings: string
+  names: string
+  description: string
+  body: string
+}
 
 /** The text from one heading to the next, with the numbers of its terms in the order of the text. */
 export type IndexedPart = {
@@ -22,11 +30,16 @@ type Term = { readonly number: number; pages: number; lastPage: number }
 // A term that stands on a page more often than this counts as this often: half the time to start goes into repetitions.
 const mostTimes = 3
 
+/** What a page explains row by row: error codes, variables, fields that stand as inline code in a table's first cell. */
+const namesIn = (markdown: string): string =>
+  [...markdown.matchAll(/^[ \t]*\|[ \t]*`([^`\n]+)`[ \t]*\|/gm)].map(([, name = ""]) => name).join("\n")
+
 const documentOf = (page: Page, id: number): Document => ({
   id,
   title: page.title,
   slug: page.slug.replaceAll("/", " "),
   headings: page.sections.map((section) => section.heading).join("\n"),
+  names: namesIn(page.markdown.slice(page.bodyStart)),
   description: page.description,
   body: page.markdown.slice(page.bodyStart),
 })
@@ -57,13 +70,15 @@ export const buildIndex = (pages: readonly Page[]) => {
 
   let bodyTerms: string[] = []
   const index = new MiniSearch<Document>({
-    fields: ["title", "slug", "headings", "description", "body"],
+    fields: ["title", "slug", "headings", "names", "description", "body"],
     // The body has been cut in words and terms before, part by part.
     tokenize: (text, field) => (field === "body" ? bodyTerms : wordsOf(text)),
     processTerm: (word, field) => {
       if (field === "body") return word
       const found = termsOf(word)
       for (const term of found) count(term)
+      // As names count whole identifiers alone: their parts, and names of one word, are words of every text.
+      if (field === "names") return found.length > 1 ? (found[0] ?? null) : null
       return found.length === 0 ? null : found
     },
   })

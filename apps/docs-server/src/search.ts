@@ -25,7 +25,7 @@ type Answer = {
 export type Search = (query: string, offset: number, limit: number) => Answer
 
 // Found by trying combinations on two sets of questions; the order of pages changes little around them.
-const boost = { title: 6, slug: 2, headings: 3, description: 1.5 }
+const boost = { title: 6, slug: 2, headings: 3, names: 8, description: 1.5 }
 const phraseWeight = 1
 const reranked = 20
 const partWeight = 0.2

@@ -13,9 +13,10 @@ export type AppParts = {
   readonly publicUrl: () => string
   readonly draining: () => boolean
   readonly now: () => number
-  readonly randomId: () => string
+  /** Unique, of 8 to 64 characters that can stand in a header. */
+  readonly requestId: () => string
   /** What the six routes need; without it they are unknown paths. */
-  readonly transactions: Omit<HandlerParts, "now" | "randomId" | "onBug"> | undefined
+  readonly transactions: Omit<HandlerParts, "now" | "onBug"> | undefined
 }
 
 const isWebSocket = (method: string, upgrade: string | undefined): boolean =>
@@ -23,16 +24,20 @@ const isWebSocket = (method: string, upgrade: string | undefined): boolean =>
 
 /** The relay's HTTP side. `idle` resolves once no request on a route is under way, its client gone or not. */
 export const createApp = (parts: AppParts) => {
-  const { log, now, randomId, transactions, draining } = parts
+  const { log, now, requestId, transactions, draining } = parts
   const app = new Hono<RelayEnv>()
   const onBug = (error: unknown): void => {
-    // Only the stack: what else an error carries could be the transaction.
-    log.error({ stack: error instanceof Error ? error.stack : String(error) }, "a request failed")
+    // Only its name and where it happened: what else an error carries, its message too, could be the transaction.
+    const [name, stack = ""] = error instanceof Error ? [error.name, error.stack] : [typeof error]
+    log.error(
+      { error: name, stack: stack.split("\n").filter((line) => line.startsWith("    at ")) },
+      "a request failed",
+    )
   }
   let running = 0
   let onIdle = () => {}
 
-  app.use("*", requestLog({ log, now, randomId, quiet: ["/health"], answersWithId: true }))
+  app.use("*", requestLog({ log, now, randomId: requestId, quiet: ["/health"], answersWithId: true }))
   // Called by each handler rather than as a middleware: every layer around a handler costs each request.
   const turnAway = (c: Context<RelayEnv>): void => {
     if (draining()) throw errors.fail("server_busy", { retryAfterSeconds: 1, headers: { Connection: "close" } })
@@ -56,7 +61,7 @@ export const createApp = (parts: AppParts) => {
   })
 
   if (transactions !== undefined) {
-    const { run, account } = createHandler({ ...transactions, now, randomId, onBug })
+    const { run, account } = createHandler({ ...transactions, now, onBug })
     const { metrics } = transactions
     for (const route of routes) {
       app.post(route.path, async (c) => {
@@ -81,13 +86,14 @@ export const createApp = (parts: AppParts) => {
     if (allowed.length === 0) return errorAnswer(c, errors.fail("not_found"))
     const Allow = allowed.join(", ")
     if (c.req.method !== "OPTIONS") return errorAnswer(c, errors.fail("method_not_allowed", { headers: { Allow } }))
-    return c.body(null, 204, {
+    const headers = {
       ...answerHeaders(c),
       Allow,
       "Access-Control-Allow-Methods": "POST, OPTIONS",
       "Access-Control-Allow-Headers": "Authorization, Content-Type",
       "Access-Control-Max-Age": "600",
-    })
+    }
+    return new Response(null, { status: 204, headers })
   })
 
   app.onError((error, c) => {
@@ -100,5 +106,5 @@ export const createApp = (parts: AppParts) => {
     if (running > 0) await new Promise<void>((resolve) => (onIdle = resolve))
   }
 
-  return { fetch: app.fetch, onUnreadable: () => unreadableAnswer(randomId()), idle }
+  return { fetch: app.fetch, onUnreadable: () => unreadableAnswer(requestId()), idle }
 }

@@ -1,8 +1,8 @@
-import { ApiError } from "@svc/errors"
-import { BodyError, type BodyFault, type ClientAddress, addressBucket, readJson, requestHeader } from "@svc/http"
-import type { Context } from "hono"
-import type { RequestLogEnv } from "@svc/http"
 import type { IncomingMessage } from "node:http"
+import { ApiError } from "@svc/errors"
+import { addressBucket, BodyError, readJson, requestHeader } from "@svc/http"
+import type { BodyFault, ClientAddress, RequestLogEnv } from "@svc/http"
+import type { Context } from "hono"
 import { type Admission, lower } from "./admission.ts"
 import { type HttpAuthPlugin, type Principal, requireScope } from "./auth.ts"
 import { badRequest, errors, submissionUnknown } from "./errors.ts"
@@ -49,7 +49,8 @@ export type HandlerParts = {
   readonly now: () => number
   /** Milliseconds since 1970. */
   readonly wallClock: () => number
-  readonly randomId: () => string
+  /** A UUID. */
+  readonly eventId: () => string
   /** Told about what should not have happened. */
   readonly onBug: (error: unknown) => void
 }
@@ -211,7 +212,7 @@ export const createHandler = (parts: HandlerParts) => {
       if (denied !== undefined) metrics.denied(denied)
       if (usage === undefined || call.principal === undefined) return
       usage.record({
-        event_id: parts.randomId(),
+        event_id: parts.eventId(),
         occurred_at_ms: parts.wallClock(),
         operation: route.operation,
         result: usageResult(route, outcome),

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto"
+import { randomBytes, randomUUID } from "node:crypto"
 import { metrics } from "@opentelemetry/api"
 import { createClientAddress, createLimiter, createLogger, type Logger, runService, serve } from "@svc/http"
 import { createVerifier, remoteKeys } from "@svc/session-token"
@@ -17,6 +17,11 @@ import { createPostUsage, createUsage } from "./usage.ts"
 const { version } = manifest
 const now = () => performance.now()
 const wallClock = () => Date.now()
+
+// A random start and a count: unique like a UUID, and far cheaper to write out.
+const start = randomBytes(12).toString("hex")
+let requests = 0
+const requestId = () => `${start}-${(++requests).toString(36)}`
 
 const chooseAuth = (config: Config, log: Logger): HttpAuthPlugin => {
   const onFailure = (reason: string) => log.warn({ reason }, "the session keys could not be fetched")
@@ -57,6 +62,7 @@ const openTransactions = (config: Config, log: Logger) => {
     metrics: createMetrics(metrics.getMeter("svc.relay", version)),
     usage,
     wallClock,
+    eventId: randomUUID,
     close: () => usageAgent.destroy(),
   }
 }
@@ -75,7 +81,7 @@ await runService(async () => {
     publicUrl: () => config.publicUrl ?? `http://localhost:${port}`,
     draining: () => draining(),
     now,
-    randomId: randomUUID,
+    requestId,
     transactions,
   })
   // A little over the longest upstream timeout, so that the last answer still gets out.

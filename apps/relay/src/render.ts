@@ -1,6 +1,5 @@
 import type { ApiError } from "@svc/errors"
 import type { Context } from "hono"
-import type { ContentfulStatusCode } from "hono/utils/http-status"
 import { badRequest } from "./errors.ts"
 import type { RelayEnv } from "./handle.ts"
 
@@ -60,14 +59,14 @@ const errorHeaders = (about: About, error: ApiError): Record<string, string> => 
 /** The headers of every answer. */
 export const answerHeaders = (c: Context<RelayEnv>): Record<string, string> => headersOf(aboutOf(c))
 
+// Responses are made here and not by the context: that would turn the record into a Headers object for each request.
 export const jsonAnswer = (c: Context<RelayEnv>, body: string): Response =>
-  c.body(body, 200, { ...answerHeaders(c), "Content-Type": "application/json" })
+  new Response(body, { headers: { ...answerHeaders(c), "Content-Type": "application/json" } })
 
 export const errorBody = (c: Context<RelayEnv>, error: ApiError): string => bodyOf(aboutOf(c), error)
 
 export const errorAnswer = (c: Context<RelayEnv>, error: ApiError, body = errorBody(c, error)): Response =>
-  // The table's statuses all have a body.
-  c.body(body, error.status as ContentfulStatusCode, errorHeaders(aboutOf(c), error))
+  new Response(body, { status: error.status, headers: errorHeaders(aboutOf(c), error) })
 
 /** Answers a request whose head can't be read. Its path isn't known, so it is treated as a send. */
 export const unreadableAnswer = (requestId: string): Response => {

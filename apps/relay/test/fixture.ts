@@ -72,7 +72,7 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
     publicUrl: () => publicUrl,
     draining: () => draining(),
     now,
-    randomId: () => crypto.randomUUID(),
+    requestId: () => crypto.randomUUID(),
     transactions: config.enabled
       ? {
           settings: config,
@@ -83,6 +83,7 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
           redact: createRedact(upstreamUrl),
           metrics: options.metrics ?? createMetrics(metrics.getMeter("none")),
           usage: options.usage,
+          eventId: () => crypto.randomUUID(),
           wallClock: () => 1_700_000_000_000,
         }
       : undefined,

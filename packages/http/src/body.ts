@@ -46,6 +46,7 @@ export const readBody = async (c: Context, { limit, deadlineMs }: BodyOptions): 
     return empty
   const source = incoming ?? c.req.raw.body
   if (source === null || declared === "0") return empty
+  if (source instanceof IncomingMessage && source.complete) return buffered(source, limit)
   const reading = source instanceof IncomingMessage ? collectNode(source, limit) : collectWeb(source, limit)
   if (deadlineMs === undefined) return reading
   let timer: NodeJS.Timeout | undefined
@@ -60,6 +61,14 @@ export const readBody = async (c: Context, { limit, deadlineMs }: BodyOptions): 
     clearTimeout(timer)
     reading.catch(() => {})
   }
+}
+
+// Most bodies come in one piece with their head: what is there already needs neither listeners nor a timer.
+const buffered = (incoming: IncomingMessage, limit: number): Uint8Array => {
+  const chunk: unknown = incoming.read()
+  if (!(chunk instanceof Uint8Array)) return empty
+  if (chunk.length > limit) throw new BodyError({ kind: "too-large", limit })
+  return chunk
 }
 
 const collectNode = (incoming: IncomingMessage, limit: number): Promise<Uint8Array> =>

@@ -39,15 +39,22 @@ const listen = (server: Server, port: number, host: string): Promise<void> =>
 const unreadable = (): Response =>
   new Response("The Host header or the request target is not valid.\n", { status: 400 })
 
+// The adapter puts Host and target together into one URL and overlooks some of these: the path would begin in the Host.
+const notAHost = /[\s/?#@\\]/
+
 /** Serves a fetch handler over HTTP/1.1. Rejects when the port can't be had. */
 export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   let draining = false
+  const onUnreadable = options.onUnreadable ?? unreadable
   // The cast: the adapter also knows HTTP/2, which this server does not speak.
   const handle = getRequestListener(
-    (request, env) => options.fetch(request, env as { incoming: IncomingMessage; outgoing: ServerResponse }),
+    (request, env) => {
+      const pair = env as { incoming: IncomingMessage; outgoing: ServerResponse }
+      return notAHost.test(pair.incoming.headers.host ?? "") ? onUnreadable() : options.fetch(request, pair)
+    },
     {
       // Reached only for a request that no Request can be made of: the app renders its own errors.
-      errorHandler: options.onUnreadable ?? unreadable,
+      errorHandler: onUnreadable,
     },
   )
   const inFlight = new Set<ServerResponse>()

@@ -1,0 +1,64 @@
+// The real services, each a process of its own, wired together as `pnpm start` does it.
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { freePort, startProcess } from "@svc/testing"
+
+const root = join(import.meta.dirname, "../../../..")
+
+export type Instance = {
+  readonly docsUrl: string
+  readonly apiUrl: string
+  readonly relayUrl: string
+  readonly chainUrl: string
+  /** A folder of its own, gone with the instance. */
+  readonly folder: string
+  readonly close: () => Promise<void>
+}
+
+export const startInstance = async (): Promise<Instance> => {
+  const folder = await mkdtemp(join(tmpdir(), "svc-pages-"))
+  const [docs, relay, platform, chain] = [await freePort(), await freePort(), await freePort(), await freePort()]
+  const urls = {
+    SVC_DOCS_URL: `http://localhost:${docs}`,
+    SVC_RELAY_URL: `http://localhost:${relay}`,
+    SVC_API_URL: `http://localhost:${platform}`,
+  }
+  const chainUrl = `http://localhost:${chain}`
+  const start = (path: string, port: number, env: Readonly<Record<string, string>> = {}) =>
+    startProcess(process.execPath, ["src/main.ts"], {
+      cwd: join(root, path),
+      env: { PORT: String(port), ...urls, ...env },
+    })
+  const processes = [
+    start("packages/local-chain", chain),
+    start("apps/docs-server", docs),
+    // Every page signs up agents of its own, all from one address.
+    start("apps/platform-api", platform, { SVC_DATA_DIR: join(folder, "platform"), SVC_SIGNUPS_PER_HOUR: "1000" }),
+    start("apps/relay", relay, {
+      SVC_TRANSACTIONS_ENABLED: "true",
+      SVC_TRANSACTION_RPC_URL: chainUrl,
+      SVC_SESSION_JWKS_URL: `${urls.SVC_API_URL}/.well-known/jwks.json`,
+      SVC_SESSION_AUDIENCE: "transfers",
+    }),
+  ]
+  const close = async (): Promise<void> => {
+    for (const service of processes) service.kill("SIGTERM")
+    await Promise.all(processes.map(({ exited }) => exited))
+    await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    await Promise.all(processes.map((service) => service.waitFor(/listening/)))
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return {
+    docsUrl: urls.SVC_DOCS_URL,
+    apiUrl: urls.SVC_API_URL,
+    relayUrl: urls.SVC_RELAY_URL,
+    chainUrl,
+    folder,
+    close,
+  }
+}

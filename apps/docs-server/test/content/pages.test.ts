@@ -1,0 +1,121 @@
+import { readdirSync } from "node:fs"
+import { mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { startProcess } from "@svc/testing"
+import { createKeyPairSignerFromBytes } from "@solana/kit"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { curlRequest, shellWords, variablesOf } from "./command-line.ts"
+import { fund, give, newAddress, newKeyPair } from "./givens.ts"
+import { type Instance, startInstance } from "./instance.ts"
+import { differences, httpDifferences, promisedJson, type Values } from "./promise.ts"
+import { fencesOf, type Step, stepsOf } from "./steps.ts"
+
+const app = join(import.meta.dirname, "../..")
+const cli = join(app, "../cli")
+const platform = join(app, "../platform-api")
+const paths = readdirSync(join(app, "content"), { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".md"))
+  .sort()
+
+let instance: Instance
+
+beforeAll(async () => {
+  const build = startProcess(process.execPath, ["scripts/build.ts"], { cwd: cli })
+  if ((await build.exited) !== 0) throw new Error(build.stderr())
+  instance = await startInstance()
+}, 120_000)
+afterAll(() => instance?.close())
+
+/** A page as its readers get it. */
+const fetchPage = async (path: string): Promise<string> => {
+  const response = await fetch(`${instance.docsUrl}/${path}`)
+  if (!response.ok) throw new Error(`${path}: ${response.status}`)
+  // The local chain's address is written out, since the pages are no place where it can be set.
+  return (await response.text()).replaceAll("http://localhost:8899", instance.chainUrl)
+}
+
+const sendRequest = async ({ command, answer }: Step, values: Values): Promise<string[]> => {
+  const { url, method, headers, body } = curlRequest(shellWords(command.text, values))
+  const response = await fetch(url, {
+    method,
+    headers: headers.map(([name, value]) => [name, value]),
+    body: body ?? null,
+  })
+  return httpDifferences(
+    answer.text,
+    { status: response.status, headers: response.headers, body: await response.text() },
+    values,
+  )
+}
+
+/** Runs `svc` for a person with nothing kept yet, operator commands on a database of the page's own. */
+const runCommand = async ({ command, answer }: Step, values: Values, home: string): Promise<string[]> => {
+  const [program, ...words] = shellWords(command.text, values)
+  const urls = { SVC_API_URL: instance.apiUrl, SVC_DOCS_URL: instance.docsUrl }
+  const started =
+    program === "svc"
+      ? startProcess(process.execPath, [join(cli, "dist/svc.mjs"), ...words], {
+          env: { XDG_CONFIG_HOME: home, ...urls },
+          cwd: home,
+        })
+      : startProcess(process.execPath, words, { env: { SVC_DATA_DIR: join(home, "data") }, cwd: platform })
+  const exit = await started.exited
+  const wanted = Number(/exit=(\d)/.exec(answer.info)?.[1] ?? 0)
+  if (exit !== wanted) {
+    return [`exit ${wanted} is promised, not ${String(exit)}: ${started.stdout()}${started.stderr()}`]
+  }
+  return differences(promisedJson(answer.text), JSON.parse(started.stdout()), values, "stdout")
+}
+
+test.each(paths)(
+  "%s: every exchange that it shows happens as shown",
+  async (path) => {
+    const values: Values = new Map()
+    const home = await mkdtemp(join(instance.folder, "home-"))
+    for (const step of stepsOf(await fetchPage(path))) {
+      for (const name of variablesOf(step.command.text)) await give(name, instance, values)
+      const run = step.command.text.startsWith("curl ") ? sendRequest : runCommand
+      expect(await run(step, values, home), `${path}, line ${step.command.line}: ${step.command.text}`).toEqual([])
+    }
+  },
+  60_000,
+)
+
+test("the first command of agent.md installs the skill files and remembers this copy of the service", async () => {
+  const [commands] = fencesOf(await fetchPage("agent.md"))
+  const [first = ""] = commands?.text.split("\n") ?? []
+  const project = await mkdtemp(join(instance.folder, "project-"))
+  const [program = "", ...words] = shellWords(first, new Map())
+  // A machine on which nothing of npm's is kept yet.
+  const env = { HOME: project, XDG_CONFIG_HOME: join(project, ".config"), npm_config_yes: "true" }
+  const npx = startProcess(program, words, { cwd: project, env })
+  expect([await npx.exited, npx.stderr()]).toEqual([0, expect.any(String)])
+  const kept = await readFile(join(project, ".config/svc/config.json"), "utf8")
+  expect(JSON.parse(kept)).toMatchObject({ api_url: instance.apiUrl, docs_url: instance.docsUrl })
+  expect((await readdir(join(project, ".agents/skills"))).toSorted()).toEqual(["svc", "svc-build", "svc-consume"])
+  for (const skill of ["svc", "svc-build", "svc-consume"]) {
+    const installed = await readFile(join(project, ".agents/skills", skill, "SKILL.md"), "utf8")
+    expect(installed).toContain(`name: ${skill}\n`)
+    expect(installed).not.toMatch(/\{(?:base|api|relay)_url\}/)
+  }
+}, 60_000)
+
+test("the program of the svc-consume skill sends a transfer through the relay and sees it confirmed", async () => {
+  const program = fencesOf(await fetchPage("skills/svc-consume/SKILL.md")).find(({ info }) => info === "file=send.ts")
+  const folder = join(instance.folder, "program")
+  await mkdir(folder)
+  await symlink(join(app, "node_modules"), join(folder, "node_modules"))
+  await writeFile(join(folder, "package.json"), '{"type":"module"}')
+  await writeFile(join(folder, "send.ts"), program?.text ?? "")
+  const keyPair = newKeyPair()
+  await writeFile(join(folder, "key.json"), JSON.stringify([...keyPair]))
+  await fund(instance, (await createKeyPairSignerFromBytes(keyPair)).address)
+  const env = {
+    API_KEY: await give("API_KEY", instance, new Map()),
+    KEYPAIR_FILE: "key.json",
+    RECIPIENT: await newAddress(),
+  }
+  const run = startProcess(process.execPath, ["send.ts"], { cwd: folder, env })
+  expect([await run.exited, run.stderr()]).toEqual([0, ""])
+  expect(run.stdout()).toMatch(/^(?:confirmed|finalized) [1-9A-HJ-NP-Za-km-z]{86,88}\n$/)
+}, 60_000)

@@ -1,0 +1,273 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { startProcess } from "@svc/testing"
+import { z } from "zod"
+import { beforeAll, describe, expect, test } from "vitest"
+import { type Corpus, loadCorpus } from "../../src/corpus.ts"
+
+const app = join(import.meta.dirname, "../..")
+const root = join(app, "../..")
+const content = join(app, "content")
+const read = (path: string): string => readFileSync(join(root, path), "utf8")
+const page = (name: string): string => readFileSync(join(content, name), "utf8")
+
+/** The text of a page below a heading, down to the next one of that rank. */
+const below = (name: string, heading: string): string => {
+  const [, rest] = page(name).split(`\n## ${heading}\n`)
+  if (rest === undefined) throw new Error(`${name} has no heading "${heading}"`)
+  return rest.split(/\n## /)[0] ?? ""
+}
+
+/** Cells of the tables in a text, without header rows and without the marks of inline code. */
+const rows = (text: string): string[][] =>
+  [...text.matchAll(/^\|(.*)\|$/gm)]
+    .map(([, row = ""]) => row.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("`", "")))
+    .filter((cells, index, all) => !/^-+$/.test(cells[0] ?? "") && !/^-+$/.test(all[index + 1]?.[0] ?? ""))
+
+const services = [
+  { name: "Platform API", folder: "platform-api" },
+  { name: "Transaction relay", folder: "relay" },
+  { name: "Documentation server", folder: "docs-server" },
+] as const
+
+const errorTable = z.object({ errors: z.object({ rows: z.record(z.string(), z.object({ status: z.int() })) }) })
+
+describe.each(services)("$name", ({ name, folder }) => {
+  test("errors.md has one row for each of its codes, with the status", async () => {
+    const module: unknown = await import(join(root, "apps", folder, "src/errors.ts"))
+    const codes = Object.entries(errorTable.parse(module).errors.rows).map(([code, { status }]) => `${code} ${status}`)
+    const told = rows(below("errors.md", name))
+      .filter(([code = ""]) => /^[a-z][a-z0-9_-]+$/.test(code))
+      // A code of two statuses is made with the first; the other is chosen where it is thrown.
+      .map(([code, status]) => `${code} ${status?.split(", ")[0]}`)
+    expect(told.toSorted()).toEqual(codes.toSorted())
+  })
+
+  test("configuration.md has every variable that it reads, and no other", () => {
+    const source = read(`apps/${folder}/src/config.ts`)
+    const variables = [...source.matchAll(/^ +([A-Z][A-Z0-9_]+): \w+/gm)].map(([, variable = ""]) => variable)
+    const told = (heading: string) => rows(below("configuration.md", heading)).map(([variable = ""]) => variable)
+    const known = new Set([...told("Every service"), ...told(name)])
+    expect(variables.filter((variable) => !known.has(variable))).toEqual([])
+    expect(told(name)).toEqual(told(name).filter((variable) => variables.includes(variable)))
+  })
+
+  test("its variables are described with their defaults", () => {
+    const source = read(`apps/${folder}/src/config.ts`)
+    const own = new Map(rows(below("configuration.md", name)).map(([variable, value]) => [variable, value]))
+    const wrong = [
+      ...source.matchAll(/^ +(SVC_[A-Z_]+): .*?(?:default: |\()("[\w-]*"|[\d_]+|true|false)[,) ]/gm),
+    ].flatMap(([, variable = "", value = ""]) => {
+      const wanted = value.replaceAll(/["_]/g, (mark) => (mark === "_" && /[a-z]/.test(value) ? "_" : ""))
+      const told = own.get(variable)
+      return told === undefined || told.split(" ")[0] === wanted ? [] : [`${variable}: ${told}, not ${wanted}`]
+    })
+    expect(wrong).toEqual([])
+  })
+})
+
+test("every path of the platform API and the relay is in the pages", () => {
+  const all = [
+    "agents.md",
+    "keys.md",
+    "registry.md",
+    "sessions.md",
+    "records.md",
+    "relay.md",
+    "limits.md",
+    "operations.md",
+    "skill.md",
+  ]
+    .map(page)
+    .join("\n")
+  const documented = z.object({ paths: z.record(z.string(), z.unknown()) })
+  const missing = ["platform-api", "relay"].flatMap((folder) => {
+    const { paths } = documented.parse(JSON.parse(read(`apps/${folder}/openapi.json`)))
+    return Object.keys(paths)
+      .map((path) => path.replaceAll(/\{(\w+)\}/g, ":$1"))
+      .filter((path) => !all.includes(path) && !path.startsWith("/api/auth/keys"))
+  })
+  expect(missing).toEqual([])
+})
+
+const run = async (...args: string[]) => {
+  const program = startProcess(process.execPath, args, { cwd: root })
+  return { exit: await program.exited, stdout: program.stdout() }
+}
+
+/** The codes that sources make errors with. */
+const codesIn = (folder: string, pattern: RegExp): string[] => {
+  const files = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".ts"),
+  )
+  const found = files.flatMap((file) => [...read(join(folder, file)).matchAll(pattern)].map(([, code = ""]) => code))
+  return [...new Set(found)].toSorted()
+}
+
+const codesOf = (heading: string): string[] =>
+  rows(below("errors.md", heading))
+    .map(([code = ""]) => code)
+    .filter((code) => /^[a-z-]+$/.test(code))
+    .toSorted()
+
+test("records.md has the fields that the platform API's document gives each record, nullable ones marked", () => {
+  const property = z.looseObject({ type: z.union([z.string(), z.array(z.string())]).optional() })
+  const { components } = z
+    .object({
+      components: z.object({
+        schemas: z.record(z.string(), z.looseObject({ properties: z.record(z.string(), property).optional() })),
+      }),
+    })
+    .parse(JSON.parse(read("apps/platform-api/openapi.json")))
+  const told = rows(below("records.md", "Fields")).filter(([record = ""]) => /^[A-Z][a-z ]*$/.test(record))
+  expect(told.map(([record]) => record)).toEqual([
+    "Spec",
+    "Spec version",
+    "Build",
+    "Deployment",
+    "Deployment event",
+    "Run",
+  ])
+  for (const [record = "", fields = ""] of told) {
+    const name = record.replaceAll(/ (\w)/g, (_, letter: string) => letter.toUpperCase())
+    const wanted = Object.entries(components.schemas[name]?.properties ?? {}).map(([field, { type }]) =>
+      Array.isArray(type) && type.includes("null") ? `${field}?` : field,
+    )
+    expect({ record, fields: fields.replaceAll(/ \([^)]*\)/g, "").split(", ") }).toEqual({ record, fields: wanted })
+  }
+})
+
+describe("command line", () => {
+  test("its page has every command of svc --help, and no other", async () => {
+    const { stdout } = await run("apps/cli/src/main.ts", "--help")
+    const commands = [...stdout.matchAll(/^ +svc ((?:[a-z]+ ?)+)/gm)].map(([, command = ""]) => command.trim())
+    const told = rows(below("command-line.md", "Commands")).map(
+      ([command = ""]) => /^svc ((?:[a-z]+ ?)*)/.exec(command)?.[1]?.trim() ?? "",
+    )
+    expect([...new Set(told)].filter((command) => command !== "").toSorted()).toEqual([...new Set(commands)].toSorted())
+  })
+
+  test("its page has every option, and no other", () => {
+    const options = [...read("apps/cli/src/options.ts").matchAll(/^ {2}"?([a-z-]+)"?: \{/gm)].map(
+      ([, name = ""]) => name,
+    )
+    const told = new Set(page("command-line.md").match(/(?<=[` ]--)[a-z-]+/g))
+    // npm's own option.
+    told.delete("global")
+    expect([...told].toSorted()).toEqual(options.toSorted())
+  })
+
+  test("errors.md has every code of its own", () => {
+    expect(codesOf("Command line")).toEqual(codesIn("apps/cli/src", /CliError\(\s*"([a-z-]+)"/g))
+  })
+})
+
+describe("operator commands", () => {
+  test("operations.md has every one, and no other", async () => {
+    const { stdout } = await run("apps/platform-api/src/main.ts", "help")
+    const { error } = z.object({ error: z.string() }).parse(JSON.parse(stdout))
+    const commands = error
+      .slice(error.indexOf("the commands are: ") + 18)
+      .split(", ")
+      .map((usage) => /^[a-z-]+(?: [a-z]+)?/.exec(usage)?.[0] ?? usage)
+    const told = rows(below("operations.md", "Operator commands")).map(
+      ([command = ""]) => /^node src\/main\.ts ([a-z-]+(?: [a-z]+)?)/.exec(command)?.[1] ?? command,
+    )
+    expect(told.toSorted()).toEqual(commands.toSorted())
+  })
+
+  test("errors.md has every code of theirs", () => {
+    const made = codesIn("apps/platform-api/src", /CommandError\(\s*"([a-z-]+)"/g)
+    const rendered = codesIn("apps/platform-api/src/operator", /\bcode: "([a-z-]+)"/g)
+    expect(codesOf("Operator commands")).toEqual([...new Set([...made, ...rendered])].toSorted())
+  })
+})
+
+test("files and commands of the repository that the pages name exist", () => {
+  const texts = readdirSync(content, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".md"))
+    .map(page)
+    .join("\n")
+  const files = new Set(texts.match(/(?<=[`\s])(?:apps|packages|infra|docs|scripts)\/[\w./-]*\w/g))
+  // Made when the platform API first runs.
+  files.delete("apps/platform-api/.data")
+  expect([...files].filter((file) => !existsSync(join(root, file)))).toEqual([])
+  const { scripts } = z.object({ scripts: z.record(z.string(), z.string()) }).parse(JSON.parse(read("package.json")))
+  const commands = [...texts.matchAll(/npx -y pnpm@12 ([a-z][\w-]*)/g)].map(([, command = ""]) => command)
+  expect(commands.filter((command) => !Object.hasOwn(scripts, command))).toEqual([])
+})
+
+describe("links", () => {
+  const base = "http://docs.test"
+  let corpus: Corpus
+  beforeAll(async () => {
+    const fill = { base_url: base, api_url: "http://api.test", relay_url: "http://relay.test" }
+    corpus = await loadCorpus(content, { fill })
+  })
+
+  const wellKnown = ["mcp.json", "mcp/server-card.json", "agent-skills/index.json"].map((path) => `.well-known/${path}`)
+  const routes = new Set([
+    "mcp",
+    "mcp/sse",
+    "llms.txt",
+    "llms-full.txt",
+    "openapi.json",
+    "health",
+    "cli/svc.tgz",
+    ...wellKnown,
+  ])
+
+  const resolves = (path: string, anchor: string | undefined): boolean => {
+    if (routes.has(path)) return true
+    const skill = /^skills\/([\w-]+)\/SKILL\.md$/.exec(path)?.[1]
+    if (skill !== undefined) return corpus.skills.has(skill)
+    const found = corpus.pages.get(path.replace(/\.md$/, ""))
+    return found !== undefined && (anchor === undefined || found.sections.some((section) => section.anchor === anchor))
+  }
+
+  test("every address of this server that a page or skill names leads somewhere, anchors included", () => {
+    const texts = [
+      ...[...corpus.pages.values()].map(({ slug, markdown }) => ({ name: slug, text: markdown })),
+      ...[...corpus.skills.values()].map(({ name, text }) => ({ name: `skills/${name}`, text })),
+    ]
+    const broken = texts.flatMap(({ name, text }) =>
+      [...text.matchAll(/http:\/\/docs\.test\/([\w./-]*[\w/-])(?:#([\w-]+))?/g)]
+        .filter(([, path = "", anchor]) => !resolves(path, anchor))
+        .map(([link]) => `${name}: ${link}`),
+    )
+    expect(broken).toEqual([])
+  })
+
+  test("links between pages are whole addresses, so that they work from wherever a page is read", () => {
+    const relative = [...corpus.pages.values()].flatMap(({ slug, markdown }) =>
+      [...markdown.matchAll(/\]\((?!http)([^)]+)\)/g)].map(([, link]) => `${slug}: ${link}`),
+    )
+    expect(relative).toEqual([])
+  })
+
+  test("every page is reached from the overview", () => {
+    const linked = new Set(
+      [...(corpus.pages.get("index")?.markdown ?? "").matchAll(/docs\.test\/([\w-]+)\.md/g)].map(([, slug]) => slug),
+    )
+    expect([...corpus.pages.keys()].filter((slug) => slug !== "index" && !linked.has(slug))).toEqual([])
+  })
+})
+
+test("every page has a title and a description, every skill a name that is its folder's", async () => {
+  const { pages, skills, warnings } = await loadCorpus(content)
+  expect([...skills.keys()].toSorted()).toEqual(["svc", "svc-build", "svc-consume"])
+  expect(skills.size).toBe(readdirSync(join(content, "skills")).length)
+  for (const { slug, markdown } of pages.values()) {
+    const frontMatter =
+      slug === "skill"
+        ? /^---\nname: svc-platform\ndescription: .+\nversion: 1\.0\.0\n---\n/
+        : /^---\ntitle: .+\ndescription: .{40,200}\n---\n/
+    expect({ slug, frontMatter: frontMatter.test(markdown) }).toEqual({ slug, frontMatter: true })
+  }
+  for (const { name, text, description } of skills.values()) {
+    expect(name).toMatch(/^[a-z]+(?:-[a-z]+)*$/)
+    expect(description.length).toBeLessThanOrEqual(1024)
+    expect(text.split("\n").length).toBeLessThan(500)
+  }
+  expect(warnings).toEqual([])
+})
