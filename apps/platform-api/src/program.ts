@@ -21,7 +21,8 @@ const operate = async ({ args, env, wallClock, now, randomBytes }: World): Promi
       close = opened.database.close
       return { queries: opened.database.within(commandMs), applied: opened.applied }
     }
-    console.log(JSON.stringify(await runCommand(args, { database, wallClock, randomBytes })))
+    const relayUrl = () => readSettings(env).SVC_RELAY_URL
+    console.log(JSON.stringify(await runCommand(args, { database, relayUrl, wallClock, randomBytes })))
   } catch (error) {
     console.log(JSON.stringify(failureOf(error)))
     process.exitCode = 1
