@@ -268,10 +268,12 @@ export const journey = async (instance: Instance, step: RunStep): Promise<void> 
 
   await take(
     {
-      does: "The logs of all services are read",
+      does: "The services are stopped, and all that they logged is read",
       proves: "no key, no token, no transaction and no whole signature was written anywhere",
     },
     async () => {
+      // Stopping writes out the last lines.
+      await instance.stop()
       const log = instance.log()
       for (const route of ["/api/agents/signup", "/ws/sessions", "/transactions/v1/send"])
         assert.ok(log.includes(route))
