@@ -1,9 +1,9 @@
 // `pnpm start`: every service of this repository, wired to each other, until Ctrl-C.
-import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
-import { delimiter, join } from "node:path"
+import { join } from "node:path"
 
 import { services } from "../infra/services.ts"
+import { buildTool } from "./build-tool.ts"
 import { planStart } from "./start-plan.ts"
 import { portIsFree, supervise } from "./supervise.ts"
 
@@ -28,18 +28,10 @@ if (refusals.length > 0) {
   process.exit(1)
 }
 
-// The documentation server hands out the command-line tool. The build is skipped when nothing of it has changed.
-if (existsSync(join(root, "apps/cli/package.json"))) {
-  const path = [join(root, "node_modules/.bin"), process.env["PATH"]].join(delimiter)
-  const build = spawnSync("turbo", ["run", "build", "--filter=@svc/cli", "--output-logs=errors-only"], {
-    cwd: root,
-    env: { ...process.env, PATH: path, TURBO_TELEMETRY_DISABLED: "1" },
-    encoding: "utf8",
-  })
-  if (build.status !== 0) {
-    console.error(`${build.stdout}${build.stderr}the command-line tool could not be built`)
-    process.exit(1)
-  }
+const buildFault = buildTool(root)
+if (buildFault !== undefined) {
+  console.error(buildFault)
+  process.exit(1)
 }
 
 const running = supervise(planned, { root, write: say, patienceMs: 120_000 })

@@ -16,4 +16,7 @@ app.get("/query", async (c) => {
 })
 app.get("/schema", (c) => c.body(new Uint8Array(schema), 200, { "content-type": "application/json" }))
 
+const list = process.env["LIST_SQL"] ?? ""
+app.get("/list", async (c) => c.json(await sql.unsafe(list, [1, 51, 0], { prepare: true })))
+
 serve({ fetch: app.fetch, hostname: "127.0.0.1", port: Number(process.env["PORT"]) }, () => console.log('"listening"'))

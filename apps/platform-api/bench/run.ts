@@ -3,47 +3,8 @@ import { readFileSync, rmSync, mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { freePort, startPostgres, startProcess } from "@svc/testing"
-import autocannon from "autocannon"
-
-const app = fileURLToPath(new URL("..", import.meta.url))
-const seconds = Number(process.env["SVC_BENCH_SECONDS"] ?? "4")
-const rounds = 3
-
-const start = async (file: string, env: Record<string, string>) => {
-  const port = await freePort()
-  const began = performance.now()
-  const program = startProcess(process.execPath, [file], { cwd: app, env: { PORT: String(port), ...env } })
-  await program.waitFor(/"listening"/)
-  return { program, url: `http://127.0.0.1:${port}`, startMs: performance.now() - began }
-}
-
-const startService = async (env: Record<string, string>) => {
-  const service = await start("src/main.ts", env)
-  const health = await fetch(`${service.url}/health`)
-  if (health.status !== 200) throw new Error("the service is not healthy")
-  return service
-}
-
-const rate = async (url: string, headers: Record<string, string> = {}): Promise<number> => {
-  const result = await autocannon({ url, headers, connections: 32, duration: seconds })
-  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${url}: ${result.non2xx} answers that are not 2xx`)
-  return result["2xx"] / result.duration
-}
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
-
-/** Both under load in turns, so that what else the machine does meets both. */
-const compare = async (what: string, goal: number, ours: () => Promise<number>, bare: () => Promise<number>) => {
-  const ratios: number[] = []
-  const rates: number[] = []
-  for (let round = 0; round < rounds; round++) {
-    const [one, other] = [await ours(), await bare()]
-    ratios.push(one / other)
-    rates.push(one)
-  }
-  console.log(`${what}: ${median(ratios).toFixed(2)} (goal ${goal}), ${Math.round(median(rates))} a second`)
-}
+import { startPostgres, startProcess } from "@svc/testing"
+import { app, compare, rate, start, startService } from "./measure.ts"
 
 const server = await startPostgres()
 const folder = mkdtempSync(join(tmpdir(), "svc-bench-"))

@@ -5,12 +5,15 @@ import type { AppEnv } from "./auth/guard.ts"
 import { DatabaseUnavailable } from "./db/errors.ts"
 import { errors, renderError } from "./errors.ts"
 import { agentRoutes } from "./routes/agents.ts"
+import { buildRoutes } from "./routes/builds.ts"
 import { closedRoutes } from "./routes/closed.ts"
+import { deploymentRoutes } from "./routes/deployments.ts"
 import type { Api } from "./routes/endpoint.ts"
 import { healthRoutes } from "./routes/health.ts"
 import { keyRoutes } from "./routes/keys.ts"
-import { recordRoutes } from "./routes/records.ts"
 import { registryRoutes } from "./routes/registry.ts"
+import { runRoutes } from "./routes/runs.ts"
+import { specRoutes } from "./routes/specs.ts"
 import { sessionRoutes } from "./routes/ws-sessions.ts"
 import type { Services } from "./services.ts"
 
@@ -95,7 +98,10 @@ export const createApp = (services: Services): Api => {
   keyRoutes(api, services, { path: "/api/agents/me/keys", policy: "agentAccount", kind: "ak" })
   keyRoutes(api, services, { path: "/api/auth/keys", policy: "humanKeys", kind: "sk" })
   sessionRoutes(api, services)
-  recordRoutes(api, services)
+  specRoutes(api, services)
+  buildRoutes(api, services)
+  deploymentRoutes(api, services)
+  runRoutes(api, services)
   closedRoutes(api, services)
 
   const document = JSON.stringify(describe(api, services))

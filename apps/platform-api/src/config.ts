@@ -17,6 +17,7 @@ export const readSettings = (env: Readonly<Record<string, string | undefined>>) 
       SVC_LOG_LEVEL: oneOf(["debug", "info", "warn", "error", "silent"], "info"),
       SVC_TRUSTED_PROXY_CIDRS: cidrs(),
       SVC_API_URL: url({ default: undefined }),
+      SVC_RELAY_URL: url({ default: "http://localhost:4002" }),
       SVC_SESSION_ISSUER: text({ default: "svc-platform" }),
       SVC_SESSION_SIGNING_KEY: secret({ default: undefined }),
       SVC_SESSION_SIGNING_KEY_FILE: text({ default: undefined }),

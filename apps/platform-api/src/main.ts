@@ -1,35 +1,25 @@
+import { mkdirSync } from "node:fs"
 import { randomBytes, randomUUID } from "node:crypto"
-import { runService } from "@svc/http"
-import { readSettings } from "./config.ts"
-import { openDatabase } from "./db/open.ts"
-import { runCommand } from "./operator/commands.ts"
-import { failureOf } from "./operator/failure.ts"
-import { startService } from "./serve.ts"
+import { enableCompileCache } from "node:module"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 
-const wallClock = () => Date.now()
-const now = () => performance.now()
-const commandMs = 600_000
+const dataFolder = process.env["SVC_DATA_DIR"]?.trim() || fileURLToPath(new URL("../.data", import.meta.url))
 
-const operate = async (args: readonly string[]): Promise<void> => {
-  let close: (() => Promise<void>) | undefined
-  try {
-    const database = async () => {
-      const opened = await openDatabase(readSettings(process.env), { statementMs: 0, now })
-      close = opened.database.close
-      return { queries: opened.database.within(commandMs), applied: opened.applied }
-    }
-    console.log(JSON.stringify(await runCommand(args, { database, wallClock, randomBytes })))
-  } catch (error) {
-    console.log(JSON.stringify(failureOf(error)))
-    process.exitCode = 1
-  } finally {
-    await close?.()
-  }
-}
+// Compiled code is kept in the data folder, where nobody else can put any: it saves a third of the start and 30 MB. Set
+// before the program is imported; a folder that can't be written only means a slower start.
+try {
+  mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
+  enableCompileCache(join(dataFolder, "compile-cache"))
+} catch {}
 
-const args = process.argv.slice(2)
-if (args.length > 0) await operate(args)
-else {
-  const outside = { wallClock, now, randomBytes, randomId: randomUUID, terminal: process.stdout.isTTY }
-  await runService(() => startService(readSettings(process.env), outside))
-}
+const { run } = await import("./program.ts")
+await run({
+  args: process.argv.slice(2),
+  env: process.env,
+  wallClock: () => Date.now(),
+  now: () => performance.now(),
+  randomBytes,
+  randomId: randomUUID,
+  terminal: process.stdout.isTTY,
+})

@@ -47,7 +47,12 @@ describe.each(databaseKinds)("commands on %s", (kind) => {
   const told = async (line: string) => {
     const database = async () => ({ queries: service.database(), applied: 0 })
     try {
-      const printed = await runCommand(line.split(" "), { database, wallClock: Date.now, randomBytes })
+      const printed = await runCommand(line.split(" "), {
+        database,
+        relayUrl: () => "",
+        wallClock: Date.now,
+        randomBytes,
+      })
       return JSON.parse(JSON.stringify(printed))
     } catch (error) {
       return failureOf(error)

@@ -27,8 +27,12 @@ export const createApp = (parts: AppParts) => {
   const { log, now, requestId, transactions, draining } = parts
   const app = new Hono<RelayEnv>()
   const onBug = (error: unknown): void => {
-    // Only the stack: what else an error carries could be the transaction.
-    log.error({ stack: error instanceof Error ? error.stack : String(error) }, "a request failed")
+    // Only its name and where it happened: what else an error carries, its message too, could be the transaction.
+    const [name, stack = ""] = error instanceof Error ? [error.name, error.stack] : [typeof error]
+    log.error(
+      { error: name, stack: stack.split("\n").filter((line) => line.startsWith("    at ")) },
+      "a request failed",
+    )
   }
   let running = 0
   let onIdle = () => {}

@@ -2,6 +2,7 @@ import { connect } from "node:net"
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest"
 import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
 import { type Relay, startIssuer, startRelay } from "./fixture.ts"
+import { anySigner, memo, signedTransaction } from "./transactions.ts"
 
 let rpc: FakeRpc
 let relay: Relay
@@ -46,6 +47,30 @@ test("other methods are 405 with Allow, and preflights are answered for any orig
       expect(preflight.headers.get("access-control-expose-headers")).toContain(name)
     }
   }
+})
+
+test("a bug is a 500 that tells nothing, on send with what became of the transaction, and logged without its message", async () => {
+  const secret = "do-not-log-this"
+  const authorize = () => Promise.reject(new TypeError(secret))
+  const lines: unknown[] = []
+  relay = await startRelay(rpc.url, { auth: { authorize }, lines })
+  const answer = await relay.post("send", {})
+  expect(answer).toMatchObject({ status: 500, body: { code: "internal_error", submissionState: "not_submitted" } })
+  expect(answer.text + JSON.stringify(lines)).not.toContain(secret)
+  expect(lines).toContainEqual([expect.objectContaining({ error: "TypeError" }), "a request failed"])
+})
+
+test("a bug after the provider was called leaves a send unknown, with its signature", async () => {
+  const fail = (): never => {
+    throw new Error("a bug")
+  }
+  const metrics = { begin: () => {}, end: () => {}, denied: () => {}, upstream: fail }
+  relay = await startRelay(rpc.url, { metrics })
+  const transaction = await signedTransaction(await anySigner(), [memo(new Uint8Array(2))])
+  const answer = await relay.post("send", { transaction })
+  expect(answer).toMatchObject({ status: 500, body: { code: "internal_error", submissionState: "unknown" } })
+  expect(answer.body.signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/)
+  expect(answer.headers.get("x-svc-upstream-attempted")).toBe("true")
 })
 
 test("paths are exact", async () => {

@@ -7,7 +7,7 @@ export type Values = Map<string, string>
 const placeholder = /^<([A-Z][A-Z0-9_]*)>$/
 // Different with every run, yet of one kind: only the kind is compared.
 const varying =
-  /^(?:expires_at|last_used_at|score|total|tokens|contextSlot|lastValidBlockHeight|blockHeight|slot|confirmations|confirmationStatus)$/
+  /^(?:expires_at|last_used_at|request_id|requestId|score|total|tokens|contextSlot|lastValidBlockHeight|blockHeight|slot|confirmations|confirmationStatus)$/
 
 const kindOf = (value: unknown): string => {
   if (typeof value !== "string") return value === null ? "null" : typeof value

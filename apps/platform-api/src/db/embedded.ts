@@ -58,6 +58,7 @@ export const openEmbeddedDatabase = async ({
   }
   return createDatabase({
     openPool: () => pool,
+    mayHang: false,
     listen: (channel, onNotice) => void client.listen(channel, onNotice),
     close: async () => lock.release(),
     now,

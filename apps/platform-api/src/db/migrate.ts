@@ -12,9 +12,10 @@ const lock = 7_264_911_301
 /**
  * Brings the tables up to date: every migration that is newer than the last one applied, all in one transaction, one
  * process at a time. Gives the number applied. A database that is ahead (a newer version runs beside this one) stays.
+ * @param folder another version's migrations
  */
-export const migrate = (queries: Queries): Promise<number> => {
-  const files = readMigrationFiles({ migrationsFolder })
+export const migrate = (queries: Pick<Queries, "transaction">, folder = migrationsFolder): Promise<number> => {
+  const files = readMigrationFiles({ migrationsFolder: folder })
   return queries.transaction(async (tx) => {
     await tx.execute(sql`select pg_advisory_xact_lock(${sql.raw(String(lock))})`)
     await tx.execute(sql`set local statement_timeout = 0`)

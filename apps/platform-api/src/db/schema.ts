@@ -3,10 +3,10 @@ import { orm, pg } from "./drizzle.ts"
 const { sql } = orm
 const { bigint, boolean, check, index, integer, pgTable, text, timestamp, uniqueIndex } = pg
 
-const bytea = pg.customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" })
+export const bytea = pg.customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" })
 
 // Answers show milliseconds, so nothing finer is stored: what was answered once compares equal for ever.
-const time = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: "date" })
+export const time = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: "date" })
 
 /** Whoever keys and records belong to: an agent (it has a profile) or a person (with an e-mail address). */
 export const users = pgTable(

@@ -8,10 +8,13 @@ import { readAst } from "../registry/read-ast.ts"
 import { changeKey, createUser, listAgents, listAudit, setAgentStatus } from "./accounts.ts"
 import { CommandError } from "./command-error.ts"
 import { type Publication, publish, unpublish } from "./publish.ts"
+import { importRecords } from "./records-import.ts"
 
 export type Surroundings = {
   /** Opens the database; called only by commands that need it. */
   readonly database: () => Promise<{ readonly queries: Queries; readonly applied: number }>
+  /** Where streams are served. */
+  readonly relayUrl: () => string
   /** Wall clock, in milliseconds since 1970. */
   readonly wallClock: () => number
   readonly randomBytes: (size: number) => Uint8Array
@@ -144,6 +147,14 @@ const commands: Readonly<Record<string, Command>> = {
   "key disable": { usage: "key disable ID", run: keyChange("disable") },
   "key enable": { usage: "key enable ID", run: keyChange("enable") },
   "key revoke": { usage: "key revoke ID", run: keyChange("revoke") },
+  "records import": {
+    usage: "records import FILE",
+    run: async ({ words: [file] }, { database, wallClock, randomBytes, relayUrl }) => {
+      const document = readFile(need(file, "FILE"))
+      const around = { at: new Date(wallClock()), randomBytes, relayUrl: relayUrl() }
+      return importRecords((await database()).queries, document, around)
+    },
+  },
   "audit list": {
     usage: "audit list [--limit N]",
     options: { limit: text },

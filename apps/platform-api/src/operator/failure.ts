@@ -6,7 +6,10 @@ import { CommandError } from "./command-error.ts"
 
 /** What an operator is told of a failure: `{error, code}`, and where in the file the fault is. */
 export const failureOf = (error: unknown): Readonly<Record<string, unknown>> => {
-  if (error instanceof CommandError) return { error: error.message, code: error.code }
+  if (error instanceof CommandError) {
+    const { message, code, details } = error
+    return { error: message, code, ...(details === undefined ? {} : { details }) }
+  }
   if (error instanceof AstError) {
     return { error: error.message, code: "invalid-ast", details: { path: error.path, reason: error.reason } }
   }

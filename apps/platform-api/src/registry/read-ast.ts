@@ -19,7 +19,7 @@ const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknow
  * The value of a JSON text. An integer that a double would not give back as it was written arrives as a bigint, for
  * parseAst to refuse with its path. Throws an AstError for a text that is no JSON, or names a member twice.
  */
-function parseExactJson(text: string): unknown {
+export function parseExactJson(text: string): unknown {
   try {
     const value = parseWithSource(text, (_key, item, { source }) =>
       typeof item === "number" && source !== undefined && isRounded(source, item) ? BigInt(source) : item,

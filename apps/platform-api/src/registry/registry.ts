@@ -47,6 +47,8 @@ export const registryChannel = "svc_registry"
 const unpackedBytes = 32 * 1024 * 1024
 const listsKept = 64
 const refreshMs = 1800
+// Rows read at once: the first load of a large registry must neither run out of time nor hold everything twice.
+const rowsAtOnce = 50
 
 const seen = (stack: PublishedStack, audience: Audience): boolean =>
   stack.visibility === "public" || (stack.visibility === "global" && audience === "keyed")
@@ -88,14 +90,19 @@ export const createRegistry = (database: Database): Registry => {
     // Read before the rows: what is published in between is met again with the next revision.
     const latest = state?.revision ?? 0
     if (latest === revision) return
-    const [ids, changed] = await Promise.all([
-      queries.run((db) => db.select({ id: stacks.id }).from(stacks)),
-      queries.run((db) => db.select().from(stacks).where(gt(stacks.revision, revision)).orderBy(asc(stacks.revision))),
-    ])
+    const ids = await queries.run((db) => db.select({ id: stacks.id }).from(stacks))
     const alive = new Set(ids.map(({ id }) => id))
-    for (const row of changed) alive.add(row.id)
     const next = new Map([...byId].filter(([id]) => alive.has(id)))
-    for (const row of changed) next.set(row.id, fromRow(row, unpack))
+    let rows: Row[]
+    let last = revision
+    do {
+      const newer = gt(stacks.revision, last)
+      rows = await database
+        .within(refreshMs)
+        .run((db) => db.select().from(stacks).where(newer).orderBy(asc(stacks.revision)).limit(rowsAtOnce))
+      for (const row of rows) next.set(row.id, fromRow(row, unpack))
+      last = rows.at(-1)?.revision ?? last
+    } while (rows.length === rowsAtOnce)
     byId = next
     sorted = [...next.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
     byName = new Map(sorted.map((stack) => [stack.name, stack]))

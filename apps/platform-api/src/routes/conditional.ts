@@ -8,8 +8,7 @@ export const matchesTag = (header: string | undefined, tags: readonly string[]):
   (header.trim() === "*" || header.split(",").some((entry) => tags.includes(entry.trim().replace(/^W\//, ""))))
 
 /** A caller's own data: may be kept, must be asked for again each time, and a 304 says that nothing changed. */
-export const sendOwn = (c: Context<AppEnv>, value: unknown, headers: Readonly<Record<string, string>> = {}) => {
-  const body = JSON.stringify(value)
+export const sendOwn = (c: Context<AppEnv>, body: string, headers: Readonly<Record<string, string>> = {}) => {
   const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 27)}"`
   const all = { ...headers, etag, "cache-control": "private, no-cache" }
   if (matchesTag(c.req.header("if-none-match"), [etag])) return c.body(null, 304, all)

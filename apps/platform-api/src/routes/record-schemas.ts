@@ -1,4 +1,6 @@
 import { z } from "@svc/openapi"
+import { buildStatuses, deploymentStatuses, runStatuses } from "../records/transitions.ts"
+import { schemaAnswer } from "./registry-schemas.ts"
 
 const id = z.int().positive()
 const time = z.iso.datetime()
@@ -19,6 +21,9 @@ export const spec = z
   })
   .openapi("Spec")
 
+/** As the registry's, but that a spec need not be served anywhere. */
+export const specSchema = schemaAnswer.extend({ websocket_url: optionalText })
+
 export const specVersion = z
   .object({
     id,
@@ -33,17 +38,7 @@ export const specVersion = z
   })
   .openapi("SpecVersion")
 
-const buildStatus = z.enum([
-  "pending",
-  "uploading",
-  "queued",
-  "building",
-  "pushing",
-  "deploying",
-  "completed",
-  "failed",
-  "cancelled",
-])
+const buildStatus = z.enum(buildStatuses)
 
 export const build = z
   .object({
@@ -62,20 +57,18 @@ export const build = z
   })
   .openapi("Build")
 
-export const buildWithEvents = build.extend({
-  events: z.array(
-    z.object({
-      id,
-      event_type: z.string(),
-      phase: optionalText,
-      previous_status: buildStatus.nullable(),
-      new_status: buildStatus.nullable(),
-      created_at: time,
-    }),
-  ),
+export const buildEvent = z.object({
+  id,
+  event_type: z.string(),
+  phase: optionalText,
+  previous_status: buildStatus.nullable(),
+  new_status: buildStatus.nullable(),
+  created_at: time,
 })
 
-const deploymentStatus = z.enum(["active", "updating", "stopped", "failed"])
+export const buildWithEvents = build.extend({ events: z.array(buildEvent) })
+
+const deploymentStatus = z.enum(deploymentStatuses)
 
 export const deployment = z
   .object({
@@ -111,7 +104,7 @@ export const run = z
   .object({
     id,
     workflow: z.string(),
-    status: z.enum(["queued", "running", "waiting", "cancelling", "succeeded", "failed", "cancelled"]),
+    status: z.enum(runStatuses),
     trigger: z.enum(["manual", "schedule", "event"]),
     spec_id: id.nullable(),
     deployment_id: id.nullable(),
@@ -125,14 +118,12 @@ export const run = z
   })
   .openapi("Run")
 
-export const runWithSteps = run.extend({
-  steps: z.array(
-    z.object({
-      name: z.string(),
-      status: z.enum(["queued", "running", "succeeded", "failed", "skipped"]),
-      started_at: optionalTime,
-      completed_at: optionalTime,
-      error_message: optionalText,
-    }),
-  ),
+export const runStep = z.object({
+  name: z.string(),
+  status: z.enum(["queued", "running", "succeeded", "failed", "skipped"]),
+  started_at: optionalTime,
+  completed_at: optionalTime,
+  error_message: optionalText,
 })
+
+export const runWithSteps = run.extend({ steps: z.array(runStep) })

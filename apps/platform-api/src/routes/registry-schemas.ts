@@ -17,7 +17,7 @@ const type = z.union([
   z.object({ name: z.string(), kind: z.literal("enum"), variants: z.array(z.string()) }),
 ])
 /** What a consumer of a stack needs to know. */
-export const schema = z
+const schema = z
   .object({ stack_name: z.string(), entities: z.array(entity), types: z.array(type) })
   .openapi("StackSchema")
 const head = { name: z.string(), description: z.string().nullable(), websocket_url: z.string() }

@@ -1,0 +1,132 @@
+// The service over a database as large as it is meant for, on a PostgreSQL server of its own: 100,000 agents, 300,000 keys,
+// 1,000 stacks of 100 kB, one agent with 1,000,000 builds. `node apps/platform-api/bench/scale.ts`, about three minutes.
+import { randomBytes } from "node:crypto"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { startPostgres } from "@svc/testing"
+import { insertKey } from "../src/auth/accounts.ts"
+import { migrate } from "../src/db/migrate.ts"
+import { openServerDatabase } from "../src/db/server.ts"
+import { publish } from "../src/operator/publish.ts"
+import { readAst } from "../src/registry/read-ast.ts"
+import { buildsSql } from "../src/routes/builds.ts"
+import { sampleStacks } from "../stacks/index.ts"
+import { loadDatabase, loadedSlug, loadStacks } from "./load.ts"
+import { compare, rate, start, startService } from "./measure.ts"
+
+const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`
+
+const server = await startPostgres()
+const folder = mkdtempSync(join(tmpdir(), "svc-bench-"))
+const env = {
+  DATABASE_URL: server.url,
+  SVC_DATA_DIR: folder,
+  SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
+  SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE: "0",
+}
+const database = openServerDatabase({
+  url: server.url,
+  statementMs: 0,
+  connections: 2,
+  now: () => performance.now(),
+})
+const queries = database.within(600_000)
+const stop = async (...services: readonly Awaited<ReturnType<typeof start>>[]) => {
+  for (const { program } of services) program.kill("SIGTERM")
+  await Promise.all(services.map(({ program }) => program.exited))
+}
+
+try {
+  let began = performance.now()
+  await migrate(queries)
+  await loadDatabase(server.url, { agents: 100_000, keysPerAgent: 3, builds: 1_000_000, shared: 1000 })
+  const sample = sampleStacks.find(({ name }) => name === "token-swaps")
+  if (sample === undefined) throw new Error("the sample is gone")
+  const stack = {
+    name: "bench",
+    description: null,
+    websocketUrl: "wss://streams.example/bench",
+    visibility: "public",
+    relay: false,
+    browserSend: false,
+  } as const
+  // Padded to 100 kB with what does not compress away.
+  const padding = Array.from({ length: 300 }, () => randomBytes(64).toString("hex"))
+  const ast = readAst(JSON.stringify({ ...JSON.parse(readFileSync(sample.file, "utf8")), padding }))
+  await publish(queries, { ...stack, ast }, new Date())
+  await loadStacks(server.url, 1000)
+  const { text: key } = await queries.transaction((tx) =>
+    insertKey(tx, { kind: "ak", userId: 1, name: "bench", createdAt: new Date() }, randomBytes),
+  )
+  console.log(`loaded in ${seconds(began)}`)
+
+  const service = await startService(env)
+  const kilobytes = () =>
+    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.program.pid}/status`, "utf8"))?.[1])
+  console.log(`start: ${Math.round(service.startMs)} ms (goal 3000), ${Math.round(kilobytes() / 1024)} MB`)
+
+  const authorization = { authorization: `Bearer ${key}` }
+  const schemaUrl = `${service.url}/api/registry/bench/schema`
+  const SCHEMA = Buffer.from(await (await fetch(schemaUrl)).arrayBuffer()).toString("base64")
+  const bare = await start("bench/bare.ts", {
+    DATABASE_URL: server.url,
+    SCHEMA,
+    SLUG: loadedSlug,
+    LIST_SQL: buildsSql.list,
+  })
+  const own = (path: string) => () => rate(`${service.url}${path}`, authorization)
+  const other = (path: string) => () => rate(`${bare.url}${path}`)
+  // Both warm before either counts.
+  await own("/api/agents/me")()
+  await other("/query")()
+  await compare("GET /api/agents/me to one prepared query", 0.8, own("/api/agents/me"), other("/query"))
+  await compare("GET /api/registry/:name/schema", 0.7, () => rate(schemaUrl), other("/schema"))
+  await compare("GET /api/builds, 50 of 1,000,000, to the same query", 0.5, own("/api/builds"), other("/list"))
+  await compare(
+    "GET /api/builds?offset=900000 to the first page",
+    0,
+    own("/api/builds?offset=900000"),
+    own("/api/builds"),
+  )
+
+  const enough = new AbortController()
+  let published = 0
+  const publisher = (async () => {
+    while (!enough.signal.aborted) {
+      const changed = { ...ast, ast_version: `0.0.${published + 2}` }
+      await publish(
+        queries,
+        {
+          ...stack,
+          name: `bench-${(published % 50) + 1}`,
+          websocketUrl: `wss://streams.example/bench-${(published % 50) + 1}`,
+          ast: changed,
+        },
+        new Date(),
+      )
+      published++
+    }
+  })()
+  began = performance.now()
+  const during = await rate(schemaUrl)
+  enough.abort()
+  await publisher
+  console.log(
+    `GET /api/registry/:name/schema while stacks are published: ${Math.round(during)} a second, ${published} published in ${seconds(began)}`,
+  )
+  console.log(`memory after all that: ${Math.round(kilobytes() / 1024)} MB`)
+
+  const second = await startService(env)
+  const both = () =>
+    Promise.all([service, second].map(({ url }) => rate(`${url}/api/agents/me`, authorization, 16))).then(
+      ([one = 0, two = 0]) => one + two,
+    )
+  await both()
+  await compare("two replicas to one", 1, both, own("/api/agents/me"))
+  await stop(service, second, bare)
+} finally {
+  await database.close()
+  await server.stop()
+  rmSync(folder, { recursive: true, force: true })
+}

@@ -1,0 +1,42 @@
+import { flushCompileCache } from "node:module"
+import { runService } from "@svc/http"
+import { readSettings } from "./config.ts"
+import { openDatabase } from "./db/open.ts"
+import { runCommand } from "./operator/commands.ts"
+import { failureOf } from "./operator/failure.ts"
+import { type Outside, startService } from "./serve.ts"
+
+type World = Outside & {
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+const commandMs = 600_000
+
+const operate = async ({ args, env, wallClock, now, randomBytes }: World): Promise<void> => {
+  let close: (() => Promise<void>) | undefined
+  try {
+    const database = async () => {
+      const opened = await openDatabase(readSettings(env), { statementMs: 0, now })
+      close = opened.database.close
+      return { queries: opened.database.within(commandMs), applied: opened.applied }
+    }
+    const relayUrl = () => readSettings(env).SVC_RELAY_URL
+    console.log(JSON.stringify(await runCommand(args, { database, relayUrl, wallClock, randomBytes })))
+  } catch (error) {
+    console.log(JSON.stringify(failureOf(error)))
+    process.exitCode = 1
+  } finally {
+    await close?.()
+  }
+}
+
+/** Runs an operator command when there is one, else the service until it is told to stop. */
+export const run = async (world: World): Promise<void> => {
+  if (world.args.length > 0) return operate(world)
+  await runService(async () => {
+    const service = await startService(readSettings(world.env), world)
+    flushCompileCache()
+    return service
+  })
+}

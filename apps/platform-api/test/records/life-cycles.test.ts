@@ -1,0 +1,265 @@
+import { sql } from "drizzle-orm"
+import fc from "fast-check"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { DatabaseUnavailable } from "../../src/db/errors.ts"
+import { databaseKinds, startTestService, type TestService } from "../service.ts"
+import { countRows, idOf, importInto } from "./importing.ts"
+import { manyBuilds, sampleDocument } from "./sample-document.ts"
+
+// Written down a second time, on purpose: arrows as the documentation has them.
+const arrows: Readonly<Record<string, string>> = {
+  build: `pending>uploading uploading>queued queued>building building>pushing pushing>deploying deploying>completed
+    pending>failed uploading>failed queued>failed building>failed pushing>failed deploying>failed
+    pending>cancelled uploading>cancelled queued>cancelled building>cancelled pushing>cancelled deploying>cancelled`,
+  deployment: `>active >updating >stopped >failed active>updating active>stopped active>failed updating>active
+    updating>failed updating>stopped stopped>updating failed>updating failed>stopped`,
+  run: `queued>running queued>cancelled running>waiting running>succeeded running>failed running>cancelling
+    waiting>running waiting>failed waiting>cancelled cancelling>cancelled cancelling>failed`,
+}
+const start: Readonly<Record<string, string>> = { build: "pending", deployment: "", run: "queued" }
+const finished = new Set(["completed", "succeeded", "failed", "cancelled"])
+const kinds = ["build", "deployment", "run"] as const
+type Kind = (typeof kinds)[number]
+
+const statusesOf = (kind: Kind) => [...new Set((arrows[kind] ?? "").split(/[\s>]+/).filter(Boolean))]
+const isArrow = (kind: Kind, from: string, to: string) => (arrows[kind] ?? "").split(/\s+/).includes(`${from}>${to}`)
+
+type Step = { readonly status: string; readonly seconds: number }
+const at = (seconds: number) => new Date(Date.UTC(2026, 10, 20) + seconds * 1000).toISOString()
+
+/** Statuses in any order, a good half of them such as may follow. */
+const walk = (kind: Kind) =>
+  fc
+    .array(fc.record({ pick: fc.nat(20), lawful: fc.integer({ min: 0, max: 9 }), seconds: fc.nat(5) }), {
+      maxLength: 9,
+    })
+    .map((choices) => {
+      let current = start[kind] ?? ""
+      let clock = 0
+      return choices.map(({ pick, lawful, seconds }): Step => {
+        const all = [...statusesOf(kind), "unheard-of"]
+        const next = all.filter((to) => isArrow(kind, current, to))
+        const from = lawful > 0 && next.length > 0 ? next : all
+        current = from[pick % from.length] ?? "unheard-of"
+        clock += seconds
+        return { status: current, seconds: clock }
+      })
+    })
+
+describe.each(databaseKinds)("life cycles of records on %s", (database) => {
+  let service: TestService
+  let base: Awaited<ReturnType<typeof importInto>>
+  let ownerId: number
+  beforeAll(async () => {
+    service = await startTestService(database)
+    const owner = await service.signUp()
+    base = await importInto(service, sampleDocument(owner.slug))
+    const [row] = await query<{ user_id: number }>("select user_id from agent_profiles where slug = $1", [owner.slug])
+    ownerId = row?.user_id ?? 0
+  })
+  afterAll(() => service.close())
+
+  const query = <Row>(text: string, values: readonly unknown[] = []) => service.database().query<Row>(text, values)
+
+  const begin = async (kind: Kind): Promise<number> => {
+    const spec = idOf(base.specs, "spec")
+    const insert = {
+      build:
+        "insert into builds (owner_id, spec_id, status, created_at) values ($1, $2, 'pending', $3::timestamptz) returning id",
+      run: "insert into runs (owner_id, spec_id, workflow, status, trigger, attempt, created_at) values ($1, $2, 'w', 'queued', 'manual', 1, $3::timestamptz) returning id",
+      // One statement makes the deployment and a first event that changes nothing the property looks at later.
+      deployment:
+        "insert into deployments (owner_id, spec_id, websocket_url, branch) values ($1, $2, 'ws://x', $3) returning id",
+    }[kind]
+    const [row] = await query<{ id: number }>(insert, [ownerId, spec, at(0)])
+    return row?.id ?? 0
+  }
+
+  const addEvent = (kind: Kind, id: number, { status, seconds }: Step) =>
+    query(
+      {
+        build:
+          "insert into build_events (build_id, event_type, new_status, created_at) values ($1, 'status', $2, $3::timestamptz)",
+        run: "insert into run_events (run_id, new_status, created_at) values ($1, $2, $3::timestamptz)",
+        deployment:
+          "insert into deployment_events (deployment_id, event_type, actor, new_status, created_at) values ($1, 'status', 'system', $2, $3::timestamptz)",
+      }[kind],
+      [id, status, at(seconds)],
+    )
+
+  const refusalOf = async (work: Promise<unknown>): Promise<string | undefined> => {
+    try {
+      await work
+      return undefined
+    } catch (error) {
+      // A refusal is the database's word on the statement, never an outage.
+      expect(error).not.toBeInstanceOf(DatabaseUnavailable)
+      return error instanceof Error && "code" in error ? String(error.code) : "?"
+    }
+  }
+
+  test.each(["build", "run"] as const)("a %s goes exactly where its table lets it", async (kind) => {
+    await fc.assert(
+      fc.asyncProperty(walk(kind), async (steps) => {
+        const id = await begin(kind)
+        let status = start[kind] ?? ""
+        let startedAt: string | null = null
+        let completedAt: string | null = null
+        for (const step of steps) {
+          const refused = await refusalOf(addEvent(kind, id, step))
+          expect([status, step.status, refused]).toEqual([
+            status,
+            step.status,
+            isArrow(kind, status, step.status) ? undefined : "23514",
+          ])
+          if (refused !== undefined) continue
+          status = step.status
+          startedAt ??= at(step.seconds)
+          if (finished.has(status)) completedAt = at(step.seconds)
+        }
+        const [row] = await query<{ status: string; started: string | null; completed: string | null }>(
+          `select status, to_json(started_at)::text as started, to_json(completed_at)::text as completed from ${kind}s where id = $1`,
+          [id],
+        )
+        const time = (text: string | null | undefined) =>
+          text === null || text === undefined ? null : new Date(JSON.parse(text)).toISOString()
+        expect([row?.status, time(row?.started), time(row?.completed)]).toEqual([status, startedAt, completedAt])
+        const events = await query<{ previous_status: string; new_status: string }>(
+          `select previous_status, new_status from ${kind}_events where ${kind}_id = $1 order by id`,
+          [id],
+        )
+        // Each event's previous status is the one before it, whatever the statement said.
+        expect(events.map((event) => event.previous_status)).toEqual(
+          [start[kind] ?? "", ...events.map((event) => event.new_status)].slice(0, events.length),
+        )
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test("a deployment goes exactly where its table lets it, from its first event on", async () => {
+    await fc.assert(
+      fc.asyncProperty(walk("deployment"), async (steps) => {
+        const lawful = steps.every((step, index) => isArrow("deployment", steps[index - 1]?.status ?? "", step.status))
+        const refused = await refusalOf(
+          service.database().transaction(async (tx) => {
+            const spec = idOf(base.specs, "spec")
+            await tx.execute(
+              sql`insert into deployments (owner_id, spec_id, websocket_url) values (${ownerId}, ${spec}, 'ws://x')`,
+            )
+            for (const step of steps) {
+              await tx.execute(sql`insert into deployment_events (deployment_id, event_type, actor, new_status, created_at)
+                values (currval('deployments_id_seq'), 'status', 'system', ${step.status}, ${at(step.seconds)}::timestamptz)`)
+            }
+          }),
+        )
+        // Without any event it would have no status.
+        expect([steps, refused]).toEqual([steps, lawful && steps.length > 0 ? undefined : "23514"])
+        if (refused !== undefined) return
+        const [row] = await query<{ status: string; first: boolean; last: boolean }>(
+          `select status, first_deployed_at is not distinct from $1::timestamptz as first, last_deployed_at is not distinct from $2::timestamptz as last
+           from deployments order by id desc limit 1`,
+          [steps.find(({ status }) => status === "active"), steps.findLast(({ status }) => status === "active")].map(
+            (step) => (step === undefined ? null : at(step.seconds)),
+          ),
+        )
+        expect(row).toEqual({ status: steps.at(-1)?.status, first: true, last: true })
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test("no statement moves a record past its events, and none begins half-way", async () => {
+    const build = idOf(base.builds, "build")
+    const [before] = await query("select * from builds where id = $1", [build])
+    const byHand = [
+      "update builds set status = 'completed'",
+      "update builds set phase = 'X'",
+      "update builds set started_at = null",
+      "update builds set completed_at = now()",
+      "update builds set owner_id = owner_id",
+      "update deployments set status = 'failed'",
+      "update deployments set first_deployed_at = null",
+      "update runs set status = 'succeeded'",
+      "update runs set attempt = 9",
+      "update specs set latest_version = 9",
+      "insert into builds (owner_id, spec_id, status, created_at) select owner_id, id, 'queued', now() from specs",
+      "insert into builds (owner_id, spec_id, status, created_at, started_at) select owner_id, id, 'pending', now(), now() from specs",
+      "insert into runs (owner_id, workflow, status, trigger, attempt, created_at) select owner_id, 'w', 'running', 'manual', 1, now() from specs",
+      "insert into deployments (owner_id, spec_id, websocket_url, status) select owner_id, id, 'ws://x', 'active' from specs",
+      "insert into specs (owner_id, name, entity_name, url_slug, latest_version, created_at, updated_at) select owner_id, name, entity_name, url_slug, 1, now(), now() from specs",
+      "update build_events set new_status = 'completed'",
+      "delete from build_events",
+      "truncate build_events",
+      "update deployment_events set message = 'x'",
+      "delete from deployment_events",
+      "truncate deployment_events",
+      "update run_events set created_at = now()",
+      "delete from run_events",
+      "truncate run_events",
+      "update spec_versions set state_name = 'x'",
+      "delete from spec_versions",
+    ]
+    const counts = await countRows(service)
+    for (const statement of byHand) {
+      expect([statement, await refusalOf(query(statement))]).toEqual([statement, "23001"])
+    }
+    expect(await countRows(service)).toEqual(counts)
+    expect((await query("select * from builds where id = $1", [build]))[0]).toEqual(before)
+  })
+
+  test("no record refers to one of another owner or spec, and nothing is shared with its owner", async () => {
+    const other = await service.signUp()
+    const foreign = await importInto(service, manyBuilds(other.slug, 1))
+    const spec = idOf(base.specs, "spec")
+    const foreignSpec = idOf(foreign.specs, "s")
+    const foreignBuild = idOf(foreign.builds, "b0")
+    const build = idOf(base.builds, "build")
+    const run = idOf(base.runs, "first")
+    const [version] = await query<{ id: number }>("select id from spec_versions where spec_id = $1", [foreignSpec])
+    const cases: readonly (readonly [string, readonly unknown[], string])[] = [
+      [
+        "insert into builds (owner_id, spec_id, status, created_at) values ($1, $2, 'pending', now())",
+        [ownerId, foreignSpec],
+        "23503",
+      ],
+      [
+        "insert into builds (owner_id, spec_id, spec_version_id, status, created_at) values ($1, $2, $3, 'pending', now())",
+        [ownerId, spec, version?.id],
+        "23503",
+      ],
+      [
+        "insert into deployments (owner_id, spec_id, websocket_url, current_build_id) values ($1, $2, 'ws://x', $3)",
+        [ownerId, spec, foreignBuild],
+        "23514",
+      ],
+      [
+        "insert into runs (owner_id, spec_id, workflow, status, trigger, attempt, created_at) values ($1, $2, 'w', 'queued', 'manual', 1, now())",
+        [ownerId, foreignSpec],
+        "23503",
+      ],
+      [
+        "insert into runs (owner_id, retry_of_id, workflow, status, trigger, attempt, created_at) values ($1, $2, 'w', 'queued', 'manual', 1, now())",
+        [ownerId, run],
+        "23514",
+      ],
+      [
+        "insert into spec_versions (spec_id, version_number, content_hash, state_name, handler_count, section_count, created_at, schema, ast_gzip) values ($1, 9, repeat('0', 64), 'x', 0, 0, now(), '', '')",
+        [spec],
+        "23514",
+      ],
+      ["insert into build_shares (user_id, record_id) values ($1, $2)", [ownerId, build], "23514"],
+      ["insert into spec_shares (user_id, record_id) values ($1, $2)", [ownerId, spec], "23514"],
+      ["insert into run_shares (user_id, record_id) values ($1, $2)", [ownerId, run], "23514"],
+      ["insert into build_events (build_id, event_type, created_at) values ($1, 'x', now())", [2_147_483_647], "23503"],
+      [
+        "insert into deployment_events (deployment_id, event_type, actor, build_id, created_at) values ($1, 'x', 'user', $2, now())",
+        [idOf(base.deployments, "deployment"), foreignBuild],
+        "23514",
+      ],
+    ]
+    for (const [statement, values, code] of cases) {
+      expect([statement, await refusalOf(query(statement, values))]).toEqual([statement, code])
+    }
+  })
+})

@@ -1,0 +1,160 @@
+import { cpSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { startPostgres } from "@svc/testing"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import type { Database } from "../../src/db/database.ts"
+import { openEmbeddedDatabase } from "../../src/db/embedded.ts"
+import { migrate } from "../../src/db/migrate.ts"
+import { openServerDatabase } from "../../src/db/server.ts"
+import { databaseKinds, startTestService, temporaryFolder, type TestService } from "../service.ts"
+import { idOf, importInto } from "./importing.ts"
+import { sampleDocument } from "./sample-document.ts"
+
+const migrationsFolder = fileURLToPath(new URL("../../migrations", import.meta.url))
+type Journal = { entries: { idx: number; version: string; when: number; tag: string; breakpoints: boolean }[] }
+const journal = JSON.parse(readFileSync(join(migrationsFolder, "meta/_journal.json"), "utf8")) as Journal
+
+const { folder: workFolder, remove } = temporaryFolder()
+afterAll(remove)
+
+/** The migrations of another version: the first so many of ours, and what is added to them. */
+const otherVersion = (name: string, count: number, added: readonly string[] = []): string => {
+  const folder = join(workFolder, name)
+  cpSync(migrationsFolder, folder, { recursive: true })
+  const entries = journal.entries.slice(0, count)
+  const last = entries.at(-1)?.when ?? 0
+  added.forEach((statement, index) => {
+    const tag = `added_${index}`
+    writeFileSync(join(folder, `${tag}.sql`), statement)
+    entries.push({ idx: count + index, version: "7", when: last + 1 + index, tag, breakpoints: true })
+  })
+  writeFileSync(join(folder, "meta/_journal.json"), JSON.stringify({ ...journal, entries }))
+  return folder
+}
+
+/** Everything that makes up the tables, as text. */
+const shapeOf = async (database: Database): Promise<readonly string[]> => {
+  const rows = await database.within(30_000).query<{ part: string }>(
+    `select concat_ws(' ', table_name, column_name, data_type, is_nullable, column_default) as part
+     from information_schema.columns where table_schema = $1
+     union all select concat_ws(' ', conrelid::regclass, conname, pg_get_constraintdef(oid))
+     from pg_constraint where connamespace = $1::regnamespace
+     union all select indexdef from pg_indexes where schemaname = $1
+     union all select pg_get_triggerdef(oid) from pg_trigger where not tgisinternal
+     union all select pg_get_functiondef(oid) from pg_proc where pronamespace = $1::regnamespace
+     order by 1`,
+    ["public"],
+  )
+  return rows.map(({ part }) => part)
+}
+
+describe.each(databaseKinds)("migrations on %s", (kind) => {
+  const stops: (() => Promise<unknown>)[] = []
+  afterAll(async () => {
+    for (const stop of stops.toReversed()) await stop()
+  })
+
+  let server: string | undefined
+  const open = async (name: string): Promise<Database> => {
+    const now = () => performance.now()
+    if (kind === "embedded") return openEmbeddedDatabase({ folder: join(workFolder, `${name}-data`), now })
+    if (server === undefined) {
+      const started = await startPostgres()
+      stops.push(started.stop)
+      server = started.url
+    }
+    const main = openServerDatabase({ url: server, statementMs: 0, connections: 1, now })
+    await main.within(30_000).query(`create database "${name}"`, [])
+    await main.close()
+    return openServerDatabase({ url: server.replace(/postgres$/, name), statementMs: 0, connections: 2, now })
+  }
+
+  test("from every earlier version a database comes to the same tables, with its accounts and keys in place", async () => {
+    const fresh = await open(`${kind}-fresh`)
+    expect(await migrate(fresh.within(60_000))).toBe(journal.entries.length)
+    const wanted = await shapeOf(fresh)
+    await fresh.close()
+    for (let count = 1; count < journal.entries.length; count++) {
+      const database = await open(`${kind}-${count}`)
+      const queries = database.within(60_000)
+      expect(await migrate(queries, otherVersion(`${kind}-${count}`, count))).toBe(count)
+      await queries.query("insert into users (kind, email, created_at) values ('human', 'a@example.com', now())", [])
+      await queries.query(
+        `insert into api_keys (user_id, key_hash, key_class, prefix, last_four, name, created_at)
+         select id, sha256('k'), 'secret', 'svc_sk_', 'abcd', 'first', now() from users`,
+        [],
+      )
+      expect(await migrate(queries)).toBe(journal.entries.length - count)
+      expect(await migrate(queries)).toBe(0)
+      expect(await shapeOf(database)).toEqual(wanted)
+      const kept = await queries.query("select u.email, k.name from api_keys k join users u on u.id = k.user_id", [])
+      expect(kept).toEqual([{ email: "a@example.com", name: "first" }])
+      await database.close()
+    }
+  })
+})
+
+describe("two versions side by side", () => {
+  let server: Awaited<ReturnType<typeof startPostgres>>
+  let service: TestService
+  beforeAll(async () => {
+    server = await startPostgres()
+    service = await startTestService("postgres", { DATABASE_URL: server.url })
+  })
+  afterAll(async () => {
+    await service.close()
+    await server.stop()
+  })
+
+  test("this version goes on reading while a newer one migrates, and starts on the newer one's database", async () => {
+    const agent = await service.signUp()
+    const ids = await importInto(service, sampleDocument(agent.slug))
+    const newer = otherVersion("newer", journal.entries.length, [
+      "create table notes (id integer primary key, user_id integer not null references users(id), build_id integer references builds(id));",
+      "create index notes_user on notes (user_id);",
+      "create function notes_touch() returns trigger language plpgsql as 'begin return new; end';",
+    ])
+    const paths = [
+      "/health",
+      "/api/agents/me",
+      "/api/agents/me/keys",
+      "/api/registry",
+      "/api/specs",
+      `/api/builds/${idOf(ids.builds, "build")}`,
+      "/api/deployments",
+      `/api/automation/runs/${idOf(ids.runs, "first")}`,
+    ]
+    const statuses = (reader: TestService) =>
+      Promise.all(paths.map(async (path) => (await reader.call("GET", path, { key: agent.key })).status))
+    const allGood = paths.map(() => 200)
+    expect(await statuses(service)).toEqual(allGood)
+    const other = openServerDatabase({
+      url: server.url,
+      statementMs: 0,
+      connections: 1,
+      now: () => performance.now(),
+    })
+    // Its tables are changed and nothing is committed: as long as a migration takes at its worst.
+    const during = await migrate(
+      {
+        transaction: (work) =>
+          other.within(60_000).transaction(async (tx) => {
+            await work(tx)
+            return (await statuses(service)) as never
+          }),
+      },
+      newer,
+    )
+    expect(during).toEqual(allGood)
+    expect(await statuses(service)).toEqual(allGood)
+    const again = await startTestService("postgres", { DATABASE_URL: server.url })
+    expect(await statuses(again)).toEqual(allGood)
+    await importInto(again, sampleDocument(agent.slug))
+    await again.close()
+    expect(await other.within(10_000).query("select count(*)::integer as n from notes where $1", [true])).toEqual([
+      { n: 0 },
+    ])
+    await other.close()
+  })
+})

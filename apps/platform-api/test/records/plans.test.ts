@@ -1,0 +1,113 @@
+import { randomBytes } from "node:crypto"
+import { startPostgres, type TestPostgres } from "@svc/testing"
+import postgres from "postgres"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { loadDatabase } from "../../bench/load.ts"
+import { insertKey } from "../../src/auth/accounts.ts"
+import { openServerDatabase } from "../../src/db/server.ts"
+import { migrate } from "../../src/db/migrate.ts"
+import { buildsSql } from "../../src/routes/builds.ts"
+import { deploymentsSql } from "../../src/routes/deployments.ts"
+import { runsSql } from "../../src/routes/runs.ts"
+import { specsSql } from "../../src/routes/specs.ts"
+import { startTestService } from "../service.ts"
+
+const owner = 1
+
+// A database where going through a whole table costs something: one account with most of the records, many with one.
+describe("how PostgreSQL answers", () => {
+  let server: TestPostgres
+  beforeAll(async () => {
+    server = await startPostgres()
+    const database = openServerDatabase({
+      url: server.url,
+      statementMs: 0,
+      connections: 1,
+      now: () => performance.now(),
+    })
+    await migrate(database.within(60_000))
+    await database.close()
+    await loadDatabase(server.url, { agents: 20_000, keysPerAgent: 3, builds: 20_000, shared: 3000 })
+  })
+  afterAll(() => server.stop())
+
+  const statements: readonly (readonly [string, string, readonly number[]])[] = [
+    ["specs", specsSql.list, [owner, 51, 0]],
+    ["one spec", specsSql.one, [owner, 1]],
+    ["a spec's schema", specsSql.schema, [owner, 1]],
+    ["a spec's versions", specsSql.versions, [owner, 1, 51, 0]],
+    ["builds", buildsSql.list, [owner, 51, 0]],
+    ["builds far down", buildsSql.list, [owner, 51, 19_000]],
+    ["builds of an account with one", buildsSql.list, [77, 51, 0]],
+    ["one build", buildsSql.one, [owner, 9]],
+    ["deployments", deploymentsSql.list, [owner, 51, 0]],
+    ["one deployment", deploymentsSql.one, [owner, 9]],
+    ["a deployment's events", deploymentsSql.events, [owner, 9, 51, 0]],
+    ["runs", runsSql.list, [owner, 51, 0]],
+    ["one run", runsSql.one, [owner, 9]],
+  ]
+
+  test.each(statements)("%s come by indexes, read no further than the page", async (_, text, values) => {
+    const sql = postgres(server.url, { max: 1, fetch_types: false })
+    try {
+      await sql.unsafe(`prepare it (${values.map(() => "integer").join(", ")}) as ${text}`)
+      for (const mode of ["force_custom_plan", "force_generic_plan"]) {
+        await sql.unsafe(`set plan_cache_mode = ${mode}`)
+        const rows = await sql.unsafe(`explain (analyze, costs off, timing off) execute it (${values.join(", ")})`)
+        const plan = rows.map((row) => String(row["QUERY PLAN"]))
+        expect(plan.filter((line) => line.includes("Seq Scan"))).toEqual([])
+        // What a step hands on or throws away: a page, the rows of its block of ids before it, the block counts.
+        const counts = plan.flatMap((line) => /(?:rows=|Removed by \w+(?: \w+)?: )(\d+)/.exec(line)?.[1] ?? [])
+        expect(Math.max(...counts.map(Number))).toBeLessThanOrEqual(51 + 1024)
+      }
+    } finally {
+      await sql.end()
+    }
+  })
+
+  test("no request of an agent makes it go through a whole table", async () => {
+    const watch = postgres(server.url, { max: 1, fetch_types: false })
+    const scans = async () => {
+      const rows = await watch.unsafe(
+        "select relname, seq_scan from pg_stat_user_tables where n_live_tup > 1000 and relname <> 'stacks' order by 1",
+      )
+      return rows.map((row) => `${String(row["relname"])} ${String(row["seq_scan"])}`)
+    }
+    const service = await startTestService("postgres", { DATABASE_URL: server.url })
+    const { text: key, id: keyId } = await service
+      .database()
+      .transaction((tx) => insertKey(tx, { kind: "ak", userId: owner, name: "k", createdAt: new Date() }, randomBytes))
+    const before = await scans()
+    const paths = [
+      "/api/agents/me",
+      "/api/agents/me/keys",
+      "/api/registry",
+      "/api/specs",
+      "/api/specs/1",
+      "/api/specs/1/schema",
+      "/api/specs/1/versions",
+      "/api/builds",
+      "/api/builds?offset=19000",
+      "/api/builds/77",
+      "/api/deployments",
+      "/api/deployments/9",
+      "/api/deployments/9/events",
+      "/api/automation/runs",
+      "/api/automation/runs/9",
+    ]
+    // Often enough for every connection to have left the first plans behind.
+    for (let round = 0; round < 10; round++) {
+      await Promise.all(
+        Array.from({ length: 10 }, () => paths.map((path) => service.call("GET", path, { key }))).flat(),
+      )
+    }
+    await service.signUp()
+    const { body } = await service.call("POST", "/api/agents/me/keys", { key })
+    expect((await service.call("DELETE", `/api/agents/me/keys/${body.id}`, { key })).status).toBe(200)
+    expect((await service.call("DELETE", `/api/agents/me/keys/${keyId}`, { key })).status).toBe(200)
+    // The server's processes tell their counts when they end.
+    await service.close()
+    expect(await scans()).toEqual(before)
+    await watch.end()
+  })
+})

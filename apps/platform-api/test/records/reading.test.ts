@@ -1,0 +1,337 @@
+import fc from "fast-check"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { randomBytes } from "node:crypto"
+import { createUser } from "../../src/operator/accounts.ts"
+import { databaseKinds, startTestService, type TestService } from "../service.ts"
+import { idOf, importedAt, importInto } from "./importing.ts"
+import { manyBuilds, sampleDocument } from "./sample-document.ts"
+
+const lists = ["/api/specs", "/api/builds", "/api/deployments", "/api/automation/runs"]
+const missing = {
+  "/api/specs/ID": "spec-not-found",
+  "/api/specs/ID/schema": "spec-not-found",
+  "/api/specs/ID/versions": "spec-not-found",
+  "/api/builds/ID": "build-not-found",
+  "/api/deployments/ID": "deployment-not-found",
+  "/api/deployments/ID/events": "deployment-not-found",
+  "/api/automation/runs/ID": "run-not-found",
+}
+const paged = [...lists, "/api/specs/ID/versions", "/api/deployments/ID/events"]
+
+describe.each(databaseKinds)("reading records on %s", (kind) => {
+  let service: TestService
+  let owner: { readonly slug: string; readonly key: string }
+  let friend: { readonly slug: string; readonly key: string }
+  let stranger: { readonly slug: string; readonly key: string }
+  let ids: Awaited<ReturnType<typeof importInto>>
+  let paths: Readonly<Record<string, string>>
+
+  beforeAll(async () => {
+    service = await startTestService(kind)
+    owner = await service.signUp()
+    friend = await service.signUp()
+    stranger = await service.signUp()
+    // So that ids of different kinds differ.
+    await importInto(service, manyBuilds(stranger.slug, 5))
+    ids = await importInto(service, sampleDocument(owner.slug, { shared_with: [friend.slug] }))
+    const id = (path: string) =>
+      path.startsWith("/api/specs")
+        ? idOf(ids.specs, "spec")
+        : path.startsWith("/api/builds")
+          ? idOf(ids.builds, "build")
+          : path.startsWith("/api/deployments")
+            ? idOf(ids.deployments, "deployment")
+            : idOf(ids.runs, "first")
+    paths = Object.fromEntries(
+      [...lists, ...Object.keys(missing)].map((path) => [path, path.replace("ID", String(id(path)))]),
+    )
+  })
+  afterAll(() => service.close())
+
+  const read = (path: string, key = owner.key, headers: Record<string, string> = {}) =>
+    service.call("GET", paths[path] ?? path, { key, headers })
+
+  test("a spec, its versions and its schema tell what was imported and what follows from the AST", async () => {
+    const spec = {
+      id: idOf(ids.specs, "spec"),
+      name: "Orders of the day",
+      entity_name: "Order",
+      description: "Every order",
+      url_slug: "orders",
+      websocket_url: "wss://streams.example/orders",
+      latest_version: 2,
+      created_at: importedAt.toISOString(),
+      updated_at: importedAt.toISOString(),
+    }
+    expect((await read("/api/specs")).body).toEqual([spec])
+    expect((await read("/api/specs/ID")).body).toEqual(spec)
+    const { body: versions } = await read("/api/specs/ID/versions")
+    const version = {
+      id: expect.any(Number),
+      spec_id: spec.id,
+      version_number: 2,
+      content_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      state_name: "Order",
+      program_id: "Prog1111",
+      handler_count: 3,
+      section_count: 2,
+      created_at: importedAt.toISOString(),
+    }
+    expect(versions).toEqual([version, { ...version, version_number: 1 }])
+    expect(versions[0].content_hash).not.toBe(versions[1].content_hash)
+    const { body: schema } = await read("/api/specs/ID/schema")
+    expect(Object.keys(schema)).toEqual(["name", "description", "websocket_url", "schema"])
+    expect(schema).toMatchObject({ name: spec.name, description: "Every order", websocket_url: spec.websocket_url })
+    expect(Object.keys(schema.schema)).toEqual(["stack_name", "entities", "types"])
+    expect(schema.schema.entities.map((entity: { name: string }) => entity.name)).toEqual(["Trader", "Order"])
+  })
+
+  test("a build's status, phase and times are what its events led to, cut to milliseconds", async () => {
+    const { body: versions } = await read("/api/specs/ID/versions")
+    const build = {
+      id: idOf(ids.builds, "build"),
+      spec_id: idOf(ids.specs, "spec"),
+      spec_version_id: versions[0].id,
+      branch: "main",
+      status: "failed",
+      phase: "SCANNED",
+      progress: 40,
+      status_message: "Compiling",
+      websocket_url: "wss://streams.example/orders-2",
+      created_at: "2026-11-20T10:00:00.999Z",
+      started_at: "2026-11-20T10:00:01.000Z",
+      completed_at: "2026-11-20T10:00:03.500Z",
+    }
+    expect((await read("/api/builds")).body).toEqual([build])
+    const { body } = await read("/api/builds/ID")
+    const event = { id: expect.any(Number), event_type: "status" }
+    expect(body).toEqual({
+      ...build,
+      events: [
+        {
+          ...event,
+          phase: "UPLOAD",
+          previous_status: "pending",
+          new_status: "uploading",
+          created_at: build.started_at,
+        },
+        {
+          ...event,
+          event_type: "log",
+          phase: "SCAN",
+          previous_status: null,
+          new_status: null,
+          created_at: "2026-11-20T10:00:02.000Z",
+        },
+        {
+          ...event,
+          phase: "SCANNED",
+          previous_status: "uploading",
+          new_status: "failed",
+          created_at: build.completed_at,
+        },
+      ],
+    })
+    const eventIds = body.events.map((each: { id: number }) => each.id)
+    expect(eventIds).toEqual(eventIds.toSorted((a: number, b: number) => a - b))
+  })
+
+  test("a deployment begins as its first event says, and tells its first and last time active", async () => {
+    const deployment = {
+      id: idOf(ids.deployments, "deployment"),
+      spec_id: idOf(ids.specs, "spec"),
+      spec_name: "Orders of the day",
+      branch: null,
+      status: "active",
+      status_message: "Up again",
+      websocket_url: "wss://streams.example/orders-2",
+      current_build_id: idOf(ids.builds, "build"),
+      current_version: 2,
+      first_deployed_at: "2026-11-20T11:00:05.000Z",
+      last_deployed_at: "2026-11-20T11:00:08.000Z",
+    }
+    expect((await read("/api/deployments")).body).toEqual([deployment])
+    expect((await read("/api/deployments/ID")).body).toEqual(deployment)
+    const common = { id: expect.any(Number), deployment_id: deployment.id, build_id: deployment.current_build_id }
+    const status = (previous_status: string | null, new_status: string | null, second: string, rest: object) => ({
+      ...common,
+      event_type: "status",
+      previous_status,
+      new_status,
+      message: null,
+      actor: "system",
+      created_at: `2026-11-20T11:00:0${second}.000Z`,
+      ...rest,
+    })
+    expect((await read("/api/deployments/ID/events")).body).toEqual([
+      status("updating", "active", "8", { message: "Up again" }),
+      status("active", "updating", "7", {}),
+      status(null, null, "6", { event_type: "note", message: "Seen by nobody" }),
+      status("updating", "active", "5", {}),
+      status(null, "updating", "0", { event_type: "created", actor: "user", message: "Go" }),
+    ])
+  })
+
+  test("a run tells its steps in order, and a retry is one attempt more than what it retries", async () => {
+    const first = {
+      id: idOf(ids.runs, "first"),
+      workflow: "nightly",
+      status: "failed",
+      trigger: "schedule",
+      spec_id: idOf(ids.specs, "spec"),
+      deployment_id: idOf(ids.deployments, "deployment"),
+      attempt: 3,
+      retry_of_id: null,
+      error_code: "no-space",
+      error_message: "The disk\nis full",
+      created_at: "2026-11-20T12:00:00.000Z",
+      started_at: "2026-11-20T12:00:01.000Z",
+      completed_at: "2026-11-20T12:00:02.000Z",
+    }
+    const second = {
+      ...first,
+      id: idOf(ids.runs, "second"),
+      status: "queued",
+      trigger: "manual",
+      spec_id: null,
+      deployment_id: null,
+      attempt: 4,
+      retry_of_id: first.id,
+      error_code: null,
+      error_message: null,
+      created_at: "2026-11-20T13:00:00.000Z",
+      started_at: null,
+      completed_at: null,
+    }
+    expect((await read("/api/automation/runs")).body).toEqual([second, first])
+    const at = "2026-11-20T12:00:01.000Z"
+    expect((await read("/api/automation/runs/ID")).body).toEqual({
+      ...first,
+      steps: [
+        { name: "fetch", status: "succeeded", started_at: at, completed_at: at, error_message: null },
+        { name: "write", status: "failed", started_at: null, completed_at: null, error_message: "No space" },
+      ],
+    })
+    const { body } = await read(`/api/automation/runs/${second.id}`)
+    expect(body).toEqual({ ...second, steps: [] })
+  })
+
+  test("what is shared reads the same to the other agent, beside its own and in one order", async () => {
+    for (const path of Object.keys(paths)) {
+      expect((await read(path, friend.key)).body).toEqual((await read(path)).body)
+    }
+    const both = await service.signUp()
+    const own = await importInto(service, manyBuilds(both.slug, 2))
+    const shared = await importInto(service, manyBuilds(stranger.slug, 2, { shared_with: [both.slug] }))
+    const last = await importInto(service, manyBuilds(both.slug, 1))
+    const newestFirst = [own, shared, last].flatMap(({ builds }) => Object.values(builds)).toReversed()
+    const { body } = await read("/api/builds", both.key)
+    expect(body.map((build: { id: number }) => build.id)).toEqual(newestFirst)
+  })
+
+  test("a foreign record answers exactly as one that is not there, and nobody's list tells of it", async () => {
+    for (const [path, code] of Object.entries(missing)) {
+      const foreign = await read(path, stranger.key)
+      expect([foreign.status, foreign.code]).toEqual([404, code])
+      for (const id of ["999999", "2147483647", "2147483648", "9".repeat(40), "0"]) {
+        const absent = await read(path.replace("ID", id), stranger.key)
+        expect({ ...absent.body, request_id: foreign.body.request_id }).toEqual(foreign.body)
+      }
+      for (const id of ["x", "-1", "1.0", "0x1", "%20", "١"]) {
+        const malformed = await read(path.replace("ID", id), stranger.key)
+        expect([malformed.status, malformed.code]).toEqual([400, "invalid-request"])
+      }
+    }
+    const nobody = await service.signUp()
+    for (const path of lists) {
+      const { status, body } = await read(path, nobody.key)
+      expect([status, body]).toEqual([200, []])
+    }
+  })
+
+  test("every 200 has a strong ETag that a later request can be spared with", async () => {
+    const tags = new Set<string>()
+    for (const path of Object.keys(paths)) {
+      const full = await read(path)
+      const etag = full.headers.get("etag") ?? ""
+      expect(full.status).toBe(200)
+      expect(etag).toMatch(/^"[^"]+"$/)
+      expect(full.headers.get("cache-control")).toBe("private, no-cache")
+      expect(full.headers.get("content-type")).toBe("application/json")
+      for (const condition of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+        const spared = await read(path, owner.key, { "if-none-match": condition })
+        expect([spared.status, spared.body, spared.headers.get("etag")]).toEqual([304, "", etag])
+        expect(spared.headers.get("cache-control")).toBe("private, no-cache")
+      }
+      expect((await read(path, owner.key, { "if-none-match": '"other"' })).status).toBe(200)
+      tags.add(etag)
+    }
+    expect(tags.size).toBe(Object.keys(paths).length)
+  })
+
+  test("following Link: rel=next walks through every record once, newest first", async () => {
+    const walker = await service.signUp()
+    await importInto(service, manyBuilds(walker.slug, 7))
+    const all = await read("/api/builds?limit=100", walker.key)
+    expect(all.headers.get("link")).toBeNull()
+    const walked: unknown[] = []
+    let next: string | undefined = "/api/builds?limit=3"
+    let pages = 0
+    while (next !== undefined) {
+      const { body, headers } = await read(next, walker.key)
+      walked.push(...body)
+      pages++
+      next = /^<([^>]+)>; rel="next"$/.exec(headers.get("link") ?? "")?.[1]
+    }
+    expect([walked, pages]).toEqual([all.body, 3])
+    const order = all.body.map((build: { id: number }) => build.id)
+    expect(order).toEqual(order.toSorted((a: number, b: number) => b - a))
+    const { body: events, headers } = await read(`${paths["/api/deployments/ID/events"]}?limit=2&offset=2`)
+    expect(events).toEqual((await read("/api/deployments/ID/events")).body.slice(2, 4))
+    expect(headers.get("link")).toBe(`<${paths["/api/deployments/ID/events"]}?limit=2&offset=4>; rel="next"`)
+    const { body: versions } = await read(`${paths["/api/specs/ID/versions"]}?limit=1&offset=1`)
+    expect(versions.map((version: { version_number: number }) => version.version_number)).toEqual([1])
+    for (const path of paged) {
+      const beyond = await read(`${paths[path] ?? path}?offset=1000000`)
+      expect([beyond.status, beyond.body, beyond.headers.get("link")]).toEqual([200, [], null])
+    }
+  })
+
+  test("a page that can't be is refused before the record is looked for", async () => {
+    for (const path of paged) {
+      for (const query of ["limit=0", "limit=101", "limit=x", "limit=", "offset=-1", "offset=1000001", "offset=1.5"]) {
+        const refused = await read(`${path.replace("ID", "999999")}?${query}`)
+        expect([refused.status, refused.code]).toEqual([400, "invalid-request"])
+        expect(refused.body.details.path).toBe(query.split("=")[0])
+      }
+    }
+  })
+
+  test("a person's key reads the person's own records, and those shared with them", async () => {
+    const at = new Date()
+    const email = `reader-${kind}@example.com`
+    const { api_key } = await createUser(service.database(), { email, name: undefined }, at, randomBytes)
+    await importInto(service, manyBuilds(email.toUpperCase(), 1))
+    await importInto(service, sampleDocument(owner.slug, { shared_with: [email] }))
+    expect((await read("/api/builds", api_key)).body).toHaveLength(2)
+    expect((await read("/api/builds/ID", api_key)).status).toBe(404)
+    for (const path of lists) expect((await read(path, api_key)).status).toBe(200)
+  })
+
+  test("whatever id, limit and offset are asked for, the answer is never a 5xx", async () => {
+    const word = fc.oneof(fc.integer().map(String), fc.string(), fc.bigInt().map(String), fc.constant("1"))
+    const path = fc.constantFrom(...lists, ...Object.keys(missing))
+    await fc.assert(
+      fc.asyncProperty(path, word, word, word, async (template, id, limit, offset) => {
+        const at = template.replace("ID", encodeURIComponent(id).replace(/^\.+$/, "x") || "x")
+        const query = new URLSearchParams({ limit, offset })
+        const response = await fetch(`${service.url}${at}?${query.toString()}`, {
+          headers: { authorization: `Bearer ${owner.key}` },
+        })
+        await response.arrayBuffer()
+        expect(response.status).toBeLessThan(500)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})

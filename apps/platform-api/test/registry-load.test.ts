@@ -1,0 +1,30 @@
+import { startPostgres } from "@svc/testing"
+import { expect, test } from "vitest"
+import { loadStacks } from "../bench/load.ts"
+import { publish } from "../src/operator/publish.ts"
+import { parseAst } from "../src/registry/parse-ast.ts"
+import { smallAst } from "./registry/small-ast.ts"
+import { startTestService } from "./service.ts"
+
+test("a registry of more stacks than are read at once is there whole after a start, and after a publication", async () => {
+  const server = await startPostgres()
+  const first = await startTestService("postgres", { DATABASE_URL: server.url })
+  const stack = { name: "many", description: null, visibility: "public", relay: false, browserSend: false } as const
+  const ast = parseAst(smallAst())
+  await publish(first.database(), { ...stack, websocketUrl: "wss://many.example", ast }, new Date())
+  await loadStacks(server.url, 130)
+  const second = await startTestService("postgres", { DATABASE_URL: server.url })
+  const names = async () => {
+    const pages = await Promise.all(
+      [0, 100].map((offset) => second.call("GET", `/api/registry?limit=100&offset=${offset}`)),
+    )
+    return pages.flatMap(({ body }) => body.map((each: { name: string }) => each.name))
+  }
+  expect(await names()).toEqual(["many", ...Array.from({ length: 129 }, (_, i) => `many-${i + 1}`)].toSorted())
+  await publish(second.database(), { ...stack, name: "one-more", websocketUrl: "wss://more.example", ast }, new Date())
+  await expect.poll(names, { timeout: 10_000 }).toContain("one-more")
+  expect(await names()).toHaveLength(131)
+  await second.close()
+  await first.close()
+  await server.stop()
+})

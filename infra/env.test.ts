@@ -1,0 +1,20 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { expect, test } from "vitest"
+
+import { apps, envEntries, readers, settingNames } from "./settings.ts"
+
+const example = (app: string): string => readFileSync(join(import.meta.dirname, `env/${app}.env.example`), "utf8")
+const uncommented = (text: string): string => text.replaceAll(/^#(?=[A-Z_]+=)/gm, "")
+
+test.each(apps)("the example for %s has every setting that the service reads, once, and no other", async (app) => {
+  const names = envEntries(uncommented(example(app))).map(([name]) => name)
+  expect(names.toSorted()).toEqual(await settingNames(app))
+})
+
+test.each(apps)("what the example for %s comments out is what counts without it", async (app) => {
+  const set = Object.fromEntries(envEntries(example(app)))
+  const all = Object.fromEntries(envEntries(uncommented(example(app))))
+  const keys = { SVC_SESSION_JWKS_URL: "https://api.example.com/.well-known/jwks.json" }
+  expect(await readers[app]({ ...all, ...keys })).toEqual(await readers[app]({ ...set, ...keys }))
+})

@@ -1,0 +1,209 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import type { Deployment } from "kubernetes-types/apps/v1.js"
+import type { Job } from "kubernetes-types/batch/v1.js"
+import type { ConfigMap, Container, PodSpec, Secret, Service, ServiceAccount } from "kubernetes-types/core/v1.js"
+import type { LabelSelector } from "kubernetes-types/meta/v1.js"
+import type { Ingress, NetworkPolicy } from "kubernetes-types/networking/v1.js"
+import type { PodDisruptionBudget } from "kubernetes-types/policy/v1.js"
+import { describe, expect, test } from "vitest"
+
+import { typeProblems } from "./kubernetes-types.ts"
+import { renderKustomization } from "./kustomization.ts"
+import { services } from "./services.ts"
+import { apps, readers, settingNames } from "./settings.ts"
+
+const base = renderKustomization(join(import.meta.dirname, "kubernetes/base"))
+const manifests = renderKustomization(join(import.meta.dirname, "kubernetes/overlays/example"))
+
+type Kinds = {
+  ConfigMap: ConfigMap
+  Deployment: Deployment
+  Ingress: Ingress
+  Job: Job
+  NetworkPolicy: NetworkPolicy
+  PodDisruptionBudget: PodDisruptionBudget
+  Secret: Secret
+  Service: Service
+  ServiceAccount: ServiceAccount
+}
+/** All manifests of a kind; that they have its type is what the first test proves. */
+const ofKind = <K extends keyof Kinds>(kind: K): readonly Kinds[K][] =>
+  manifests.filter((manifest) => manifest.kind === kind) as unknown[] as Kinds[K][]
+const deployments = ofKind("Deployment")
+const jobs = ofKind("Job")
+const deployment = (name: string): Deployment => {
+  const found = deployments.find(({ metadata }) => metadata?.name === name)
+  if (found === undefined) throw new Error(`there is no deployment ${name}`)
+  return found
+}
+
+type Labels = Readonly<Record<string, string>>
+type Pod = { name: string; labels: Labels; spec: PodSpec; container: Container }
+const pods = [...deployments, ...jobs].map(({ metadata, spec }): Pod => {
+  const { metadata: labelled, spec: pod } = spec?.template ?? {}
+  const [container, ...more] = pod?.containers ?? []
+  if (pod === undefined || container === undefined || more.length > 0) throw new Error("a pod has one container")
+  return { name: metadata?.name ?? "", labels: labelled?.labels ?? {}, spec: pod, container }
+})
+const pod = (name: string): Pod => {
+  const found = pods.find((candidate) => candidate.name === name)
+  if (found === undefined) throw new Error(`there is no pod ${name}`)
+  return found
+}
+
+const selects = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector, labels: Labels): boolean =>
+  Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+  matchExpressions.every(({ key, operator, values = [] }) => operator === "In" && values.includes(labels[key] ?? ""))
+
+test("every manifest is one that the Kubernetes API takes", async () => {
+  expect(await typeProblems([...base, ...manifests])).toEqual([])
+})
+
+test("a manifest that the Kubernetes API would not take is found", async () => {
+  const mistaken = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "mistaken" },
+    spec: { replicas: "2", selector: {}, template: { spec: { containers: [{ name: "a", livenesProbe: {} }] } } },
+  }
+  const problems = (await typeProblems([mistaken])).join("\n")
+  expect(problems).toMatch(/livenesProbe.* does not exist/)
+  expect(problems).toMatch(/string.* is not assignable to type 'number/)
+})
+
+test("no manifest carries a secret, and every object has a name of its own", () => {
+  expect(ofKind("Secret")).toEqual([])
+  const names = manifests.map(({ kind, metadata }) => `${kind}/${metadata.name}`)
+  expect(new Set(names).size).toBe(names.length)
+})
+
+test("the relay is one process at any time, and may be moved off a node", () => {
+  const { spec } = deployment("relay")
+  expect(spec).toMatchObject({ replicas: 1, strategy: { type: "Recreate" } })
+  const budgets = ofKind("PodDisruptionBudget")
+  expect(budgets.filter(({ spec: budget }) => selects(budget?.selector ?? {}, pod("relay").labels))).toEqual([])
+})
+
+test.each(["docs-server", "platform-api"])("%s stays up through rollouts and drained nodes", (name) => {
+  const { spec } = deployment(name)
+  expect(spec?.replicas).toBeGreaterThanOrEqual(2)
+  expect(spec?.strategy).toMatchObject({ type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0 } })
+  const budgets = ofKind("PodDisruptionBudget")
+  const own = budgets.filter(({ spec: budget }) => selects(budget?.selector ?? {}, pod(name).labels))
+  expect(own.map(({ spec: budget }) => budget?.maxUnavailable)).toEqual([1])
+})
+
+// Seconds from SIGTERM to the last word: what is in flight, and what is sent after it.
+const drains = { "docs-server": 5, relay: 15.5 + 5 + 5, "platform-api": 10 }
+
+describe.each(apps)("%s", (name) => {
+  test("is asked at the path that tells whether the process serves", () => {
+    const path = services.find(({ folder }) => folder === `apps/${name}`)?.livePath
+    const { startupProbe, livenessProbe, readinessProbe } = pod(name).container
+    for (const probe of [startupProbe, livenessProbe, readinessProbe]) {
+      expect(probe?.httpGet).toEqual({ path, port: "http" })
+    }
+  })
+
+  test("is given the time to finish before it is killed", () => {
+    const { spec, container } = pod(name)
+    const [command, seconds] = container.lifecycle?.preStop?.exec?.command ?? []
+    expect(command).toBe("sleep")
+    expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(Number(seconds) + drains[name] + 2)
+  })
+
+  test("starts with what the example sets, and every name is one that it reads", async () => {
+    const { container } = pod(name)
+    const maps = (container.envFrom ?? []).flatMap(({ configMapRef }) =>
+      ofKind("ConfigMap").filter(({ metadata }) => metadata?.name === configMapRef?.name),
+    )
+    expect(maps).toHaveLength(1)
+    const set = { ...maps[0]?.data }
+    const known = new Set([...(await settingNames(name)), ...(container.env ?? []).map((variable) => variable.name)])
+    expect(Object.keys(set).filter((key) => !known.has(key) && !key.startsWith("OTEL_"))).toEqual([])
+    expect((container.env ?? []).map((variable) => variable.name).filter((key) => !known.has(key))).toEqual([])
+    // What the image sets, and what the secrets hold.
+    const image = { HOST: "0.0.0.0", NODE_ENV: "production", SVC_DATA_DIR: "/data" }
+    const secrets = { DATABASE_URL: "postgres://db.example/svc", SVC_TRANSACTION_RPC_URL: "https://rpc.example.com" }
+    await expect(Promise.resolve(readers[name]({ ...image, ...set, ...secrets }))).resolves.toBeDefined()
+  })
+
+  test("is reached by its service and the ingress at the port that it listens on", () => {
+    const port = services.find(({ folder }) => folder === `apps/${name}`)?.defaultPort
+    expect(pod(name).container.ports).toContainEqual({ name: "http", containerPort: port })
+    const service = ofKind("Service").find(({ metadata }) => metadata?.name === name)
+    expect(selects({ matchLabels: service?.spec?.selector ?? {} }, pod(name).labels)).toBe(true)
+    expect(service?.spec?.ports).toEqual([{ name: "http", port, targetPort: "http" }])
+    const rules = ofKind("Ingress").flatMap(({ spec }) => spec?.rules ?? [])
+    const backends = rules.flatMap(({ http }) => http?.paths.map(({ backend }) => backend.service) ?? [])
+    expect(backends).toContainEqual({ name, port: { name: "http" } })
+  })
+})
+
+test.each(pods.map(({ name }) => name))("%s runs without any right that it does not need", (name) => {
+  const { spec, container } = pod(name)
+  expect(spec).toMatchObject({
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: "RuntimeDefault" } },
+  })
+  expect(container.securityContext).toEqual({
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ["ALL"] },
+  })
+  for (const kind of ["cpu", "memory"]) {
+    expect(container.resources?.requests).toHaveProperty(kind)
+    expect(container.resources?.limits).toHaveProperty(kind)
+  }
+  const account = ofKind("ServiceAccount").find(({ metadata }) => metadata?.name === spec.serviceAccountName)
+  expect(account?.automountServiceAccountToken).toBe(false)
+  const volumes = (spec.volumes ?? []).map((volume) => volume.name)
+  expect((container.volumeMounts ?? []).map((mount) => mount.name)).toEqual(volumes)
+})
+
+test("images have a version, in the base the one of this repository", () => {
+  for (const { container } of pods)
+    expect(container.image).toMatch(/^registry\.example\.com\/svc\/[a-z-]+:\d+\.\d+\.\d+$/)
+  const images = [...JSON.stringify(base).matchAll(/"image":"svc\/([a-z-]+):([^"]+)"/g)]
+  expect(images).toHaveLength(pods.length)
+  for (const [, app = "", version] of images) {
+    const manifest = readFileSync(join(import.meta.dirname, `../apps/${app}/package.json`), "utf8")
+    expect((JSON.parse(manifest) as { version: string }).version).toBe(version)
+  }
+})
+
+describe("the network", () => {
+  const policies = ofKind("NetworkPolicy")
+  const forPod = (name: string) => policies.filter(({ spec }) => selects(spec?.podSelector ?? {}, pod(name).labels))
+  const outPorts = (name: string) =>
+    forPod(name)
+      .flatMap(({ spec }) => spec?.egress ?? [])
+      .flatMap(({ to, ports }) => {
+        expect(to?.length).toBeGreaterThan(0)
+        return (ports ?? []).map(({ port }) => port)
+      })
+
+  test("is closed to every pod, both ways, but for what a policy names", () => {
+    for (const { name } of pods) {
+      expect(forPod(name)).toContainEqual(
+        expect.objectContaining({ spec: { podSelector: {}, policyTypes: ["Ingress", "Egress"] } }),
+      )
+    }
+    for (const { spec } of policies) {
+      for (const { from, ports } of spec?.ingress ?? []) {
+        expect(from?.length).toBeGreaterThan(0)
+        expect(ports?.length).toBeGreaterThan(0)
+      }
+      expect(pods.some(({ labels }) => selects(spec?.podSelector ?? {}, labels))).toBe(true)
+    }
+  })
+
+  test("lets the documentation server nowhere", () => expect(outPorts("docs-server")).toEqual([]))
+  test("lets the relay to names, its provider and the platform's keys", () =>
+    expect(new Set(outPorts("relay"))).toEqual(new Set([53, 443, 4003])))
+  test.each(["platform-api", "platform-migrate"])("lets %s to names and the database only", (name) =>
+    expect(new Set(outPorts(name))).toEqual(new Set([53, 5432])),
+  )
+})

@@ -1,0 +1,40 @@
+// The settings that each service reads, asked of the code that reads them.
+import { readConfig as readDocsConfig } from "../apps/docs-server/src/config.ts"
+import { readSettings as readPlatformSettings } from "../apps/platform-api/src/config.ts"
+import { readConfig as readRelayConfig } from "../apps/relay/src/config.ts"
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export type App = "docs-server" | "relay" | "platform-api"
+
+/** What a service makes of its environment, or a ConfigError. */
+export const readers: Readonly<Record<App, (env: Environment) => unknown>> = {
+  "docs-server": readDocsConfig,
+  relay: readRelayConfig,
+  "platform-api": readPlatformSettings,
+}
+
+export const apps: readonly App[] = ["docs-server", "relay", "platform-api"]
+
+/** The names of all variables that a service looks at. */
+export const settingNames = async (app: App): Promise<readonly string[]> => {
+  const names = new Set<string>()
+  const recorder: Environment = new Proxy<Record<string, string | undefined>>(
+    {},
+    {
+      get: (_, name) => {
+        names.add(String(name))
+        return undefined
+      },
+    },
+  )
+  await readers[app](recorder)
+  return [...names].sort()
+}
+
+/** The lines `NAME=value` of an env file, in order, without its comments. */
+export const envEntries = (text: string): readonly (readonly [name: string, value: string])[] =>
+  text.split("\n").flatMap((line) => {
+    const match = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/.exec(line)
+    return match === null ? [] : [[match[1] ?? "", match[2] ?? ""] as const]
+  })

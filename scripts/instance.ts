@@ -1,0 +1,97 @@
+// All services as `pnpm start` wires them, on free ports and with a new data folder: beside whatever else is running.
+import { once } from "node:events"
+import { mkdtemp, rm } from "node:fs/promises"
+import { createServer, type AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import { services } from "../infra/services.ts"
+import { buildTool } from "./build-tool.ts"
+import { planStart } from "./start-plan.ts"
+import { supervise } from "./supervise.ts"
+
+const root = join(import.meta.dirname, "..")
+const patienceMs = 120_000
+
+export type Instance = {
+  readonly docsUrl: string
+  readonly apiUrl: string
+  readonly relayUrl: string
+  readonly chainUrl: string
+  /** A folder of its own, gone with the instance. */
+  readonly folder: string
+  /** Everything that the services have logged so far. */
+  readonly log: () => string
+  /** Runs one more relay, wired as the first, whose clock is ahead by so much; gives its URL. */
+  readonly startRelayAhead: (ms: number) => Promise<string>
+  readonly stop: () => Promise<void>
+}
+
+/** Ports that nothing listens on, all different. */
+const freePorts = async (count: number): Promise<number[]> => {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"))
+  await Promise.all(servers.map((server) => once(server, "listening")))
+  const ports = servers.map((server) => (server.address() as AddressInfo).port)
+  await Promise.all(servers.map((server) => once(server.close(), "close")))
+  return ports
+}
+
+/**
+ * Throws, with the log, when a service does not start or `signal` aborts before all are up. Nothing of the environment
+ * reaches the services but PATH.
+ */
+export const startInstance = async (signal?: AbortSignal): Promise<Instance> => {
+  const fault = buildTool(root)
+  if (fault !== undefined) throw new Error(fault)
+  const folder = await mkdtemp(join(tmpdir(), "svc-instance-"))
+  const [sparePort = 0, ...ports] = await freePorts(services.length + 1)
+  const { planned } = planStart(services, {
+    PATH: process.env["PATH"],
+    SVC_DATA_DIR: join(folder, "data"),
+    ...Object.fromEntries(services.map(({ portVariable }, index) => [portVariable, String(ports[index])])),
+  })
+  const lines: string[] = []
+  const options = { root, write: (line: string) => void lines.push(line), patienceMs }
+  const running = [supervise(planned, options)]
+  const stop = async (): Promise<void> => {
+    for (const one of running) one.stop()
+    await Promise.all(running.map(({ ended }) => ended))
+    await rm(folder, { recursive: true, force: true })
+  }
+  const ready = async (): Promise<void> => {
+    if ((await Promise.all(running.map((one) => one.ready))).every(Boolean)) return
+    await stop()
+    throw new Error(`the services did not start:\n${lines.join("\n")}`)
+  }
+  signal?.addEventListener("abort", () => running[0]?.stop())
+  if (signal?.aborted) running[0]?.stop()
+  await ready()
+
+  const named = (name: string) => {
+    const found = planned.find(({ service }) => service.name === name)
+    if (found === undefined) throw new Error(`no service is called ${name}`)
+    return found
+  }
+  const startRelayAhead = async (ms: number): Promise<string> => {
+    const relay = named("relay")
+    const clock = `const real=Date.now;Date.now=()=>real()+${ms}`
+    const env = {
+      ...relay.env,
+      PORT: String(sparePort),
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(clock)}`,
+    }
+    running.push(supervise([{ ...relay, port: sparePort, env }], options))
+    await ready()
+    return `http://localhost:${sparePort}`
+  }
+  return {
+    docsUrl: named("docs").url,
+    apiUrl: named("platform").url,
+    relayUrl: named("relay").url,
+    chainUrl: named("chain").url,
+    folder,
+    log: () => lines.join("\n"),
+    startRelayAhead,
+    stop,
+  }
+}

@@ -1,0 +1,27 @@
+import { afterAll, beforeAll, expect, test } from "vitest"
+
+import { type Instance, startInstance } from "../scripts/instance.ts"
+import { journey } from "./journey/journey.ts"
+
+let instance: Instance
+beforeAll(async () => {
+  instance = await startInstance()
+}, 180_000)
+afterAll(() => instance?.stop())
+
+test("an agent goes from one address to a confirmed transfer and a rotated key, with real clients at real services", async () => {
+  const taken: string[] = []
+  const shown: string[] = []
+  await journey(instance, async ({ does }, run) => {
+    try {
+      return await run((line) => shown.push(line))
+    } catch (error) {
+      throw new Error(`${does}\n${instance.log().slice(-3000)}`, { cause: error })
+    } finally {
+      taken.push(does)
+    }
+  })
+  expect(taken).toHaveLength(13)
+  // What people see of it is safe to show.
+  expect(shown.join("\n")).not.toMatch(/svc_[aps]k_[0-9A-Za-z]{38}|eyJ[\w-]+\.[\w-]+\.[\w-]+/)
+}, 180_000)
