@@ -4,9 +4,10 @@ import { createLogger } from "@svc/http"
 import { readConfig } from "../src/config.ts"
 import { startServer } from "../src/server.ts"
 
+const log = await createLogger({ level: "silent", pretty: false, service: "test" })
+
 /** A real server on a free loopback port. */
 export const start = async (env: Readonly<Record<string, string>> = {}, factory?: McpServerFactory) => {
-  const log = await createLogger({ level: "silent", pretty: false, service: "test" })
   const config = readConfig({ PORT: "0", ...env })
   const world = { log, now: () => performance.now(), randomId: randomUUID }
   const server = await startServer(config, "1.0.0", world, factory)
