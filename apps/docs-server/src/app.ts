@@ -9,7 +9,9 @@ import {
   type RequestLogEnv,
   addressBucket,
   jsonTypeFault,
+  presetHeader,
   readBody,
+  requestHeader,
   requestLog,
 } from "@svc/http"
 import { type Context, Hono } from "hono"
@@ -104,7 +106,7 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
   const app = new Hono<AppEnv>({ strict: false })
 
   const addressOf = (c: Context<AppEnv>): string =>
-    parts.clientAddress(c.env?.incoming?.socket.remoteAddress, c.req.header("x-forwarded-for"))
+    parts.clientAddress(c.env?.incoming?.socket.remoteAddress, requestHeader(c, "x-forwarded-for"))
 
   app.onError((error) => {
     const known = toApiError(error)
@@ -123,7 +125,11 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
     )
   })
 
-  app.use(requestLog({ log, now: parts.now, randomId: parts.randomId, quiet: ["/health"] }))
+  app.use(requestLog({ log, now: parts.now, randomId: parts.randomId, quiet: ["/health"], answersWithId: true }))
+  app.use((c, next) => {
+    presetHeader(c, "x-request-id", c.get("requestId"))
+    return next()
+  })
 
   app.get("/health", (c) =>
     c.json({ status: "ok", version: parts.version, pages: site().library.corpus.pages.size }, 200, {
@@ -133,7 +139,7 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
   )
 
   app.use(async (c, next) => {
-    if (!parts.guard(c.req.header("host"), c.req.header("origin"))) throw errors.fail("forbidden")
+    if (!parts.guard(requestHeader(c, "host"), requestHeader(c, "origin"))) throw errors.fail("forbidden")
     if (c.req.method === "OPTIONS") return new Response(null, { status: 204, headers: preflightHeaders })
     if (parts.requestsPerMinute > 0) {
       const decision = parts.limiter.take("docs", addressBucket(addressOf(c)), parts.requestsPerMinute)
@@ -145,7 +151,7 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
   const openStream = (c: Context<AppEnv>): Response => {
     const noStream = (message: string, hint: string) =>
       errors.fail("method_not_allowed", { message, hint, headers: { Allow: "POST" } })
-    const version = c.req.header("mcp-protocol-version")
+    const version = requestHeader(c, "mcp-protocol-version")
     if (version !== undefined && !parts.protocolVersions.includes(version))
       throw errors.fail("invalid_request", {
         message: "The MCP-Protocol-Version header names no revision that is served here.",
@@ -163,9 +169,9 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
   }
 
   app.on("GET", mcpPaths, (c) =>
-    wantsEventStream(c.req.header("accept"))
+    wantsEventStream(requestHeader(c, "accept"))
       ? openStream(c)
-      : serveDocument(site().descriptor, (name) => c.req.header(name)),
+      : serveDocument(site().descriptor, (name) => requestHeader(c, name)),
   )
 
   app.on("POST", mcpPaths, async (c) => {
@@ -177,7 +183,11 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
         Array.isArray(value) ? { message: "Batches are not served: send one JSON-RPC message a request." } : {},
       )
     if (message === "silent") return new Response(null, { status: 202, headers: commonHeaders })
-    const reply = await endpoint(message, c.req.raw.headers, text.length, c.req.raw.signal)
+    const reply = await endpoint(message, {
+      header: (name) => requestHeader(c, name),
+      request: () => c.req.raw,
+      size: text.length,
+    })
     if ("stream" in reply) return new Response(reply.stream.body, { headers: streamHeaders })
     return new Response(reply.body, { status: reply.status, headers: rpcHeaders })
   })
@@ -203,7 +213,7 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
   app.get("/*", (c) => {
     const document = findDocument(site(), c)
     if (document === undefined) throw errors.fail("not_found")
-    return serveDocument(document, (name) => c.req.header(name))
+    return serveDocument(document, (name) => requestHeader(c, name))
   })
   return app
 }

@@ -7,12 +7,15 @@ import { type Library, toCallResult, tools } from "./tools.ts"
 /** The answer to one JSON-RPC request: a body, or the SDK's stream of events. */
 type RpcReply = { readonly status: number; readonly body: string } | { readonly stream: Response }
 
-export type RpcEndpoint = (
-  request: RpcRequest,
-  headers: Headers,
-  size: number,
-  signal?: AbortSignal,
-) => Promise<RpcReply>
+/** The HTTP request around a message. What is costly to make of it is made when asked for. */
+export type Caller = {
+  readonly header: (name: string) => string | undefined
+  readonly request: () => Pick<Request, "headers" | "signal">
+  /** Length of the body in characters. */
+  readonly size: number
+}
+
+export type RpcEndpoint = (request: RpcRequest, caller: Caller) => Promise<RpcReply>
 
 const versionKey = "io.modelcontextprotocol/protocolVersion"
 // Larger requests are rare, and their text would cost more as a key than the answer is worth.
@@ -28,12 +31,12 @@ const metaSchema = z.record(z.string(), z.unknown())
  * Whether the headers that 2026-07-28 wants say plainly what the body says. Whatever is less plain than that (padding,
  * Base64, a header too few) is left to the SDK to judge.
  */
-const headersAgree = ({ method, params }: RpcRequest, headers: Headers): boolean => {
+const headersAgree = ({ method, params }: RpcRequest, header: Caller["header"]): boolean => {
   const meta = metaSchema.safeParse(params?.["_meta"])
-  if (!meta.success || headers.get("mcp-protocol-version") !== meta.data[versionKey]) return false
-  if (headers.get("mcp-method") !== method) return false
+  if (!meta.success || header("mcp-protocol-version") !== meta.data[versionKey]) return false
+  if (header("mcp-method") !== method) return false
   const field = Object.hasOwn(nameFields, method) ? nameFields[method] : undefined
-  return field === undefined || headers.get("mcp-name") === params?.[field]
+  return field === undefined || header("mcp-name") === params?.[field]
 }
 
 const success = (idText: string, result: string): RpcReply => ({
@@ -49,9 +52,9 @@ const failure = (idText: string, status: number, error: unknown): RpcReply => ({
 /** Answers by the SDK alone: right for any server, and what the short cuts below are measured against. */
 export const createSdkEndpoint =
   (sdk: SdkExchange): RpcEndpoint =>
-  async (request, headers, _size, signal) => {
-    const era = sdk.eraOf(request, headers.get("mcp-protocol-version") ?? undefined)
-    const answer = await sdk.send(request, era, headers, signal)
+  async (request, caller) => {
+    const era = sdk.eraOf(request, caller.header("mcp-protocol-version"))
+    const answer = await sdk.send(request, era, caller.request)
     if (answer.kind === "stream") return { stream: answer.response }
     if (answer.kind === "result") return success(request.idText, JSON.stringify(answer.result))
     return failure(request.idText, era === "modern" ? answer.status : 200, answer.error)
@@ -92,15 +95,15 @@ export const createEndpoint = (sdk: SdkExchange, library: () => Library): RpcEnd
     if (isError !== true) frames.set(`${era} ${JSON.stringify(params?.["_meta"])}`, frame)
   }
 
-  return async (request, headers, size, signal) => {
+  return async (request, caller) => {
     if (library() !== current) {
       current = library()
       results.clear()
     }
     const { method, params, idText } = request
-    const era = sdk.eraOf(request, headers.get("mcp-protocol-version") ?? undefined)
-    if (size > memorableBytes || (era === "modern" && !headersAgree(request, headers)))
-      return bySdk(request, headers, size, signal)
+    const era = sdk.eraOf(request, caller.header("mcp-protocol-version"))
+    if (caller.size > memorableBytes || (era === "modern" && !headersAgree(request, caller.header)))
+      return bySdk(request, caller)
     const key = `${era} ${method} ${JSON.stringify(params)}`
     const kept = results.get(key)
     if (kept !== undefined) return success(idText, kept)
@@ -112,7 +115,7 @@ export const createEndpoint = (sdk: SdkExchange, library: () => Library): RpcEnd
       }
     }
     const asked = current
-    const answer = await sdk.send(request, era, headers, signal)
+    const answer = await sdk.send(request, era, caller.request)
     if (answer.kind === "stream") return { stream: answer.response }
     if (answer.kind === "error") return failure(idText, era === "modern" ? answer.status : 200, answer.error)
     const text = JSON.stringify(answer.result)

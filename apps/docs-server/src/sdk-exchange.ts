@@ -19,7 +19,7 @@ export type SdkExchange = {
   /** Newest first. */
   readonly protocolVersions: readonly string[]
   readonly eraOf: (request: RpcRequest, versionHeader: string | undefined) => Era
-  readonly send: (request: RpcRequest, era: Era, headers: Headers, signal?: AbortSignal) => Promise<SdkAnswer>
+  readonly send: (request: RpcRequest, era: Era, http: () => Pick<Request, "headers" | "signal">) => Promise<SdkAnswer>
   readonly close: () => Promise<void>
 }
 
@@ -80,12 +80,12 @@ export const createSdkExchange = async (
     onerror: onError,
   })
 
-  const sendModern = async (body: object, headers: Headers, signal?: AbortSignal): Promise<SdkAnswer> => {
+  const sendModern = async (body: object, headers: Headers, signal: AbortSignal | null): Promise<SdkAnswer> => {
     const own = new Headers(headers)
     own.set("accept", "application/json, text/event-stream")
     own.set("content-type", "application/json")
     own.delete("content-length")
-    const request = new Request(endpoint, { method: "POST", headers: own, ...(signal !== undefined && { signal }) })
+    const request = new Request(endpoint, { method: "POST", headers: own, signal })
     return readAnswer(await modern.fetch(request, { parsedBody: body }))
   }
 
@@ -110,7 +110,11 @@ export const createSdkExchange = async (
       "io.modelcontextprotocol/clientCapabilities": {},
     }
     const body = { jsonrpc: "2.0", id: 0, method: "server/discover", params: { _meta: meta } }
-    const answer = await sendModern(body, new Headers({ "mcp-protocol-version": version, "mcp-method": body.method }))
+    const answer = await sendModern(
+      body,
+      new Headers({ "mcp-protocol-version": version, "mcp-method": body.method }),
+      null,
+    )
     const { data } = z
       .looseObject({ data: z.looseObject({ supported: z.array(z.string()).min(1) }) })
       .parse(answer.kind === "error" ? answer.error : undefined)
@@ -126,9 +130,11 @@ export const createSdkExchange = async (
       if (header === undefined || legacyVersions.has(header)) return "legacy"
       return method === "initialize" && params?.["protocolVersion"] !== undefined ? "legacy" : "modern"
     },
-    send: async ({ method, params, id }, era, headers, signal) => {
+    send: async ({ method, params, id }, era, http) => {
       const body = { jsonrpc: "2.0", id: sdkId(id), method, ...(params !== undefined && { params }) }
-      return era === "modern" ? sendModern(body, headers, signal) : sendLegacy(body)
+      if (era === "legacy") return sendLegacy(body)
+      const { headers, signal } = http()
+      return sendModern(body, headers, signal)
     },
     close: () => modern.close(),
   }

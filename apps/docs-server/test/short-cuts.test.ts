@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { beforeAll, expect, test } from "vitest"
-import { createEndpoint, createSdkEndpoint } from "../src/endpoint.ts"
+import { type Caller, createEndpoint, createSdkEndpoint } from "../src/endpoint.ts"
 import { createDocsServer } from "../src/mcp.ts"
 import { createSdkExchange } from "../src/sdk-exchange.ts"
 import { createMemo } from "../src/memo.ts"
@@ -21,6 +21,12 @@ beforeAll(async () => {
   )
   fast = createEndpoint(sdk, () => library)
   slow = createSdkEndpoint(sdk)
+})
+
+const callerOf = (headers: Headers): Caller => ({
+  header: (name) => headers.get(name) ?? undefined,
+  request: () => new Request("http://localhost/mcp", { headers }),
+  size: 200,
 })
 
 const args = fc.oneof(
@@ -94,7 +100,7 @@ test("an answer from memory or from the tool itself is the SDK's answer, byte fo
         const call = modernCall(method, given, name)
         const sent = { method, params: modern ? call.params : given, id, idText: JSON.stringify(id) }
         const headers = new Headers({ ...(modern && call.headers), ...header })
-        expect(await fast(sent, headers, 200)).toEqual(await slow(sent, headers, 200))
+        expect(await fast(sent, callerOf(headers))).toEqual(await slow(sent, callerOf(headers)))
       }
     }),
     runs(20_000),
@@ -105,8 +111,7 @@ test("when the pages change, nothing of the old ones is answered", async () => {
   const ask = () =>
     fast(
       { method: "tools/call", params: { name: "fetch_page", arguments: { slug: "index" } }, id: 1, idText: "1" },
-      new Headers(),
-      100,
+      callerOf(new Headers()),
     )
   const before = library
   expect(JSON.stringify(await ask())).toContain("Welcome")

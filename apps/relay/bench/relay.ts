@@ -7,8 +7,8 @@ import { checkSigned, checkTransaction, decodeBase64 } from "../src/wire.ts"
 import { transactionOfSize } from "../test/transactions.ts"
 import { type Load, load, median } from "./load.ts"
 
-const seconds = Number(process.env["BENCH_SECONDS"] ?? 3)
-const rounds = 3
+const seconds = Number(process.env["BENCH_SECONDS"] ?? 2)
+const rounds = 5
 const connections = 32
 const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 const portOf = async (child: TestProcess): Promise<number> => Number((await child.waitFor(/"port":(\d+)/))[1])
