@@ -57,7 +57,8 @@ export const startInstance = async (signal?: AbortSignal): Promise<Instance> => 
   const stop = async (): Promise<void> => {
     for (const one of running) one.stop()
     await Promise.all(running.map(({ ended }) => ended))
-    await rm(folder, { recursive: true, force: true })
+    // A command that was interrupted may still be writing.
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   }
   const ready = async (): Promise<void> => {
     if ((await Promise.all(running.map((one) => one.ready))).every(Boolean)) return

@@ -1,4 +1,7 @@
+import { vi } from "vitest"
+
+const full = process.env["SVC_FUZZ"] === "full"
+if (full) vi.setConfig({ testTimeout: 3_600_000 })
+
 /** How often a property is tried: a hundredth in the usual run of what SVC_FUZZ=full asks for. */
-export const runs = (full: number): { numRuns: number } => ({
-  numRuns: process.env["SVC_FUZZ"] === "full" ? full : Math.ceil(full / 100),
-})
+export const runs = (times: number): { numRuns: number } => ({ numRuns: full ? times : Math.ceil(times / 100) })
