@@ -10,6 +10,7 @@ const allowed = new Set([
   "ISC",
   "MIT",
   "MIT-0",
+  "PSF-2.0",
   "Python-2.0",
   "Unlicense",
 ])
