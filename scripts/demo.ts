@@ -33,7 +33,7 @@ const instance = await startInstance(stopping.signal).catch((error: unknown) => 
 })
 try {
   await Promise.race([journey(instance, tell), interrupted])
-  say(`\nAll ${count} steps did what they claim. Stopping the services; nothing of this stays.`)
+  say(`\nAll ${count} steps did what they claim. Nothing of this stays.`)
 } catch (error) {
   process.exitCode = 1
   if (stopping.signal.aborted) say("\nStopping the services; nothing of this stays.")

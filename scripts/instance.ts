@@ -53,10 +53,12 @@ export const startInstance = async (signal?: AbortSignal): Promise<Instance> => 
   const lines: string[] = []
   const options = { root, write: (line: string) => void lines.push(line), patienceMs }
   const running = [supervise(planned, options)]
+  /** Every service gets time to finish; the folder goes. Once is enough, more does no harm. */
   const stop = async (): Promise<void> => {
     for (const one of running) one.stop()
     await Promise.all(running.map(({ ended }) => ended))
-    await rm(folder, { recursive: true, force: true })
+    // A command that was interrupted may still be writing.
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   }
   const ready = async (): Promise<void> => {
     if ((await Promise.all(running.map((one) => one.ready))).every(Boolean)) return

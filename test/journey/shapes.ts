@@ -24,7 +24,15 @@ export const keys = z.array(key.extend({ current: z.boolean() }))
 export const revoked = z.object({ revoked: z.boolean(), remaining_secret_keys: z.int() })
 export const page = z.object({ title: z.string(), content: z.string() })
 
-const claims = z.object({ sub: z.string(), aud: z.string(), scope: z.string(), iat: z.int(), exp: z.int() })
+const claims = z.object({
+  sub: z.string(),
+  aud: z.string(),
+  scope: z.string(),
+  key_class: z.string(),
+  origin: z.string().optional(),
+  iat: z.int(),
+  exp: z.int(),
+})
 
 /** A token's claims, unverified: it is the relay that verifies. */
 export const claimsOf = (token: string): z.infer<typeof claims> =>

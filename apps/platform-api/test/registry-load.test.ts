@@ -1,10 +1,13 @@
 import { startPostgres } from "@svc/testing"
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
 import { loadStacks } from "../bench/load.ts"
 import { publish } from "../src/operator/publish.ts"
 import { parseAst } from "../src/registry/parse-ast.ts"
 import { smallAst } from "./registry/small-ast.ts"
 import { startTestService } from "./service.ts"
+
+// Whole databases are made and filled here, on a machine that may be busy.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 test("a registry of more stacks than are read at once is there whole after a start, and after a publication", async () => {
   const server = await startPostgres()

@@ -3,10 +3,13 @@ import { cpSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { startPostgres, type TestPostgres } from "@svc/testing"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import { startTestService, temporaryFolder, type TestService } from "../service.ts"
 import { idOf, importInto } from "./importing.ts"
 import { sampleDocument } from "./sample-document.ts"
+
+// Whole databases are made and filled here, on a machine that may be busy.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 const run = promisify(execFile)
 

@@ -1,9 +1,12 @@
 import fc from "fast-check"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { pageOfVisible } from "../../src/records/visible.ts"
 import { databaseKinds, startTestService, type TestService } from "../service.ts"
 import { importInto } from "./importing.ts"
 import { manyBuilds } from "./sample-document.ts"
+
+// Whole databases are made and filled here, on a machine that may be busy.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 const tables = { table: "builds", shares: "build_shares" } as const
 

@@ -1,13 +1,16 @@
 import { randomBytes } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { runCommand } from "../../src/operator/commands.ts"
 import { failureOf } from "../../src/operator/failure.ts"
 import { importRecords } from "../../src/operator/records-import.ts"
 import { databaseKinds, startTestService, temporaryFolder, type TestService } from "../service.ts"
 import { countRows, importInto } from "./importing.ts"
 import { manyBuilds, orderAst, sampleDocument } from "./sample-document.ts"
+
+// Whole databases are made and filled here, on a machine that may be busy.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 type Json = Record<string, unknown>
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { startPostgres, type TestPostgres } from "@svc/testing"
 import postgres from "postgres"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { loadDatabase } from "../../bench/load.ts"
 import { insertKey } from "../../src/auth/accounts.ts"
 import { openServerDatabase } from "../../src/db/server.ts"
@@ -11,6 +11,9 @@ import { deploymentsSql } from "../../src/routes/deployments.ts"
 import { runsSql } from "../../src/routes/runs.ts"
 import { specsSql } from "../../src/routes/specs.ts"
 import { startTestService } from "../service.ts"
+
+// Whole databases are made and filled here, on a machine that may be busy.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 const owner = 1
 

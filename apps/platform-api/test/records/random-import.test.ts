@@ -1,9 +1,12 @@
 import fc from "fast-check"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { failureOf } from "../../src/operator/failure.ts"
 import { databaseKinds, startTestService, type TestService } from "../service.ts"
 import { countRows, importInto } from "./importing.ts"
 import { smallAst } from "../registry/small-ast.ts"
+
+// Whole databases are made and filled here, on a machine that may be busy.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 const steps = ["uploading", "queued", "building", "pushing", "deploying", "completed"]
 

@@ -1,10 +1,13 @@
 import fc from "fast-check"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { randomBytes } from "node:crypto"
 import { createUser } from "../../src/operator/accounts.ts"
 import { databaseKinds, startTestService, type TestService } from "../service.ts"
 import { idOf, importedAt, importInto } from "./importing.ts"
 import { manyBuilds, sampleDocument } from "./sample-document.ts"
+
+// Whole databases are made and filled here, on a machine that may be busy.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 const lists = ["/api/specs", "/api/builds", "/api/deployments", "/api/automation/runs"]
 const missing = {

@@ -1,0 +1,307 @@
+// docs/operations.md tells operators what to type. What can be run here is run, in the page's order, against the real
+// services on a PostgreSQL server.
+import { execFile, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { cp, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
+import { type Server, createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { promisify } from "node:util"
+import { freePort, startPostgres, startProcess, type TestPostgres, type TestProcess } from "@svc/testing"
+import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest"
+
+import { type Fence, fencesOf } from "./fences.ts"
+
+const root = join(import.meta.dirname, "..")
+const page = await readFile(join(root, "docs/operations.md"), "utf8")
+const fences = fencesOf(page)
+
+const notRun: Readonly<Record<string, string>> = {
+  "npx -y pnpm@12 install --prod --frozen-lockfile": "would change this checkout; an image's build runs it",
+  "npx -y pnpm@12 image": "takes minutes; CI runs it",
+  "npx -y pnpm@12 licence-check": "CI runs it",
+  "cp infra/env/compose.env.example infra/.env": "needs a container engine",
+  "sed -i 's/^#*SVC_VERSION=.*/SVC_VERSION=1.0.1/' infra/.env": "needs a container engine",
+  "docker compose -f infra/compose.yaml cp proxy:/data/caddy/pki/authorities/local/root.crt .":
+    "needs a container engine",
+  'platform() { docker compose -f infra/compose.yaml run --rm -T platform-api "$@"; }': "needs a container engine",
+  "docker compose -f infra/compose.yaml exec -T postgres pg_dump --username=svc --format=custom svc > platform.dump":
+    "needs a container engine",
+  "kubectl create namespace svc": "needs a cluster",
+  'platform() { kubectl -n svc exec --stdin deployment/platform-api -- node src/main.ts "$@"; }': "needs a cluster",
+  "kubectl -n svc delete job platform-migrate --ignore-not-found": "needs a cluster",
+  "kubectl -n svc create secret generic platform-api-signing-key --from-file=session-signing-key.json \\":
+    "needs a cluster",
+  "{": "the file that `records import` is given",
+  "sum by (operation, result) (rate(svc_transaction_requests_total[5m]))":
+    "needs a Prometheus server; its metrics are compared with the relay's",
+}
+
+test("every command of the page is run here, or has a reason not to be", () => {
+  const rest = fences.filter(({ action }) => !["run", "serve", "restart"].includes(action))
+  expect(rest.map(({ code }) => code.split("\n")[0] ?? "").toSorted()).toEqual(Object.keys(notRun).toSorted())
+})
+
+test("what the page says of a command's language is what its shell understands", () => {
+  const scripts = fences.filter(({ language }) => language === "sh").map(({ code }) => code)
+  expect(scripts.length).toBeGreaterThan(20)
+  for (const script of scripts) {
+    const { status, stderr } = spawnSync("sh", ["-n"], { input: script, encoding: "utf8" })
+    expect(stderr).toBe("")
+    expect(status).toBe(0)
+  }
+})
+
+const majorOf = (command: string, ...args: string[]): number => {
+  const { stdout } = spawnSync(command, args, { encoding: "utf8" })
+  return Number(/\d+/.exec(stdout ?? "")?.[0] ?? 0)
+}
+const programs = ["bash", "curl"].every((name) => spawnSync(name, ["--version"]).status === 0)
+
+// Some of it starts a process five times over.
+const patience = { timeout: 120_000 }
+
+describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tells to type", patience, () => {
+  let folder: string
+  let postgres: TestPostgres
+  let provider: Server
+  let env: Record<string, string>
+  const running = new Map<string, TestProcess>()
+  const ports: Record<string, number> = {}
+  const serving = new Map<string, Fence>()
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "svc-operations-"))
+    await cp(join(root, "infra"), join(folder, "infra"), { recursive: true })
+    for (const name of ["apps", "packages", "node_modules"]) await symlink(join(root, name), join(folder, name))
+    postgres = await startPostgres()
+    provider = createServer((request, response) => {
+      const chunks: Buffer[] = []
+      request.on("data", (chunk: Buffer) => chunks.push(chunk))
+      request.on("end", () => {
+        const { id } = JSON.parse(Buffer.concat(chunks).toString()) as { id: unknown }
+        response.setHeader("content-type", "application/json").end(JSON.stringify({ jsonrpc: "2.0", id, result: 123 }))
+      })
+    }).listen(0, "127.0.0.1")
+    await once(provider, "listening")
+    for (const name of ["docs-server", "relay", "platform-api", "metrics"]) ports[name] = await freePort()
+    const local = (name: string): string => `http://localhost:${ports[name]}`
+    env = {
+      PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`,
+      HOME: folder,
+      DATABASE_URL: postgres.url,
+      RESTORED_URL: postgres.url.replace(/postgres$/, "restored"),
+      SVC_DATA_DIR: join(folder, "data"),
+      SVC_DOCS_URL: local("docs-server"),
+      SVC_RELAY_URL: local("relay"),
+      SVC_API_URL: local("platform-api"),
+      // What the page says to set in the services' files.
+      SVC_SESSION_SIGNING_KEY_FILE: join(folder, "session-signing-key.json"),
+      SVC_SESSION_JWKS_URL: `${local("platform-api")}/.well-known/jwks.json`,
+      SVC_TRANSACTION_RPC_URL: `http://127.0.0.1:${(provider.address() as AddressInfo).port}`,
+      SVC_OTEL_ENABLED: "true",
+      OTEL_METRICS_EXPORTER: "prometheus",
+      OTEL_EXPORTER_PROMETHEUS_PORT: String(ports["metrics"]),
+    }
+    await writeFile(join(folder, "state"), "")
+  })
+  afterAll(async () => {
+    for (const child of running.values()) child.kill("SIGKILL")
+    await Promise.all([...running.values()].map(({ exited }) => exited))
+    provider?.close()
+    await postgres?.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  /** Runs a script in one shell with all before it: what they defined is still there. Gives what it printed. */
+  const shell = async (script: string, change: Record<string, string | undefined> = {}): Promise<string> => {
+    const kept = `{ declare -f; declare -p key token 2>/dev/null || true; } > "$HOME/state"`
+    const whole = `set -euo pipefail; source "$HOME/state"; ${script}\n${kept}`
+    const settings = Object.fromEntries(
+      Object.entries({ ...env, ...change }).filter(([, value]) => value !== undefined),
+    )
+    const { stdout } = await promisify(execFile)("bash", ["-c", whole], { cwd: folder, env: settings })
+    return stdout
+  }
+
+  const serve = async (fence: Fence): Promise<void> => {
+    const { argument: app, code } = fence
+    const child = startProcess("bash", ["-c", `exec ${code}`], {
+      cwd: folder,
+      env: { ...env, PORT: String(ports[app]) },
+    })
+    running.set(app, child)
+    serving.set(app, fence)
+    await child.waitFor(/"msg":"listening"/)
+  }
+
+  const restart = async (app: string): Promise<void> => {
+    const fence = serving.get(app)
+    if (fence === undefined) throw new Error(`${app} was never started`)
+    running.get(app)?.kill("SIGTERM")
+    expect(await running.get(app)?.exited).toBe(0)
+    await serve(fence)
+  }
+
+  /** Does what a heading says, in its order, and gives what its commands printed. */
+  const follow = async (
+    heading: string,
+    { group = "", afterRestart = async () => {}, change = {} }: Following = {},
+  ): Promise<readonly string[]> => {
+    const printed: string[] = []
+    for (const fence of fences.filter((candidate) => candidate.heading === heading)) {
+      const { action, argument, code } = fence
+      if (action === "run" && argument === group) printed.push(await shell(code, change))
+      if (action === "serve") await serve(fence)
+      if (action === "restart") {
+        await restart(argument)
+        await afterRestart()
+      }
+    }
+    return printed
+  }
+  type Following = {
+    group?: string
+    afterRestart?: () => Promise<void>
+    change?: Record<string, string | undefined>
+  }
+
+  const sessionToken = async (): Promise<{ status: number; body: Record<string, string> }> => {
+    const key = (await shell("echo $key")).trim()
+    const response = await fetch(`${env["SVC_API_URL"]}/ws/sessions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ websocket_url: "wss://streams.example.com/transfers", scope: "transaction:inspect" }),
+    })
+    return { status: response.status, body: (await response.json()) as Record<string, string> }
+  }
+
+  const blockHeight = (token: string): Promise<Response> =>
+    fetch(`${env["SVC_RELAY_URL"]}/transactions/v1/block-height`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: "{}",
+    })
+
+  test("sets variables that are set already to nothing else", async () => {
+    const [, url] = await Promise.all([follow("Operations"), shell("echo $SVC_API_URL")])
+    expect(url.trim()).toBe(env["SVC_API_URL"])
+  })
+
+  test("brings the three services up from settings files and a key of the operator's", async () => {
+    const [, , migrated = ""] = await follow("Bare Node")
+    expect(JSON.parse(migrated)).toEqual({ applied: expect.any(Number) })
+    expect((await stat(join(folder, "session-signing-key.json"))).mode & 0o777).toBe(0o600)
+  })
+
+  test("publishes a stack, registers an agent, and lets it through the relay", async () => {
+    const [healths = "", published = "", profile = "", height = ""] = await follow("First agent and stack")
+    expect(healths.match(/"status":"ok"/g)).toHaveLength(3)
+    expect(JSON.parse(published)).toMatchObject({ name: "transfers", status: "published", version: 1 })
+    expect(JSON.parse(profile)).toMatchObject({ status: "active" })
+    expect(JSON.parse(height)).toEqual({ blockHeight: "123" })
+  })
+
+  test("lists what there is, and every operator command is on the page", async () => {
+    const [lists = ""] = await follow("Operator commands")
+    expect(
+      lists
+        .trim()
+        .split("\n")
+        .map((line) => (JSON.parse(line) as unknown[]).length),
+    ).toEqual([1, 1, 2])
+    const told = await shell("platform help || true")
+    const usages = /the commands are: (.*)/.exec((JSON.parse(told) as { error: string }).error)?.[1]?.split(", ") ?? []
+    expect(usages.length).toBeGreaterThan(10)
+    const commands = page.replaceAll("\\|", "|")
+    expect(usages.filter((usage) => !commands.includes(`\`${usage}\``))).toEqual([])
+  })
+
+  test("imports the records of the page", async () => {
+    const example = fences.find(({ heading, language }) => heading === "Import records" && language === "json")
+    const ast = await readFile(join(root, "apps/platform-api/stacks/transfers.stack.json"), "utf8")
+    const signup = await fetch(`${env["SVC_API_URL"]}/api/agents/signup`, { method: "POST" })
+    const friend = (await signup.json()) as { slug: string }
+    const agents = JSON.parse(await shell("platform agent list")) as { slug: string }[]
+    const owner = agents.find(({ slug }) => slug !== friend.slug)?.slug
+    const document = (example?.code ?? "")
+      .replace('"shared_with": ["agt_…"]', `"shared_with": ["${friend.slug}"]`)
+      .replace('"agt_…"', JSON.stringify(owner))
+      .replace('"ast_payload": {}', `"ast_payload": ${ast}`)
+    await writeFile(join(folder, "records.json"), document)
+    const [imported = ""] = await follow("Import records")
+    expect(JSON.parse(imported)).toEqual({ specs: { a: 1 }, builds: { b: 1 }, deployments: { d: 1 }, runs: { r: 1 } })
+  })
+
+  // PostgreSQL's own client programs come with no npm package; they must not be older than the server.
+  test("saves a database and brings it back", async (context: TestContext) => {
+    const server = postgres === undefined ? 0 : Number(await serverMajor())
+    if (majorOf("pg_dump", "--version") < server && process.env["CI"] === undefined) context.skip("no fit pg_dump")
+    const [, restored = ""] = await follow("Back up and restore")
+    expect(JSON.parse(restored.trim().split("\n").at(-1) ?? "")).toEqual(JSON.parse(await shell("platform agent list")))
+  })
+  const serverMajor = async (): Promise<string> => {
+    const client = spawnSync("psql", [
+      "-Atc",
+      "select current_setting('server_version_num')::int / 10000",
+      postgres.url,
+    ])
+    return client.stdout?.toString().trim() || "99"
+  }
+
+  test("saves the embedded database's folder and brings it back", async () => {
+    const change = { DATABASE_URL: undefined }
+    await shell("platform user create --email ada@example.com", change)
+    const before = await shell("platform audit list", change)
+    await follow("Back up and restore", { group: "embedded", change })
+    const after = await shell("platform audit list", { ...change, SVC_DATA_DIR: join(folder, "restored") })
+    expect(after).toBe(before)
+    expect(after).toContain("user.create")
+  })
+
+  test("rotates the signing key, and a relay that knows the keys takes every token on the way", async () => {
+    const seen: { published: number; signing: number; relay: number }[] = []
+    const known: string[] = []
+    const look = async (): Promise<void> => {
+      const { keys } = (await (await fetch(env["SVC_SESSION_JWKS_URL"] ?? "")).json()) as { keys: { kid: string }[] }
+      for (const { kid } of keys) if (!known.includes(kid)) known.push(kid)
+      const token = (await sessionToken()).body["token"] ?? ""
+      const header = JSON.parse(Buffer.from(token.split(".")[0] ?? "", "base64url").toString()) as { kid: string }
+      const { status } = await blockHeight(token)
+      seen.push({ published: keys.length, signing: known.indexOf(header.kid), relay: status })
+    }
+    await look()
+    await follow("The session signing key", { afterRestart: look })
+    expect(seen).toEqual([
+      { published: 1, signing: 0, relay: 200 },
+      { published: 2, signing: 0, relay: 200 },
+      { published: 2, signing: 1, relay: 200 },
+      { published: 1, signing: 1, relay: 200 },
+    ])
+  })
+
+  test("names the metrics and log fields that are there", async () => {
+    await blockHeight("no token")
+    const exported = await (await fetch(`http://localhost:${ports["metrics"]}/metrics`)).text()
+    const names = new Set([...exported.matchAll(/^svc_[a-z_]+/gm)].map(([name]) => name))
+    const alerts = await readFile(join(root, "infra/prometheus-alerts.yaml"), "utf8")
+    const used = new Set([...`${page}\n${alerts}`.matchAll(/svc_transaction_[a-z_]+/g)].map(([name]) => name))
+    expect([...used].filter((name) => !names.has(name))).toEqual([])
+    const families = new Set([...exported.matchAll(/^# TYPE (svc_\S+)/gm)].map(([, name = ""]) => name))
+    const dotted = [...page.matchAll(/^\| `(svc\.[a-z.]+)`/gm)].map(([, name = ""]) => name.replaceAll(".", "_"))
+    expect(dotted.toSorted()).toEqual([...families].toSorted())
+
+    const lines = running.get("relay")?.stdout().split("\n") ?? []
+    const line = JSON.parse(lines.find((text) => text.includes('"msg":"request"')) ?? "{}") as Record<string, unknown>
+    const sentence = /A request's line has (.*?)\. There/s.exec(page)?.[1] ?? ""
+    for (const field of Object.keys(line)) expect(sentence).toContain(`\`${field}\``)
+    expect(Object.keys(line).length).toBeGreaterThan(7)
+  })
+
+  test("stops tokens with transaction scopes before the routes go away", async () => {
+    expect((await sessionToken()).status).toBe(200)
+    await follow("Roll back")
+    expect(await sessionToken()).toMatchObject({ status: 403, body: { code: "scope-not-allowed" } })
+  })
+})

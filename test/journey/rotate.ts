@@ -1,0 +1,111 @@
+import { strict as assert } from "node:assert"
+
+import type { Agent } from "./arrive.ts"
+import type { Traveller } from "./journey.ts"
+import { createRelayClient, errorShape, heightShape } from "./relay.ts"
+import * as shape from "./shapes.ts"
+import type { Sent } from "./transfer.ts"
+
+const tokenMs = 300_000
+/** A verifier's clock may be off by this much. */
+const leewayMs = 5000
+
+/** A new key for the old one, and what becomes of the old one and of what was made with it. */
+export const rotate = async (
+  { instance, svc, take, show }: Traveller,
+  { slug, firstKey, stackUrl }: Agent,
+  { token, wire, signature }: Sent,
+): Promise<void> => {
+  const { apiUrl, relayUrl } = instance
+  const relay = createRelayClient(relayUrl, token)
+
+  const secondKey = await take(
+    {
+      does: "The agent rotates its key",
+      proves: "the new key takes its place in the file before the old one goes, and the screen shows neither",
+    },
+    async () => {
+      await svc.keep("old-key", `${firstKey}\n`)
+      const minted = await svc.run("svc keys mint --name second --save")
+      assert.equal(minted.code, 0, minted.stderr)
+      const keys = shape.keys.parse(await svc.json("svc keys list --json"))
+      for (const { id, name, current } of keys) show(`key ${id} "${name}"${current ? ", in use" : ""}`)
+      assert.deepEqual(
+        keys.map(({ name, current }) => [name, current]),
+        [
+          ["signup", false],
+          ["second", true],
+        ],
+      )
+      const [old] = keys
+      const revoked = shape.revoked.parse(await svc.json(`svc keys revoke ${old?.id} --json`))
+      assert.deepEqual([revoked.revoked, revoked.remaining_secret_keys], [true, 1])
+      const kept = shape.credentials.parse(JSON.parse(await svc.read("config/svc/credentials.json")))[apiUrl]
+      assert.ok(kept !== undefined && kept.api_key !== firstKey)
+      assert.ok(!(minted.stdout + minted.stderr).includes(kept.api_key))
+      return kept.api_key
+    },
+  )
+
+  await take(
+    {
+      does: "The old key is tried everywhere",
+      proves: "a revoked key is dead from the next request on, and the new one works",
+    },
+    async () => {
+      const withOldKey = `SVC_API_URL=${apiUrl} SVC_API_KEY="$(cat ../old-key)" svc`
+      for (const command of [
+        "svc auth login --json < ../old-key",
+        `${withOldKey} auth status --json`,
+        `${withOldKey} keys mint --json`,
+        `${withOldKey} session ${stackUrl} --json`,
+      ]) {
+        assert.equal(await svc.errorCode(command), "invalid-api-key")
+        show("-> invalid-api-key")
+      }
+      const headers = { authorization: `Bearer ${firstKey}` }
+      const registry = await fetch(`${apiUrl}/api/registry`, { headers })
+      assert.deepEqual([registry.status, registry.headers.get("x-auth-ignored")], [200, "invalid-api-key"])
+      show("the public registry answers as it answers anybody, with X-Auth-Ignored: invalid-api-key")
+      assert.equal(shape.identity.parse(await svc.json("svc auth status --json")).slug, slug)
+    },
+  )
+
+  await take(
+    {
+      does: "The token minted with the old key is tried, now and five minutes later",
+      proves: "a token lives out its five minutes, as the pages say, and is refused after them",
+    },
+    async () => {
+      const { content } = shape.page.parse(await svc.json("svc docs fetch keys --json"))
+      const [promise] = /[^.]*token minted before lives out its 5 minutes\./.exec(content.replaceAll(/\s+/g, " ")) ?? []
+      assert.ok(promise !== undefined, "the page on keys no longer says what becomes of tokens")
+      show(`the page on keys: "${promise.trim()}"`)
+      const { blockHeight } = await relay("block-height", {}, heightShape)
+      show(`now: block-height -> ${blockHeight}`)
+      const later = createRelayClient(await instance.startRelayAhead(tokenMs + leewayMs + 1000), token)
+      const refusal = await later("block-height", {}, errorShape, 401)
+      assert.equal(refusal.code, "token-expired")
+      show("a relay whose clock is five minutes ahead: block-height -> 401 token-expired")
+    },
+  )
+
+  await take(
+    {
+      does: "The services are stopped, and all that they logged is read",
+      proves: "no key, no token, no transaction and no whole signature was written anywhere",
+    },
+    async () => {
+      // Stopping writes out the last lines.
+      await instance.stop()
+      const log = instance.log()
+      for (const route of ["/api/agents/signup", "/ws/sessions", "/transactions/v1/send"])
+        assert.ok(log.includes(route))
+      const [, , tokenSignature = token] = token.split(".")
+      for (const secret of [firstKey, secondKey, token, tokenSignature, wire, signature]) {
+        assert.ok(!log.includes(secret), "a secret is in the log")
+      }
+      show(`${log.split("\n").length} lines, none with a secret`)
+    },
+  )
+}
