@@ -9,13 +9,12 @@ import {
   type RequestLogEnv,
   addressBucket,
   jsonTypeFault,
-  presetHeader,
   readBody,
   requestHeader,
   requestLog,
 } from "@svc/http"
 import { type Context, Hono } from "hono"
-import { commonHeaders, jsonType, preflightHeaders, serveDocument } from "./documents.ts"
+import { type Answer, type Document, answerDocument, commonHeaders, jsonType, preflightHeaders } from "./documents.ts"
 import type { RpcEndpoint } from "./endpoint.ts"
 import { errors } from "./errors.ts"
 import { readMessage } from "./json-rpc.ts"
@@ -59,16 +58,18 @@ const streamHeaders = {
 const rpcHeaders = { ...commonHeaders, "Content-Type": jsonType }
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-const renderError = (error: ApiError): Response => {
+/** Every answer is made here: a header that is added to one later costs more than all the others. */
+const reply = (
+  c: Context<AppEnv>,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream | null = null,
+): Response => new Response(body, { status, headers: { ...headers, "X-Request-Id": c.get("requestId") } })
+
+const renderError = (c: Context<AppEnv>, error: ApiError): Response => {
   const { code, message, hint = "", status, headers, retryAfterSeconds } = error
-  return new Response(JSON.stringify({ error: { code, message, hint } }), {
-    status,
-    headers: {
-      ...rpcHeaders,
-      ...headers,
-      ...(retryAfterSeconds !== undefined && { "Retry-After": String(retryAfterSeconds) }),
-    },
-  })
+  const more = retryAfterSeconds === undefined ? headers : { ...headers, "Retry-After": String(retryAfterSeconds) }
+  return reply(c, status, { ...rpcHeaders, ...more }, JSON.stringify({ error: { code, message, hint } }))
 }
 
 const toApiError = (error: unknown): ApiError | undefined => {
@@ -87,6 +88,12 @@ const sentPath = (url: string): string => {
 const findDocument = (site: Site, c: Context) => {
   const path = decodePath(sentPath(c.req.url))
   return path === undefined ? undefined : site.find(path)
+}
+
+const serve = (c: Context<AppEnv>, document: Document): Response | Promise<Response> => {
+  const answer = answerDocument(document, (name) => requestHeader(c, name))
+  const send = ({ status, headers, body }: Answer) => reply(c, status, headers, body)
+  return answer instanceof Promise ? answer.then(send) : send(answer)
 }
 
 const readJsonBody = async (c: Context): Promise<{ readonly text: string; readonly value: unknown }> => {
@@ -108,10 +115,10 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
   const addressOf = (c: Context<AppEnv>): string =>
     parts.clientAddress(c.env?.incoming?.socket.remoteAddress, requestHeader(c, "x-forwarded-for"))
 
-  app.onError((error) => {
+  app.onError((error, c) => {
     const known = toApiError(error)
     if (known === undefined) log.error({ err: error }, "unexpected error")
-    return renderError(known ?? errors.fail("internal_error"))
+    return renderError(c, known ?? errors.fail("internal_error"))
   })
 
   app.notFound((c) => {
@@ -119,6 +126,7 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
     const methods = mcpPaths.includes(path) ? mcpMethods : "GET, HEAD, OPTIONS"
     const known = methods === mcpMethods || fixedPaths.has(path) || findDocument(site(), c) !== undefined
     return renderError(
+      c,
       known && c.req.method !== "GET"
         ? errors.fail("method_not_allowed", { headers: { Allow: methods } })
         : errors.fail("not_found"),
@@ -126,21 +134,19 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
   })
 
   app.use(requestLog({ log, now: parts.now, randomId: parts.randomId, quiet: ["/health"], answersWithId: true }))
-  app.use((c, next) => {
-    presetHeader(c, "x-request-id", c.get("requestId"))
-    return next()
-  })
 
   app.get("/health", (c) =>
-    c.json({ status: "ok", version: parts.version, pages: site().library.corpus.pages.size }, 200, {
-      ...commonHeaders,
-      "Cache-Control": "no-store",
-    }),
+    reply(
+      c,
+      200,
+      { ...rpcHeaders, "Cache-Control": "no-store" },
+      JSON.stringify({ status: "ok", version: parts.version, pages: site().library.corpus.pages.size }),
+    ),
   )
 
   app.use(async (c, next) => {
     if (!parts.guard(requestHeader(c, "host"), requestHeader(c, "origin"))) throw errors.fail("forbidden")
-    if (c.req.method === "OPTIONS") return new Response(null, { status: 204, headers: preflightHeaders })
+    if (c.req.method === "OPTIONS") return reply(c, 204, preflightHeaders)
     if (parts.requestsPerMinute > 0) {
       const decision = parts.limiter.take("docs", addressBucket(addressOf(c)), parts.requestsPerMinute)
       if (!decision.allowed) throw errors.fail("rate_limited", { retryAfterSeconds: decision.retryAfterSeconds })
@@ -158,20 +164,18 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
       })
     if (version !== undefined && version >= "2026-07-28")
       throw noStream("MCP 2026-07-28 has no stream over GET.", "Call subscriptions/listen by POST; see /openapi.json.")
-    if (c.req.raw.method === "HEAD") return new Response(null, { headers: streamHeaders })
+    if (c.req.raw.method === "HEAD") return reply(c, 200, streamHeaders)
     const stream = streams.open(addressBucket(addressOf(c)))
     if (stream === undefined)
       throw noStream(
         "No further event stream can be opened now.",
         "All tools answer by POST without one; see /openapi.json.",
       )
-    return new Response(stream, { headers: streamHeaders })
+    return reply(c, 200, streamHeaders, stream)
   }
 
   app.on("GET", mcpPaths, (c) =>
-    wantsEventStream(requestHeader(c, "accept"))
-      ? openStream(c)
-      : serveDocument(site().descriptor, (name) => requestHeader(c, name)),
+    wantsEventStream(requestHeader(c, "accept")) ? openStream(c) : serve(c, site().descriptor),
   )
 
   app.on("POST", mcpPaths, async (c) => {
@@ -182,14 +186,14 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
         "invalid_request",
         Array.isArray(value) ? { message: "Batches are not served: send one JSON-RPC message a request." } : {},
       )
-    if (message === "silent") return new Response(null, { status: 202, headers: commonHeaders })
-    const reply = await endpoint(message, {
+    if (message === "silent") return reply(c, 202, commonHeaders)
+    const answer = await endpoint(message, {
       header: (name) => requestHeader(c, name),
       request: () => c.req.raw,
       size: text.length,
     })
-    if ("stream" in reply) return new Response(reply.stream.body, { headers: streamHeaders })
-    return new Response(reply.body, { status: reply.status, headers: rpcHeaders })
+    if ("stream" in answer) return reply(c, 200, streamHeaders, answer.stream.body)
+    return reply(c, answer.status, rpcHeaders, answer.body)
   })
 
   app.get("/cli/svc.tgz", async (c) => {
@@ -206,14 +210,14 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
       "Cache-Control": "public, max-age=300",
       ETag: etag,
     }
-    if (c.req.header("if-none-match") === etag) return new Response(null, { status: 304, headers })
-    return new Response(await readFile(parts.cliTarball), { headers })
+    if (c.req.header("if-none-match") === etag) return reply(c, 304, headers)
+    return reply(c, 200, headers, new Uint8Array(await readFile(parts.cliTarball)))
   })
 
   app.get("/*", (c) => {
     const document = findDocument(site(), c)
     if (document === undefined) throw errors.fail("not_found")
-    return serveDocument(document, (name) => requestHeader(c, name))
+    return serve(c, document)
   })
   return app
 }

@@ -54,18 +54,24 @@ export const createDocument = (type: string, text: string, more: Readonly<Record
   }
 }
 
+/** What an answer is made of. */
+export type Answer = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array<ArrayBuffer> | null
+}
+
 /** Answers a GET or HEAD: 304 where the caller has this text, else the text, compressed where that is taken. */
-export const serveDocument = async (
+export const answerDocument = (
   document: Document,
   header: (name: string) => string | undefined,
-): Promise<Response> => {
+): Answer | Promise<Answer> => {
   const { hash, text, headers } = document
   const zip = text.length >= worthCompressing && acceptsGzip(header("accept-encoding"))
   if (matchesEtag(header("if-none-match"), hash)) {
     const { "Content-Encoding": _encoding, ...kept } = zip ? headers.gzipped : headers.plain
-    return new Response(null, { status: 304, headers: kept })
+    return { status: 304, headers: kept, body: null }
   }
-  return zip
-    ? new Response(await document.gzipped(), { headers: headers.gzipped })
-    : new Response(text, { headers: headers.plain })
+  if (!zip) return { status: 200, headers: headers.plain, body: text }
+  return document.gzipped().then((body) => ({ status: 200, headers: headers.gzipped, body }))
 }
