@@ -58,18 +58,17 @@ const streamHeaders = {
 const rpcHeaders = { ...commonHeaders, "Content-Type": jsonType }
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** Every answer is made here: a header that is added to one later costs more than all the others. */
+/** Every answer is made here, without the context: that would turn the record into a Headers object for each request. */
 const reply = (
-  c: Context<AppEnv>,
   status: number,
   headers: Readonly<Record<string, string>>,
   body: string | Uint8Array<ArrayBuffer> | ReadableStream | null = null,
-): Response => new Response(body, { status, headers: { ...headers, "X-Request-Id": c.get("requestId") } })
+): Response => new Response(body, { status, headers })
 
-const renderError = (c: Context<AppEnv>, error: ApiError): Response => {
+const renderError = (error: ApiError): Response => {
   const { code, message, hint = "", status, headers, retryAfterSeconds } = error
   const more = retryAfterSeconds === undefined ? headers : { ...headers, "Retry-After": String(retryAfterSeconds) }
-  return reply(c, status, { ...rpcHeaders, ...more }, JSON.stringify({ error: { code, message, hint } }))
+  return reply(status, { ...rpcHeaders, ...more }, JSON.stringify({ error: { code, message, hint } }))
 }
 
 const toApiError = (error: unknown): ApiError | undefined => {
@@ -92,7 +91,7 @@ const findDocument = (site: Site, c: Context) => {
 
 const serve = (c: Context<AppEnv>, document: Document): Response | Promise<Response> => {
   const answer = answerDocument(document, (name) => requestHeader(c, name))
-  const send = ({ status, headers, body }: Answer) => reply(c, status, headers, body)
+  const send = ({ status, headers, body }: Answer) => reply(status, headers, body)
   return answer instanceof Promise ? answer.then(send) : send(answer)
 }
 
@@ -117,8 +116,8 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
 
   app.onError((error, c) => {
     const known = toApiError(error)
-    if (known === undefined) log.error({ err: error }, "unexpected error")
-    return renderError(c, known ?? errors.fail("internal_error"))
+    if (known === undefined) log.error({ request_id: c.get("requestId"), err: error }, "unexpected error")
+    return renderError(known ?? errors.fail("internal_error"))
   })
 
   app.notFound((c) => {
@@ -126,18 +125,16 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
     const methods = mcpPaths.includes(path) ? mcpMethods : "GET, HEAD, OPTIONS"
     const known = methods === mcpMethods || fixedPaths.has(path) || findDocument(site(), c) !== undefined
     return renderError(
-      c,
       known && c.req.method !== "GET"
         ? errors.fail("method_not_allowed", { headers: { Allow: methods } })
         : errors.fail("not_found"),
     )
   })
 
-  app.use(requestLog({ log, now: parts.now, randomId: parts.randomId, quiet: ["/health"], answersWithId: true }))
+  app.use(requestLog({ log, now: parts.now, randomId: parts.randomId, quiet: ["/health"] }))
 
-  app.get("/health", (c) =>
+  app.get("/health", () =>
     reply(
-      c,
       200,
       { ...rpcHeaders, "Cache-Control": "no-store" },
       JSON.stringify({ status: "ok", version: parts.version, pages: site().library.corpus.pages.size }),
@@ -146,7 +143,7 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
 
   app.use(async (c, next) => {
     if (!parts.guard(requestHeader(c, "host"), requestHeader(c, "origin"))) throw errors.fail("forbidden")
-    if (c.req.method === "OPTIONS") return reply(c, 204, preflightHeaders)
+    if (c.req.method === "OPTIONS") return reply(204, preflightHeaders)
     if (parts.requestsPerMinute > 0) {
       const decision = parts.limiter.take("docs", addressBucket(addressOf(c)), parts.requestsPerMinute)
       if (!decision.allowed) throw errors.fail("rate_limited", { retryAfterSeconds: decision.retryAfterSeconds })
@@ -164,14 +161,14 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
       })
     if (version !== undefined && version >= "2026-07-28")
       throw noStream("MCP 2026-07-28 has no stream over GET.", "Call subscriptions/listen by POST; see /openapi.json.")
-    if (c.req.raw.method === "HEAD") return reply(c, 200, streamHeaders)
+    if (c.req.raw.method === "HEAD") return reply(200, streamHeaders)
     const stream = streams.open(addressBucket(addressOf(c)))
     if (stream === undefined)
       throw noStream(
         "No further event stream can be opened now.",
         "All tools answer by POST without one; see /openapi.json.",
       )
-    return reply(c, 200, streamHeaders, stream)
+    return reply(200, streamHeaders, stream)
   }
 
   app.on("GET", mcpPaths, (c) =>
@@ -186,14 +183,14 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
         "invalid_request",
         Array.isArray(value) ? { message: "Batches are not served: send one JSON-RPC message a request." } : {},
       )
-    if (message === "silent") return reply(c, 202, commonHeaders)
+    if (message === "silent") return reply(202, commonHeaders)
     const answer = await endpoint(message, {
       header: (name) => requestHeader(c, name),
       request: () => c.req.raw,
       size: text.length,
     })
-    if ("stream" in answer) return reply(c, 200, streamHeaders, answer.stream.body)
-    return reply(c, answer.status, rpcHeaders, answer.body)
+    if ("stream" in answer) return reply(200, streamHeaders, answer.stream.body)
+    return reply(answer.status, rpcHeaders, answer.body)
   })
 
   app.get("/cli/svc.tgz", async (c) => {
@@ -210,8 +207,8 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
       "Cache-Control": "public, max-age=300",
       ETag: etag,
     }
-    if (c.req.header("if-none-match") === etag) return reply(c, 304, headers)
-    return reply(c, 200, headers, new Uint8Array(await readFile(parts.cliTarball)))
+    if (c.req.header("if-none-match") === etag) return reply(304, headers)
+    return reply(200, headers, new Uint8Array(await readFile(parts.cliTarball)))
   })
 
   app.get("/*", (c) => {

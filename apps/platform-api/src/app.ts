@@ -79,11 +79,10 @@ export const createApp = (services: Services): Api => {
   const { log } = services
 
   const { now, randomId } = services
-  api.use(requestLog({ log, now, randomId, quiet: ["/health", "/health/live"], answersWithId: true }))
+  api.use(requestLog({ log, now, randomId, quiet: ["/health", "/health/live"] }))
   // Every page may ask and read the answer, errors too: what a browser may do is up to the key's own origin check. Only
   // sign-up is closed, or any page could make accounts with its visitors' addresses.
   api.use(async (c, next) => {
-    presetHeader(c, "x-request-id", c.var.requestId)
     if (c.req.path === signUpPath)
       return c.req.method === "OPTIONS" ? c.body(null, 204, { allow: "POST, OPTIONS" }) : next()
     presetHeader(c, "access-control-allow-origin", "*")
@@ -115,10 +114,10 @@ export const createApp = (services: Services): Api => {
       allowed.length === 0
         ? errors.fail("not-found")
         : errors.fail("method-not-allowed", { headers: { allow: allowed.join(", ") } })
-    return renderError(c, error, c.var.requestId)
+    return renderError(c, error, c.get("requestId"))
   })
   api.onError((error, c) => {
-    const requestId = c.var.requestId
+    const requestId = c.get("requestId")
     if (error instanceof ApiError) return renderError(c, error, requestId)
     if (error instanceof BodyError) return renderError(c, fromBody(error), requestId)
     if (error instanceof DatabaseUnavailable) {

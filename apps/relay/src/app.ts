@@ -37,7 +37,7 @@ export const createApp = (parts: AppParts) => {
   let running = 0
   let onIdle = () => {}
 
-  app.use("*", requestLog({ log, now, randomId: requestId, quiet: ["/health"], answersWithId: true }))
+  app.use("*", requestLog({ log, now, randomId: requestId, quiet: ["/health"] }))
   // Called by each handler rather than as a middleware: every layer around a handler costs each request.
   const turnAway = (c: Context<RelayEnv>): void => {
     if (draining()) throw errors.fail("server_busy", { retryAfterSeconds: 1, headers: { Connection: "close" } })

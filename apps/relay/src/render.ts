@@ -30,9 +30,8 @@ const aboutOf = (c: Context<RelayEnv>): About => ({
   isSend: c.req.path === sendPath,
 })
 
-const headersOf = ({ requestId, attempted }: About): Record<string, string> => ({
+const headersOf = ({ attempted }: About): Record<string, string> => ({
   ...always,
-  "X-Request-Id": requestId,
   "X-Svc-Upstream-Attempted": String(attempted),
 })
 
@@ -56,7 +55,7 @@ const errorHeaders = (about: About, error: ApiError): Record<string, string> => 
   ...(error.retryAfterSeconds !== undefined && { "Retry-After": String(error.retryAfterSeconds) }),
 })
 
-/** The headers of every answer. */
+/** The headers of every answer, but for its id, which the request log has set already. */
 export const answerHeaders = (c: Context<RelayEnv>): Record<string, string> => headersOf(aboutOf(c))
 
 // Responses are made here and not by the context: that would turn the record into a Headers object for each request.
@@ -72,5 +71,6 @@ export const errorAnswer = (c: Context<RelayEnv>, error: ApiError, body = errorB
 export const unreadableAnswer = (requestId: string): Response => {
   const about = { requestId, attempted: false, isSend: true }
   const error = badRequest("invalid_request", "", "the Host header or the request target is not valid")
-  return new Response(bodyOf(about, error), { status: error.status, headers: errorHeaders(about, error) })
+  const headers = { ...errorHeaders(about, error), "X-Request-Id": requestId }
+  return new Response(bodyOf(about, error), { status: error.status, headers })
 }

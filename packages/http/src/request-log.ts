@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from "hono"
 import { routePath } from "hono/route"
 import type { Logger } from "./logger.ts"
+import { outgoingOf, presetHeader } from "./outgoing.ts"
 import { requestHeader } from "./request-header.ts"
 
 /** What the middleware puts into the context. */
@@ -18,33 +19,35 @@ export const requestLog = ({
   now,
   randomId,
   quiet = [],
-  answersWithId = false,
 }: {
   readonly log: Pick<Logger, "debug" | "info" | "error">
   readonly now: () => number
   readonly randomId: () => string
   /** Routes logged at level debug only: probes would fill the log. */
   readonly quiet?: readonly string[]
-  /** The app puts `X-Request-Id` on every answer itself: to add a header to one that is made costs more than the log line. */
-  readonly answersWithId?: boolean
 }): MiddlewareHandler<RequestLogEnv> => {
-  return async (c, next) => {
+  return (c, next) => {
     const started = now()
     const given = requestHeader(c, "x-request-id")
     const requestId = given !== undefined && acceptable.test(given) ? given : randomId()
     c.set("requestId", requestId)
-    await next()
-    if (!answersWithId) c.res.headers.set("x-request-id", requestId)
-    const route = routePath(c, -1)
-    const line = {
-      request_id: requestId,
-      method: c.req.method,
-      route,
-      status: c.res.status,
-      duration_ms: Math.round((now() - started) * 100) / 100,
+    presetHeader(c, "x-request-id", requestId)
+    const write = (status: number): void => {
+      const route = routePath(c, -1)
+      const line = {
+        request_id: requestId,
+        method: c.req.method,
+        route,
+        status,
+        duration_ms: Math.round((now() - started) * 100) / 100,
+      }
+      if (status >= 500) log.error(line, "request")
+      else if (quiet.includes(route)) log.debug(line, "request")
+      else log.info(line, "request")
     }
-    if (c.res.status >= 500) log.error(line, "request")
-    else if (quiet.includes(route)) log.debug(line, "request")
-    else log.info(line, "request")
+    const outgoing = outgoingOf(c)
+    if (outgoing === undefined) return next().then(() => write(c.res.status))
+    outgoing.onHead = write
+    return next()
   }
 }

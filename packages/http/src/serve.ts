@@ -1,12 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { createServer, type IncomingMessage, type Server } from "node:http"
 import type { Duplex } from "node:stream"
 import { getRequestListener } from "@hono/node-server"
+import { type Connection, Outgoing } from "./outgoing.ts"
 
 export type ServeOptions = {
-  readonly fetch: (
-    request: Request,
-    env: { incoming: IncomingMessage; outgoing: ServerResponse },
-  ) => Response | Promise<Response>
+  readonly fetch: (request: Request, env: Connection) => Response | Promise<Response>
   readonly host: string
   /** 0 takes a free one. */
   readonly port: number
@@ -49,7 +47,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   // The cast: the adapter also knows HTTP/2, which this server does not speak.
   const handle = getRequestListener(
     (request, env) => {
-      const pair = env as { incoming: IncomingMessage; outgoing: ServerResponse }
+      const pair = env as Connection
       return notAHost.test(pair.incoming.headers.host ?? "") ? onUnreadable() : options.fetch(request, pair)
     },
     {
@@ -57,8 +55,8 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
       errorHandler: onUnreadable,
     },
   )
-  const inFlight = new Set<ServerResponse>()
-  const server = createServer((incoming, outgoing) => {
+  const inFlight = new Set<Outgoing>()
+  const server = createServer({ ServerResponse: Outgoing }, (incoming, outgoing) => {
     if (draining) outgoing.setHeader("connection", "close")
     inFlight.add(outgoing)
     outgoing.once("close", () => {

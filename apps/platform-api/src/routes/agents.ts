@@ -54,7 +54,7 @@ export const agentRoutes = (api: Api, services: Services): void => {
       exhausted.delete(bucket)
       const made = await signUp(
         services.database.within(requestMs),
-        { displayName, bucket, address, requestId: c.var.requestId },
+        { displayName, bucket, address, requestId: c.get("requestId") },
         services.settings.SVC_SIGNUPS_PER_HOUR,
         new Date(services.wallClock()),
         services.randomBytes,
@@ -85,7 +85,7 @@ export const agentRoutes = (api: Api, services: Services): void => {
       codes: [],
     },
     (c) => {
-      const { principal } = c.var
+      const principal = c.get("principal")
       if (principal.kind !== "agent") throw errors.fail("agent-account-required")
       // A plain Response: Hono would copy its headers into a Headers object, which shows on this most used of routes.
       return new Response(JSON.stringify(principal.profile), { headers: ownJson })

@@ -77,7 +77,7 @@ export const buildRoutes = (api: Api, services: Services): void => {
     },
     async (c) => {
       const id = recordId(c, "build-not-found")
-      const joined = (await c.var.queries.query<Joined>(buildsSql.one, [c.var.principal.userId, id])).map(split)
+      const joined = (await c.get("queries").query<Joined>(buildsSql.one, [c.get("principal").userId, id])).map(split)
       const [first] = joined
       if (first === undefined) throw errors.fail("build-not-found")
       const events: BuildEvent[] = joined.flatMap(({ event }) => event ?? [])

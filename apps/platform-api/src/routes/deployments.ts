@@ -67,7 +67,7 @@ export const deploymentRoutes = (api: Api, services: Services): void => {
     },
     async (c) => {
       const id = recordId(c, "deployment-not-found")
-      const [row] = await c.var.queries.query<Deployment>(deploymentsSql.one, [c.var.principal.userId, id])
+      const [row] = await c.get("queries").query<Deployment>(deploymentsSql.one, [c.get("principal").userId, id])
       if (row === undefined) throw errors.fail("deployment-not-found")
       return sendOwn(c, JSON.stringify(present(row)))
     },
@@ -87,8 +87,8 @@ export const deploymentRoutes = (api: Api, services: Services): void => {
     async (c) => {
       const page = pageOf(c)
       const id = recordId(c, "deployment-not-found")
-      const values = [c.var.principal.userId, id, page.limit + 1, page.offset]
-      const rows = await c.var.queries.query<DeploymentEvent | { id: null }>(deploymentsSql.events, values)
+      const values = [c.get("principal").userId, id, page.limit + 1, page.offset]
+      const rows = await c.get("queries").query<DeploymentEvent | { id: null }>(deploymentsSql.events, values)
       if (rows.length === 0) throw errors.fail("deployment-not-found")
       return sendPage(
         c,

@@ -96,9 +96,9 @@ export const keyRoutes = (api: Api, services: Services, { path, policy, kind }: 
     },
     async (c) => {
       const page = pageOf(c)
-      const { userId, keyId } = c.var.principal
+      const { userId, keyId } = c.get("principal")
       const at = services.wallClock()
-      const rows = await c.var.queries.run((db) =>
+      const rows = await c.get("queries").run((db) =>
         db
           .select()
           .from(apiKeys)

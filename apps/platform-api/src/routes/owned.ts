@@ -36,6 +36,6 @@ export const sendPage = <Row>(c: Context<AppEnv>, page: Page, rows: readonly Row
 /** Answers with the page of the caller's records that the query asks for; `sql` takes account, rows and rows to skip. */
 export const sendRecords = async <Row>(c: Context<AppEnv>, sql: string, present: (row: Row) => Row) => {
   const page = pageOf(c)
-  const rows = await c.var.queries.query<Row>(sql, [c.var.principal.userId, page.limit + 1, page.offset])
+  const rows = await c.get("queries").query<Row>(sql, [c.get("principal").userId, page.limit + 1, page.offset])
   return sendPage(c, page, rows, present)
 }

@@ -82,7 +82,7 @@ export const runRoutes = (api: Api, services: Services): void => {
     },
     async (c) => {
       const id = recordId(c, "run-not-found")
-      const joined = (await c.var.queries.query<Joined>(runsSql.one, [c.var.principal.userId, id])).map(split)
+      const joined = (await c.get("queries").query<Joined>(runsSql.one, [c.get("principal").userId, id])).map(split)
       const [first] = joined
       if (first === undefined) throw errors.fail("run-not-found")
       return sendOwn(c, JSON.stringify({ ...present(first.row), steps: joined.flatMap(({ step }) => step ?? []) }))

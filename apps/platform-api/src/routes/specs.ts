@@ -68,7 +68,7 @@ export const specRoutes = (api: Api, services: Services): void => {
     },
     async (c) => {
       const id = recordId(c, "spec-not-found")
-      const [row] = await c.var.queries.query<Spec>(specsSql.one, [c.var.principal.userId, id])
+      const [row] = await c.get("queries").query<Spec>(specsSql.one, [c.get("principal").userId, id])
       if (row === undefined) throw errors.fail("spec-not-found")
       return sendOwn(c, JSON.stringify(presentSpec(row)))
     },
@@ -87,7 +87,7 @@ export const specRoutes = (api: Api, services: Services): void => {
     async (c) => {
       type Row = { name: string; description: string | null; websocket_url: string | null; schema: string }
       const id = recordId(c, "spec-not-found")
-      const [row] = await c.var.queries.query<Row>(specsSql.schema, [c.var.principal.userId, id])
+      const [row] = await c.get("queries").query<Row>(specsSql.schema, [c.get("principal").userId, id])
       if (row === undefined) throw errors.fail("spec-not-found")
       const { schema, ...head } = row
       return sendOwn(c, `${JSON.stringify(head).slice(0, -1)},"schema":${schema}}`)
@@ -108,8 +108,8 @@ export const specRoutes = (api: Api, services: Services): void => {
     async (c) => {
       const page = pageOf(c)
       const id = recordId(c, "spec-not-found")
-      const values = [c.var.principal.userId, id, page.limit + 1, page.offset]
-      const rows = await c.var.queries.query<Version | { id: null }>(specsSql.versions, values)
+      const values = [c.get("principal").userId, id, page.limit + 1, page.offset]
+      const rows = await c.get("queries").query<Version | { id: null }>(specsSql.versions, values)
       if (rows.length === 0) throw errors.fail("spec-not-found")
       return sendPage(
         c,

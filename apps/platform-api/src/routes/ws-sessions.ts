@@ -62,7 +62,7 @@ export const sessionRoutes = (api: Api, services: Services): void =>
       ],
     },
     async (c) => {
-      const { principal } = c.var
+      const principal = c.get("principal")
       const bucket = `${principal.keyId} ${addressBucket(clientOf(services, c))}`
       takeOne(services, "sessions", bucket, sessionsPerMinute)
       const given = await jsonBody(c, body)
