@@ -1,12 +1,11 @@
-// Time to start, memory and search time with many pages. Run: node bench/corpus.ts [pages]
 import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { BenchmarkTable } from "@svc/testing"
 import { loadCorpus } from "../src/corpus.ts"
 import { createSearch } from "../src/search.ts"
-import { post, search, startServer } from "./start.ts"
+import { post, search, start } from "./start.ts"
 
-const count = Number(process.argv[2] ?? 1000)
 const pageLength = 4300
 
 // Pages of this server's own sentences in another order, with words of their own: much like real pages in size and words.
@@ -31,35 +30,41 @@ const makePage = (i: number): string => {
   return text
 }
 
-const percentile = (times: readonly number[], part: number): string =>
-  (times.toSorted((a, b) => a - b)[Math.floor(times.length * part)] ?? 0).toFixed(2)
+const percentile = (times: readonly number[], part: number): number =>
+  times.toSorted((a, b) => a - b)[Math.floor(times.length * part)] ?? Number.NaN
 
-const dir = await mkdtemp(join(tmpdir(), "svc-bench-"))
-try {
-  for (let i = 0; i < count; i++) await writeFile(join(dir, `page-${i}.md`), makePage(i))
-  const queries = Array.from({ length: 300 }, () =>
-    [word(), "limit", word(), "answer"].slice(0, 2 + random(3)).join(" "),
-  )
-
-  const started = performance.now()
-  const { program, url } = await startServer({ SVC_DOCS_DIR: dir })
+/** Time to start, memory and search time with so many pages. The goals are those for a thousand. */
+export const measureCorpus = async (table: BenchmarkTable, count: number): Promise<void> => {
+  const dir = await mkdtemp(join(tmpdir(), "svc-bench-"))
+  const add = (what: string, value: number, unit: string, atMost: number): void =>
+    table.add(`${count} pages: ${what}`, value, unit, count > 1000 ? undefined : { atMost })
   try {
-    const startMs = performance.now() - started
-    for (const query of queries) await (await post(url, search(query))).text()
-    const status = await readFile(`/proc/${program.pid}/status`, "utf8").catch(() => "")
-    const memory = Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1024)
-    console.log(`${count} pages: started in ${Math.round(startMs)} ms, ${memory} MiB after ${queries.length} searches`)
-  } finally {
-    program.kill("SIGKILL")
-  }
+    for (let i = 0; i < count; i++) await writeFile(join(dir, `page-${i}.md`), makePage(i))
+    const queries = Array.from({ length: 300 }, () =>
+      [word(), "limit", word(), "answer"].slice(0, 2 + random(3)).join(" "),
+    )
 
-  const find = createSearch(await loadCorpus(dir))
-  const times = queries.map((query) => {
-    const before = performance.now()
-    find(query, 0, 5)
-    return performance.now() - before
-  })
-  console.log(`search inside the server: p50 ${percentile(times, 0.5)} ms, p95 ${percentile(times, 0.95)} ms`)
-} finally {
-  await rm(dir, { recursive: true })
+    const began = performance.now()
+    const { program, url } = await start("../src/main.ts", { SVC_DOCS_DIR: dir })
+    try {
+      add("start", performance.now() - began, "ms", 2000)
+      for (const query of queries) await (await post(url, search(query))).text()
+      const status = await readFile(`/proc/${program.pid}/status`, "utf8").catch(() => "")
+      const memory = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1024
+      add(`resident after ${queries.length} searches`, memory, "MB", 250)
+    } finally {
+      program.kill("SIGKILL")
+    }
+
+    const find = createSearch(await loadCorpus(dir))
+    const times = queries.map((query) => {
+      const before = performance.now()
+      find(query, 0, 5)
+      return performance.now() - before
+    })
+    add("search inside the server, p50", percentile(times, 0.5), "ms", 2)
+    table.add(`${count} pages: the same, p95`, percentile(times, 0.95), "ms")
+  } finally {
+    await rm(dir, { recursive: true })
+  }
 }

@@ -1,11 +1,9 @@
 import { join } from "node:path"
 import { startProcess } from "@svc/testing"
 
-/** The server in a process of its own, logging to a pipe as in production. */
-export const startServer = async (env: Readonly<Record<string, string>> = {}) => {
-  const program = startProcess(process.execPath, [join(import.meta.dirname, "../src/main.ts")], {
-    env: { PORT: "0", ...env },
-  })
+/** The server, or another file of this folder, in a process of its own, logging to a pipe as in production. */
+export const start = async (file: string, env: Readonly<Record<string, string>> = {}) => {
+  const program = startProcess(process.execPath, [join(import.meta.dirname, file)], { env: { PORT: "0", ...env } })
   const [, port = ""] = await program.waitFor(/"port":(\d+)/)
   return { program, url: `http://127.0.0.1:${port}` }
 }

@@ -19,4 +19,4 @@ app.get("/schema", (c) => c.body(new Uint8Array(schema), 200, { "content-type": 
 const list = process.env["LIST_SQL"] ?? ""
 app.get("/list", async (c) => c.json(await sql.unsafe(list, [1, 51, 0], { prepare: true })))
 
-serve({ fetch: app.fetch, hostname: "127.0.0.1", port: Number(process.env["PORT"]) }, () => console.log('"listening"'))
+serve({ fetch: app.fetch, hostname: "127.0.0.1", port: Number(process.env["PORT"]) })

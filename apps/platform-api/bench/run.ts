@@ -1,11 +1,12 @@
-// Ratios to a bare Hono route, start and memory, on a PostgreSQL server of its own: `node apps/platform-api/bench/run.ts`.
+// Ratios to a bare Hono route, start and memory, on a PostgreSQL server of its own.
 import { readFileSync, rmSync, mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { startPostgres, startProcess } from "@svc/testing"
-import { app, compare, rate, start, startService } from "./measure.ts"
+import { createBenchmarkTable, startPostgres, startProcess } from "@svc/testing"
+import { app, compare, rate, start } from "./measure.ts"
 
+const table = createBenchmarkTable()
 const server = await startPostgres()
 const folder = mkdtempSync(join(tmpdir(), "svc-bench-"))
 const env = {
@@ -14,18 +15,17 @@ const env = {
   SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
   SVC_LOG_LEVEL: "info",
 }
-const first = await startService(env)
+const first = await start("src/main.ts", env)
 first.program.kill("SIGTERM")
 await first.program.exited
 
-const service = await startService(env)
+const service = await start("src/main.ts", env)
 const memory = () => {
   const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.program.pid}/status`, "utf8"))?.[1]
-  return Math.round(Number(kilobytes) / 1024)
+  return Number(kilobytes) / 1024
 }
-console.log(
-  `start with migrations done: ${Math.round(service.startMs)} ms (goal 1000), idle: ${memory()} MB (goal 150)`,
-)
+table.add("start on PostgreSQL, migrations done", service.startMs, "ms", { atMost: 1000 })
+table.add("resident, idle", memory(), "MB", { atMost: 150 })
 
 const signedUp: unknown = await (await fetch(`${service.url}/api/agents/signup`, { method: "POST" })).json()
 const { api_key: key = "", slug = "" } = signedUp as { api_key?: string; slug?: string }
@@ -45,17 +45,17 @@ const schemaUrl = `${service.url}/api/registry/bench/schema`
 let response = await fetch(schemaUrl)
 while (response.status !== 200) response = await fetch(schemaUrl)
 const schema = Buffer.from(await response.arrayBuffer()).toString("base64")
-const bare = await start("bench/bare.ts", { DATABASE_URL: server.url, SCHEMA: schema, SLUG: slug })
+const bare = await start("bench/bare.ts", { DATABASE_URL: server.url, SCHEMA: schema, SLUG: slug }, "/plain")
 
 const authorization = { authorization: `Bearer ${key}` }
 const me = () => rate(`${service.url}/api/agents/me`, authorization)
-await me()
-await rate(`${bare.url}/query`)
-await compare("GET /api/agents/me to one prepared query", 0.8, me, () => rate(`${bare.url}/query`))
-await compare("GET /api/agents/me to no query", 0.2, me, () => rate(`${bare.url}/plain`))
+const query = () => rate(`${bare.url}/query`)
+await compare(table, "GET /api/agents/me to one prepared query", { atLeast: 0.8 }, me, query)
+await compare(table, "GET /api/agents/me to no query", { atLeast: 0.2 }, me, () => rate(`${bare.url}/plain`))
 await compare(
+  table,
   "GET /api/registry/:name/schema",
-  0.7,
+  { atLeast: 0.7 },
   () => rate(schemaUrl),
   () => rate(`${bare.url}/schema`),
 )
@@ -64,8 +64,11 @@ for (const { program } of [service, bare]) program.kill("SIGTERM")
 await service.program.exited
 await server.stop()
 
-const embedded = await startService({ SVC_DATA_DIR: join(folder, "new") })
-console.log(`start on a new embedded database: ${Math.round(embedded.startMs)} ms (goal 4000)`)
+const embedded = await start("src/main.ts", { SVC_DATA_DIR: join(folder, "new") })
+table.add("start on a new embedded database", embedded.startMs, "ms", { atMost: 4000 })
 embedded.program.kill("SIGTERM")
 await embedded.program.exited
 rmSync(folder, { recursive: true, force: true })
+
+console.log(table.text())
+if (!table.met()) process.exitCode = 1

@@ -1,10 +1,10 @@
 // The service over a database as large as it is meant for, on a PostgreSQL server of its own: 100,000 agents, 300,000 keys,
-// 1,000 stacks of 100 kB, one agent with 1,000,000 builds. `node apps/platform-api/bench/scale.ts`, about three minutes.
+// 1,000 stacks of 100 kB, one agent with 1,000,000 builds. About three minutes.
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { startPostgres } from "@svc/testing"
+import { createBenchmarkTable, type Load, startPostgres } from "@svc/testing"
 import { insertKey } from "../src/auth/accounts.ts"
 import { migrate } from "../src/db/migrate.ts"
 import { openServerDatabase } from "../src/db/server.ts"
@@ -13,10 +13,11 @@ import { readAst } from "../src/registry/read-ast.ts"
 import { buildsSql } from "../src/routes/builds.ts"
 import { sampleStacks } from "../stacks/index.ts"
 import { loadDatabase, loadedSlug, loadStacks } from "./load.ts"
-import { compare, rate, start, startService } from "./measure.ts"
+import { compare, rate, start } from "./measure.ts"
 
 const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`
 
+const table = createBenchmarkTable()
 const server = await startPostgres()
 const folder = mkdtempSync(join(tmpdir(), "svc-bench-"))
 const env = {
@@ -61,34 +62,26 @@ try {
   )
   console.log(`loaded in ${seconds(began)}`)
 
-  const service = await startService(env)
+  const service = await start("src/main.ts", env)
   const kilobytes = () =>
     Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.program.pid}/status`, "utf8"))?.[1])
-  console.log(`start: ${Math.round(service.startMs)} ms (goal 3000), ${Math.round(kilobytes() / 1024)} MB`)
+  table.add("start over that much", service.startMs, "ms", { atMost: 3000 })
+  table.add("resident after the start", kilobytes() / 1024, "MB")
 
   const authorization = { authorization: `Bearer ${key}` }
   const schemaUrl = `${service.url}/api/registry/bench/schema`
   const SCHEMA = Buffer.from(await (await fetch(schemaUrl)).arrayBuffer()).toString("base64")
-  const bare = await start("bench/bare.ts", {
-    DATABASE_URL: server.url,
-    SCHEMA,
-    SLUG: loadedSlug,
-    LIST_SQL: buildsSql.list,
-  })
+  const peer = { DATABASE_URL: server.url, SCHEMA, SLUG: loadedSlug, LIST_SQL: buildsSql.list }
+  const bare = await start("bench/bare.ts", peer, "/plain")
   const own = (path: string) => () => rate(`${service.url}${path}`, authorization)
   const other = (path: string) => () => rate(`${bare.url}${path}`)
-  // Both warm before either counts.
-  await own("/api/agents/me")()
-  await other("/query")()
-  await compare("GET /api/agents/me to one prepared query", 0.8, own("/api/agents/me"), other("/query"))
-  await compare("GET /api/registry/:name/schema", 0.7, () => rate(schemaUrl), other("/schema"))
-  await compare("GET /api/builds, 50 of 1,000,000, to the same query", 0.5, own("/api/builds"), other("/list"))
-  await compare(
-    "GET /api/builds?offset=900000 to the first page",
-    0,
-    own("/api/builds?offset=900000"),
-    own("/api/builds"),
-  )
+  const me = "GET /api/agents/me to one prepared query"
+  await compare(table, me, { atLeast: 0.8 }, own("/api/agents/me"), other("/query"))
+  await compare(table, "GET /api/registry/:name/schema", { atLeast: 0.7 }, () => rate(schemaUrl), other("/schema"))
+  const builds = "GET /api/builds, 50 of 1,000,000, to the same query"
+  await compare(table, builds, { atLeast: 0.5 }, own("/api/builds"), other("/list"))
+  const far = "GET /api/builds?offset=900000 to the first page"
+  await compare(table, far, undefined, own("/api/builds?offset=900000"), own("/api/builds"))
 
   const enough = new AbortController()
   let published = 0
@@ -112,21 +105,25 @@ try {
   const during = await rate(schemaUrl)
   enough.abort()
   await publisher
-  console.log(
-    `GET /api/registry/:name/schema while stacks are published: ${Math.round(during)} a second, ${published} published in ${seconds(began)}`,
-  )
-  console.log(`memory after all that: ${Math.round(kilobytes() / 1024)} MB`)
+  const busy = `GET /api/registry/:name/schema while stacks are published, ${published} in ${seconds(began)}`
+  table.add(busy, during.perSecond, "a second")
+  table.add("resident after all that", kilobytes() / 1024, "MB")
 
-  const second = await startService(env)
-  const both = () =>
-    Promise.all([service, second].map(({ url }) => rate(`${url}/api/agents/me`, authorization, 16))).then(
-      ([one = 0, two = 0]) => one + two,
-    )
-  await both()
-  await compare("two replicas to one", 1, both, own("/api/agents/me"))
+  const second = await start("src/main.ts", env)
+  const both = async (): Promise<Load> => {
+    const [one, two] = await Promise.all([
+      rate(`${service.url}/api/agents/me`, authorization, 16),
+      rate(`${second.url}/api/agents/me`, authorization, 16),
+    ])
+    return { perSecond: one.perSecond + two.perSecond, p99: Math.max(one.p99, two.p99) }
+  }
+  await compare(table, "two replicas to one", { atLeast: 1 }, both, own("/api/agents/me"))
   await stop(service, second, bare)
 } finally {
   await database.close()
   await server.stop()
   rmSync(folder, { recursive: true, force: true })
 }
+
+console.log(table.text())
+if (!table.met()) process.exitCode = 1

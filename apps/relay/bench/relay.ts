@@ -2,27 +2,16 @@
 import { fileURLToPath } from "node:url"
 import { createLimiter } from "@svc/http"
 import { generateSigningKey, publicJwks, readSigningKeys, signSessionToken } from "@svc/session-token"
-import { freePort, startProcess, type TestProcess } from "@svc/testing"
+import { compareLoads, createBenchmarkTable, freePort, load, startProcess, type TestProcess } from "@svc/testing"
 import { checkSigned, checkTransaction, decodeBase64 } from "../src/wire.ts"
 import { transactionOfSize } from "../test/transactions.ts"
-import { type Load, load, median } from "./load.ts"
 
-const seconds = Number(process.env["BENCH_SECONDS"] ?? 2)
 const rounds = 5
-const connections = 32
+const options = { connections: 32, seconds: Number(process.env["SVC_BENCH_SECONDS"] ?? 2) }
 const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 const portOf = async (child: TestProcess): Promise<number> => Number((await child.waitFor(/"port":(\d+)/))[1])
 
-const rows: { what: string; measured: string; wanted: string; ok: boolean }[] = []
-const row = (what: string, value: number, unit: string, limit: number, kind: "least" | "most"): void => {
-  const ok = kind === "least" ? value >= limit : value <= limit
-  rows.push({
-    what,
-    measured: `${value.toFixed(2)} ${unit}`,
-    wanted: `${kind === "least" ? "≥" : "≤"} ${limit} ${unit}`,
-    ok,
-  })
-}
+const table = createBenchmarkTable()
 
 const keys = await readSigningKeys(await generateSigningKey())
 const claims = {
@@ -60,30 +49,14 @@ await portOf(relay)
 const relayUrl = `http://127.0.0.1:${port}/transactions/v1`
 
 const compare = async (name: string, route: string, body: unknown, rpcBody: unknown): Promise<void> => {
-  const [ours, bare]: [Load[], Load[]] = [[], []]
-  const bareTarget = { url: passThroughUrl, body: JSON.stringify(rpcBody) }
-  const ourTarget = { url: `${relayUrl}/${route}`, body: JSON.stringify(body), headers }
-  for (const target of [bareTarget, ourTarget]) await load(target, connections, 1)
-  for (let round = 0; round < rounds; round++) {
-    bare.push(await load(bareTarget, connections, seconds))
-    ours.push(await load(ourTarget, connections, seconds))
-  }
-  const ratio = (pick: (one: Load) => number) => median(ours.map(pick)) / median(bare.map(pick))
-  const rates = [ours, bare].map((loads) => Math.round(median(loads.map(({ perSecond }) => perSecond))))
-  row(
-    `${name}: throughput (${rates.join(" against ")} a second)`,
-    ratio(({ perSecond }) => perSecond),
-    "x",
-    0.6,
-    "least",
+  const { ours, bare, ratio } = await compareLoads(
+    () => load({ url: `${relayUrl}/${route}`, body: JSON.stringify(body), headers }, options),
+    () => load({ url: passThroughUrl, body: JSON.stringify(rpcBody) }, options),
+    rounds,
   )
-  row(
-    `${name}: p99`,
-    ratio(({ p99 }) => p99),
-    "x",
-    2,
-    "most",
-  )
+  const rates = [ours, bare].map(({ perSecond }) => Math.round(perSecond))
+  table.add(`${name}: throughput, ${rates.join(" a second to ")}`, ratio.perSecond, "x", { atLeast: 0.6 })
+  table.add(`${name}: p99, ${ours.p99} ms to ${bare.p99} ms`, ratio.p99, "x", { atMost: 2 })
 }
 
 const transaction = await transactionOfSize(1232)
@@ -124,14 +97,15 @@ const slowest = async (ask: () => Promise<Response>): Promise<number> => {
   }
   return Math.max(...times)
 }
-row(
+table.add(
   "/health beside 64 stalled calls, slowest of 50",
   await slowest(() => fetch(`http://127.0.0.1:${port}/health`)),
   "ms",
-  50,
-  "most",
+  { atMost: 50 },
 )
-row("send beside 64 stalled calls, slowest of 50", await slowest(() => post("send", { transaction })), "ms", 50, "most")
+table.add("send beside 64 stalled calls, slowest of 50", await slowest(() => post("send", { transaction })), "ms", {
+  atMost: 50,
+})
 leaving.abort()
 await Promise.all(stalled)
 for (const child of [relay, passThrough, provider]) child.kill("SIGKILL")
@@ -145,9 +119,9 @@ const timeOf = async (times: number, run: () => unknown): Promise<number> => {
   return (user + system) / 1000 / times
 }
 const structure = (): unknown => checkTransaction(decodeBase64(transaction, "transaction", 1232), "structure")
-row("structure checks, 1,232 bytes", await timeOf(2000, structure), "ms", 0.15, "most")
+table.add("structure checks, 1,232 bytes", await timeOf(2000, structure), "ms", { atMost: 0.15 })
 const whole = (): unknown => checkSigned(decodeBase64(transaction, "transaction", 1232), "structure")
-row("the same with the derived signature", await timeOf(2000, whole), "ms", 0.15, "most")
+table.add("the same with the derived signature", await timeOf(2000, whole), "ms", { atMost: 0.15 })
 
 // The script runs with --expose-gc, so that garbage is not counted.
 globalThis.gc?.()
@@ -158,8 +132,8 @@ for (let i = 0; i < 100_000; i++)
 globalThis.gc?.()
 const after = process.memoryUsage()
 const used = (after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers) / 1e6
-row(`${limiter.size()} rate buckets`, used, "MB", 50, "most")
+table.add(`${limiter.size()} rate buckets`, used, "MB", { atMost: 50 })
 
-console.table(rows)
-if (rows.some(({ ok }) => !ok)) process.exitCode = 1
+console.log(table.text())
+if (!table.met()) process.exitCode = 1
 process.exit()

@@ -1,3 +1,7 @@
+export { createBenchmarkTable } from "./benchmark-table.ts"
+export type { BenchmarkTable, Goal } from "./benchmark-table.ts"
+export { compareLoads, load } from "./load.ts"
+export type { Comparison, Load, LoadTarget } from "./load.ts"
 export { freePort } from "./free-port.ts"
 export { startPostgres } from "./postgres.ts"
 export type { TestPostgres } from "./postgres.ts"

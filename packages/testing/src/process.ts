@@ -19,17 +19,26 @@ export type TestProcess = {
 export const startProcess = (
   command: string,
   args: readonly string[],
-  { env = {}, cwd }: { readonly env?: Readonly<Record<string, string>>; readonly cwd?: string } = {},
+  {
+    env = {},
+    cwd,
+    mute = false,
+  }: {
+    readonly env?: Readonly<Record<string, string>>
+    readonly cwd?: string
+    /** Throws stdout away: under load the log's reader would take part of the machine from what is measured. */
+    readonly mute?: boolean
+  } = {},
 ): TestProcess => {
   const child = spawn(command, args, {
     env: { PATH: process.env["PATH"], ...env },
     ...(cwd === undefined ? {} : { cwd }),
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", mute ? "ignore" : "pipe", "pipe"],
   })
   const written = { stdout: "", stderr: "" }
   let onOutput: (() => void)[] = []
   for (const name of ["stdout", "stderr"] as const) {
-    child[name].setEncoding("utf8").on("data", (text: string) => {
+    child[name]?.setEncoding("utf8").on("data", (text: string) => {
       written[name] += text
       for (const check of onOutput) check()
     })

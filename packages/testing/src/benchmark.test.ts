@@ -1,0 +1,74 @@
+import { createServer, type IncomingMessage } from "node:http"
+import type { AddressInfo } from "node:net"
+import { once } from "node:events"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { createBenchmarkTable } from "./benchmark-table.ts"
+import { compareLoads, load } from "./load.ts"
+
+let received: { method: string | undefined; type: string | undefined; body: string }[]
+let status: number
+const server = createServer((request: IncomingMessage, response) => {
+  let body = ""
+  request.setEncoding("utf8").on("data", (text: string) => (body += text))
+  request.on("end", () => {
+    received.push({ method: request.method, type: request.headers["content-type"], body })
+    response.writeHead(status).end()
+  })
+})
+let url: string
+beforeEach(async () => {
+  received = []
+  status = 200
+  await once(server.listen(0, "127.0.0.1"), "listening")
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+})
+afterEach(async () => {
+  const closed = once(server.close(), "close")
+  server.closeAllConnections()
+  await closed
+})
+
+test("a load without a body is a GET, one with a body a POST of JSON, another one each time where that is asked for", async () => {
+  expect((await load({ url }, { connections: 2, seconds: 1 })).perSecond).toBeGreaterThan(0)
+  expect(new Set(received.map(({ method }) => method))).toEqual(new Set(["GET"]))
+  received = []
+  await load({ url, body: '{"a":"[<id>]"}' }, { connections: 1, seconds: 1 })
+  expect(received[0]).toMatchObject({ method: "POST", type: "application/json" })
+  expect(new Set(received.map(({ body }) => body)).size).toBe(received.length)
+})
+
+test("a load that is refused is an error, not a number", async () => {
+  status = 429
+  await expect(load({ url }, { connections: 1, seconds: 1 })).rejects.toThrow("answers were no 2xx")
+})
+
+test("a comparison takes turns after a warm-up and gives the ratio of the medians", async () => {
+  const turns: string[] = []
+  const play = (name: string, rates: number[]) => () => {
+    turns.push(name)
+    return Promise.resolve({ perSecond: rates.shift() ?? 0, p99: 2 })
+  }
+  const compared = await compareLoads(play("ours", [0, 40, 50, 900]), play("bare", [0, 100, 1, 200]), 3)
+  expect(compared).toEqual({
+    ours: { perSecond: 50, p99: 2 },
+    bare: { perSecond: 100, p99: 2 },
+    ratio: { perSecond: 0.5, p99: 1 },
+  })
+  expect(turns.join(" ")).toBe("bare ours bare ours bare ours bare ours")
+})
+
+test("a table shows what missed its goal, and what is no number has missed it", () => {
+  const table = createBenchmarkTable()
+  table.add("information", 3, "MB")
+  table.add("ratio", 0.61, "x", { atLeast: 0.6 })
+  table.add("time", 12, "ms", { atMost: 12 })
+  expect(table.met()).toBe(true)
+  table.add("broken", Number.NaN, "x", { atLeast: 0 })
+  expect(table.met()).toBe(false)
+  expect(table.text().split("\n").slice(2)).toEqual([
+    "| information | 3.00 MB |  |  |",
+    "| ratio | 0.61 x | ≥ 0.6 |  |",
+    "| time | 12.00 ms | ≤ 12 |  |",
+    "| broken | NaN x | ≥ 0 | missed |",
+  ])
+})

@@ -1,0 +1,73 @@
+import { fileURLToPath } from "node:url"
+import { z } from "zod"
+import { startProcess } from "./process.ts"
+
+/** What one connection sends again and again: a GET, or a POST of JSON where there is a body. */
+export type LoadTarget = {
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** `[<id>]` in it becomes another text in every request. */
+  readonly body?: string
+}
+
+export type Load = {
+  readonly perSecond: number
+  /** Milliseconds that 99 of 100 answers took at most. */
+  readonly p99: number
+}
+
+const generator = fileURLToPath(import.meta.resolve("autocannon"))
+const report = z.object({
+  requests: z.object({ average: z.number() }),
+  latency: z.object({ p99: z.number() }),
+  non2xx: z.number(),
+  errors: z.number(),
+})
+
+/** Loads one URL from a process of its own for so many seconds; throws when an answer was no 2xx. */
+export const load = async (
+  { url, headers = {}, body }: LoadTarget,
+  { connections, seconds }: { readonly connections: number; readonly seconds: number },
+): Promise<Load> => {
+  const sent = body === undefined ? [] : ["-m", "POST", "-b", body, ...(body.includes("[<id>]") ? ["-I"] : [])]
+  const given = { ...(body !== undefined && { "content-type": "application/json" }), ...headers }
+  const headerOptions = Object.entries(given).flatMap(([name, value]) => ["-H", `${name}=${value}`])
+  const options = ["-j", "-c", `${connections}`, "-d", `${seconds}`, ...sent, ...headerOptions, url]
+  const child = startProcess(process.execPath, [generator, ...options])
+  await child.exited
+  const { requests, latency, non2xx, errors } = report.parse(JSON.parse(child.stdout()))
+  if (non2xx + errors > 0) throw new Error(`${non2xx} answers were no 2xx, ${errors} failed: ${url}`)
+  return { perSecond: requests.average, p99: latency.p99 }
+}
+
+export type Comparison = {
+  /** Medians over the rounds. */
+  readonly ours: Load
+  readonly bare: Load
+  /** The medians of what is measured over the medians of the yardstick. */
+  readonly ratio: Load
+}
+
+/** Loads the one and the other in turns, so that whatever else the machine does slows both; the first of each is warm-up. */
+export const compareLoads = async (
+  ours: () => Promise<Load>,
+  bare: () => Promise<Load>,
+  rounds: number,
+): Promise<Comparison> => {
+  await bare()
+  await ours()
+  const measured: { ours: Load; bare: Load }[] = []
+  for (let round = 0; round < rounds; round++) measured.push({ bare: await bare(), ours: await ours() })
+  const medians = (which: "ours" | "bare"): Load => ({
+    perSecond: median(measured.map((round) => round[which].perSecond)),
+    p99: median(measured.map((round) => round[which].p99)),
+  })
+  const [one, other] = [medians("ours"), medians("bare")]
+  return {
+    ours: one,
+    bare: other,
+    ratio: { perSecond: one.perSecond / other.perSecond, p99: one.p99 / other.p99 },
+  }
+}
+
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
