@@ -4,6 +4,8 @@ import manifest from "../package.json" with { type: "json" }
 import { sampleStacks } from "../stacks/index.ts"
 import { createApp } from "./app.ts"
 import { forgetSignups } from "./auth/accounts.ts"
+import { createKeyFinder } from "./auth/find-key.ts"
+import { requestMs } from "./auth/guard.ts"
 import { createUseTracker } from "./auth/use-tracker.ts"
 import type { Settings } from "./config.ts"
 import type { Database } from "./db/database.ts"
@@ -87,6 +89,7 @@ export const startService = async (settings: Settings, outside: Outside) => {
     settings,
     apiUrl: settings.SVC_API_URL ?? `http://localhost:${settings.PORT}`,
     database,
+    findKey: createKeyFinder(database, requestMs),
     registry,
     signingKeys,
     limiter: createLimiter({ now }),

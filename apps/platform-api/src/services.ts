@@ -1,5 +1,6 @@
 import type { ClientAddress, Limiter, Logger } from "@svc/http"
 import type { SigningKeys } from "@svc/session-token"
+import type { FindKey } from "./auth/find-key.ts"
 import type { UseTracker } from "./auth/use-tracker.ts"
 import type { Settings } from "./config.ts"
 import type { Database } from "./db/database.ts"
@@ -20,6 +21,7 @@ export type Services = {
   /** The service's own URL, for its OpenAPI document. */
   readonly apiUrl: string
   readonly database: Database
+  readonly findKey: FindKey
   readonly registry: Registry
   readonly signingKeys: SigningKeys
   readonly limiter: Limiter

@@ -1,7 +1,7 @@
-import { hashKey, recogniseKey } from "@svc/keys"
-import type { Queries } from "../db/database.ts"
+import { recogniseKey } from "@svc/keys"
 import { isoTime } from "../db/time.ts"
 import type { ErrorCode } from "../errors.ts"
+import type { FindKey } from "./find-key.ts"
 
 type Profile = {
   readonly slug: string
@@ -38,38 +38,14 @@ export type Refusal = {
   >
 }
 
-type Row = {
-  id: number
-  user_id: number
-  key_class: "secret" | "publishable"
-  allowed_origin: string | null
-  disabled: boolean
-  expires_at: string | null
-  last_used_at: string | null
-  kind: "agent" | "human" | null
-  slug: string | null
-  display_name: string
-  status: "active" | "disabled"
-  created_at: string
-  last_seen_at: string
-}
-
-// Outer joins: a key whose account or profile is gone is told apart from a key that does not exist.
-const statement = `
-  select k.id, k.user_id, k.key_class, k.origin_allowlist[1] as allowed_origin, k.disabled_at is not null as disabled, k.expires_at,
-    k.last_used_at, u.kind, p.slug, p.display_name, p.status, p.created_at, p.last_seen_at
-  from api_keys k left join users u on u.id = k.user_id left join agent_profiles p on p.user_id = k.user_id
-  where k.key_hash = $1 and k.revoked_at is null`
-
 const bearer = /^bearer +([^\s,]+) *$/i
 
 /**
- * Finds out who sends a request, in one query. Nothing is remembered between requests, so a key that was revoked or
- * disabled is dead from the next request on, everywhere. Throws DatabaseUnavailable.
+ * Finds out who sends a request. Throws DatabaseUnavailable.
  * @param now wall clock, in milliseconds since 1970
  */
 export const authenticate = async (
-  queries: Queries,
+  findKey: FindKey,
   headers: { readonly authorization: string | undefined; readonly origin: string | undefined },
   now: number,
 ): Promise<Principal | Refusal> => {
@@ -77,7 +53,7 @@ export const authenticate = async (
   const key = bearer.exec(headers.authorization)?.[1]
   if (key === undefined) return { refused: "invalid-authorization-format" }
   if (recogniseKey(key) === undefined) return { refused: "invalid-api-key" }
-  const [row] = await queries.query<Row>(statement, [hashKey(key)])
+  const row = await findKey(key)
   if (row === undefined) return { refused: "invalid-api-key" }
   if (row.disabled) return { refused: "disabled-api-key" }
   if (row.expires_at !== null && Date.parse(isoTime(row.expires_at)) <= now) return { refused: "expired-api-key" }

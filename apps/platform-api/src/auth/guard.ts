@@ -43,7 +43,7 @@ const refusal = (services: Services, c: Context<AppEnv>, code: ErrorCode): ApiEr
 export const guard = (services: Services, policy: PolicyName): MiddlewareHandler<AppEnv> => {
   return async (c, next) => {
     const queries = services.database.within(requestMs)
-    const principal = await authenticate(queries, credentialsOf(c), services.wallClock())
+    const principal = await authenticate(services.findKey, credentialsOf(c), services.wallClock())
     if ("refused" in principal) throw refusal(services, c, principal.refused)
     const refused = refusedBy(policy, principal)
     if (refused !== undefined) throw errors.fail(refused)

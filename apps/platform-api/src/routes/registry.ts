@@ -2,7 +2,7 @@ import { addressBucket, presetHeader, requestHeader, validate } from "@svc/http"
 import { z } from "@svc/openapi"
 import type { Context } from "hono"
 import { authenticate } from "../auth/authenticate.ts"
-import { type AppEnv, clientOf, credentialsOf, requestMs } from "../auth/guard.ts"
+import { type AppEnv, clientOf, credentialsOf } from "../auth/guard.ts"
 import { errors } from "../errors.ts"
 import type { Answer } from "../registry/answer.ts"
 import type { Audience } from "../registry/registry.ts"
@@ -30,8 +30,7 @@ export const registryRoutes = (api: Api, services: Services): void => {
     const bucket = () => `ip:${addressBucket(clientOf(services, c))}`
     const anyone = { audience: "public", limit: settings.SVC_REGISTRY_REQUESTS_PER_MINUTE } as const
     if (credentials.authorization === undefined) return { ...anyone, bucket: bucket() }
-    const queries = services.database.within(requestMs)
-    const principal = await authenticate(queries, credentials, services.wallClock())
+    const principal = await authenticate(services.findKey, credentials, services.wallClock())
     if ("refused" in principal) return { ...anyone, bucket: bucket(), ignored: principal.refused }
     services.useTracker.note(principal)
     const limit = settings.SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE
