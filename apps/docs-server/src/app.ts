@@ -1,17 +1,16 @@
 import { readFile, stat } from "node:fs/promises"
-import type { IncomingMessage } from "node:http"
 import { ApiError } from "@svc/errors"
 import {
   BodyError,
   type ClientAddress,
   type Limiter,
   type Logger,
-  type RequestLogEnv,
   addressBucket,
   jsonTypeFault,
   readBody,
   requestHeader,
-  requestLog,
+  routed,
+  type ServedEnv,
 } from "@svc/http"
 import { type Context, Hono } from "hono"
 import { type Answer, type Document, answerDocument, commonHeaders, jsonType, preflightHeaders } from "./documents.ts"
@@ -23,7 +22,7 @@ import type { Site } from "./site.ts"
 import { decodePath } from "./slug.ts"
 import type { Streams } from "./streams.ts"
 
-export type AppEnv = RequestLogEnv & { Bindings: { incoming?: IncomingMessage } }
+type AppEnv = ServedEnv
 
 export type AppParts = {
   readonly site: () => Site
@@ -38,9 +37,6 @@ export type AppParts = {
   readonly cliTarball: string
   readonly version: string
   readonly log: Logger
-  /** A monotonic clock, in milliseconds. */
-  readonly now: () => number
-  readonly randomId: () => string
 }
 
 const maxBodyBytes = 2 ** 20
@@ -95,7 +91,7 @@ const serve = (c: Context<AppEnv>, document: Document): Response | Promise<Respo
   return answer instanceof Promise ? answer.then(send) : send(answer)
 }
 
-const readJsonBody = async (c: Context): Promise<{ readonly text: string; readonly value: unknown }> => {
+const readJsonBody = async (c: Context<AppEnv>): Promise<{ readonly text: string; readonly value: unknown }> => {
   const fault = jsonTypeFault(c)
   if (fault !== undefined) throw errors.fail("unsupported_media_type", { message: `In this request, ${fault}.` })
   const bytes = await readBody(c, { limit: maxBodyBytes, deadlineMs: bodyDeadlineMs })
@@ -112,11 +108,11 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
   const app = new Hono<AppEnv>({ strict: false })
 
   const addressOf = (c: Context<AppEnv>): string =>
-    parts.clientAddress(c.env?.incoming?.socket.remoteAddress, requestHeader(c, "x-forwarded-for"))
+    parts.clientAddress(c.env.incoming.socket.remoteAddress, requestHeader(c, "x-forwarded-for"))
 
   app.onError((error, c) => {
     const known = toApiError(error)
-    if (known === undefined) log.error({ request_id: c.get("requestId"), err: error }, "unexpected error")
+    if (known === undefined) log.error({ request_id: c.env.outgoing.requestId, err: error }, "unexpected error")
     return renderError(known ?? errors.fail("internal_error"))
   })
 
@@ -131,13 +127,14 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
     )
   })
 
-  app.use(requestLog({ log, now: parts.now, randomId: parts.randomId, quiet: ["/health"] }))
-
-  app.get("/health", () =>
-    reply(
-      200,
-      { ...rpcHeaders, "Cache-Control": "no-store" },
-      JSON.stringify({ status: "ok", version: parts.version, pages: site().library.corpus.pages.size }),
+  app.get(
+    "/health",
+    routed("/health", () =>
+      reply(
+        200,
+        { ...rpcHeaders, "Cache-Control": "no-store" },
+        JSON.stringify({ status: "ok", version: parts.version, pages: site().library.corpus.pages.size }),
+      ),
     ),
   )
 
@@ -171,11 +168,11 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
     return reply(200, streamHeaders, stream)
   }
 
-  app.on("GET", mcpPaths, (c) =>
-    wantsEventStream(requestHeader(c, "accept")) ? openStream(c) : serve(c, site().descriptor),
-  )
+  const getMcp = (c: Context<AppEnv>) =>
+    wantsEventStream(requestHeader(c, "accept")) ? openStream(c) : serve(c, site().descriptor)
+  app.on("GET", mcpPaths, routed("/mcp", getMcp))
 
-  app.on("POST", mcpPaths, async (c) => {
+  const postMcp = async (c: Context<AppEnv>): Promise<Response> => {
     const { text, value } = await readJsonBody(c)
     const message = readMessage(text, value)
     if (message === "invalid")
@@ -191,9 +188,10 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
     })
     if ("stream" in answer) return reply(200, streamHeaders, answer.stream.body)
     return reply(answer.status, rpcHeaders, answer.body)
-  })
+  }
+  app.on("POST", mcpPaths, routed("/mcp", postMcp))
 
-  app.get("/cli/svc.tgz", async (c) => {
+  const getTool = async (c: Context<AppEnv>): Promise<Response> => {
     const file = await stat(parts.cliTarball).catch(() => undefined)
     if (file === undefined)
       throw errors.fail("not_found", {
@@ -207,14 +205,16 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
       "Cache-Control": "public, max-age=300",
       ETag: etag,
     }
-    if (c.req.header("if-none-match") === etag) return reply(304, headers)
+    if (requestHeader(c, "if-none-match") === etag) return reply(304, headers)
     return reply(200, headers, new Uint8Array(await readFile(parts.cliTarball)))
-  })
+  }
+  app.get("/cli/svc.tgz", routed("/cli/svc.tgz", getTool))
 
-  app.get("/*", (c) => {
+  const getDocument = (c: Context<AppEnv>) => {
     const document = findDocument(site(), c)
     if (document === undefined) throw errors.fail("not_found")
     return serve(c, document)
-  })
+  }
+  app.get("/*", routed("/*", getDocument))
   return app
 }

@@ -35,6 +35,7 @@ export const startServer = async (config: Config, version: string, world: World,
     host: config.host,
     port: config.port,
     drainMs,
+    requests: { log, now, randomId, quiet: ["/health"] },
   })
   const streams = createStreams()
   const stops: (() => Promise<void>)[] = [async () => streams.closeAll()]
@@ -87,8 +88,6 @@ export const startServer = async (config: Config, version: string, world: World,
         cliTarball: config.cliTarball,
         version,
         log,
-        now,
-        randomId,
       }),
     )
     return { baseUrl, port: running.port, pages: first.pages.size, close }

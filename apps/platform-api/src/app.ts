@@ -1,5 +1,6 @@
 import { ApiError } from "@svc/errors"
-import { allowedMethods, BodyError, presetHeader, requestLog } from "@svc/http"
+import { allowedMethods, BodyError, routed } from "@svc/http"
+import type { Context } from "hono"
 import { createApi, openApiDocument } from "@svc/openapi"
 import type { AppEnv } from "./auth/guard.ts"
 import { DatabaseUnavailable } from "./db/errors.ts"
@@ -24,8 +25,19 @@ const preflight = {
   "access-control-allow-headers": "Authorization, Content-Type, Accept, If-None-Match, X-Request-Id",
   "access-control-max-age": "86400",
 }
-const exposed =
-  "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Error-Code, X-Auth-Ignored, Link, ETag, WWW-Authenticate"
+/**
+ * Of every answer: every page may ask and read it, errors too, since what a browser may do is up to the key's own origin
+ * check. Only sign-up is closed, or any page could make accounts with its visitors' addresses.
+ */
+export const everyAnswer = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers":
+    "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Error-Code, X-Auth-Ignored, Link, ETag, WWW-Authenticate",
+}
+
+const keepFromPages = (c: Context<AppEnv>): void => {
+  for (const name of Object.keys(everyAnswer)) delete c.env.outgoing.preset[name]
+}
 
 const fromBody = ({ fault }: BodyError): ApiError => {
   switch (fault.kind) {
@@ -78,18 +90,11 @@ export const createApp = (services: Services): Api => {
   const api = createApi<AppEnv>()
   const { log } = services
 
-  const { now, randomId } = services
-  api.use(requestLog({ log, now, randomId, quiet: ["/health", "/health/live"] }))
-  // Every page may ask and read the answer, errors too: what a browser may do is up to the key's own origin check. Only
-  // sign-up is closed, or any page could make accounts with its visitors' addresses.
-  api.use(async (c, next) => {
-    if (c.req.path === signUpPath)
-      return c.req.method === "OPTIONS" ? c.body(null, 204, { allow: "POST, OPTIONS" }) : next()
-    presetHeader(c, "access-control-allow-origin", "*")
-    if (c.req.method === "OPTIONS") return c.body(null, 204, preflight)
-    presetHeader(c, "access-control-expose-headers", exposed)
-    return next()
+  api.all(signUpPath, async (c, next) => {
+    keepFromPages(c)
+    return c.req.method === "OPTIONS" ? c.body(null, 204, { allow: "POST, OPTIONS" }) : next()
   })
+  api.options("*", (c) => c.body(null, 204, preflight))
 
   healthRoutes(api, services)
   registryRoutes(api, services)
@@ -104,8 +109,10 @@ export const createApp = (services: Services): Api => {
   closedRoutes(api, services)
 
   const document = JSON.stringify(describe(api, services))
-  api.get("/openapi.json", (c) =>
-    c.body(document, 200, { "content-type": "application/json", "cache-control": "public, max-age=300" }),
+  const documentHeaders = { "content-type": "application/json", "cache-control": "public, max-age=300" }
+  api.get(
+    "/openapi.json",
+    routed("/openapi.json", (c) => c.body(document, 200, documentHeaders)),
   )
 
   api.notFound((c) => {
@@ -114,19 +121,19 @@ export const createApp = (services: Services): Api => {
       allowed.length === 0
         ? errors.fail("not-found")
         : errors.fail("method-not-allowed", { headers: { allow: allowed.join(", ") } })
-    return renderError(c, error, c.get("requestId"))
+    return renderError(error, c.env.outgoing.requestId)
   })
   api.onError((error, c) => {
-    const requestId = c.get("requestId")
-    if (error instanceof ApiError) return renderError(c, error, requestId)
-    if (error instanceof BodyError) return renderError(c, fromBody(error), requestId)
+    const { requestId } = c.env.outgoing
+    if (error instanceof ApiError) return renderError(error, requestId)
+    if (error instanceof BodyError) return renderError(fromBody(error), requestId)
     if (error instanceof DatabaseUnavailable) {
       log.warn({ request_id: requestId, reason: error.message }, "the database can't be used")
-      return renderError(c, errors.fail("service-unavailable", { retryAfterSeconds: 1 }), requestId)
+      return renderError(errors.fail("service-unavailable", { retryAfterSeconds: 1 }), requestId)
     }
     // The stack alone: drivers hang statements and parameters on their errors.
     log.error({ request_id: requestId, stack: error.stack }, "a request failed")
-    return renderError(c, errors.fail("internal-error"), requestId)
+    return renderError(errors.fail("internal-error"), requestId)
   })
   return api
 }

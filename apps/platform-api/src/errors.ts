@@ -1,7 +1,5 @@
 import { type ApiError, defineErrors } from "@svc/errors"
 import { z } from "@svc/openapi"
-import type { Context } from "hono"
-import type { ContentfulStatusCode } from "hono/utils/http-status"
 
 export const errors = defineErrors({
   "invalid-json": { status: 400, message: "The body is not valid JSON." },
@@ -72,8 +70,8 @@ const anyError = z
 /** The body of every error, for the codes of one status. */
 export const errorEnvelope = (codes: readonly [ErrorCode, ...ErrorCode[]]) => anyError.extend({ code: z.enum(codes) })
 
-/** The one place where an error becomes an answer. Headers that the route set before it failed stay. */
-export const renderError = (c: Context, error: ApiError, requestId: string): Response => {
+/** The one place where an error becomes an answer. Headers that were set beforehand stay. */
+export const renderError = (error: ApiError, requestId: string): Response => {
   const headers: Record<string, string> = {
     "content-type": "application/json",
     "cache-control": "no-store",
@@ -90,6 +88,5 @@ export const renderError = (c: Context, error: ApiError, requestId: string): Res
     retry_after_seconds: error.retryAfterSeconds,
     details: error.details,
   }
-  // The table holds no status without a body.
-  return c.body(JSON.stringify(body), error.status as ContentfulStatusCode, headers)
+  return new Response(JSON.stringify(body), { status: error.status, headers })
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { createClientAddress, createLimiter, createLogger, type Logger, serve } from "@svc/http"
 import manifest from "../package.json" with { type: "json" }
 import { sampleStacks } from "../stacks/index.ts"
-import { createApp } from "./app.ts"
+import { createApp, everyAnswer } from "./app.ts"
 import { forgetSignups } from "./auth/accounts.ts"
 import { createKeyFinder } from "./auth/find-key.ts"
 import { requestMs } from "./auth/guard.ts"
@@ -101,7 +101,14 @@ export const startService = async (settings: Settings, outside: Outside) => {
     randomBytes,
     randomId,
   })
-  const server = await serve({ fetch: app.fetch, host: settings.HOST, port: settings.PORT, drainMs })
+  const server = await serve({
+    fetch: app.fetch,
+    host: settings.HOST,
+    port: settings.PORT,
+    drainMs,
+    requests: { log, now, randomId, quiet: ["/health", "/health/live"] },
+    headers: everyAnswer,
+  })
   database.listen(registryChannel, () => void registry.refresh().catch(() => {}))
   const stopChores = startChores(log, [
     [1000, registry.refresh],

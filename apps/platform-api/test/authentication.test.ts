@@ -63,6 +63,23 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
     })
   })
 
+  test("of many requests at once each is told who its own key stands for, or why the key is none", async () => {
+    const agents = await Promise.all(Array.from({ length: 40 }, () => service.signUp()))
+    await setAgentStatus(service.database(), agents[1]?.slug ?? "", "disabled", new Date())
+    const gone = agents[2]?.key ?? ""
+    await service.call("DELETE", `/api/agents/me/keys/${await keyId(gone)}`, { key: gone })
+    const answers = await Promise.all(
+      [...agents, ...agents].map(({ key }) => service.call("GET", "/api/agents/me", { key })),
+    )
+    const expected = agents.map(({ slug }, i) =>
+      i === 1 ? "403 agent-account-disabled" : i === 2 ? "401 invalid-api-key" : `200 ${slug}`,
+    )
+    expect(answers.map(({ status, code, body }) => `${status} ${code ?? body.slug}`)).toEqual([
+      ...expected,
+      ...expected,
+    ])
+  })
+
   test("a key with a typo, an unknown one and a revoked one are all invalid", async () => {
     const typo = agent.key.slice(0, -1) + (agent.key.endsWith("0") ? "1" : "0")
     for (const key of [typo, mintKey("ak", randomBytes), "svc_ak_x", "x"]) {

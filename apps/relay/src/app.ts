@@ -1,5 +1,5 @@
 import { ApiError } from "@svc/errors"
-import { allowedMethods, type Logger, requestHeader, requestLog } from "@svc/http"
+import { allowedMethods, type Logger, requestHeader, routed } from "@svc/http"
 import { type Context, Hono } from "hono"
 import { describeRelay } from "./document.ts"
 import { errors } from "./errors.ts"
@@ -8,13 +8,11 @@ import { answerHeaders, errorAnswer, errorBody, jsonAnswer, unreadableAnswer } f
 import { routes } from "./routes.ts"
 
 export type AppParts = {
-  readonly log: Pick<Logger, "debug" | "info" | "error">
+  readonly log: Pick<Logger, "error">
   readonly version: string
   readonly publicUrl: () => string
   readonly draining: () => boolean
   readonly now: () => number
-  /** Unique, of 8 to 64 characters that can stand in a header. */
-  readonly requestId: () => string
   /** What the six routes need; without it they are unknown paths. */
   readonly transactions: Omit<HandlerParts, "now" | "onBug"> | undefined
 }
@@ -24,7 +22,7 @@ const isWebSocket = (method: string, upgrade: string | undefined): boolean =>
 
 /** The relay's HTTP side. `idle` resolves once no request on a route is under way, its client gone or not. */
 export const createApp = (parts: AppParts) => {
-  const { log, now, requestId, transactions, draining } = parts
+  const { log, now, transactions, draining } = parts
   const app = new Hono<RelayEnv>()
   const onBug = (error: unknown): void => {
     // Only its name and where it happened: what else an error carries, its message too, could be the transaction.
@@ -37,7 +35,6 @@ export const createApp = (parts: AppParts) => {
   let running = 0
   let onIdle = () => {}
 
-  app.use("*", requestLog({ log, now, randomId: requestId, quiet: ["/health"] }))
   // Called by each handler rather than as a middleware: every layer around a handler costs each request.
   const turnAway = (c: Context<RelayEnv>): void => {
     if (draining()) throw errors.fail("server_busy", { retryAfterSeconds: 1, headers: { Connection: "close" } })
@@ -49,22 +46,24 @@ export const createApp = (parts: AppParts) => {
     version: parts.version,
     transactions: { enabled: transactions !== undefined },
   })
-  app.get("/health", (c) => {
+  const getHealth = (c: Context<RelayEnv>): Response => {
     turnAway(c)
     return jsonAnswer(c, health)
-  })
+  }
+  app.get("/health", routed("/health", getHealth))
   let document: string | undefined
-  app.get("/openapi.json", (c) => {
+  const getDocument = (c: Context<RelayEnv>): Response => {
     turnAway(c)
     document ??= JSON.stringify(describeRelay(parts.version, parts.publicUrl()))
     return jsonAnswer(c, document)
-  })
+  }
+  app.get("/openapi.json", routed("/openapi.json", getDocument))
 
   if (transactions !== undefined) {
     const { run, account } = createHandler({ ...transactions, now, onBug })
     const { metrics } = transactions
     for (const route of routes) {
-      app.post(route.path, async (c) => {
+      const post = async (c: Context<RelayEnv>): Promise<Response> => {
         turnAway(c)
         const startedAt = now()
         const call: Call = { attempted: false, requestBytes: 0 }
@@ -76,7 +75,8 @@ export const createApp = (parts: AppParts) => {
         account(route, call, outcome, startedAt, Buffer.byteLength(body))
         if (--running === 0) onIdle()
         return "error" in outcome ? errorAnswer(c, outcome.error, body) : jsonAnswer(c, body)
-      })
+      }
+      app.post(route.path, routed(route.path, post))
     }
   }
 
@@ -106,5 +106,5 @@ export const createApp = (parts: AppParts) => {
     if (running > 0) await new Promise<void>((resolve) => (onIdle = resolve))
   }
 
-  return { fetch: app.fetch, onUnreadable: () => unreadableAnswer(requestId()), idle }
+  return { fetch: app.fetch, onUnreadable: unreadableAnswer, idle }
 }

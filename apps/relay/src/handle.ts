@@ -1,7 +1,6 @@
-import type { IncomingMessage } from "node:http"
 import { ApiError } from "@svc/errors"
 import { addressBucket, BodyError, readJson, requestHeader } from "@svc/http"
-import type { BodyFault, ClientAddress, RequestLogEnv } from "@svc/http"
+import type { BodyFault, ClientAddress, ServedEnv } from "@svc/http"
 import type { Context } from "hono"
 import { type Admission, lower } from "./admission.ts"
 import { type HttpAuthPlugin, type Principal, requireScope } from "./auth.ts"
@@ -25,11 +24,8 @@ export type Call = {
   principal?: Principal
 }
 
-/** What a request's context holds; `incoming` is there behind a real socket. */
-export type RelayEnv = {
-  Bindings: { incoming?: IncomingMessage }
-  Variables: RequestLogEnv["Variables"] & { call?: Call }
-}
+/** What a request's context holds. */
+export type RelayEnv = ServedEnv & { Variables: { call?: Call } }
 
 export type HandlerParts = {
   readonly settings: {
@@ -147,8 +143,7 @@ export const createHandler = (parts: HandlerParts) => {
   }
 
   const serveRoute = async (c: Context<RelayEnv>, route: Route, call: Call): Promise<string> => {
-    const { incoming } = c.env
-    const address = clientAddress(incoming?.socket.remoteAddress, requestHeader(c, "x-forwarded-for"))
+    const address = clientAddress(c.env.incoming.socket.remoteAddress, requestHeader(c, "x-forwarded-for"))
     admission.takeAddress(route.class, addressBucket(address))
     const principal = await auth.authorize({
       authorization: requestHeader(c, "authorization"),

@@ -81,12 +81,17 @@ await runService(async () => {
     publicUrl: () => config.publicUrl ?? `http://localhost:${port}`,
     draining: () => draining(),
     now,
-    requestId,
     transactions,
   })
   // A little over the longest upstream timeout, so that the last answer still gets out.
   const drainMs = Math.max(...Object.values(config.timeoutMs)) + 500
-  const server = await serve({ ...app, host: config.host, port: config.port, drainMs })
+  const server = await serve({
+    ...app,
+    host: config.host,
+    port: config.port,
+    drainMs,
+    requests: { log, now, randomId: requestId, quiet: ["/health"] },
+  })
   draining = server.draining
   port = server.port
   log.info({ host: server.host, port, transactions: config.enabled }, "listening")

@@ -25,7 +25,7 @@ const always = {
 type About = { readonly requestId: string; readonly attempted: boolean; readonly isSend: boolean }
 
 const aboutOf = (c: Context<RelayEnv>): About => ({
-  requestId: c.get("requestId"),
+  requestId: c.env.outgoing.requestId,
   attempted: c.get("call")?.attempted === true,
   isSend: c.req.path === sendPath,
 })
@@ -55,7 +55,7 @@ const errorHeaders = (about: About, error: ApiError): Record<string, string> => 
   ...(error.retryAfterSeconds !== undefined && { "Retry-After": String(error.retryAfterSeconds) }),
 })
 
-/** The headers of every answer, but for its id, which the request log has set already. */
+/** The headers of every answer, but for its id, which the server sets. */
 export const answerHeaders = (c: Context<RelayEnv>): Record<string, string> => headersOf(aboutOf(c))
 
 // Responses are made here and not by the context: that would turn the record into a Headers object for each request.
@@ -71,6 +71,5 @@ export const errorAnswer = (c: Context<RelayEnv>, error: ApiError, body = errorB
 export const unreadableAnswer = (requestId: string): Response => {
   const about = { requestId, attempted: false, isSend: true }
   const error = badRequest("invalid_request", "", "the Host header or the request target is not valid")
-  const headers = { ...errorHeaders(about, error), "X-Request-Id": requestId }
-  return new Response(bodyOf(about, error), { status: error.status, headers })
+  return new Response(bodyOf(about, error), { status: error.status, headers: errorHeaders(about, error) })
 }

@@ -67,12 +67,11 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
   const upstream = createUpstream(upstreamUrl)
   let draining = () => false
   const app = createApp({
-    log: { debug: write, info: write, error: write },
+    log: { error: write },
     version,
     publicUrl: () => publicUrl,
     draining: () => draining(),
     now,
-    requestId: () => crypto.randomUUID(),
     transactions: config.enabled
       ? {
           settings: config,
@@ -88,7 +87,8 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
         }
       : undefined,
   })
-  const server = await serve({ ...app, host: "127.0.0.1", port: 0, drainMs: 5000 })
+  const requests = { log: { request: write }, now, randomId: () => crypto.randomUUID() }
+  const server = await serve({ ...app, host: "127.0.0.1", port: 0, drainMs: 5000, requests })
   draining = server.draining
   const url = `http://127.0.0.1:${server.port}`
 

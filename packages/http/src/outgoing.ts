@@ -1,14 +1,18 @@
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http"
-import type { Context } from "hono"
+import type { Env, Handler } from "hono"
 
 /**
- * Node's response, with headers that are there before the answer is, and with word of the moment the answer begins. A
- * header that is set on Node's own response beforehand sends every later one down a slower way.
+ * Node's response, with what is known of the request before there is an answer. A header that is set on Node's own
+ * response beforehand sends all others down a slower way; so does a Headers object, and each layer around a handler.
  */
 export class Outgoing extends ServerResponse {
-  /** Sent with whatever answer follows, in lower case; one that the answer names itself wins. */
-  readonly preset: Record<string, string> = {}
-  /** Called once, with the status, when the answer's head is written. */
+  /** Sent with whatever answer follows, errors too, in lower case; a header that the answer names itself wins. */
+  preset: Record<string, string> = {}
+  /** The request's id; empty when the server keeps no request log. */
+  requestId = ""
+  /** The pattern of the route that serves the request, for the log. */
+  route = "*"
+  /** Called with the status when the answer's head is written. */
   onHead: ((status: number) => void) | undefined
 
   override writeHead(
@@ -18,30 +22,32 @@ export class Outgoing extends ServerResponse {
   ): this {
     const given = typeof message === "string" ? headers : message
     // The adapter gives a record or nothing; a list of names and values goes through as it is.
-    if (!Array.isArray(given)) super.writeHead(status, { ...this.preset, ...given })
-    else super.writeHead(status, given)
+    if (Array.isArray(given)) super.writeHead(status, given)
+    else super.writeHead(status, { ...this.preset, ...given })
     this.onHead?.(status)
     return this
   }
 }
 
-/** The two ends of the connection that `serve` puts into a handler's environment. */
-export type Connection = { readonly incoming: IncomingMessage; readonly outgoing: Outgoing }
+/** The two ends of an exchange, which `serve` puts into a handler's environment. */
+export type Exchange = { readonly incoming: IncomingMessage; readonly outgoing: Outgoing }
 
-/** The response behind a context, when `serve` made it: an app can also be asked without a server. */
-export const outgoingOf = (c: Context): Outgoing | undefined => {
-  const env: unknown = c.env
-  if (typeof env !== "object" || env === null || !("outgoing" in env)) return undefined
-  return env.outgoing instanceof Outgoing ? env.outgoing : undefined
-}
+/** The environment of an app that is given to `serve`. */
+export type ServedEnv = Env & { Bindings: Exchange }
 
-/**
- * Sets a header on whatever answer will follow, errors too; a handler that sets the same one wins. Call it before the
- * handlers run. Behind a server it never becomes part of a Headers object, which costs more than all else about it.
- * @param name in lower case
- */
-export const presetHeader = (c: Context, name: string, value: string): void => {
-  const outgoing = outgoingOf(c)
-  if (outgoing === undefined) c.header(name, value)
-  else outgoing.preset[name] = value
+/** A context of such an app. */
+export type Served = { readonly env: Exchange }
+
+/** A handler that says in the log which route it serves. */
+export const routed =
+  <E extends ServedEnv>(route: string, handler: Handler<E>): Handler<E> =>
+  (c, next) => {
+    c.env.outgoing.route = route
+    return handler(c, next)
+  }
+
+/** A request's header, several lines of it joined by commas, from what Node has parsed already. @param name in lower case */
+export const requestHeader = (c: Served, name: string): string | undefined => {
+  const value = c.env.incoming.headers[name]
+  return typeof value === "string" ? value : value?.join(", ")
 }

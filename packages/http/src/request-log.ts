@@ -1,53 +1,35 @@
-import type { MiddlewareHandler } from "hono"
-import { routePath } from "hono/route"
 import type { Logger } from "./logger.ts"
-import { outgoingOf, presetHeader } from "./outgoing.ts"
-import { requestHeader } from "./request-header.ts"
+import type { Exchange } from "./outgoing.ts"
 
-/** What the middleware puts into the context. */
-export type RequestLogEnv = { Variables: { requestId: string } }
+export type RequestLogOptions = {
+  readonly log: Pick<Logger, "request">
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
+  readonly randomId: () => string
+  /** Routes logged at level debug only: probes would fill the log. */
+  readonly quiet?: readonly string[]
+}
 
 const acceptable = /^[\w.-]{8,64}$/
 
 /**
  * Gives each request an id (a well-formed `X-Request-Id` of the caller's is kept), answers with it, and writes one line a
  * request: id, method, route pattern, status, duration. Never the path itself, a query or a header: they can hold keys.
- * @param now a monotonic clock, in milliseconds
  */
-export const requestLog = ({
-  log,
-  now,
-  randomId,
-  quiet = [],
-}: {
-  readonly log: Pick<Logger, "debug" | "info" | "error">
-  readonly now: () => number
-  readonly randomId: () => string
-  /** Routes logged at level debug only: probes would fill the log. */
-  readonly quiet?: readonly string[]
-}): MiddlewareHandler<RequestLogEnv> => {
-  return (c, next) => {
+export const createRequestLog = ({ log, now, randomId, quiet = [] }: RequestLogOptions) => {
+  const levelOf = (status: number, route: string) =>
+    status >= 500 ? "error" : quiet.includes(route) ? "debug" : "info"
+  return ({ incoming, outgoing }: Exchange): void => {
     const started = now()
-    const given = requestHeader(c, "x-request-id")
-    const requestId = given !== undefined && acceptable.test(given) ? given : randomId()
-    c.set("requestId", requestId)
-    presetHeader(c, "x-request-id", requestId)
-    const write = (status: number): void => {
-      const route = routePath(c, -1)
-      const line = {
-        request_id: requestId,
-        method: c.req.method,
-        route,
-        status,
-        duration_ms: Math.round((now() - started) * 100) / 100,
-      }
-      if (status >= 500) log.error(line, "request")
-      else if (quiet.includes(route)) log.debug(line, "request")
-      else log.info(line, "request")
+    const given = incoming.headers["x-request-id"]
+    const requestId = typeof given === "string" && acceptable.test(given) ? given : randomId()
+    outgoing.requestId = requestId
+    outgoing.preset["x-request-id"] = requestId
+    outgoing.onHead = (status) => {
+      const { route } = outgoing
+      const duration = Math.round((now() - started) * 100) / 100
+      const { method = "" } = incoming
+      log.request(levelOf(status, route), { request_id: requestId, method, route, status, duration_ms: duration })
     }
-    const outgoing = outgoingOf(c)
-    if (outgoing === undefined) return next().then(() => write(c.res.status))
-    outgoing.onHead = write
-    return next()
   }
 }

@@ -3,22 +3,44 @@ import { once } from "node:events"
 import { connect, type Socket } from "node:net"
 import { Hono } from "hono"
 import { afterEach, expect, test } from "vitest"
-import { allowedMethods, BodyError, readJson, requestLog, type RunningServer, serve } from "./index.ts"
+import {
+  allowedMethods,
+  BodyError,
+  readJson,
+  type RequestLine,
+  routed,
+  type RunningServer,
+  serve,
+  type ServedEnv,
+} from "./index.ts"
 
 const open: RunningServer[] = []
 afterEach(async () => {
   await Promise.all(open.splice(0).map((server) => server.close()))
 })
 
-const lines: Record<string, unknown>[] = []
-const record = (line: unknown) => lines.push(Object(line))
-const log = { debug: record, info: record, error: record }
+const lines: (RequestLine & { level: string })[] = []
+const requests = {
+  log: { request: (level: string, line: RequestLine) => void lines.push({ level, ...line }) },
+  now: () => performance.now(),
+  randomId: randomUUID,
+  quiet: ["/quiet"],
+}
 
 const start = async (gate: Promise<void> = Promise.resolve(), deadlineMs = 5000) => {
-  const app = new Hono<{ Variables: { requestId: string } }>()
-  app.use(requestLog({ log, now: () => performance.now(), randomId: randomUUID }))
-  app.post("/echo/:secret", async (c) =>
-    c.json({ got: await readJson(c, { limit: 1000, deadlineMs, uniqueKeys: true }) }),
+  const app = new Hono<ServedEnv>()
+  const echo = "/echo/:secret"
+  app.post(
+    echo,
+    routed(echo, async (c) => c.json({ got: await readJson(c, { limit: 1000, deadlineMs, uniqueKeys: true }) })),
+  )
+  app.get(
+    "/quiet",
+    routed("/quiet", (c) => c.body(null, 204)),
+  )
+  app.get(
+    "/broken",
+    routed("/broken", (c) => c.body(null, 503)),
   )
   app.post("/optional", async (c) => c.json({ got: await readJson(c, { limit: 10, emptyAs: "nothing" }) }))
   app.get("/slow", async (c) => {
@@ -33,7 +55,7 @@ const start = async (gate: Promise<void> = Promise.resolve(), deadlineMs = 5000)
     if (error instanceof BodyError) return c.json(error.fault, 400)
     throw error
   })
-  const server = await serve({ fetch: app.fetch, host: "127.0.0.1", port: 0, drainMs: 5000 })
+  const server = await serve({ fetch: app.fetch, host: "127.0.0.1", port: 0, drainMs: 5000, requests })
   open.push(server)
   return { server, url: `http://127.0.0.1:${server.port}` }
 }
@@ -126,12 +148,19 @@ test("the log names the route's pattern and a request id that the answer carries
   const answer = await post(`${url}/echo/svc_ak_hidden?key=hidden`, "{}")
   expect(lines).toHaveLength(1)
   expect(lines[0]).toMatchObject({ method: "POST", route: "/echo/:secret", status: 200 })
-  expect(lines[0]?.["request_id"]).toBe(answer.headers.get("x-request-id"))
+  expect(lines[0]?.request_id).toBe(answer.headers.get("x-request-id"))
   expect(JSON.stringify(lines)).not.toContain("hidden")
   const kept = await fetch(`${url}/slow`, { headers: { "x-request-id": "trace-1234" } })
   expect(kept.headers.get("x-request-id")).toBe("trace-1234")
   const replaced = await fetch(`${url}/slow`, { headers: { "x-request-id": "bad id!" } })
   expect(replaced.headers.get("x-request-id")).toMatch(/^[\w-]{36}$/)
+  lines.length = 0
+  for (const path of ["/quiet", "/broken", "/nowhere"]) await fetch(url + path)
+  expect(lines.map(({ level, route, status }) => [level, route, status])).toEqual([
+    ["debug", "/quiet", 204],
+    ["error", "/broken", 503],
+    ["info", "*", 404],
+  ])
 })
 
 test("closing lets a request in flight finish, tells its connection to close, and takes no new one", async () => {

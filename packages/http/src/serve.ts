@@ -1,17 +1,22 @@
 import { createServer, type IncomingMessage, type Server } from "node:http"
 import type { Duplex } from "node:stream"
 import { getRequestListener } from "@hono/node-server"
-import { type Connection, Outgoing } from "./outgoing.ts"
+import { type Exchange, Outgoing } from "./outgoing.ts"
+import { createRequestLog, type RequestLogOptions } from "./request-log.ts"
 
 export type ServeOptions = {
-  readonly fetch: (request: Request, env: Connection) => Response | Promise<Response>
+  readonly fetch: (request: Request, env: Exchange) => Response | Promise<Response>
   readonly host: string
   /** 0 takes a free one. */
   readonly port: number
   /** How long requests in flight may go on after `close`, in milliseconds. */
   readonly drainMs: number
+  /** Ids and a log line for all requests; neither unless given. */
+  readonly requests?: RequestLogOptions
+  /** Headers of every answer, in lower case, unless the answer or its handler says otherwise. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Answers a request whose Host or target no Request can be made of; a plain 400 unless given. */
-  readonly onUnreadable?: () => Response
+  readonly onUnreadable?: (requestId: string) => Response
   /** Answers a request to change the protocol (WebSocket); without it Node ignores the wish and serves the request. */
   readonly onUpgrade?: (request: IncomingMessage, socket: Duplex) => void
 }
@@ -44,19 +49,27 @@ const notAHost = /[\s/?#@\\]/
 export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   let draining = false
   const onUnreadable = options.onUnreadable ?? unreadable
+  const begin = options.requests === undefined ? () => {} : createRequestLog(options.requests)
+  // The adapter turns an unreadable request away before it returns, and tells its error handler nothing of it.
+  let newest = ""
   // The cast: the adapter also knows HTTP/2, which this server does not speak.
   const handle = getRequestListener(
     (request, env) => {
-      const pair = env as Connection
-      return notAHost.test(pair.incoming.headers.host ?? "") ? onUnreadable() : options.fetch(request, pair)
+      const exchange = env as Exchange
+      return notAHost.test(exchange.incoming.headers.host ?? "")
+        ? onUnreadable(exchange.outgoing.requestId)
+        : options.fetch(request, exchange)
     },
     {
       // Reached only for a request that no Request can be made of: the app renders its own errors.
-      errorHandler: onUnreadable,
+      errorHandler: () => onUnreadable(newest),
     },
   )
   const inFlight = new Set<Outgoing>()
   const server = createServer({ ServerResponse: Outgoing }, (incoming, outgoing) => {
+    outgoing.preset = { ...options.headers }
+    begin({ incoming, outgoing })
+    newest = outgoing.requestId
     if (draining) outgoing.setHeader("connection", "close")
     inFlight.add(outgoing)
     outgoing.once("close", () => {

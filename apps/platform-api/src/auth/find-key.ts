@@ -22,12 +22,15 @@ type FoundKey = {
 /** The live key of this text; undefined when there is none. Throws DatabaseUnavailable. */
 export type FindKey = (key: string) => Promise<FoundKey | undefined>
 
-// Outer joins: a key whose account or profile is gone is told apart from a key that does not exist.
+// Outer joins: a key whose account or profile is gone is told apart from a key that does not exist. The limit keeps the
+// planner from joining all keys at once, which with many of them it would do by going through whole tables.
 const statement = `
-  select encode(k.key_hash, 'hex') as hash, k.id, k.user_id, k.key_class, k.origin_allowlist[1] as allowed_origin,
-    k.disabled_at is not null as disabled, k.expires_at, k.last_used_at, u.kind, p.slug, p.display_name, p.status, p.created_at, p.last_seen_at
-  from api_keys k left join users u on u.id = k.user_id left join agent_profiles p on p.user_id = k.user_id
-  where k.key_hash = any($1::text::bytea[]) and k.revoked_at is null`
+  select encode(asked.hash, 'hex') as hash, found.* from unnest($1::text::bytea[]) asked (hash) cross join lateral (
+    select k.id, k.user_id, k.key_class, k.origin_allowlist[1] as allowed_origin, k.disabled_at is not null as disabled,
+      k.expires_at, k.last_used_at, u.kind, p.slug, p.display_name, p.status, p.created_at, p.last_seen_at
+    from api_keys k left join users u on u.id = k.user_id left join agent_profiles p on p.user_id = k.user_id
+    where k.key_hash = asked.hash and k.revoked_at is null limit 1
+  ) found`
 
 /**
  * Finds keys by their hash. All that are asked for within one turn of the event loop are found by one query, because a
@@ -37,13 +40,13 @@ const statement = `
  * @param ms how long a query may take
  */
 export const createKeyFinder = (database: Database, ms: number): FindKey => {
-  let asked: string[] = []
+  let asked = new Set<string>()
   let turn: Promise<ReadonlyMap<string, FoundKey>> | undefined
 
   const find = async (): Promise<ReadonlyMap<string, FoundKey>> => {
     await new Promise(setImmediate)
-    const hashes = asked.map((hash) => `"\\\\x${hash}"`).join(",")
-    asked = []
+    const hashes = [...asked].map((hash) => `"\\\\x${hash}"`).join(",")
+    asked = new Set()
     turn = undefined
     const rows = await database.within(ms).query<FoundKey>(statement, [`{${hashes}}`])
     return new Map(rows.map((row) => [row.hash, row]))
@@ -51,7 +54,7 @@ export const createKeyFinder = (database: Database, ms: number): FindKey => {
 
   return async (key) => {
     const hash = hashKey(key).toString("hex")
-    asked.push(hash)
+    asked.add(hash)
     turn ??= find()
     return (await turn).get(hash)
   }

@@ -1,22 +1,19 @@
 import type { ApiError } from "@svc/errors"
-import { addressBucket, requestHeader } from "@svc/http"
-import type { Context, MiddlewareHandler } from "hono"
+import { addressBucket, requestHeader, type ServedEnv } from "@svc/http"
+import type { Context, Handler } from "hono"
 import type { Queries } from "../db/database.ts"
 import { type ErrorCode, errors } from "../errors.ts"
 import type { Services } from "../services.ts"
 import { type PolicyName, refusedBy } from "./agent-policy.ts"
 import { authenticate, type Principal } from "./authenticate.ts"
 
-export type AppEnv = {
-  Variables: { requestId: string; principal: Principal; queries: Queries }
-  Bindings: { incoming?: { socket: { remoteAddress?: string | undefined } } }
-}
+export type AppEnv = ServedEnv & { Variables: { principal: Principal; queries: Queries } }
 
 /** Time for all that one request asks of the database, in milliseconds: the answer must be out within two seconds. */
 export const requestMs = 1800
 
 export const clientOf = (services: Services, c: Context<AppEnv>): string =>
-  services.clientAddress(c.env.incoming?.socket.remoteAddress, requestHeader(c, "x-forwarded-for"))
+  services.clientAddress(c.env.incoming.socket.remoteAddress, requestHeader(c, "x-forwarded-for"))
 
 /** The headers that say who asks. */
 export const credentialsOf = (c: Context<AppEnv>) => ({
@@ -39,9 +36,10 @@ const refusal = (services: Services, c: Context<AppEnv>, code: ErrorCode): ApiEr
   return errors.fail(code)
 }
 
-/** Lets a request on when its key is good and the policy lets this caller in; the handler finds who it is in `principal`. */
-export const guard = (services: Services, policy: PolicyName): MiddlewareHandler<AppEnv> => {
-  return async (c, next) => {
+/** Lets a handler run when the key is good and the policy lets this caller in; it finds who that is in `principal`. */
+export const guarded =
+  (services: Services, policy: PolicyName, handler: Handler<AppEnv>): Handler<AppEnv> =>
+  async (c, next) => {
     const queries = services.database.within(requestMs)
     const principal = await authenticate(services.findKey, credentialsOf(c), services.wallClock())
     if ("refused" in principal) throw refusal(services, c, principal.refused)
@@ -52,6 +50,5 @@ export const guard = (services: Services, policy: PolicyName): MiddlewareHandler
     services.useTracker.note(principal)
     c.set("queries", queries)
     c.set("principal", principal)
-    await next()
+    return handler(c, next)
   }
-}

@@ -54,7 +54,7 @@ export const agentRoutes = (api: Api, services: Services): void => {
       exhausted.delete(bucket)
       const made = await signUp(
         services.database.within(requestMs),
-        { displayName, bucket, address, requestId: c.get("requestId") },
+        { displayName, bucket, address, requestId: c.env.outgoing.requestId },
         services.settings.SVC_SIGNUPS_PER_HOUR,
         new Date(services.wallClock()),
         services.randomBytes,

@@ -1,6 +1,6 @@
-import { allowedMethods } from "@svc/http"
+import { allowedMethods, routed } from "@svc/http"
 import { closedToAgents } from "../auth/agent-policy.ts"
-import { guard } from "../auth/guard.ts"
+import { guarded } from "../auth/guard.ts"
 import { errors } from "../errors.ts"
 import type { Services } from "../services.ts"
 import { type Api, endpoint } from "./endpoint.ts"
@@ -28,10 +28,11 @@ export const closedRoutes = (api: Api, services: Services): void => {
   }
   // Whatever else is asked below /api/auth/keys: agents learn nothing, people what there is.
   for (const path of ["/api/auth/keys", "/api/auth/keys/*"]) {
-    api.all(path, guard(services, "humanKeys"), (c) => {
+    const refuse = guarded(services, "humanKeys", (c) => {
       const allowed = allowedMethods(api, c.req.path)
       if (allowed.length === 0) throw errors.fail("not-found")
       throw errors.fail("method-not-allowed", { headers: { allow: allowed.join(", ") } })
     })
+    api.all(path, routed(path, refuse))
   }
 }

@@ -1,8 +1,8 @@
 import { type createApi, documented, errorResponses, z } from "@svc/openapi"
-import { readJson, validate } from "@svc/http"
+import { readJson, routed, validate } from "@svc/http"
 import type { Context, Handler } from "hono"
 import { policies, type PolicyName } from "../auth/agent-policy.ts"
-import { type AppEnv, guard } from "../auth/guard.ts"
+import { type AppEnv, guarded } from "../auth/guard.ts"
 import { type ErrorCode, errorEnvelope, errors } from "../errors.ts"
 import type { Services } from "../services.ts"
 
@@ -61,8 +61,6 @@ const parameters = (path: string) => {
 /** Serves one endpoint and describes it, errors of its policy and of body reading included. */
 export const endpoint = (api: Api, services: Services, spec: Endpoint, handler: Handler<AppEnv>): void => {
   const { policy, query, body, success } = spec
-  const handlers: [Handler<AppEnv>, ...Handler<AppEnv>[]] =
-    policy === undefined ? [handler] : [guard(services, policy), handler]
   const codes: ErrorCode[] = [
     ...(policy === undefined ? [] : policyCodes(policy)),
     ...(body === undefined ? [] : bodyCodes),
@@ -93,7 +91,7 @@ export const endpoint = (api: Api, services: Services, spec: Endpoint, handler: 
         ...Object.fromEntries(Object.entries(spec.others ?? {}).map(([status, other]) => [status, answer(other)])),
       },
     },
-    ...handlers,
+    routed(spec.path, policy === undefined ? handler : guarded(services, policy, handler)),
   )
 }
 

@@ -134,7 +134,8 @@ export const keyRoutes = (api: Api, services: Services, { path, policy, kind }: 
     given: { readonly name: string; readonly expires_in_days?: number | undefined },
     origin: string | undefined,
   ): Promise<Response> => {
-    const { principal, queries, requestId } = c.var
+    const { principal, queries } = c.var
+    const { requestId } = c.env.outgoing
     const now = services.wallClock()
     const at = new Date(now)
     const days = given.expires_in_days ?? (origin === undefined ? undefined : 365)
@@ -241,7 +242,8 @@ export const keyRoutes = (api: Api, services: Services, { path, policy, kind }: 
     async (c) => {
       const keyId = idOf(c, "invalid-key-id")
       if (keyId === undefined) throw errors.fail("key-not-found")
-      const { principal, queries, requestId } = c.var
+      const { principal, queries } = c.var
+      const { requestId } = c.env.outgoing
       const at = new Date(services.wallClock())
       const remaining = await queries.transaction(async (tx) => {
         await lockUser(tx, principal.userId)

@@ -1,9 +1,9 @@
-import { addressBucket, presetHeader, requestHeader, validate } from "@svc/http"
+import { addressBucket, requestHeader, validate } from "@svc/http"
 import { z } from "@svc/openapi"
 import type { Context } from "hono"
 import { authenticate } from "../auth/authenticate.ts"
 import { type AppEnv, clientOf, credentialsOf } from "../auth/guard.ts"
-import { errors } from "../errors.ts"
+import { type ErrorCode, errors } from "../errors.ts"
 import type { Answer } from "../registry/answer.ts"
 import type { Audience } from "../registry/registry.ts"
 import type { Services } from "../services.ts"
@@ -21,43 +21,51 @@ const codes = ["stack-not-found", "rate-limit-exceeded", "service-unavailable"] 
 
 type Found = { readonly answer: Answer; readonly headers?: Readonly<Record<string, string>> }
 
+/** Who asks, and against what the request counts. */
+type Caller = {
+  readonly audience: Audience
+  readonly limit: number
+  readonly bucket: string
+  /** Why the key that was sent counts as none. */
+  readonly ignored?: ErrorCode
+}
+
 export const registryRoutes = (api: Api, services: Services): void => {
   const { registry, limiter, settings } = services
 
-  /** Who asks. A key that fails counts as none; one that can't be checked makes the request fail. */
-  const identify = async (c: Context<AppEnv>) => {
-    const credentials = credentialsOf(c)
-    const bucket = () => `ip:${addressBucket(clientOf(services, c))}`
-    const anyone = { audience: "public", limit: settings.SVC_REGISTRY_REQUESTS_PER_MINUTE } as const
-    if (credentials.authorization === undefined) return { ...anyone, bucket: bucket() }
-    const principal = await authenticate(services.findKey, credentials, services.wallClock())
-    if ("refused" in principal) return { ...anyone, bucket: bucket(), ignored: principal.refused }
+  const anyone = (c: Context<AppEnv>): Caller => ({
+    audience: "public",
+    limit: settings.SVC_REGISTRY_REQUESTS_PER_MINUTE,
+    bucket: settings.SVC_REGISTRY_REQUESTS_PER_MINUTE === 0 ? "" : `ip:${addressBucket(clientOf(services, c))}`,
+  })
+
+  /** The holder of the key that was sent. A key that fails counts as none; one that can't be checked fails the request. */
+  const holder = async (c: Context<AppEnv>): Promise<Caller> => {
+    const principal = await authenticate(services.findKey, credentialsOf(c), services.wallClock())
+    if ("refused" in principal) return { ...anyone(c), ignored: principal.refused }
     services.useTracker.note(principal)
     const limit = settings.SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE
-    return { audience: "keyed", limit, bucket: `key:${principal.keyId}` } as const
+    return { audience: "keyed", limit, bucket: `key:${principal.keyId}` }
   }
 
   /** Counts the request and tells the caller what is left. Throws rate-limit-exceeded. */
-  const count = (c: Context<AppEnv>, bucket: string, limit: number): void => {
+  const count = (c: Context<AppEnv>, { bucket, limit }: Caller): void => {
     if (limit === 0) return
     const { allowed, remaining, retryAfterSeconds, resetSeconds } = limiter.take("registry", bucket, limit)
-    presetHeader(c, "ratelimit-policy", `"default";q=${limit};w=60`)
-    presetHeader(c, "ratelimit", `"default";r=${remaining};t=${Math.min(resetSeconds, 60)}`)
+    const { preset } = c.env.outgoing
+    preset["ratelimit-policy"] = `"default";q=${limit};w=60`
+    preset["ratelimit"] = `"default";r=${remaining};t=${Math.min(resetSeconds, 60)}`
     if (!allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds })
   }
 
-  const serve = async (
-    c: Context<AppEnv>,
-    look: (audience: Audience) => Promise<Found | undefined> | Found | undefined,
-  ): Promise<Response> => {
-    const caller = await identify(c)
-    presetHeader(c, "vary", "Authorization, Origin, Accept-Encoding")
-    if ("ignored" in caller) presetHeader(c, "x-auth-ignored", caller.ignored)
-    const found = await look(caller.audience)
+  const send = (c: Context<AppEnv>, caller: Caller, found: Found | undefined): Response => {
+    const { preset } = c.env.outgoing
+    preset["vary"] = "Authorization, Origin, Accept-Encoding"
+    if (caller.ignored !== undefined) preset["x-auth-ignored"] = caller.ignored
     const tag = found?.answer.tag
     const gzip = takesGzip(requestHeader(c, "accept-encoding"))
     const unchanged = tag !== undefined && matchesTag(requestHeader(c, "if-none-match"), [`"${tag}"`, `"${tag}-gzip"`])
-    if (!unchanged) count(c, caller.bucket, caller.limit)
+    if (!unchanged) count(c, caller)
     if (found === undefined) throw errors.fail("stack-not-found")
     const headers: Record<string, string> = {
       etag: gzip ? `"${tag}-gzip"` : `"${tag}"`,
@@ -89,12 +97,13 @@ export const registryRoutes = (api: Api, services: Services): void => {
       others: notModified,
       codes: ["invalid-request", "rate-limit-exceeded", "service-unavailable"],
     },
-    (c) =>
-      serve(c, async (audience) => {
-        const { include, ...query } = validate(listQuery, c.req.query())
-        const { answer, more } = await registry.list({ ...query, audience, withSchema: include !== undefined })
-        return more ? { answer, headers: { link: nextLink(c, query) } } : { answer }
-      }),
+    async (c) => {
+      const caller = requestHeader(c, "authorization") === undefined ? anyone(c) : await holder(c)
+      const { include, ...query } = validate(listQuery, c.req.query())
+      const { audience } = caller
+      const { answer, more } = await registry.list({ ...query, audience, withSchema: include !== undefined })
+      return send(c, caller, more ? { answer, headers: { link: nextLink(c, query) } } : { answer })
+    },
   )
 
   const one = (
@@ -109,11 +118,14 @@ export const registryRoutes = (api: Api, services: Services): void => {
       api,
       services,
       { ...common, path, id, summary, success: [200, summary, answer], others: notModified, codes },
-      (c) =>
-        serve(c, (audience) => {
-          const stack = registry.find(audience, c.req.param(parameter) ?? "")
-          return stack && { answer: stack.answers[pick] }
-        }),
+      (c) => {
+        const sendTo = (caller: Caller): Response => {
+          const stack = registry.find(caller.audience, c.req.param(parameter) ?? "")
+          return send(c, caller, stack && { answer: stack.answers[pick] })
+        }
+        // Nothing is waited for where nobody has to be found: most readers send no key.
+        return requestHeader(c, "authorization") === undefined ? sendTo(anyone(c)) : holder(c).then(sendTo)
+      },
     )
   one("/api/registry/{name}", "getStack", "One stack", detail, "detail", "name")
   one(
