@@ -1,11 +1,21 @@
 // What the benchmarks measure with.
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { type BenchmarkTable, compareLoads, type Goal, freePort, type Load, load, startProcess } from "@svc/testing"
+import {
+  type BenchmarkTable,
+  compareLoads,
+  type Goal,
+  freePort,
+  type Load,
+  load,
+  type LoadTarget,
+  startProcess,
+} from "@svc/testing"
 
 export const app = fileURLToPath(new URL("..", import.meta.url))
 const seconds = Number(process.env["SVC_BENCH_SECONDS"] ?? "4")
 const rounds = 3
+export const connections = 32
 
 /** Starts one of the app's programs on a free port; `startMs` is how long it took until it answered at `path`. */
 export const start = async (file: string, env: Record<string, string>, path = "/health") => {
@@ -22,8 +32,8 @@ export const start = async (file: string, env: Record<string, string>, path = "/
 }
 
 /** One URL under load. */
-export const rate = (url: string, headers: Record<string, string> = {}, connections = 32): Promise<Load> =>
-  load({ url, headers }, { connections, seconds })
+export const rate = (url: string, headers: LoadTarget["headers"] = {}, over = connections): Promise<Load> =>
+  load({ url, headers }, { connections: over, seconds })
 
 /** Both under load in turns. */
 export const compare = async (

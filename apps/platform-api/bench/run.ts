@@ -3,8 +3,9 @@ import { readFileSync, rmSync, mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { z } from "zod"
 import { createBenchmarkTable, startPostgres, startProcess } from "@svc/testing"
-import { app, compare, rate, start } from "./measure.ts"
+import { app, compare, connections, rate, start } from "./measure.ts"
 
 const table = createBenchmarkTable()
 const server = await startPostgres()
@@ -13,6 +14,8 @@ const env = {
   DATABASE_URL: server.url,
   SVC_DATA_DIR: folder,
   SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
+  SVC_REQUESTS_PER_MINUTE: "0",
+  SVC_SIGNUPS_PER_HOUR: "1000",
   SVC_LOG_LEVEL: "info",
 }
 const first = await start("src/main.ts", env)
@@ -27,8 +30,13 @@ const memory = () => {
 table.add("start on PostgreSQL, migrations done", service.startMs, "ms", { atMost: 1000 })
 table.add("resident, idle", memory(), "MB", { atMost: 150 })
 
-const signedUp: unknown = await (await fetch(`${service.url}/api/agents/signup`, { method: "POST" })).json()
-const { api_key: key = "", slug = "" } = signedUp as { api_key?: string; slug?: string }
+const signUp = async () => {
+  const signedUp: unknown = await (await fetch(`${service.url}/api/agents/signup`, { method: "POST" })).json()
+  return z.object({ slug: z.string(), api_key: z.string() }).parse(signedUp)
+}
+// One agent a connection, as in life: requests of one key could share what is looked up.
+const agents = await Promise.all(Array.from({ length: connections }, signUp))
+const slug = agents[0]?.slug ?? ""
 const file = fileURLToPath(new URL("../stacks/token-swaps.stack.json", import.meta.url))
 const args = [
   "src/main.ts",
@@ -47,7 +55,7 @@ while (response.status !== 200) response = await fetch(schemaUrl)
 const schema = Buffer.from(await response.arrayBuffer()).toString("base64")
 const bare = await start("bench/bare.ts", { DATABASE_URL: server.url, SCHEMA: schema, SLUG: slug }, "/plain")
 
-const authorization = { authorization: `Bearer ${key}` }
+const authorization = agents.map(({ api_key: key }) => ({ authorization: `Bearer ${key}` }))
 const me = () => rate(`${service.url}/api/agents/me`, authorization)
 const query = () => rate(`${bare.url}/query`)
 await compare(table, "GET /api/agents/me to one prepared query", { atLeast: 0.8 }, me, query)

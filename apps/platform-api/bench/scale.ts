@@ -13,7 +13,7 @@ import { readAst } from "../src/registry/read-ast.ts"
 import { buildsSql } from "../src/routes/builds.ts"
 import { sampleStacks } from "../stacks/index.ts"
 import { loadDatabase, loadedSlug, loadStacks } from "./load.ts"
-import { compare, rate, start } from "./measure.ts"
+import { compare, connections, rate, start } from "./measure.ts"
 
 const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`
 
@@ -25,6 +25,7 @@ const env = {
   SVC_DATA_DIR: folder,
   SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
   SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE: "0",
+  SVC_REQUESTS_PER_MINUTE: "0",
 }
 const database = openServerDatabase({
   url: server.url,
@@ -57,9 +58,13 @@ try {
   const ast = readAst(JSON.stringify({ ...JSON.parse(readFileSync(sample.file, "utf8")), padding }))
   await publish(queries, { ...stack, ast }, new Date())
   await loadStacks(server.url, 1000)
-  const { text: key } = await queries.transaction((tx) =>
-    insertKey(tx, { kind: "ak", userId: 1, name: "bench", createdAt: new Date() }, randomBytes),
-  )
+  const keyOf = (userId: number) =>
+    queries.transaction((tx) =>
+      insertKey(tx, { kind: "ak", userId, name: "bench", createdAt: new Date() }, randomBytes),
+    )
+  const owner = await keyOf(1)
+  // One agent a connection, spread over all there are: requests of one key could share what is looked up.
+  const agents = await Promise.all(Array.from({ length: connections }, (_, i) => keyOf(2 + i * 3000)))
   console.log(`loaded in ${seconds(began)}`)
 
   const service = await start("src/main.ts", env)
@@ -68,15 +73,17 @@ try {
   table.add("start over that much", service.startMs, "ms", { atMost: 3000 })
   table.add("resident after the start", kilobytes() / 1024, "MB")
 
-  const authorization = { authorization: `Bearer ${key}` }
+  const bearer = ({ text }: { text: string }) => ({ authorization: `Bearer ${text}` })
   const schemaUrl = `${service.url}/api/registry/bench/schema`
   const SCHEMA = Buffer.from(await (await fetch(schemaUrl)).arrayBuffer()).toString("base64")
   const peer = { DATABASE_URL: server.url, SCHEMA, SLUG: loadedSlug, LIST_SQL: buildsSql.list }
   const bare = await start("bench/bare.ts", peer, "/plain")
-  const own = (path: string) => () => rate(`${service.url}${path}`, authorization)
+  const own = (path: string) => () => rate(`${service.url}${path}`, bearer(owner))
+  const meUrl = "/api/agents/me"
+  const ofAll = () => rate(`${service.url}${meUrl}`, agents.map(bearer))
   const other = (path: string) => () => rate(`${bare.url}${path}`)
   const me = "GET /api/agents/me to one prepared query"
-  await compare(table, me, { atLeast: 0.8 }, own("/api/agents/me"), other("/query"))
+  await compare(table, me, { atLeast: 0.8 }, ofAll, other("/query"))
   await compare(table, "GET /api/registry/:name/schema", { atLeast: 0.7 }, () => rate(schemaUrl), other("/schema"))
   const builds = "GET /api/builds, 50 of 1,000,000, to the same query"
   await compare(table, builds, { atLeast: 0.5 }, own("/api/builds"), other("/list"))
@@ -112,12 +119,12 @@ try {
   const second = await start("src/main.ts", env)
   const both = async (): Promise<Load> => {
     const [one, two] = await Promise.all([
-      rate(`${service.url}/api/agents/me`, authorization, 16),
-      rate(`${second.url}/api/agents/me`, authorization, 16),
+      rate(`${service.url}${meUrl}`, agents.map(bearer), connections / 2),
+      rate(`${second.url}${meUrl}`, agents.map(bearer), connections / 2),
     ])
     return { perSecond: one.perSecond + two.perSecond, p99: Math.max(one.p99, two.p99) }
   }
-  await compare(table, "two replicas to one", { atLeast: 1 }, both, own("/api/agents/me"))
+  await compare(table, "two replicas to one", { atLeast: 1 }, both, ofAll)
   await stop(service, second, bare)
 } finally {
   await database.close()

@@ -5,7 +5,8 @@ import { startProcess } from "./process.ts"
 /** What one connection sends again and again: a GET, or a POST of JSON where there is a body. */
 export type LoadTarget = {
   readonly url: string
-  readonly headers?: Readonly<Record<string, string>>
+  /** A list of them is dealt out to the connections. */
+  readonly headers?: Readonly<Record<string, string>> | readonly Readonly<Record<string, string>>[]
   /** `[<id>]` in it becomes another text in every request. */
   readonly body?: string
 }
@@ -16,7 +17,7 @@ export type Load = {
   readonly p99: number
 }
 
-const generator = fileURLToPath(import.meta.resolve("autocannon"))
+const program = fileURLToPath(new URL("load-program.ts", import.meta.url))
 const report = z.object({
   requests: z.object({ average: z.number() }),
   latency: z.object({ p99: z.number() }),
@@ -29,11 +30,8 @@ export const load = async (
   { url, headers = {}, body }: LoadTarget,
   { connections, seconds }: { readonly connections: number; readonly seconds: number },
 ): Promise<Load> => {
-  const sent = body === undefined ? [] : ["-m", "POST", "-b", body, ...(body.includes("[<id>]") ? ["-I"] : [])]
-  const given = { ...(body !== undefined && { "content-type": "application/json" }), ...headers }
-  const headerOptions = Object.entries(given).flatMap(([name, value]) => ["-H", `${name}=${value}`])
-  const options = ["-j", "-c", `${connections}`, "-d", `${seconds}`, ...sent, ...headerOptions, url]
-  const child = startProcess(process.execPath, [generator, ...options])
+  const target = { url, connections, seconds, headers: [headers].flat(), body }
+  const child = startProcess(process.execPath, [program, JSON.stringify(target)])
   await child.exited
   const { requests, latency, non2xx, errors } = report.parse(JSON.parse(child.stdout()))
   if (non2xx + errors > 0) throw new Error(`${non2xx} answers were no 2xx, ${errors} failed: ${url}`)
