@@ -1,6 +1,5 @@
 import { ApiError } from "@svc/errors"
 import { allowedMethods, BodyError, routed } from "@svc/http"
-import type { Context } from "hono"
 import { createApi, openApiDocument } from "@svc/openapi"
 import type { AppEnv } from "./auth/guard.ts"
 import { DatabaseUnavailable } from "./db/errors.ts"
@@ -33,10 +32,6 @@ export const everyAnswer = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers":
     "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Error-Code, X-Auth-Ignored, Link, ETag, WWW-Authenticate",
-}
-
-const keepFromPages = (c: Context<AppEnv>): void => {
-  for (const name of Object.keys(everyAnswer)) delete c.env.outgoing.preset[name]
 }
 
 const fromBody = ({ fault }: BodyError): ApiError => {
@@ -91,7 +86,7 @@ export const createApp = (services: Services): Api => {
   const { log } = services
 
   api.all(signUpPath, async (c, next) => {
-    keepFromPages(c)
+    c.env.outgoing.shared = { headers: {} }
     return c.req.method === "OPTIONS" ? c.body(null, 204, { allow: "POST, OPTIONS" }) : next()
   })
   api.options("*", (c) => c.body(null, 204, preflight))

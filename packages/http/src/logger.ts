@@ -4,7 +4,9 @@ export type LogLevel = "debug" | "info" | "warn" | "error" | "silent"
 
 /** What one request leaves in the log. */
 export type RequestLine = {
+  /** Of letters, digits and `_.-`. */
   readonly request_id: string
+  /** One that Node's parser knows. */
   readonly method: string
   /** The route's pattern, never the path. */
   readonly route: string
@@ -38,15 +40,21 @@ export const createLogger = async ({
   }
   const stream = pretty ? await prettyStream() : batchedStream()
   const logger = pino(options, stream)
-  const name = JSON.stringify(service)
+  // Routes are few and known: each part of a line that only depends on them is written once.
+  const routes = new Map<string, string>()
+  const ofRoute = (route: string): string => {
+    const known = routes.get(route)
+    if (known !== undefined) return known
+    const text = `,"service":${JSON.stringify(service)},"route":${JSON.stringify(route)}`
+    routes.set(route, text)
+    return text
+  }
   return Object.assign(logger, {
     request: (at: "debug" | "info" | "error", line: RequestLine): void => {
       if (!logger.isLevelEnabled(at)) return
       const { request_id, method, route, status, duration_ms } = line
-      const what = `"request_id":${JSON.stringify(request_id)},"method":${JSON.stringify(method)},"route":${JSON.stringify(route)}`
-      stream.write(
-        `{"level":"${at}"${timestamp()},"service":${name},${what},"status":${status},"duration_ms":${duration_ms},"msg":"request"}\n`,
-      )
+      const what = `"request_id":"${request_id}","method":"${method}","status":${status},"duration_ms":${duration_ms}`
+      stream.write(`{"level":"${at}"${timestamp()}${ofRoute(route)},${what},"msg":"request"}\n`)
     },
   })
 }

@@ -1,13 +1,17 @@
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http"
 import type { Env, Handler } from "hono"
 
+const none = { headers: {} }
+
 /**
  * Node's response, with what is known of the request before there is an answer. A header that is set on Node's own
  * response beforehand sends all others down a slower way; so does a Headers object, and each layer around a handler.
  */
 export class Outgoing extends ServerResponse {
+  /** The headers of every answer of the server, read when an answer begins. A handler may want none of them. */
+  shared: { readonly headers: Readonly<Record<string, string>> } = none
   /** Sent with whatever answer follows, errors too, in lower case; a header that the answer names itself wins. */
-  preset: Record<string, string> = {}
+  readonly preset: Record<string, string> = {}
   /** The request's id; empty when the server keeps no request log. */
   requestId = ""
   /** The pattern of the route that serves the request, for the log. */
@@ -23,7 +27,7 @@ export class Outgoing extends ServerResponse {
     const given = typeof message === "string" ? headers : message
     // The adapter gives a record or nothing; a list of names and values goes through as it is.
     if (Array.isArray(given)) super.writeHead(status, given)
-    else super.writeHead(status, { ...this.preset, ...given })
+    else super.writeHead(status, { ...this.shared.headers, ...this.preset, ...given })
     this.onHead?.(status)
     return this
   }

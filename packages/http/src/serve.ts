@@ -30,6 +30,8 @@ export type RunningServer = {
   readonly close: () => Promise<void>
 }
 
+const sweepMs = 50
+
 const listen = (server: Server, port: number, host: string): Promise<void> =>
   new Promise((resolve, reject) => {
     server.once("error", reject)
@@ -48,6 +50,7 @@ const notAHost = /[\s/?#@\\]/
 /** Serves a fetch handler over HTTP/1.1. Rejects when the port can't be had. */
 export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   let draining = false
+  const shared = { headers: options.headers ?? {} }
   const onUnreadable = options.onUnreadable ?? unreadable
   const begin = options.requests === undefined ? () => {} : createRequestLog(options.requests)
   // The adapter turns an unreadable request away before it returns, and tells its error handler nothing of it.
@@ -65,18 +68,10 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
       errorHandler: () => onUnreadable(newest),
     },
   )
-  const inFlight = new Set<Outgoing>()
   const server = createServer({ ServerResponse: Outgoing }, (incoming, outgoing) => {
-    outgoing.preset = { ...options.headers }
+    outgoing.shared = shared
     begin({ incoming, outgoing })
     newest = outgoing.requestId
-    if (draining) outgoing.setHeader("connection", "close")
-    inFlight.add(outgoing)
-    outgoing.once("close", () => {
-      inFlight.delete(outgoing)
-      // A stream that was already under way when the drain began leaves its connection open and idle.
-      if (draining) server.closeIdleConnections()
-    })
     void handle(incoming, outgoing)
   })
   // Longer than the idle time of common load balancers, which would else send on a connection that is being closed.
@@ -88,10 +83,13 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
     draining = true
-    for (const outgoing of inFlight) if (!outgoing.headersSent) outgoing.setHeader("connection", "close")
+    shared.headers = { ...shared.headers, connection: "close" }
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     const timer = setTimeout(() => server.closeAllConnections(), options.drainMs)
+    // An answer that was already under way when the drain began leaves its connection open and idle.
+    const sweep = setInterval(() => server.closeIdleConnections(), sweepMs)
     await closed
+    clearInterval(sweep)
     clearTimeout(timer)
   }
   return {
