@@ -6,18 +6,19 @@ export type Bytes = Uint8Array<ArrayBuffer>
 
 /** A body ready to be sent in two encodings. */
 export type Answer = {
-  /** Names the content; each encoding's ETag is made from it. */
-  readonly tag: string
+  readonly etags: { readonly identity: string; readonly gzip: string }
   readonly identity: () => Bytes
   readonly gzip: () => Bytes
 }
 
 const tagOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("base64url").slice(0, 27)
 
+const etagsOf = (tag: string): Answer["etags"] => ({ identity: `"${tag}"`, gzip: `"${tag}-gzip"` })
+
 /** An answer that is kept plain; it is compressed when first asked for that way. */
 export const plainAnswer = (identity: Bytes, compressed?: Bytes): Answer => {
   let gzip: Bytes | undefined = compressed
-  return { tag: tagOf(identity), identity: () => identity, gzip: () => (gzip ??= gzipSync(identity)) }
+  return { etags: etagsOf(tagOf(identity)), identity: () => identity, gzip: () => (gzip ??= gzipSync(identity)) }
 }
 
 /** Unpacks answers that are kept compressed, and holds on to the last ones unpacked. */
@@ -43,6 +44,6 @@ export const createUnpacker = (maxBytes: number): Unpacker => {
 
   return (gzip) => {
     const tag = tagOf(gzip)
-    return { tag, identity: () => unpack(tag, gzip), gzip: () => gzip }
+    return { etags: etagsOf(tag), identity: () => unpack(tag, gzip), gzip: () => gzip }
   }
 }

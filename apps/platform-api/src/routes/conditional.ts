@@ -1,18 +1,17 @@
 import { createHash } from "node:crypto"
-import type { Context } from "hono"
-import type { AppEnv } from "../auth/guard.ts"
+import { requestHeader, type Served } from "@svc/http"
 
 /** Whether `If-None-Match` names one of these entity tags (RFC 9110 section 13.1.2: compared weakly). */
-export const matchesTag = (header: string | undefined, tags: readonly string[]): boolean =>
-  header !== undefined &&
-  (header.trim() === "*" || header.split(",").some((entry) => tags.includes(entry.trim().replace(/^W\//, ""))))
+export const matchesTag = (header: string, tags: readonly string[]): boolean =>
+  header.trim() === "*" || header.split(",").some((entry) => tags.includes(entry.trim().replace(/^W\//, "")))
 
 /** A caller's own data: may be kept, must be asked for again each time, and a 304 says that nothing changed. */
-export const sendOwn = (c: Context<AppEnv>, body: string, headers: Readonly<Record<string, string>> = {}) => {
+export const sendOwn = (c: Served, body: string, headers: Readonly<Record<string, string>> = {}) => {
   const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 27)}"`
   const all = { ...headers, etag, "cache-control": "private, no-cache" }
-  if (matchesTag(c.req.header("if-none-match"), [etag])) return c.body(null, 304, all)
-  return c.body(body, 200, { ...all, "content-type": "application/json" })
+  const known = requestHeader(c, "if-none-match")
+  if (known !== undefined && matchesTag(known, [etag])) return new Response(null, { status: 304, headers: all })
+  return new Response(body, { headers: { ...all, "content-type": "application/json" } })
 }
 
 /** Whether the client takes gzip (RFC 9110 section 12.5.3). */

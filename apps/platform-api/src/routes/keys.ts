@@ -124,7 +124,7 @@ export const keyRoutes = (api: Api, services: Services, { path, policy, kind }: 
         expires_at: row.expiresAt?.toISOString() ?? null,
         last_used_at: row.lastUsedAt?.toISOString() ?? null,
       }))
-      if (rows.length > page.limit) c.header("link", nextLink(c, page))
+      if (rows.length > page.limit) c.env.outgoing.preset["link"] = nextLink(c, page)
       return c.json(keys, 200, { "cache-control": "no-store" })
     },
   )

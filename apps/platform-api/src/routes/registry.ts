@@ -62,13 +62,14 @@ export const registryRoutes = (api: Api, services: Services): void => {
     const { preset } = c.env.outgoing
     preset["vary"] = "Authorization, Origin, Accept-Encoding"
     if (caller.ignored !== undefined) preset["x-auth-ignored"] = caller.ignored
-    const tag = found?.answer.tag
-    const gzip = takesGzip(requestHeader(c, "accept-encoding"))
-    const unchanged = tag !== undefined && matchesTag(requestHeader(c, "if-none-match"), [`"${tag}"`, `"${tag}-gzip"`])
+    const etags = found?.answer.etags
+    const known = requestHeader(c, "if-none-match")
+    const unchanged = known !== undefined && etags !== undefined && matchesTag(known, Object.values(etags))
     if (!unchanged) count(c, caller)
     if (found === undefined) throw errors.fail("stack-not-found")
+    const encoding = takesGzip(requestHeader(c, "accept-encoding")) ? "gzip" : "identity"
     const headers: Record<string, string> = {
-      etag: gzip ? `"${tag}-gzip"` : `"${tag}"`,
+      etag: found.answer.etags[encoding],
       "cache-control":
         requestHeader(c, "authorization") === undefined
           ? "public, max-age=60, stale-while-revalidate=600"
@@ -77,8 +78,8 @@ export const registryRoutes = (api: Api, services: Services): void => {
     }
     if (unchanged) return c.body(null, 304, headers)
     headers["content-type"] = "application/json"
-    if (gzip) headers["content-encoding"] = "gzip"
-    return new Response(gzip ? found.answer.gzip() : found.answer.identity(), { headers })
+    if (encoding === "gzip") headers["content-encoding"] = "gzip"
+    return new Response(found.answer[encoding](), { headers })
   }
 
   const common = { method: "get", tag: "registry" } as const
