@@ -1,4 +1,5 @@
 // Measures the relay against a bare pass-through, in one run on one machine: only the ratios mean something elsewhere.
+import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { createLimiter } from "@svc/http"
 import { generateSigningKey, publicJwks, readSigningKeys, signSessionToken } from "@svc/session-token"
@@ -44,8 +45,11 @@ const relay = startProcess(process.execPath, [file("../src/main.ts")], {
     SVC_TRANSACTION_SEND_REQUESTS_PER_MINUTE: many,
     SVC_TRANSACTION_SEND_CONCURRENCY: "32",
   },
+  mute: true,
 })
-await portOf(relay)
+const healthy = async (): Promise<boolean> =>
+  (await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined))?.status === 200
+while (!(await healthy())) await setTimeout(20)
 const relayUrl = `http://127.0.0.1:${port}/transactions/v1`
 
 const compare = async (name: string, route: string, body: unknown, rpcBody: unknown): Promise<void> => {
