@@ -1,0 +1,15 @@
+#!/bin/sh
+# The workspace's own Node needs a library of GCC's, libatomic, which the smallest Debian systems come without. Run after
+# an install: adds it where it may (root, apt), and elsewhere says what is missing. Does nothing when Node starts.
+problem=$(node --version 2>&1 >/dev/null) && exit 0
+case $problem in
+  *libatomic*) ;;
+  *) echo "$problem" >&2; exit 1 ;;
+esac
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+  echo "Node needs libatomic1: installing it with apt-get"
+  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends libatomic1 >/dev/null
+  exec node --version
+fi
+echo "Node needs the library libatomic. Install it (Debian, Ubuntu: libatomic1; Fedora, Alpine: libatomic) and try again." >&2
+exit 1
