@@ -5,6 +5,10 @@ import { join } from "node:path"
 import { chromium, type Page } from "playwright-core"
 
 const executablePath = "/usr/bin/chromium"
+
+/** Whether Debian's Chromium is here. */
+export const hasChromium = existsSync(executablePath)
+
 const args = [
   "--headless",
   "--no-sandbox",
@@ -30,7 +34,7 @@ export type Browser = {
 
 /** Debian's Chromium, with a new profile. */
 export const startChromium = async (): Promise<Browser> => {
-  if (!existsSync(executablePath)) {
+  if (!hasChromium) {
     throw new Error("Chromium is missing: apt-get update && apt-get install -y --no-install-recommends chromium")
   }
   const profile = await mkdtemp(join(tmpdir(), "svc-browser-"))

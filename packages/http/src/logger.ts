@@ -40,12 +40,13 @@ export const createLogger = async ({
   }
   const stream = pretty ? await prettyStream() : batchedStream()
   const logger = pino(options, stream)
-  // Routes are few and known: each part of a line that only depends on them is written once.
+  const name = JSON.stringify(service)
+  // Routes are few and known: each is written as JSON once.
   const routes = new Map<string, string>()
   const ofRoute = (route: string): string => {
     const known = routes.get(route)
     if (known !== undefined) return known
-    const text = `,"service":${JSON.stringify(service)},"route":${JSON.stringify(route)}`
+    const text = JSON.stringify(route)
     routes.set(route, text)
     return text
   }
@@ -53,8 +54,10 @@ export const createLogger = async ({
     request: (at: "debug" | "info" | "error", line: RequestLine): void => {
       if (!logger.isLevelEnabled(at)) return
       const { request_id, method, route, status, duration_ms } = line
-      const what = `"request_id":"${request_id}","method":"${method}","status":${status},"duration_ms":${duration_ms}`
-      stream.write(`{"level":"${at}"${timestamp()}${ofRoute(route)},${what},"msg":"request"}\n`)
+      const what = `"request_id":"${request_id}","method":"${method}","route":${ofRoute(route)}`
+      stream.write(
+        `{"level":"${at}"${timestamp()},"service":${name},${what},"status":${status},"duration_ms":${duration_ms},"msg":"request"}\n`,
+      )
     },
   })
 }
