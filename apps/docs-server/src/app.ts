@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises"
+import { readFile } from "node:fs/promises"
 import { ApiError } from "@svc/errors"
 import {
   BodyError,
@@ -13,11 +13,12 @@ import {
   type ServedEnv,
 } from "@svc/http"
 import { type Context, Hono } from "hono"
+import { hashOf } from "./corpus.ts"
 import { type Answer, type Document, answerDocument, commonHeaders, jsonType, preflightHeaders } from "./documents.ts"
 import type { RpcEndpoint } from "./endpoint.ts"
 import { errors } from "./errors.ts"
 import { readMessage } from "./json-rpc.ts"
-import { wantsEventStream } from "./negotiate.ts"
+import { matchesEtag, wantsEventStream } from "./negotiate.ts"
 import type { Site } from "./site.ts"
 import { decodePath } from "./slug.ts"
 import type { Streams } from "./streams.ts"
@@ -61,6 +62,10 @@ const reply = (
   body: string | Uint8Array<ArrayBuffer> | ReadableStream | null = null,
 ): Response => new Response(body, { status, headers })
 
+/** Answers a request whose Host or target can't be read. */
+export const unreadableAnswer = (): Response =>
+  renderError(errors.fail("invalid_request", { message: "The Host header or the request target is not valid." }))
+
 const renderError = (error: ApiError): Response => {
   const { code, message, hint = "", status, headers, retryAfterSeconds } = error
   const more = retryAfterSeconds === undefined ? headers : { ...headers, "Retry-After": String(retryAfterSeconds) }
@@ -70,7 +75,7 @@ const renderError = (error: ApiError): Response => {
 const toApiError = (error: unknown): ApiError | undefined => {
   if (error instanceof ApiError) return error
   if (!(error instanceof BodyError)) return undefined
-  if (error.fault.kind === "too-large") return errors.fail("request_too_large", { headers: { Connection: "close" } })
+  if (error.fault.kind === "too-large") return errors.fail("request_too_large", { headers: { connection: "close" } })
   return errors.fail("invalid_request", { message: "The request body did not arrive." })
 }
 
@@ -192,21 +197,22 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
   app.on("POST", mcpPaths, routed("/mcp", postMcp))
 
   const getTool = async (c: Context<AppEnv>): Promise<Response> => {
-    const file = await stat(parts.cliTarball).catch(() => undefined)
+    const file = await readFile(parts.cliTarball).catch(() => undefined)
     if (file === undefined)
       throw errors.fail("not_found", {
         message: "The command-line tool has not been built on this server.",
         hint: "The operator builds it with `pnpm --filter @svc/cli build`; all it does can be done by HTTP, see /llms.txt.",
       })
-    const etag = `"${file.size.toString(36)}-${Math.floor(file.mtimeMs).toString(36)}"`
+    const hash = hashOf(file)
     const headers = {
       ...commonHeaders,
       "Content-Type": "application/gzip",
       "Cache-Control": "public, max-age=300",
-      ETag: etag,
+      Vary: "Accept, Accept-Encoding",
+      ETag: `"${hash}"`,
     }
-    if (requestHeader(c, "if-none-match") === etag) return reply(304, headers)
-    return reply(200, headers, new Uint8Array(await readFile(parts.cliTarball)))
+    if (matchesEtag(requestHeader(c, "if-none-match"), hash)) return reply(304, headers)
+    return reply(200, headers, new Uint8Array(file))
   }
   app.get("/cli/svc.tgz", routed("/cli/svc.tgz", getTool))
 

@@ -45,7 +45,8 @@ const ownPaths = new Set(["mcp", "health", "openapi.json", "cli", "skills", ".we
 
 export const isOwnPath = (slug: string): boolean => ownPaths.has(slug.split("/")[0] ?? "")
 
-export const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32)
+export const hashOf = (content: string | Uint8Array): string =>
+  createHash("sha256").update(content).digest("hex").slice(0, 32)
 
 type FrontMatter = { readonly data: z.infer<typeof frontMatterSchema>; readonly end: number }
 

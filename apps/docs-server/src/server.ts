@@ -1,6 +1,6 @@
 import { type Logger, createClientAddress, createLimiter, serve } from "@svc/http"
 import type { McpServerFactory } from "@modelcontextprotocol/server"
-import { createApp } from "./app.ts"
+import { createApp, unreadableAnswer } from "./app.ts"
 import { type Config, ownContent } from "./config.ts"
 import { CorpusError, loadCorpus } from "./corpus.ts"
 import { createEndpoint, createSdkEndpoint } from "./endpoint.ts"
@@ -36,6 +36,7 @@ export const startServer = async (config: Config, version: string, world: World,
     port: config.port,
     drainMs,
     requests: { log, now, randomId, quiet: ["/health"] },
+    onUnreadable: unreadableAnswer,
   })
   const streams = createStreams()
   const stops: (() => Promise<void>)[] = [async () => streams.closeAll()]
@@ -74,7 +75,7 @@ export const startServer = async (config: Config, version: string, world: World,
     }
 
     const warnUntrusted = (peer: string) =>
-      log.warn({ peer }, "a forwarding header was ignored: its sender is not in SVC_TRUSTED_PROXY_CIDRS")
+      log.warn({ peer }, "a forwarding header from an untrusted peer was ignored: see SVC_TRUSTED_PROXY_CIDRS")
     ready.resolve(
       createApp({
         site: () => site,

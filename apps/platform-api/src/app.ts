@@ -34,6 +34,13 @@ export const everyAnswer = {
     "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Error-Code, X-Auth-Ignored, Link, ETag, WWW-Authenticate",
 }
 
+/** Answers a request whose Host or target can't be read. */
+export const unreadableAnswer = (requestId: string): Response =>
+  renderError(
+    errors.fail("invalid-request", { details: { path: "", reason: "the Host header or the target is not valid" } }),
+    requestId,
+  )
+
 const fromBody = ({ fault }: BodyError): ApiError => {
   switch (fault.kind) {
     case "unsupported-media-type":
@@ -86,7 +93,7 @@ export const createApp = (services: Services): Api => {
   const { log } = services
 
   api.all(signUpPath, async (c, next) => {
-    c.env.outgoing.shared = { headers: {} }
+    c.env.outgoing.sharesHeaders = false
     return c.req.method === "OPTIONS" ? c.body(null, 204, { allow: "POST, OPTIONS" }) : next()
   })
   api.options("*", (c) => c.body(null, 204, preflight))

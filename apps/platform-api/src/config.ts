@@ -12,7 +12,7 @@ export const readSettings = (env: Readonly<Record<string, string | undefined>>) 
       HOST: text({ default: "127.0.0.1" }),
       PORT: integer({ default: 4003, min: 0, max: 65_535 }),
       NODE_ENV: text({ default: "" }),
-      DATABASE_URL: url({ protocols: ["postgres:", "postgresql:"], default: undefined }),
+      DATABASE_URL: url({ protocols: ["postgres:", "postgresql:"], default: undefined, credentials: true }),
       SVC_DATA_DIR: text({ default: `${appFolder}.data` }),
       SVC_LOG_LEVEL: oneOf(["debug", "info", "warn", "error", "silent"], "info"),
       SVC_TRUSTED_PROXY_CIDRS: cidrs(),

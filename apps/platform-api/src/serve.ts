@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { createClientAddress, createLimiter, createLogger, type Logger, serve } from "@svc/http"
 import manifest from "../package.json" with { type: "json" }
 import { sampleStacks } from "../stacks/index.ts"
-import { createApp, everyAnswer } from "./app.ts"
+import { createApp, everyAnswer, unreadableAnswer } from "./app.ts"
 import { forgetSignups } from "./auth/accounts.ts"
 import { createKeyFinder } from "./auth/find-key.ts"
 import { requestMs } from "./auth/guard.ts"
@@ -34,7 +34,9 @@ const seedMs = 60_000
 
 const seed = async (database: Database, at: Date): Promise<void> => {
   const queries = database.within(seedMs)
-  const [state] = await queries.run((db) => db.select().from(registryState).where(orm.eq(registryState.revision, 0)))
+  // Each publication raises the revision: a lower one means that the first start did not get to its end.
+  const unfinished = orm.lt(registryState.revision, sampleStacks.length)
+  const [state] = await queries.run((db) => db.select().from(registryState).where(unfinished))
   if (state === undefined) return
   for (const { file, name, description, websocket_url, visibility, relay, browser_send } of sampleStacks) {
     const ast = readAst(readFileSync(file, "utf8"))
@@ -108,6 +110,7 @@ export const startService = async (settings: Settings, outside: Outside) => {
     drainMs,
     requests: { log, now, randomId, quiet: ["/health", "/health/live"] },
     headers: everyAnswer,
+    onUnreadable: unreadableAnswer,
   })
   database.listen(registryChannel, () => void registry.refresh().catch(() => {}))
   const stopChores = startChores(log, [

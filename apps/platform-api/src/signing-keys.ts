@@ -33,6 +33,14 @@ const readOrMake = async (path: string): Promise<string> => {
   }
 }
 
+const readKeyFile = (path: string): string => {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    throw new Error("SVC_SESSION_SIGNING_KEY_FILE: the file cannot be read")
+  }
+}
+
 /**
  * The keys that session tokens are signed with: from the settings, or made once and kept in the data folder. Throws an
  * Error whose message holds nothing of a key.
@@ -46,7 +54,7 @@ export const loadSigningKeys = async (
 ): Promise<SigningKeys> => {
   if (settings.SVC_SESSION_SIGNING_KEY !== undefined) return readSigningKeys(settings.SVC_SESSION_SIGNING_KEY.reveal())
   const file = settings.SVC_SESSION_SIGNING_KEY_FILE
-  if (file !== undefined) return readSigningKeys(readFileSync(file, "utf8"))
+  if (file !== undefined) return readSigningKeys(readKeyFile(file))
   if (settings.DATABASE_URL !== undefined) {
     if (settings.NODE_ENV === "production")
       throw new Error(`SVC_SESSION_SIGNING_KEY: is required in production: ${advice}`)

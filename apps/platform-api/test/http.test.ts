@@ -1,4 +1,7 @@
+import { once } from "node:events"
 import { readFileSync } from "node:fs"
+import { request } from "node:http"
+import { connect } from "node:net"
 import { fileURLToPath } from "node:url"
 import { startProcess } from "@svc/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
@@ -54,6 +57,36 @@ test("probes, keys and the document never look at Authorization", async () => {
   for (const path of ["/health", "/health/live", "/.well-known/jwks.json"]) {
     expect((await service.call("GET", path, { key: "nonsense" })).status).toBe(200)
   }
+})
+
+test("what can't be read as a request gets an error of the table", async () => {
+  const { port, hostname } = new URL(service.url)
+  const answer = await new Promise<string>((resolve, reject) => {
+    let text = ""
+    const socket = connect(Number(port), hostname)
+    socket.on("data", (chunk: Buffer) => (text += chunk.toString())).on("error", reject)
+    socket.on("close", () => resolve(text))
+    socket.write("GET /health HTTP/1.1\r\nHost: a b\r\nX-Request-Id: request-7\r\nConnection: close\r\n\r\n")
+  })
+  expect(answer).toMatch(/^HTTP\/1.1 400 /)
+  expect(answer).toMatch(/access-control-allow-origin: \*/i)
+  expect(answer).toContain('"code":"invalid-request","request_id":"request-7"')
+})
+
+test("several Authorization lines are no one token, whichever of them is good", async () => {
+  const { key } = await service.signUp()
+  const headers = ["Host", "x", "Authorization", `Bearer ${key}`, "Authorization", "Bearer x"]
+  const sent = request(`${service.url}/api/agents/me`, { headers })
+  const [answer] = await once(sent.end(), "response")
+  expect([answer.statusCode, answer.headers["x-error-code"]]).toEqual([401, "invalid-authorization-format"])
+  answer.resume()
+})
+
+test("a list's query that is wrong counts, and says why a key was ignored", async () => {
+  const headers = { authorization: "Bearer x" }
+  const { status, headers: told } = await service.call("GET", "/api/registry?limit=0", { headers, from: "192.0.2.77" })
+  expect([status, told.get("x-auth-ignored")]).toEqual([400, "invalid-api-key"])
+  expect(told.get("ratelimit")).toMatch(/r=299;/)
 })
 
 test("the document that is served is the committed openapi.json", async () => {

@@ -117,6 +117,28 @@ test("kill -9 after a 201 loses nothing, and what was under way leaves nothing h
   await database.close()
 })
 
+test("a replica that starts while another migrates waits for it, longer than its statements may take", async () => {
+  const { default: postgres } = await import("postgres")
+  const { migrate } = await import("../src/db/migrate.ts")
+  const { openServerDatabase } = await import("../src/db/server.ts")
+  const other = postgres(server.url, { max: 1 })
+  const database = openServerDatabase({
+    url: server.url,
+    statementMs: 50,
+    connections: 1,
+    now: () => performance.now(),
+  })
+  const migrated = Promise.withResolvers<number>()
+  await other.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(7264911301)`
+    migrate(database.within(60_000)).then(migrated.resolve, migrated.reject)
+    await tx`select pg_sleep(0.2)`
+  })
+  expect(await migrated.promise).toBe(0)
+  await database.close()
+  await other.end()
+})
+
 test("no key is in a log line or in the database's bytes, whatever was done with it", async () => {
   const keys: string[] = []
   for (const replica of replicas) {

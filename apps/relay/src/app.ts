@@ -37,7 +37,7 @@ export const createApp = (parts: AppParts) => {
 
   // Called by each handler rather than as a middleware: every layer around a handler costs each request.
   const turnAway = (c: Context<RelayEnv>): void => {
-    if (draining()) throw errors.fail("server_busy", { retryAfterSeconds: 1, headers: { Connection: "close" } })
+    if (draining()) throw errors.fail("server_busy", { retryAfterSeconds: 1, headers: { connection: "close" } })
     if (isWebSocket(c.req.method, requestHeader(c, "upgrade"))) throw errors.fail("not_implemented")
   }
 
@@ -70,11 +70,14 @@ export const createApp = (parts: AppParts) => {
         c.set("call", call)
         running++
         metrics.begin(route.operation)
-        const outcome = await run(c, route, call)
-        const body = "error" in outcome ? errorBody(c, outcome.error) : outcome.body
-        account(route, call, outcome, startedAt, Buffer.byteLength(body))
-        if (--running === 0) onIdle()
-        return "error" in outcome ? errorAnswer(c, outcome.error, body) : jsonAnswer(c, body)
+        try {
+          const outcome = await run(c, route, call)
+          const body = "error" in outcome ? errorBody(c, outcome.error) : outcome.body
+          account(route, call, outcome, startedAt, Buffer.byteLength(body))
+          return "error" in outcome ? errorAnswer(c, outcome.error, body) : jsonAnswer(c, body)
+        } finally {
+          if (--running === 0) onIdle()
+        }
       }
       app.post(route.path, routed(route.path, post))
     }

@@ -7,7 +7,7 @@ type Env = Readonly<Record<string, string | undefined>>
 
 const count = (fallback: number) => integer({ default: fallback, min: 0 })
 const milliseconds = (fallback: number) => integer({ default: fallback, min: 1, max: 600_000 })
-const upstream = url({ default: undefined, exact: true })
+const upstream = url({ default: undefined, exact: true, credentials: true })
 
 const fields = {
   HOST: text({ default: "127.0.0.1" }),

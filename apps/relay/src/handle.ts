@@ -63,7 +63,7 @@ const bodyRefusal = (fault: BodyFault): ApiError => {
     case "too-large":
       return errors.fail("request_too_large", { message: `The request body is over ${fault.limit} bytes.` })
     case "timeout":
-      return errors.fail("request_timeout", { headers: { Connection: "close" } })
+      return errors.fail("request_timeout", { headers: { connection: "close" } })
     case "aborted":
       return badRequest("invalid_request", "", "the body ended early")
     case "invalid-json":

@@ -86,5 +86,7 @@ export const startTelemetry = async (
     .merge(detectResources({ detectors: [envDetector] }))
   const provider = new MeterProvider({ resource, readers })
   metrics.setGlobalMeterProvider(provider)
-  return { stop: () => provider.shutdown({ timeoutMillis: 5000 }) }
+  // A collector that is away must not turn an orderly stop into a failed one.
+  const stop = () => provider.shutdown({ timeoutMillis: 5000 }).catch((error: unknown) => onProblem(String(error)))
+  return { stop }
 }

@@ -138,6 +138,11 @@ test("metrics are exported as the OTEL_* variables say, and a wrong one stops th
   expect(exported).toContain("my-relay")
   await collector.close()
 
+  const alone = await startService({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" })
+  await post(alone.url, "block-height", {})
+  alone.kill("SIGTERM")
+  expect(await alone.exited).toBe(0)
+
   const port = await freePort()
   const scraped = await startService({
     ...env,

@@ -45,10 +45,15 @@ export const integer = (options: { default: number; min: number; max?: number })
 
 /**
  * An absolute URL of one of the protocols (`http:` and `https:` unless said), kept as written but for a trailing slash;
- * with `exact` that too, for a URL that nothing is appended to.
+ * with `exact` that too, for a URL that nothing is appended to. A user and password in it are refused, and shown nowhere,
+ * unless `credentials` says that they can be used.
  */
 export const url = <D = never>(
-  options: Fallback<D> & { readonly protocols?: readonly string[]; readonly exact?: boolean } = {},
+  options: Fallback<D> & {
+    readonly protocols?: readonly string[]
+    readonly exact?: boolean
+    readonly credentials?: boolean
+  } = {},
 ): Field<string | D> => {
   const protocols = options.protocols ?? ["http:", "https:"]
   const reason = `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`
@@ -56,9 +61,25 @@ export const url = <D = never>(
     z
       .string()
       .refine((value) => protocols.includes(URL.parse(value)?.protocol ?? ""), reason)
+      .refine((value) => options.credentials === true || !holdsCredentials(value), "must hold no user and no password")
+      .refine(decodes, "holds a user or password whose % is not percent-encoded")
       .transform((value) => (options.exact === true ? value : value.replace(/\/+$/, ""))),
     options,
   )
+}
+
+const holdsCredentials = (value: string): boolean => {
+  const { username, password } = URL.parse(value) ?? {}
+  return username !== undefined && (username !== "" || password !== "")
+}
+
+const decodes = (value: string): boolean => {
+  const { username = "", password = "" } = URL.parse(value) ?? {}
+  try {
+    return decodeURIComponent(username + password) !== undefined
+  } catch {
+    return false
+  }
 }
 
 const words = (value: string): string[] =>

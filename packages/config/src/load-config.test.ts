@@ -59,6 +59,16 @@ test("an exact URL keeps its trailing slash, another loses it", () => {
   expect(loadConfig(fields, { EXACT: written, BASE: written })).toEqual({ EXACT: written, BASE: written.slice(0, -1) })
 })
 
+test("a user and password in a URL are refused where nobody would use them, and never shown", () => {
+  const given = { PLAIN: "http://user:hunter2@h/", OPEN: "http://user:100%25@h/", ODD: "http://u:100%@h/" }
+  expect(loadConfig({ OPEN: url({ credentials: true }) }, given).OPEN).toBe("http://user:100%25@h")
+  const problems = problemsOf(() => loadConfig({ PLAIN: url(), ODD: url({ credentials: true }) }, given))
+  expect(problems).toEqual([
+    "PLAIN: must hold no user and no password",
+    "ODD: holds a user or password whose % is not percent-encoded",
+  ])
+})
+
 test("flags are read in any case", () => {
   for (const word of ["true", "TRUE", "1"]) expect(loadConfig({ F: flag(false) }, { F: word }).F).toBe(true)
   for (const word of ["false", "False", "0"]) expect(loadConfig({ F: flag(true) }, { F: word }).F).toBe(false)

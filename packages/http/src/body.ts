@@ -59,12 +59,18 @@ export const readBody = async (c: Served, { limit, deadlineMs }: BodyOptions): P
   }
 }
 
-// Most bodies come in one piece with their head: what is there already needs neither listeners nor a timer.
+// Most bodies are there when they are asked for: that needs neither listeners nor a timer. One read gives one piece.
 const buffered = (incoming: IncomingMessage, limit: number): Uint8Array => {
-  const chunk: unknown = incoming.read()
-  if (!(chunk instanceof Uint8Array)) return empty
-  if (chunk.length > limit) throw new BodyError({ kind: "too-large", limit })
-  return chunk
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for (;;) {
+    const chunk: unknown = incoming.read()
+    if (!(chunk instanceof Uint8Array)) break
+    size += chunk.length
+    if (size > limit) throw new BodyError({ kind: "too-large", limit })
+    chunks.push(chunk)
+  }
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
 }
 
 const collect = (incoming: IncomingMessage, limit: number): Promise<Uint8Array> =>

@@ -78,14 +78,5 @@ const prettyStream = async (): Promise<DestinationStream> => {
   return pretty({ colorize: true, ignore: "pid,hostname,service", translateTime: "SYS:HH:MM:ss", sync: true })
 }
 
-const batchedStream = (): DestinationStream => {
-  const destination = pino.destination({ dest: 1, sync: false, minLength: 16_000, periodicFlush: 250 })
-  process.on("exit", () => {
-    try {
-      destination.flushSync()
-    } catch {
-      // The reader of stdout is gone: there is nobody left to tell.
-    }
-  })
-  return destination
-}
+const batchedStream = (): DestinationStream =>
+  pino.destination({ dest: 1, sync: false, minLength: 16_000, periodicFlush: 250 })

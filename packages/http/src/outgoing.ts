@@ -1,15 +1,19 @@
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http"
 import type { Env, Handler } from "hono"
 
-const none = { headers: {} }
+/** What all answers of a server have in common, read when an answer begins. */
+type Shared = { readonly headers: Readonly<Record<string, string>>; readonly draining: boolean }
+
+const none: Shared = { headers: {}, draining: false }
 
 /**
  * Node's response, with what is known of the request before there is an answer. A header that is set on Node's own
  * response beforehand sends all others down a slower way; so does a Headers object, and each layer around a handler.
  */
 export class Outgoing extends ServerResponse {
-  /** The headers of every answer of the server, read when an answer begins. A handler may want none of them. */
-  shared: { readonly headers: Readonly<Record<string, string>> } = none
+  shared = none
+  /** Whether the server's headers are sent: a handler may want none of them. */
+  sharesHeaders = true
   /** Sent with whatever answer follows, errors too, in lower case; a header that the answer names itself wins. */
   readonly preset: Record<string, string> = {}
   /** The request's id; empty when the server keeps no request log. */
@@ -24,10 +28,11 @@ export class Outgoing extends ServerResponse {
     message?: string | OutgoingHttpHeaders | OutgoingHttpHeader[],
     headers?: OutgoingHttpHeaders | OutgoingHttpHeader[],
   ): this {
-    const given = typeof message === "string" ? headers : message
-    // The adapter gives a record or nothing; a list of names and values goes through as it is.
-    if (Array.isArray(given)) super.writeHead(status, given)
-    else super.writeHead(status, { ...this.shared.headers, ...this.preset, ...given })
+    // The adapter gives a record or nothing, never Node's list of names and values.
+    const given = (typeof message === "string" ? headers : message) as OutgoingHttpHeaders | undefined
+    const { headers: common, draining } = this.shared
+    const own = { ...(this.sharesHeaders ? common : undefined), ...this.preset, ...given }
+    super.writeHead(status, draining ? { ...own, connection: "close" } : own)
     this.onHead?.(status)
     return this
   }
@@ -50,8 +55,20 @@ export const routed =
     return handler(c, next)
   }
 
+// Node keeps the first of these and drops the others: which of them a proxy has judged, nobody knows.
+const allAuthorization = (rawHeaders: readonly string[]): string | undefined => {
+  let found: string | undefined
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const [name = "", value = ""] = [rawHeaders[i], rawHeaders[i + 1]]
+    if (name.length === 13 && name.toLowerCase() === "authorization")
+      found = found === undefined ? value : `${found}, ${value}`
+  }
+  return found
+}
+
 /** A request's header, several lines of it joined by commas, from what Node has parsed already. @param name in lower case */
 export const requestHeader = (c: Served, name: string): string | undefined => {
+  if (name === "authorization") return allAuthorization(c.env.incoming.rawHeaders)
   const value = c.env.incoming.headers[name]
   return typeof value === "string" ? value : value?.join(", ")
 }

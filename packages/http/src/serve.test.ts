@@ -14,6 +14,9 @@ import {
   type ServedEnv,
 } from "./index.ts"
 
+// What has arrived meanwhile is read in between.
+const passed = () => new Promise(setImmediate)
+
 const open: RunningServer[] = []
 afterEach(async () => {
   await Promise.all(open.splice(0).map((server) => server.close()))
@@ -34,6 +37,10 @@ const start = async (gate: Promise<void> = Promise.resolve(), deadlineMs = 5000)
     echo,
     routed(echo, async (c) => c.json({ got: await readJson(c, { limit: 1000, deadlineMs, uniqueKeys: true }) })),
   )
+  app.post("/late", async (c) => {
+    while (!c.env.incoming.complete) await passed()
+    return c.json({ got: await readJson(c, { limit: 1000, deadlineMs, uniqueKeys: true }) })
+  })
   app.get(
     "/quiet",
     routed("/quiet", (c) => c.body(null, 204)),
@@ -55,7 +62,12 @@ const start = async (gate: Promise<void> = Promise.resolve(), deadlineMs = 5000)
     if (error instanceof BodyError) return c.json(error.fault, 400)
     throw error
   })
-  const server = await serve({ fetch: app.fetch, host: "127.0.0.1", port: 0, drainMs: 5000, requests })
+  app.get("/throws", () => {
+    // Hono hands on what is no Error.
+    throw "text"
+  })
+  const onUnreadable = (id: string) => new Response(id, { status: 400 })
+  const server = await serve({ fetch: app.fetch, host: "127.0.0.1", port: 0, drainMs: 5000, requests, onUnreadable })
   open.push(server)
   return { server, url: `http://127.0.0.1:${server.port}` }
 }
@@ -84,6 +96,28 @@ test("a JSON body is read from a real socket, whole or in chunks", async () => {
   socket.write('5\r\n":12}\r\n0\r\n\r\n')
   await once(socket, "close")
   expect(received()).toContain('{"got":{"a":12}}')
+})
+
+test("a body in several pieces is read whole, and counted whole, by a handler that looks late", async () => {
+  const { server } = await start()
+  const answerTo = async (head: string, ...pieces: readonly string[]) => {
+    const { socket, received } = await dial(server.port)
+    socket.write(
+      `POST /late HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n${head}\r\n\r\n`,
+    )
+    for (const piece of pieces) {
+      await passed()
+      socket.write(piece)
+    }
+    await once(socket, "close")
+    return received().split("\r\n\r\n")[1]
+  }
+  const chunked = "Transfer-Encoding: chunked"
+  expect(await answerTo("Content-Length: 12", '{"a":[1', ",2]} ")).toBe('{"got":{"a":[1,2]}}')
+  expect(await answerTo(chunked, '3\r\n{"a\r\n2\r\n":\r\n3\r\n12}\r\n0\r\n\r\n')).toBe('{"got":{"a":12}}')
+  expect(await answerTo(chunked, "2\r\n{}\r\n2\r\nxx\r\n0\r\n\r\n")).toContain('"invalid-json"')
+  const large = "z".repeat(600).replace(/^/, "258\r\n")
+  expect(await answerTo(chunked, `${large}\r\n${large}\r\n0\r\n\r\n`)).toContain('"too-large"')
 })
 
 test.each([
@@ -195,5 +229,25 @@ test.each(["Host: a b", "Host: ", "Host: a@b", "Host: 1/echo/", "Host: 0?    !",
     socket.write(`GET /slow HTTP/1.1\r\n${header}\r\nConnection: close\r\n\r\n`)
     await once(socket, "close")
     expect(received()).toMatch(/^HTTP\/1.1 400 /)
+    // Node itself turns a request without Host away.
+    if (header.startsWith("Host:")) expect(received()).toMatch(/x-request-id: (\S+)\r\n[^]*\r\n\r\n\1$/i)
   },
 )
+
+test("HTTP/1.0 needs no Host, and an Expect that nobody knows is passed over", async () => {
+  const { server } = await start()
+  for (const head of [
+    "GET /quiet HTTP/1.0\r\n\r\n",
+    "GET /quiet HTTP/1.1\r\nHost: x\r\nExpect: more\r\nConnection: close\r\n\r\n",
+  ]) {
+    const { socket, received } = await dial(server.port)
+    socket.write(head)
+    await once(socket, "close")
+    expect(received()).toMatch(/^HTTP\/1.1 204 /)
+  }
+})
+
+test("what an app lets escape is a 500, not a fault of the request", async () => {
+  const { url } = await start()
+  expect((await fetch(`${url}/throws`)).status).toBe(500)
+})

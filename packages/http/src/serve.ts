@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server } from "node:http"
-import type { Duplex } from "node:stream"
 import { getRequestListener } from "@hono/node-server"
 import { type Exchange, Outgoing } from "./outgoing.ts"
 import { createRequestLog, type RequestLogOptions } from "./request-log.ts"
@@ -17,8 +16,6 @@ export type ServeOptions = {
   readonly headers?: Readonly<Record<string, string>>
   /** Answers a request whose Host or target no Request can be made of; a plain 400 unless given. */
   readonly onUnreadable?: (requestId: string) => Response
-  /** Answers a request to change the protocol (WebSocket); without it Node ignores the wish and serves the request. */
-  readonly onUpgrade?: (request: IncomingMessage, socket: Duplex) => void
 }
 
 export type RunningServer = {
@@ -49,41 +46,45 @@ const notAHost = /[\s/?#@\\]/
 
 /** Serves a fetch handler over HTTP/1.1. Rejects when the port can't be had. */
 export const serve = async (options: ServeOptions): Promise<RunningServer> => {
-  let draining = false
-  const shared = { headers: options.headers ?? {} }
+  const shared = { headers: options.headers ?? {}, draining: false }
   const onUnreadable = options.onUnreadable ?? unreadable
   const begin = options.requests === undefined ? () => {} : createRequestLog(options.requests)
   // The adapter turns an unreadable request away before it returns, and tells its error handler nothing of it.
-  let newest = ""
+  let newest: string | undefined
   // The cast: the adapter also knows HTTP/2, which this server does not speak.
   const handle = getRequestListener(
     (request, env) => {
       const exchange = env as Exchange
-      return notAHost.test(exchange.incoming.headers.host ?? "")
+      newest = undefined
+      const { host } = exchange.incoming.headers
+      return host === "" || (host !== undefined && notAHost.test(host))
         ? onUnreadable(exchange.outgoing.requestId)
         : options.fetch(request, exchange)
     },
     {
-      // Reached only for a request that no Request can be made of: the app renders its own errors.
-      errorHandler: () => onUnreadable(newest),
+      // Called while `handle` runs for a request that no Request can be made of. The app renders its own errors.
+      errorHandler: () => (newest === undefined ? new Response(null, { status: 500 }) : onUnreadable(newest)),
+      // For HTTP/1.0, which may go without a Host.
+      hostname: "localhost",
     },
   )
-  const server = createServer({ ServerResponse: Outgoing }, (incoming, outgoing) => {
+  const answer = (incoming: IncomingMessage, outgoing: Outgoing): void => {
     outgoing.shared = shared
     begin({ incoming, outgoing })
     newest = outgoing.requestId
     void handle(incoming, outgoing)
-  })
+  }
+  const server = createServer({ ServerResponse: Outgoing }, answer)
+  // An Expect that nobody knows may be passed over (RFC 9110 section 10.1.1); Node's own 417 would be no answer of the app.
+  server.on("checkExpectation", answer)
   // Longer than the idle time of common load balancers, which would else send on a connection that is being closed.
   server.keepAliveTimeout = 75_000
   server.headersTimeout = 20_000
-  if (options.onUpgrade !== undefined) server.on("upgrade", options.onUpgrade)
   await listen(server, options.port, options.host)
   const bound = server.address()
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
-    draining = true
-    shared.headers = { ...shared.headers, connection: "close" }
+    shared.draining = true
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     const timer = setTimeout(() => server.closeAllConnections(), options.drainMs)
     // An answer that was already under way when the drain began leaves its connection open and idle.
@@ -95,7 +96,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   return {
     host: options.host,
     port: typeof bound === "object" && bound !== null ? bound.port : options.port,
-    draining: () => draining,
+    draining: () => shared.draining,
     close: () => (closing ??= close()),
   }
 }

@@ -91,13 +91,15 @@ export const createVerifier = ({
     throw new TokenError("origin-mismatch", "The token is bound to another origin.")
   }
 
-  const checkSignature = async (token: string): Promise<SessionClaims> => {
+  const checkSignature = async (token: string) => {
     const kid = keyId(token)
     const key = await keys.find(kid)
+    // Of the set that the key is from: another one may come while the signature is checked.
+    const generation = keys.generation()
     if (key === undefined) throw new TokenError("token-key-not-found", "The token's key is not known here.")
     try {
       const { payload } = await compactVerify(token, key, { algorithms: ["EdDSA"] })
-      return readClaims(payload)
+      return { claims: readClaims(payload), generation }
     } catch (error) {
       if (error instanceof TokenError) throw error
       if (error instanceof joseErrors.JWSSignatureVerificationFailed) {
@@ -124,14 +126,14 @@ export const createVerifier = ({
         return known.claims
       }
       verified.delete(token)
-      const claims = await checkSignature(token)
+      const { claims, generation } = await checkSignature(token)
       if (claims.iss !== issuer) throw new TokenError("token-invalid-issuer", "The token is from another issuer.")
       if (!audiences.includes(claims.aud)) {
         throw new TokenError("token-invalid-audience", "The token is for another audience.")
       }
       checkTime(claims)
       checkOrigin(claims, origin)
-      remember(token, claims, keys.generation())
+      remember(token, claims, generation)
       return claims
     },
   }

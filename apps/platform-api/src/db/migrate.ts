@@ -17,8 +17,9 @@ const lock = 7_264_911_301
 export const migrate = (queries: Pick<Queries, "transaction">, folder = migrationsFolder): Promise<number> => {
   const files = readMigrationFiles({ migrationsFolder: folder })
   return queries.transaction(async (tx) => {
-    await tx.execute(sql`select pg_advisory_xact_lock(${sql.raw(String(lock))})`)
+    // First of all: the limit also counts the wait for another process that migrates.
     await tx.execute(sql`set local statement_timeout = 0`)
+    await tx.execute(sql`select pg_advisory_xact_lock(${sql.raw(String(lock))})`)
     await tx.execute(
       sql`create table if not exists schema_migrations (at bigint primary key, hash text not null, applied_at timestamptz not null default now())`,
     )

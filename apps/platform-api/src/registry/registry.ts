@@ -38,6 +38,8 @@ export type Registry = {
   readonly find: (audience: Audience, name: string) => PublishedStack | undefined
   /** A stack of any visibility by its normalised URL. */
   readonly findByUrl: (websocketUrl: string) => PublishedStack | undefined
+  /** Whether this list is made already: making one costs far more than sending it. */
+  readonly hasList: (query: ListQuery) => boolean
   readonly list: (query: ListQuery) => Promise<{ readonly answer: Answer; readonly more: boolean }>
 }
 
@@ -52,6 +54,9 @@ const rowsAtOnce = 50
 
 const seen = (stack: PublishedStack, audience: Audience): boolean =>
   stack.visibility === "public" || (stack.visibility === "global" && audience === "keyed")
+
+const listKey = ({ audience, withSchema, limit, offset, q }: ListQuery): string =>
+  JSON.stringify([audience, withSchema, limit, offset, q.toLowerCase()])
 
 type Row = typeof stacks.$inferSelect
 
@@ -149,8 +154,9 @@ export const createRegistry = (database: Database): Registry => {
       return stack !== undefined && seen(stack, audience) ? stack : undefined
     },
     findByUrl: (websocketUrl) => byUrl.get(websocketUrl),
+    hasList: (query) => lists.has(listKey(query)),
     list: (query) => {
-      const key = JSON.stringify([query.audience, query.withSchema, query.limit, query.offset, query.q.toLowerCase()])
+      const key = listKey(query)
       const known = lists.get(key)
       if (known !== undefined) return known
       const made = makeList(query)

@@ -33,7 +33,8 @@ export const agentRoutes = (api: Api, services: Services): void => {
       path: "/api/agents/signup",
       id: "signUp",
       summary: "Make an agent account and its first key",
-      description: "The key is shown this once. At most 5 sign-ups an hour from one address.",
+      description:
+        "The key is shown this once. At most 5 sign-ups an hour from one address, unless the operator has set another number.",
       tag: "agents",
       body: signUpBody,
       success: [201, "The account and its key", signUpAnswer],

@@ -48,6 +48,12 @@ export const registryRoutes = (api: Api, services: Services): void => {
     return { audience: "keyed", limit, bucket: `key:${principal.keyId}` }
   }
 
+  const tell = (c: Context<AppEnv>, { ignored }: Caller): void => {
+    const { preset } = c.env.outgoing
+    preset["vary"] = "Authorization, Origin, Accept-Encoding"
+    if (ignored !== undefined) preset["x-auth-ignored"] = ignored
+  }
+
   /** Counts the request and tells the caller what is left. Throws rate-limit-exceeded. */
   const count = (c: Context<AppEnv>, { bucket, limit }: Caller): void => {
     if (limit === 0) return
@@ -58,14 +64,23 @@ export const registryRoutes = (api: Api, services: Services): void => {
     if (!allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds })
   }
 
-  const send = (c: Context<AppEnv>, caller: Caller, found: Found | undefined): Response => {
-    const { preset } = c.env.outgoing
-    preset["vary"] = "Authorization, Origin, Accept-Encoding"
-    if (caller.ignored !== undefined) preset["x-auth-ignored"] = caller.ignored
+  /** The list's query. What can't be one counts like any other request. */
+  const validateQuery = (c: Context<AppEnv>, caller: Caller) => {
+    try {
+      return validate(listQuery, c.req.query())
+    } catch (error) {
+      tell(c, caller)
+      count(c, caller)
+      throw error
+    }
+  }
+
+  const send = (c: Context<AppEnv>, caller: Caller, found: Found | undefined, counted = false): Response => {
+    tell(c, caller)
     const etags = found?.answer.etags
     const known = requestHeader(c, "if-none-match")
     const unchanged = known !== undefined && etags !== undefined && matchesTag(known, Object.values(etags))
-    if (!unchanged) count(c, caller)
+    if (!unchanged && !counted) count(c, caller)
     if (found === undefined) throw errors.fail("stack-not-found")
     const encoding = takesGzip(requestHeader(c, "accept-encoding")) ? "gzip" : "identity"
     const headers: Record<string, string> = {
@@ -100,10 +115,13 @@ export const registryRoutes = (api: Api, services: Services): void => {
     },
     async (c) => {
       const caller = requestHeader(c, "authorization") === undefined ? anyone(c) : await holder(c)
-      const { include, ...query } = validate(listQuery, c.req.query())
-      const { audience } = caller
-      const { answer, more } = await registry.list({ ...query, audience, withSchema: include !== undefined })
-      return send(c, caller, more ? { answer, headers: { link: nextLink(c, query) } } : { answer })
+      const { include, ...query } = validateQuery(c, caller)
+      const list = { ...query, audience: caller.audience, withSchema: include !== undefined }
+      // A list that is not there yet counts even when it turns out to be known: it is made before that shows.
+      const made = registry.hasList(list)
+      if (!made) count(c, caller)
+      const { answer, more } = await registry.list(list)
+      return send(c, caller, more ? { answer, headers: { link: nextLink(c, query) } } : { answer }, !made)
     },
   )
 
