@@ -99,13 +99,15 @@ test.each(Object.entries(answers))("%s is read as what it is, after one request"
 })
 
 test("a stalled provider is given up at the deadline, mid-answer too, and the request counts as started", async () => {
-  for (const write of [
-    undefined,
-    "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{",
-    "HTTP/1.1 103 Early Hints\r\n\r\n",
-  ]) {
+  const partial = ["HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{", "HTTP/1.1 103 Early Hints\r\n\r\n"]
+  for (const [before, write] of [undefined, ...partial].entries()) {
     rpc.script(() => ({ ...(write !== undefined && { write }), after: "stall" }))
-    expect(await call({ timeoutMs: 50 })).toEqual({ kind: "timeout", started: true })
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    const given = call({ timeoutMs: 50 })
+    await rpc.received(before + 1)
+    vi.advanceTimersByTime(50)
+    vi.useRealTimers()
+    expect(await given).toEqual({ kind: "timeout", started: true })
   }
 })
 
