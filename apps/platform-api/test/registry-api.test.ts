@@ -281,6 +281,13 @@ describe("the registry's limits", () => {
     })
     expect((await direct.call("GET", "/api/registry", { from: "198.51.100.1" })).status).toBe(200)
     expect((await direct.call("GET", "/api/registry", { from: "198.51.100.2" })).status).toBe(429)
+    const headers = { authorization: "Bearer x" }
+    const { status, headers: told } = await direct.call("GET", "/api/registry?q=unmade", { headers })
+    expect([status, told.get("x-auth-ignored"), told.get("vary")]).toEqual([
+      429,
+      "invalid-api-key",
+      "Authorization, Origin, Accept-Encoding",
+    ])
     await direct.close()
   })
 })

@@ -26,6 +26,8 @@ type Caller = {
   readonly audience: Audience
   readonly limit: number
   readonly bucket: string
+  /** Whether any credentials came: then the answer is not for caches that others share. */
+  readonly credentials: boolean
   /** Why the key that was sent counts as none. */
   readonly ignored?: ErrorCode
 }
@@ -37,17 +39,19 @@ export const registryRoutes = (api: Api, services: Services): void => {
     audience: "public",
     limit: settings.SVC_REGISTRY_REQUESTS_PER_MINUTE,
     bucket: settings.SVC_REGISTRY_REQUESTS_PER_MINUTE === 0 ? "" : `ip:${addressBucket(clientOf(services, c))}`,
+    credentials: false,
   })
 
   /** The holder of the key that was sent. A key that fails counts as none; one that can't be checked fails the request. */
   const holder = async (c: Context<AppEnv>): Promise<Caller> => {
     const principal = await authenticate(services.findKey, credentialsOf(c), services.wallClock())
-    if ("refused" in principal) return { ...anyone(c), ignored: principal.refused }
+    if ("refused" in principal) return { ...anyone(c), credentials: true, ignored: principal.refused }
     services.useTracker.note(principal)
     const limit = settings.SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE
-    return { audience: "keyed", limit, bucket: `key:${principal.keyId}` }
+    return { audience: "keyed", limit, bucket: `key:${principal.keyId}`, credentials: true }
   }
 
+  /** Sets what every answer tells this caller, refusals too. */
   const tell = (c: Context<AppEnv>, { ignored }: Caller): void => {
     const { preset } = c.env.outgoing
     preset["vary"] = "Authorization, Origin, Accept-Encoding"
@@ -69,14 +73,12 @@ export const registryRoutes = (api: Api, services: Services): void => {
     try {
       return validate(listQuery, c.req.query())
     } catch (error) {
-      tell(c, caller)
       count(c, caller)
       throw error
     }
   }
 
   const send = (c: Context<AppEnv>, caller: Caller, found: Found | undefined, counted = false): Response => {
-    tell(c, caller)
     const etags = found?.answer.etags
     const known = requestHeader(c, "if-none-match")
     const unchanged = known !== undefined && etags !== undefined && matchesTag(known, Object.values(etags))
@@ -85,10 +87,7 @@ export const registryRoutes = (api: Api, services: Services): void => {
     const encoding = takesGzip(requestHeader(c, "accept-encoding")) ? "gzip" : "identity"
     const headers: Record<string, string> = {
       etag: found.answer.etags[encoding],
-      "cache-control":
-        requestHeader(c, "authorization") === undefined
-          ? "public, max-age=60, stale-while-revalidate=600"
-          : "private, no-cache",
+      "cache-control": caller.credentials ? "private, no-cache" : "public, max-age=60, stale-while-revalidate=600",
       ...found.headers,
     }
     if (unchanged) return c.body(null, 304, headers)
@@ -115,6 +114,7 @@ export const registryRoutes = (api: Api, services: Services): void => {
     },
     async (c) => {
       const caller = requestHeader(c, "authorization") === undefined ? anyone(c) : await holder(c)
+      tell(c, caller)
       const { include, ...query } = validateQuery(c, caller)
       const list = { ...query, audience: caller.audience, withSchema: include !== undefined }
       // A list that is not there yet counts even when it turns out to be known: it is made before that shows.
@@ -139,6 +139,7 @@ export const registryRoutes = (api: Api, services: Services): void => {
       { ...common, path, id, summary, success: [200, summary, answer], others: notModified, codes },
       (c) => {
         const sendTo = (caller: Caller): Response => {
+          tell(c, caller)
           const stack = registry.find(caller.audience, c.req.param(parameter) ?? "")
           return send(c, caller, stack && { answer: stack.answers[pick] })
         }
