@@ -32,30 +32,49 @@ const statement = `
     where k.key_hash = asked.hash and k.revoked_at is null limit 1
   ) found`
 
+// A query that takes longer than this holds nobody up: its connection may be dead.
+const patienceMs = 50
+
 /**
- * Finds keys by their hash. All that are asked for within one turn of the event loop are found by one query, because a
- * busy service would else spend most of its time on the way to the database and back. Nothing is remembered: a query is
- * made after the requests it answers have come, so a key that was revoked or disabled is dead from the next request on,
- * everywhere.
- * @param ms how long a query may take
+ * Finds keys by their hash. One query is under way at a time, and all keys that are asked for meanwhile are found by the
+ * next, because a busy service would else spend most of its time on the way to the database and back. Nothing is
+ * remembered: a query is made after the requests it answers have come, so a key that was revoked or disabled is dead from
+ * the next request on, everywhere.
+ * @param ms how long the answer to a request may take
  */
 export const createKeyFinder = (database: Database, ms: number): FindKey => {
   let asked = new Set<string>()
-  let turn: Promise<ReadonlyMap<string, FoundKey>> | undefined
+  let next: Promise<ReadonlyMap<string, FoundKey>> | undefined
+  let underWay: Promise<unknown> = Promise.resolve()
 
   const find = async (): Promise<ReadonlyMap<string, FoundKey>> => {
+    const queries = database.within(ms)
+    await settled(underWay, patienceMs)
+    // The answers to the last query bring new requests: they are read in this turn of the event loop.
     await new Promise(setImmediate)
     const hashes = [...asked].map((hash) => `"\\\\x${hash}"`).join(",")
     asked = new Set()
-    turn = undefined
-    const rows = await database.within(ms).query<FoundKey>(statement, [`{${hashes}}`])
-    return new Map(rows.map((row) => [row.hash, row]))
+    next = undefined
+    const found = queries.query<FoundKey>(statement, [`{${hashes}}`])
+    underWay = found
+    return new Map((await found).map((row) => [row.hash, row]))
   }
 
   return async (key) => {
     const hash = hashKey(key).toString("hex")
     asked.add(hash)
-    turn ??= find()
-    return (await turn).get(hash)
+    next ??= find()
+    return (await next).get(hash)
   }
 }
+
+/** Waits for the end of some work, good or bad, but not for longer than `ms`. */
+const settled = (work: Promise<unknown>, ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    const end = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    work.then(end, end)
+  })

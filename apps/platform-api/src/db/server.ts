@@ -25,7 +25,14 @@ export const openServerDatabase = ({ url, statementMs, connections, now }: Serve
       connect_timeout: 2,
       fetch_types: false,
       onnotice: () => {},
-      connection: { application_name: "svc-platform-api", TimeZone: "UTC", statement_timeout: statementMs },
+      connection: {
+        application_name: "svc-platform-api",
+        TimeZone: "UTC",
+        statement_timeout: statementMs,
+        // Every statement goes by an index for any values: it is planned once a connection. Left to itself the server
+        // would plan the look-up of keys anew each time, which takes longer than the look-up.
+        plan_cache_mode: "force_generic_plan",
+      },
       // Own sockets, because the driver can only say goodbye to a server that does not listen: these can be destroyed.
       socket: ({ host, port, path }: { host: string[]; port: number[]; path?: string | false }): Socket => {
         const at = turn++ % host.length
