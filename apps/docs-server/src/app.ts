@@ -62,9 +62,9 @@ const reply = (
   body: string | Uint8Array<ArrayBuffer> | ReadableStream | null = null,
 ): Response => new Response(body, { status, headers })
 
-/** Answers a request whose Host or target can't be read. */
-export const unreadableAnswer = (): Response =>
-  renderError(errors.fail("invalid_request", { message: "The Host header or the request target is not valid." }))
+/** Answers what no request can be made of. */
+export const unreadableAnswer = (_requestId: string, reason: string): Response =>
+  renderError(errors.fail("invalid_request", { message: `Not a request: ${reason}.` }))
 
 const renderError = (error: ApiError): Response => {
   const { code, message, hint = "", status, headers, retryAfterSeconds } = error

@@ -34,12 +34,9 @@ export const everyAnswer = {
     "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Error-Code, X-Auth-Ignored, Link, ETag, WWW-Authenticate",
 }
 
-/** Answers a request whose Host or target can't be read. */
-export const unreadableAnswer = (requestId: string): Response =>
-  renderError(
-    errors.fail("invalid-request", { details: { path: "", reason: "the Host header or the target is not valid" } }),
-    requestId,
-  )
+/** Answers what no request can be made of. */
+export const unreadableAnswer = (requestId: string, reason: string): Response =>
+  renderError(errors.fail("invalid-request", { details: { path: "", reason } }), requestId)
 
 const fromBody = ({ fault }: BodyError): ApiError => {
   switch (fault.kind) {

@@ -73,6 +73,13 @@ test("what can't be read as a request gets an error of the table", async () => {
   expect(answer).toContain('"code":"invalid-request","request_id":"request-7"')
 })
 
+test("headers that are too long get an error of the table that a page can read", async () => {
+  const { status, code, body, headers } = await service.call("GET", "/api/registry", { key: "x".repeat(20_000) })
+  expect([status, code, body.details.reason]).toEqual([400, "invalid-request", "the headers are over 16 KiB"])
+  expect(headers.get("access-control-allow-origin")).toBe("*")
+  expect(headers.get("x-request-id")).toBe(body.request_id)
+})
+
 test("several Authorization lines are no one token, whichever of them is good", async () => {
   const { key } = await service.signUp()
   const headers = ["Host", "x", "Authorization", `Bearer ${key}`, "Authorization", "Bearer x"]

@@ -67,9 +67,9 @@ export const errorBody = (c: Context<RelayEnv>, error: ApiError): string => body
 export const errorAnswer = (c: Context<RelayEnv>, error: ApiError, body = errorBody(c, error)): Response =>
   new Response(body, { status: error.status, headers: errorHeaders(aboutOf(c), error) })
 
-/** Answers a request whose head can't be read. Its path isn't known, so it is treated as a send. */
-export const unreadableAnswer = (requestId: string): Response => {
+/** Answers what no request can be made of. Its path isn't known, so it is treated as a send. */
+export const unreadableAnswer = (requestId: string, reason: string): Response => {
   const about = { requestId, attempted: false, isSend: true }
-  const error = badRequest("invalid_request", "", "the Host header or the request target is not valid")
+  const error = badRequest("invalid_request", "", reason)
   return new Response(bodyOf(about, error), { status: error.status, headers: errorHeaders(about, error) })
 }

@@ -187,6 +187,13 @@ test("a head that no request can be made of is a clear 400 with the relay's head
   expect(answer).toContain('"submissionState":"not_submitted"')
 })
 
+test("headers that are too long are refused in the relay's own words", async () => {
+  relay = await startRelay(rpc.url)
+  const { status, headers, body } = await relay.post("send", {}, { authorization: `Bearer ${"x".repeat(20_000)}` })
+  expect([status, body.code, body.submissionState]).toEqual([400, "invalid_request", "not_submitted"])
+  expect(headers.get("x-svc-upstream-attempted")).toBe("false")
+})
+
 test("checks come in the order: address, token, scope, subject, type, size, JSON, wire", async () => {
   const issuer = await startIssuer()
   relay = await startRelay(rpc.url, {

@@ -6,7 +6,7 @@ export type LogLevel = "debug" | "info" | "warn" | "error" | "silent"
 export type RequestLine = {
   /** Of letters, digits and `_.-`. */
   readonly request_id: string
-  /** One that Node's parser knows. */
+  /** One that Node's parser knows, or `-`. */
   readonly method: string
   /** The route's pattern, never the path. */
   readonly route: string

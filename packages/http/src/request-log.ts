@@ -19,17 +19,27 @@ const acceptable = /^[\w.-]{8,64}$/
 export const createRequestLog = ({ log, now, randomId, quiet = [] }: RequestLogOptions) => {
   const levelOf = (status: number, route: string) =>
     status >= 500 ? "error" : quiet.includes(route) ? "debug" : "info"
-  return ({ incoming, outgoing }: Exchange): void => {
-    const started = now()
-    const given = incoming.headers["x-request-id"]
-    const requestId = typeof given === "string" && acceptable.test(given) ? given : randomId()
-    outgoing.requestId = requestId
-    outgoing.preset["x-request-id"] = requestId
-    outgoing.onHead = (status) => {
-      const { route } = outgoing
-      const duration = Math.round((now() - started) * 100) / 100
-      const { method = "" } = incoming
-      log.request(levelOf(status, route), { request_id: requestId, method, route, status, duration_ms: duration })
-    }
+  return {
+    begin: ({ incoming, outgoing }: Exchange): void => {
+      const started = now()
+      const given = incoming.headers["x-request-id"]
+      const requestId = typeof given === "string" && acceptable.test(given) ? given : randomId()
+      outgoing.requestId = requestId
+      outgoing.preset["x-request-id"] = requestId
+      outgoing.onHead = (status) => {
+        const { route } = outgoing
+        const duration = Math.round((now() - started) * 100) / 100
+        const { method = "" } = incoming
+        log.request(levelOf(status, route), { request_id: requestId, method, route, status, duration_ms: duration })
+      }
+    },
+    /** For what no request could be made of. */
+    unparsed: (answerTo: (requestId: string) => Response): Response => {
+      const requestId = randomId()
+      const answer = answerTo(requestId)
+      answer.headers.set("x-request-id", requestId)
+      log.request("info", { request_id: requestId, method: "-", route: "*", status: answer.status, duration_ms: 0 })
+      return answer
+    },
   }
 }

@@ -66,7 +66,7 @@ const start = async (gate: Promise<void> = Promise.resolve(), deadlineMs = 5000)
     // Hono hands on what is no Error.
     throw "text"
   })
-  const onUnreadable = (id: string) => new Response(id, { status: 400 })
+  const onUnreadable = (id: string, reason: string) => new Response(`${id} ${reason}`, { status: 400 })
   const server = await serve({ fetch: app.fetch, host: "127.0.0.1", port: 0, drainMs: 5000, requests, onUnreadable })
   open.push(server)
   return { server, url: `http://127.0.0.1:${server.port}` }
@@ -228,11 +228,50 @@ test.each(["Host: a b", "Host: ", "Host: a@b", "Host: 1/echo/", "Host: 0?    !",
     const { socket, received } = await dial(server.port)
     socket.write(`GET /slow HTTP/1.1\r\n${header}\r\nConnection: close\r\n\r\n`)
     await once(socket, "close")
-    expect(received()).toMatch(/^HTTP\/1.1 400 /)
-    // Node itself turns a request without Host away.
-    if (header.startsWith("Host:")) expect(received()).toMatch(/x-request-id: (\S+)\r\n[^]*\r\n\r\n\1$/i)
+    expect(received()).toMatch(/^HTTP\/1.1 400 [^]*x-request-id: (\S+)\r\n[^]*\r\n\r\n\1 the Host header or/i)
   },
 )
+
+test.each([
+  ["nonsense\r\n\r\n", "not valid HTTP/1.1"],
+  ["GET /slow HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n", "not valid HTTP/1.1"],
+  [`GET /slow HTTP/1.1\r\nHost: x\r\nX: ${"y".repeat(90_000)}\r\n\r\n`, "the headers are over 16 KiB"],
+  [
+    "POST /echo/x HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    "not valid HTTP/1.1",
+  ],
+])("what is no HTTP gets an answer of the app's, with an id that is in the log: %.60j", async (text, reason) => {
+  const { server } = await start()
+  const { socket, received } = await dial(server.port)
+  lines.length = 0
+  socket.write(text)
+  await once(socket, "close")
+  const [, id] = /^x-request-id: (\S+)\r$/im.exec(received()) ?? []
+  expect(received()).toMatch(/^HTTP\/1.1 400 /)
+  expect(received().split("\r\n\r\n").slice(1)).toEqual([`${id} ${reason}`])
+  expect(lines.find(({ request_id: logged }) => logged === id)).toMatchObject({ status: 400, route: "*" })
+})
+
+test("broken bytes behind a request neither cut its answer nor get one in its place", async () => {
+  const gate = Promise.withResolvers<void>()
+  const { server, url } = await start(gate.promise)
+  const { socket, received } = await dial(server.port)
+  socket.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\nnonsense\r\n\r\n")
+  await fetch(`${url}/nowhere`)
+  gate.resolve()
+  await once(socket, "close")
+  expect(received()).toMatch(/^HTTP\/1.1 200 [^]*connection: close[^]*\r\n\r\ndone$/i)
+})
+
+test("a broken body that was answered unread gets no second answer", async () => {
+  const { server } = await start()
+  const { socket, received } = await dial(server.port)
+  socket.write("POST /nowhere HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+  await once(socket, "data")
+  socket.write("zz\r\n")
+  await once(socket, "close")
+  expect(received().match(/HTTP\/1.1 /g)).toHaveLength(1)
+})
 
 test("HTTP/1.0 needs no Host, and an Expect that nobody knows is passed over", async () => {
   const { server } = await start()

@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type Server } from "node:http"
+import type { Socket } from "node:net"
 import { getRequestListener } from "@hono/node-server"
 import { type Exchange, Outgoing } from "./outgoing.ts"
 import { createRequestLog, type RequestLogOptions } from "./request-log.ts"
+import { createUnparsedAnswer } from "./unparsed.ts"
 
 export type ServeOptions = {
   readonly fetch: (request: Request, env: Exchange) => Response | Promise<Response>
@@ -14,8 +16,8 @@ export type ServeOptions = {
   readonly requests?: RequestLogOptions
   /** Headers of every answer, in lower case, unless the answer or its handler says otherwise. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Answers a request whose Host or target no Request can be made of; a plain 400 unless given. */
-  readonly onUnreadable?: (requestId: string) => Response
+  /** Answers what no Request can be made of; a plain 400 with the reason unless given. */
+  readonly onUnreadable?: (requestId: string, reason: string) => Response
 }
 
 export type RunningServer = {
@@ -38,8 +40,8 @@ const listen = (server: Server, port: number, host: string): Promise<void> =>
     })
   })
 
-const unreadable = (): Response =>
-  new Response("The Host header or the request target is not valid.\n", { status: 400 })
+const notATarget = "the Host header or the request target is not valid"
+const unreadable = (_: string, reason: string): Response => new Response(`${reason}\n`, { status: 400 })
 
 // The adapter puts Host and target together into one URL and overlooks some of these: the path would begin in the Host.
 const notAHost = /[\s/?#@\\]/
@@ -48,7 +50,7 @@ const notAHost = /[\s/?#@\\]/
 export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   const shared = { headers: options.headers ?? {}, draining: false }
   const onUnreadable = options.onUnreadable ?? unreadable
-  const begin = options.requests === undefined ? () => {} : createRequestLog(options.requests)
+  const log = options.requests && createRequestLog(options.requests)
   // The adapter turns an unreadable request away before it returns, and tells its error handler nothing of it.
   let newest: string | undefined
   // The cast: the adapter also knows HTTP/2, which this server does not speak.
@@ -56,25 +58,41 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
     (request, env) => {
       const exchange = env as Exchange
       newest = undefined
-      const { host } = exchange.incoming.headers
-      return host === "" || (host !== undefined && notAHost.test(host))
-        ? onUnreadable(exchange.outgoing.requestId)
+      const { headers, httpVersion } = exchange.incoming
+      // HTTP/1.0 may go without a Host.
+      const { host = httpVersion === "1.0" ? "localhost" : "" } = headers
+      return host === "" || notAHost.test(host)
+        ? onUnreadable(exchange.outgoing.requestId, notATarget)
         : options.fetch(request, exchange)
     },
     {
       // Called while `handle` runs for a request that no Request can be made of. The app renders its own errors.
-      errorHandler: () => (newest === undefined ? new Response(null, { status: 500 }) : onUnreadable(newest)),
-      // For HTTP/1.0, which may go without a Host.
+      errorHandler: () =>
+        newest === undefined ? new Response(null, { status: 500 }) : onUnreadable(newest, notATarget),
+      // Stands in for a Host that is missing: the handler above judges it.
       hostname: "localhost",
     },
   )
+  const exchanges = new WeakMap<Socket, Exchange>()
   const answer = (incoming: IncomingMessage, outgoing: Outgoing): void => {
+    const exchange = { incoming, outgoing }
+    exchanges.set(incoming.socket, exchange)
     outgoing.shared = shared
-    begin({ incoming, outgoing })
+    log?.begin(exchange)
     newest = outgoing.requestId
     void handle(incoming, outgoing)
   }
-  const server = createServer({ ServerResponse: Outgoing }, answer)
+  const server = createServer({ ServerResponse: Outgoing, requireHostHeader: false }, answer)
+  const unparsed = createUnparsedAnswer({
+    newest: (socket) => exchanges.get(socket),
+    answerTo: (reason) => {
+      const response = log?.unparsed((id) => onUnreadable(id, reason)) ?? onUnreadable("", reason)
+      for (const [name, value] of Object.entries(shared.headers)) response.headers.set(name, value)
+      return response
+    },
+  })
+  // Over TCP the stream is a socket.
+  server.on("clientError", (error, socket) => unparsed(error, socket as Socket))
   // An Expect that nobody knows may be passed over (RFC 9110 section 10.1.1); Node's own 417 would be no answer of the app.
   server.on("checkExpectation", answer)
   // Longer than the idle time of common load balancers, which would else send on a connection that is being closed.

@@ -1,0 +1,57 @@
+import { STATUS_CODES } from "node:http"
+import type { Socket } from "node:net"
+import type { Exchange } from "./outgoing.ts"
+
+const reasons: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: "the headers are over 16 KiB",
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: "the body's chunk extensions are over 16 KiB",
+  ERR_HTTP_REQUEST_TIMEOUT: "the request did not arrive in time",
+}
+
+const lingerMs = 1000
+
+const send = async (socket: Socket, answer: Response): Promise<void> => {
+  const body = await answer.text()
+  const lines = [
+    `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ""}`,
+    ...[...answer.headers].map(([name, value]) => `${name}: ${value}`),
+    `content-length: ${Buffer.byteLength(body)}`,
+    "connection: close",
+  ]
+  socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`)
+  // Closed at once, with bytes of the client's unread, the connection would be reset, and the answer with it.
+  setTimeout(() => socket.destroy(), lingerMs).unref()
+}
+
+/**
+ * Answers what Node's parser refuses, for a server's `clientError`: it never becomes a request, and Node's own answer has
+ * no body and none of the server's headers. A request before it that is still being served, or whose body is the broken part
+ * but is answered already, gets its answer and no other, and the connection ends with it.
+ * @param newest the exchange that began last on this connection
+ * @param answerTo makes the answer, for this reason
+ */
+export const createUnparsedAnswer = ({
+  newest,
+  answerTo,
+}: {
+  readonly newest: (socket: Socket) => Exchange | undefined
+  readonly answerTo: (reason: string) => Response
+}) => {
+  // The parser fails again on whatever else arrives.
+  const ended = new WeakSet<Socket>()
+  return (error: NodeJS.ErrnoException, socket: Socket): void => {
+    if (ended.has(socket)) return
+    ended.add(socket)
+    const { incoming, outgoing } = newest(socket) ?? {}
+    const answered =
+      outgoing !== undefined && (incoming?.complete === true ? !outgoing.writableFinished : outgoing.headersSent)
+    if (answered) {
+      outgoing.shouldKeepAlive = false
+      if (outgoing.writableFinished) socket.destroySoon()
+      else outgoing.once("finish", () => socket.destroySoon())
+      return
+    }
+    if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy()
+    void send(socket, answerTo(reasons[error.code ?? ""] ?? "not valid HTTP/1.1"))
+  }
+}
