@@ -7,6 +7,7 @@ import {
   type Logger,
   addressBucket,
   jsonTypeFault,
+  matchesETag,
   readBody,
   requestHeader,
   routed,
@@ -18,7 +19,7 @@ import { type Answer, type Document, answerDocument, commonHeaders, jsonType, pr
 import type { RpcEndpoint } from "./endpoint.ts"
 import { errors } from "./errors.ts"
 import { readMessage } from "./json-rpc.ts"
-import { matchesEtag, wantsEventStream } from "./negotiate.ts"
+import { wantsEventStream } from "./negotiate.ts"
 import type { Site } from "./site.ts"
 import { decodePath } from "./slug.ts"
 import type { Streams } from "./streams.ts"
@@ -203,15 +204,15 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
         message: "The command-line tool has not been built on this server.",
         hint: "The operator builds it with `pnpm --filter @svc/cli build`; all it does can be done by HTTP, see /llms.txt.",
       })
-    const hash = hashOf(file)
+    const etag = `"${hashOf(file)}"`
     const headers = {
       ...commonHeaders,
       "Content-Type": "application/gzip",
       "Cache-Control": "public, max-age=300",
       Vary: "Accept, Accept-Encoding",
-      ETag: `"${hash}"`,
+      ETag: etag,
     }
-    if (matchesEtag(requestHeader(c, "if-none-match"), hash)) return reply(304, headers)
+    if (matchesETag(requestHeader(c, "if-none-match"), [etag])) return reply(304, headers)
     return reply(200, headers, new Uint8Array(file))
   }
   app.get("/cli/svc.tgz", routed("/cli/svc.tgz", getTool))

@@ -1,7 +1,7 @@
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
+import { acceptsGzip, matchesETag } from "@svc/http"
 import { hashOf } from "./corpus.ts"
-import { acceptsGzip, matchesEtag } from "./negotiate.ts"
 
 /** On every answer: these documents are for any page and any agent to read. */
 export const commonHeaders = {
@@ -68,7 +68,7 @@ export const answerDocument = (
 ): Answer | Promise<Answer> => {
   const { hash, text, headers } = document
   const zip = text.length >= worthCompressing && acceptsGzip(header("accept-encoding"))
-  if (matchesEtag(header("if-none-match"), hash)) {
+  if (matchesETag(header("if-none-match"), [`"${hash}"`])) {
     const { "Content-Encoding": _encoding, ...kept } = zip ? headers.gzipped : headers.plain
     return { status: 304, headers: kept, body: null }
   }

@@ -1,4 +1,4 @@
-import { addressBucket, requestHeader, validate } from "@svc/http"
+import { acceptsGzip, addressBucket, matchesETag, requestHeader, validate } from "@svc/http"
 import { z } from "@svc/openapi"
 import type { Context } from "hono"
 import { authenticate } from "../auth/authenticate.ts"
@@ -7,7 +7,6 @@ import { type ErrorCode, errors } from "../errors.ts"
 import type { Answer } from "../registry/answer.ts"
 import type { Audience } from "../registry/registry.ts"
 import type { Services } from "../services.ts"
-import { matchesTag, takesGzip } from "./conditional.ts"
 import { type Api, endpoint } from "./endpoint.ts"
 import { nextLink, pageQuery } from "./paging.ts"
 import { astAnswer, detail, schemaAnswer } from "./registry-schemas.ts"
@@ -79,12 +78,11 @@ export const registryRoutes = (api: Api, services: Services): void => {
   }
 
   const send = (c: Context<AppEnv>, caller: Caller, found: Found | undefined, counted = false): Response => {
-    const etags = found?.answer.etags
     const known = requestHeader(c, "if-none-match")
-    const unchanged = known !== undefined && etags !== undefined && matchesTag(known, Object.values(etags))
+    const unchanged = found !== undefined && matchesETag(known, Object.values(found.answer.etags))
     if (!unchanged && !counted) count(c, caller)
     if (found === undefined) throw errors.fail("stack-not-found")
-    const encoding = takesGzip(requestHeader(c, "accept-encoding")) ? "gzip" : "identity"
+    const encoding = acceptsGzip(requestHeader(c, "accept-encoding")) ? "gzip" : "identity"
     const headers: Record<string, string> = {
       etag: found.answer.etags[encoding],
       "cache-control": caller.credentials ? "private, no-cache" : "public, max-age=60, stale-while-revalidate=600",

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest"
+import { acceptsGzip, matchesETag } from "./negotiate.ts"
+
+test.each([
+  [undefined, false],
+  ["", false],
+  ["gzip", true],
+  ["gzip, deflate, br", true],
+  ["br;q=1, GZip;q=0.5", true],
+  ["x-gzip", true],
+  ["*", true],
+  ["gzip;q=0", false],
+  ["gzip; q=0.000, *", false],
+  ["gzip;q=high", false],
+  ["br, *;q=0", false],
+  ["gzipped", false],
+])("an Accept-Encoding of %j takes gzip: %j", (header, takes) => {
+  expect(acceptsGzip(header)).toBe(takes)
+})
+
+test.each([
+  [undefined, false],
+  ["*", true],
+  ['"a"', true],
+  ['W/"a"', true],
+  ['"x", W/"b" ', true],
+  ['"x"', false],
+  ["a", false],
+  ["", false],
+])("an If-None-Match of %j names what is there: %j", (header, named) => {
+  expect(matchesETag(header, ['"a"', '"b"'])).toBe(named)
+})

@@ -1,0 +1,31 @@
+/**
+ * The weights of an Accept or Accept-Encoding header (RFC 9110 section 12.4.2), by lower-case name. One that can't be
+ * read counts as 0.
+ */
+export const acceptWeights = (header: string): Map<string, number> => {
+  const found = new Map<string, number>()
+  for (const entry of header.toLowerCase().split(",")) {
+    const [name = "", ...parameters] = entry.split(";").map((part) => part.trim())
+    const q = parameters.find((parameter) => /^q\s*=/.test(parameter))?.replace(/^q\s*=\s*/, "")
+    const weight = q === undefined ? 1 : /^(?:0(?:\.\d*)?|1(?:\.0*)?|\.\d+)$/.test(q) ? Number(q) : 0
+    if (name !== "") found.set(name, Math.max(weight, found.get(name) ?? 0))
+  }
+  return found
+}
+
+/** Whether a client takes gzip, by its Accept-Encoding (RFC 9110 section 12.5.3). */
+export const acceptsGzip = (acceptEncoding: string | undefined): boolean => {
+  if (acceptEncoding === undefined) return false
+  // As most clients write it.
+  if (acceptEncoding === "gzip" || acceptEncoding.startsWith("gzip,")) return true
+  const weights = acceptWeights(acceptEncoding)
+  return (weights.get("gzip") ?? weights.get("x-gzip") ?? weights.get("*") ?? 0) > 0
+}
+
+/**
+ * Whether If-None-Match names one of a resource's entity tags (RFC 9110 section 13.1.2: compared weakly).
+ * @param tags quoted, without `W/`
+ */
+export const matchesETag = (ifNoneMatch: string | undefined, tags: readonly string[]): boolean =>
+  ifNoneMatch !== undefined &&
+  (ifNoneMatch.trim() === "*" || ifNoneMatch.split(",").some((tag) => tags.includes(tag.trim().replace(/^W\//, ""))))
