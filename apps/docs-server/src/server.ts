@@ -74,8 +74,6 @@ export const startServer = async (config: Config, version: string, world: World,
       stops.push(async () => stopWatching())
     }
 
-    const warnUntrusted = (peer: string) =>
-      log.warn({ peer }, "a forwarding header from an untrusted peer was ignored: see SVC_TRUSTED_PROXY_CIDRS")
     ready.resolve(
       createApp({
         site: () => site,
@@ -83,7 +81,7 @@ export const startServer = async (config: Config, version: string, world: World,
         protocolVersions: sdk.protocolVersions,
         streams,
         guard: createGuard({ listenHost: config.host, baseUrl, allowedHosts: config.allowedHosts }),
-        clientAddress: createClientAddress(config.trustedProxies, warnUntrusted),
+        clientAddress: createClientAddress(config.trustedProxies, log),
         limiter: createLimiter({ now }),
         requestsPerMinute: config.requestsPerMinute,
         cliTarball: config.cliTarball,

@@ -82,9 +82,7 @@ export const startService = async (settings: Settings, outside: Outside) => {
   const registry = createRegistry(database)
   await registry.refresh()
 
-  const clientAddress = createClientAddress(settings.SVC_TRUSTED_PROXY_CIDRS, (peer) =>
-    log.warn({ peer }, "a forwarding header from an untrusted peer was ignored: see SVC_TRUSTED_PROXY_CIDRS"),
-  )
+  const clientAddress = createClientAddress(settings.SVC_TRUSTED_PROXY_CIDRS, log)
   const useTracker = createUseTracker({ database, wallClock })
   const app = createApp({
     version: manifest.version,

@@ -50,13 +50,11 @@ const openTransactions = (config: Config, log: Logger) => {
       random: Math.random,
       onLoss: (loss) => log.warn(loss, "usage records were lost"),
     })
-  const onUntrusted = (peer: string) =>
-    log.warn({ peer }, "a forwarding header from an untrusted peer was ignored: see SVC_TRUSTED_PROXY_CIDRS")
   return {
     settings: config,
     auth: chooseAuth(config, log),
     admission: createAdmission(config, createLimiter({ now }), createLimiter({ now })),
-    clientAddress: createClientAddress(config.trustedProxies, onUntrusted),
+    clientAddress: createClientAddress(config.trustedProxies, log),
     upstream: createUpstream(config.upstreamUrl),
     redact: createRedact(config.upstreamUrl),
     metrics: createMetrics(metrics.getMeter("svc.relay", version)),

@@ -9,11 +9,11 @@ const trusted = [
 const judge = createClientAddress(trusted)
 
 test("a forwarding header from an untrusted peer changes nothing, and is reported once", () => {
-  const reports: string[] = []
-  const wary = createClientAddress(trusted, (peer) => reports.push(peer))
+  const reports: object[] = []
+  const wary = createClientAddress(trusted, { warn: (fields: object) => void reports.push(fields) })
   expect(wary("192.0.2.1", "203.0.113.9")).toBe("192.0.2.1")
   expect(wary("192.0.2.2", "203.0.113.9")).toBe("192.0.2.2")
-  expect(reports).toEqual(["192.0.2.1"])
+  expect(reports).toEqual([{ peer: "192.0.2.1" }])
 })
 
 test.each([

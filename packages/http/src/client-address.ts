@@ -1,5 +1,6 @@
 import { isIP, isIPv4 } from "node:net"
 import ipaddr from "ipaddr.js"
+import type { Logger } from "./logger.ts"
 
 /** A network whose hosts may speak for others: canonical address, prefix length in bits. */
 export type TrustedNetwork = { readonly address: string; readonly prefix: number; readonly family: "ipv4" | "ipv6" }
@@ -7,6 +8,7 @@ export type TrustedNetwork = { readonly address: string; readonly prefix: number
 /** Tells who a request comes from: the socket's peer, and `X-Forwarded-For` with all its lines joined by commas. */
 export type ClientAddress = (peer: string | undefined, forwardedFor: string | undefined) => string
 
+const ignored = "a forwarding header from an untrusted peer was ignored: see SVC_TRUSTED_PROXY_CIDRS"
 const mapped = "::ffff:"
 
 const canonical = (text: string): string | undefined => {
@@ -26,12 +28,9 @@ const hopAddress = (hop: string): string | undefined => {
  * Makes the one judge of client addresses. Forwarding headers count only when the direct peer is in a trusted network;
  * they are then walked from the right past trusted hops to the first untrusted one. A malformed or empty hop stops the
  * walk at the last good address. IPv4-mapped IPv6 is IPv4.
- * @param onUntrusted called once, for the first forwarding header from an untrusted peer
+ * @param log warned once, at the first forwarding header from an untrusted peer
  */
-export const createClientAddress = (
-  trusted: readonly TrustedNetwork[],
-  onUntrusted: (peer: string) => void = () => {},
-): ClientAddress => {
+export const createClientAddress = (trusted: readonly TrustedNetwork[], log?: Pick<Logger, "warn">): ClientAddress => {
   const networks = trusted.map(({ address, prefix }) => ({ base: ipaddr.parse(address), prefix }))
   const isTrusted = (address: string): boolean => {
     if (networks.length === 0) return false
@@ -44,7 +43,7 @@ export const createClientAddress = (
     let address = canonical(peer ?? "") ?? "0.0.0.0"
     if (forwardedFor === undefined) return address
     if (!isTrusted(address)) {
-      if (!warned) onUntrusted(address)
+      if (!warned) log?.warn({ peer: address }, ignored)
       warned = true
       return address
     }
