@@ -18,27 +18,25 @@ export type Limiter = {
 
 type Bucket = { readonly slab: Uint32Array; readonly at: number; total: number; last: number }
 
+const windowMs = 60_000
+const cellMs = 1000
+const cells = windowMs / cellMs + 1
 const slabBuckets = 1024
 
 /**
- * Sliding-window counters in memory: never more than `limit` requests in any window, not just in a calendar one. Counts
- * stand in cells of `cellMs`; a cell leaves only when all of it is older than the window. At most `maxBuckets` keys are
+ * Sliding-window counters in memory: never more than `limit` requests in any minute, not just in a calendar one. Counts
+ * stand in cells of a second; a cell leaves only when all of it is older than the window. At most `maxBuckets` keys are
  * held; only idle ones are dropped, and while all are busy further keys share one overflow bucket a group, so that a
  * flood of addresses can neither grow memory nor push another's count out.
  * @param now a monotonic clock, in milliseconds
  */
 export const createLimiter = ({
   now,
-  windowMs = 60_000,
-  cellMs = 1000,
   maxBuckets = 100_000,
 }: {
   readonly now: () => number
-  readonly windowMs?: number
-  readonly cellMs?: number
   readonly maxBuckets?: number
 }): Limiter => {
-  const cells = Math.ceil(windowMs / cellMs) + 1
   const buckets = new Map<string, Bucket>()
   const overflow = new Map<string, Bucket>()
   // Cells live in shared slabs: 244 bytes a bucket instead of an object with a list of its own.
@@ -114,7 +112,7 @@ export const createLimiter = ({
       return {
         allowed,
         remaining: Math.max(0, limit - bucket.total),
-        retryAfterSeconds: allowed ? 0 : limit <= 0 ? Math.ceil(windowMs / 1000) : seconds(bucket.total - limit + 1),
+        retryAfterSeconds: allowed ? 0 : limit <= 0 ? windowMs / 1000 : seconds(bucket.total - limit + 1),
         resetSeconds: bucket.total === 0 ? 0 : seconds(1),
       }
     },

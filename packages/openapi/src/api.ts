@@ -1,12 +1,14 @@
 import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi"
 import type { Env, Handler } from "hono"
 
+// The library's type is OpenAPI 3.0's, which has no identifier.
+const license = { name: "MIT", identifier: "MIT" }
+
 /** What stands at the head of a service's OpenAPI document. */
 export type DocumentInfo = {
   readonly title: string
   readonly version: string
   readonly description: string
-  readonly license?: { readonly name: string; readonly identifier: string }
   readonly tags?: { readonly name: string; readonly description: string }[]
 }
 
@@ -16,17 +18,13 @@ export type DocumentedRoute = RouteConfig
 export const createApi = <E extends Env>(): OpenAPIHono<E> => new OpenAPIHono<E>()
 
 /**
- * Serves a route and describes it in the document. The handlers check what they are given themselves (`readJson`,
+ * Serves a route and describes it in the document. The handler checks what it is given itself (`readJson`,
  * `validate`), in the service's own order, with the schemas that the description is made from: a generated validator
  * would run ahead of authentication, and knows neither malformed JSON nor content types.
  */
-export const documented = <E extends Env>(
-  app: OpenAPIHono<E>,
-  route: DocumentedRoute,
-  ...handlers: [Handler<E>, ...Handler<E>[]]
-): void => {
+export const documented = <E extends Env>(app: OpenAPIHono<E>, route: DocumentedRoute, handler: Handler<E>): void => {
   app.openAPIRegistry.registerPath(route)
-  app.on(route.method.toUpperCase(), route.path.replaceAll(/\{(\w+)\}/g, ":$1"), ...handlers)
+  app.on(route.method.toUpperCase(), route.path.replaceAll(/\{(\w+)\}/g, ":$1"), handler)
 }
 
 /** The OpenAPI 3.1 document of all routes described so far, as JSON-serialisable data. */
@@ -35,7 +33,7 @@ export const openApiDocument = <E extends Env>(
   info: DocumentInfo,
   servers: { readonly url: string; readonly description?: string }[],
 ) => {
-  const { tags, license = { name: "MIT", identifier: "MIT" }, ...rest } = info
+  const { tags, ...rest } = info
   return app.getOpenAPI31Document({
     openapi: "3.1.0",
     info: { ...rest, license },

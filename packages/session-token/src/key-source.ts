@@ -45,6 +45,7 @@ export const staticKeys = async (text: string): Promise<KeySource> => {
 }
 
 const freshMs = 300_000
+const timeoutMs = 3000
 const refetchMs = 10_000
 const firstRetryMs = 1_000
 const maxBytes = 65_536
@@ -59,13 +60,11 @@ export const remoteKeys = ({
   url,
   fetch,
   now,
-  timeoutMs = 3000,
   onFailure = () => {},
 }: {
   readonly url: string
   readonly fetch: typeof globalThis.fetch
   readonly now: () => number
-  readonly timeoutMs?: number
   readonly onFailure?: (reason: string) => void
 }): KeySource => {
   let set: KeySet | undefined
