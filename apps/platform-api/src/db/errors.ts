@@ -20,6 +20,12 @@ export const brokenConstraint = (error: unknown): string | undefined => {
 const serverState = /^(08|25|28|3D|40|53|55|57|58|F0|XX)...$/
 const connection = /^(E[A-Z]+|CONNECT_TIMEOUT|CONNECTION_[A-Z]+)$/
 
+// What the operator needs: which address, role or setting it is. It stands on one line, and holds no password.
+const tell = (error: unknown, code: string): string => {
+  const text = error instanceof Error ? error.message.replace(/\s+/g, " ").trim() : ""
+  return `the database can't be used: ${text === "" || text.includes(code) ? text || code : `${text} (${code})`}`
+}
+
 /**
  * Tells an outage from a fault: what the driver says of the connection or the server becomes DatabaseUnavailable, all else
  * stays. The ORM's wrapper goes in any case, because its message holds the statement's parameters.
@@ -28,5 +34,5 @@ export const explain = (error: unknown): unknown => {
   const bare = error instanceof orm.DrizzleQueryError ? (error.cause ?? new Error("a statement failed")) : error
   const code = codeOf(bare)
   if (code === undefined || !(serverState.test(code) || connection.test(code))) return bare
-  return new DatabaseUnavailable(`the database can't be used (${code})`, { cause: bare })
+  return new DatabaseUnavailable(tell(bare, code), { cause: bare })
 }
