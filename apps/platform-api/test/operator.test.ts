@@ -79,6 +79,8 @@ describe.each(databaseKinds)("commands on %s", (kind) => {
       ["key disable x", "key-not-found"],
       ["key revoke 2147483647", "key-not-found"],
       ["audit list --limit 0", "usage"],
+      ["audit list 5", "usage"],
+      ["user create --email a@example.com more", "usage"],
       ["user create --email nonsense", "invalid-email"],
     ] as const) {
       expect(await told(line), line).toMatchObject({ code, error: expect.any(String) })
