@@ -89,7 +89,7 @@ export const startService = async (settings: Settings, outside: Outside) => {
   const app = createApp({
     version: manifest.version,
     settings,
-    apiUrl: settings.SVC_API_URL ?? `http://localhost:${settings.PORT}`,
+    apiUrl: () => settings.SVC_API_URL ?? `http://localhost:${server.port}`,
     database,
     findKey: createKeyFinder(database, requestMs),
     registry,
