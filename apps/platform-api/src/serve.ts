@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { createClientAddress, createLimiter, createLogger, type Logger, serve } from "@svc/http"
+import { createClientAddress, createLimiter, createLogger, serve } from "@svc/http"
 import manifest from "../package.json" with { type: "json" }
 import { sampleStacks } from "../stacks/index.ts"
 import { createApp, everyAnswer, unreadableAnswer } from "./app.ts"
@@ -46,17 +46,20 @@ const seed = async (database: Database, at: Date): Promise<void> => {
 }
 
 /** Work beside the requests, again and again; one round is over before the next begins. An outage is told once. */
-const startChores = (log: Logger, chores: readonly (readonly [everyMs: number, work: () => Promise<unknown>])[]) => {
-  let down = false
+export const startChores = (
+  log: { readonly info: (message: string) => void; readonly warn: (details: object, message: string) => void },
+  chores: readonly (readonly [everyMs: number, work: () => Promise<unknown>])[],
+) => {
+  // What failed has to succeed itself before the outage is over: other work may have had nothing to ask.
+  const failing = new Set<() => Promise<unknown>>()
   const attempt = async (work: () => Promise<unknown>): Promise<void> => {
     try {
       await work()
-      if (down) log.info("the database is back")
-      down = false
+      if (failing.delete(work) && failing.size === 0) log.info("the database is back")
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      if (!down) log.warn({ reason }, "the database can't be used")
-      down = true
+      if (failing.size === 0) log.warn({ reason }, "the database can't be used")
+      failing.add(work)
     }
   }
   const timers = chores.map(([everyMs, work]) => {
