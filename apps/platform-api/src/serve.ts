@@ -7,7 +7,7 @@ import { forgetSignups } from "./auth/accounts.ts"
 import { createKeyFinder } from "./auth/find-key.ts"
 import { requestMs } from "./auth/guard.ts"
 import { createUseTracker } from "./auth/use-tracker.ts"
-import type { Settings } from "./config.ts"
+import type { ServiceSettings } from "./config.ts"
 import type { Database } from "./db/database.ts"
 import { orm } from "./db/drizzle.ts"
 import { openDatabase } from "./db/open.ts"
@@ -15,7 +15,7 @@ import { registryState } from "./db/schema.ts"
 import { publish } from "./operator/publish.ts"
 import { readAst } from "./registry/read-ast.ts"
 import { createRegistry, registryChannel } from "./registry/registry.ts"
-import { loadSigningKeys } from "./signing-keys.ts"
+import { keepSigningKeys } from "./signing-keys.ts"
 
 export type Outside = {
   /** Wall clock, in milliseconds since 1970. */
@@ -76,10 +76,10 @@ export const startChores = (
 }
 
 /** Brings the service up. Rejects when it can't be: the message is for the operator. */
-export const startService = async (settings: Settings, outside: Outside) => {
+export const startService = async (settings: ServiceSettings, outside: Outside) => {
   const { wallClock, now, randomBytes, randomId } = outside
   const log = await createLogger({ level: settings.SVC_LOG_LEVEL, pretty: outside.terminal, service: "platform-api" })
-  const signingKeys = await loadSigningKeys(settings, (message) => log.warn(message))
+  const signingKeys = settings.givenKeys ?? (await keepSigningKeys(settings, (message) => log.warn(message)))
   const { database } = await openDatabase(settings, { statementMs, now })
   if (settings.DATABASE_URL === undefined) await seed(database, new Date(wallClock()))
   const registry = createRegistry(database)

@@ -150,6 +150,8 @@ test("settings that can't be used stop the start, all told at once, with no secr
   expect(await program.exited).toBe(1)
   expect(program.stderr()).toMatch(/PORT/)
   expect(program.stderr()).toMatch(/SVC_LOG_LEVEL/)
+  expect(program.stderr()).toMatch(/ {2}SVC_SESSION_SIGNING_KEY: set it or/)
+  expect(program.stderr()).toMatch(/ {2}SVC_SESSION_SIGNING_KEY: the signing key must be/)
   expect(program.stdout() + program.stderr()).not.toContain("hunter2")
 })
 
