@@ -80,7 +80,7 @@ const describe = (api: Api, services: Pick<Services, "version" | "apiUrl">) => {
         { name: "closed", description: "Refused to agents, always" },
       ],
     },
-    [{ url: services.apiUrl }],
+    [{ url: services.apiUrl() }],
   )
 }
 
@@ -107,11 +107,14 @@ export const createApp = (services: Services): Api => {
   runRoutes(api, services)
   closedRoutes(api, services)
 
-  const document = JSON.stringify(describe(api, services))
+  // Made when it is first asked for: the port in it is not known before the service listens.
+  let document: string | undefined
   const documentHeaders = { "content-type": "application/json", "cache-control": "public, max-age=300" }
   api.get(
     "/openapi.json",
-    routed("/openapi.json", (c) => c.body(document, 200, documentHeaders)),
+    routed("/openapi.json", (c) =>
+      c.body((document ??= JSON.stringify(describe(api, services))), 200, documentHeaders),
+    ),
   )
 
   api.notFound((c) => {

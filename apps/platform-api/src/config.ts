@@ -1,12 +1,15 @@
 import { fileURLToPath } from "node:url"
-import { cidrs, integer, loadConfig, oneOf, secret, text, url } from "@svc/config"
+import { cidrs, ConfigError, integer, loadConfig, oneOf, secret, text, url } from "@svc/config"
+import { readGivenKeys } from "./signing-keys.ts"
 
 const appFolder = fileURLToPath(new URL("..", import.meta.url))
 
+type Env = Readonly<Record<string, string | undefined>>
+
 const perMinute = (fallback: number) => integer({ default: fallback, min: 0, max: 1_000_000 })
 
-/** All settings of the service, read once. Throws ConfigError with every problem. */
-export const readSettings = (env: Readonly<Record<string, string | undefined>>) =>
+/** The settings, which are all that operator commands need. Throws ConfigError with every problem. */
+export const readSettings = (env: Env) =>
   loadConfig(
     {
       HOST: text({ default: "127.0.0.1" }),
@@ -36,3 +39,18 @@ export const readSettings = (env: Readonly<Record<string, string | undefined>>) 
   )
 
 export type Settings = ReturnType<typeof readSettings>
+
+/** What the service itself needs: the settings, and the signing keys that are given. Throws ConfigError with every problem. */
+export const readServiceSettings = async (env: Env) => {
+  const problems: string[] = []
+  const collect = (error: unknown): undefined => {
+    if (!(error instanceof ConfigError)) throw error
+    problems.push(...error.problems)
+  }
+  const settings = await Promise.try(() => readSettings(env)).catch(collect)
+  const givenKeys = await readGivenKeys(env).catch(collect)
+  if (settings === undefined || problems.length > 0) throw new ConfigError(problems)
+  return { ...settings, givenKeys }
+}
+
+export type ServiceSettings = Awaited<ReturnType<typeof readServiceSettings>>

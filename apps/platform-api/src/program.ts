@@ -1,6 +1,6 @@
 import { flushCompileCache } from "node:module"
 import { runService } from "@svc/http"
-import { readSettings } from "./config.ts"
+import { readServiceSettings, readSettings } from "./config.ts"
 import { openDatabase } from "./db/open.ts"
 import { runCommand } from "./operator/commands.ts"
 import { failureOf } from "./operator/failure.ts"
@@ -35,7 +35,7 @@ const operate = async ({ args, env, wallClock, now, randomBytes }: World): Promi
 export const run = async (world: World): Promise<void> => {
   if (world.args.length > 0) return operate(world)
   await runService(async () => {
-    const service = await startService(readSettings(world.env), world)
+    const service = await startService(await readServiceSettings(world.env), world)
     flushCompileCache()
     return service
   })

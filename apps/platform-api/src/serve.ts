@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { createClientAddress, createLimiter, createLogger, type Logger, serve } from "@svc/http"
+import { createClientAddress, createLimiter, createLogger, serve } from "@svc/http"
 import manifest from "../package.json" with { type: "json" }
 import { sampleStacks } from "../stacks/index.ts"
 import { createApp, everyAnswer, unreadableAnswer } from "./app.ts"
@@ -7,7 +7,7 @@ import { forgetSignups } from "./auth/accounts.ts"
 import { createKeyFinder } from "./auth/find-key.ts"
 import { requestMs } from "./auth/guard.ts"
 import { createUseTracker } from "./auth/use-tracker.ts"
-import type { Settings } from "./config.ts"
+import type { ServiceSettings } from "./config.ts"
 import type { Database } from "./db/database.ts"
 import { orm } from "./db/drizzle.ts"
 import { openDatabase } from "./db/open.ts"
@@ -15,7 +15,7 @@ import { registryState } from "./db/schema.ts"
 import { publish } from "./operator/publish.ts"
 import { readAst } from "./registry/read-ast.ts"
 import { createRegistry, registryChannel } from "./registry/registry.ts"
-import { loadSigningKeys } from "./signing-keys.ts"
+import { keepSigningKeys } from "./signing-keys.ts"
 
 export type Outside = {
   /** Wall clock, in milliseconds since 1970. */
@@ -46,17 +46,20 @@ const seed = async (database: Database, at: Date): Promise<void> => {
 }
 
 /** Work beside the requests, again and again; one round is over before the next begins. An outage is told once. */
-const startChores = (log: Logger, chores: readonly (readonly [everyMs: number, work: () => Promise<unknown>])[]) => {
-  let down = false
+export const startChores = (
+  log: { readonly info: (message: string) => void; readonly warn: (details: object, message: string) => void },
+  chores: readonly (readonly [everyMs: number, work: () => Promise<unknown>])[],
+) => {
+  // What failed has to succeed itself before the outage is over: other work may have had nothing to ask.
+  const failing = new Set<() => Promise<unknown>>()
   const attempt = async (work: () => Promise<unknown>): Promise<void> => {
     try {
       await work()
-      if (down) log.info("the database is back")
-      down = false
+      if (failing.delete(work) && failing.size === 0) log.info("the database is back")
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      if (!down) log.warn({ reason }, "the database can't be used")
-      down = true
+      if (failing.size === 0) log.warn({ reason }, "the database can't be used")
+      failing.add(work)
     }
   }
   const timers = chores.map(([everyMs, work]) => {
@@ -73,10 +76,10 @@ const startChores = (log: Logger, chores: readonly (readonly [everyMs: number, w
 }
 
 /** Brings the service up. Rejects when it can't be: the message is for the operator. */
-export const startService = async (settings: Settings, outside: Outside) => {
+export const startService = async (settings: ServiceSettings, outside: Outside) => {
   const { wallClock, now, randomBytes, randomId } = outside
   const log = await createLogger({ level: settings.SVC_LOG_LEVEL, pretty: outside.terminal, service: "platform-api" })
-  const signingKeys = await loadSigningKeys(settings, (message) => log.warn(message))
+  const signingKeys = settings.givenKeys ?? (await keepSigningKeys(settings, (message) => log.warn(message)))
   const { database } = await openDatabase(settings, { statementMs, now })
   if (settings.DATABASE_URL === undefined) await seed(database, new Date(wallClock()))
   const registry = createRegistry(database)
@@ -87,7 +90,7 @@ export const startService = async (settings: Settings, outside: Outside) => {
   const app = createApp({
     version: manifest.version,
     settings,
-    apiUrl: settings.SVC_API_URL ?? `http://localhost:${settings.PORT}`,
+    apiUrl: () => settings.SVC_API_URL ?? `http://localhost:${server.port}`,
     database,
     findKey: createKeyFinder(database, requestMs),
     registry,

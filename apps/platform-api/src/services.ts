@@ -19,7 +19,7 @@ export type Services = {
     | "SVC_FAILED_AUTH_PER_MINUTE"
   >
   /** The service's own URL, for its OpenAPI document. */
-  readonly apiUrl: string
+  readonly apiUrl: () => string
   readonly database: Database
   readonly findKey: FindKey
   readonly registry: Registry

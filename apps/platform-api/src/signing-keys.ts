@@ -1,5 +1,6 @@
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { ConfigError } from "@svc/config"
 import { generateSigningKey, readSigningKeys, type SigningKeys } from "@svc/session-token"
 import type { Settings } from "./config.ts"
 
@@ -37,29 +38,35 @@ const readKeyFile = (path: string): string => {
   try {
     return readFileSync(path, "utf8")
   } catch {
-    throw new Error("SVC_SESSION_SIGNING_KEY_FILE: the file cannot be read")
+    throw new Error("the file cannot be read")
   }
 }
 
-/**
- * The keys that session tokens are signed with: from the settings, or made once and kept in the data folder. Throws an
- * Error whose message holds nothing of a key.
- */
-export const loadSigningKeys = async (
-  settings: Pick<
-    Settings,
-    "SVC_SESSION_SIGNING_KEY" | "SVC_SESSION_SIGNING_KEY_FILE" | "SVC_DATA_DIR" | "DATABASE_URL" | "NODE_ENV"
-  >,
+/** The keys that the environment gives; undefined where one is to be made. Throws ConfigError, which tells no key. */
+export const readGivenKeys = async (
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<SigningKeys | undefined> => {
+  const given = (name: string): string => env[name]?.trim() ?? ""
+  const key = given("SVC_SESSION_SIGNING_KEY")
+  const file = given("SVC_SESSION_SIGNING_KEY_FILE")
+  if (key === "" && file === "") {
+    if (given("NODE_ENV") !== "production" || given("DATABASE_URL") === "") return undefined
+    throw new ConfigError([`SVC_SESSION_SIGNING_KEY: is required in production: ${advice}`])
+  }
+  try {
+    return await readSigningKeys(key === "" ? readKeyFile(file) : key)
+  } catch (error) {
+    const name = key === "" ? "SVC_SESSION_SIGNING_KEY_FILE" : "SVC_SESSION_SIGNING_KEY"
+    throw new ConfigError([`${name}: ${error instanceof Error ? error.message : "cannot be read"}`])
+  }
+}
+
+/** The keys that session tokens are signed with where none are given: made once, and kept in the data folder. */
+export const keepSigningKeys = async (
+  settings: Pick<Settings, "SVC_DATA_DIR" | "DATABASE_URL">,
   warn: (message: string) => void,
 ): Promise<SigningKeys> => {
-  if (settings.SVC_SESSION_SIGNING_KEY !== undefined) return readSigningKeys(settings.SVC_SESSION_SIGNING_KEY.reveal())
-  const file = settings.SVC_SESSION_SIGNING_KEY_FILE
-  if (file !== undefined) return readSigningKeys(readKeyFile(file))
-  if (settings.DATABASE_URL !== undefined) {
-    if (settings.NODE_ENV === "production")
-      throw new Error(`SVC_SESSION_SIGNING_KEY: is required in production: ${advice}`)
-    warn(`replicas need one signing key: ${advice}`)
-  }
+  if (settings.DATABASE_URL !== undefined) warn(`replicas need one signing key: ${advice}`)
   mkdirSync(settings.SVC_DATA_DIR, { recursive: true, mode: 0o700 })
   return readSigningKeys(await readOrMake(join(settings.SVC_DATA_DIR, "session-signing-key.json")))
 }

@@ -177,6 +177,9 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
     for (const text of ["*", "null", "", "a.com"]) expect(await mint([text])).toBe("403 origin-invalid-scheme")
     expect(await mint(["https://a.com/path"])).toBe("400 invalid-origin")
     expect(await mint([7])).toBe("400 invalid-request")
+    const call = { key, body: { origin_allowlist: [7] } }
+    const { body } = await service.call("POST", "/api/agents/me/keys/publishable", call)
+    expect(body.details.path).toBe("origin_allowlist[0]")
   })
 
   test("no more than 25 live keys, however many ask at once; revoking one makes room", async () => {

@@ -101,6 +101,16 @@ test("the document that is served is the committed openapi.json", async () => {
   await expect(`${JSON.stringify(served, null, 2)}\n`).toMatchFileSnapshot(documentFile)
 })
 
+test("the document names the port that the service listens on, where no address is set", async () => {
+  const other = await startTestService("embedded", { SVC_API_URL: "" })
+  try {
+    const { servers } = (await (await fetch(`${other.url}/openapi.json`)).json()) as { servers: unknown }
+    expect(servers).toEqual([{ url: `http://localhost:${new URL(other.url).port}` }])
+  } finally {
+    await other.close()
+  }
+})
+
 test("the document has every route, and says 3.1", async () => {
   const { openapi, paths } = JSON.parse(readFileSync(documentFile, "utf8"))
   expect(openapi).toBe("3.1.0")

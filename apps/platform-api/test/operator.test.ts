@@ -79,6 +79,8 @@ describe.each(databaseKinds)("commands on %s", (kind) => {
       ["key disable x", "key-not-found"],
       ["key revoke 2147483647", "key-not-found"],
       ["audit list --limit 0", "usage"],
+      ["audit list 5", "usage"],
+      ["user create --email a@example.com more", "usage"],
       ["user create --email nonsense", "invalid-email"],
     ] as const) {
       expect(await told(line), line).toMatchObject({ code, error: expect.any(String) })
@@ -148,6 +150,8 @@ test("settings that can't be used stop the start, all told at once, with no secr
   expect(await program.exited).toBe(1)
   expect(program.stderr()).toMatch(/PORT/)
   expect(program.stderr()).toMatch(/SVC_LOG_LEVEL/)
+  expect(program.stderr()).toMatch(/ {2}SVC_SESSION_SIGNING_KEY: set it or/)
+  expect(program.stderr()).toMatch(/ {2}SVC_SESSION_SIGNING_KEY: the signing key must be/)
   expect(program.stdout() + program.stderr()).not.toContain("hunter2")
 })
 

@@ -28,6 +28,8 @@ type Given = {
 
 type Command = {
   readonly usage: string
+  /** Whether it takes an argument besides its options. */
+  readonly argument?: boolean
   readonly options?: Readonly<Record<string, { readonly type: "string" | "boolean" }>>
   readonly run: (given: Given, around: Surroundings) => Promise<unknown>
 }
@@ -83,6 +85,7 @@ const commands: Readonly<Record<string, Command>> = {
   "stack publish": {
     usage:
       "stack publish <ast.json> --name N --websocket-url U [--description D] [--visibility public|global|private] [--relay] [--browser-send]",
+    argument: true,
     options: {
       name: text,
       "websocket-url": text,
@@ -130,12 +133,13 @@ const commands: Readonly<Record<string, Command>> = {
   },
   "stack unpublish": {
     usage: "stack unpublish NAME",
+    argument: true,
     run: async ({ words: [name] }, { database, wallClock }) =>
       unpublish((await database()).queries, need(name, "NAME"), new Date(wallClock())),
   },
   "agent list": { usage: "agent list", run: async (_, { database }) => listAgents((await database()).queries) },
-  "agent disable": { usage: "agent disable SLUG", run: agentStatus("disabled") },
-  "agent enable": { usage: "agent enable SLUG", run: agentStatus("active") },
+  "agent disable": { usage: "agent disable SLUG", argument: true, run: agentStatus("disabled") },
+  "agent enable": { usage: "agent enable SLUG", argument: true, run: agentStatus("active") },
   "user create": {
     usage: "user create --email E [--name N]",
     options: { email: text, name: text },
@@ -144,11 +148,12 @@ const commands: Readonly<Record<string, Command>> = {
       return createUser((await database()).queries, user, new Date(wallClock()), randomBytes)
     },
   },
-  "key disable": { usage: "key disable ID", run: keyChange("disable") },
-  "key enable": { usage: "key enable ID", run: keyChange("enable") },
-  "key revoke": { usage: "key revoke ID", run: keyChange("revoke") },
+  "key disable": { usage: "key disable ID", argument: true, run: keyChange("disable") },
+  "key enable": { usage: "key enable ID", argument: true, run: keyChange("enable") },
+  "key revoke": { usage: "key revoke ID", argument: true, run: keyChange("revoke") },
   "records import": {
     usage: "records import FILE",
+    argument: true,
     run: async ({ words: [file] }, { database, wallClock, randomBytes, relayUrl }) => {
       const document = readFile(need(file, "FILE"))
       const around = { at: new Date(wallClock()), randomBytes, relayUrl: relayUrl() }
@@ -173,10 +178,10 @@ const usage = (problem: string): CommandError =>
       .join(", ")}`,
   )
 
-const parse = (args: readonly string[], { options = {}, usage: line }: Command): Given => {
+const parse = (args: readonly string[], { options = {}, argument = false, usage: line }: Command): Given => {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
-    if (positionals.length > 1) throw new Error("too many arguments")
+    if (positionals.length > (argument ? 1 : 0)) throw new Error("too many arguments")
     const found: Readonly<Record<string, unknown>> = values
     return {
       words: positionals,

@@ -105,7 +105,7 @@ export const jsonBody = async <T>(c: Context<AppEnv>, schema: z.ZodType<T>): Pro
 /** The id in the path: a positive int4. Digits that can't be one name nothing; undefined stands for them. */
 export const idOf = (c: Context<AppEnv>, malformed: ErrorCode): number | undefined => {
   const text = c.req.param("id") ?? ""
-  if (!/^\d+$/.test(text)) throw errors.fail(malformed)
+  if (!/^\d+$/.test(text)) throw errors.fail(malformed, { details: { path: "id", reason: "must be a number" } })
   const id = Number(text)
   return id >= 1 && id <= 2_147_483_647 ? id : undefined
 }

@@ -1,4 +1,3 @@
-import { validate } from "@svc/http"
 import { z } from "@svc/openapi"
 import { insertKey, lockUser } from "../auth/accounts.ts"
 import type { Principal } from "../auth/authenticate.ts"
@@ -57,7 +56,10 @@ const originOf = (list: unknown): string => {
   const [first, ...others]: unknown[] = list
   if (list.length === 0) throw errors.fail("origin-allowlist-empty")
   if (others.length > 0) throw errors.fail("origin-allowlist-too-many")
-  const normalised = normaliseOrigin(validate(z.string(), first))
+  if (typeof first !== "string") {
+    throw errors.fail("invalid-request", { details: { path: "origin_allowlist[0]", reason: "must be a string" } })
+  }
+  const normalised = normaliseOrigin(first)
   if ("fault" in normalised) throw errors.fail(normalised.fault)
   return normalised.origin
 }

@@ -243,6 +243,7 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
       for (const id of ["x", "-1", "1.0", "0x1", "%20", "١"]) {
         const malformed = await read(path.replace("ID", id), stranger.key)
         expect([malformed.status, malformed.code]).toEqual([400, "invalid-request"])
+        expect(malformed.body.details.path).toBe("id")
       }
     }
     const nobody = await service.signUp()
