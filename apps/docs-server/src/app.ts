@@ -146,8 +146,10 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
   app.use(async (c, next) => {
     if (!parts.guard(requestHeader(c, "host"), requestHeader(c, "origin"))) throw errors.fail("forbidden")
     if (c.req.method === "OPTIONS") return reply(204, preflightHeaders)
+    // Asked for even where nothing is counted by it: this is what tells the operator of a proxy that is not trusted.
+    const address = addressOf(c)
     if (parts.requestsPerMinute > 0) {
-      const decision = parts.limiter.take("docs", addressBucket(addressOf(c)), parts.requestsPerMinute)
+      const decision = parts.limiter.take("docs", addressBucket(address), parts.requestsPerMinute)
       if (!decision.allowed) throw errors.fail("rate_limited", { retryAfterSeconds: decision.retryAfterSeconds })
     }
     return next()
