@@ -64,7 +64,12 @@ const reply = (
 
 /** Answers a request whose Host or target can't be read. */
 export const unreadableAnswer = (): Response =>
-  renderError(errors.fail("invalid_request", { message: "The Host header or the request target is not valid." }))
+  renderError(
+    errors.fail("invalid_request", {
+      message: "The Host header or the request target is not valid.",
+      hint: "Send this server's name as Host and a path, as /openapi.json lists them, as target.",
+    }),
+  )
 
 const renderError = (error: ApiError): Response => {
   const { code, message, hint = "", status, headers, retryAfterSeconds } = error
@@ -162,6 +167,7 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
     if (version !== undefined && !parts.protocolVersions.includes(version))
       throw errors.fail("invalid_request", {
         message: "The MCP-Protocol-Version header names no revision that is served here.",
+        hint: `Name one of ${parts.protocolVersions.join(", ")}, or none; see /openapi.json.`,
       })
     if (version !== undefined && version >= "2026-07-28")
       throw noStream("MCP 2026-07-28 has no stream over GET.", "Call subscriptions/listen by POST; see /openapi.json.")
