@@ -148,7 +148,8 @@ const routes: DocumentedRoute[] = [
     operationId: "getHealth",
     summary: "Whether the server is up",
     tags: ["discovery"],
-    responses: { 200: json("It is.", health), ...failures() },
+    // Answered ahead of what may refuse a request.
+    responses: { 200: json("It is.", health), ...errorResponses(errors, () => errorResponse, "internal_error") },
   },
 ]
 

@@ -65,7 +65,12 @@ const reply = (
 
 /** Answers what no request can be made of. */
 export const unreadableAnswer = (_requestId: string, reason: string): Response =>
-  renderError(errors.fail("invalid_request", { message: `Not a request: ${reason}.` }))
+  renderError(
+    errors.fail("invalid_request", {
+      message: `Not a request: ${reason}.`,
+      hint: "Send HTTP/1.1 with this server's name as Host and a path, as /openapi.json lists them, as target.",
+    }),
+  )
 
 const renderError = (error: ApiError): Response => {
   const { code, message, hint = "", status, headers, retryAfterSeconds } = error
@@ -147,8 +152,10 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
   app.use(async (c, next) => {
     if (!parts.guard(requestHeader(c, "host"), requestHeader(c, "origin"))) throw errors.fail("forbidden")
     if (c.req.method === "OPTIONS") return reply(204, preflightHeaders)
+    // Asked for even where nothing is counted by it: this is what tells the operator of a proxy that is not trusted.
+    const address = addressOf(c)
     if (parts.requestsPerMinute > 0) {
-      const decision = parts.limiter.take("docs", addressBucket(addressOf(c)), parts.requestsPerMinute)
+      const decision = parts.limiter.take("docs", addressBucket(address), parts.requestsPerMinute)
       if (!decision.allowed) throw errors.fail("rate_limited", { retryAfterSeconds: decision.retryAfterSeconds })
     }
     return next()
@@ -161,6 +168,7 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
     if (version !== undefined && !parts.protocolVersions.includes(version))
       throw errors.fail("invalid_request", {
         message: "The MCP-Protocol-Version header names no revision that is served here.",
+        hint: `Name one of ${parts.protocolVersions.join(", ")}, or none; see /openapi.json.`,
       })
     if (version !== undefined && version >= "2026-07-28")
       throw noStream("MCP 2026-07-28 has no stream over GET.", "Call subscriptions/listen by POST; see /openapi.json.")

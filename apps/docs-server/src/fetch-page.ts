@@ -54,7 +54,8 @@ const partEnd = (page: Page, from: number, end: number, tokens: number): number 
 
 export const fetchPage = (library: Library, args: z.output<typeof fetchPageInput>) => {
   const { corpus, baseUrl } = library
-  const reference = readReference(args.slug, baseUrl)
+  // A slug as search_docs gives it is meant as it stands, with a `#` or `?` of its own too.
+  const reference = corpus.pages.has(args.slug) ? { path: args.slug, anchor: "" } : readReference(args.slug, baseUrl)
   const page = findPage(corpus, reference.path)
   if (page === undefined) {
     const near = nearestSlugs(corpus, reference.path)

@@ -42,20 +42,26 @@ export type RpcRequest = {
 export type Message = RpcRequest | "silent" | "invalid"
 
 const plainId = /"id"\s*:\s*(?:0|-?[1-9]\d*)\s*[,}]/
+// A key with its colon, another string, a bracket, or a number or word.
+const pieces = /"(?:[^"\\]+|\\.)*"(?:\s*:)?|[{}[\]]|[^\s",:{}[\]]+/g
 
-const idTextOf = (text: string, id: string | number | null): string => {
-  // `1` is by far the usual way to write an id; anything else that JSON allows for a number is looked up in the text.
-  if (typeof id !== "number" || (Number.isSafeInteger(id) && plainId.test(text))) return JSON.stringify(id)
-  const sources = new Map<unknown, string>()
-  const root: unknown = JSON.parse(
-    text,
-    function (this: unknown, key: string, value: unknown, context?: { source?: string }) {
-      if (key === "id" && context?.source !== undefined) sources.set(this, context.source)
-      return value
-    },
-  )
-  return sources.get(root) ?? JSON.stringify(id)
+/** The root's last `id` as it is written. The text is walked, not parsed with a reviver: nesting must not cost a stack. */
+const writtenId = (text: string): string => {
+  let depth = 0
+  let isId = false
+  let written = "null"
+  for (const [piece] of text.matchAll(pieces)) {
+    if (piece === "{" || piece === "[") depth++
+    else if (piece === "}" || piece === "]") depth--
+    else if (depth === 1 && piece.endsWith(":")) isId = JSON.parse(piece.slice(0, -1)) === "id"
+    else if (depth === 1 && isId) written = piece
+  }
+  return written
 }
+
+// `1` is by far the usual way to write an id; anything else that JSON allows for a number is looked up in the text.
+const idTextOf = (text: string, id: string | number | null): string =>
+  typeof id !== "number" || (Number.isSafeInteger(id) && plainId.test(text)) ? JSON.stringify(id) : writtenId(text)
 
 export const readMessage = (text: string, value: unknown): Message => {
   const request = jsonRpcRequest.safeParse(value)

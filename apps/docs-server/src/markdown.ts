@@ -32,12 +32,14 @@ const lineStarts = (text: string): number[] => {
   return starts
 }
 
-/** Inline Markdown as readers see it: no marks, no tags, link texts without their targets. */
+/** Inline Markdown as readers see it: no marks, no tags but those in code, link texts without their targets. */
 export const plainText = (markdown: string): string =>
   markdown
     .replace(/!\[([^\]]*)\]\([^)]*\)/g, "$1")
     .replace(/\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])/g, "$1")
-    .replace(/<\/?[A-Za-z][^<>]*>/g, "")
+    .replace(/(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)|<\/?[A-Za-z][^<>]*>/gs, (match, code?: string) =>
+      code === undefined ? "" : match,
+    )
     .replace(/(\*\*|__|~~|\*|`+)(?=\S)(.+?)(?<=\S)\1/g, "$2")
     .replace(/\s+/g, " ")
     .trim()

@@ -25,9 +25,11 @@ const snippetLength = 240
 
 /** A passage as plain text, cut around the first wanted term when it is long. */
 export const snippetOf = (passage: string, isWanted: (term: string) => boolean): string => {
-  const plain = plainText(
-    passage.replace(/^#{1,6} [^\n]*\n|^[ \t]*(?:```|~~~|:::)[^\n]*$/gm, "").replace(/^\s*[|>]\s*|\s*\|\s*$/g, ""),
-  )
+  const text = passage.replace(/^#{1,6} [^\n]*\n|^[ \t]*(?:```|~~~|:::)[^\n]*$/gm, "")
+  // In code nothing is a mark or a tag: a placeholder such as <API_KEY> has to stay.
+  const plain = /^[ \t]*(?:```|~~~)/m.test(passage)
+    ? text.replace(/\s+/g, " ").trim()
+    : plainText(text.replace(/^\s*[|>]\s*|\s*\|\s*$/g, ""))
   if (plain.length <= snippetLength) return plain
   const first = words(plain).find((word) => terms(word.text).some(isWanted))?.start ?? 0
   const from = Math.max(0, Math.min(first - 60, plain.length - snippetLength))

@@ -48,6 +48,11 @@ test.each([
   })
 })
 
+test("a slug as search_docs gives it names its page, whatever characters it has", () => {
+  const odd = libraryOf({ "guides/c#": "# Sharp\n", "why?": "# Why\n", "a%20b": "# Encoded\n" })
+  for (const slug of odd.corpus.pages.keys()) expect(ask(odd, "fetch_page", { slug })).toMatchObject({ slug })
+})
+
 test.each(["index", "/", "https://docs.example/", "https://docs.example"])("%s names the root page", (slug) => {
   expect(ask(library, "fetch_page", { slug })).toMatchObject({ slug: "index" })
 })

@@ -82,6 +82,7 @@ test("anchors differ within a page, even where headings repeat or have no letter
 })
 
 test("headings and titles are read without their marks", () => {
+  expect(plainText("Bearer `<API_KEY>` and ``<`a`>`` <br> `Vec<u8>`")).toBe("Bearer <API_KEY> and <`a`> Vec<u8>")
   expect(plainText("**Bold** _and_ `code` [link](https://x.example/a_b) ![alt](i.png) <Badge/>")).toBe(
     "Bold _and_ code link alt",
   )

@@ -79,3 +79,16 @@ test("past the requests that a client may make a minute it gets 429 with Retry-A
     await server.close()
   }
 })
+
+test("a Host that is none is 400, with a hint that speaks of it", async () => {
+  const server = await start()
+  try {
+    const [status, text] = await ask(server.port, "/mcp", { host: "a/b" })
+    expect([status, JSON.parse(text)]).toMatchObject([
+      400,
+      { error: { code: "invalid_request", hint: expect.stringContaining("Host") } },
+    ])
+  } finally {
+    await server.close()
+  }
+})

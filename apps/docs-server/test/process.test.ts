@@ -100,3 +100,11 @@ test("a log line has the route and status of a request, and no header of it", as
   expect(JSON.parse(line)).toMatchObject({ method: "GET", status: 200, request_id: "request-12345" })
   expect(program.stdout()).not.toContain("hidden")
 })
+
+test("the first forwarding header from an untrusted peer is warned of once, with nothing else set", async () => {
+  const { program, url } = await launch()
+  for (const id of ["forwarded-1", "forwarded-2"])
+    await fetch(`${url}/guides/one`, { headers: { "x-forwarded-for": "192.0.2.1", "x-request-id": id } })
+  await program.waitFor(/forwarded-2/)
+  expect(program.stdout().match(/SVC_TRUSTED_PROXY_CIDRS/g)).toHaveLength(1)
+})

@@ -13,6 +13,8 @@ const library = libraryOf({
     "# Settings\n\n| Variable | Default |\n|---|---|\n| `SVC_ALLOWED_HOSTS` | empty |\n| `SVC_LOG_LEVEL` | info |\n",
   chain: "# Blocks\n\nCall `getBlockHeight` with `c.req.json()`.\n\n## Fees\n\nThe fee of a message.\n",
   "guides/paging": "# Paging\n\nLists are cut in pages. Follow the cursor.\n",
+  placeholders:
+    '# Placeholders\n\nSend `Bearer <API_KEY>` to the <b>gate</b>.\n\n## Reply\n\n```json\n{\n  "lantern": "<HASH>"\n}\n```\n',
   japanese: "# 認証\n\n東京で鍵を回転する方法。\n",
 })
 
@@ -48,6 +50,11 @@ test("the section that fits best is named, with a snippet that has the words", (
     url: "https://docs.example/keys.md#rotation",
     snippet: "Mint a new key, then revoke the old one.",
   })
+})
+
+test("a snippet keeps the placeholders that stand in code", () => {
+  expect(first("gate")?.snippet).toBe("Send Bearer <API_KEY> to the gate.")
+  expect(first("lantern")?.snippet).toBe('{ "lantern": "<HASH>" }')
 })
 
 test("an error code and an environment variable find their row", () => {

@@ -83,7 +83,11 @@ test("2026-07-28 has no such stream: 405 with Allow; an unknown revision is 400"
   const response = await open({ "mcp-protocol-version": "2026-07-28" })
   expect([response.statusCode, response.headers.allow]).toEqual([405, "POST"])
   expect(await textOf(response)).toContain("method_not_allowed")
-  expect((await open({ "mcp-protocol-version": "1999-01-01" })).statusCode).toBe(400)
+  const unknown = await open({ "mcp-protocol-version": "1999-01-01" })
+  expect([unknown.statusCode, await textOf(unknown)]).toEqual([
+    400,
+    expect.stringContaining("Name one of 2026-07-28, "),
+  ])
   expect((await open({ "mcp-protocol-version": "2025-11-25" })).statusCode).toBe(200)
 })
 
