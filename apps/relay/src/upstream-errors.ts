@@ -23,8 +23,9 @@ export const createRedact = (url: string): Redact => {
     .flatMap((secret) => [secret, safeDecode(secret)])
     .filter((secret) => secret !== "")
     .sort((a, b) => b.length - a.length)
-  return (text) =>
-    secrets.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text.replace(/\w+:\/\/\S+/g, "[redacted]"))
+  // From a word's start only: tried from each of its letters, a long word in a program's log would hold everybody up.
+  const hideUrls = (text: string) => text.replace(/\b\w+:\/\/\S+/g, "[redacted]")
+  return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), hideUrls(text))
 }
 
 const safeDecode = (text: string): string => {

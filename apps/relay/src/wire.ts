@@ -19,7 +19,15 @@ const maxSignatures = 64
 const messages = getCompiledTransactionMessageDecoder()
 
 export const isBase58Address = isAddress
-export const isBase58Signature = isSignature
+
+export const isBase58Signature = (text: string): boolean => {
+  try {
+    return isSignature(text)
+  } catch {
+    // The library throws at a character outside the alphabet once the length is right; for addresses it doesn't.
+    return false
+  }
+}
 
 /** Decodes canonical base64 of at most `maxBytes` bytes; `path` names the field in the refusal. */
 export const decodeBase64 = (text: string, path: string, maxBytes: number): Uint8Array => {

@@ -251,6 +251,12 @@ const refused: [string, unknown, string, string][] = [
   ["simulate", { transaction: "AAAA", accounts: { addresses: ["0"] } }, "invalid_accounts", "accounts.addresses[0]"],
   [
     "simulate",
+    { transaction: "AAAA", accounts: { addresses: [program, program.replace(/^./, "0")] } },
+    "invalid_accounts",
+    "accounts.addresses[1]",
+  ],
+  [
+    "simulate",
     { transaction: "AAAA", accounts: { addresses: Array(17).fill(program) } },
     "invalid_accounts",
     "accounts.addresses",
@@ -264,6 +270,8 @@ const refused: [string, unknown, string, string][] = [
   ["signature-status", {}, "invalid_request", "signature"],
   ["signature-status", { signature: program }, "invalid_signature", "signature"],
   ["signature-status", { signature: `${signature}1` }, "invalid_signature", "signature"],
+  ["signature-status", { signature: signature.replace(/^./, "0") }, "invalid_signature", "signature"],
+  ["signature-status", { signature: signature.replace(/.$/, "é") }, "invalid_signature", "signature"],
   ["signature-status", { signature, commitment: "confirmed" }, "invalid_request", "commitment"],
   ["send", {}, "invalid_request", "transaction"],
   ["send", { transaction: "AAAA", preflightCommitment: null }, "invalid_request", "preflightCommitment"],

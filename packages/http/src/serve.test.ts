@@ -263,6 +263,19 @@ test("broken bytes behind a request neither cut its answer nor get one in its pl
   expect(received()).toMatch(/^HTTP\/1.1 200 [^]*connection: close[^]*\r\n\r\ndone$/i)
 })
 
+test("a broken request behind one that is being served gets no answer in its place", async () => {
+  const gate = Promise.withResolvers<void>()
+  const { server, url } = await start(gate.promise, 20)
+  const { socket, received } = await dial(server.port)
+  socket.write(
+    "GET /slow HTTP/1.1\r\nHost: x\r\n\r\nPOST /echo/x HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+  )
+  await fetch(`${url}/nowhere`)
+  gate.resolve()
+  await once(socket, "close")
+  expect(received()).toMatch(/^HTTP\/1.1 200 [^]*\r\n\r\ndone/)
+})
+
 test("a broken body that was answered unread gets no second answer", async () => {
   const { server } = await start()
   const { socket, received } = await dial(server.port)

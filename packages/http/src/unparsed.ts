@@ -43,8 +43,10 @@ export const createUnparsedAnswer = ({
     if (ended.has(socket)) return
     ended.add(socket)
     const { incoming, outgoing } = newest(socket) ?? {}
+    // An answer without a socket waits for the one before it, and ours would be taken for that one.
     const answered =
-      outgoing !== undefined && (incoming?.complete === true ? !outgoing.writableFinished : outgoing.headersSent)
+      outgoing !== undefined &&
+      (incoming?.complete === true ? !outgoing.writableFinished : outgoing.headersSent || outgoing.socket === null)
     if (answered) {
       outgoing.shouldKeepAlive = false
       if (outgoing.writableFinished) socket.destroySoon()

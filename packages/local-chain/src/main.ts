@@ -1,11 +1,12 @@
 import { z } from "zod"
 import { startLocalChain } from "./http.ts"
 
-const orUnset = (value: unknown) => (value === "" ? undefined : value)
+const orUnset = (value: unknown) => (typeof value === "string" && value.trim() !== "" ? value.trim() : undefined)
+const isPort = (text: string) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535
 
 const settings = z.object({
   HOST: z.preprocess(orUnset, z.string().default("127.0.0.1")),
-  PORT: z.preprocess(orUnset, z.coerce.number("must be a port number").int().min(0).max(65_535).default(8899)),
+  PORT: z.preprocess(orUnset, z.string().refine(isPort, "must be a port number").default("8899")).transform(Number),
 })
 
 const say = (line: object) => console.log(JSON.stringify(line))

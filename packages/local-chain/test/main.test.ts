@@ -17,7 +17,7 @@ const start = (env: Record<string, string>) => {
 test.for(["SIGTERM", "SIGINT"] as const)(
   "started, it says where in one JSON line, and ends with 0 on %s",
   async (signal) => {
-    const { child, exit } = start({ PORT: "0", HOST: "" })
+    const { child, exit } = start({ PORT: " 0 ", HOST: " " })
     const [line] = await once(child.stdout, "data")
     const { url } = JSON.parse(String(line)) as { url: string }
     expect(new URL(url).hostname).toBe("127.0.0.1")
@@ -28,7 +28,9 @@ test.for(["SIGTERM", "SIGINT"] as const)(
 )
 
 test("it ends with 1 and says why when its settings are wrong or its port is taken", async () => {
-  expect(await start({ PORT: "http" }).exit).toMatchObject({ code: 1, stderr: expect.stringContaining("PORT") })
+  for (const PORT of ["http", "0x10", "1e3", "65536"]) {
+    expect(await start({ PORT }).exit).toMatchObject({ code: 1, stderr: expect.stringContaining("PORT") })
+  }
   const taken = createServer().listen(0, "127.0.0.1")
   await once(taken, "listening")
   const bound = taken.address()

@@ -35,6 +35,12 @@ test.for([
   ["an unknown commitment", '{"jsonrpc":"2.0","id":1,"method":"getSlot","params":[{"commitment":"max"}]}', -32602, 1],
   ["a slot that is no u64", '{"jsonrpc":"2.0","id":1,"method":"getSlot","params":[{"minContextSlot":-1}]}', -32602, 1],
   ["no address", '{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["x"]}', -32602, 1],
+  [
+    "a signature outside the alphabet",
+    `{"jsonrpc":"2.0","id":1,"method":"getSignatureStatuses","params":[["${"0".repeat(88)}"]]}`,
+    -32602,
+    1,
+  ],
 ] as const)("%s is answered with its JSON-RPC error", async ([, body, code, id]) => {
   const response = await chain.post(body as string)
   expect(response.status).toBe(200)

@@ -70,9 +70,11 @@ export const readSigningKeys = async (text: string): Promise<SigningKeys> => {
     if (privateKey instanceof Uint8Array) throw new TypeError("not an asymmetric key")
     const [signing, ...others] = await Promise.all([signer, ...jwks.filter((jwk) => jwk !== signer)].map(publicJwk))
     if (signing === undefined) throw new TypeError("no key")
+    // One that no verifier can read would make some of them refuse the whole set.
+    await Promise.all(others.map((jwk) => importJWK({ ...jwk }, "EdDSA")))
     return { signing: { kid: signing.kid, privateKey }, publicKeys: [signing, ...others] }
   } catch {
-    throw new Error("the signing key is not a usable Ed25519 key")
+    throw new Error("the signing key is not a usable Ed25519 key, or one beside it in its set is not")
   }
 }
 

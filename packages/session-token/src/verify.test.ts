@@ -282,6 +282,7 @@ test("a key that can't be used is refused without a word of it", async () => {
   for (const text of [
     "hunter2",
     '{"kty":"OKP","d":"hunter2"}',
+    JSON.stringify({ keys: [JSON.parse(await generateSigningKey()), { kty: "OKP", crv: "Ed25519", x: "hunter2" }] }),
     JSON.stringify(publicJwks(keys)),
     await exportPKCS8(rsa.privateKey),
   ]) {
