@@ -1,6 +1,6 @@
 import { chmod, copyFile, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
-import { CliError, systemReason } from "./errors.ts"
+import { CliError, isMissing, systemReason } from "./errors.ts"
 import { lockFile } from "./file-lock.ts"
 import { isObject, parseJson } from "./json-value.ts"
 
@@ -22,7 +22,7 @@ const isCredential = (value: unknown): value is Credential =>
 export const readCredentials = async (folder: string): Promise<Credentials> => {
   const path = credentialsFile(folder)
   const text = await readFile(path, "utf8").catch((error: unknown) => {
-    if (systemReason(error) === "ENOENT") return "{}"
+    if (isMissing(error)) return "{}"
     throw new CliError("credentials-unreadable", `${path} cannot be read (${systemReason(error)}).`)
   })
   const value = parseJson(text)

@@ -1,4 +1,5 @@
-import { homedir } from "node:os"
+import { homedir, userInfo } from "node:os"
+import { isAbsolute } from "node:path"
 import { CliError, usageError } from "./errors.ts"
 import { run } from "./run.ts"
 
@@ -25,6 +26,19 @@ const readLine = async (): Promise<string> => {
   return text.trim().split("\n")[0]?.trim() ?? ""
 }
 
+// HOME where it is a path, else what the system knows; nothing for a user whom it does not know.
+const homeFolder = (): string | undefined => {
+  for (const find of [homedir, () => userInfo().homedir]) {
+    try {
+      const folder = find()
+      if (isAbsolute(folder)) return folder
+    } catch {
+      // The next one may know.
+    }
+  }
+  return undefined
+}
+
 // A reader that has seen enough (svc explore | head) is no failure.
 process.stdout.on("error", (error: Error & { code?: string }) => {
   if (error.code !== "EPIPE") process.stderr.write(`svc: The standard output cannot be written (${error.message}).\n`)
@@ -34,7 +48,7 @@ process.stdout.on("error", (error: Error & { code?: string }) => {
 process.exitCode = await run({
   argv: process.argv.slice(2),
   env: process.env,
-  home: homedir(),
+  home: homeFolder(),
   stdout: { isTTY: process.stdout.isTTY, write: (text) => void process.stdout.write(text) },
   stderr: { isTTY: process.stderr.isTTY, write: (text) => void process.stderr.write(text) },
   readLine,

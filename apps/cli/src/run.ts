@@ -11,8 +11,8 @@ import { settingsFolder, variable, type Environment } from "./settings.ts"
 export type Surroundings = {
   readonly argv: readonly string[]
   readonly env: Environment
-  /** The user's home folder. */
-  readonly home: string
+  /** The user's home folder, where there is one. */
+  readonly home: string | undefined
   readonly stdout: { readonly isTTY: boolean; readonly write: (text: string) => void }
   readonly stderr: { readonly isTTY: boolean; readonly write: (text: string) => void }
   readonly readLine: () => Promise<string>

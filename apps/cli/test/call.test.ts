@@ -149,6 +149,20 @@ test("without XDG_CONFIG_HOME, or with a relative one, the files are in ~/.confi
   await server.close()
 })
 
+test("with HOME empty, relative or no folder nothing is read from the folder that one is in, and reading goes on", async () => {
+  const server = await startServer(() => ({ body: [] }))
+  const cwd = join(tool.home, "work")
+  for (const folder of [".config/svc", "relative/.config/svc"]) {
+    await mkdir(join(cwd, folder), { recursive: true })
+    await writeFile(join(cwd, folder, "credentials.json"), "not the user's")
+  }
+  for (const HOME of ["", "relative", "/dev/null"]) {
+    const env = { HOME, XDG_CONFIG_HOME: "", SVC_API_URL: server.url }
+    expect(await tool.svc(["explore"], { cwd, env })).toMatchObject({ code: 0, stderr: "" })
+  }
+  await server.close()
+})
+
 test.each(["", "nonsense", "[]", '{"api_url": 7}', '{"api_url": "file:///etc"}'])(
   "a configuration file with %j in it fails and is named",
   async (content) => {
