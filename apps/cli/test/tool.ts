@@ -15,6 +15,8 @@ export type CallOptions = {
 export type Tool = {
   /** A folder of this test's own; the settings folder is in it. */
   readonly home: string
+  /** The bundled tool. */
+  readonly file: string
   /** Runs the bundled tool with nothing of the machine's settings. */
   readonly svc: (args: readonly string[], options?: CallOptions) => Promise<Ended>
   readonly remove: () => Promise<void>
@@ -46,6 +48,7 @@ export const makeTool = async (): Promise<Tool> => {
   await bundle(file)
   return {
     home,
+    file,
     svc: (args, { env = {}, ...options } = {}) =>
       runProgram(process.execPath, [file, ...args], {
         cwd: home,
