@@ -39,11 +39,14 @@ const homeFolder = (): string | undefined => {
   return undefined
 }
 
-// A reader that has seen enough (svc explore | head) is no failure.
+// A reader that has seen enough (svc explore | head) is no failure, and makes none undone.
 process.stdout.on("error", (error: Error & { code?: string }) => {
-  if (error.code !== "EPIPE") process.stderr.write(`svc: The standard output cannot be written (${error.message}).\n`)
-  process.exit(error.code === "EPIPE" ? 0 : 1)
+  if (error.code === "EPIPE") return
+  process.stderr.write(`svc: The standard output cannot be written (${error.message}).\n`)
+  process.exit(1)
 })
+// Notes that nobody can read take nothing from the answer.
+process.stderr.on("error", () => {})
 
 process.exitCode = await run({
   argv: process.argv.slice(2),

@@ -122,6 +122,33 @@ test("the API's codes come through, with when to try again or the request to nam
   await Promise.all([busy.close(), broken.close()])
 })
 
+test("what a service says is one line without control characters on the standard error", async () => {
+  const hostile = "\u001b]0;title\u0007a\nb\u009b2J\u202e"
+  const server = await startServer(({ method }) =>
+    method === "GET"
+      ? { headers: { "x-auth-ignored": "a\u009b2J" }, body: [] }
+      : { status: 400, body: { error: hostile, code: `c${hostile}`, request_id: "r" } },
+  )
+  for (const args of [["explore"], ["auth", "signup"]]) {
+    const { stderr } = await tool.svc([...args, "--api-url", server.url])
+    expect(stderr).toMatch(/^[^\p{Cc}\u202e]+\n$/u)
+  }
+  await server.close()
+})
+
+test("an answer is given, and its exit code kept, when nobody reads the notes or the answer", async () => {
+  const server = await startServer(() => ({ headers: { "x-auth-ignored": "invalid-api-key" }, body: [] }))
+  const args = ["explore", "--json", "--api-url", server.url]
+  expect(await tool.svc(args, { unread: "stderr" })).toMatchObject({ code: 0, stdout: '{"registry":[]}\n' })
+  expect((await tool.svc(args, { unread: "stdout" })).code).toBe(0)
+  expect((await tool.svc(["nope", "--json"], { unread: "stdout" })).code).toBe(2)
+  expect(await tool.svc(["nope", "--json"], { unread: "stderr" })).toMatchObject({
+    code: 2,
+    stdout: expect.stringContaining("usage"),
+  })
+  await server.close()
+})
+
 test("settings: flag before environment before configuration file; an empty variable counts as unset", async () => {
   const servers = await Promise.all(Array.from({ length: 3 }, () => startServer(() => ({ body: [] }))))
   const [flag, variable, config] = servers.map(({ url }) => url)

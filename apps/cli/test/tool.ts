@@ -10,6 +10,8 @@ export type CallOptions = {
   readonly env?: Readonly<Record<string, string>>
   readonly stdin?: string
   readonly cwd?: string
+  /** The output that nobody reads. */
+  readonly unread?: "stdout" | "stderr"
 }
 
 export type Tool = {
@@ -26,7 +28,7 @@ export type Tool = {
 export const runProgram = (
   command: string,
   args: readonly string[],
-  { env = {}, stdin = "", cwd }: CallOptions = {},
+  { env = {}, stdin = "", cwd, unread }: CallOptions = {},
 ): Promise<Ended> =>
   new Promise((resolve, reject) => {
     const child = spawn(command, args, { env: { PATH: process.env["PATH"], ...env }, cwd, stdio: "pipe" })
@@ -34,6 +36,7 @@ export const runProgram = (
     for (const name of ["stdout", "stderr"] as const) {
       child[name].setEncoding("utf8").on("data", (text: string) => (written[name] += text))
     }
+    if (unread !== undefined) child[unread].destroy()
     child.once("error", reject)
     child.once("close", (code) => resolve({ code, ...written }))
     // A program that reads no input may be gone before it is written.
