@@ -122,6 +122,16 @@ test("the API's codes come through, with when to try again or the request to nam
   await Promise.all([busy.close(), broken.close()])
 })
 
+test("of a request that is not valid the API's reason is told", async () => {
+  const details = { path: "expires_in_days", reason: "must be an integer from 1 to 3650" }
+  const body = { error: "The request is not valid.", code: "invalid-request", request_id: "r", details }
+  const server = await startServer(() => ({ status: 400, body }))
+  expect(json(await tool.svc(["auth", "signup", "--json", "--api-url", server.url]))).toMatchObject({
+    error: expect.stringMatching(/^The request is not valid: expires_in_days must be an integer from 1 to 3650\. Next/),
+  })
+  await server.close()
+})
+
 test("what a service says is one line without control characters on the standard error", async () => {
   const hostile = "\u001b]0;title\u0007a\nb\u009b2J\u202e"
   const server = await startServer(({ method }) =>
