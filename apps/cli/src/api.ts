@@ -10,7 +10,10 @@ export const failureOf = (answer: Answer, url: string): CliError => {
   const body = parseJson(answer.text)
   const inner = isObject(body) ? body["error"] : undefined
   const code = textOf(isObject(inner) ? inner : body, "code")
-  const message = isObject(inner) ? textOf(inner, "message") : textOf(body, "error")
+  const details = isObject(body) ? body["details"] : undefined
+  const reason = `${textOf(details, "path")} ${textOf(details, "reason")}`.trim()
+  const said = isObject(inner) ? textOf(inner, "message") : textOf(body, "error")
+  const message = said === "" || reason === "" ? said : `${said.replace(/\.$/, "")}: ${reason}`
   if (code === "" || message === "") {
     return new CliError("unexpected-answer", `${url} answered ${answer.status} without an error that can be read.`, {
       next: "Check that this is the URL of the right service",

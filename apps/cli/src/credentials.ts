@@ -1,8 +1,9 @@
-import { chmod, copyFile, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises"
+import { chmod, copyFile, open, readdir, readFile, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
-import { CliError, systemReason } from "./errors.ts"
+import { CliError, isMissing, systemReason } from "./errors.ts"
 import { lockFile } from "./file-lock.ts"
 import { isObject, parseJson } from "./json-value.ts"
+import { makeFolder } from "./write-over.ts"
 
 /** What is kept for one API URL. */
 export type Credential = {
@@ -22,7 +23,7 @@ const isCredential = (value: unknown): value is Credential =>
 export const readCredentials = async (folder: string): Promise<Credentials> => {
   const path = credentialsFile(folder)
   const text = await readFile(path, "utf8").catch((error: unknown) => {
-    if (systemReason(error) === "ENOENT") return "{}"
+    if (isMissing(error)) return "{}"
     throw new CliError("credentials-unreadable", `${path} cannot be read (${systemReason(error)}).`)
   })
   const value = parseJson(text)
@@ -56,7 +57,7 @@ export const changeCredentials = async <T>(
   const path = credentialsFile(folder)
   const temporary = `${path}.tmp`
   const release = await (async () => {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await makeFolder(folder, 0o700)
     await chmod(folder, 0o700)
     return lockFile(`${path}.lock`)
   })().catch((error: unknown) => {

@@ -23,6 +23,7 @@ const nextSteps: Readonly<Record<string, string>> = {
   "invalid-scope": "Next: svc session --help",
   "key-not-found": "Next: svc keys list",
   "too-many-keys": "Next: svc keys list, then svc keys revoke ID",
+  "no-home-folder": "Next: set HOME or XDG_CONFIG_HOME to a folder",
   "tool-error": "Next: svc docs search QUERY",
   "invalid-config": "Next: correct or delete that setting, then run the command again",
   "config-unwritable": "Next: make the folder writable, or point XDG_CONFIG_HOME to another",
@@ -72,3 +73,6 @@ export const withoutKeys = (text: string): string => text.replaceAll(/svc_(?:ak|
 /** The reason in an error of the operating system, without the stack and the path that the caller names itself. */
 export const systemReason = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : String(error)
+
+/** Whether a file is not there; a home folder of /dev/null has none. */
+export const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(systemReason(error))

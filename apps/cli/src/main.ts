@@ -1,4 +1,5 @@
-import { homedir } from "node:os"
+import { homedir, userInfo } from "node:os"
+import { isAbsolute } from "node:path"
 import { CliError, usageError } from "./errors.ts"
 import { run } from "./run.ts"
 
@@ -25,16 +26,32 @@ const readLine = async (): Promise<string> => {
   return text.trim().split("\n")[0]?.trim() ?? ""
 }
 
-// A reader that has seen enough (svc explore | head) is no failure.
+// HOME where it is a path, else what the system knows; nothing for a user whom it does not know.
+const homeFolder = (): string | undefined => {
+  for (const find of [homedir, () => userInfo().homedir]) {
+    try {
+      const folder = find()
+      if (isAbsolute(folder)) return folder
+    } catch {
+      // The next one may know.
+    }
+  }
+  return undefined
+}
+
+// A reader that has seen enough (svc explore | head) is no failure, and makes none undone.
 process.stdout.on("error", (error: Error & { code?: string }) => {
-  if (error.code !== "EPIPE") process.stderr.write(`svc: The standard output cannot be written (${error.message}).\n`)
-  process.exit(error.code === "EPIPE" ? 0 : 1)
+  if (error.code === "EPIPE") return
+  process.stderr.write(`svc: The standard output cannot be written (${error.message}).\n`)
+  process.exit(1)
 })
+// Notes that nobody can read take nothing from the answer.
+process.stderr.on("error", () => {})
 
 process.exitCode = await run({
   argv: process.argv.slice(2),
   env: process.env,
-  home: homedir(),
+  home: homeFolder(),
   stdout: { isTTY: process.stdout.isTTY, write: (text) => void process.stdout.write(text) },
   stderr: { isTTY: process.stderr.isTTY, write: (text) => void process.stderr.write(text) },
   readLine,

@@ -2,6 +2,7 @@ import { createServer } from "node:http"
 import { once } from "node:events"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { run } from "./run.ts"
+import { settingsFolder } from "./settings.ts"
 
 const stack = { name: "mining", entities: ["Round"], websocket_url: "wss://a.example", description: "d" }
 const server = createServer((_, response) => {
@@ -47,4 +48,9 @@ test("progress is drawn on a standard error that is a terminal, and taken away a
   expect(stderr).toBe(`\r${text}\r${" ".repeat(text.length)}\r`)
   expect(JSON.parse(stdout)).toEqual({ registry: [stack] })
   expect((await explore(["--json"], {}, false)).stderr).toBe("")
+})
+
+test("a user without a home folder is told so, and can name a folder", () => {
+  expect(() => settingsFolder({}, undefined)).toThrow(expect.objectContaining({ code: "no-home-folder" }))
+  expect(settingsFolder({ XDG_CONFIG_HOME: "/kept" }, undefined)).toBe("/kept/svc")
 })

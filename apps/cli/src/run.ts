@@ -6,13 +6,14 @@ import type { Context } from "./context.ts"
 import { CliError, withoutKeys } from "./errors.ts"
 import { helpText } from "./help.ts"
 import { settingsFolder, variable, type Environment } from "./settings.ts"
+import { plain } from "./table.ts"
 
 /** What the tool is given by the process. */
 export type Surroundings = {
   readonly argv: readonly string[]
   readonly env: Environment
-  /** The user's home folder. */
-  readonly home: string
+  /** The user's home folder, where there is one. */
+  readonly home: string | undefined
   readonly stdout: { readonly isTTY: boolean; readonly write: (text: string) => void }
   readonly stderr: { readonly isTTY: boolean; readonly write: (text: string) => void }
   readonly readLine: () => Promise<string>
@@ -51,7 +52,7 @@ const contextOf = (
     flags: call.flags,
     env,
     folder: settingsFolder(env, home),
-    note: (line) => stderr.write(`${withoutKeys(line)}\n`),
+    note: (line) => stderr.write(`${withoutKeys(plain(line))}\n`),
     progress: (text) => {
       if (!stderr.isTTY) return
       stderr.write(`\r${text.padEnd(shown)}${text === "" ? "\r" : ""}`)
@@ -87,8 +88,8 @@ export const run = async (surroundings: Surroundings): Promise<0 | 1 | 2> => {
     return 0
   } catch (thrown) {
     const { code, message, next = help, extra, rescued } = failure(thrown)
-    const error = withoutKeys(`${message}${/[.!?)]$/.test(message) ? "" : "."} ${next}`)
-    stderr.write(`svc: ${error} (${code})\n`)
+    const error = withoutKeys(plain(`${message}${/[.!?)]$/.test(message) ? "" : "."} ${next}`))
+    stderr.write(`svc: ${error} (${plain(code)})\n`)
     if (json) stdout.write(`${jsonText({ error, code, ...extra }, stdout.isTTY)}\n`)
     else if (rescued !== undefined) stdout.write(`${rescued}\n`)
     return code === "usage" ? 2 : 1

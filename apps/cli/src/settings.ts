@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { isAbsolute, join } from "node:path"
 import { normaliseUrl } from "./api-url.ts"
-import { CliError, systemReason, usageError } from "./errors.ts"
+import { CliError, isMissing, systemReason, usageError } from "./errors.ts"
 import { isObject, parseJson, type JsonObject } from "./json-value.ts"
 import { writeOver } from "./write-over.ts"
 
@@ -24,9 +24,11 @@ export const variable = (env: Environment, name: string): string | undefined => 
 }
 
 /** The folder of the configuration and credentials files. A relative XDG_CONFIG_HOME is invalid by its specification. */
-export const settingsFolder = (env: Environment, home: string): string => {
+export const settingsFolder = (env: Environment, home: string | undefined): string => {
   const folder = variable(env, "XDG_CONFIG_HOME")
-  return join(folder !== undefined && isAbsolute(folder) ? folder : join(home, ".config"), "svc")
+  if (folder !== undefined && isAbsolute(folder)) return join(folder, "svc")
+  if (home === undefined) throw new CliError("no-home-folder", "This user has no home folder to keep files in.")
+  return join(home, ".config", "svc")
 }
 
 const configFile = (folder: string): string => join(folder, "config.json")
@@ -34,7 +36,7 @@ const configFile = (folder: string): string => join(folder, "config.json")
 const readConfig = async (folder: string): Promise<JsonObject> => {
   const path = configFile(folder)
   const text = await readFile(path, "utf8").catch((error: unknown) => {
-    if (systemReason(error) === "ENOENT") return "{}"
+    if (isMissing(error)) return "{}"
     throw new CliError("invalid-config", `${path} cannot be read (${systemReason(error)}).`)
   })
   const value = parseJson(text)

@@ -122,6 +122,43 @@ test("the API's codes come through, with when to try again or the request to nam
   await Promise.all([busy.close(), broken.close()])
 })
 
+test("of a request that is not valid the API's reason is told", async () => {
+  const details = { path: "expires_in_days", reason: "must be an integer from 1 to 3650" }
+  const body = { error: "The request is not valid.", code: "invalid-request", request_id: "r", details }
+  const server = await startServer(() => ({ status: 400, body }))
+  expect(json(await tool.svc(["auth", "signup", "--json", "--api-url", server.url]))).toMatchObject({
+    error: expect.stringMatching(/^The request is not valid: expires_in_days must be an integer from 1 to 3650\. Next/),
+  })
+  await server.close()
+})
+
+test("what a service says is one line without control characters on the standard error", async () => {
+  const hostile = "\u001b]0;title\u0007a\nb\u009b2J\u202e"
+  const server = await startServer(({ method }) =>
+    method === "GET"
+      ? { headers: { "x-auth-ignored": "a\u009b2J" }, body: [] }
+      : { status: 400, body: { error: hostile, code: `c${hostile}`, request_id: "r" } },
+  )
+  for (const args of [["explore"], ["auth", "signup"]]) {
+    const { stderr } = await tool.svc([...args, "--api-url", server.url])
+    expect(stderr).toMatch(/^[^\p{Cc}\u202e]+\n$/u)
+  }
+  await server.close()
+})
+
+test("an answer is given, and its exit code kept, when nobody reads the notes or the answer", async () => {
+  const server = await startServer(() => ({ headers: { "x-auth-ignored": "invalid-api-key" }, body: [] }))
+  const args = ["explore", "--json", "--api-url", server.url]
+  expect(await tool.svc(args, { unread: "stderr" })).toMatchObject({ code: 0, stdout: '{"registry":[]}\n' })
+  expect((await tool.svc(args, { unread: "stdout" })).code).toBe(0)
+  expect((await tool.svc(["nope", "--json"], { unread: "stdout" })).code).toBe(2)
+  expect(await tool.svc(["nope", "--json"], { unread: "stderr" })).toMatchObject({
+    code: 2,
+    stdout: expect.stringContaining("usage"),
+  })
+  await server.close()
+})
+
 test("settings: flag before environment before configuration file; an empty variable counts as unset", async () => {
   const servers = await Promise.all(Array.from({ length: 3 }, () => startServer(() => ({ body: [] }))))
   const [flag, variable, config] = servers.map(({ url }) => url)
@@ -146,6 +183,20 @@ test("without XDG_CONFIG_HOME, or with a relative one, the files are in ~/.confi
     expect((await tool.svc(["explore"], { env: { XDG_CONFIG_HOME: folder } })).code).toBe(0)
   }
   expect(server.received.length).toBe(2)
+  await server.close()
+})
+
+test("with HOME empty, relative or no folder nothing is read from the folder that one is in, and reading goes on", async () => {
+  const server = await startServer(() => ({ body: [] }))
+  const cwd = join(tool.home, "work")
+  for (const folder of [".config/svc", "relative/.config/svc"]) {
+    await mkdir(join(cwd, folder), { recursive: true })
+    await writeFile(join(cwd, folder, "credentials.json"), "not the user's")
+  }
+  for (const HOME of ["", "relative", "/dev/null"]) {
+    const env = { HOME, XDG_CONFIG_HOME: "", SVC_API_URL: server.url }
+    expect(await tool.svc(["explore"], { cwd, env })).toMatchObject({ code: 0, stderr: "" })
+  }
   await server.close()
 })
 

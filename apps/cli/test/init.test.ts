@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { join } from "node:path"
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest"
 import { startServer, type Reply, type TestServer } from "./server.ts"
-import { json, makeTool, type Tool } from "./tool.ts"
+import { json, makeTool, runProgram, type Tool } from "./tool.ts"
 
 // With a byte order mark, which decoding would drop: what counts are the bytes.
 const text = (name: string): string => `\ufeff---\nname: ${name}\n---\n`
@@ -138,4 +138,12 @@ test("a server without skills fails with its own code", async () => {
   expect(ended.code).toBe(1)
   expect(json(ended)).toMatchObject({ code: "not_found" })
   await bare.close()
+})
+
+test("in a folder that was deleted meanwhile it fails instead of never ending", async () => {
+  const gone = `rmdir "$PWD" && exec "$@"`
+  const call = ["node", tool.file, "init", "--json", "--docs-url", server.url]
+  const ended = await runProgram("sh", ["-c", gone, "sh", ...call], { cwd: project, env: { HOME: tool.home } })
+  expect(ended.code).toBe(1)
+  expect(json(ended)).toMatchObject({ code: "skills-unwritable" })
 })

@@ -10,11 +10,15 @@ export type CallOptions = {
   readonly env?: Readonly<Record<string, string>>
   readonly stdin?: string
   readonly cwd?: string
+  /** The output that nobody reads. */
+  readonly unread?: "stdout" | "stderr"
 }
 
 export type Tool = {
   /** A folder of this test's own; the settings folder is in it. */
   readonly home: string
+  /** The bundled tool. */
+  readonly file: string
   /** Runs the bundled tool with nothing of the machine's settings. */
   readonly svc: (args: readonly string[], options?: CallOptions) => Promise<Ended>
   readonly remove: () => Promise<void>
@@ -24,7 +28,7 @@ export type Tool = {
 export const runProgram = (
   command: string,
   args: readonly string[],
-  { env = {}, stdin = "", cwd }: CallOptions = {},
+  { env = {}, stdin = "", cwd, unread }: CallOptions = {},
 ): Promise<Ended> =>
   new Promise((resolve, reject) => {
     const child = spawn(command, args, { env: { PATH: process.env["PATH"], ...env }, cwd, stdio: "pipe" })
@@ -32,6 +36,7 @@ export const runProgram = (
     for (const name of ["stdout", "stderr"] as const) {
       child[name].setEncoding("utf8").on("data", (text: string) => (written[name] += text))
     }
+    if (unread !== undefined) child[unread].destroy()
     child.once("error", reject)
     child.once("close", (code) => resolve({ code, ...written }))
     // A program that reads no input may be gone before it is written.
@@ -46,6 +51,7 @@ export const makeTool = async (): Promise<Tool> => {
   await bundle(file)
   return {
     home,
+    file,
     svc: (args, { env = {}, ...options } = {}) =>
       runProgram(process.execPath, [file, ...args], {
         cwd: home,

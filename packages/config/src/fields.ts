@@ -44,9 +44,10 @@ export const integer = (options: { default: number; min: number; max?: number })
 }
 
 /**
- * An absolute URL of one of the protocols (`http:` and `https:` unless said), kept as written but for a trailing slash;
- * with `exact` that too, for a URL that nothing is appended to. A user and password in it are refused, and shown nowhere,
- * unless `credentials` says that they can be used.
+ * An absolute URL of one of the protocols (`http:` and `https:` unless said), without query and fragment, kept as written
+ * but for a trailing slash. With `exact` that stays and both may be there, for a URL that nothing is appended to. A user
+ * and password in it are refused, and shown nowhere, unless `credentials` says that they can be used: a database's URL,
+ * which may have a query.
  */
 export const url = <D = never>(
   options: Fallback<D> & {
@@ -56,17 +57,23 @@ export const url = <D = never>(
   } = {},
 ): Field<string | D> => {
   const protocols = options.protocols ?? ["http:", "https:"]
+  const whole = options.exact === true || options.credentials === true
   const reason = `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`
   return field(
     z
       .string()
-      .refine((value) => protocols.includes(URL.parse(value)?.protocol ?? ""), reason)
+      .refine((value) => protocols.some((protocol) => isUrlOf(protocol, value)), reason)
+      .refine((value) => whole || !/[?#]/.test(value), "must hold no query and no fragment")
       .refine((value) => options.credentials === true || !holdsCredentials(value), "must hold no user and no password")
       .refine(decodes, "holds a user or password whose % is not percent-encoded")
       .transform((value) => (options.exact === true ? value : value.replace(/\/+$/, ""))),
     options,
   )
 }
+
+// URL itself reads "http:host" as "http://host"; kept as written it would be a broken link.
+const isUrlOf = (protocol: string, value: string): boolean =>
+  URL.parse(value)?.protocol === protocol && value.slice(0, protocol.length + 2).toLowerCase() === `${protocol}//`
 
 const holdsCredentials = (value: string): boolean => {
   const { username, password } = URL.parse(value) ?? {}

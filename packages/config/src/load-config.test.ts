@@ -59,6 +59,22 @@ test("an exact URL keeps its trailing slash, another loses it", () => {
   expect(loadConfig(fields, { EXACT: written, BASE: written })).toEqual({ EXACT: written, BASE: written.slice(0, -1) })
 })
 
+test("a URL is written with both slashes, and one that paths are appended to has no query and no fragment", () => {
+  const bad = [
+    "http:example.org",
+    "http:/example.org",
+    "https://example.org?a=1",
+    "https://example.org/#a",
+    "https://h/?",
+  ]
+  for (const value of bad) expect(problemsOf(() => loadConfig({ BASE: url() }, { BASE: value }))).toHaveLength(1)
+  const exact = "HTTPS://example.org/?a=1#b"
+  expect(loadConfig({ EXACT: url({ exact: true }) }, { EXACT: exact }).EXACT).toBe(exact)
+  const database = "postgres://u:p@h/db?sslmode=require"
+  const protocols = ["postgres:"]
+  expect(loadConfig({ DB: url({ protocols, credentials: true }) }, { DB: database }).DB).toBe(database)
+})
+
 test("a user and password in a URL are refused where nobody would use them, and never shown", () => {
   const given = { PLAIN: "http://user:hunter2@h/", OPEN: "http://user:100%25@h/", ODD: "http://u:100%@h/" }
   expect(loadConfig({ OPEN: url({ credentials: true }) }, given).OPEN).toBe("http://user:100%25@h")

@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { startProcess } from "@svc/testing"
 import { expect, test } from "vitest"
 
@@ -26,6 +28,18 @@ test("SIGTERM stops in order with exit code 0, and the last log lines are writte
     { msg: "drained" },
     { msg: "stopped" },
   ])
+})
+
+test("a service whose log nobody reads any more stops all the same", async () => {
+  const source = `${program(`return { log, close: async () => {} }`)}; process.stderr.write("ready")`
+  const child = spawn(process.execPath, ["--input-type=module", "-e", source], {
+    timeout: 10_000,
+    killSignal: "SIGKILL",
+  })
+  child.stdout.destroy()
+  await once(child.stderr, "data")
+  child.kill("SIGTERM")
+  expect(await once(child, "exit")).toEqual([0, null])
 })
 
 test("a second signal stops at once", async () => {

@@ -18,16 +18,19 @@ export const runService = async (
       if (stopping) process.exit(1)
       stopping = true
       log.info({ signal }, "stopping")
-      close().then(
+      const closed = close().then(
         () => {
           log.info("stopped")
-          process.exit(0)
+          return 0
         },
         (error: unknown) => {
           log.error({ err: error }, "the stop failed")
-          process.exit(1)
+          return 1
         },
       )
+      // The logger's own last flush, while the process exits, tries without end when the log's reader is gone; this one
+      // learns of it, and then there is nothing left to flush.
+      void closed.then((code) => log.flush(() => process.exit(code)))
     }
     for (const signal of signals) {
       process.removeListener(signal, early)
