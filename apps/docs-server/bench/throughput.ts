@@ -1,7 +1,6 @@
 import { type BenchmarkTable, compareLoads, type Goal, load } from "@svc/testing"
 import { post, search, start } from "./start.ts"
 
-const rounds = 3
 const options = { connections: 16, seconds: Number(process.env["SVC_BENCH_SECONDS"] ?? 3) }
 
 type Row = { readonly name: string; readonly goal?: Goal; readonly body?: string }
@@ -29,7 +28,6 @@ export const measureThroughput = async (table: BenchmarkTable): Promise<void> =>
       const compared = await compareLoads(
         () => load({ url: `${server.url}/mcp`, ...given }, options),
         () => load({ url: `${bare.url}/${size}`, ...given }, options),
-        rounds,
       )
       const rates = [compared.ours, compared.bare].map(({ perSecond }) => Math.round(perSecond))
       table.add(`${name}: throughput, ${rates.join(" a second to ")}`, compared.ratio.perSecond, "x", goal)

@@ -13,8 +13,7 @@ import {
 } from "@svc/testing"
 
 export const app = fileURLToPath(new URL("..", import.meta.url))
-const seconds = Number(process.env["SVC_BENCH_SECONDS"] ?? "4")
-const rounds = 3
+const seconds = Number(process.env["SVC_BENCH_SECONDS"] ?? "3")
 export const connections = 32
 
 /** Starts one of the app's programs on a free port; `startMs` is how long it took until it answered at `path`. */
@@ -43,7 +42,7 @@ export const compare = async (
   ours: () => Promise<Load>,
   bare: () => Promise<Load>,
 ): Promise<void> => {
-  const compared = await compareLoads(ours, bare, rounds)
+  const compared = await compareLoads(ours, bare)
   const rates = [compared.ours, compared.bare].map(({ perSecond }) => Math.round(perSecond))
   table.add(`${what}, ${rates.join(" a second to ")}`, compared.ratio.perSecond, "x", goal)
 }

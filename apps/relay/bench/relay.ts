@@ -7,7 +7,6 @@ import { compareLoads, createBenchmarkTable, freePort, load, startProcess, type 
 import { checkSigned, checkTransaction, decodeBase64 } from "../src/wire.ts"
 import { transactionOfSize } from "../test/transactions.ts"
 
-const rounds = 5
 const options = { connections: 32, seconds: Number(process.env["SVC_BENCH_SECONDS"] ?? 2) }
 const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 const portOf = async (child: TestProcess): Promise<number> => Number((await child.waitFor(/"port":(\d+)/))[1])
@@ -56,7 +55,6 @@ const compare = async (name: string, route: string, body: unknown, rpcBody: unkn
   const { ours, bare, ratio } = await compareLoads(
     () => load({ url: `${relayUrl}/${route}`, body: JSON.stringify(body), headers }, options),
     () => load({ url: passThroughUrl, body: JSON.stringify(rpcBody) }, options),
-    rounds,
   )
   const rates = [ours, bare].map(({ perSecond }) => Math.round(perSecond))
   table.add(`${name}: throughput, ${rates.join(" a second to ")}`, ratio.perSecond, "x", { atLeast: 0.6 })

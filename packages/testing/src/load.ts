@@ -42,29 +42,29 @@ export type Comparison = {
   /** Medians over the rounds. */
   readonly ours: Load
   readonly bare: Load
-  /** The medians of what is measured over the medians of the yardstick. */
+  /** Medians of the rounds' ratios: what the machine does meanwhile changes both loads of a round alike. */
   readonly ratio: Load
 }
 
+const rounds = 5
+
 /** Loads the one and the other in turns, so that whatever else the machine does slows both; the first of each is warm-up. */
-export const compareLoads = async (
-  ours: () => Promise<Load>,
-  bare: () => Promise<Load>,
-  rounds: number,
-): Promise<Comparison> => {
+export const compareLoads = async (ours: () => Promise<Load>, bare: () => Promise<Load>): Promise<Comparison> => {
   await bare()
   await ours()
   const measured: { ours: Load; bare: Load }[] = []
   for (let round = 0; round < rounds; round++) measured.push({ bare: await bare(), ours: await ours() })
-  const medians = (which: "ours" | "bare"): Load => ({
-    perSecond: median(measured.map((round) => round[which].perSecond)),
-    p99: median(measured.map((round) => round[which].p99)),
+  const medians = (of: (round: (typeof measured)[number]) => Load): Load => ({
+    perSecond: median(measured.map((round) => of(round).perSecond)),
+    p99: median(measured.map((round) => of(round).p99)),
   })
-  const [one, other] = [medians("ours"), medians("bare")]
   return {
-    ours: one,
-    bare: other,
-    ratio: { perSecond: one.perSecond / other.perSecond, p99: one.p99 / other.p99 },
+    ours: medians((round) => round.ours),
+    bare: medians((round) => round.bare),
+    ratio: medians((round) => ({
+      perSecond: round.ours.perSecond / round.bare.perSecond,
+      p99: round.ours.p99 / round.bare.p99,
+    })),
   }
 }
 
