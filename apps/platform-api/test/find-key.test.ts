@@ -29,7 +29,7 @@ const scripted = () => {
 const key = () => mintKey("ak", randomBytes)
 const hash = (text: string) => hashKey(text).toString("hex")
 const turns = async () => {
-  for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate)
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
 }
 
 test("keys asked for while one query is under way are found by the next, each by its own hash", async () => {

@@ -34,6 +34,7 @@ const statement = `
 
 // A query that takes longer than this holds nobody up: its connection may be dead.
 const patienceMs = 50
+const mostTurns = 4
 
 /**
  * Finds keys by their hash. One query is under way at a time, and all keys that are asked for meanwhile are found by the
@@ -50,8 +51,13 @@ export const createKeyFinder = (database: Database, ms: number): FindKey => {
   const find = async (): Promise<ReadonlyMap<string, FoundKey>> => {
     const queries = database.within(ms)
     await settled(underWay, patienceMs)
-    // The answers to the last query bring new requests: they are read in this turn of the event loop.
-    await new Promise(setImmediate)
+    // The answers to the last query bring new requests: as long as a turn of the event loop brings more, it is worth one
+    // more turn.
+    let before = 0
+    for (let turn = 0; turn < mostTurns && asked.size > before; turn++) {
+      before = asked.size
+      await new Promise(setImmediate)
+    }
     const hashes = [...asked].map((hash) => `"\\\\x${hash}"`).join(",")
     asked = new Set()
     next = undefined
