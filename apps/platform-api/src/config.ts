@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url"
-import { cidrs, ConfigError, integer, loadConfig, oneOf, secret, text, url } from "@svc/config"
+import { cidrs, integer, loadConfig, oneOf, readBoth, secret, text, url } from "@svc/config"
 import { readGivenKeys } from "./signing-keys.ts"
 
 const appFolder = fileURLToPath(new URL("..", import.meta.url))
@@ -42,14 +42,10 @@ export type Settings = ReturnType<typeof readSettings>
 
 /** What the service itself needs: the settings, and the signing keys that are given. Throws ConfigError with every problem. */
 export const readServiceSettings = async (env: Env) => {
-  const problems: string[] = []
-  const collect = (error: unknown): undefined => {
-    if (!(error instanceof ConfigError)) throw error
-    problems.push(...error.problems)
-  }
-  const settings = await Promise.try(() => readSettings(env)).catch(collect)
-  const givenKeys = await readGivenKeys(env).catch(collect)
-  if (settings === undefined || problems.length > 0) throw new ConfigError(problems)
+  const [settings, givenKeys] = await readBoth(
+    () => readSettings(env),
+    () => readGivenKeys(env),
+  )
   return { ...settings, givenKeys }
 }
 

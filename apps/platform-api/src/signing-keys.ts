@@ -1,6 +1,6 @@
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { ConfigError } from "@svc/config"
+import { ConfigError, textOrFile } from "@svc/config"
 import { generateSigningKey, readSigningKeys, type SigningKeys } from "@svc/session-token"
 import type { Settings } from "./config.ts"
 
@@ -34,31 +34,15 @@ const readOrMake = async (path: string): Promise<string> => {
   }
 }
 
-const readKeyFile = (path: string): string => {
-  try {
-    return readFileSync(path, "utf8")
-  } catch {
-    throw new Error("the file cannot be read")
-  }
-}
-
 /** The keys that the environment gives; undefined where one is to be made. Throws ConfigError, which tells no key. */
 export const readGivenKeys = async (
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<SigningKeys | undefined> => {
+  const keys = await textOrFile(env, "SVC_SESSION_SIGNING_KEY", readSigningKeys)
   const given = (name: string): string => env[name]?.trim() ?? ""
-  const key = given("SVC_SESSION_SIGNING_KEY")
-  const file = given("SVC_SESSION_SIGNING_KEY_FILE")
-  if (key === "" && file === "") {
-    if (given("NODE_ENV") !== "production" || given("DATABASE_URL") === "") return undefined
+  if (keys === undefined && given("NODE_ENV") === "production" && given("DATABASE_URL") !== "")
     throw new ConfigError([`SVC_SESSION_SIGNING_KEY: is required in production: ${advice}`])
-  }
-  try {
-    return await readSigningKeys(key === "" ? readKeyFile(file) : key)
-  } catch (error) {
-    const name = key === "" ? "SVC_SESSION_SIGNING_KEY_FILE" : "SVC_SESSION_SIGNING_KEY"
-    throw new ConfigError([`${name}: ${error instanceof Error ? error.message : "cannot be read"}`])
-  }
+  return keys
 }
 
 /** The keys that session tokens are signed with where none are given: made once, and kept in the data folder. */

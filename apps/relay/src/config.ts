@@ -1,6 +1,5 @@
-import { readFile } from "node:fs/promises"
-import { cidrs, ConfigError, flag, integer, list, loadConfig, oneOf, secret, text, url } from "@svc/config"
-import { type KeySource, staticKeys } from "@svc/session-token"
+import { cidrs, flag, integer, list, loadConfig, oneOf, readBoth, secret, text, textOrFile, url } from "@svc/config"
+import { staticKeys } from "@svc/session-token"
 import { isLoopbackHost } from "./auth.ts"
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -76,36 +75,12 @@ const check = (settings: Settings, unusable: ReadonlySet<string>): string[] => {
   return problems
 }
 
-const readStaticKeys = async (env: Env): Promise<KeySource | undefined> => {
-  const inline = env["SVC_SESSION_PUBLIC_KEY"]?.trim() ?? ""
-  const file = env["SVC_SESSION_PUBLIC_KEY_FILE"]?.trim() ?? ""
-  if (inline === "" && file === "") return undefined
-  const name = inline === "" ? "SVC_SESSION_PUBLIC_KEY_FILE" : "SVC_SESSION_PUBLIC_KEY"
-  let content = inline
-  try {
-    if (inline === "") content = await readFile(file, "utf8")
-  } catch {
-    throw new ConfigError([`${name}: the file cannot be read`])
-  }
-  try {
-    return await staticKeys(content)
-  } catch (error) {
-    throw new ConfigError([`${name}: ${error instanceof Error ? error.message : "cannot be read"}`])
-  }
-}
-
 /** Everything the relay is told from outside, or one ConfigError with all that is wrong. */
 export const readConfig = async (env: Env) => {
-  const problems: string[] = []
-  const collect = (error: unknown): undefined => {
-    if (!(error instanceof ConfigError)) throw error
-    problems.push(...error.problems)
-  }
-  const [settings, publicKeys] = await Promise.all([
-    Promise.try(() => loadConfig(fields, env, check)).catch(collect),
-    readStaticKeys(env).catch(collect),
-  ])
-  if (settings === undefined || problems.length > 0) throw new ConfigError(problems)
+  const [settings, publicKeys] = await readBoth(
+    () => loadConfig(fields, env, check),
+    () => textOrFile(env, "SVC_SESSION_PUBLIC_KEY", staticKeys),
+  )
   const jwksUrl = settings.SVC_SESSION_JWKS_URL
   return {
     host: settings.HOST,

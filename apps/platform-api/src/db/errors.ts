@@ -23,7 +23,8 @@ const connection = /^(E[A-Z]+|CONNECT_TIMEOUT|CONNECTION_[A-Z]+)$/
 // What the operator needs: which address, role or setting it is. It stands on one line, and holds no password.
 const tell = (error: unknown, code: string): string => {
   const text = error instanceof Error ? error.message.replace(/\s+/g, " ").trim() : ""
-  return `the database can't be used: ${text === "" || text.includes(code) ? text || code : `${text} (${code})`}`
+  const what = text.includes(code) ? text : `${text} (${code})`
+  return `the database can't be used: ${what.trim()}`
 }
 
 /**

@@ -11,7 +11,9 @@ export type Answer = {
   readonly gzip: () => Bytes
 }
 
-const tagOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("base64url").slice(0, 27)
+/** Names some content: what an ETag is made of. */
+export const tagOf = (content: string | Uint8Array): string =>
+  createHash("sha256").update(content).digest("base64url").slice(0, 27)
 
 const etagsOf = (tag: string): Answer["etags"] => ({ identity: `"${tag}"`, gzip: `"${tag}-gzip"` })
 

@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, expect, test } from "vitest"
+import { ConfigError, readBoth, textOrFile } from "./index.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "svc-config-"))
+const file = join(folder, "text")
+writeFileSync(file, "from the file")
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const upper = (text: string) => Promise.resolve(text.toUpperCase())
+
+test.each([
+  [{}, undefined],
+  [{ KEY: " ", KEY_FILE: "" }, undefined],
+  [{ KEY: " text " }, "TEXT"],
+  [{ KEY_FILE: ` ${file} ` }, "FROM THE FILE"],
+  [{ KEY: "text", KEY_FILE: file }, "TEXT"],
+])("of %j a text is read as %j", async (env, read) => {
+  expect(await textOrFile(env, "KEY", upper)).toBe(read)
+})
+
+test("what can't be read names the variable that it comes from", async () => {
+  const fail = () => Promise.reject(new Error("must be better"))
+  const problems = (env: Record<string, string>) =>
+    textOrFile(env, "KEY", fail).catch((error: unknown) => error instanceof ConfigError && error.problems)
+  expect(await problems({ KEY: "a" })).toEqual(["KEY: must be better"])
+  expect(await problems({ KEY_FILE: file })).toEqual(["KEY_FILE: must be better"])
+  expect(await problems({ KEY_FILE: join(folder, "none") })).toEqual(["KEY_FILE: the file cannot be read"])
+})
+
+test("the problems of two readings are told together; another error stays what it is", async () => {
+  const refuse = (problem: string) => () => Promise.reject(new ConfigError([problem]))
+  expect(await readBoth(() => 1, upper.bind(undefined, "b"))).toEqual([1, "B"])
+  await expect(readBoth(refuse("a"), refuse("b"))).rejects.toMatchObject({ problems: ["a", "b"] })
+  await expect(readBoth(() => 1, refuse("b"))).rejects.toMatchObject({ problems: ["b"] })
+  await expect(readBoth(refuse("a"), () => Promise.reject(new TypeError("bug")))).rejects.toThrow(TypeError)
+})

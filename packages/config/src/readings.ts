@@ -1,0 +1,37 @@
+import { readFile } from "node:fs/promises"
+import { ConfigError } from "./load-config.ts"
+
+/**
+ * Reads a text from a variable, or from the file that `<name>_FILE` names; undefined where neither is set. Throws
+ * ConfigError with the variable at fault.
+ * @param read makes something of the text; the message of what it throws is told, and must hold nothing of the text
+ */
+export const textOrFile = async <T>(
+  env: Readonly<Record<string, string | undefined>>,
+  name: string,
+  read: (text: string) => Promise<T>,
+): Promise<T | undefined> => {
+  const inline = env[name]?.trim() ?? ""
+  const file = env[`${name}_FILE`]?.trim() ?? ""
+  if (inline === "" && file === "") return undefined
+  const variable = inline === "" ? `${name}_FILE` : name
+  const content = inline === "" ? await readFile(file, "utf8").catch(() => undefined) : inline
+  if (content === undefined) throw new ConfigError([`${variable}: the file cannot be read`])
+  try {
+    return await read(content)
+  } catch (error) {
+    throw new ConfigError([`${variable}: ${error instanceof Error ? error.message : "cannot be read"}`])
+  }
+}
+
+/** Waits for both; throws one ConfigError with the problems of both, the first's first. */
+export const readBoth = async <A, B>(first: () => A | Promise<A>, second: () => B | Promise<B>): Promise<[A, B]> => {
+  const both = [Promise.try(first), Promise.try(second)] as const
+  const problems = (await Promise.allSettled(both)).flatMap((result) => {
+    if (result.status === "fulfilled") return []
+    if (!(result.reason instanceof ConfigError)) throw result.reason
+    return result.reason.problems
+  })
+  if (problems.length > 0) throw new ConfigError(problems)
+  return Promise.all(both)
+}
