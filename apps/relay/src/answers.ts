@@ -70,10 +70,11 @@ const status = z.object({
   err: z.unknown(),
 })
 
-const statuses = z.object({ value: z.array(z.unknown()).min(1) })
+const statuses = z.object({ context, value: z.array(z.unknown()).min(1) })
 
 export const readSignatureStatus = (result: unknown) => {
-  const [first] = statuses.parse(result).value
-  if (first === null) return { status: null }
-  return { status: status.refine(({ err }) => err !== undefined && isShallow(err)).parse(first) }
+  const { context: at, value } = statuses.parse(result)
+  const [first] = value
+  if (first === null) return { status: null, contextSlot: at.slot }
+  return { status: status.refine(({ err }) => err !== undefined && isShallow(err)).parse(first), contextSlot: at.slot }
 }

@@ -89,6 +89,7 @@ export const signatureStatusResponse = z.object({
     })
     .nullable()
     .meta({ description: "null when the provider has not seen the signature." }),
+  contextSlot: u64.meta({ description: "The slot up to which the provider looked." }),
 })
 
 export const sendResponse = z.object({

@@ -125,7 +125,7 @@ test("simulate: what the provider leaves out is null, and a body of 2 MiB is tak
   expect(await relay.post("simulate", { transaction: wire })).toMatchObject({ status: 502 })
 })
 
-test("signature-status: null only for a null, u64 strings, and null confirmations mean rooted", async () => {
+test("signature-status: null only for a null, u64 strings, null confirmations mean rooted, and how far was looked", async () => {
   for (const [value, status] of [
     ["[null]", null],
     [
@@ -143,9 +143,10 @@ test("signature-status: null only for a null, u64 strings, and null confirmation
     ],
   ] as const) {
     rpc.requests.length = 0
-    rpc.script((r) => result(r, `{"context":{"slot":1},"value":${value}}`))
+    rpc.script((r) => result(r, `{"context":{"slot":${max}},"value":${value}}`))
     expect((await relay.post("signature-status", { signature, searchTransactionHistory: true })).body).toEqual({
       status,
+      contextSlot: max,
     })
     expect(rpc.requests[0]?.method).toBe("getSignatureStatuses")
     expect(rpc.requests[0]?.params).toEqual([[signature], { searchTransactionHistory: true }])
@@ -196,12 +197,14 @@ const malformed: Record<string, readonly string[]> = {
   "signature-status": [
     "null",
     '{"context":{"slot":1}}',
-    '{"value":[]}',
-    '{"value":{}}',
-    '{"value":[1]}',
-    '{"value":[{"slot":1,"confirmationStatus":"finalized","err":null}]}',
-    '{"value":[{"slot":1,"confirmations":null,"confirmationStatus":"finalized"}]}',
-    '{"value":[{"slot":"1","confirmations":null,"confirmationStatus":"finalized","err":null}]}',
+    '{"context":{"slot":1},"value":[]}',
+    '{"context":{"slot":1},"value":{}}',
+    '{"context":{"slot":1},"value":[1]}',
+    '{"context":{"slot":1},"value":[{"slot":1,"confirmationStatus":"finalized","err":null}]}',
+    '{"context":{"slot":1},"value":[{"slot":1,"confirmations":null,"confirmationStatus":"finalized"}]}',
+    '{"context":{"slot":1},"value":[{"slot":"1","confirmations":null,"confirmationStatus":"finalized","err":null}]}',
+    '{"value":[null]}',
+    '{"context":{},"value":[null]}',
   ],
 }
 
