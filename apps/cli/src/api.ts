@@ -24,7 +24,8 @@ export const failureOf = (answer: Answer, url: string): CliError => {
     return new CliError(code, message, { next: `Try again in ${retryAfter} s` })
   }
   const request = answer.status >= 500 ? textOf(body, "request_id") : ""
-  return new CliError(code, request === "" ? message : `${message} (request ${request})`)
+  const hint = textOf(isObject(inner) ? inner : body, "hint")
+  return new CliError(code, request === "" ? message : `${message} (request ${request})`, hint === "" ? {} : { hint })
 }
 
 /** One call that is answered with success, else the API's error as it is. */
@@ -57,7 +58,15 @@ const nextQuery = (link: string): string | undefined => {
   return query === undefined || query === "" ? undefined : query
 }
 
-/** All pages of a list, one after the other. */
+// More than any list of the service holds: a server whose list never ends must not fill the memory.
+const listLimit = { pages: 1000, bytes: 128 * 1024 * 1024 }
+
+const strange = (api: Api, path: string, what: string): CliError =>
+  new CliError("unexpected-answer", `${api.url} answered ${path} with ${what}.`, {
+    next: "Check that this is the URL of the right service",
+  })
+
+/** All pages of a list, one after the other; refuses one of over 1,000 pages or 128 MiB. */
 export const readPages = async (
   api: Api,
   path: string,
@@ -66,16 +75,16 @@ export const readPages = async (
 ): Promise<unknown[]> => {
   const items: unknown[] = []
   const seen = new Set<string>()
+  let bytes = 0
   for (let next: string | undefined = query; next !== undefined && !seen.has(next);) {
+    if (seen.size === listLimit.pages) throw strange(api, path, `a list of more than ${listLimit.pages} pages`)
     seen.add(next)
     const answer: Answer = await callApi(api, `${path}?${next}`)
+    bytes += answer.bytes.byteLength
+    if (bytes > listLimit.bytes) throw strange(api, path, `a list of more than ${listLimit.bytes / 1024 / 1024} MiB`)
     const page = jsonOf(answer, api.url)
-    if (!Array.isArray(page)) {
-      throw new CliError("unexpected-answer", `${api.url} answered ${path} with something that is not a list.`, {
-        next: "Check that this is the URL of the right service",
-      })
-    }
-    items.push(...page)
+    if (!Array.isArray(page)) throw strange(api, path, "something that is not a list")
+    for (const item of page) items.push(item)
     onPage(items.length, answer.headers)
     next = nextQuery(String(answer.headers["link"] ?? ""))
   }

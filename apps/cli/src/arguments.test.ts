@@ -3,6 +3,7 @@ import { expect, test } from "vitest"
 import { readArguments, wantsJson } from "./arguments.ts"
 import { commands } from "./commands.ts"
 import { CliError } from "./errors.ts"
+import { helpText } from "./help.ts"
 import { commonOptions, isOptionName, optionTable } from "./options.ts"
 
 const words = fc.constantFrom(
@@ -41,6 +42,15 @@ test("any arguments whatever are a call that fits its command, a question for he
       }
     }),
   )
+})
+
+test("of two commands that begin with the same words the one that more words name is run and explained", () => {
+  const [first, ...rest] = commands
+  if (first === undefined) throw new Error("no command")
+  const nested = [{ ...first, name: "keys" }, ...rest]
+  expect(readArguments(["keys", "list"], nested)).toMatchObject({ kind: "run", command: { name: "keys list" } })
+  expect(readArguments(["keys", "other"], nested)).toMatchObject({ kind: "run", command: { name: "keys" } })
+  expect(helpText(["keys", "list"], nested)).toMatch(/^svc keys list:/)
 })
 
 test("options mean the same wherever among the words they stand", () => {

@@ -41,8 +41,14 @@ const unknownCommand = (words: readonly string[], commands: readonly Command[]):
   return usageError(`There is no command svc ${words[0] ?? ""}. Did you mean svc ${near}?`)
 }
 
-const findCommand = (words: readonly string[], commands: readonly Command[]): Command | undefined =>
-  commands.find(({ name }) => name.split(" ").every((word, index) => words[index] === word))
+/** The command that the first words name; of `keys` and `keys list` the longer one. */
+export const findCommand = (words: readonly string[], commands: readonly Command[]): Command | undefined =>
+  commands
+    .filter(({ name }) => name.split(" ").every((word, index) => words[index] === word))
+    .reduce<Command | undefined>(
+      (best, next) => ((best?.name.length ?? 0) >= next.name.length ? best : next),
+      undefined,
+    )
 
 const readOptions = (tokens: ReturnType<typeof tokensOf>, allowed: ReadonlySet<OptionName>, command: string) => {
   const options: Record<string, string> = {}

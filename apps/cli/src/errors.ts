@@ -40,6 +40,8 @@ const nextSteps: Readonly<Record<string, string>> = {
 type ErrorOptions = {
   /** Replaces the row of the table. */
   readonly next?: string
+  /** What the service itself advises, for a code that the table does not have. */
+  readonly hint?: string
   /** Members beside `error` and `code` in the JSON answer. */
   readonly extra?: Readonly<Record<string, unknown>>
   /** What a person must get on the standard output all the same. */
@@ -53,11 +55,11 @@ export class CliError extends Error {
   readonly extra: Readonly<Record<string, unknown>>
   readonly rescued: string | undefined
 
-  constructor(code: string, message: string, { next, extra = {}, rescued }: ErrorOptions = {}) {
+  constructor(code: string, message: string, { next, hint, extra = {}, rescued }: ErrorOptions = {}) {
     super(message)
     this.name = "CliError"
     this.code = code
-    this.next = next ?? nextSteps[code]
+    this.next = next ?? nextSteps[code] ?? hint
     this.extra = extra
     this.rescued = rescued
   }

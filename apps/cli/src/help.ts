@@ -1,3 +1,4 @@
+import { findCommand } from "./arguments.ts"
 import type { Command } from "./commands.ts"
 import { commonOptions, optionOf, type OptionName } from "./options.ts"
 
@@ -42,8 +43,7 @@ const overview = (commands: readonly Command[]): string =>
 
 /** The help on what the words name: one command, a group, or all. */
 export const helpText = (words: readonly string[], commands: readonly Command[]): string => {
-  const typed = words.join(" ")
-  const one = commands.find(({ name }) => typed === name || typed.startsWith(`${name} `))
+  const one = findCommand(words, commands)
   if (one !== undefined) return commandHelp(one)
   const group = words[0] === undefined ? [] : commands.filter(({ name }) => name.startsWith(`${words[0]} `))
   return group.length > 0 ? `Commands:\n${listing(group)}` : overview(commands)

@@ -24,7 +24,7 @@ export type Service = {
 }
 
 const usualTimeLimitMs = 30_000
-const sizeLimit = 64 * 1024 * 1024
+const sizeLimit = 32 * 1024 * 1024
 
 const reasonOf = (error: unknown): string => {
   // Tried on several addresses, one error holds one for each.

@@ -63,6 +63,9 @@ const contextOf = (
   }
 }
 
+// A server's message may be of any length.
+const longestMessage = 4000
+
 const failure = (error: unknown): CliError =>
   error instanceof CliError
     ? error
@@ -88,7 +91,8 @@ export const run = async (surroundings: Surroundings): Promise<0 | 1 | 2> => {
     return 0
   } catch (thrown) {
     const { code, message, next = help, extra, rescued } = failure(thrown)
-    const error = withoutKeys(plain(`${message}${/[.!?)]$/.test(message) ? "" : "."} ${next}`))
+    const said = message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message
+    const error = withoutKeys(plain(`${said}${/[.!?)…]$/.test(said) ? "" : "."} ${next}`))
     stderr.write(`svc: ${error} (${plain(code)})\n`)
     if (json) stdout.write(`${jsonText({ error, code, ...extra }, stdout.isTTY)}\n`)
     else if (rescued !== undefined) stdout.write(`${rescued}\n`)

@@ -17,6 +17,10 @@ export const plainLines = (text: string): string =>
     .replaceAll(/(?![\n\t])\p{Cc}/gu, "")
     .replaceAll(reordering, "")
 
+// A column is as wide as its widest cell on every line.
+const widest = 1000
+const cellOf = (text: string): string => (text.length > widest ? `${plain(text.slice(0, widest))}…` : plain(text))
+
 const widthOf = (text: string): number => Array.from(text).length
 
 /** Rows below a heading, in columns two spaces apart. */
@@ -25,9 +29,9 @@ export const table = (
   rows: readonly (readonly string[])[],
   bold: (text: string) => string,
 ): string => {
-  const cells = [heading, ...rows.map((row) => row.map(plain))]
+  const cells = [heading, ...rows.map((row) => row.map(cellOf))]
   const widths = heading.map((_, column) =>
-    cells.reduce((widest, row) => Math.max(widest, widthOf(row[column] ?? "")), 0),
+    cells.reduce((width, row) => Math.max(width, widthOf(row[column] ?? "")), 0),
   )
   const lines = cells.map((row) =>
     row

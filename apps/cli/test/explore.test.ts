@@ -158,6 +158,56 @@ test("a registry whose links go round in a circle ends", async () => {
   await circle.close()
 })
 
+test("a registry without an end is refused, with a reason, after a bounded number of pages", async () => {
+  let page = 0
+  const endless = await startServer(() => ({
+    body: [],
+    headers: { link: `</api/registry?p=${++page}>; rel="next"` },
+  }))
+  const ended = await tool.svc(["explore", "--json", "--api-url", endless.url])
+  expect(ended.code).toBe(1)
+  expect(json(ended)).toMatchObject({ code: "unexpected-answer", error: expect.stringContaining("1000 pages") })
+  expect(endless.received.length).toBe(1000)
+  await endless.close()
+})
+
+test("400,000 stacks on one page are read", async () => {
+  const many = await startServer(() => ({
+    body: JSON.stringify(Array.from({ length: 400_000 }, () => ({ name: "a" }))),
+  }))
+  const ended = await tool.svc(["explore", "--json", "--api-url", many.url])
+  expect(ended.stderr).toBe("")
+  expect(ended.code).toBe(0)
+  await many.close()
+})
+
+test("a name of 30 MB is cut off in a table and offered to nobody, in the memory of a small machine", async () => {
+  const name = "a".repeat(30 * 1024 * 1024)
+  const long = await startServer(({ target }) =>
+    target.startsWith("/api/registry?")
+      ? { body: [stackOf("short"), { ...stackOf("long"), name }] }
+      : { status: 404, body: { code: "stack-not-found", error: "No such stack." } },
+  )
+  const env = { SVC_API_URL: long.url, NODE_OPTIONS: "--max-old-space-size=300" }
+  const listed = await tool.svc(["explore"], { env })
+  expect(listed).toMatchObject({ code: 0, stderr: "" })
+  expect(listed.stdout.length).toBeLessThan(10_000)
+  const missed = await tool.svc(["explore", "other"], { env })
+  expect(missed.code).toBe(1)
+  expect(missed.stderr).toMatch(/Nearest: short\. Next: svc explore short \(stack-not-found\)/)
+  await long.close()
+})
+
+test("an error's own hint is the next step where the tool knows no better one", async () => {
+  const server = await startServer(() => ({
+    status: 400,
+    body: { code: "brand-new", error: "Something new.", hint: "Do this." },
+  }))
+  const ended = await tool.svc(["explore"], { env: { SVC_API_URL: server.url } })
+  expect(ended.stderr).toBe("svc: Something new. Do this. (brand-new)\n")
+  await server.close()
+})
+
 test("a key that the registry ignores is named on the standard error, the answer stays what it is", async () => {
   const server = await startServer(() => ({ body: [], headers: { "x-auth-ignored": "expired-api-key" } }))
   const env = { SVC_API_URL: server.url, SVC_API_KEY: "svc_ak_expired" }
