@@ -24,10 +24,10 @@ let requests = 0
 const requestId = () => `${start}-${(++requests).toString(36)}`
 
 const chooseAuth = (config: Config, log: Logger): HttpAuthPlugin => {
-  const onFailure = (reason: string) => log.warn({ reason }, "the session keys could not be fetched")
+  const onProblem = (reason: string) => log.warn({ reason }, "the session keys could not be read from their URL")
   const keys =
     config.publicKeys ??
-    (config.jwksUrl === undefined ? undefined : remoteKeys({ url: config.jwksUrl, fetch, now, onFailure }))
+    (config.jwksUrl === undefined ? undefined : remoteKeys({ url: config.jwksUrl, fetch, now, onProblem }))
   if (keys !== undefined) {
     const { issuer, audiences } = config
     return createSignedSessionAuthPlugin(createVerifier({ keys, issuer, audiences, now: wallClock }))

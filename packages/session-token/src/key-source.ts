@@ -2,28 +2,36 @@ import { type CryptoKey, exportJWK, importJWK, importSPKI, type JWK } from "jose
 import { KeysUnavailableError } from "./errors.ts"
 import { publicJwk } from "./sign.ts"
 
-type KeySet = ReadonlyMap<string, CryptoKey>
+/** Verification keys by their id. */
+export type KeySet = ReadonlyMap<string, CryptoKey>
 
 /** Where a verifier has its keys from. */
 export type KeySource = {
-  /** The key of this id, undefined when there is none. Throws KeysUnavailableError when no key was ever had. */
-  readonly find: (kid: string) => Promise<CryptoKey | undefined>
-  /** Another value whenever the keys have changed or may be out of date: what was verified before counts no more. */
-  readonly generation: () => number
+  /** The keys: the same object until they change, undefined while none was ever had. */
+  readonly current: () => KeySet | undefined
+  /** The keys, looked up anew if the current ones lack this id. Throws KeysUnavailableError when none was ever had. */
+  readonly knowing: (kid: string) => Promise<KeySet>
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
 
-const importSet = async (value: unknown): Promise<KeySet> => {
-  const listed = isRecord(value) && Array.isArray(value["keys"]) ? value["keys"] : [value]
+const listed = (value: unknown): readonly unknown[] =>
+  isRecord(value) && Array.isArray(value["keys"]) ? value["keys"] : [value]
+
+/** @param onMalformed what becomes of a key that can't be read */
+const importSet = async (value: unknown, onMalformed: (index: number) => void): Promise<KeySet> => {
   const set = new Map<string, CryptoKey>()
-  for (const entry of listed) {
+  for (const [index, entry] of listed(value).entries()) {
     const jwk: JWK | undefined = isRecord(entry) ? { ...entry } : undefined
     // Other kinds of keys may stand in the same set; they verify nothing here.
     if (jwk?.kty !== "OKP" || jwk.crv !== "Ed25519" || (jwk.use ?? "sig") !== "sig") continue
-    const bare = await publicJwk(jwk)
-    const key = await importJWK({ kty: bare.kty, crv: bare.crv, x: bare.x }, "EdDSA")
-    if (!(key instanceof Uint8Array)) set.set(typeof jwk.kid === "string" ? jwk.kid : bare.kid, key)
+    try {
+      const bare = await publicJwk(jwk)
+      const key = await importJWK({ kty: bare.kty, crv: bare.crv, x: bare.x }, "EdDSA")
+      if (!(key instanceof Uint8Array)) set.set(typeof jwk.kid === "string" ? jwk.kid : bare.kid, key)
+    } catch {
+      onMalformed(index)
+    }
   }
   if (set.size === 0) throw new Error("no Ed25519 public key")
   return set
@@ -37,11 +45,13 @@ export const staticKeys = async (text: string): Promise<KeySource> => {
     const value: unknown = trimmed.startsWith("-----BEGIN")
       ? await exportJWK(await importSPKI(trimmed, "EdDSA", { extractable: true }))
       : JSON.parse(trimmed)
-    set = await importSet(value)
+    set = await importSet(value, () => {
+      throw new Error("malformed")
+    })
   } catch {
     throw new Error("the public key must be an Ed25519 key: an SPKI PEM, a JWK, or a JWK set")
   }
-  return { find: async (kid) => set.get(kid), generation: () => 0 }
+  return { current: () => set, knowing: async () => set }
 }
 
 const freshMs = 300_000
@@ -51,60 +61,72 @@ const firstRetryMs = 1_000
 const maxBytes = 65_536
 
 /**
- * Keys from a JWK set's URL: kept 5 minutes, fetched one at a time under a time limit, refetched for an unknown id at most
- * every 10 s; while the URL is down the last good set is used.
+ * Keys from a JWK set's URL: fetched at once, then every 5 minutes; each second until the first are there, each 10 s while
+ * the URL is down. The last good set serves all the while: only an unknown id waits, for a fetch that it asks for at most
+ * every 10 s, one at a time under a time limit. A malformed key is left out of the set.
  * @param now a monotonic clock, in milliseconds
- * @param onFailure told why a fetch failed
+ * @param onProblem told why a fetch failed, or which key was left out
  */
 export const remoteKeys = ({
   url,
   fetch,
   now,
-  onFailure = () => {},
+  onProblem = () => {},
 }: {
   readonly url: string
-  readonly fetch: typeof globalThis.fetch
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>
   readonly now: () => number
-  readonly onFailure?: (reason: string) => void
+  readonly onProblem?: (reason: string) => void
 }): KeySource => {
   let set: KeySet | undefined
-  let fingerprint = ""
-  let generation = 0
-  let fetchedAt = -Infinity
+  let text: string | undefined
   let triedAt = -Infinity
   let running: Promise<void> | undefined
+  let timer: NodeJS.Timeout | undefined
 
-  const load = async (): Promise<void> => {
+  const fetchText = async (): Promise<string> => {
+    const response = await fetch(url, {
+      headers: { accept: "application/json", "cache-control": "no-cache" },
+      redirect: "error",
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    if (!response.ok) throw new Error(`status ${response.status}`)
+    return readText(response)
+  }
+
+  /** Resolves to how long the next fetch can wait. */
+  const load = async (): Promise<number> => {
     triedAt = now()
     try {
-      const response = await fetch(url, {
-        headers: { accept: "application/json", "cache-control": "no-cache" },
-        redirect: "error",
-        signal: AbortSignal.timeout(timeoutMs),
-      })
-      if (!response.ok) throw new Error(`status ${response.status}`)
-      const text = await readText(response)
-      set = await importSet(JSON.parse(text))
-      if (text !== fingerprint) generation++
-      fingerprint = text
-      fetchedAt = now()
+      const fetched = await fetchText()
+      if (fetched !== text) {
+        set = await importSet(JSON.parse(fetched), (index) => onProblem(`the key at keys[${index}] is malformed`))
+        text = fetched
+      }
+      return freshMs
     } catch (error) {
-      onFailure(error instanceof Error ? error.message : String(error))
+      onProblem(error instanceof Error ? error.message : String(error))
+      return set === undefined ? firstRetryMs : refetchMs
     }
   }
-  const refresh = (): Promise<void> => (running ??= load().finally(() => (running = undefined)))
-  const stale = () => now() - fetchedAt >= freshMs
+
+  const loadAndWait = async (): Promise<void> => {
+    const waitMs = await load()
+    running = undefined
+    clearTimeout(timer)
+    timer = setTimeout(() => void refresh(), waitMs).unref()
+  }
+  const refresh = (): Promise<void> => (running ??= loadAndWait())
+  void refresh()
 
   return {
-    find: async (kid) => {
-      if (set === undefined) {
-        if (now() - triedAt >= firstRetryMs || running !== undefined) await refresh()
-        if (set === undefined) throw new KeysUnavailableError("no verification key could be fetched yet")
-      } else if ((stale() || !set.has(kid)) && (now() - triedAt >= refetchMs || running !== undefined)) await refresh()
-      return set.get(kid)
+    current: () => set,
+    knowing: async (kid) => {
+      const pauseMs = set === undefined ? firstRetryMs : refetchMs
+      if (set?.has(kid) !== true && (running !== undefined || now() - triedAt >= pauseMs)) await refresh()
+      if (set === undefined) throw new KeysUnavailableError("no verification key could be fetched yet")
+      return set
     },
-    // Half a step ahead while stale: what is cached is then asked for again, and that asking refreshes the set.
-    generation: () => (stale() && now() - triedAt >= refetchMs ? generation + 0.5 : generation),
   }
 }
 

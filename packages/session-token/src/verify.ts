@@ -1,7 +1,7 @@
 import { compactVerify, decodeProtectedHeader, errors as joseErrors } from "jose"
 import { type SessionClaims, sessionClaims } from "./claims.ts"
 import { TokenError } from "./errors.ts"
-import type { KeySource } from "./key-source.ts"
+import type { KeySet, KeySource } from "./key-source.ts"
 
 export type Verifier = {
   /**
@@ -76,7 +76,7 @@ export const createVerifier = ({
   readonly now: () => number
   readonly cacheSize?: number
 }): Verifier => {
-  const verified = new Map<string, { readonly claims: SessionClaims; readonly generation: number }>()
+  const verified = new Map<string, { readonly claims: SessionClaims; readonly set: KeySet }>()
 
   const checkTime = ({ iat, nbf, exp }: SessionClaims): void => {
     const time = now() / 1000
@@ -93,13 +93,12 @@ export const createVerifier = ({
 
   const checkSignature = async (token: string) => {
     const kid = keyId(token)
-    const key = await keys.find(kid)
-    // Of the set that the key is from: another one may come while the signature is checked.
-    const generation = keys.generation()
+    const set = await keys.knowing(kid)
+    const key = set.get(kid)
     if (key === undefined) throw new TokenError("token-key-not-found", "The token's key is not known here.")
     try {
       const { payload } = await compactVerify(token, key, { algorithms: ["EdDSA"] })
-      return { claims: readClaims(payload), generation }
+      return { claims: readClaims(payload), set }
     } catch (error) {
       if (error instanceof TokenError) throw error
       if (error instanceof joseErrors.JWSSignatureVerificationFailed) {
@@ -109,31 +108,31 @@ export const createVerifier = ({
     }
   }
 
-  const remember = (token: string, claims: SessionClaims, generation: number): void => {
+  const remember = (token: string, claims: SessionClaims, set: KeySet): void => {
     if (verified.size >= cacheSize) {
       const oldest = verified.keys().next()
       if (oldest.done !== true) verified.delete(oldest.value)
     }
-    verified.set(token, { claims, generation })
+    verified.set(token, { claims, set })
   }
 
   return {
     verify: async (token, origin) => {
       const known = verified.get(token)
-      if (known !== undefined && known.generation === keys.generation()) {
+      if (known !== undefined && known.set === keys.current()) {
         checkTime(known.claims)
         checkOrigin(known.claims, origin)
         return known.claims
       }
       verified.delete(token)
-      const { claims, generation } = await checkSignature(token)
+      const { claims, set } = await checkSignature(token)
       if (claims.iss !== issuer) throw new TokenError("token-invalid-issuer", "The token is from another issuer.")
       if (!audiences.includes(claims.aud)) {
         throw new TokenError("token-invalid-audience", "The token is for another audience.")
       }
       checkTime(claims)
       checkOrigin(claims, origin)
-      remember(token, claims, generation)
+      remember(token, claims, set)
       return claims
     },
   }

@@ -1,0 +1,157 @@
+import { createServer } from "node:http"
+import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import {
+  createVerifier,
+  generateSigningKey,
+  KeysUnavailableError,
+  publicJwks,
+  readSigningKeys,
+  remoteKeys,
+  signSessionToken,
+  TokenError,
+} from "./index.ts"
+
+const start = 1_800_000_000
+const keys = await readSigningKeys(await generateSigningKey())
+const other = await readSigningKeys(await generateSigningKey())
+const one = JSON.stringify(publicJwks(keys))
+const both = JSON.stringify({ keys: [...publicJwks(keys).keys, ...publicJwks(other).keys] })
+
+const mint = async (signer = keys): Promise<string> => {
+  const claims = {
+    iss: "svc-platform",
+    sub: "agent:agt_0123456789",
+    aud: "transfers",
+    jti: "0b0c5b0e-6b0f-4c39-9d2c-2f6f4f9a3c55",
+    scope: "read",
+    key_class: "secret",
+    metering_key: "key:7",
+  } as const
+  return (await signSessionToken(signer, claims, start)).token
+}
+
+// The timers of the code under test, and its clock; sockets keep their own.
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }))
+const closers: (() => void)[] = []
+afterEach(() => {
+  for (const close of closers.splice(0)) close()
+  vi.useRealTimers()
+})
+
+/** A key set's server, and a verifier whose keys come from it. */
+const startVerifier = async (body = one) => {
+  const state = { status: 200, body, hangs: false, requests: 0 }
+  const server = createServer((_, response) => {
+    state.requests++
+    if (!state.hangs) response.writeHead(state.status, { "content-type": "application/json" }).end(state.body)
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const address = server.address()
+  const url = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}/jwks.json`
+  const problems: string[] = []
+  const source = remoteKeys({
+    url,
+    fetch,
+    now: () => performance.now(),
+    onProblem: (reason) => problems.push(reason),
+  })
+  closers.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const verifier = createVerifier({
+    keys: source,
+    issuer: "svc-platform",
+    audiences: ["transfers"],
+    now: () => start * 1000,
+  })
+  const codeOf = async (token: string): Promise<string> => {
+    try {
+      await verifier.verify(token, undefined)
+    } catch (error) {
+      if (error instanceof TokenError) return error.code
+      if (error instanceof KeysUnavailableError) return "no keys"
+      throw error
+    }
+    return "accepted"
+  }
+  return { state, source, problems, codeOf }
+}
+
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
+
+test("keys are there before the first token, fetched once for all who wait, and again after 5 minutes", async () => {
+  const { state, source, codeOf } = await startVerifier()
+  await vi.waitFor(() => expect(source.current()?.size).toBe(1))
+  const token = await mint()
+  expect(await Promise.all(Array.from({ length: 20 }, () => codeOf(token)))).toEqual(Array(20).fill("accepted"))
+  await pass(298_000)
+  expect(state.requests).toBe(1)
+  await pass(2_000)
+  await vi.waitFor(() => expect(state.requests).toBe(2))
+})
+
+test("until the first keys are there they are fetched again each second, asked for or not", async () => {
+  const { state, source, problems, codeOf } = await startVerifier("")
+  for (const [index, body] of ['{"keys":[]}', "no json", JSON.stringify("x".repeat(70_000)), one].entries()) {
+    await vi.waitFor(() => expect(problems).toHaveLength(index + 1))
+    expect(source.current()).toBeUndefined()
+    expect(await codeOf(await mint())).toBe("no keys")
+    state.body = body
+    await pass(1_000)
+  }
+  await vi.waitFor(() => expect(source.current()?.size).toBe(1))
+  expect(state.requests).toBe(5)
+  expect(await codeOf(await mint())).toBe("accepted")
+})
+
+test("while the URL is down or hangs, known keys serve without waiting for it", async () => {
+  const { state, problems, codeOf } = await startVerifier()
+  const token = await mint()
+  expect(await codeOf(token)).toBe("accepted")
+  state.status = 503
+  await pass(300_000)
+  await vi.waitFor(() => expect(problems).toEqual(["status 503"]))
+  state.hangs = true
+  await pass(10_000)
+  await vi.waitFor(() => expect(state.requests).toBe(3))
+  // The third fetch is under way and hangs: neither a remembered token nor a new one waits for its end.
+  expect(await codeOf(token)).toBe("accepted")
+  expect(await codeOf(await mint())).toBe("accepted")
+  expect(problems).toHaveLength(1)
+})
+
+test("an unknown key id asks again at most every 10 s, and a new key is then found", async () => {
+  const { state, codeOf } = await startVerifier()
+  const token = await mint(other)
+  for (let i = 0; i < 5; i++) expect(await codeOf(token)).toBe("token-key-not-found")
+  expect(state.requests).toBe(1)
+  state.body = both
+  await pass(10_000)
+  expect(await codeOf(token)).toBe("accepted")
+  expect(state.requests).toBe(2)
+})
+
+test("a key that was taken out of the set is dropped within 5 minutes, for remembered tokens too", async () => {
+  const { state, source, codeOf } = await startVerifier()
+  const token = await mint()
+  expect(await codeOf(token)).toBe("accepted")
+  const before = source.current()
+  state.body = JSON.stringify(publicJwks(other))
+  await pass(300_000)
+  await vi.waitFor(() => expect(source.current()).not.toBe(before))
+  expect(await codeOf(token)).toBe("token-key-not-found")
+})
+
+test("a malformed key is left out of its set with a warning, once; the others serve", async () => {
+  const bad = { kty: "OKP", crv: "Ed25519", kid: "bad", x: "AAAA" }
+  const { state, problems, codeOf } = await startVerifier(
+    JSON.stringify({ keys: [bad, { ...bad, x: 7 }, null, { kty: "RSA" }, ...publicJwks(keys).keys] }),
+  )
+  expect(await codeOf(await mint())).toBe("accepted")
+  for (const count of [2, 3]) {
+    await pass(300_000)
+    await vi.waitFor(() => expect(state.requests).toBe(count))
+  }
+  expect(problems).toEqual(["the key at keys[0] is malformed", "the key at keys[1] is malformed"])
+})
