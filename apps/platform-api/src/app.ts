@@ -1,5 +1,5 @@
 import { ApiError } from "@svc/errors"
-import { allowedMethods, BodyError, routed } from "@svc/http"
+import { allowedMethods, BodyError } from "@svc/http"
 import { createApi, openApiDocument } from "@svc/openapi"
 import type { AppEnv } from "./auth/guard.ts"
 import { DatabaseUnavailable } from "./db/errors.ts"
@@ -8,7 +8,7 @@ import { agentRoutes } from "./routes/agents.ts"
 import { buildRoutes } from "./routes/builds.ts"
 import { closedRoutes } from "./routes/closed.ts"
 import { deploymentRoutes } from "./routes/deployments.ts"
-import type { Api } from "./routes/endpoint.ts"
+import { type Api, undocumented } from "./routes/endpoint.ts"
 import { healthRoutes } from "./routes/health.ts"
 import { keyRoutes } from "./routes/keys.ts"
 import { registryRoutes } from "./routes/registry.ts"
@@ -98,8 +98,7 @@ export const createApp = (services: Services): Api => {
   healthRoutes(api, services)
   registryRoutes(api, services)
   agentRoutes(api, services)
-  keyRoutes(api, services, { path: "/api/agents/me/keys", policy: "agentAccount", kind: "ak" })
-  keyRoutes(api, services, { path: "/api/auth/keys", policy: "humanKeys", kind: "sk" })
+  keyRoutes(api, services)
   sessionRoutes(api, services)
   specRoutes(api, services)
   buildRoutes(api, services)
@@ -110,11 +109,8 @@ export const createApp = (services: Services): Api => {
   // Made when it is first asked for: the port in it is not known before the service listens.
   let document: string | undefined
   const documentHeaders = { "content-type": "application/json", "cache-control": "public, max-age=300" }
-  api.get(
-    "/openapi.json",
-    routed("/openapi.json", (c) =>
-      c.body((document ??= JSON.stringify(describe(api, services))), 200, documentHeaders),
-    ),
+  undocumented(api, "get", "/openapi.json", (c) =>
+    c.body((document ??= JSON.stringify(describe(api, services))), 200, documentHeaders),
   )
 
   api.notFound((c) => {

@@ -3,22 +3,24 @@ import type { Principal } from "./authenticate.ts"
 
 type Verdict = "allowed" | Extract<ErrorCode, "agent-account-forbidden" | "agent-account-required" | "not-implemented">
 
-type Policy = { readonly publishable: boolean; readonly agent: Verdict; readonly human: Verdict }
+/** Who may call a group of routes, and which limit its requests count against (see `limitOf` in guard.ts). */
+export type Policy = {
+  readonly publishable: boolean
+  readonly agent: Verdict
+  readonly human: Verdict
+  readonly limit: "key" | "sessions"
+}
 
-/** Who may call which group of routes. */
 export const policies = {
-  agentAccount: { publishable: false, agent: "allowed", human: "agent-account-required" },
-  humanKeys: { publishable: false, agent: "agent-account-forbidden", human: "allowed" },
-  ownRecords: { publishable: false, agent: "allowed", human: "allowed" },
-  sessions: { publishable: true, agent: "allowed", human: "allowed" },
-  closed: { publishable: false, agent: "agent-account-forbidden", human: "not-implemented" },
+  agentAccount: { publishable: false, agent: "allowed", human: "agent-account-required", limit: "key" },
+  humanKeys: { publishable: false, agent: "agent-account-forbidden", human: "allowed", limit: "key" },
+  ownRecords: { publishable: false, agent: "allowed", human: "allowed", limit: "key" },
+  sessions: { publishable: true, agent: "allowed", human: "allowed", limit: "sessions" },
+  closed: { publishable: false, agent: "agent-account-forbidden", human: "not-implemented", limit: "key" },
 } as const satisfies Record<string, Policy>
 
-export type PolicyName = keyof typeof policies
-
 /** What is refused to this caller here, if anything: the class of the key counts before the kind of the account. */
-export const refusedBy = (name: PolicyName, principal: Principal): ErrorCode | undefined => {
-  const policy = policies[name]
+export const refusedBy = (policy: Policy, principal: Principal): ErrorCode | undefined => {
   if (principal.keyClass === "publishable" && !policy.publishable) return "secret-key-required"
   const verdict = policy[principal.kind]
   return verdict === "allowed" ? undefined : verdict

@@ -1,7 +1,7 @@
 import { recogniseKey } from "@svc/keys"
 import { isoTime } from "../db/time.ts"
 import type { ErrorCode } from "../errors.ts"
-import type { FindKey } from "./find-key.ts"
+import type { FindKey, FoundKey } from "./find-key.ts"
 
 type Profile = {
   readonly slug: string
@@ -11,8 +11,10 @@ type Profile = {
   readonly last_seen_at: string
 }
 
+type Account = { readonly kind: "agent"; readonly profile: Profile } | { readonly kind: "human" }
+
 /** Who asks, once the key has passed every check of the key itself. */
-export type Principal = {
+export type Principal = Account & {
   readonly keyId: number
   readonly userId: number
   readonly keyClass: "secret" | "publishable"
@@ -20,7 +22,7 @@ export type Principal = {
   readonly origin: string | undefined
   /** When the key's use was last written down, as the database has it. */
   readonly lastUsedAt: string | null
-} & ({ readonly kind: "agent"; readonly profile: Profile } | { readonly kind: "human" })
+}
 
 export type Refusal = {
   readonly refused: Extract<
@@ -36,6 +38,16 @@ export type Refusal = {
     | "origin-required"
     | "origin-not-allowed"
   >
+}
+
+const accountOf = (row: FoundKey): Account | Refusal => {
+  if (row.kind === null) return { refused: "user-not-found" }
+  if (row.kind === "human") return { kind: "human" }
+  if (row.slug === null) return { refused: "agent-profile-missing" }
+  const { slug, display_name, status } = row
+  if (status !== "active") return { refused: "agent-account-disabled" }
+  const [created_at, last_seen_at] = [isoTime(row.created_at), isoTime(row.last_seen_at)]
+  return { kind: "agent", profile: { slug, display_name, status, created_at, last_seen_at } }
 }
 
 const bearer = /^bearer +([^\s,]+) *$/i
@@ -57,29 +69,18 @@ export const authenticate = async (
   if (row === undefined) return { refused: "invalid-api-key" }
   if (row.disabled) return { refused: "disabled-api-key" }
   if (row.expires_at !== null && Date.parse(isoTime(row.expires_at)) <= now) return { refused: "expired-api-key" }
-  if (row.kind === null) return { refused: "user-not-found" }
-  if (row.kind === "agent") {
-    if (row.slug === null) return { refused: "agent-profile-missing" }
-    if (row.status !== "active") return { refused: "agent-account-disabled" }
-  }
+  const account = accountOf(row)
+  if ("refused" in account) return account
   if (row.key_class === "publishable") {
     if (headers.origin === undefined) return { refused: "origin-required" }
     if (row.allowed_origin !== headers.origin) return { refused: "origin-not-allowed" }
   }
-  const common = {
+  return {
+    ...account,
     keyId: row.id,
     userId: row.user_id,
     keyClass: row.key_class,
     origin: row.key_class === "publishable" ? headers.origin : undefined,
     lastUsedAt: row.last_used_at,
   }
-  if (row.kind === "human") return { ...common, kind: "human" }
-  const profile: Profile = {
-    slug: row.slug ?? "",
-    display_name: row.display_name,
-    status: "active",
-    created_at: isoTime(row.created_at),
-    last_seen_at: isoTime(row.last_seen_at),
-  }
-  return { ...common, kind: "agent", profile }
 }

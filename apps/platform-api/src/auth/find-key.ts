@@ -1,23 +1,35 @@
 import { hashKey } from "@svc/keys"
 import type { Database } from "../db/database.ts"
+import { agentProfiles, apiKeys, users } from "../db/schema.ts"
+import { type RowOf, selectList } from "../db/select-list.ts"
+
+const ofKey = {
+  id: apiKeys.id,
+  user_id: apiKeys.userId,
+  key_class: apiKeys.keyClass,
+  expires_at: apiKeys.expiresAt,
+  last_used_at: apiKeys.lastUsedAt,
+}
+const ofUser = { kind: users.kind }
+const ofProfile = {
+  slug: agentProfiles.slug,
+  display_name: agentProfiles.displayName,
+  status: agentProfiles.status,
+  created_at: agentProfiles.createdAt,
+  last_seen_at: agentProfiles.lastSeenAt,
+}
+
+/** What an outer join gives: a row, or nulls in its place. */
+type Joined<Row> = Row | { readonly [Name in keyof Row]: null }
 
 /** A key and whose it is, as the database has it at this moment. Timestamps as PostgreSQL writes them. */
-type FoundKey = {
+export type FoundKey = {
   readonly hash: string
-  readonly id: number
-  readonly user_id: number
-  readonly key_class: "secret" | "publishable"
   readonly allowed_origin: string | null
   readonly disabled: boolean
-  readonly expires_at: string | null
-  readonly last_used_at: string | null
-  readonly kind: "agent" | "human" | null
-  readonly slug: string | null
-  readonly display_name: string
-  readonly status: "active" | "disabled"
-  readonly created_at: string
-  readonly last_seen_at: string
-}
+} & RowOf<typeof ofKey> &
+  Joined<RowOf<typeof ofUser>> &
+  Joined<RowOf<typeof ofProfile>>
 
 /** The live key of this text; undefined when there is none. Throws DatabaseUnavailable. */
 export type FindKey = (key: string) => Promise<FoundKey | undefined>
@@ -26,8 +38,8 @@ export type FindKey = (key: string) => Promise<FoundKey | undefined>
 // planner from joining all keys at once, which with many of them it would do by going through whole tables.
 const statement = `
   select encode(asked.hash, 'hex') as hash, found.* from unnest($1::text::bytea[]) asked (hash) cross join lateral (
-    select k.id, k.user_id, k.key_class, k.origin_allowlist[1] as allowed_origin, k.disabled_at is not null as disabled,
-      k.expires_at, k.last_used_at, u.kind, p.slug, p.display_name, p.status, p.created_at, p.last_seen_at
+    select ${selectList("k", ofKey)}, k.origin_allowlist[1] as allowed_origin, k.disabled_at is not null as disabled,
+      ${selectList("u", ofUser)}, ${selectList("p", ofProfile)}
     from api_keys k left join users u on u.id = k.user_id left join agent_profiles p on p.user_id = k.user_id
     where k.key_hash = asked.hash and k.revoked_at is null limit 1
   ) found`

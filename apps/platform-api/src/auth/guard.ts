@@ -1,16 +1,17 @@
-import type { ApiError } from "@svc/errors"
 import { addressBucket, requestHeader, type ServedEnv } from "@svc/http"
 import type { Context, Handler } from "hono"
 import type { Queries } from "../db/database.ts"
 import { type ErrorCode, errors } from "../errors.ts"
 import type { Services } from "../services.ts"
-import { type PolicyName, refusedBy } from "./agent-policy.ts"
+import { type Policy, refusedBy } from "./agent-policy.ts"
 import { authenticate, type Principal } from "./authenticate.ts"
 
 export type AppEnv = ServedEnv & { Variables: { principal: Principal; queries: Queries } }
 
 /** Time for all that one request asks of the database, in milliseconds: the answer must be out within two seconds. */
 export const requestMs = 1800
+
+const sessionsPerMinute = 60
 
 export const clientOf = (services: Services, c: Context<AppEnv>): string =>
   services.clientAddress(c.env.incoming.socket.remoteAddress, requestHeader(c, "x-forwarded-for"))
@@ -21,32 +22,56 @@ export const credentialsOf = (c: Context<AppEnv>) => ({
   origin: requestHeader(c, "origin"),
 })
 
-/** Counts a request against a bucket; a limit of 0 is none. Throws rate-limit-exceeded. */
-export const takeOne = (services: Services, group: string, key: string, limit: number): void => {
-  if (limit === 0) return
-  const decision = services.limiter.take(group, key, limit)
-  if (!decision.allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds: decision.retryAfterSeconds })
+/** What a request counts against: never more than `perMinute` of one bucket in any minute; 0 is no limit. */
+export type RequestLimit = { readonly group: string; readonly bucket: string; readonly perMinute: number }
+
+/** Counts a request, and tells the caller what is left, refused or not. Throws rate-limit-exceeded. */
+export const countRequest = (services: Services, c: Context<AppEnv>, limit: RequestLimit): void => {
+  const { group, bucket, perMinute } = limit
+  if (perMinute === 0) return
+  const { allowed, remaining, retryAfterSeconds, resetSeconds } = services.limiter.take(group, bucket, perMinute)
+  const { preset } = c.env.outgoing
+  preset["ratelimit-policy"] = `"default";q=${perMinute};w=60`
+  preset["ratelimit"] = `"default";r=${remaining};t=${Math.min(resetSeconds, 60)}`
+  if (!allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds })
 }
 
-const refusal = (services: Services, c: Context<AppEnv>, code: ErrorCode): ApiError => {
-  const limit = services.settings.SVC_FAILED_AUTH_PER_MINUTE
-  if (errors.rows[code].status === 401 && limit > 0) {
-    takeOne(services, "failed-auth", addressBucket(clientOf(services, c)), limit)
-  }
-  return errors.fail(code)
+const limitOf = (services: Services, c: Context<AppEnv>, policy: Policy, { keyId }: Principal): RequestLimit =>
+  policy.limit === "sessions"
+    ? {
+        group: "sessions",
+        bucket: `${keyId} ${addressBucket(clientOf(services, c))}`,
+        perMinute: sessionsPerMinute,
+      }
+    : { group: "key", bucket: String(keyId), perMinute: services.settings.SVC_REQUESTS_PER_MINUTE }
+
+/** A caller who keeps sending keys that fail gets 429 in place of 401, which costs guessing its speed. */
+const countFailure = (services: Services, c: Context<AppEnv>): void => {
+  const perMinute = services.settings.SVC_FAILED_AUTH_PER_MINUTE
+  if (perMinute === 0) return
+  const { allowed, retryAfterSeconds } = services.limiter.take(
+    "failed-auth",
+    addressBucket(clientOf(services, c)),
+    perMinute,
+  )
+  if (!allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds })
+}
+
+const refuse = (services: Services, c: Context<AppEnv>, code: ErrorCode): never => {
+  if (errors.rows[code].status === 401) countFailure(services, c)
+  throw errors.fail(code)
 }
 
 /** Lets a handler run when the key is good and the policy lets this caller in; it finds who that is in `principal`. */
 export const guarded =
-  (services: Services, policy: PolicyName, handler: Handler<AppEnv>): Handler<AppEnv> =>
+  (services: Services, policy: Policy, handler: Handler<AppEnv>): Handler<AppEnv> =>
   async (c, next) => {
     const queries = services.database.within(requestMs)
     const principal = await authenticate(services.findKey, credentialsOf(c), services.wallClock())
-    if ("refused" in principal) throw refusal(services, c, principal.refused)
+    if ("refused" in principal) return refuse(services, c, principal.refused)
     const refused = refusedBy(policy, principal)
     if (refused !== undefined) throw errors.fail(refused)
-    if (policy !== "sessions")
-      takeOne(services, "key", String(principal.keyId), services.settings.SVC_REQUESTS_PER_MINUTE)
+    countRequest(services, c, limitOf(services, c, policy, principal))
     services.useTracker.note(principal)
     c.set("queries", queries)
     c.set("principal", principal)

@@ -196,7 +196,7 @@ const parse = (args: readonly string[], { options = {}, argument = false, usage:
   }
 }
 
-/** Runs one operator command and gives what it prints. Throws CommandError, AstError or DatabaseUnavailable. */
+/** Runs one operator command and gives what it prints. Throws CommandError, DocumentFault or DatabaseUnavailable. */
 export const runCommand = (args: readonly string[], around: Surroundings): Promise<unknown> => {
   for (const length of [2, 1]) {
     const name = args.slice(0, length).join(" ")

@@ -1,7 +1,7 @@
 import { ConfigError } from "@svc/config"
 import { DatabaseUnavailable } from "../db/errors.ts"
 import { FolderInUse } from "../db/folder-lock.ts"
-import { AstError } from "../registry/ast-error.ts"
+import { DocumentFault } from "../registry/document-fault.ts"
 import { CommandError } from "./command-error.ts"
 
 /** What an operator is told of a failure: `{error, code}`, and where in the file the fault is. */
@@ -10,7 +10,7 @@ export const failureOf = (error: unknown): Readonly<Record<string, unknown>> => 
     const { message, code, details } = error
     return { error: message, code, ...(details === undefined ? {} : { details }) }
   }
-  if (error instanceof AstError) {
+  if (error instanceof DocumentFault) {
     return { error: error.message, code: "invalid-ast", details: { path: error.path, reason: error.reason } }
   }
   if (error instanceof FolderInUse) {

@@ -3,7 +3,7 @@ import type { Orm, Queries } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
 import { agentProfiles, users } from "../db/schema.ts"
 import { checkDocument, faultAt } from "../records/check-document.ts"
-import type { AstPath } from "../registry/ast-error.ts"
+import type { DocumentPath } from "../registry/document-fault.ts"
 import { insertRecords } from "../records/insert-records.ts"
 
 const { eq, sql } = orm
@@ -12,7 +12,7 @@ const { eq, sql } = orm
 const importLock = 7_264_911_302
 
 /** The account that an agent's slug or a person's e-mail address names. Throws CommandError. */
-const accountOf = async (tx: Orm, who: string, at: AstPath): Promise<number> => {
+const accountOf = async (tx: Orm, who: string, at: DocumentPath): Promise<number> => {
   const [account] = who.includes("@")
     ? await tx
         .select({ id: users.id })

@@ -1,6 +1,6 @@
 import { firstFailure } from "@svc/http"
 import { CommandError } from "../operator/command-error.ts"
-import { AstError, type AstPath, formatPath } from "../registry/ast-error.ts"
+import { DocumentFault, type DocumentPath, formatPath } from "../registry/document-fault.ts"
 import type { Ast, AstEntity } from "../registry/ast-shape.ts"
 import { parseAst } from "../registry/parse-ast.ts"
 import { parseExactJson } from "../registry/read-ast.ts"
@@ -19,7 +19,7 @@ export type Checked = {
 }
 
 /** The error for a fault at one place of the document. */
-export const faultAt = (segments: AstPath, reason: string): CommandError => {
+export const faultAt = (segments: DocumentPath, reason: string): CommandError => {
   const path = formatPath(segments)
   return new CommandError("invalid-records", path === "" ? `the file ${reason}` : `${path}: ${reason}`, {
     path,
@@ -32,7 +32,7 @@ const parse = (text: string): Document => {
   try {
     value = parseExactJson(text)
   } catch (error) {
-    if (error instanceof AstError) throw faultAt(error.segments, error.reason)
+    if (error instanceof DocumentFault) throw faultAt(error.segments, error.reason)
     throw error
   }
   const result = document.safeParse(value)
@@ -53,7 +53,7 @@ const byRef = <T extends { readonly ref: string }>(kind: string, records: readon
   return found
 }
 
-const resolve = <T>(records: ReadonlyMap<string, T>, ref: string, segments: AstPath, kind: string): T => {
+const resolve = <T>(records: ReadonlyMap<string, T>, ref: string, segments: DocumentPath, kind: string): T => {
   const record = records.get(ref)
   if (record === undefined) throw faultAt(segments, `names nothing in ${kind}`)
   return record
@@ -61,7 +61,12 @@ const resolve = <T>(records: ReadonlyMap<string, T>, ref: string, segments: AstP
 
 type Event = { readonly new_status: string | null; readonly at: Date }
 
-const checkEvents = (kind: keyof typeof lifeCycles, begun: Date | undefined, events: readonly Event[], at: AstPath) => {
+const checkEvents = (
+  kind: keyof typeof lifeCycles,
+  begun: Date | undefined,
+  events: readonly Event[],
+  at: DocumentPath,
+) => {
   const lifeCycle = lifeCycles[kind]
   let status: string | undefined = lifeCycle.start
   let last = begun
@@ -81,12 +86,12 @@ const checkEvents = (kind: keyof typeof lifeCycles, begun: Date | undefined, eve
   }
 }
 
-const checkUrl = (url: string | null, segments: AstPath): void => {
+const checkUrl = (url: string | null, segments: DocumentPath): void => {
   if (url === null || normaliseWebsocketUrl(url) !== undefined) return
   throw faultAt([...segments, "websocket_url"], "must be a ws:// or wss:// URL")
 }
 
-const checkVersions = ({ entity_name, versions }: Document["specs"][number], at: AstPath): CheckedVersion[] =>
+const checkVersions = ({ entity_name, versions }: Document["specs"][number], at: DocumentPath): CheckedVersion[] =>
   versions.map(({ ast_payload }, index) => {
     const place = [...at, "versions", index, "ast_payload"]
     try {
@@ -94,7 +99,7 @@ const checkVersions = ({ entity_name, versions }: Document["specs"][number], at:
       const entity = ast.entities.find(({ state_name }) => state_name === entity_name)
       if (entity !== undefined) return { ast, entity }
     } catch (error) {
-      if (error instanceof AstError) throw faultAt([...place, ...error.segments], error.reason)
+      if (error instanceof DocumentFault) throw faultAt([...place, ...error.segments], error.reason)
       throw error
     }
     throw faultAt([...at, "entity_name"], `is no entity of ${formatPath(place)}`)
@@ -155,7 +160,7 @@ const attemptOf = (
   run: Document["runs"][number],
   attempts: ReadonlyMap<string, number>,
   runs: ReadonlyMap<string, unknown>,
-  at: AstPath,
+  at: DocumentPath,
 ): number => {
   if (run.retry_of === null) return run.attempt ?? 1
   resolve(runs, run.retry_of, [...at, "retry_of"], "runs")

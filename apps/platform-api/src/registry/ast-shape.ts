@@ -1,6 +1,6 @@
 // The parts of an AST that the registry reads. All else is kept as published.
 import { z } from "zod"
-import { AstError } from "./ast-error.ts"
+import { DocumentFault } from "./document-fault.ts"
 import { fieldSpelling, rustSpelling } from "./idl-type.ts"
 import { rustTypeFault } from "./rust-type.ts"
 
@@ -11,13 +11,13 @@ const rustType = z
   .max(1024)
   .refine((text) => rustTypeFault(text) === undefined, { error: (issue) => rustTypeFault(String(issue.input)) })
 
-/** Anything that `read` takes without an AstError; what it read is thrown away, since the AST is kept as it stands. */
+/** Anything that `read` takes without a DocumentFault; what it read is thrown away, since the AST is kept as it stands. */
 const readable = (read: (value: unknown) => unknown) =>
   z.unknown().check((context) => {
     try {
       read(context.value)
     } catch (error) {
-      if (!(error instanceof AstError)) throw error
+      if (!(error instanceof DocumentFault)) throw error
       context.issues.push({
         code: "custom",
         input: context.value,
@@ -96,6 +96,6 @@ export type AstIdl = z.infer<typeof idl>
 export type AstTypeDefinition = z.infer<typeof typeDefinition>
 
 /** A field's path in an entity's state; the fields of the section `root` stand beside the sections. */
-export function fieldPath(section: string, fieldName: string): string {
+export const fieldPath = (section: string, fieldName: string): string => {
   return section === "root" ? fieldName : `${section}.${fieldName}`
 }

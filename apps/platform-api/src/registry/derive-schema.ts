@@ -2,34 +2,34 @@ import { type Ast, type AstEntity, fieldPath, type ViewOutput } from "./ast-shap
 import { deriveTypes, type SchemaType } from "./derive-types.ts"
 import { compactType, optionContent } from "./rust-type.ts"
 
-interface SchemaField {
-  path: string
-  rust_type: string
-  nullable: boolean
-  section: string
+type SchemaField = {
+  readonly path: string
+  readonly rust_type: string
+  readonly nullable: boolean
+  readonly section: string
 }
 
-interface SchemaView {
-  id: string
-  mode: "state" | "list"
-  pipeline: unknown[]
+type SchemaView = {
+  readonly id: string
+  readonly mode: "state" | "list"
+  readonly pipeline: readonly unknown[]
 }
 
-interface SchemaEntity {
-  name: string
-  primary_keys: string[]
-  fields: SchemaField[]
-  views: SchemaView[]
+type SchemaEntity = {
+  readonly name: string
+  readonly primary_keys: readonly string[]
+  readonly fields: readonly SchemaField[]
+  readonly views: readonly SchemaView[]
 }
 
-export interface Schema {
-  stack_name: string
-  entities: SchemaEntity[]
-  types: SchemaType[]
+export type Schema = {
+  readonly stack_name: string
+  readonly entities: readonly SchemaEntity[]
+  readonly types: readonly SchemaType[]
 }
 
 /** What a consumer of the stack needs to know: its entities with their emitted fields and views, and the types they name. */
-export function deriveSchema(ast: Ast): Schema {
+export const deriveSchema = (ast: Ast): Schema => {
   return {
     stack_name: ast.stack_name,
     entities: ast.entities.map(deriveEntity),
@@ -37,7 +37,7 @@ export function deriveSchema(ast: Ast): Schema {
   }
 }
 
-function deriveEntity(entity: AstEntity): SchemaEntity {
+const deriveEntity = (entity: AstEntity): SchemaEntity => {
   const name = entity.state_name
   return {
     name,
@@ -68,7 +68,7 @@ function deriveEntity(entity: AstEntity): SchemaEntity {
   }
 }
 
-function viewMode(output: ViewOutput = "Collection"): "state" | "list" {
+const viewMode = (output: ViewOutput = "Collection"): "state" | "list" => {
   const variant = typeof output === "string" ? output : Object.keys(output)[0]
   return variant === "Collection" ? "list" : "state"
 }

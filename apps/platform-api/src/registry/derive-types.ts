@@ -3,13 +3,13 @@ import { fieldSpelling, type NamedType, rustSpelling } from "./idl-type.ts"
 import { compactType, lastSegment, namesIn } from "./rust-type.ts"
 
 export type SchemaType =
-  | { name: string; kind: "struct"; fields: NamedType[] }
-  | { name: string; kind: "enum"; variants: string[] }
+  | { readonly name: string; readonly kind: "struct"; readonly fields: readonly NamedType[] }
+  | { readonly name: string; readonly kind: "enum"; readonly variants: readonly string[] }
 
-interface Definition {
-  type: SchemaType
+type Definition = {
+  readonly type: SchemaType
   /** The Rust spelling of everything inside, the payloads of an enum's variants too. */
-  contents: string[]
+  readonly contents: readonly string[]
 }
 
 type Index = ReadonlyMap<string, Definition>
@@ -19,7 +19,7 @@ type Index = ReadonlyMap<string, Definition>
  * own IDL first, a type into the IDL that it comes from. Where two IDLs mean different things by one name, the first
  * that was named has it: a reader finds types by name alone.
  */
-export function deriveTypes(ast: Ast): SchemaType[] {
+export const deriveTypes = (ast: Ast): SchemaType[] => {
   const indexes = new Map((ast.idls ?? []).map((idl) => [idl, indexTypes(idl)]))
   const found = new Map<string, SchemaType>()
   for (const entity of ast.entities) {
@@ -39,20 +39,20 @@ export function deriveTypes(ast: Ast): SchemaType[] {
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-function ownIdls(entity: AstEntity, indexes: ReadonlyMap<AstIdl, Index>): Index[] {
+const ownIdls = (entity: AstEntity, indexes: ReadonlyMap<AstIdl, Index>): Index[] => {
   const own = entity.idl ? [indexTypes(entity.idl)] : []
   if (typeof entity.program_id !== "string") return own
   for (const [idl, index] of indexes) if (idl.program_id === entity.program_id) own.push(index)
   return own
 }
 
-function emittedTypes(entity: AstEntity): string[] {
+const emittedTypes = (entity: AstEntity): string[] => {
   return entity.sections.flatMap(({ fields }) =>
     fields.filter(({ emit }) => emit !== false).map(({ rust_type_name }) => compactType(rust_type_name)),
   )
 }
 
-function lookUp(name: string, scope: readonly Index[]): { definition: Definition; index: Index } | undefined {
+const lookUp = (name: string, scope: readonly Index[]): { definition: Definition; index: Index } | undefined => {
   // The whole path first: an IDL writes one where two of its types share their last segment.
   for (const key of [name, lastSegment(name)]) {
     for (const index of scope) {
@@ -63,7 +63,7 @@ function lookUp(name: string, scope: readonly Index[]): { definition: Definition
   return undefined
 }
 
-function indexTypes(idl: AstIdl): Index {
+const indexTypes = (idl: AstIdl): Index => {
   const index = new Map<string, Definition>()
   const add = (name: string, definition: Definition) => {
     for (const key of [name, lastSegment(name)]) if (!index.has(key)) index.set(key, definition)
@@ -76,7 +76,7 @@ function indexTypes(idl: AstIdl): Index {
   return index
 }
 
-function define(name: string, definition: AstTypeDefinition): Definition {
+const define = (name: string, definition: AstTypeDefinition): Definition => {
   if (definition.kind === "enum") {
     const payloads = definition.variants.flatMap(({ fields }) => fields ?? [])
     return {
@@ -88,7 +88,7 @@ function define(name: string, definition: AstTypeDefinition): Definition {
   return { type: { name, kind: "struct", fields }, contents: fields.map(({ type }) => type) }
 }
 
-function structFields(definition: Exclude<AstTypeDefinition, { kind: "enum" }>): NamedType[] {
+const structFields = (definition: Exclude<AstTypeDefinition, { kind: "enum" }>): NamedType[] => {
   if (definition.kind === "struct") {
     return (definition.fields ?? []).map((field, position) => fieldSpelling(field, position))
   }

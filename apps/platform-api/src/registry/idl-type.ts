@@ -1,5 +1,5 @@
 // Types as IDLs write them (before Anchor 0.30 and since), and how Rust spells each.
-import { AstError, type AstPath } from "./ast-error.ts"
+import { DocumentFault, type DocumentPath } from "./document-fault.ts"
 import { compactType, rustTypeFault } from "./rust-type.ts"
 
 const primitives = new Map([
@@ -21,21 +21,22 @@ const containers = new Map([
 
 const forms = [...containers.keys(), "array", "tuple", "defined", "generic"]
 
-export interface NamedType {
-  name: string
-  type: string
+export type NamedType = {
+  readonly name: string
+  readonly type: string
 }
 
 /**
  * The Rust spelling of an IDL type, without spaces: `{"option": {"vec": "publicKey"}}` is `Option<Vec<Pubkey>>`.
- * A type that no IDL can mean throws an AstError with its path under `at`. Recursion is as deep as the value.
+ * A type that no IDL can mean throws a DocumentFault with its path under `at`. Recursion is as deep as the value.
  */
-export function rustSpelling(type: unknown, at: AstPath = []): string {
+export const rustSpelling = (type: unknown, at: DocumentPath = []): string => {
   if (typeof type === "string") return primitives.get(type) ?? plainName(type, at)
-  if (!isRecord(type)) throw new AstError(at, type === undefined ? "is missing" : "must be a type: a name or an object")
+  if (!isRecord(type))
+    throw new DocumentFault(at, type === undefined ? "is missing" : "must be a type: a name or an object")
   const used = forms.filter((form) => Object.hasOwn(type, form))
   const [form] = used
-  if (form === undefined || used.length > 1) throw new AstError(at, `must have exactly one of ${forms.join(", ")}`)
+  if (form === undefined || used.length > 1) throw new DocumentFault(at, `must have exactly one of ${forms.join(", ")}`)
   const content = type[form]
   const inside = [...at, form]
   const container = containers.get(form)
@@ -59,55 +60,55 @@ export function rustSpelling(type: unknown, at: AstPath = []): string {
 }
 
 /** A field of a struct or of an enum's variant: `{name, type}`, or a bare type that is named by its position. */
-export function fieldSpelling(field: unknown, position: number, at: AstPath = []): NamedType {
+export const fieldSpelling = (field: unknown, position: number, at: DocumentPath = []): NamedType => {
   if (!isRecord(field) || !Object.hasOwn(field, "type"))
     return { name: String(position), type: rustSpelling(field, at) }
   const { name, type } = field
-  if (typeof name !== "string" || name === "") throw new AstError([...at, "name"], "must be a name")
+  if (typeof name !== "string" || name === "") throw new DocumentFault([...at, "name"], "must be a name")
   return { name, type: rustSpelling(type, [...at, "type"]) }
 }
 
-function arraySpelling(content: unknown, at: AstPath): string {
-  if (!Array.isArray(content) || content.length !== 2) throw new AstError(at, "must be a type and a length")
+const arraySpelling = (content: unknown, at: DocumentPath): string => {
+  if (!Array.isArray(content) || content.length !== 2) throw new DocumentFault(at, "must be a type and a length")
   const [item, length]: unknown[] = content
   return `[${rustSpelling(item, [...at, 0])};${lengthSpelling(length, [...at, 1])}]`
 }
 
-function lengthSpelling(length: unknown, at: AstPath): string {
+const lengthSpelling = (length: unknown, at: DocumentPath): string => {
   if (typeof length === "number" && Number.isSafeInteger(length) && length >= 0) return String(length)
   if (isRecord(length)) return plainName(length["generic"], [...at, "generic"])
-  throw new AstError(at, "must be a length: a whole number or a generic")
+  throw new DocumentFault(at, "must be a length: a whole number or a generic")
 }
 
-function definedSpelling(content: unknown, at: AstPath): string {
+const definedSpelling = (content: unknown, at: DocumentPath): string => {
   if (!isRecord(content)) return plainName(content, at)
   const name = plainName(content["name"], [...at, "name"])
   const generics = content["generics"]
   if (generics === undefined || generics === null) return name
-  if (!Array.isArray(generics)) throw new AstError([...at, "generics"], "must be an array")
+  if (!Array.isArray(generics)) throw new DocumentFault([...at, "generics"], "must be an array")
   if (generics.length === 0) return name
   return `${name}<${generics.map((generic, index) => genericSpelling(generic, [...at, "generics", index])).join(",")}>`
 }
 
-function genericSpelling(generic: unknown, at: AstPath): string {
-  if (!isRecord(generic)) throw new AstError(at, "must be an object")
+const genericSpelling = (generic: unknown, at: DocumentPath): string => {
+  if (!isRecord(generic)) throw new DocumentFault(at, "must be an object")
   if (generic["kind"] === "const") return plainName(generic["value"], [...at, "value"])
   return rustSpelling(generic["type"], [...at, "type"])
 }
 
-function list(content: unknown, at: AstPath, length?: number): string[] {
-  if (!Array.isArray(content)) throw new AstError(at, "must be an array of types")
-  if (length !== undefined && content.length !== length) throw new AstError(at, `must hold ${length} types`)
+const list = (content: unknown, at: DocumentPath, length?: number): string[] => {
+  if (!Array.isArray(content)) throw new DocumentFault(at, "must be an array of types")
+  if (length !== undefined && content.length !== length) throw new DocumentFault(at, `must hold ${length} types`)
   return content.map((item, index) => rustSpelling(item, [...at, index]))
 }
 
-function plainName(text: unknown, at: AstPath): string {
-  if (typeof text !== "string") throw new AstError(at, text === undefined ? "is missing" : "must be a name")
+const plainName = (text: unknown, at: DocumentPath): string => {
+  if (typeof text !== "string") throw new DocumentFault(at, text === undefined ? "is missing" : "must be a name")
   const fault = text.length > 1024 ? "must be at most 1024 characters" : rustTypeFault(text)
-  if (fault !== undefined) throw new AstError(at, fault)
+  if (fault !== undefined) throw new DocumentFault(at, fault)
   return compactType(text)
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => {
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }

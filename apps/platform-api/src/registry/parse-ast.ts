@@ -1,18 +1,18 @@
 import type { z } from "zod"
-import { AstError, type AstPath, formatPath } from "./ast-error.ts"
+import { DocumentFault, type DocumentPath, formatPath } from "./document-fault.ts"
 import { type Ast, astShape, fieldPath } from "./ast-shape.ts"
 import { checkJsonValue } from "./json-value.ts"
 
 /**
  * Takes a stack's AST, the very value that was given: unknown members stay, nothing is filled in, so that what is served
- * and hashed is what was published. Throws an AstError that names the first fault.
+ * and hashed is what was published. Throws a DocumentFault that names the first fault.
  */
-export function parseAst(value: unknown): Ast {
+export const parseAst = (value: unknown): Ast => {
   checkJsonValue(value)
   const result = astShape.safeParse(value, { error: reasonFor })
   if (!result.success) {
     const [issue] = result.error.issues
-    throw new AstError((issue?.path ?? []).filter(isSegment), issue?.message ?? "is no AST")
+    throw new DocumentFault((issue?.path ?? []).filter(isSegment), issue?.message ?? "is no AST")
   }
   checkUnique(named(value as Ast))
   return value as Ast
@@ -20,7 +20,7 @@ export function parseAst(value: unknown): Ast {
 
 const isSegment = (segment: PropertyKey): segment is string | number => typeof segment !== "symbol"
 
-function reasonFor(issue: z.core.$ZodRawIssue): string | undefined {
+const reasonFor = (issue: z.core.$ZodRawIssue): string | undefined => {
   if (issue.code === "invalid_type") {
     if (issue.input === undefined) return "is missing"
     return `must be ${/^[aeiou]/.test(issue.expected) ? "an" : "a"} ${issue.expected}`
@@ -31,13 +31,13 @@ function reasonFor(issue: z.core.$ZodRawIssue): string | undefined {
   return undefined
 }
 
-interface Name {
+type Name = {
   /** Names of different kinds never meet. */
-  kind: string
-  text: string
-  at: AstPath
+  readonly kind: string
+  readonly text: string
+  readonly at: DocumentPath
   /** Who takes the name, where that is not the place itself. */
-  by?: string
+  readonly by?: string
 }
 
 function* named(ast: Ast): Generator<Name> {
@@ -63,12 +63,12 @@ function* named(ast: Ast): Generator<Name> {
   }
 }
 
-function checkUnique(names: Iterable<Name>): void {
+const checkUnique = (names: Iterable<Name>): void => {
   const taken = new Map<string, string>()
   for (const { kind, text, at, by } of names) {
     const key = `${kind} ${text}`
     const holder = taken.get(key)
-    if (holder !== undefined) throw new AstError(at, `is taken already, by ${holder}`)
+    if (holder !== undefined) throw new DocumentFault(at, `is taken already, by ${holder}`)
     taken.set(key, by ?? formatPath(at))
   }
 }

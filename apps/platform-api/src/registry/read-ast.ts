@@ -1,13 +1,13 @@
 import { duplicateKey } from "@svc/http"
-import { AstError } from "./ast-error.ts"
+import { DocumentFault } from "./document-fault.ts"
 import type { Ast } from "./ast-shape.ts"
 import { parseAst } from "./parse-ast.ts"
 
 /**
  * Takes an AST from its text, and refuses one that JSON.parse would change in silence: a member that stands twice, an
- * integer that a double can't give back. Throws an AstError that names the first fault.
+ * integer that a double can't give back. Throws a DocumentFault that names the first fault.
  */
-export function readAst(text: string): Ast {
+export const readAst = (text: string): Ast => {
   return parseAst(parseExactJson(text))
 }
 
@@ -17,20 +17,20 @@ const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknow
 
 /**
  * The value of a JSON text. An integer that a double would not give back as it was written arrives as a bigint, for
- * parseAst to refuse with its path. Throws an AstError for a text that is no JSON, or names a member twice.
+ * parseAst to refuse with its path. Throws a DocumentFault for a text that is no JSON, or names a member twice.
  */
-export function parseExactJson(text: string): unknown {
+export const parseExactJson = (text: string): unknown => {
   try {
     const value = parseWithSource(text, (_key, item, { source }) =>
       typeof item === "number" && source !== undefined && isRounded(source, item) ? BigInt(source) : item,
     )
     const duplicate = duplicateKey(text)
     if (duplicate === undefined) return value
-    throw new AstError([], `has the member ${JSON.stringify(duplicate.slice(0, 64))} twice in one object`)
+    throw new DocumentFault([], `has the member ${JSON.stringify(duplicate.slice(0, 64))} twice in one object`)
   } catch (error) {
-    if (error instanceof SyntaxError) throw new AstError([], `is not JSON (${error.message})`)
+    if (error instanceof SyntaxError) throw new DocumentFault([], `is not JSON (${error.message})`)
     // The reviver is called recursively, as deep as the text is nested.
-    if (error instanceof RangeError) throw new AstError([], "is nested too deeply")
+    if (error instanceof RangeError) throw new DocumentFault([], "is nested too deeply")
     throw error
   }
 }

@@ -7,7 +7,7 @@ const closing = new Map([
 ])
 
 /** What is wrong with the text as a type, if anything: it is blank, or its brackets don't pair up. */
-export function rustTypeFault(text: string): string | undefined {
+export const rustTypeFault = (text: string): string | undefined => {
   const compact = compactType(text)
   if (compact === "") return "must not be empty"
   const awaited: string[] = []
@@ -21,12 +21,12 @@ export function rustTypeFault(text: string): string | undefined {
   return compact.includes("<>") ? `has an empty "<>"` : undefined
 }
 
-export function compactType(text: string): string {
+export const compactType = (text: string): string => {
   return text.replaceAll(/\s+/gu, "")
 }
 
 /** What the outermost `Option<…>` of a compact type holds; undefined when there is none. */
-export function optionContent(compact: string): string | undefined {
+export const optionContent = (compact: string): string | undefined => {
   if (!compact.startsWith("Option<") || !compact.endsWith(">")) return undefined
   const content = compact.slice("Option<".length, -1)
   let depth = 0
@@ -39,10 +39,10 @@ export function optionContent(compact: string): string | undefined {
 }
 
 /** Every name in a compact type, with its path: `Vec<a::B>` gives `Vec` and `a::B`. */
-export function namesIn(compact: string): string[] {
+export const namesIn = (compact: string): string[] => {
   return compact.match(/[\p{L}\p{N}_]+(?:::[\p{L}\p{N}_]+)*/gu) ?? []
 }
 
-export function lastSegment(name: string): string {
+export const lastSegment = (name: string): string => {
   return name.split("::").at(-1) ?? name
 }

@@ -1,6 +1,7 @@
 import { addressBucket, requestHeader } from "@svc/http"
 import { z } from "@svc/openapi"
 import { signUp } from "../auth/accounts.ts"
+import { policies } from "../auth/agent-policy.ts"
 import { clientOf, requestMs } from "../auth/guard.ts"
 import { normaliseName } from "../auth/name.ts"
 import { errors } from "../errors.ts"
@@ -36,6 +37,7 @@ export const agentRoutes = (api: Api, services: Services): void => {
       description:
         "The key is shown this once. At most 5 sign-ups an hour from one address, unless the operator has set another number.",
       tag: "agents",
+      access: "anyone",
       body: signUpBody,
       success: [201, "The account and its key", signUpAnswer],
       codes: ["invalid-display-name", "rate-limit-exceeded", "service-unavailable"],
@@ -81,7 +83,7 @@ export const agentRoutes = (api: Api, services: Services): void => {
       id: "getProfile",
       summary: "The agent's profile",
       tag: "agents",
-      policy: "agentAccount",
+      access: policies.agentAccount,
       success: [200, "The profile", profile],
       codes: [],
     },

@@ -1,40 +1,58 @@
 import { z } from "@svc/openapi"
-import { isoTime } from "../db/time.ts"
-import { errors } from "../errors.ts"
+import { deploymentEvents, deployments, specs, specVersions } from "../db/records-schema.ts"
+import { deploymentStatuses } from "../records/transitions.ts"
 import { isVisible, listVisible } from "../records/visible.ts"
 import type { Services } from "../services.ts"
 import { sendOwn } from "./conditional.ts"
 import { type Api, endpoint } from "./endpoint.ts"
-import { isoTimeOrNull, reading, recordId, sendPage, sendRecords } from "./owned.ts"
-import { pageOf, pageQuery } from "./paging.ts"
-import { deployment, deploymentEvent } from "./record-schemas.ts"
-
-type Deployment = z.infer<typeof deployment>
-type DeploymentEvent = z.infer<typeof deploymentEvent>
+import { readOne, reading, sendBelongings, sendRecords } from "./owned.ts"
+import { pageQuery } from "./paging.ts"
+import { fieldsOf, id, record, text, time } from "./record.ts"
 
 const tables = { table: "deployments", shares: "deployment_shares" } as const
+const status = z.enum(deploymentStatuses)
 
-const columns = `d.id, d.spec_id, s.name as spec_name, d.branch, d.status, d.status_message, d.websocket_url, d.current_build_id,
-  v.version_number as current_version, d.first_deployed_at, d.last_deployed_at`
+const d = fieldsOf("d")
+const deployment = record({
+  id: d(deployments.id, id),
+  spec_id: d(deployments.specId, id),
+  spec_name: fieldsOf("s")(specs.name, text),
+  branch: d(deployments.branch, text),
+  // Null only inside the transaction that makes the deployment.
+  status: d(deployments.status, status, false),
+  status_message: d(deployments.statusMessage, text),
+  websocket_url: d(deployments.websocketUrl, text),
+  current_build_id: d(deployments.currentBuildId, id),
+  // There may be no build, and a build need not have a version.
+  current_version: fieldsOf("v")(specVersions.versionNumber, z.int(), true),
+  first_deployed_at: d(deployments.firstDeployedAt, time),
+  last_deployed_at: d(deployments.lastDeployedAt, time),
+})
+const deploymentAnswer = deployment.schema.openapi("Deployment")
 const joins = `
   deployments d join specs s on s.id = d.spec_id left join builds b on b.id = d.current_build_id
   left join spec_versions v on v.id = b.spec_version_id`
 
-const present = (row: Deployment): Deployment => ({
-  ...row,
-  first_deployed_at: isoTimeOrNull(row.first_deployed_at),
-  last_deployed_at: isoTimeOrNull(row.last_deployed_at),
+const e = fieldsOf("e")
+const event = record({
+  id: e(deploymentEvents.id, id),
+  deployment_id: e(deploymentEvents.deploymentId, id),
+  event_type: e(deploymentEvents.eventType, text),
+  previous_status: e(deploymentEvents.previousStatus, status),
+  new_status: e(deploymentEvents.newStatus, status),
+  build_id: e(deploymentEvents.buildId, id),
+  message: e(deploymentEvents.message, text),
+  actor: e(deploymentEvents.actor, z.enum(["user", "system"])),
+  created_at: e(deploymentEvents.createdAt, time),
 })
-
-const presentEvent = (row: DeploymentEvent): DeploymentEvent => ({ ...row, created_at: isoTime(row.created_at) })
+const eventAnswer = event.schema.openapi("DeploymentEvent")
 
 export const deploymentsSql = {
-  list: listVisible(tables, columns, joins, "d"),
-  one: `select ${columns} from ${joins} where ${isVisible(tables, "d")}`,
+  list: listVisible(tables, deployment.columns, joins, "d"),
+  one: `select ${deployment.columns} from ${joins} where ${isVisible(tables, "d")}`,
   // A deployment without a row on this page gives one row without an id; one that is not there gives none.
   events: `
-    select e.id, d.id as deployment_id, e.event_type, e.previous_status, e.new_status, e.build_id, e.message, e.actor, e.created_at
-    from deployments d left join lateral (
+    select ${event.columns} from deployments d left join lateral (
       select * from deployment_events where deployment_id = d.id order by id desc limit $3 offset $4
     ) e on true
     where ${isVisible(tables, "d")} order by e.id desc`,
@@ -45,31 +63,29 @@ export const deploymentRoutes = (api: Api, services: Services): void => {
     api,
     services,
     {
-      ...reading(z.array(deployment), "Deployments"),
+      ...reading(z.array(deploymentAnswer), "Deployments"),
       path: "/api/deployments",
       id: "listDeployments",
       summary: "The deployments that the caller sees, newest first",
       query: pageQuery,
       codes: ["invalid-request"],
     },
-    (c) => sendRecords<Deployment>(c, deploymentsSql.list, present),
+    (c) => sendRecords(c, deploymentsSql.list, deployment.present),
   )
 
   endpoint(
     api,
     services,
     {
-      ...reading(deployment, "The deployment"),
+      ...reading(deploymentAnswer, "The deployment"),
       path: "/api/deployments/{id}",
       id: "getDeployment",
       summary: "One deployment",
       codes: ["invalid-request", "deployment-not-found"],
     },
     async (c) => {
-      const id = recordId(c, "deployment-not-found")
-      const [row] = await c.get("queries").query<Deployment>(deploymentsSql.one, [c.get("principal").userId, id])
-      if (row === undefined) throw errors.fail("deployment-not-found")
-      return sendOwn(c, JSON.stringify(present(row)))
+      const [row] = await readOne(c, deploymentsSql.one, "deployment-not-found")
+      return sendOwn(c, JSON.stringify(deployment.present(row)))
     },
   )
 
@@ -77,25 +93,13 @@ export const deploymentRoutes = (api: Api, services: Services): void => {
     api,
     services,
     {
-      ...reading(z.array(deploymentEvent), "Events"),
+      ...reading(z.array(eventAnswer), "Events"),
       path: "/api/deployments/{id}/events",
       id: "listDeploymentEvents",
       summary: "A deployment's events, newest first",
       query: pageQuery,
       codes: ["invalid-request", "deployment-not-found"],
     },
-    async (c) => {
-      const page = pageOf(c)
-      const id = recordId(c, "deployment-not-found")
-      const values = [c.get("principal").userId, id, page.limit + 1, page.offset]
-      const rows = await c.get("queries").query<DeploymentEvent | { id: null }>(deploymentsSql.events, values)
-      if (rows.length === 0) throw errors.fail("deployment-not-found")
-      return sendPage(
-        c,
-        page,
-        rows.filter((row) => row.id !== null),
-        presentEvent,
-      )
-    },
+    (c) => sendBelongings(c, deploymentsSql.events, "deployment-not-found", event.present),
   )
 }

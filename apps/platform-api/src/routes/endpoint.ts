@@ -1,7 +1,7 @@
 import { type createApi, documented, errorResponses, z } from "@svc/openapi"
 import { readJson, routed, validate } from "@svc/http"
 import type { Context, Handler } from "hono"
-import { policies, type PolicyName } from "../auth/agent-policy.ts"
+import type { Policy } from "../auth/agent-policy.ts"
 import { type AppEnv, guarded } from "../auth/guard.ts"
 import { type ErrorCode, errorEnvelope, errors } from "../errors.ts"
 import type { Services } from "../services.ts"
@@ -15,8 +15,11 @@ type Endpoint = {
   readonly summary: string
   readonly description?: string
   readonly tag: "service" | "registry" | "agents" | "keys" | "sessions" | "records" | "closed"
-  /** Who may call it; without one the route never looks at Authorization, or does so itself. */
-  readonly policy?: PolicyName
+  /**
+   * Who may call it. For `anyone` Authorization is never looked at; with an `optional key` anyone may, and the handler
+   * itself looks whether a key came.
+   */
+  readonly access: "anyone" | "optional key" | Policy
   readonly query?: z.ZodObject
   readonly body?: z.ZodType
   readonly success?: readonly [status: number, description: string, schema: z.ZodType]
@@ -40,15 +43,30 @@ const keyCodes = [
   "service-unavailable",
 ] as const
 
-const policyCodes = (name: PolicyName): ErrorCode[] => {
-  const { publishable, agent, human } = policies[name]
+const policyCodes = ({ publishable, agent, human }: Policy): ErrorCode[] => {
   const verdicts = [agent, human].filter((verdict) => verdict !== "allowed")
   return [...keyCodes, ...(publishable ? [] : (["secret-key-required"] as const)), ...verdicts]
 }
 
-const bodyCodes = ["invalid-json", "invalid-request", "payload-too-large", "unsupported-media-type"] as const
+const securityOf = (access: Endpoint["access"]) =>
+  access === "anyone" ? [] : access === "optional key" ? [{}, { key: [] }] : [{ key: [] }]
 
-const answer = ([description, schema]: readonly [string, z.ZodType?]) => ({
+const bodyCodes = ["invalid-json", "invalid-request", "payload-too-large", "unsupported-media-type"] as const
+const bodyLimit = 64 * 1024
+const bodyMs = 10_000
+/** What an empty body stands for: a body is required where its schema does not take this. */
+const emptyBody = {}
+
+/** Reads and checks a JSON body. Throws BodyError. */
+export const jsonBody = async <T>(c: Context<AppEnv>, schema: z.ZodType<T>): Promise<T> =>
+  validate(schema, await readJson(c, { limit: bodyLimit, deadlineMs: bodyMs, emptyAs: emptyBody, uniqueKeys: true }))
+
+const describeBody = (schema: z.ZodType) => ({
+  required: !schema.safeParse(emptyBody).success,
+  content: { "application/json": { schema } },
+})
+
+const describeAnswer = ([description, schema]: readonly [string, z.ZodType?]) => ({
   description,
   ...(schema === undefined ? {} : { content: { "application/json": { schema } } }),
 })
@@ -60,7 +78,8 @@ const parameters = (path: string) => {
 
 /** Serves one endpoint and describes it, errors of its policy and of body reading included. */
 export const endpoint = (api: Api, services: Services, spec: Endpoint, handler: Handler<AppEnv>): void => {
-  const { policy, query, body, success } = spec
+  const { access, query, body, success } = spec
+  const policy = typeof access === "string" ? undefined : access
   const codes: ErrorCode[] = [
     ...(policy === undefined ? [] : policyCodes(policy)),
     ...(body === undefined ? [] : bodyCodes),
@@ -77,30 +96,28 @@ export const endpoint = (api: Api, services: Services, spec: Endpoint, handler: 
       summary: spec.summary,
       ...(spec.description === undefined ? {} : { description: spec.description }),
       tags: [spec.tag],
-      security: policy === undefined ? (spec.tag === "registry" ? [{}, { key: [] }] : []) : [{ key: [] }],
+      security: securityOf(access),
       request: {
         ...(params === undefined ? {} : { params }),
         ...(query === undefined ? {} : { query }),
-        ...(body === undefined
-          ? {}
-          : { body: { required: !body.safeParse({}).success, content: { "application/json": { schema: body } } } }),
+        ...(body === undefined ? {} : { body: describeBody(body) }),
       },
       responses: {
-        ...(success === undefined ? {} : { [success[0]]: answer([success[1], success[2]]) }),
+        ...(success === undefined ? {} : { [success[0]]: describeAnswer([success[1], success[2]]) }),
         ...errorResponses(errors, errorEnvelope, ...codes),
-        ...Object.fromEntries(Object.entries(spec.others ?? {}).map(([status, other]) => [status, answer(other)])),
+        ...Object.fromEntries(
+          Object.entries(spec.others ?? {}).map(([status, other]) => [status, describeAnswer(other)]),
+        ),
       },
     },
     routed(spec.path, policy === undefined ? handler : guarded(services, policy, handler)),
   )
 }
 
-const bodyLimit = 64 * 1024
-const bodyMs = 10_000
-
-/** Reads and checks a JSON body; an empty one stands for `{}`. Throws BodyError. */
-export const jsonBody = async <T>(c: Context<AppEnv>, schema: z.ZodType<T>): Promise<T> =>
-  validate(schema, await readJson(c, { limit: bodyLimit, deadlineMs: bodyMs, emptyAs: {}, uniqueKeys: true }))
+/** Serves a path that the document leaves out. */
+export const undocumented = (api: Api, method: "get" | "all", path: string, handler: Handler<AppEnv>): void => {
+  api[method](path, routed(path, handler))
+}
 
 /** The id in the path: a positive int4. Digits that can't be one name nothing; undefined stands for them. */
 export const idOf = (c: Context<AppEnv>, malformed: ErrorCode): number | undefined => {

@@ -1,22 +1,17 @@
 import { z } from "@svc/openapi"
-import { insertKey, lockUser } from "../auth/accounts.ts"
-import type { Principal } from "../auth/authenticate.ts"
-import { clientOf } from "../auth/guard.ts"
+import type { Context } from "hono"
+import { type KeyChange, listKeys, mintAccountKey, revokeAccountKey, type StoredKey } from "../auth/account-keys.ts"
+import { policies } from "../auth/agent-policy.ts"
+import { type AppEnv, clientOf } from "../auth/guard.ts"
 import { normaliseName } from "../auth/name.ts"
 import { normaliseOrigin } from "../auth/origin.ts"
-import { audit } from "../audit.ts"
-import type { Orm } from "../db/database.ts"
-import { orm } from "../db/drizzle.ts"
-import { apiKeys } from "../db/schema.ts"
 import { errors } from "../errors.ts"
 import type { Services } from "../services.ts"
 import { type Api, endpoint, idOf, jsonBody } from "./endpoint.ts"
 import { nextLink, pageOf, pageQuery } from "./paging.ts"
 
-const { and, asc, count, eq, gt, isNull, or, sql } = orm
-
-const mostLiveKeys = 25
 const dayMs = 86_400_000
+const publishableDays = 365
 
 const keyClass = z.enum(["secret", "publishable"])
 const record = z.object({
@@ -64,24 +59,44 @@ const originOf = (list: unknown): string => {
   return normalised.origin
 }
 
-const actorOf = (principal: Principal): string =>
-  principal.kind === "agent" ? `agent:${principal.profile.slug}` : `user:${principal.userId}`
+/** A key as a list shows it. */
+const present = (row: StoredKey, at: number, callingKey: number): z.infer<typeof record> => ({
+  id: row.id,
+  name: row.name,
+  key_class: row.keyClass,
+  key_hint: `${row.prefix}…${row.lastFour}`,
+  origin_allowlist: row.originAllowlist,
+  status:
+    row.disabledAt !== null
+      ? "disabled"
+      : row.expiresAt !== null && row.expiresAt.getTime() <= at
+        ? "expired"
+        : "active",
+  current: row.id === callingKey,
+  created_at: row.createdAt.toISOString(),
+  expires_at: row.expiresAt?.toISOString() ?? null,
+  last_used_at: row.lastUsedAt?.toISOString() ?? null,
+})
 
-const live = (userId: number, at: Date) =>
-  and(eq(apiKeys.userId, userId), isNull(apiKeys.revokedAt), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, at)))
+/** Agents and people have the same routes for their keys, each at a path of their own. */
+const surfaces = [
+  { path: "/api/agents/me/keys", access: policies.agentAccount, kind: "ak", owner: "Agent" },
+  { path: "/api/auth/keys", access: policies.humanKeys, kind: "sk", owner: "User" },
+] as const
 
-/** Two requests with one key can cross: the second must not go on when the first has revoked it. */
-const checkStillGood = async (tx: Orm, keyId: number): Promise<void> => {
-  const good = and(eq(apiKeys.id, keyId), isNull(apiKeys.revokedAt), isNull(apiKeys.disabledAt))
-  const [row] = await tx.select({ id: apiKeys.id }).from(apiKeys).where(good)
-  if (row === undefined) throw errors.fail("invalid-api-key")
+export const keyRoutes = (api: Api, services: Services): void => {
+  for (const surface of surfaces) routesOf(api, services, surface)
 }
 
-type Surface = { readonly path: string; readonly policy: "agentAccount" | "humanKeys"; readonly kind: "ak" | "sk" }
-
-export const keyRoutes = (api: Api, services: Services, { path, policy, kind }: Surface): void => {
-  const id = (verb: string) => (policy === "agentAccount" ? `${verb}AgentKey` : `${verb}UserKey`)
-  const common = { tag: "keys", policy } as const
+const routesOf = (api: Api, services: Services, surface: (typeof surfaces)[number]): void => {
+  const { path, access, kind, owner } = surface
+  const common = { tag: "keys", access } as const
+  const changeOf = (c: Context<AppEnv>): KeyChange => ({
+    principal: c.var.principal,
+    at: new Date(services.wallClock()),
+    address: clientOf(services, c),
+    requestId: c.env.outgoing.requestId,
+  })
 
   endpoint(
     api,
@@ -90,7 +105,7 @@ export const keyRoutes = (api: Api, services: Services, { path, policy, kind }: 
       ...common,
       method: "get",
       path,
-      id: id("list"),
+      id: `list${owner}Key`,
       summary: "The account's keys that are not revoked, oldest first",
       query: pageQuery,
       success: [200, "Keys", z.array(record)],
@@ -98,81 +113,32 @@ export const keyRoutes = (api: Api, services: Services, { path, policy, kind }: 
     },
     async (c) => {
       const page = pageOf(c)
-      const { userId, keyId } = c.get("principal")
+      const { userId, keyId } = c.var.principal
+      const rows = await listKeys(c.var.queries, userId, page)
       const at = services.wallClock()
-      const rows = await c.get("queries").run((db) =>
-        db
-          .select()
-          .from(apiKeys)
-          .where(and(eq(apiKeys.userId, userId), isNull(apiKeys.revokedAt)))
-          .orderBy(asc(apiKeys.id))
-          .offset(page.offset)
-          .limit(page.limit + 1),
-      )
-      const keys = rows.slice(0, page.limit).map((row) => ({
-        id: row.id,
-        name: row.name,
-        key_class: row.keyClass,
-        key_hint: `${row.prefix}…${row.lastFour}`,
-        origin_allowlist: row.originAllowlist,
-        status:
-          row.disabledAt !== null
-            ? "disabled"
-            : row.expiresAt !== null && row.expiresAt.getTime() <= at
-              ? "expired"
-              : "active",
-        current: row.id === keyId,
-        created_at: row.createdAt.toISOString(),
-        expires_at: row.expiresAt?.toISOString() ?? null,
-        last_used_at: row.lastUsedAt?.toISOString() ?? null,
-      }))
+      const keys = rows.slice(0, page.limit).map((row) => present(row, at, keyId))
       if (rows.length > page.limit) c.env.outgoing.preset["link"] = nextLink(c, page)
       return c.json(keys, 200, { "cache-control": "no-store" })
     },
   )
 
   const mint = async (
-    c: Parameters<Parameters<typeof endpoint>[3]>[0],
-    given: { readonly name: string; readonly expires_in_days?: number | undefined },
+    c: Context<AppEnv>,
+    given: z.infer<typeof secretBody>,
     origin: string | undefined,
   ): Promise<Response> => {
-    const { principal, queries } = c.var
-    const { requestId } = c.env.outgoing
-    const now = services.wallClock()
-    const at = new Date(now)
-    const days = given.expires_in_days ?? (origin === undefined ? undefined : 365)
-    const expiresAt = days === undefined ? undefined : new Date(now + days * dayMs)
-    const keyKind = origin === undefined ? kind : "pk"
+    const change = changeOf(c)
+    const days = given.expires_in_days ?? (origin === undefined ? undefined : publishableDays)
+    const expiresAt = days === undefined ? undefined : new Date(change.at.getTime() + days * dayMs)
     const name = normaliseName(given.name)
     if (name === undefined) throw errors.fail("invalid-key-name")
-    const key = await queries.transaction(async (tx) => {
-      await lockUser(tx, principal.userId)
-      await checkStillGood(tx, principal.keyId)
-      const [held] = await tx.select({ keys: count() }).from(apiKeys).where(live(principal.userId, at))
-      if ((held?.keys ?? 0) >= mostLiveKeys) throw errors.fail("too-many-keys")
-      const made = await insertKey(
-        tx,
-        {
-          kind: keyKind,
-          userId: principal.userId,
-          name,
-          createdAt: at,
-          ...(origin === undefined ? {} : { origin }),
-          ...(expiresAt === undefined ? {} : { expiresAt }),
-        },
-        services.randomBytes,
-      )
-      const address = clientOf(services, c)
-      await audit(tx, {
-        at,
-        actor: actorOf(principal),
-        action: "key.mint",
-        target: `key:${made.id}`,
-        address,
-        requestId,
-      })
-      return made
-    })
+    const wanted = {
+      kind: origin === undefined ? kind : "pk",
+      name,
+      ...(origin === undefined ? {} : { origin }),
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+    } as const
+    const key = await mintAccountKey(c.var.queries, change, wanted, services.randomBytes)
     const body = {
       id: key.id,
       key: key.text,
@@ -192,7 +158,7 @@ export const keyRoutes = (api: Api, services: Services, { path, policy, kind }: 
       ...common,
       method: "post",
       path,
-      id: id("mint"),
+      id: `mint${owner}Key`,
       summary: "Make another secret key",
       body: secretBody,
       success: [201, "The key, shown this once", minted],
@@ -208,7 +174,7 @@ export const keyRoutes = (api: Api, services: Services, { path, policy, kind }: 
       ...common,
       method: "post",
       path: `${path}/publishable`,
-      id: id("mintPublishable"),
+      id: `mintPublishable${owner}Key`,
       summary: "Make a key for the pages of one origin",
       body: publishableBody,
       success: [201, "The key, shown this once", minted],
@@ -235,7 +201,7 @@ export const keyRoutes = (api: Api, services: Services, { path, policy, kind }: 
       ...common,
       method: "delete",
       path: `${path}/{id}`,
-      id: id("revoke"),
+      id: `revoke${owner}Key`,
       summary: "Revoke a key, at once and for good",
       description: "Any key of the account, the calling and the last one too.",
       success: [200, "The key is dead", revoked],
@@ -244,28 +210,7 @@ export const keyRoutes = (api: Api, services: Services, { path, policy, kind }: 
     async (c) => {
       const keyId = idOf(c, "invalid-key-id")
       if (keyId === undefined) throw errors.fail("key-not-found")
-      const { principal, queries } = c.var
-      const { requestId } = c.env.outgoing
-      const at = new Date(services.wallClock())
-      const remaining = await queries.transaction(async (tx) => {
-        await lockUser(tx, principal.userId)
-        await checkStillGood(tx, principal.keyId)
-        const own = and(eq(apiKeys.id, keyId), eq(apiKeys.userId, principal.userId), isNull(apiKeys.revokedAt))
-        const gone = await tx.update(apiKeys).set({ revokedAt: at }).where(own).returning({ id: apiKeys.id })
-        if (gone.length === 0) throw errors.fail("key-not-found")
-        const address = clientOf(services, c)
-        await audit(tx, {
-          at,
-          actor: actorOf(principal),
-          action: "key.revoke",
-          target: `key:${keyId}`,
-          address,
-          requestId,
-        })
-        const usable = and(live(principal.userId, at), isNull(apiKeys.disabledAt), eq(apiKeys.keyClass, sql`'secret'`))
-        const [left] = await tx.select({ keys: count() }).from(apiKeys).where(usable)
-        return left?.keys ?? 0
-      })
+      const remaining = await revokeAccountKey(c.var.queries, changeOf(c), keyId)
       return c.json({ id: keyId, revoked: true, remaining_secret_keys: remaining }, 200, {
         "cache-control": "no-store",
       })

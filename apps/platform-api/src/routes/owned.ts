@@ -1,41 +1,69 @@
 import type { z } from "@svc/openapi"
 import type { Context } from "hono"
+import { policies } from "../auth/agent-policy.ts"
 import type { AppEnv } from "../auth/guard.ts"
-import { isoTime } from "../db/time.ts"
 import { type ErrorCode, errors } from "../errors.ts"
 import { sendOwn } from "./conditional.ts"
 import { idOf } from "./endpoint.ts"
 import { nextLink, type Page, pageOf } from "./paging.ts"
+import type { Row } from "./record.ts"
 
 /** What endpoints that read the caller's records have in common. */
 export const reading = (answer: z.ZodType, description: string) =>
   ({
     method: "get",
     tag: "records",
-    policy: "ownRecords",
+    access: policies.ownRecords,
     success: [200, description, answer],
     others: { 304: ["Nothing changed since the ETag in If-None-Match"] },
   }) as const
 
-/** A time that may not have come yet. */
-export const isoTimeOrNull = (text: string | null): string | null => (text === null ? null : isoTime(text))
-
 /** The id in the path. One that is no number is invalid; one that can't be any record's is missing like any other. */
-export const recordId = (c: Context<AppEnv>, missing: ErrorCode): number => {
+const recordId = (c: Context<AppEnv>, missing: ErrorCode): number => {
   const id = idOf(c, "invalid-request")
   if (id === undefined) throw errors.fail(missing)
   return id
 }
 
+/** The rows that the caller sees of the record in the path; `sql` takes account and id. None is the error `missing`. */
+export const readOne = async (c: Context<AppEnv>, sql: string, missing: ErrorCode): Promise<[Row, ...Row[]]> => {
+  const id = recordId(c, missing)
+  const [first, ...others] = await c.get("queries").query<Row>(sql, [c.get("principal").userId, id])
+  if (first === undefined) throw errors.fail(missing)
+  return [first, ...others]
+}
+
 /** Answers with a page of rows, given one more than the page shows when there are more. */
-export const sendPage = <Row>(c: Context<AppEnv>, page: Page, rows: readonly Row[], present: (row: Row) => unknown) => {
+const sendPage = (c: Context<AppEnv>, page: Page, rows: readonly Row[], present: (row: Row) => unknown) => {
   const headers: Record<string, string> = rows.length > page.limit ? { link: nextLink(c, page) } : {}
   return sendOwn(c, JSON.stringify(rows.slice(0, page.limit).map(present)), headers)
 }
 
 /** Answers with the page of the caller's records that the query asks for; `sql` takes account, rows and rows to skip. */
-export const sendRecords = async <Row>(c: Context<AppEnv>, sql: string, present: (row: Row) => Row) => {
+export const sendRecords = async (c: Context<AppEnv>, sql: string, present: (row: Row) => unknown) => {
   const page = pageOf(c)
   const rows = await c.get("queries").query<Row>(sql, [c.get("principal").userId, page.limit + 1, page.offset])
   return sendPage(c, page, rows, present)
+}
+
+/**
+ * Answers with a page of what belongs to the record in the path; `sql` takes account, id, rows and rows to skip, and gives
+ * one row without an id where the record has none on this page. No row at all is the error `missing`.
+ */
+export const sendBelongings = async (
+  c: Context<AppEnv>,
+  sql: string,
+  missing: ErrorCode,
+  present: (row: Row) => unknown,
+) => {
+  const page = pageOf(c)
+  const values = [c.get("principal").userId, recordId(c, missing), page.limit + 1, page.offset]
+  const rows = await c.get("queries").query<Row>(sql, values)
+  if (rows.length === 0) throw errors.fail(missing)
+  return sendPage(
+    c,
+    page,
+    rows.filter((row) => row["id"] !== null),
+    present,
+  )
 }

@@ -2,7 +2,7 @@ import { acceptsGzip, addressBucket, matchesETag, requestHeader, validate } from
 import { z } from "@svc/openapi"
 import type { Context } from "hono"
 import { authenticate } from "../auth/authenticate.ts"
-import { type AppEnv, clientOf, credentialsOf } from "../auth/guard.ts"
+import { type AppEnv, clientOf, countRequest, credentialsOf, type RequestLimit } from "../auth/guard.ts"
 import { type ErrorCode, errors } from "../errors.ts"
 import type { Answer } from "../registry/answer.ts"
 import type { Audience } from "../registry/registry.ts"
@@ -23,8 +23,7 @@ type Found = { readonly answer: Answer; readonly headers?: Readonly<Record<strin
 /** Who asks, and against what the request counts. */
 type Caller = {
   readonly audience: Audience
-  readonly limit: number
-  readonly bucket: string
+  readonly limit: RequestLimit
   /** Whether any credentials came: then the answer is not for caches that others share. */
   readonly credentials: boolean
   /** Why the key that was sent counts as none. */
@@ -32,12 +31,16 @@ type Caller = {
 }
 
 export const registryRoutes = (api: Api, services: Services): void => {
-  const { registry, limiter, settings } = services
+  const { registry, settings } = services
 
   const anyone = (c: Context<AppEnv>): Caller => ({
     audience: "public",
-    limit: settings.SVC_REGISTRY_REQUESTS_PER_MINUTE,
-    bucket: settings.SVC_REGISTRY_REQUESTS_PER_MINUTE === 0 ? "" : `ip:${addressBucket(clientOf(services, c))}`,
+    limit: {
+      group: "registry",
+      // Without a limit nobody's address is worked out.
+      bucket: settings.SVC_REGISTRY_REQUESTS_PER_MINUTE === 0 ? "" : `ip:${addressBucket(clientOf(services, c))}`,
+      perMinute: settings.SVC_REGISTRY_REQUESTS_PER_MINUTE,
+    },
     credentials: false,
   })
 
@@ -46,8 +49,9 @@ export const registryRoutes = (api: Api, services: Services): void => {
     const principal = await authenticate(services.findKey, credentialsOf(c), services.wallClock())
     if ("refused" in principal) return { ...anyone(c), credentials: true, ignored: principal.refused }
     services.useTracker.note(principal)
-    const limit = settings.SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE
-    return { audience: "keyed", limit, bucket: `key:${principal.keyId}`, credentials: true }
+    const perMinute = settings.SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE
+    const limit = { group: "registry", bucket: `key:${principal.keyId}`, perMinute }
+    return { audience: "keyed", limit, credentials: true }
   }
 
   /** Sets what every answer tells this caller, refusals too. */
@@ -57,15 +61,7 @@ export const registryRoutes = (api: Api, services: Services): void => {
     if (ignored !== undefined) preset["x-auth-ignored"] = ignored
   }
 
-  /** Counts the request and tells the caller what is left. Throws rate-limit-exceeded. */
-  const count = (c: Context<AppEnv>, { bucket, limit }: Caller): void => {
-    if (limit === 0) return
-    const { allowed, remaining, retryAfterSeconds, resetSeconds } = limiter.take("registry", bucket, limit)
-    const { preset } = c.env.outgoing
-    preset["ratelimit-policy"] = `"default";q=${limit};w=60`
-    preset["ratelimit"] = `"default";r=${remaining};t=${Math.min(resetSeconds, 60)}`
-    if (!allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds })
-  }
+  const count = (c: Context<AppEnv>, { limit }: Caller): void => countRequest(services, c, limit)
 
   /** The list's query. What can't be one counts like any other request. */
   const validateQuery = (c: Context<AppEnv>, caller: Caller) => {
@@ -94,7 +90,7 @@ export const registryRoutes = (api: Api, services: Services): void => {
     return new Response(found.answer[encoding](), { headers })
   }
 
-  const common = { method: "get", tag: "registry" } as const
+  const common = { method: "get", tag: "registry", access: "optional key" } as const
   const notModified = { 304: ["Nothing changed since the ETag in If-None-Match"] } as const
 
   endpoint(

@@ -1,41 +1,62 @@
 import { z } from "@svc/openapi"
-import { isoTime } from "../db/time.ts"
-import { errors } from "../errors.ts"
+import { specs, specVersions } from "../db/records-schema.ts"
 import { isVisible, listVisible } from "../records/visible.ts"
 import type { Services } from "../services.ts"
 import { sendOwn } from "./conditional.ts"
 import { type Api, endpoint } from "./endpoint.ts"
-import { reading, recordId, sendPage, sendRecords } from "./owned.ts"
-import { pageOf, pageQuery } from "./paging.ts"
-import { spec, specSchema, specVersion } from "./record-schemas.ts"
-
-type Spec = z.infer<typeof spec>
-type Version = z.infer<typeof specVersion>
+import { readOne, reading, sendBelongings, sendRecords } from "./owned.ts"
+import { pageQuery } from "./paging.ts"
+import { fieldsOf, id, record, text, time } from "./record.ts"
+import { schemaAnswer } from "./registry-schemas.ts"
 
 const tables = { table: "specs", shares: "spec_shares" } as const
 
-const columns = `s.id, s.name, s.entity_name, s.description, s.url_slug, s.websocket_url, s.latest_version, s.created_at, s.updated_at`
-
-const presentSpec = (row: Spec): Spec => ({
-  ...row,
-  created_at: isoTime(row.created_at),
-  updated_at: isoTime(row.updated_at),
+const s = fieldsOf("s")
+const spec = record({
+  id: s(specs.id, id),
+  name: s(specs.name, text),
+  entity_name: s(specs.entityName, text),
+  description: s(specs.description, text),
+  url_slug: s(specs.urlSlug, text),
+  websocket_url: s(specs.websocketUrl, text),
+  latest_version: s(specs.latestVersion, z.int()),
+  created_at: s(specs.createdAt, time),
+  updated_at: s(specs.updatedAt, time),
 })
+const specAnswer = spec.schema.openapi("Spec")
 
-const presentVersion = (row: Version): Version => ({ ...row, created_at: isoTime(row.created_at) })
+const schemaHead = record({
+  name: s(specs.name, text),
+  description: s(specs.description, text),
+  websocket_url: s(specs.websocketUrl, text),
+})
+/** As the registry's, but that a spec need not be served anywhere. */
+const specSchema = schemaAnswer.extend({ websocket_url: text.nullable() })
+
+const v = fieldsOf("v")
+const version = record({
+  id: v(specVersions.id, id),
+  spec_id: v(specVersions.specId, id),
+  version_number: v(specVersions.versionNumber, z.int()),
+  content_hash: v(specVersions.contentHash, text),
+  state_name: v(specVersions.stateName, text),
+  program_id: v(specVersions.programId, text),
+  handler_count: v(specVersions.handlerCount, z.int()),
+  section_count: v(specVersions.sectionCount, z.int()),
+  created_at: v(specVersions.createdAt, time),
+})
+const versionAnswer = version.schema.openapi("SpecVersion")
 
 export const specsSql = {
-  list: listVisible(tables, columns, "specs s", "s"),
-  one: `select ${columns} from specs s where ${isVisible(tables, "s")}`,
+  list: listVisible(tables, spec.columns, "specs s", "s"),
+  one: `select ${spec.columns} from specs s where ${isVisible(tables, "s")}`,
   schema: `
-    select s.name, s.description, s.websocket_url, v.schema
+    select ${schemaHead.columns}, v.schema
     from specs s join spec_versions v on v.spec_id = s.id and v.version_number = s.latest_version
     where ${isVisible(tables, "s")}`,
   // A spec without a row on this page gives one row without an id; a spec that is not there gives none.
   versions: `
-    select v.id, s.id as spec_id, v.version_number, v.content_hash, v.state_name, v.program_id, v.handler_count,
-      v.section_count, v.created_at
-    from specs s left join lateral (
+    select ${version.columns} from specs s left join lateral (
       select * from spec_versions where spec_id = s.id order by id desc limit $3 offset $4
     ) v on true
     where ${isVisible(tables, "s")} order by v.id desc`,
@@ -46,31 +67,29 @@ export const specRoutes = (api: Api, services: Services): void => {
     api,
     services,
     {
-      ...reading(z.array(spec), "Specs"),
+      ...reading(z.array(specAnswer), "Specs"),
       path: "/api/specs",
       id: "listSpecs",
       summary: "The specs that the caller sees, newest first",
       query: pageQuery,
       codes: ["invalid-request"],
     },
-    (c) => sendRecords<Spec>(c, specsSql.list, presentSpec),
+    (c) => sendRecords(c, specsSql.list, spec.present),
   )
 
   endpoint(
     api,
     services,
     {
-      ...reading(spec, "The spec"),
+      ...reading(specAnswer, "The spec"),
       path: "/api/specs/{id}",
       id: "getSpec",
       summary: "One spec",
       codes: ["invalid-request", "spec-not-found"],
     },
     async (c) => {
-      const id = recordId(c, "spec-not-found")
-      const [row] = await c.get("queries").query<Spec>(specsSql.one, [c.get("principal").userId, id])
-      if (row === undefined) throw errors.fail("spec-not-found")
-      return sendOwn(c, JSON.stringify(presentSpec(row)))
+      const [row] = await readOne(c, specsSql.one, "spec-not-found")
+      return sendOwn(c, JSON.stringify(spec.present(row)))
     },
   )
 
@@ -85,12 +104,9 @@ export const specRoutes = (api: Api, services: Services): void => {
       codes: ["invalid-request", "spec-not-found"],
     },
     async (c) => {
-      type Row = { name: string; description: string | null; websocket_url: string | null; schema: string }
-      const id = recordId(c, "spec-not-found")
-      const [row] = await c.get("queries").query<Row>(specsSql.schema, [c.get("principal").userId, id])
-      if (row === undefined) throw errors.fail("spec-not-found")
-      const { schema, ...head } = row
-      return sendOwn(c, `${JSON.stringify(head).slice(0, -1)},"schema":${schema}}`)
+      const [row] = await readOne(c, specsSql.schema, "spec-not-found")
+      // The schema is stored as the JSON that is sent.
+      return sendOwn(c, `${JSON.stringify(schemaHead.present(row)).slice(0, -1)},"schema":${String(row["schema"])}}`)
     },
   )
 
@@ -98,25 +114,13 @@ export const specRoutes = (api: Api, services: Services): void => {
     api,
     services,
     {
-      ...reading(z.array(specVersion), "Versions"),
+      ...reading(z.array(versionAnswer), "Versions"),
       path: "/api/specs/{id}/versions",
       id: "listSpecVersions",
       summary: "A spec's versions, newest first",
       query: pageQuery,
       codes: ["invalid-request", "spec-not-found"],
     },
-    async (c) => {
-      const page = pageOf(c)
-      const id = recordId(c, "spec-not-found")
-      const values = [c.get("principal").userId, id, page.limit + 1, page.offset]
-      const rows = await c.get("queries").query<Version | { id: null }>(specsSql.versions, values)
-      if (rows.length === 0) throw errors.fail("spec-not-found")
-      return sendPage(
-        c,
-        page,
-        rows.filter((row) => row.id !== null),
-        presentVersion,
-      )
-    },
+    (c) => sendBelongings(c, specsSql.versions, "spec-not-found", version.present),
   )
 }

@@ -1,15 +1,12 @@
-import { addressBucket } from "@svc/http"
 import { z } from "@svc/openapi"
 import { type SessionScope, sessionScopes, signSessionToken } from "@svc/session-token"
+import { policies } from "../auth/agent-policy.ts"
 import type { Principal } from "../auth/authenticate.ts"
-import { clientOf, takeOne } from "../auth/guard.ts"
 import { errors } from "../errors.ts"
 import type { PublishedStack } from "../registry/registry.ts"
 import { normaliseWebsocketUrl } from "../registry/websocket-url.ts"
 import type { Services } from "../services.ts"
 import { type Api, endpoint, jsonBody } from "./endpoint.ts"
-
-const sessionsPerMinute = 60
 
 const body = z
   .object({
@@ -50,7 +47,7 @@ export const sessionRoutes = (api: Api, services: Services): void =>
       id: "mintSession",
       summary: "Mint a session token, valid for 5 minutes, for a public stack",
       tag: "sessions",
-      policy: "sessions",
+      access: policies.sessions,
       body,
       success: [200, "The token", session],
       codes: [
@@ -63,8 +60,6 @@ export const sessionRoutes = (api: Api, services: Services): void =>
     },
     async (c) => {
       const principal = c.get("principal")
-      const bucket = `${principal.keyId} ${addressBucket(clientOf(services, c))}`
-      takeOne(services, "sessions", bucket, sessionsPerMinute)
       const given = await jsonBody(c, body)
       const url = normaliseWebsocketUrl(given.websocket_url)
       if (url === undefined) throw errors.fail("invalid-websocket-url")

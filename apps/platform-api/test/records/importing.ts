@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto"
-import { sql } from "drizzle-orm"
+import { orm } from "../../src/db/drizzle.ts"
 import type { Queries } from "../../src/db/database.ts"
 import { importRecords } from "../../src/operator/records-import.ts"
 import type { TestService } from "../service.ts"
+
+const { sql } = orm
 
 type Ids = Readonly<Record<string, number>>
 type Imported = { readonly specs: Ids; readonly builds: Ids; readonly deployments: Ids; readonly runs: Ids }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { AstError } from "../../src/registry/ast-error.ts"
+import { DocumentFault } from "../../src/registry/document-fault.ts"
 import { fieldSpelling, rustSpelling } from "../../src/registry/idl-type.ts"
 import { namesIn, optionContent } from "../../src/registry/rust-type.ts"
 
@@ -64,7 +64,7 @@ test.each([
   [{ defined: { name: "A", generics: {} } }, "defined.generics", "must be an array"],
 ])("%j is no type, and the fault has its path", (type, path, reason) => {
   const refusal = expect.objectContaining({ path, reason: expect.stringContaining(reason) })
-  expect(() => rustSpelling(type)).toThrow(AstError)
+  expect(() => rustSpelling(type)).toThrow(DocumentFault)
   expect(() => rustSpelling(type)).toThrow(refusal)
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { AstError } from "../../src/registry/ast-error.ts"
+import { DocumentFault } from "../../src/registry/document-fault.ts"
 import { parseAst } from "../../src/registry/parse-ast.ts"
 import { entity, field, smallAst, typedAst } from "./small-ast.ts"
 
@@ -7,7 +7,7 @@ const faultOf = (value: unknown) => {
   try {
     parseAst(value)
   } catch (error) {
-    if (error instanceof AstError) return { path: error.path, reason: error.reason }
+    if (error instanceof DocumentFault) return { path: error.path, reason: error.reason }
     throw error
   }
   return undefined

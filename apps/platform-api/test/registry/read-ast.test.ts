@@ -25,11 +25,11 @@ test("a number beyond all doubles is refused", () => {
 })
 
 test("a member that stands twice in an object is refused: readers differ in which one counts", () => {
-  expect(() => readAst(withExtra('{"a":1,"a":2}'))).toThrow('the AST: has the member "a" twice in one object')
+  expect(() => readAst(withExtra('{"a":1,"a":2}'))).toThrow('the document: has the member "a" twice in one object')
 })
 
-test("a text that is no JSON, or nested without end, is an AstError too", () => {
-  expect(() => readAst('{"stack_name": ')).toThrow(/^the AST: is not JSON \(/)
+test("a text that is no JSON, or nested without end, is a DocumentFault too", () => {
+  expect(() => readAst('{"stack_name": ')).toThrow(/^the document: is not JSON \(/)
   const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`
   expect(() => readAst(withExtra(deep))).toThrow(/nested/)
 })

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { AstError } from "../../src/registry/ast-error.ts"
+import { DocumentFault } from "../../src/registry/document-fault.ts"
 import { contentHash } from "../../src/registry/content-hash.ts"
 import { deriveSchema, type Schema } from "../../src/registry/derive-schema.ts"
 import { parseAst } from "../../src/registry/parse-ast.ts"
@@ -111,16 +111,16 @@ const outcome = (value: unknown) => {
     contentHash(parsed)
     return deriveSchema(parsed).entities.length > 0
   } catch (error) {
-    if (error instanceof AstError) return error.message !== "" && error.reason !== ""
+    if (error instanceof DocumentFault) return error.message !== "" && error.reason !== ""
     throw error
   }
 }
 
-test("any JSON, and any text, gives an AST or an AstError", () => {
+test("any JSON, and any text, gives an AST or a DocumentFault", () => {
   fc.assert(fc.property(fc.jsonValue(), (value) => outcome(value)))
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
-      expect(() => readAst(text)).toThrow(AstError)
+      expect(() => readAst(text)).toThrow(DocumentFault)
     }),
   )
 })
@@ -136,12 +136,15 @@ function mutate(value: unknown, way: readonly number[], to: unknown): unknown {
   return { ...value, [key]: mutate((value as Record<string, unknown>)[key], rest, to) }
 }
 
-test.each(sampleStacks)("the stack $name with any one member replaced gives a schema or an AstError", ({ name }) => {
-  const value: unknown = JSON.parse(sampleText(name))
-  const anything = fc.oneof(fc.jsonValue(), fc.constantFrom("<", ">", "u8", "Option < u8 >", "", "\0", "\ud800"))
-  fc.assert(
-    fc.property(fc.array(fc.nat(1000), { minLength: 1, maxLength: 9 }), anything, (way, to) =>
-      outcome(mutate(value, way, to)),
-    ),
-  )
-})
+test.each(sampleStacks)(
+  "the stack $name with any one member replaced gives a schema or a DocumentFault",
+  ({ name }) => {
+    const value: unknown = JSON.parse(sampleText(name))
+    const anything = fc.oneof(fc.jsonValue(), fc.constantFrom("<", ">", "u8", "Option < u8 >", "", "\0", "\ud800"))
+    fc.assert(
+      fc.property(fc.array(fc.nat(1000), { minLength: 1, maxLength: 9 }), anything, (way, to) =>
+        outcome(mutate(value, way, to)),
+      ),
+    )
+  },
+)

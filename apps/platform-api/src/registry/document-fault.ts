@@ -1,16 +1,16 @@
-/** Where in an AST: member names and array positions, from the outside in. */
-export type AstPath = readonly (string | number)[]
+/** Where in a JSON document: member names and array positions, from the outside in. */
+export type DocumentPath = readonly (string | number)[]
 
-/** An AST that can't be published: `path` names the faulty place (empty for the whole), `reason` says what is wrong with it. */
-export class AstError extends Error {
-  readonly segments: AstPath
+/** A JSON file that can't be taken: `path` names the faulty place (empty for the whole), `reason` says what is wrong with it. */
+export class DocumentFault extends Error {
+  override readonly name = "DocumentFault"
+  readonly segments: DocumentPath
   readonly path: string
   readonly reason: string
 
-  constructor(segments: AstPath, reason: string) {
+  constructor(segments: DocumentPath, reason: string) {
     const path = formatPath(segments)
-    super(`${path === "" ? "the AST" : path}: ${reason}`)
-    this.name = "AstError"
+    super(`${path === "" ? "the document" : path}: ${reason}`)
     this.segments = segments
     this.path = path
     this.reason = reason
@@ -18,7 +18,7 @@ export class AstError extends Error {
 }
 
 /** `entities[0].sections[2].name`; a member that is no plain name is quoted, and cut so that an error stays readable. */
-export function formatPath(segments: AstPath): string {
+export const formatPath = (segments: DocumentPath): string => {
   let path = ""
   for (const segment of segments) {
     if (typeof segment === "number") path += `[${segment}]`
