@@ -18,7 +18,7 @@ import { hashOf } from "./corpus.ts"
 import { type Answer, type Document, answerDocument, commonHeaders, jsonType, preflightHeaders } from "./documents.ts"
 import type { RpcEndpoint } from "./endpoint.ts"
 import { errors } from "./errors.ts"
-import { readMessage } from "./json-rpc.ts"
+import { hasTooManyMembers, mostMembers, readMessage } from "./json-rpc.ts"
 import { wantsEventStream } from "./negotiate.ts"
 import type { Site } from "./site.ts"
 import { decodePath } from "./slug.ts"
@@ -102,15 +102,24 @@ const serve = (c: Context<AppEnv>, document: Document): Response | Promise<Respo
   return answer instanceof Promise ? answer.then(send) : send(answer)
 }
 
+const notJson = (): ApiError => errors.fail("invalid_request", { message: "The request body is not JSON in UTF-8." })
+
 const readJsonBody = async (c: Context<AppEnv>): Promise<{ readonly text: string; readonly value: unknown }> => {
   const fault = jsonTypeFault(c)
   if (fault !== undefined) throw errors.fail("unsupported_media_type", { message: `In this request, ${fault}.` })
   const bytes = await readBody(c, { limit: maxBodyBytes, deadlineMs: bodyDeadlineMs })
+  let text: string
   try {
-    const text = decoder.decode(bytes)
+    text = decoder.decode(bytes)
+  } catch {
+    throw notJson()
+  }
+  if (text.length > mostMembers && hasTooManyMembers(text))
+    throw errors.fail("invalid_request", { message: `The request body has more than ${mostMembers} members.` })
+  try {
     return { text, value: JSON.parse(text) }
   } catch {
-    throw errors.fail("invalid_request", { message: "The request body is not JSON in UTF-8." })
+    throw notJson()
   }
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
-import { readdir, readFile, realpath } from "node:fs/promises"
+import { constants } from "node:fs"
+import { readdir, readFile, realpath, stat } from "node:fs/promises"
 import { join, relative, sep } from "node:path"
 import { parse as parseYaml } from "yaml"
 import { z } from "zod"
@@ -67,11 +68,14 @@ export type LoadOptions = {
   readonly fill?: Readonly<Record<string, string>>
 }
 
+// What was a file a moment ago may be a pipe now, which nobody writes to: opening it would wait without end.
+const withoutWaiting = constants.O_RDONLY | constants.O_NONBLOCK
+
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-const readPage = (source: string, slug: string, mdx: boolean): Page => {
+const readPage = (source: string, slug: string, stripped: (body: string) => string): Page => {
   const { data, end } = readFrontMatter(source)
-  const markdown = mdx ? source.slice(0, end) + stripMdx(source.slice(end)) : source
+  const markdown = source.slice(0, end) + stripped(source.slice(end))
   const { cuts, sections, lead } = outline(markdown, end)
   const title = textOf(data["title"]) || sections[0]?.heading || slug.split("/").at(-1) || slug
   return {
@@ -95,7 +99,10 @@ const readSkill = (source: string, folder: string): Skill => {
   return { name, description, text: source }
 }
 
-/** Markdown files below `dir`, hidden folders, installed packages and links that lead outside left out; sorted. */
+const isFileWithin = async (root: string, path: string): Promise<boolean> =>
+  (await realpath(path)).startsWith(root + sep) && (await stat(path)).isFile()
+
+/** Markdown files below `dir`, hidden folders, installed packages, links that lead outside and pipes left out; sorted. */
 const listFiles = async (dir: string): Promise<string[]> => {
   const root = await realpath(dir)
   const found: string[] = []
@@ -105,7 +112,7 @@ const listFiles = async (dir: string): Promise<string[]> => {
       const path = join(folder, entry.name)
       if (entry.isDirectory()) await walk(path)
       else if (!/\.mdx?$/.test(entry.name)) continue
-      else if (entry.isFile() || (await realpath(path)).startsWith(root + sep)) found.push(path)
+      else if (entry.isFile() || (await isFileWithin(root, path))) found.push(path)
     }
   }
   await walk(root)
@@ -131,7 +138,7 @@ export const loadCorpus = async (dir: string, options: LoadOptions = {}): Promis
   const names = Object.entries(options.fill ?? {})
   for (const file of files) {
     try {
-      let source = decoder.decode(await readFile(join(dir, file)))
+      let source = decoder.decode(await readFile(join(dir, file), { flag: withoutWaiting }))
       for (const [name, value] of names) source = source.replaceAll(`{${name}}`, value)
       const skillFolder = /^skills\/([^/]+)\/SKILL\.md$/.exec(file)?.[1]
       if (skillFolder !== undefined) {
@@ -143,7 +150,9 @@ export const loadCorpus = async (dir: string, options: LoadOptions = {}): Promis
       const slug = folder === "" ? "index" : pages.has(folder) ? path : folder
       if (pages.has(slug)) throw new Error(`another file has the same slug, ${slug}`)
       if (isOwnPath(slug)) warnings.push(`${file}: the path /${slug} is the server's own; served as /${slug}.md only`)
-      pages.set(slug, readPage(source, slug, file.endsWith(".mdx")))
+      const strip = (body: string) =>
+        stripMdx(body, () => warnings.push(`${file}: so many tags never end that those behind them are shown as text`))
+      pages.set(slug, readPage(source, slug, file.endsWith(".mdx") ? strip : (body) => body))
     } catch (error) {
       throw new CorpusError(`${join(dir, file)}: ${reasonOf(error)}`, { cause: error })
     }

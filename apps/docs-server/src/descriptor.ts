@@ -2,10 +2,10 @@ import { z } from "zod"
 import type { Corpus } from "./corpus.ts"
 import { agentFiles, serverDescription, serverName } from "./mcp.ts"
 import { pageUrl } from "./slug.ts"
-import { annotations, tools } from "./tools.ts"
+import { annotations, toolNames, tools } from "./tools.ts"
 
 export const mcpTool = z.object({
-  name: z.enum(["search_docs", "fetch_page"]),
+  name: z.enum(toolNames),
   title: z.string(),
   description: z.string(),
   inputSchema: z.record(z.string(), z.unknown()),
@@ -35,7 +35,7 @@ const jsonSchema = (schema: z.ZodType, io: "input" | "output") =>
 /** The tools as tools/list gives them. */
 const describeTools = (): z.input<typeof mcpTool>[] =>
   tools.map(({ name, title, description, inputSchema, outputSchema }) => ({
-    name: mcpTool.shape.name.parse(name),
+    name,
     title,
     description,
     inputSchema: jsonSchema(inputSchema, "input"),

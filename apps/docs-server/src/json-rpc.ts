@@ -38,6 +38,20 @@ export type RpcRequest = {
   readonly idText: string
 }
 
+/** Far more than any call needs. An object of a hundred thousand keys costs its readers half a second. */
+export const mostMembers = 1000
+
+/** Whether a text names more members than a call may have: counts the colons that stand behind a string. */
+export const hasTooManyMembers = (text: string): boolean => {
+  let members = 0
+  for (let at = text.indexOf(":"); at !== -1; at = text.indexOf(":", at + 1)) {
+    let before = at - 1
+    while (/\s/.test(text.charAt(before))) before--
+    if (text[before] === '"' && ++members > mostMembers) return true
+  }
+  return false
+}
+
 /** What a body is: a request to answer, something that wants no answer, or no JSON-RPC at all. */
 export type Message = RpcRequest | "silent" | "invalid"
 

@@ -19,9 +19,30 @@ export type Outline = {
   readonly lead: string
 }
 
-// Only blocks are wanted: where they start is exact by CommonMark, nested and unclosed fences included.
-const parser = new MarkdownIt("commonmark", { html: true }).enable("table")
-parser.core.ruler.enableOnly(["normalize", "block"])
+// Each list is two levels. The parser's own bound is above this one: it would drop all that follows.
+const deepestBlock = 80
+const mostNesting = 100
+
+/** The parser of everything that is read or shown as HTML, so that both find the same headings. */
+export const createParser = () => {
+  const parser = new MarkdownIt({ html: true, maxNesting: mostNesting })
+  parser.block.ruler.before("table", "too_deep", (state, startLine, endLine) => {
+    if (state.level < deepestBlock) return false
+    let line = startLine + 1
+    while (line < endLine && (state.isEmpty(line) || (state.sCount[line] ?? 0) >= state.blkIndent)) line++
+    const token = state.push("code_block", "code", 0)
+    token.content = state.getLines(startLine, line, state.blkIndent, false)
+    token.map = [startLine, line]
+    state.line = line
+    return true
+  })
+  return parser
+}
+
+const parser = createParser()
+// Where blocks start is all that is wanted of a whole page: exact by CommonMark, nested and unclosed fences included.
+const blockParser = createParser()
+blockParser.core.ruler.enableOnly(["normalize", "block"])
 
 /** The measure that the tools promise: a token is four characters. */
 export const countTokens = (characters: number): number => Math.ceil(characters / 4)
@@ -32,15 +53,25 @@ const lineStarts = (text: string): number[] => {
   return starts
 }
 
+type Inline = ReturnType<typeof parser.parse>
+
+const textOf = (tokens: Inline): string =>
+  tokens
+    .map(({ type, content, children }) => {
+      if (type === "code_inline") return content
+      // What a reference leads to stands elsewhere on the page.
+      if (type === "text" || type === "text_special") return content.replace(/\[([^[\]]+)\]\[[^[\]]*\]/g, "$1")
+      if (type === "softbreak" || type === "hardbreak") return " "
+      return children === null ? "" : textOf(children)
+    })
+    .join("")
+
+// More than any title, heading or snippet needs.
+const longestInline = 4000
+
 /** Inline Markdown as readers see it: no marks, no tags but those in code, link texts without their targets. */
 export const plainText = (markdown: string): string =>
-  markdown
-    .replace(/!\[([^\]]*)\]\([^)]*\)/g, "$1")
-    .replace(/\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])/g, "$1")
-    .replace(/(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)|<\/?[A-Za-z][^<>]*>/gs, (match, code?: string) =>
-      code === undefined ? "" : match,
-    )
-    .replace(/(\*\*|__|~~|\*|`+)(?=\S)(.+?)(?<=\S)\1/g, "$2")
+  textOf(parser.parseInline(markdown.slice(0, longestInline), {}))
     .replace(/\s+/g, " ")
     .trim()
 
@@ -54,6 +85,16 @@ const anchorOf = (heading: string, taken: Map<string, number>): string => {
   const seen = taken.get(base)
   taken.set(base, (seen ?? -1) + 1)
   return seen === undefined ? base : anchorOf(`${base}-${seen + 1}`, taken)
+}
+
+/** A heading's text and the anchor that its author gave it: `Text {#anchor}`. */
+const readHeading = (content: string): { readonly text: string; readonly id: string | undefined } => {
+  const whole = content.trimEnd()
+  const mark = whole.endsWith("}") ? whole.lastIndexOf("{#") : -1
+  const id = whole.slice(mark + 2, -1)
+  return mark !== -1 && /^[\w-]+$/.test(id)
+    ? { text: whole.slice(0, mark).trimEnd(), id }
+    : { text: whole, id: undefined }
 }
 
 type Heading = Omit<Section, "end" | "tokens">
@@ -80,7 +121,7 @@ const closeSections = (headings: readonly Heading[], length: number): Section[] 
 export const outline = (markdown: string, bodyStart: number): Outline => {
   const body = markdown.slice(bodyStart)
   const starts = lineStarts(body)
-  const tokens = parser.parse(body, {})
+  const tokens = blockParser.parse(body, {})
   const cuts = new Set([0, bodyStart])
   const headings: Heading[] = []
   const taken = new Map<string, number>()
@@ -96,7 +137,7 @@ export const outline = (markdown: string, bodyStart: number): Outline => {
     if (token.level === 0 || looseItem) cuts.add(bodyStart + start)
     const content = tokens[index + 1]?.content ?? ""
     if (token.level === 0 && token.type === "heading_open") {
-      const [, text = "", id] = /^(.*?)(?:\s*\{#([\w-]+)\})?\s*$/s.exec(content) ?? []
+      const { text, id } = readHeading(content)
       const heading = plainText(text)
       if (id !== undefined) taken.set(id, 0)
       headings.push({

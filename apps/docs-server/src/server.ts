@@ -59,7 +59,7 @@ export const startServer = async (config: Config, version: string, world: World,
     const about = { baseUrl, version, protocolVersions: sdk.protocolVersions }
     let site = createSite(first, about)
     if (config.watch) {
-      const stopWatching = watchFolder(config.docsDir, async () => {
+      const readAgain = async (): Promise<void> => {
         try {
           const corpus = await read()
           site = createSite(corpus, about)
@@ -70,7 +70,9 @@ export const startServer = async (config: Config, version: string, world: World,
             "pages not read: the last good ones stay",
           )
         }
-      })
+      }
+      const onTrouble = (reason: string) => log.warn({ reason }, "the system cannot watch the pages")
+      const stopWatching = watchFolder(config.docsDir, readAgain, { onTrouble })
       stops.push(async () => stopWatching())
     }
 

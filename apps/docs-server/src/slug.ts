@@ -12,9 +12,16 @@ export const decodePath = (path: string): string | undefined => {
 export const pageUrl = (baseUrl: string, slug: string, anchor = ""): string =>
   `${baseUrl}/${slug.split("/").map(encodeURIComponent).join("/")}.md${anchor === "" ? "" : `#${encodeURIComponent(anchor)}`}`
 
+/** Without the slashes at its end. No pattern: one would look at a path of slashes as often as it has slashes. */
+const withoutSlashes = (path: string): string => {
+  let end = path.length
+  while (path[end - 1] === "/") end--
+  return path.slice(0, end)
+}
+
 /** The page at a decoded path without its leading slash: a slug, with `.md` or as a folder's index too. */
 export const findPage = (corpus: Corpus, path: string): Page | undefined => {
-  const bare = path.replace(/\/+$/, "")
+  const bare = withoutSlashes(path)
   const tries = [bare, bare.replace(/\.mdx?$/, ""), bare.replace(/(?:\.mdx?)?$/, "").replace(/(?:^|\/)index$/, "")]
   for (const slug of tries) {
     const page = corpus.pages.get(slug === "" ? "index" : slug)

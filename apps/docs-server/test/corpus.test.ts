@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process"
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -105,4 +106,18 @@ test("the version changes with any page and with nothing else", async () => {
   expect((await loadCorpus(dir)).version).toBe(first)
   await write({ "b.md": "c" })
   expect((await loadCorpus(dir)).version).not.toBe(first)
+})
+
+test("a pipe with the name of a page is no page, and nobody waits for it", async () => {
+  await write({ "a.md": "a" })
+  execFileSync("mkfifo", [join(dir, "b.md")])
+  await symlink(join(dir, "b.md"), join(dir, "c.md"))
+  expect([...(await loadCorpus(dir)).pages.keys()]).toEqual(["a"])
+})
+
+test("tags that never end are given up with a warning, and the page is read all the same", async () => {
+  await write({ "a.mdx": `# A <b/>\n\n${"<a {".repeat(20_000)}\n\n## C\n` })
+  const { pages, warnings } = await loadCorpus(dir)
+  expect(warnings).toEqual(["a.mdx: so many tags never end that those behind them are shown as text"])
+  expect(pages.get("a")?.sections.map(({ heading }) => heading)).toEqual(["A", "C"])
 })

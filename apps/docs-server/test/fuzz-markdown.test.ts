@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { outline, plainText } from "../src/markdown.ts"
+import { createParser, outline, plainText } from "../src/markdown.ts"
 import { stripMdx } from "../src/mdx.ts"
 import { runs } from "./fuzz-runs.ts"
 
@@ -81,10 +81,19 @@ test("anchors differ within a page, even where headings repeat or have no letter
   expect(new Set(sections.map(({ anchor }) => anchor)).size).toBe(5)
 })
 
+test("nothing is lost below lists and quotes nested deep, and the text inside them stays", () => {
+  for (const depth of [11, 25, 60, 2000])
+    for (const mark of ["- ", "> "]) {
+      const deep = `# A\n\n${mark.repeat(depth)}deep\n\n## B\n\n${"- x\n\n".repeat(3)}## C\n`
+      expect(outline(deep, 0).sections.map(({ anchor }) => anchor)).toEqual(["a", "b", "c"])
+      expect(createParser().render(deep)).toContain("deep")
+    }
+})
+
 test("headings and titles are read without their marks", () => {
   expect(plainText("Bearer `<API_KEY>` and ``<`a`>`` <br> `Vec<u8>`")).toBe("Bearer <API_KEY> and <`a`> Vec<u8>")
   expect(plainText("**Bold** _and_ `code` [link](https://x.example/a_b) ![alt](i.png) <Badge/>")).toBe(
-    "Bold _and_ code link alt",
+    "Bold and code link alt",
   )
 })
 

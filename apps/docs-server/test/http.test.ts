@@ -237,6 +237,9 @@ const post = async (
 ): Promise<Response> => check("POST", path, await fetch(`${server.url}${path}`, { method: "POST", headers, body }))
 const json = { "content-type": "application/json" }
 const list = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+const withParams = (params: object): string => JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params })
+const keysOf = (count: number): string =>
+  withParams(Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 1])))
 
 test.each([
   ["no content type", new TextEncoder().encode(list), {}, 415, "unsupported_media_type"],
@@ -256,10 +259,17 @@ test.each([
   ["no method", '{"jsonrpc":"2.0","id":1}', json, 400, "invalid_request"],
   ["a method that is a number", '{"jsonrpc":"2.0","id":1,"method":1}', json, 400, "invalid_request"],
   ["params that are text", '{"jsonrpc":"2.0","id":1,"method":"ping","params":"x"}', json, 400, "invalid_request"],
+  ["more than 1,000 members", keysOf(999), json, 400, "invalid_request"],
+  ["a million bytes of members", keysOf(90_000), json, 400, "invalid_request"],
   ["more than 1 MiB", `"${"x".repeat(2 ** 20)}"`, json, 413, "request_too_large"],
 ])("a body with %s is refused before JSON-RPC begins", async (_, body, headers, status, code) => {
   expect(await errorOf(await post(body, headers as Record<string, string>))).toEqual([status, code])
   expect(await errorOf(await post(body, headers as Record<string, string>, "/mcp/sse"))).toEqual([status, code])
+})
+
+test("a body of 1,000 members is read, however many colons stand in its strings", async () => {
+  expect((await post(keysOf(996), json)).status).toBe(200)
+  expect((await post(withParams({ text: "a:".repeat(2000) }), json)).status).toBe(200)
 })
 
 test("a body of 1 MiB exactly is read", async () => {

@@ -1,0 +1,100 @@
+// Content is an operator's own, and still no page may stop the server for seconds: what is read in quadratic time is found
+// by doubling its length and counting steps, not seconds.
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { outline, plainText } from "../src/markdown.ts"
+import { stripMdx } from "../src/mdx.ts"
+import { isTelling, passagesOf, snippetOf } from "../src/passages.ts"
+import { createStepCounter } from "./steps.ts"
+
+let steps: Awaited<ReturnType<typeof createStepCounter>>
+beforeAll(async () => {
+  steps = await createStepCounter()
+})
+afterAll(() => steps.stop())
+
+const repeat =
+  (piece: string, before = "", after = "") =>
+  (length: number): string =>
+    before + piece.repeat(Math.ceil(length / piece.length)) + after
+
+const markdown: Readonly<Record<string, (length: number) => string>> = {
+  brackets: repeat("["),
+  images: repeat("!["),
+  "links that never end": repeat("[a]("),
+  struck: repeat("~~a "),
+  emphasis: repeat("*a "),
+  "emphasis inside words": repeat("a**b"),
+  "code that never ends": repeat("`a ``b "),
+  "a heading of spaces": repeat(" ", "# a", "b"),
+  "a heading of braces": repeat("{#", "# a", "}"),
+  "a table row of spaces": repeat(" ", "|a", "b"),
+  "a fence of spaces": repeat(" ", "``` a", "\nb"),
+  tags: repeat("<a b"),
+  comments: repeat("<!--\n\n"),
+  "the same heading": repeat("# a\n\n"),
+  "lists in lists": repeat("- "),
+  "quotes that go on": (length) => `${">".repeat(200)}a\n${"b\n".repeat(length / 2)}`,
+  "lists, ever deeper": (length) => {
+    let text = ""
+    for (let depth = 0; text.length < length; depth++) text += `${"  ".repeat(depth % 50)}- a\n`
+    return text
+  },
+  definitions: repeat("[a]: b\n"),
+  "definitions that never end": repeat("[a\n"),
+  "tables of one row": repeat("|a|\n|-|\n"),
+  "a table as wide as long": (length) => `${"|".repeat(length / 2)}\n${"-|".repeat(length / 4)}\n`,
+}
+
+const mdx: Readonly<Record<string, (length: number) => string>> = {
+  "code that never ends": repeat("`a "),
+  "code of ever more marks": (length) =>
+    Array.from({ length: Math.sqrt(length * 2) }, (_, marks) => "`".repeat(marks + 1)).join(" "),
+  "comments that never end": repeat("{/*"),
+  imports: repeat("import x\n"),
+  "imports of nothing": repeat("import {x,\n"),
+  "imports that end far off": repeat("import x\n", "", " from 'a'"),
+  exports: repeat("export { a\n"),
+  "tags that never end": repeat("<a {"),
+  "tags with strings that never end": repeat('<a {\\"'),
+  "fences in lists": repeat("- ```\n"),
+  "lines of spaces": repeat(" ", "", "a\n"),
+}
+
+// The length doubled twice: four times the steps, and some for what is done once; in quadratic time it would be sixteen.
+const lengths = [4000, 16_000] as const
+const mostGrowth = 6
+const mostSteps = 1500
+
+const stepsOf = async (text: string, read: (text: string) => unknown): Promise<number> =>
+  Math.min(await steps.count(() => read(text)), await steps.count(() => read(text)))
+
+/** How much more four times the length costs, and what a character costs then. */
+const growth = async (make: (length: number) => string, read: (text: string) => unknown) => {
+  const few = await stepsOf(make(lengths[0]), read)
+  const many = await stepsOf(make(lengths[1]), read)
+  return { factor: many / few, perCharacter: many / lengths[1] }
+}
+// A bound that the length does not move may still be too dear.
+const linear = {
+  factor: expect.toSatisfy((factor: number) => factor < mostGrowth),
+  perCharacter: expect.toSatisfy((count: number) => count > 0 && count < mostSteps),
+}
+
+describe("Markdown is read in steps that grow with its length, not with its square", () => {
+  test.each(Object.entries(markdown))("%s, when a page is read", async (_, make) => {
+    expect(await growth(make, (text) => outline(text, 0))).toEqual(linear)
+  })
+  test.each(Object.entries(markdown))("%s, when a query finds it", async (_, make) => {
+    const find = (text: string) => {
+      for (const passage of passagesOf(text)) if (isTelling(passage)) snippetOf(passage, (term) => term === "b")
+      plainText(text)
+    }
+    expect(await growth(make, find)).toEqual(linear)
+  })
+})
+
+describe("MDX is read in steps that grow with its length, not with its square", () => {
+  test.each(Object.entries({ ...markdown, ...mdx }))("%s", async (_, make) => {
+    expect(await growth(make, (text) => stripMdx(text))).toEqual(linear)
+  })
+})
