@@ -286,7 +286,7 @@ describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tel
     const exported = await (await fetch(`http://localhost:${ports["metrics"]}/metrics`)).text()
     const names = new Set([...exported.matchAll(/^svc_[a-z_]+/gm)].map(([name]) => name))
     const alerts = await readFile(join(root, "infra/prometheus-alerts.yaml"), "utf8")
-    const used = new Set([...`${page}\n${alerts}`.matchAll(/svc_transaction_[a-z_]+/g)].map(([name]) => name))
+    const used = new Set([...`${page}\n${alerts}`.matchAll(/\bsvc_[a-z]+_[a-z_]+/g)].map(([name]) => name))
     expect([...used].filter((name) => !names.has(name))).toEqual([])
     const families = new Set([...exported.matchAll(/^# TYPE (svc_\S+)/gm)].map(([, name = ""]) => name))
     const dotted = [...page.matchAll(/^\| `(svc\.[a-z.]+)`/gm)].map(([, name = ""]) => name.replaceAll(".", "_"))

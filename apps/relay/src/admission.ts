@@ -1,7 +1,7 @@
 import { errors } from "./errors.ts"
 import type { Limiter } from "@svc/http"
 import type { SessionClaims } from "@svc/session-token"
-import type { RequestClass } from "./routes.ts"
+import type { RequestClass } from "./routes/route.ts"
 
 /** Of a caller, what its limits hang on; empty for a caller without a token. */
 type LimitedCaller = Partial<Pick<SessionClaims, "sub" | "key_class" | "limits">>
@@ -13,11 +13,11 @@ export type AdmissionSettings = {
 
 export type Admission = {
   /** Counts a request against its client's address; throws `rate_limit_exceeded`. */
-  readonly takeAddress: (kind: RequestClass, address: string) => void
+  readonly takeAddress: (of: RequestClass, address: string) => void
   /** Counts a request against its subject, which a token's claim can limit further. */
-  readonly takeSubject: (kind: RequestClass, caller: LimitedCaller) => void
+  readonly takeSubject: (of: RequestClass, caller: LimitedCaller) => void
   /** Takes a place without waiting for one; the result gives it back. Throws `server_busy`. */
-  readonly enter: (kind: RequestClass, caller: LimitedCaller) => () => void
+  readonly enter: (of: RequestClass, caller: LimitedCaller) => () => void
 }
 
 /** The lower of a setting and a claim, where the token has that claim. */
@@ -40,21 +40,21 @@ export const createAdmission = (settings: AdmissionSettings, addresses: Limiter,
   const inUse = { inspect: 0, send: 0 }
   const bySubject = new Map<string, number>()
 
-  const take = (limiter: Limiter, kind: RequestClass, key: string, limit: number): void => {
-    const { allowed, retryAfterSeconds } = limiter.take(kind, key, limit)
+  const take = (limiter: Limiter, of: RequestClass, key: string, limit: number): void => {
+    const { allowed, retryAfterSeconds } = limiter.take(of, key, limit)
     if (!allowed) throw errors.fail("rate_limit_exceeded", { retryAfterSeconds })
   }
 
   const busy = (limit: number) => errors.fail("server_busy", { retryAfterSeconds: limit === 0 ? 60 : 1 })
 
   return {
-    takeAddress: (kind, address) => take(addresses, kind, address, settings.perMinute[kind]),
-    takeSubject: (kind, caller) => {
+    takeAddress: (of, address) => take(addresses, of, address, settings.perMinute[of]),
+    takeSubject: (of, caller) => {
       if (caller.sub === undefined) return
-      take(subjects, kind, subjectKey(caller), lower(settings.perMinute[kind], caller.limits?.[claimNames[kind]]))
+      take(subjects, of, subjectKey(caller), lower(settings.perMinute[of], caller.limits?.[claimNames[of]]))
     },
-    enter: (kind, caller) => {
-      const pool = kind === "send" ? "send" : "inspect"
+    enter: (of, caller) => {
+      const pool = of === "send" ? "send" : "inspect"
       const key = `${pool} ${subjectKey(caller)}`
       const claim = caller.limits?.max_transaction_concurrency
       const own = bySubject.get(key) ?? 0

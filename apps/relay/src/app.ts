@@ -3,18 +3,17 @@ import { allowedMethods, type Logger, requestHeader, routed } from "@svc/http"
 import { type Context, Hono } from "hono"
 import { describeRelay } from "./document.ts"
 import { errors } from "./errors.ts"
-import { type Call, createHandler, type HandlerParts, type RelayEnv } from "./handle.ts"
+import { createHandler, type HandlerParts, type RelayEnv } from "./handle.ts"
 import { answerHeaders, errorAnswer, errorBody, jsonAnswer, unreadableAnswer } from "./render.ts"
-import { routes } from "./routes.ts"
+import { routes } from "./routes/table.ts"
 
 export type AppParts = {
   readonly log: Pick<Logger, "error">
   readonly version: string
   readonly publicUrl: () => string
   readonly draining: () => boolean
-  readonly now: () => number
-  /** What the six routes need; without it they are unknown paths. */
-  readonly transactions: Omit<HandlerParts, "now" | "onBug"> | undefined
+  /** What the routes of the table need; without it they are unknown paths. */
+  readonly transactions: Omit<HandlerParts, "onBug"> | undefined
 }
 
 const isWebSocket = (method: string, upgrade: string | undefined): boolean =>
@@ -22,7 +21,7 @@ const isWebSocket = (method: string, upgrade: string | undefined): boolean =>
 
 /** The relay's HTTP side. `idle` resolves once no request on a route is under way, its client gone or not. */
 export const createApp = (parts: AppParts) => {
-  const { log, now, transactions, draining } = parts
+  const { log, transactions, draining } = parts
   const app = new Hono<RelayEnv>()
   const onBug = (error: unknown): void => {
     // Only its name and where it happened: what else an error carries, its message too, could be the transaction.
@@ -60,20 +59,18 @@ export const createApp = (parts: AppParts) => {
   app.get("/openapi.json", routed("/openapi.json", getDocument))
 
   if (transactions !== undefined) {
-    const { run, account } = createHandler({ ...transactions, now, onBug })
-    const { metrics } = transactions
+    const { metering } = transactions
+    const handle = createHandler({ ...transactions, onBug })
     for (const route of routes) {
       const post = async (c: Context<RelayEnv>): Promise<Response> => {
         turnAway(c)
-        const startedAt = now()
-        const call: Call = { attempted: false, requestBytes: 0 }
+        const call = metering.begin(route)
         c.set("call", call)
         running++
-        metrics.begin(route.operation)
         try {
-          const outcome = await run(c, route, call)
+          const outcome = await handle(c, route, call)
           const body = "error" in outcome ? errorBody(c, outcome.error) : outcome.body
-          account(route, call, outcome, startedAt, Buffer.byteLength(body))
+          metering.end(route, call, outcome, Buffer.byteLength(body))
           return "error" in outcome ? errorAnswer(c, outcome.error, body) : jsonAnswer(c, body)
         } finally {
           if (--running === 0) onIdle()

@@ -1,6 +1,7 @@
+import { recogniseKey } from "@svc/keys"
 import { KeysUnavailableError, type SessionClaims, TokenError, type Verifier } from "@svc/session-token"
 import { errors } from "./errors.ts"
-import type { Scope } from "./routes.ts"
+import type { Scope } from "./routes/route.ts"
 
 /** Of a request, what authorization may look at. */
 type AuthRequest = {
@@ -38,17 +39,25 @@ const bearerToken = (authorization: string | undefined): string => {
   return token
 }
 
+const keyAsToken = {
+  message: "This is an API key, not a session token.",
+  hint: "It is a key: mint a session token with it at the platform (POST /ws/sessions), and send that token here.",
+}
+
 /** Callers carry a signed session token. */
 export const createSignedSessionAuthPlugin = (verifier: Verifier): HttpAuthPlugin => ({
   authorize: async ({ authorization, origin }) => {
+    let token = ""
     try {
-      const claims = await verifier.verify(bearerToken(authorization), origin)
+      token = bearerToken(authorization)
+      const claims = await verifier.verify(token, origin)
       return { scopes: claims.scope.split(" "), claims }
     } catch (error) {
       if (error instanceof KeysUnavailableError) throw errors.fail("auth_unavailable", { retryAfterSeconds: 1 })
       if (!(error instanceof TokenError)) throw error
       const headers = errors.rows[error.code].status === 401 ? challenge(error) : {}
-      throw errors.fail(error.code, { message: error.message, headers })
+      const isKey = error.code === "token-invalid-format" && recogniseKey(token) !== undefined
+      throw errors.fail(error.code, { message: error.message, headers, ...(isKey && keyAsToken) })
     }
   },
 })

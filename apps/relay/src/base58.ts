@@ -2,6 +2,9 @@ const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 // Three digits a place: times 256 and a carry, that still fits the engine's small integers.
 const base = 58 ** 3
 
+/** Whether a text is written in the alphabet. Its length says nothing about how many bytes it stands for. */
+export const isBase58Text = (text: string): boolean => /^[1-9A-HJ-NP-Za-km-z]+$/.test(text)
+
 /** Base58 (Bitcoin's alphabet) of some bytes: many times faster than the Solana library's codec, on every send. */
 export const base58 = (bytes: Uint8Array): string => {
   const places = new Int32Array(Math.ceil(bytes.length / 2) + 1)

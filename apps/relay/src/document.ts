@@ -1,10 +1,11 @@
 import { createApi, errorResponses, openApiDocument } from "@svc/openapi"
 import { z } from "zod"
-import { type BadRequestCode, type ErrorCode, errors } from "./errors.ts"
-import { type Route, routes } from "./routes.ts"
-import { errorEnvelope, healthResponse } from "./schemas.ts"
+import { errorEnvelope, healthResponse } from "./envelope.ts"
+import { type ErrorCode, errors } from "./errors.ts"
+import type { Route } from "./routes/route.ts"
+import { routes } from "./routes/table.ts"
 
-const description = `A narrow way for signed Solana transactions to one RPC provider: six fixed routes, no other methods.
+const description = `A narrow way for signed Solana transactions to one RPC provider: a few fixed routes, no other methods.
 
 The relay never sees a signing key. Integers of 64 bits are decimal strings, transactions and messages canonical base64.
 A send is handed to the provider once: on every error of it \`submissionState\` says whether the transaction is proven not
@@ -36,15 +37,6 @@ const everywhere: readonly ErrorCode[] = [
   "auth_unavailable",
 ]
 
-const ofBytes: readonly BadRequestCode[] = ["invalid_base64", "transaction_too_large", "invalid_transaction"]
-
-const ownCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
-  fee: ofBytes,
-  simulate: [...ofBytes, "invalid_options", "invalid_accounts"],
-  signature_status: ["invalid_signature"],
-  send: [...ofBytes, "unsigned_transaction", "signature_verification_failed", "submission_unknown"],
-}
-
 const header = (text: string, type: "string" | "integer" = "string") => ({ description: text, schema: { type } })
 const headers = {
   "X-Request-Id": header("The request's id; a well-formed one of the caller's is kept."),
@@ -72,8 +64,7 @@ const security = "sessionToken"
 
 const describeRoute = (route: Route) => {
   const isSend = route.class === "send"
-  const codes: ErrorCode[] = [...everywhere, ...(ownCodes[route.operation] ?? [])]
-  if (!isSend) codes.push("upstream_timeout")
+  const codes: ErrorCode[] = [...everywhere, ...route.codes, isSend ? "submission_unknown" : "upstream_timeout"]
   const late = { description: "`submission_unknown`: the provider did not answer in time.", headers: errorHeaders }
   return {
     method: "post" as const,
@@ -120,7 +111,7 @@ export const describeRelay = (version: string, publicUrl: string) => {
     responses: { 200: { description: "OpenAPI 3.1.", headers, ...json(z.record(z.string(), z.any())) }, ...busy },
   })
   const tags = [
-    { name: "transactions", description: "The six routes." },
+    { name: "transactions", description: "The routes to the provider." },
     { name: "service", description: "The relay itself." },
   ]
   return openApiDocument(api, { title: "Transaction relay", version, description, tags }, [{ url: publicUrl }])

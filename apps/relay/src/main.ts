@@ -8,11 +8,13 @@ import { createAdmission } from "./admission.ts"
 import { createApp } from "./app.ts"
 import { createLoopbackAuthPlugin, createSignedSessionAuthPlugin, type HttpAuthPlugin } from "./auth.ts"
 import { type Config, readConfig } from "./config.ts"
+import { createMetering } from "./metering.ts"
 import { createMetrics } from "./metrics.ts"
 import { startTelemetry } from "./telemetry.ts"
 import { createUpstream } from "./upstream.ts"
 import { createRedact } from "./upstream-errors.ts"
-import { createPostUsage, createUsage } from "./usage.ts"
+import { createUsage } from "./usage.ts"
+import { createDelivery, createPostUsage } from "./usage-delivery.ts"
 
 const { version } = manifest
 const now = () => performance.now()
@@ -46,8 +48,10 @@ const openTransactions = (config: Config, log: Logger) => {
     config.usage &&
     createUsage({
       capacity: config.usage.capacity,
-      post: createPostUsage(usageAgent, config.usage.endpoint, config.usage.token.reveal()),
-      random: Math.random,
+      delivery: createDelivery(
+        createPostUsage(usageAgent, config.usage.endpoint, config.usage.token.reveal()),
+        Math.random,
+      ),
       onLoss: (loss) => log.warn(loss, "usage records were lost"),
     })
   return {
@@ -57,10 +61,14 @@ const openTransactions = (config: Config, log: Logger) => {
     clientAddress: createClientAddress(config.trustedProxies, log),
     upstream: createUpstream(config.upstreamUrl),
     redact: createRedact(config.upstreamUrl),
-    metrics: createMetrics(metrics.getMeter("svc.relay", version)),
+    metering: createMetering({
+      metrics: createMetrics(metrics.getMeter("svc.relay", version)),
+      usage,
+      now,
+      wallClock,
+      eventId: randomUUID,
+    }),
     usage,
-    wallClock,
-    eventId: randomUUID,
     close: () => usageAgent.destroy(),
   }
 }
@@ -78,7 +86,6 @@ await runService(async () => {
     version,
     publicUrl: () => config.publicUrl ?? `http://localhost:${port}`,
     draining: () => draining(),
-    now,
     transactions,
   })
   // A little over the longest upstream timeout, so that the last answer still gets out.

@@ -10,9 +10,9 @@ export type Metrics = {
   readonly denied: (reason: DenialReason) => void
 }
 
-/** The six instruments. Their attributes come from short fixed lists: never an identity, never a signature. */
+/** The instruments. Their attributes come from short fixed lists: never an identity, never a signature. */
 export const createMetrics = (meter: Meter): Metrics => {
-  const requests = meter.createCounter("svc.transaction.requests.total", { description: "Requests on the six routes." })
+  const requests = meter.createCounter("svc.transaction.requests.total", { description: "Requests on the routes." })
   const duration = meter.createHistogram("svc.transaction.request.duration", {
     unit: "ms",
     description: "From a request's arrival to its answer.",

@@ -2,8 +2,7 @@ import type { ApiError } from "@svc/errors"
 import type { Context } from "hono"
 import { badRequest } from "./errors.ts"
 import type { RelayEnv } from "./handle.ts"
-
-const sendPath = "/transactions/v1/send"
+import { isSendPath } from "./routes/table.ts"
 
 const exposed = [
   "X-Request-Id",
@@ -27,7 +26,7 @@ type About = { readonly requestId: string; readonly attempted: boolean; readonly
 const aboutOf = (c: Context<RelayEnv>): About => ({
   requestId: c.env.outgoing.requestId,
   attempted: c.get("call")?.attempted === true,
-  isSend: c.req.path === sendPath,
+  isSend: isSendPath(c.req.path),
 })
 
 const headersOf = ({ attempted }: About): Record<string, string> => ({
@@ -44,6 +43,7 @@ const bodyOf = ({ requestId, isSend }: About, error: ApiError): string =>
     requestId,
     ...(isSend && { submissionState: "not_submitted" }),
     ...error.extra,
+    hint: error.hint,
     details: error.details,
   })
 

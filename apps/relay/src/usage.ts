@@ -1,4 +1,4 @@
-import type { Agent } from "undici"
+import type { Delivery } from "./usage-delivery.ts"
 
 /** What one authorized request used. Holds nothing of the transaction. */
 export type UsageEvent = {
@@ -24,32 +24,29 @@ export type Usage = {
   readonly flush: () => Promise<void>
 }
 
-/** Posts one batch; gives the status, or rejects when the transport failed. */
-export type PostUsage = (body: string, signal: AbortSignal) => Promise<number>
+export type UsageLoss = { readonly dropped: number; readonly undelivered: number }
 
 const batchSize = 50
 const batchAgeMs = 1000
 const maxSending = 4
-const maxTries = 5
-const backoffMs = 500
-const tryTimeoutMs = 5000
 const flushMs = 5000
 
-const isRetryable = (status: number): boolean => status === 408 || status === 429 || status >= 500
-
-export const createPostUsage = (agent: Agent, endpoint: string, token: string): PostUsage => {
-  const { origin, pathname, search } = new URL(endpoint)
-  return async (body, signal) => {
-    const { statusCode, body: answer } = await agent.request({
-      origin,
-      path: pathname + search,
-      method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
-      body,
-      signal,
-    })
-    await answer.dump()
-    return statusCode
+/** Adds up what was lost, and tells it at most once a second. */
+const createLossReport = (onLoss: (loss: UsageLoss) => void) => {
+  let loss = { dropped: 0, undelivered: 0 }
+  let timer: NodeJS.Timeout | undefined
+  const tell = (): void => {
+    clearTimeout(timer)
+    timer = undefined
+    if (loss.dropped + loss.undelivered > 0) onLoss(loss)
+    loss = { dropped: 0, undelivered: 0 }
+  }
+  return {
+    add: (kind: keyof UsageLoss, count: number): void => {
+      loss[kind] += count
+      timer ??= setTimeout(tell, batchAgeMs)
+    },
+    tell,
   }
 }
 
@@ -60,104 +57,61 @@ export const createPostUsage = (agent: Agent, endpoint: string, token: string): 
  */
 export const createUsage = ({
   capacity,
-  post,
-  random,
+  delivery,
   onLoss,
 }: {
   readonly capacity: number
-  readonly post: PostUsage
-  /** From 0 to 1, for the jitter. */
-  readonly random: () => number
-  readonly onLoss: (loss: { readonly dropped: number; readonly undelivered: number }) => void
+  readonly delivery: Delivery
+  readonly onLoss: (loss: UsageLoss) => void
 }): Usage => {
+  const report = createLossReport(onLoss)
   const queue: UsageEvent[] = []
-  const stop = new AbortController()
   const sending = new Set<Promise<void>>()
-  let held = 0
-  let loss = { dropped: 0, undelivered: 0 }
+  let beingSent = 0
   let timer: NodeJS.Timeout | undefined
-  let overdue = false
-  let wake = () => {}
-  let woken = new Promise<void>((resolve) => (wake = resolve))
-
-  const tell = (): void => {
-    if (loss.dropped + loss.undelivered > 0) onLoss(loss)
-    loss = { dropped: 0, undelivered: 0 }
-  }
-
-  const pause = async (attempt: number): Promise<void> => {
-    let waiting: NodeJS.Timeout | undefined
-    const ms = backoffMs * 2 ** attempt * (0.5 + random() / 2)
-    await Promise.race([woken, new Promise<void>((resolve) => (waiting = setTimeout(resolve, ms)))])
-    clearTimeout(waiting)
-  }
-
-  const deliver = async (batch: readonly UsageEvent[]): Promise<boolean> => {
-    const body = JSON.stringify({ events: batch })
-    for (let attempt = 0; attempt < maxTries && !stop.signal.aborted; attempt++) {
-      if (attempt > 0) await pause(attempt - 1)
-      try {
-        const status = await post(body, AbortSignal.any([stop.signal, AbortSignal.timeout(tryTimeoutMs)]))
-        if (status >= 200 && status < 300) return true
-        if (!isRetryable(status)) return false
-      } catch {
-        // The transport failed: as good as a 5xx.
-      }
-    }
-    return false
-  }
 
   const send = async (batch: readonly UsageEvent[]): Promise<void> => {
-    if (!(await deliver(batch))) loss.undelivered += batch.length
-    held -= batch.length
+    beingSent += batch.length
+    if (!(await delivery.deliver(JSON.stringify({ events: batch })))) report.add("undelivered", batch.length)
+    beingSent -= batch.length
   }
 
-  const pump = (): void => {
-    while (queue.length > 0 && sending.size < maxSending) {
-      const batch = queue.splice(0, batchSize)
-      held += batch.length
-      const running: Promise<void> = send(batch).finally(() => {
+  /** Sends what it can: full batches, and with `all` the rest too. */
+  const pump = (all: boolean): void => {
+    while (queue.length >= (all ? 1 : batchSize) && sending.size < maxSending) {
+      const running: Promise<void> = send(queue.splice(0, batchSize)).finally(() => {
         sending.delete(running)
-        if (overdue || queue.length >= batchSize) pump()
-        if (loss.undelivered > 0) arm()
+        // With no timer set, the rest is older than a batch may get.
+        pump(timer === undefined)
       })
       sending.add(running)
     }
-    overdue &&= queue.length > 0
   }
 
   const arm = (): void => {
     timer ??= setTimeout(() => {
       timer = undefined
-      overdue = queue.length > 0
-      pump()
-      tell()
+      pump(true)
     }, batchAgeMs)
   }
 
   return {
     record: (event) => {
+      if (queue.length + beingSent >= capacity) return report.add("dropped", 1)
+      queue.push(event)
       arm()
-      if (queue.length + held >= capacity) loss.dropped++
-      else if (queue.push(event) >= batchSize) pump()
+      pump(false)
     },
     flush: async () => {
       clearTimeout(timer)
-      const deadline = setTimeout(() => {
-        stop.abort()
-        wake()
-      }, flushMs)
-      // Whoever waits for its next try takes it now; the waits after that are real again.
-      wake()
-      woken = new Promise((resolve) => (wake = resolve))
-      overdue = true
-      pump()
-      while (sending.size > 0 && !stop.signal.aborted) await Promise.all(sending)
+      timer = undefined
+      const deadline = setTimeout(delivery.stop, flushMs)
+      delivery.hurry()
+      pump(true)
+      while (sending.size > 0) await Promise.all(sending)
       clearTimeout(deadline)
-      await Promise.all(sending)
-      clearTimeout(timer)
-      loss.undelivered += queue.splice(0).length
-      tell()
+      report.add("undelivered", queue.splice(0).length)
+      report.tell()
     },
   }
 }

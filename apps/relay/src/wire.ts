@@ -7,7 +7,7 @@ import {
   signatureBytes,
   verifySignature,
 } from "@solana/kit"
-import { base58 } from "./base58.ts"
+import { base58, isBase58Text } from "./base58.ts"
 import { badRequest } from "./errors.ts"
 
 /** How much is checked before the provider: nothing more, the message's structure, or also every signature. */
@@ -20,14 +20,8 @@ const messages = getCompiledTransactionMessageDecoder()
 
 export const isBase58Address = isAddress
 
-export const isBase58Signature = (text: string): boolean => {
-  try {
-    return isSignature(text)
-  } catch {
-    // The library throws at a character outside the alphabet once the length is right; for addresses it doesn't.
-    return false
-  }
-}
+// The library throws at a character outside the alphabet once the length is right; for addresses it doesn't.
+export const isBase58Signature = (text: string): boolean => isBase58Text(text) && isSignature(text)
 
 /** Decodes canonical base64 of at most `maxBytes` bytes; `path` names the field in the refusal. */
 export const decodeBase64 = (text: string, path: string, maxBytes: number): Uint8Array => {

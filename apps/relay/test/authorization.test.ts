@@ -1,8 +1,10 @@
+import { randomBytes } from "node:crypto"
+import { mintKey } from "@svc/keys"
 import { KeysUnavailableError } from "@svc/session-token"
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
 import { createSignedSessionAuthPlugin } from "../src/auth.ts"
 import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
-import { type Relay, type RelayOptions, startIssuer, startRelay } from "./fixture.ts"
+import { type Relay, type RelayOptions, routeNames, startIssuer, startRelay } from "./fixture.ts"
 
 let rpc: FakeRpc
 let relay: Relay
@@ -20,11 +22,9 @@ const start = async (options: RelayOptions = {}): Promise<void> => {
   relay = await startRelay(rpc.url, { auth: issuer.plugin, ...options })
 }
 
-const routes = ["latest-blockhash", "fee", "simulate", "signature-status", "block-height", "send"]
-
 test("without a token every route is 401 token-missing with a bare challenge, and the provider is not called", async () => {
   await start()
-  for (const route of routes) {
+  for (const route of routeNames) {
     for (const authorization of [undefined, "", "Bearer", "bearer  "]) {
       const answer = await relay.post(route, {}, authorization === undefined ? {} : { authorization })
       expect(answer).toMatchObject({ status: 401, body: { code: "token-missing", retryable: false } })
@@ -57,6 +57,17 @@ test("a token that cannot count is 401 with its own code, and the challenge says
   }
 })
 
+test("an API key sent as token is told what it is and what to do with it, and is not repeated", async () => {
+  await start()
+  for (const kind of ["ak", "pk", "sk"] as const) {
+    const key = mintKey(kind, randomBytes)
+    const answer = await relay.post("send", {}, { authorization: `Bearer ${key}` })
+    expect(answer).toMatchObject({ status: 401, body: { code: "token-invalid-format", retryable: false } })
+    expect(answer.body.hint).toMatch(/It is a key: mint a session token with it/)
+    expect(answer.text).not.toContain(key)
+  }
+})
+
 test("a token is good until it expires, also when it was verified before", async () => {
   await start()
   const headers = await issuer.bearer()
@@ -64,21 +75,22 @@ test("a token is good until it expires, also when it was verified before", async
   wallClock += 306_000
   const late = await relay.post("block-height", {}, headers)
   expect(late).toMatchObject({ status: 401, body: { code: "token-expired", retryable: true } })
+  expect(late.body.hint).toMatch(/Mint a session token .* then repeat/)
 })
 
 test("scopes are exact words, independent of each other and of read", async () => {
   await start()
-  const inspect = routes.slice(0, 5)
+  const inspect = routeNames.filter((name) => name !== "send")
   for (const [scope, allowed] of [
     ["read", []],
     ["transaction", []],
     ["transaction:*", []],
     ["read transaction:inspect", inspect],
     ["transaction:send", ["send"]],
-    ["transaction:send transaction:inspect", routes],
+    ["transaction:send transaction:inspect", routeNames],
   ] as const) {
     const headers = await issuer.bearer({ scope })
-    for (const route of routes) {
+    for (const route of routeNames) {
       const answer = await relay.post(route, { unknown: 1 }, headers)
       if (allowed.some((name) => name === route)) expect(answer.status).toBe(400)
       else {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 import manifest from "../package.json" with { type: "json" }
 import { describeRelay } from "../src/document.ts"
 import { errors } from "../src/errors.ts"
-import { routes } from "../src/routes.ts"
+import { routes } from "../src/routes/table.ts"
 
 const folder = fileURLToPath(new URL("..", import.meta.url))
 const document = describeRelay(manifest.version, "http://localhost:4002")
@@ -29,9 +29,14 @@ test("every route and every code of the error table is described", () => {
   for (const code of Object.keys(errors.rows)) expect(text.includes(`"${code}"`)).toBe(!elsewhere.has(code))
 })
 
+test("every refusal that its caller can mend says how", () => {
+  const mute = Object.entries(errors.rows).filter(([, { hint }]) => hint === undefined)
+  expect(mute.map(([code]) => code)).toEqual(["request_too_large", "not_implemented", "upstream_unavailable"])
+})
+
 test("a send's errors must have a submissionState, the others none", () => {
-  for (const { path, operation } of routes) {
+  for (const { path, class: of } of routes) {
     const text = JSON.stringify(document.paths?.[path]?.post?.responses)
-    expect(text.includes('"requestId","submissionState"')).toBe(operation === "send")
+    expect(text.includes('"requestId","submissionState"')).toBe(of === "send")
   }
 })

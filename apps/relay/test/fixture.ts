@@ -16,7 +16,9 @@ import { createApp } from "../src/app.ts"
 import { createLoopbackAuthPlugin, createSignedSessionAuthPlugin, type HttpAuthPlugin } from "../src/auth.ts"
 import { type Config, readConfig } from "../src/config.ts"
 import { describeRelay } from "../src/document.ts"
+import { createMetering } from "../src/metering.ts"
 import { createMetrics, type Metrics } from "../src/metrics.ts"
+import { routes } from "../src/routes/table.ts"
 import { createUpstream } from "../src/upstream.ts"
 import { createRedact } from "../src/upstream-errors.ts"
 import type { Usage } from "../src/usage.ts"
@@ -24,6 +26,11 @@ import type { Usage } from "../src/usage.ts"
 const version = "1.0.0"
 const publicUrl = "http://localhost:4002"
 const check = responseChecker(JSON.parse(JSON.stringify(describeRelay(version, publicUrl))))
+
+const prefix = "/transactions/v1/"
+
+/** The last part of every route's path: a test of all routes has to know none by name. */
+export const routeNames = routes.map(({ path }) => path.slice(prefix.length))
 
 export type Answer = {
   readonly status: number
@@ -71,7 +78,6 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
     version,
     publicUrl: () => publicUrl,
     draining: () => draining(),
-    now,
     transactions: config.enabled
       ? {
           settings: config,
@@ -80,10 +86,13 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
           clientAddress: createClientAddress(options.trusted ?? []),
           upstream,
           redact: createRedact(upstreamUrl),
-          metrics: options.metrics ?? createMetrics(metrics.getMeter("none")),
-          usage: options.usage,
-          eventId: () => crypto.randomUUID(),
-          wallClock: () => 1_700_000_000_000,
+          metering: createMetering({
+            metrics: options.metrics ?? createMetrics(metrics.getMeter("none")),
+            usage: options.usage,
+            now,
+            eventId: () => crypto.randomUUID(),
+            wallClock: () => 1_700_000_000_000,
+          }),
         }
       : undefined,
   })
@@ -115,9 +124,9 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
     lines,
     app,
     request,
-    /** Posts to one of the six routes. */
+    /** Posts to a route by the last part of its path. */
     post: (route: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
-      request(`/transactions/v1/${route}`, {
+      request(prefix + route, {
         method: "POST",
         headers: { "content-type": "application/json", ...headers },
         body: typeof body === "string" ? body : JSON.stringify(body),

@@ -1,5 +1,6 @@
 import { connect } from "node:net"
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest"
+import { routes } from "../src/routes/table.ts"
 import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
 import { type Relay, startIssuer, startRelay } from "./fixture.ts"
 import { anySigner, memo, signedTransaction } from "./transactions.ts"
@@ -13,9 +14,7 @@ beforeAll(async () => {
 afterAll(() => rpc.close())
 afterEach(() => relay.close())
 
-const paths = ["latest-blockhash", "fee", "simulate", "signature-status", "block-height", "send"].map(
-  (route) => `/transactions/v1/${route}`,
-)
+const paths = routes.map(({ path }) => path)
 
 /** Writes bytes on a socket of its own, and gives everything that comes back until the other side closes. */
 const talk = (port: number, text: string): Promise<string> =>
@@ -87,7 +86,7 @@ test("paths are exact", async () => {
   }
 })
 
-test("with the routes disabled the six are unknown paths for any method, and no token is looked at", async () => {
+test("with the routes disabled they are unknown paths for any method, and no token is looked at", async () => {
   const authorize = () => Promise.reject(new Error("was asked"))
   relay = await startRelay(rpc.url, { env: { SVC_TRANSACTIONS_ENABLED: "false" }, auth: { authorize } })
   for (const path of paths) {

@@ -1,7 +1,8 @@
 import fc from "fast-check"
 import { Agent } from "undici"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
-import { createPostUsage, createUsage, type PostUsage, type Usage, type UsageEvent } from "../src/usage.ts"
+import { createUsage, type Usage, type UsageEvent } from "../src/usage.ts"
+import { createDelivery, createPostUsage, type PostUsage } from "../src/usage-delivery.ts"
 import { startReceiver } from "./receiver.ts"
 
 beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }))
@@ -32,8 +33,7 @@ const start = (capacity: number, answers: (batch: number, signal: AbortSignal) =
   }
   const usage: Usage = createUsage({
     capacity,
-    post,
-    random: () => 1,
+    delivery: createDelivery(post, () => 1),
     onLoss: (loss) => {
       losses.dropped += loss.dropped
       losses.undelivered += loss.undelivered

@@ -1,0 +1,40 @@
+import { z } from "zod"
+import { u64 } from "./routes/fields.ts"
+
+/** The body of every error. */
+export const errorEnvelope = z.object({
+  code: z.string(),
+  message: z.string(),
+  retryable: z.boolean().meta({ description: "Whether the same request may succeed later." }),
+  requestId: z.string(),
+  submissionState: z
+    .enum(["not_submitted", "unknown"])
+    .optional()
+    .meta({ description: "On every error of send: whether the transaction is proven not to have been submitted." }),
+  signature: z.string().optional().meta({ description: "With an unknown submission: the signature to look up." }),
+  hint: z.string().optional().meta({ description: "The next step, in a sentence." }),
+  details: z
+    .union([
+      z.strictObject({ path: z.string(), reason: z.string() }),
+      z.strictObject({
+        code: z.int(),
+        message: z.string().max(256),
+        data: z
+          .strictObject({
+            err: z.union([z.null(), z.string(), z.record(z.string(), z.any())]),
+            logs: z.array(z.string()),
+            unitsConsumed: u64,
+          })
+          .partial()
+          .optional(),
+      }),
+    ])
+    .meta({ id: "ErrorDetails", description: "The first failure of a refused body, or the provider's error." })
+    .optional(),
+})
+
+export const healthResponse = z.object({
+  status: z.literal("ok"),
+  version: z.string(),
+  transactions: z.object({ enabled: z.boolean() }),
+})

@@ -1,0 +1,28 @@
+import { z } from "zod"
+import { checkMessage, decodeBase64 } from "../wire.ts"
+import { base64, chainView, exactU64, viewParams, withSlot } from "./fields.ts"
+import { KiB, readRoute } from "./route.ts"
+
+export const fee = readRoute({
+  path: "/transactions/v1/fee",
+  operation: "fee",
+  summary: "What a message costs",
+  scope: "transaction:inspect",
+  class: "inspect",
+  method: "getFeeForMessage",
+  maxAnswerBytes: 64 * KiB,
+  request: z.strictObject({ message: base64, ...chainView }),
+  response: z.object({
+    feeLamports: exactU64.nullable().meta({ description: "null when the blockhash has expired." }),
+    contextSlot: exactU64,
+  }),
+  codes: ["invalid_base64", "transaction_too_large", "invalid_transaction"],
+  prepare: (body, { maxBytes, verify }) => {
+    checkMessage(decodeBase64(body.message, "message", maxBytes), verify)
+    return [body.message, viewParams(body)]
+  },
+  arrange: (result) => {
+    const { value, contextSlot } = withSlot(result)
+    return { feeLamports: value, contextSlot }
+  },
+})

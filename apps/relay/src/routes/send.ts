@@ -1,0 +1,45 @@
+import { validate } from "@svc/http"
+import { z } from "zod"
+import { checkSigned, decodeBase64 } from "../wire.ts"
+import { base64, chainView, commitment, minSlotParam } from "./fields.ts"
+import { KiB, type SendRoute } from "./route.ts"
+
+const request = z.strictObject({
+  transaction: base64.meta({ description: "A fully signed wire transaction." }),
+  skipPreflight: z.boolean().default(false),
+  preflightCommitment: commitment.default("confirmed"),
+  minContextSlot: chainView.minContextSlot,
+})
+
+export const send: SendRoute = {
+  path: "/transactions/v1/send",
+  operation: "send",
+  summary: "Submit a signed transaction, once",
+  scope: "transaction:send",
+  class: "send",
+  method: "sendTransaction",
+  maxAnswerBytes: 64 * KiB,
+  request,
+  response: z.object({
+    signature: z.string().meta({ description: "The transaction's first signature, base58 of 64 bytes." }),
+  }),
+  codes: [
+    "invalid_base64",
+    "transaction_too_large",
+    "invalid_transaction",
+    "unsigned_transaction",
+    "signature_verification_failed",
+  ],
+  prepare: async (body, { maxBytes, verify }) => {
+    const { transaction, skipPreflight, preflightCommitment, minContextSlot } = validate(request, body)
+    const signature = await checkSigned(decodeBase64(transaction, "transaction", maxBytes), verify)
+    const options = {
+      encoding: "base64",
+      skipPreflight,
+      preflightCommitment,
+      maxRetries: 0,
+      ...minSlotParam(minContextSlot),
+    }
+    return { params: [transaction, options], signature }
+  },
+}

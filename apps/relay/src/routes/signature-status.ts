@@ -1,0 +1,47 @@
+import { z } from "zod"
+import { badRequest } from "../errors.ts"
+import { isBase58Signature } from "../wire.ts"
+import { chainError, commitment, exactU64, withSlot } from "./fields.ts"
+import { KiB, readRoute } from "./route.ts"
+
+const request = z.strictObject({
+  signature: z.string().meta({ description: "A transaction's first signature, base58 of 64 bytes." }),
+  searchTransactionHistory: z.boolean().default(false),
+})
+
+// `confirmations: null` means rooted and `err: null` means success: neither may be guessed from a missing member.
+const status = z.object({
+  slot: exactU64,
+  confirmations: exactU64.nullable().meta({ description: "null means rooted." }),
+  confirmationStatus: commitment.nullable(),
+  err: chainError.meta({ description: "null when the transaction succeeded." }),
+})
+
+const statuses = z.tuple([z.looseObject({}).nullable()], z.unknown())
+
+export const signatureStatus = readRoute({
+  path: "/transactions/v1/signature-status",
+  operation: "signature_status",
+  summary: "What became of a transaction",
+  scope: "transaction:inspect",
+  class: "status",
+  method: "getSignatureStatuses",
+  maxAnswerBytes: 64 * KiB,
+  request,
+  response: z.object({
+    status: status.nullable().meta({ description: "null when the provider has not seen the signature." }),
+    contextSlot: exactU64.meta({ description: "The slot up to which the provider looked." }),
+  }),
+  codes: ["invalid_signature"],
+  prepare: ({ signature, searchTransactionHistory }) => {
+    if (!isBase58Signature(signature)) {
+      throw badRequest("invalid_signature", "signature", "must be base58 of exactly 64 bytes")
+    }
+    return [[signature], { searchTransactionHistory }]
+  },
+  arrange: (result) => {
+    const { value, contextSlot } = withSlot(result)
+    const [first] = statuses.parse(value)
+    return { status: first && { confirmationStatus: null, ...first }, contextSlot }
+  },
+})

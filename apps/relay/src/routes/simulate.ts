@@ -1,0 +1,81 @@
+import { z } from "zod"
+import { badRequest } from "../errors.ts"
+import { isShallow } from "../exact-json.ts"
+import { checkTransaction, decodeBase64, isBase58Address } from "../wire.ts"
+import { base64, chainError, chainView, encodedBytes, exactU64, flatWithSlot, viewParams } from "./fields.ts"
+import { KiB, readRoute } from "./route.ts"
+
+const maxAccounts = 16
+
+const request = z.strictObject({
+  transaction: base64.meta({ description: "A wire transaction; its signatures may be all zeros." }),
+  ...chainView,
+  sigVerify: z.boolean().default(false),
+  replaceRecentBlockhash: z.boolean().default(false).meta({ description: "Excludes sigVerify." }),
+  innerInstructions: z.boolean().default(false),
+  accounts: z
+    .strictObject({ addresses: z.array(z.string()).meta({ description: `At most ${maxAccounts} base58 addresses.` }) })
+    .optional()
+    .meta({ description: "Accounts whose state after the simulation is wanted." }),
+})
+
+const accountState = z.object({
+  lamports: exactU64,
+  owner: z.string(),
+  data: encodedBytes,
+  executable: z.boolean(),
+  rentEpoch: exactU64.optional(),
+  space: exactU64.optional(),
+})
+
+const response = z.object({
+  contextSlot: exactU64,
+  err: chainError.meta({ description: "null when the simulation succeeded." }),
+  logs: z.array(z.string()).nullable(),
+  unitsConsumed: exactU64.nullable(),
+  loadedAccountsDataSize: exactU64.nullable(),
+  returnData: z.object({ programId: z.string(), data: encodedBytes }).nullable(),
+  innerInstructions: z
+    .array(z.any())
+    .refine((value) => isShallow(value))
+    .nullable(),
+  accounts: z.array(accountState.nullable()).nullable(),
+  replacementBlockhash: z.object({ blockhash: z.string(), lastValidBlockHeight: exactU64 }).nullable(),
+})
+
+// What a provider leaves out is null.
+const absent = Object.fromEntries(Object.keys(response.shape).map((name) => [name, null]))
+
+const checkAccounts = (addresses: readonly string[]): void => {
+  if (addresses.length > maxAccounts) {
+    throw badRequest("invalid_accounts", "accounts.addresses", `must be at most ${maxAccounts}`)
+  }
+  const wrong = addresses.findIndex((address) => !isBase58Address(address))
+  if (wrong !== -1) {
+    throw badRequest("invalid_accounts", `accounts.addresses[${wrong}]`, "must be base58 of exactly 32 bytes")
+  }
+}
+
+export const simulate = readRoute({
+  path: "/transactions/v1/simulate",
+  operation: "simulate",
+  summary: "What a transaction would do",
+  scope: "transaction:inspect",
+  class: "inspect",
+  method: "simulateTransaction",
+  maxAnswerBytes: 2048 * KiB,
+  request,
+  response,
+  codes: ["invalid_base64", "transaction_too_large", "invalid_transaction", "invalid_options", "invalid_accounts"],
+  prepare: ({ transaction, sigVerify, replaceRecentBlockhash, innerInstructions, accounts, ...view }, rules) => {
+    if (sigVerify && replaceRecentBlockhash) {
+      throw badRequest("invalid_options", "replaceRecentBlockhash", "cannot be combined with sigVerify")
+    }
+    if (accounts !== undefined) checkAccounts(accounts.addresses)
+    checkTransaction(decodeBase64(transaction, "transaction", rules.maxBytes), rules.verify)
+    const options = { ...viewParams(view), encoding: "base64", sigVerify, replaceRecentBlockhash, innerInstructions }
+    const states = accounts && { encoding: "base64", addresses: accounts.addresses }
+    return [transaction, states ? { ...options, accounts: states } : options]
+  },
+  arrange: (result) => ({ ...absent, ...flatWithSlot(result) }),
+})

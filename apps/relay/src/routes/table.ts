@@ -1,0 +1,15 @@
+import { blockHeight } from "./block-height.ts"
+import { fee } from "./fee.ts"
+import { latestBlockhash } from "./latest-blockhash.ts"
+import type { Route } from "./route.ts"
+import { send } from "./send.ts"
+import { signatureStatus } from "./signature-status.ts"
+import { simulate } from "./simulate.ts"
+
+/** Every route to the provider: what is not in this table is no path. */
+export const routes: readonly Route[] = [latestBlockhash, fee, simulate, signatureStatus, blockHeight, send]
+
+const sendPaths = new Set(routes.filter((route) => route.class === "send").map(({ path }) => path))
+
+/** Whether an error at this path must tell what became of a transaction. */
+export const isSendPath = (path: string): boolean => sendPaths.has(path)

@@ -1,0 +1,76 @@
+import type { Agent } from "undici"
+
+/** Posts one batch; gives the status, or rejects when the transport failed. */
+export type PostUsage = (body: string, signal: AbortSignal) => Promise<number>
+
+const maxTries = 5
+const backoffMs = 500
+const tryTimeoutMs = 5000
+
+const isRetryable = (status: number): boolean => status === 408 || status === 429 || status >= 500
+
+export const createPostUsage = (agent: Agent, endpoint: string, token: string): PostUsage => {
+  const { origin, pathname, search } = new URL(endpoint)
+  return async (body, signal) => {
+    const { statusCode, body: answer } = await agent.request({
+      origin,
+      path: pathname + search,
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+      body,
+      signal,
+    })
+    await answer.dump()
+    return statusCode
+  }
+}
+
+/**
+ * Makes what delivers one batch, in at most 5 tries with growing pauses.
+ * @param random from 0 to 1, for the jitter
+ */
+export const createDelivery = (post: PostUsage, random: () => number) => {
+  const stop = new AbortController()
+  let hurry = new AbortController()
+
+  const pause = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const { signal } = hurry
+      const done = (): void => {
+        clearTimeout(timer)
+        signal.removeEventListener("abort", done)
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      signal.addEventListener("abort", done)
+    })
+
+  return {
+    /** Resolves to whether the batch arrived. */
+    deliver: async (body: string): Promise<boolean> => {
+      for (let attempt = 0; attempt < maxTries && !stop.signal.aborted; attempt++) {
+        if (attempt > 0) await pause(backoffMs * 2 ** (attempt - 1) * (0.5 + random() / 2))
+        try {
+          const status = await post(body, AbortSignal.any([stop.signal, AbortSignal.timeout(tryTimeoutMs)]))
+          if (status >= 200 && status < 300) return true
+          if (!isRetryable(status)) return false
+        } catch {
+          // The transport failed: as good as a 5xx.
+        }
+      }
+      return false
+    },
+    /** Whoever waits for its next try takes it now; the waits after that are real again. */
+    hurry: (): void => {
+      hurry.abort()
+      hurry = new AbortController()
+    },
+    /** Gives up what is under way. */
+    stop: (): void => {
+      stop.abort()
+      hurry.abort()
+    },
+  }
+}
+
+export type Delivery = ReturnType<typeof createDelivery>
