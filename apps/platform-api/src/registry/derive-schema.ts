@@ -1,21 +1,21 @@
 import { type Ast, type AstEntity, fieldPath, type ViewOutput } from "./ast-shape.ts"
-import { deriveTypes, type SchemaType } from "./derive-types.ts"
+import { deriveTypes, type SchemaType, type ShapeType } from "./derive-types.ts"
 import { compactType, optionContent } from "./rust-type.ts"
 
-type SchemaField = {
+export type SchemaField = {
   readonly path: string
   readonly rust_type: string
   readonly nullable: boolean
   readonly section: string
 }
 
-type SchemaView = {
+export type SchemaView = {
   readonly id: string
   readonly mode: "state" | "list"
   readonly pipeline: readonly unknown[]
 }
 
-type SchemaEntity = {
+export type SchemaEntity = {
   readonly name: string
   readonly primary_keys: readonly string[]
   readonly fields: readonly SchemaField[]
@@ -28,14 +28,27 @@ export type Schema = {
   readonly types: readonly SchemaType[]
 }
 
+/** A schema with the payloads of its enums' variants: what a change is found in, and what typed modules are made from. */
+export type Shape = Omit<Schema, "types"> & { readonly types: readonly ShapeType[] }
+
 /** What a consumer of the stack needs to know: its entities with their emitted fields and views, and the types they name. */
 export const deriveSchema = (ast: Ast): Schema => {
+  const { types, ...rest } = deriveShape(ast)
   return {
-    stack_name: ast.stack_name,
-    entities: ast.entities.map(deriveEntity),
-    types: deriveTypes(ast),
+    ...rest,
+    types: types.map((type) =>
+      type.kind === "struct"
+        ? type
+        : { name: type.name, kind: type.kind, variants: type.variants.map(({ name }) => name) },
+    ),
   }
 }
+
+export const deriveShape = (ast: Ast): Shape => ({
+  stack_name: ast.stack_name,
+  entities: ast.entities.map(deriveEntity),
+  types: deriveTypes(ast),
+})
 
 const deriveEntity = (entity: AstEntity): SchemaEntity => {
   const name = entity.state_name

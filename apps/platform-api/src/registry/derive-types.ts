@@ -2,12 +2,19 @@ import type { Ast, AstEntity, AstIdl, AstTypeDefinition } from "./ast-shape.ts"
 import { fieldSpelling, type NamedType, rustSpelling } from "./idl-type.ts"
 import { compactType, lastSegment, namesIn } from "./rust-type.ts"
 
-export type SchemaType =
-  | { readonly name: string; readonly kind: "struct"; readonly fields: readonly NamedType[] }
-  | { readonly name: string; readonly kind: "enum"; readonly variants: readonly string[] }
+type Struct = { readonly name: string; readonly kind: "struct"; readonly fields: readonly NamedType[] }
+type Enum<V> = { readonly name: string; readonly kind: "enum"; readonly variants: readonly V[] }
+
+export type SchemaType = Struct | Enum<string>
+
+/** A variant of an enum, with its payload when it carries one. */
+export type Variant = { readonly name: string; readonly fields?: readonly NamedType[] }
+
+/** A type with all that its IDL says of it: a schema leaves payloads out. */
+export type ShapeType = Struct | Enum<Variant>
 
 type Definition = {
-  readonly type: SchemaType
+  readonly type: ShapeType
   /** The Rust spelling of everything inside, the payloads of an enum's variants too. */
   readonly contents: readonly string[]
 }
@@ -19,9 +26,9 @@ type Index = ReadonlyMap<string, Definition>
  * own IDL first, a type into the IDL that it comes from. Where two IDLs mean different things by one name, the first
  * that was named has it: a reader finds types by name alone.
  */
-export const deriveTypes = (ast: Ast): SchemaType[] => {
+export const deriveTypes = (ast: Ast): ShapeType[] => {
   const indexes = new Map((ast.idls ?? []).map((idl) => [idl, indexTypes(idl)]))
-  const found = new Map<string, SchemaType>()
+  const found = new Map<string, ShapeType>()
   for (const entity of ast.entities) {
     const all = [...ownIdls(entity, indexes), ...indexes.values()]
     // A worklist, not recursion: a chain of types may be long, and may be a circle.
@@ -78,11 +85,12 @@ const indexTypes = (idl: AstIdl): Index => {
 
 const define = (name: string, definition: AstTypeDefinition): Definition => {
   if (definition.kind === "enum") {
-    const payloads = definition.variants.flatMap(({ fields }) => fields ?? [])
-    return {
-      type: { name, kind: "enum", variants: definition.variants.map((variant) => variant.name) },
-      contents: payloads.map((field) => fieldSpelling(field, 0).type),
-    }
+    const variants = definition.variants.map((variant): Variant => {
+      const fields = (variant.fields ?? []).map((field, position) => fieldSpelling(field, position))
+      return { name: variant.name, ...(fields.length === 0 ? {} : { fields }) }
+    })
+    const contents = variants.flatMap(({ fields = [] }) => fields.map(({ type }) => type))
+    return { type: { name, kind: "enum", variants }, contents }
   }
   const fields = structFields(definition)
   return { type: { name, kind: "struct", fields }, contents: fields.map(({ type }) => type) }

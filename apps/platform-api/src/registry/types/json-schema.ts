@@ -1,0 +1,79 @@
+import { type Declaration, type Member, type Model, type Nested, takeNames } from "./model.ts"
+import type { TypeNode } from "./type-node.ts"
+
+type Json = Readonly<Record<string, unknown>>
+
+/** A JSON Schema 2020-12 document: a value is one of the stack's entities; `$defs` holds each entity and type by name. */
+export const jsonSchemaModule = ({ declarations, views, named }: Model, heading: readonly string[]): string => {
+  const take = takeNames(["ViewId"])
+  const names = declarations.map(({ name }) => take(name))
+  const reference = (index: number | undefined): Json => {
+    const name = index === undefined ? undefined : names[index]
+    return name === undefined ? {} : { $ref: `#/$defs/${pointer(name)}` }
+  }
+
+  const schemaOf = (node: TypeNode | Nested): Json => {
+    switch (node.kind) {
+      case "boolean":
+        return { type: "boolean" }
+      case "integer": {
+        const size = 2 ** (node.signed ? node.bits - 1 : node.bits)
+        return { type: "integer", minimum: node.signed ? -size : 0, maximum: size - 1 }
+      }
+      case "float":
+        return { type: "number" }
+      case "digits":
+        return { type: "string", pattern: node.signed ? "^-?[0-9]+$" : "^[0-9]+$" }
+      case "text":
+        return { type: "string" }
+      case "nullable":
+        return { anyOf: [schemaOf(node.of), { type: "null" }] }
+      case "list":
+        return { type: "array", items: schemaOf(node.of) }
+      case "map":
+        return { type: "object", additionalProperties: schemaOf(node.of) }
+      case "tuple":
+        return {
+          type: "array",
+          ...(node.items.length === 0 ? {} : { prefixItems: node.items.map(schemaOf) }),
+          minItems: node.items.length,
+          maxItems: node.items.length,
+        }
+      case "named":
+        return reference(named.get(node.name))
+      case "object":
+        return objectOf(node.members)
+      case "unknown":
+        return {}
+      default:
+        return node satisfies never
+    }
+  }
+  const objectOf = (members: readonly Member[]): Json => ({
+    type: "object",
+    properties: Object.fromEntries(members.map(({ key, value }) => [key, schemaOf(value)])),
+    required: members.map(({ key }) => key),
+  })
+  const declared = (declaration: Declaration): Json => {
+    if (declaration.kind !== "enum") return objectOf(declaration.members)
+    const variants = declaration.variants.map(({ name, payload }) =>
+      payload === undefined ? { const: name } : objectOf([{ key: name, value: payload }]),
+    )
+    return variants.length === 0 ? { not: {} } : { anyOf: variants }
+  }
+  const entities = declarations.flatMap(({ kind }, index) => (kind === "entity" ? [reference(index)] : []))
+  const ids = views.map(({ id }) => id)
+  const document = {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    $comment: heading.join(" "),
+    anyOf: entities,
+    $defs: Object.fromEntries([
+      ...declarations.map((declaration, index) => [names[index] ?? "", declared(declaration)] as const),
+      ["ViewId", ids.length === 0 ? { not: {} } : { enum: ids }] as const,
+    ]),
+  }
+  return `${JSON.stringify(document, null, 2)}\n`
+}
+
+/** A name inside a JSON pointer that stands in a URI's fragment. */
+const pointer = (name: string): string => encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"))

@@ -1,0 +1,147 @@
+// What a typed module holds, whatever its language: declarations with members, each by a name that is taken once.
+import type { Shape } from "../derive-schema.ts"
+import type { Variant } from "../derive-types.ts"
+import type { NamedType } from "../idl-type.ts"
+import { lastSegment } from "../rust-type.ts"
+import { nullable, type TypeNode, typeNode } from "./type-node.ts"
+
+export type Member = { readonly key: string; readonly value: TypeNode | Nested }
+export type Nested = { readonly kind: "object"; readonly members: readonly Member[] }
+
+export type Declaration =
+  | { readonly kind: "entity" | "struct"; readonly name: string; readonly members: readonly Member[] }
+  | { readonly kind: "enum"; readonly name: string; readonly variants: readonly EnumVariant[] }
+
+type EnumVariant = { readonly name: string; readonly payload?: TypeNode | Nested }
+
+export type Model = {
+  readonly declarations: readonly Declaration[]
+  /** Views' ids, each with the position of the entity it shows. */
+  readonly views: readonly { readonly id: string; readonly entity: number; readonly list: boolean }[]
+  /** The declaration that a type's name means: its position. */
+  readonly named: ReadonlyMap<string, number>
+}
+
+/** The shape as declarations: entities first, their fields nested at each dot, then types. */
+export const modelOf = (shape: Shape): Model => {
+  const named = new Map<string, number>()
+  for (const [index, { name }] of shape.types.entries()) {
+    for (const key of [name, lastSegment(name)]) if (!named.has(key)) named.set(key, shape.entities.length + index)
+  }
+  const known = new Set(named.keys())
+  const node = (text: string): TypeNode => typeNode(text, known)
+  const fieldsOf = (fields: readonly NamedType[]): Member[] =>
+    distinct(fields.map(({ name, type }) => ({ key: name, value: node(type) })))
+
+  const payload = ({ name, fields }: Variant): EnumVariant => {
+    if (fields === undefined) return { name }
+    if (!fields.every((field, index) => field.name === String(index))) {
+      return { name, payload: { kind: "object", members: fieldsOf(fields) } }
+    }
+    const [only, ...more] = fields.map(({ type }) => node(type))
+    return {
+      name,
+      payload:
+        more.length === 0 && only !== undefined
+          ? only
+          : { kind: "tuple", items: [only, ...more].filter((item) => item !== undefined) },
+    }
+  }
+
+  return {
+    declarations: [
+      ...shape.entities.map(({ name, fields }): Declaration => ({
+        kind: "entity",
+        name,
+        members: nest(
+          fields.map(({ path, rust_type, nullable: maybe }) => {
+            const value = node(rust_type)
+            return { way: path.split("."), value: maybe ? nullable(value) : value }
+          }),
+        ),
+      })),
+      ...shape.types.map((type): Declaration =>
+        type.kind === "struct"
+          ? { kind: "struct", name: type.name, members: fieldsOf(type.fields) }
+          : { kind: "enum", name: type.name, variants: type.variants.map(payload) },
+      ),
+    ],
+    views: shape.entities.flatMap(({ views }, entity) =>
+      views.map(({ id, mode }) => ({ id, entity, list: mode === "list" })),
+    ),
+    named,
+  }
+}
+
+type Leaf = { readonly way: readonly string[]; readonly value: TypeNode }
+
+/** Members from paths. Where a path is also the beginning of another, the section has the name. */
+const nest = (leaves: readonly Leaf[]): Member[] => {
+  const groups = new Map<string, Leaf[]>()
+  for (const leaf of leaves) {
+    const [key = ""] = leaf.way
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [leaf])
+    else group.push(leaf)
+  }
+  return distinct(
+    [...groups].flatMap(([key, group]): Member[] => {
+      const inner = group.filter(({ way }) => way.length > 1)
+      const members = nest(inner.map(({ way, value }) => ({ way: way.slice(1), value })))
+      const own = group.filter(({ way }) => way.length === 1).map(({ value }): Member => ({ key, value }))
+      return inner.length === 0 ? own : own.toSpliced(0, 0, { key, value: { kind: "object", members } })
+    }),
+  )
+}
+
+/** Members under keys that stand once: the second of a name gets `_2`. */
+const distinct = (members: readonly Member[]): Member[] => {
+  const take = takeNames()
+  // Names as they are come first, so that no suffix takes one away.
+  const own = new Set(members.map(({ key }) => key))
+  const seen = new Set<string>()
+  return members.map(({ key, value }) => {
+    if (!seen.has(key)) {
+      seen.add(key)
+      return { key: take(key), value }
+    }
+    return { key: take(key, own), value }
+  })
+}
+
+/** Gives each asked name once: as it is, or with the first free number behind it. */
+export const takeNames = (
+  reserved: Iterable<string> = [],
+): ((name: string, avoided?: ReadonlySet<string>) => string) => {
+  const taken = new Set(reserved)
+  // Where the search goes on for a name: an AST may give thousands of types one name.
+  const numbers = new Map<string, number>()
+  return (name, avoided) => {
+    let free = name
+    let number = numbers.get(name) ?? 2
+    while (taken.has(free) || avoided?.has(free) === true) free = `${name}_${number++}`
+    numbers.set(name, number)
+    taken.add(free)
+    return free
+  }
+}
+
+/** A name that every language takes as an identifier, made of a text that may be anything. */
+export const identifier = (text: string): string => {
+  const plain = text.normalize("NFKD").replaceAll(/[^A-Za-z0-9_]+/g, "_")
+  return /^[A-Za-z]/.test(plain) ? plain : `T${plain}`
+}
+
+/** A text as a literal of ASCII alone, so that nothing in it looks like something else. */
+export const quoted = (text: string, escape: (codePoint: number) => string): string => {
+  return JSON.stringify(text).replaceAll(/[^\x20-\x7e]/gu, (char) => escape(char.codePointAt(0) ?? 0))
+}
+
+const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, "0")
+
+export const jsEscape = (code: number): string =>
+  code > 0xffff
+    ? `\\u${hex(0xd800 + ((code - 0x10000) >> 10), 4)}\\u${hex(0xdc00 + ((code - 0x10000) & 0x3ff), 4)}`
+    : `\\u${hex(code, 4)}`
+
+export const pythonEscape = (code: number): string => (code > 0xffff ? `\\U${hex(code, 8)}` : `\\u${hex(code, 4)}`)

@@ -1,0 +1,85 @@
+import {
+  type Declaration,
+  identifier,
+  jsEscape,
+  type Member,
+  type Model,
+  type Nested,
+  quoted,
+  takeNames,
+} from "./model.ts"
+import type { TypeNode } from "./type-node.ts"
+
+// Names that no type can have, and those that this module uses itself.
+const reserved =
+  `any as async await bigint boolean break case catch class const continue debugger default delete do else
+  enum export extends false finally for function if implements import in instanceof interface let never new null number
+  object package private protected public return static string super switch symbol this throw true try type typeof
+  undefined unknown var void while with yield Views ViewId`.split(/\s+/)
+
+const text = (value: string): string => quoted(value, jsEscape)
+
+/** A TypeScript module of types alone. */
+export const typescriptModule = ({ declarations, views, named }: Model, heading: readonly string[]): string => {
+  const take = takeNames(reserved)
+  const names = declarations.map(({ name }) => take(identifier(name)))
+  const nameAt = (index: number | undefined): string => (index === undefined ? undefined : names[index]) ?? "unknown"
+
+  const typeText = (node: TypeNode | Nested, indent: string): string => {
+    switch (node.kind) {
+      case "boolean":
+        return "boolean"
+      case "integer":
+      case "float":
+        return "number"
+      case "digits":
+      case "text":
+        return "string"
+      case "nullable":
+        return `${typeText(node.of, indent)} | null`
+      case "list":
+        return `${wrapped(node.of, indent)}[]`
+      case "map":
+        return `{ [key: string]: ${typeText(node.of, indent)} }`
+      case "tuple":
+        return `[${node.items.map((item) => typeText(item, indent)).join(", ")}]`
+      case "named":
+        return nameAt(named.get(node.name))
+      case "object":
+        return membersText(node.members, indent)
+      case "unknown":
+        return "unknown"
+      default:
+        return node satisfies never
+    }
+  }
+  const wrapped = (node: TypeNode, indent: string): string => {
+    const inner = typeText(node, indent)
+    return node.kind === "nullable" ? `(${inner})` : inner
+  }
+  const membersText = (members: readonly Member[], indent: string): string => {
+    if (members.length === 0) return "{}"
+    const deeper = `${indent}  `
+    const lines = members.map(({ key, value }) => `${deeper}${keyText(key)}: ${typeText(value, deeper)}\n`)
+    return `{\n${lines.join("")}${indent}}`
+  }
+  const declared = (declaration: Declaration, index: number): string => {
+    if (declaration.kind !== "enum")
+      return `export interface ${nameAt(index)} ${membersText(declaration.members, "")}\n`
+    const variants = declaration.variants.map(({ name, payload }) =>
+      payload === undefined ? text(name) : `{ ${keyText(name)}: ${typeText(payload, "    ")} }`,
+    )
+    const union = variants.length === 0 ? " never" : variants.map((variant) => `\n  | ${variant}`).join("")
+    return `export type ${nameAt(index)} =${union}\n`
+  }
+  return [
+    heading.map((line) => `// ${line}\n`).join(""),
+    ...declarations.map(declared),
+    `/** What each view shows, by its id: one entity, or a list of them. */\nexport interface Views {\n${views
+      .map(({ id, entity, list }) => `  ${text(id)}: ${nameAt(entity)}${list ? "[]" : ""}\n`)
+      .join("")}}\n`,
+    `export type ViewId =${views.length === 0 ? " never" : views.map(({ id }) => `\n  | ${text(id)}`).join("")}\n`,
+  ].join("\n")
+}
+
+const keyText = (key: string): string => (/^[A-Za-z_$][\w$]*$/.test(key) ? key : text(key))

@@ -1,0 +1,186 @@
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { deriveShape, type Shape } from "../../src/registry/derive-schema.ts"
+import { type Change, diffSchemas } from "../../src/registry/diff.ts"
+import { parseAst } from "../../src/registry/parse-ast.ts"
+import { sampleStacks } from "../../stacks/index.ts"
+import { entity, field, sampleText, smallAst, typedAst } from "./small-ast.ts"
+import { shape } from "./shapes.ts"
+
+// Tests take shapes apart by hand; what they find is compared, not trusted.
+// oxlint-disable-next-line typescript/no-explicit-any
+type Loose = any
+
+const sortKeys = (value: Loose): Loose =>
+  Array.isArray(value)
+    ? value.map(sortKeys)
+    : typeof value === "object" && value !== null
+      ? Object.fromEntries(
+          Object.keys(value)
+            .sort()
+            .map((key) => [key, sortKeys(value[key])]),
+        )
+      : value
+
+const bag = (items: readonly Loose[]): string[] => items.map((item) => JSON.stringify(sortKeys(item))).sort()
+
+/** A shape as text that does not hang on any order but that of primary keys. */
+const canonical = ({ stack_name, entities, types }: Shape) => [
+  stack_name,
+  bag(entities.map((one) => ({ ...one, fields: bag(one.fields), views: bag(one.views) }))),
+  bag(
+    types.map((type: Loose) =>
+      type.kind === "struct" ? { ...type, fields: bag(type.fields) } : { ...type, variants: bag(type.variants) },
+    ),
+  ),
+]
+
+/** Does to a shape what the changes say, and nothing else. */
+const apply = (start: Shape, changes: readonly Change[]): Shape => {
+  const result: Loose = structuredClone(start)
+  const put = (list: Loose[], before: Loose, after: Loose) => {
+    const at = before === undefined ? list.length : list.findIndex((item) => bag([item])[0] === bag([before])[0])
+    expect(at).toBeGreaterThanOrEqual(0)
+    list.splice(at, before === undefined ? 0 : 1, ...(after === undefined ? [] : [after]))
+  }
+  const owner = (list: Loose[], path: string) => list.find(({ name }) => path === name || path.startsWith(`${name}.`))
+  // Whole entities and types go first and come last, so that a view never stands in two of them.
+  for (const { kind, path, before, after } of changes as readonly Loose[]) {
+    const [part] = /^(stack|primary-keys|type-field|[a-z]+)/.exec(kind) ?? []
+    if (part === "stack") result.stack_name = after
+    else if (part === "entity") put(result.entities, before, after)
+    else if (part === "type") put(result.types, before, after)
+    else if (part === "primary-keys") owner(result.entities, path).primary_keys = after
+    else if (part === "field") put(owner(result.entities, path).fields, before, after)
+    else if (part === "type-field") put(owner(result.types, path).fields, before, after)
+    else if (part === "variant") put(owner(result.types, path).variants, before, after)
+    else {
+      const views = (given: Loose) => result.entities.find(({ name }: Loose) => name === given.entity).views
+      const bare = ({ id, mode, pipeline }: Loose) => ({ id, mode, pipeline })
+      if (before !== undefined) put(views(before), bare(before), undefined)
+      if (after !== undefined) put(views(after), undefined, bare(after))
+    }
+  }
+  return result
+}
+
+const withoutWords = ({ kind, path, before, after }: Change) => ({
+  kind,
+  path,
+  ...(before === undefined ? {} : { before }),
+  ...(after === undefined ? {} : { after }),
+})
+
+const mirrored = ({ kind, path, before, after }: Change) => ({
+  kind: kind.replace(/added$|removed$/, (end) => (end === "added" ? "removed" : "added")),
+  path,
+  ...(after === undefined ? {} : { before: after }),
+  ...(before === undefined ? {} : { after: before }),
+})
+
+describe("the difference of two schemas", () => {
+  test("a schema does not differ from itself, in whatever order it is written", () => {
+    fc.assert(
+      fc.property(shape, (one) => {
+        const turned = { ...one, entities: one.entities.toReversed(), types: one.types.toReversed() }
+        for (const other of [one, turned, structuredClone(one)]) {
+          expect(diffSchemas(one, other)).toEqual({ verdict: "none", bump: "none", changes: [] })
+        }
+      }),
+    )
+  })
+
+  test("the other way round, what was added is removed, and what changed changes back", () => {
+    fc.assert(
+      fc.property(shape, shape, (one, other) => {
+        const there = diffSchemas(one, other).changes.map(mirrored)
+        const back = diffSchemas(other, one).changes.map(withoutWords)
+        expect(bag(there)).toEqual(bag(back))
+      }),
+    )
+  })
+
+  test("the changes, done to one schema, give the other", () => {
+    fc.assert(
+      fc.property(shape, shape, (one, other) => {
+        expect(canonical(apply(one, diffSchemas(one, other).changes))).toEqual(canonical(other))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test("the verdict is the worst of its changes, the bump follows, and every change says in a line what it is", () => {
+    fc.assert(
+      fc.property(shape, shape, (one, other) => {
+        const { verdict, bump, changes } = diffSchemas(one, other)
+        const breaking = changes.some((change) => change.breaking)
+        expect(verdict).toBe(changes.length === 0 ? "none" : breaking ? "breaking" : "compatible")
+        const added = changes.some(({ kind }) => kind.endsWith("-added"))
+        expect(bump).toBe(changes.length === 0 ? "none" : breaking ? "major" : added ? "minor" : "patch")
+        for (const { kind, path, text, breaking: breaks } of changes) {
+          if (kind.endsWith("-removed") || kind === "primary-keys-changed") expect(breaks).toBe(true)
+          if (kind.endsWith("-added")) expect(breaks).toBe(false)
+          expect(text).toMatch(/^[^\n]+$/)
+          expect(text).toContain(path)
+        }
+      }),
+    )
+  })
+
+  test.each(sampleStacks)("the stack $name differs from nothing by all of its entities and types", ({ name }) => {
+    const one = deriveShape(parseAst(JSON.parse(sampleText(name))))
+    const { changes } = diffSchemas({ ...one, entities: [], types: [] }, one)
+    expect(changes.map(({ path }) => path).sort()).toEqual(
+      [...one.entities, ...one.types].map((part) => part.name).sort(),
+    )
+  })
+})
+
+const of = (rest: object) => deriveShape(parseAst(smallAst(rest)))
+const withFields = (...fields: object[]) => of({ entities: [entity("Thing", { sections: [{ name: "id", fields }] })] })
+const kinds = (before: Shape, after: Shape) =>
+  diffSchemas(before, after).changes.map(({ kind, path, breaking }) => [kind, path, breaking])
+
+describe("what breaks a reader", () => {
+  test("another type, or a null where none was; a null that can't come any more breaks nobody", () => {
+    const u64 = withFields(field("n", "u64"))
+    const option = withFields(field("n", "Option < u64 >"))
+    expect(kinds(u64, withFields(field("n", "u32")))).toEqual([["field-changed", "Thing.id.n", true]])
+    expect(kinds(u64, option)).toEqual([["field-changed", "Thing.id.n", true]])
+    expect(kinds(option, u64)).toEqual([["field-changed", "Thing.id.n", false]])
+    expect(diffSchemas(option, u64).bump).toBe("patch")
+    expect(diffSchemas(u64, option).changes[0]?.text).toBe("field Thing.id.n: u64 → Option<u64>")
+  })
+
+  test("primary keys and a view's mode, but not its pipeline", () => {
+    const keyed = (...primary_keys: string[]) => of({ entities: [entity("Thing", { identity: { primary_keys } })] })
+    expect(kinds(keyed("a", "b"), keyed("b", "a"))).toEqual([["primary-keys-changed", "Thing", true]])
+    const viewed = (output: string, pipeline: unknown[]) =>
+      of({ entities: [entity("Thing", { views: [{ id: "Thing/best", output, pipeline }] })] })
+    expect(kinds(viewed("Collection", []), viewed("Single", []))).toEqual([["view-changed", "Thing/best", true]])
+    expect(kinds(viewed("Single", []), viewed("Single", ["x"]))).toEqual([["view-changed", "Thing/best", false]])
+  })
+
+  test("a type's members: gone or retyped breaks, an Option counts as null, a struct is no enum", () => {
+    const struct = (...fields: object[]) =>
+      deriveShape(parseAst(typedAst("T", [{ name: "T", type: { kind: "struct", fields } }])))
+    const a = { name: "a", type: "u8" }
+    const maybe = { name: "a", type: { option: "u8" } }
+    expect(kinds(struct(a), struct())).toEqual([["type-field-removed", "T.a", true]])
+    expect(kinds(struct(), struct(a))).toEqual([["type-field-added", "T.a", false]])
+    expect(kinds(struct(a), struct(maybe))).toEqual([["type-field-changed", "T.a", true]])
+    expect(kinds(struct(maybe), struct(a))).toEqual([["type-field-changed", "T.a", false]])
+    const enumOf = (...variants: object[]) =>
+      deriveShape(parseAst(typedAst("T", [{ name: "T", type: { kind: "enum", variants } }])))
+    expect(kinds(struct(a), enumOf({ name: "a" }))).toEqual([["type-changed", "T", true]])
+    expect(kinds(enumOf({ name: "A" }), enumOf({ name: "A" }, { name: "B" }))).toEqual([
+      ["variant-added", "T.B", false],
+    ])
+    expect(kinds(enumOf({ name: "A" }), enumOf({ name: "A", fields: ["u8"] }))).toEqual([
+      ["variant-changed", "T.A", true],
+    ])
+    expect(
+      kinds(enumOf({ name: "A", fields: [a] }), enumOf({ name: "A", fields: [a, { name: "b", type: "u8" }] })),
+    ).toEqual([["variant-changed", "T.A", false]])
+  })
+})

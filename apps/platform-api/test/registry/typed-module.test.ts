@@ -1,0 +1,367 @@
+import { execFileSync, spawnSync } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { Ajv2020 } from "ajv/dist/2020.js"
+import fc from "fast-check"
+import { afterAll, describe, expect, test, vi } from "vitest"
+import { deriveShape, type Shape } from "../../src/registry/derive-schema.ts"
+import { parseAst } from "../../src/registry/parse-ast.ts"
+import { languages, typedModule } from "../../src/registry/types/typed-module.ts"
+import { sampleStacks } from "../../stacks/index.ts"
+import { sampleText, smallAst, entity, field, typedAst } from "./small-ast.ts"
+
+vi.setConfig({ testTimeout: 180_000 })
+
+const folder = mkdtempSync(join(tmpdir(), "svc-types-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const compiler = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc")
+const hasPython = process.env["CI"] === "true" || spawnSync("python3", ["--version"]).status === 0
+
+/** What tsc says of the modules, all in one go. */
+const compile = (modules: Readonly<Record<string, string>>): string => {
+  const files = Object.entries(modules).map(([name, text]) => {
+    const file = join(folder, `${name}.ts`)
+    writeFileSync(file, text)
+    return file
+  })
+  const args = [
+    compiler,
+    "--ignoreConfig",
+    "--noEmit",
+    "--strict",
+    "--target",
+    "es2022",
+    "--module",
+    "esnext",
+    "--types",
+    "",
+    ...files,
+  ]
+  const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8" })
+  return status === 0 ? "" : stdout
+}
+
+/** Imports every module in Python, reads every annotation, and gives what the dictionaries hold. */
+const importAll = (modules: Readonly<Record<string, string>>): Record<string, Record<string, string[]>> => {
+  const folderOfRun = mkdtempSync(join(folder, "python-"))
+  const names = Object.keys(modules)
+  for (const [name, text] of Object.entries(modules)) writeFileSync(join(folderOfRun, `${name}.py`), text)
+  const program = `
+import importlib, json, sys, typing
+sys.path.insert(0, ${JSON.stringify(folderOfRun)})
+found = {}
+for name in json.loads(sys.stdin.read()):
+    module = importlib.import_module(name)
+    found[name] = {k: sorted(typing.get_type_hints(v)) for k, v in vars(module).items() if typing.is_typeddict(v)}
+    assert not hasattr(module, "PWNED")
+json.dump(found, sys.stdout)`
+  return JSON.parse(execFileSync("python3", ["-c", program], { encoding: "utf8", input: JSON.stringify(names) }))
+}
+
+const shapeOf = (text: string): Shape => deriveShape(parseAst(JSON.parse(text)))
+const samples = Object.fromEntries(
+  sampleStacks.map(({ name }) => [name.replaceAll("-", "_"), shapeOf(sampleText(name))]),
+)
+const modulesOf = (shapes: Readonly<Record<string, Shape>>, language: (typeof languages)[number]) =>
+  Object.fromEntries(
+    Object.entries(shapes).map(([name, shape]) => [
+      name,
+      typedModule(shape, language, { name: "some-stack", version: 3 }),
+    ]),
+  )
+const schemaCheck = (module: string) => new Ajv2020({ strict: true, allowUnionTypes: true }).compile(JSON.parse(module))
+
+// Texts that would be something else than a text, were they not quoted.
+const hostile = [
+  `"; export const PWNED = 1; "`,
+  `*/ export const PWNED = 1 /*`,
+  `\n\nPWNED = 1\n#`,
+  `"""\nPWNED = 1\n"""`,
+  "${PWNED}",
+  "\u2028PWNED\u2029",
+  "\\",
+  '\\"',
+  "__proto__",
+  "constructor",
+  "class",
+  "string",
+  "None",
+  "a.b",
+  "0",
+  "\u202eevil",
+  "🦊",
+  "x\r\ny",
+  "Promise",
+  "Any",
+  "Literal",
+  "Views",
+  "ViewId",
+  "</script>",
+]
+const anyName = fc.oneof(
+  fc.constantFrom(...hostile, "Alpha", "alpha", "Älpha", "A b", "A_b"),
+  fc.string({ unit: "binary", minLength: 1, maxLength: 12 }).map((text) => text.toWellFormed()),
+)
+const anyType = fc.oneof(
+  fc.constantFrom("u64", "Option<u8>", "Vec<u8>", "HashMap<String,u64>", "(u8,Option<i64>)", "[Alpha;2]", "Nowhere<T>"),
+  fc.constantFrom("Alpha", "alpha", "x::Alpha", "class", "string", "Views").map((name) => `Vec<${name}>`),
+)
+const fields = fc.array(fc.record({ name: anyName, type: anyType }), { maxLength: 4 })
+const hostileShape: fc.Arbitrary<Shape> = fc.record({
+  stack_name: anyName,
+  entities: fc
+    .array(
+      fc.record({
+        name: anyName,
+        primary_keys: fc.constant<string[]>([]),
+        fields: fc.uniqueArray(
+          fc.record({ path: anyName, rust_type: anyType, nullable: fc.boolean(), section: anyName }),
+          { selector: ({ path }) => path, maxLength: 6 },
+        ),
+        views: fc.array(
+          fc.record({
+            id: anyName,
+            mode: fc.constantFrom("state" as const, "list" as const),
+            pipeline: fc.constant<unknown[]>([]),
+          }),
+          { maxLength: 3 },
+        ),
+      }),
+      { minLength: 1, maxLength: 3 },
+    )
+    .map((entities) => {
+      const taken = new Set<string>()
+      return entities.map((one) => ({ ...one, views: one.views.filter(({ id }) => !taken.has(id) && taken.add(id)) }))
+    }),
+  types: fc.uniqueArray(
+    fc.oneof(
+      fc.record({ name: anyName, kind: fc.constant("struct" as const), fields }),
+      fc.record({
+        name: anyName,
+        kind: fc.constant("enum" as const),
+        variants: fc.array(fc.record({ name: anyName, fields }, { requiredKeys: ["name"] }), { maxLength: 4 }),
+      }),
+    ),
+    { selector: ({ name }) => name, maxLength: 5 },
+  ),
+})
+const hostileShapes = Object.fromEntries(
+  fc.sample(hostileShape, { numRuns: 60, seed: 20261121 }).map((shape, n) => [`m${n}`, shape]),
+)
+
+describe("typed modules", () => {
+  test("tsc takes the TypeScript of all sample stacks, and of stacks whose names are anything at all", () => {
+    expect(compile({ ...modulesOf(samples, "typescript"), ...modulesOf(hostileShapes, "typescript") })).toBe("")
+  })
+
+  test("a value of a sample's entity is one of its type, and a wrong one is not", () => {
+    const modules = modulesOf(samples, "typescript")
+    const shape = samples["transfers"]
+    const [first] = shape?.entities ?? []
+    const view = `${first?.name}/list`
+    const good = `import type { ViewId, Views } from "./transfers.ts"\nexport const id: ViewId = ${JSON.stringify(view)}\nexport const all: Views[typeof id] = []\n`
+    expect(compile({ ...modules, good: good.replace(".ts", "") })).toBe("")
+    expect(compile({ ...modules, bad: good.replace(".ts", "").replace(view, "Nothing/list") })).toContain(
+      "Nothing/list",
+    )
+  })
+
+  test.skipIf(!hasPython)(
+    "python3 imports all of them, and finds in each dictionary the members that the schema has",
+    () => {
+      const found = importAll({ ...modulesOf(samples, "python"), ...modulesOf(hostileShapes, "python") })
+      for (const [name, shape] of Object.entries(samples)) {
+        for (const { name: entityName, fields: own } of shape.entities) {
+          const tops = [...new Set(own.map(({ path }) => path.split(".")[0] ?? ""))].sort()
+          expect(found[name]?.[entityName]).toEqual(tops)
+        }
+      }
+    },
+  )
+
+  test("ajv takes the JSON Schema of all of them in its strict mode", () => {
+    for (const shapes of [samples, hostileShapes]) {
+      for (const module of Object.values(modulesOf(shapes, "json-schema"))) {
+        expect(() => schemaCheck(module)).not.toThrow()
+      }
+    }
+  })
+
+  test("nothing of a stack is code or comment: outside of quotes stand ASCII letters that the module made itself", () => {
+    fc.assert(
+      fc.property(hostileShape, (shape) => {
+        for (const language of ["typescript", "python"] as const) {
+          const module = typedModule(shape, language, { name: "some-stack", version: 1 })
+          expect(module).toMatch(/^[\x20-\x7e\n]*$/)
+          const bare = module.replaceAll(/"(?:[^"\\\n]|\\.)*"/g, "_")
+          expect(bare).not.toContain('"')
+          const [heading = "", ...rest] = bare.split("\n\n")
+          expect(heading.split("\n").every((line) => /^(\/\/|#) /.test(line))).toBe(true)
+          const code = rest
+            .join("\n\n")
+            .replace("/** What each view shows, by its id: one entity, or a list of them. */", "")
+          expect(code).not.toMatch(/[#;`$\\]|\/\/|\/\*|\*\//)
+          expect(code).not.toMatch(/PWNED\s*=/)
+        }
+      }),
+    )
+  })
+
+  test("one shape gives the same bytes, whichever way it was read", () => {
+    for (const { name } of sampleStacks) {
+      for (const language of languages) {
+        const make = () => typedModule(shapeOf(sampleText(name)), language, { name, version: 1 })
+        expect(make()).toBe(make())
+      }
+    }
+  })
+
+  test("what a schema says stands in each language as that language has it", () => {
+    const fieldTypes = ["u64", "Option < i128 >", "u32", "Vec < u8 >", "Option < Vec < Kind > >", "Pubkey", "Nowhere"]
+    const ast = {
+      ...typedAst("Kind", [
+        {
+          name: "Kind",
+          type: {
+            kind: "enum",
+            variants: [
+              { name: "Off" },
+              { name: "On", fields: [{ name: "level", type: "u8" }] },
+              { name: "Two", fields: ["u64", "bool"] },
+            ],
+          },
+        },
+      ]),
+      entities: [
+        entity("Thing", {
+          sections: [
+            { name: "root", fields: fieldTypes.map((type, index) => field(`f${index}`, type)) },
+            { name: "deep.er", fields: [field("odd name", "bool")] },
+          ],
+        }),
+      ],
+    }
+    const shape = deriveShape(parseAst(ast))
+    const make = (language: (typeof languages)[number]) => typedModule(shape, language, { name: "things", version: 7 })
+    expect(make("typescript").split("\n").slice(4).join("\n")).toMatchInlineSnapshot(`
+      "export interface Thing {
+        f0: string
+        f1: string | null
+        f2: number
+        f3: number[]
+        f4: Kind[] | null
+        f5: string
+        f6: unknown
+        deep: {
+          er: {
+            "odd name": boolean
+          }
+        }
+      }
+
+      export type Kind =
+        | "Off"
+        | { On: {
+            level: number
+          } }
+        | { Two: [string, boolean] }
+
+      /** What each view shows, by its id: one entity, or a list of them. */
+      export interface Views {
+        "Thing/state": Thing
+        "Thing/list": Thing[]
+      }
+
+      export type ViewId =
+        | "Thing/state"
+        | "Thing/list"
+      "
+    `)
+    expect(make("python").split("\n").slice(4).join("\n")).toMatchInlineSnapshot(`
+      "from typing import Any, Dict, List, Literal, Optional, Tuple, TypedDict, Union
+
+      Thing_deep_er = TypedDict("Thing_deep_er", {
+          "odd name": "bool",
+      })
+
+      Thing_deep = TypedDict("Thing_deep", {
+          "er": "Thing_deep_er",
+      })
+
+      Thing = TypedDict("Thing", {
+          "f0": "str",
+          "f1": "Optional[str]",
+          "f2": "int",
+          "f3": "List[int]",
+          "f4": "Optional[List[Kind]]",
+          "f5": "str",
+          "f6": "Any",
+          "deep": "Thing_deep",
+      })
+
+      Kind_On_On = TypedDict("Kind_On_On", {
+          "level": "int",
+      })
+
+      Kind_On = TypedDict("Kind_On", {
+          "On": "Kind_On_On",
+      })
+
+      Kind_Two = TypedDict("Kind_Two", {
+          "Two": "Tuple[str, bool]",
+      })
+
+      Kind = Union[
+          Literal["Off"],
+          "Kind_On",
+          "Kind_Two",
+      ]
+
+      ViewId = Literal[
+          "Thing/state",
+          "Thing/list",
+      ]
+      "
+    `)
+    const check = schemaCheck(make("json-schema"))
+    const good = {
+      f0: "1",
+      f1: null,
+      f2: 1,
+      f3: [1],
+      f4: ["Off", { On: { level: 1 } }, { Two: ["1", true] }],
+      f5: "k",
+      f6: [0],
+      deep: { er: { "odd name": true } },
+    }
+    expect(check(good)).toBe(true)
+    for (const wrong of [
+      { f0: 1 },
+      { f1: 1 },
+      { f2: null },
+      { f2: 2 ** 32 },
+      { f3: "x" },
+      { f4: ["On"] },
+      { deep: {} },
+    ]) {
+      expect(check({ ...good, ...wrong })).toBe(false)
+    }
+    const { f1: _, ...missing } = good
+    expect(check(missing)).toBe(false)
+  })
+
+  test("a stack of thousands of types with one name is written as quickly as any", () => {
+    // Names that differ, and as identifiers are all the same.
+    const types = Array.from({ length: 20_000 }, (_, n) => ({
+      name: "é" + String(n).replaceAll(/\d/g, (digit) => String.fromCodePoint(0x660 + Number(digit))),
+      kind: "struct" as const,
+      fields: [],
+    }))
+    const shape = { ...deriveShape(parseAst(smallAst())), types }
+    for (const language of languages)
+      expect(typedModule(shape, language, { name: "s", version: 1 }).length).toBeGreaterThan(20_000)
+  })
+})
