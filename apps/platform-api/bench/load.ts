@@ -1,4 +1,4 @@
-import postgres from "postgres"
+import pg from "pg"
 
 export type Load = {
   readonly agents: number
@@ -17,8 +17,9 @@ export const loadedSlug = "agt_0000000001"
  * Only for measuring; needs a superuser.
  */
 export const loadDatabase = async (url: string, { agents, keysPerAgent, builds, shared }: Load): Promise<void> => {
-  const sql = postgres(url, { max: 1, onnotice: () => {}, fetch_types: false })
-  const run = (text: string) => sql.unsafe(text)
+  const client = new pg.Client(url)
+  const run = (text: string) => client.query(text)
+  await client.connect()
   try {
     await run("set session_replication_role = replica")
     await run("set synchronous_commit = off")
@@ -75,25 +76,26 @@ export const loadDatabase = async (url: string, { agents, keysPerAgent, builds, 
     // Sees to the statistics and to the visibility map, as autovacuum does in time.
     await run("vacuum analyze")
   } finally {
-    await sql.end()
+    await client.end()
   }
 }
 
 /** Publishes the one stack that is there again, under other names, up to `count` stacks. */
 export const loadStacks = async (url: string, count: number): Promise<void> => {
-  const sql = postgres(url, { max: 1, onnotice: () => {}, fetch_types: false })
+  const client = new pg.Client(url)
+  await client.connect()
   try {
     // The time in a gzip header is free to differ: the bytes of no two stacks are the same, as with real ones.
     const apart = (column: string) => `set_byte(set_byte(${column}, 4, i % 256), 5, i / 256)`
-    await sql.unsafe(`
+    await client.query(`
       insert into stacks (name, description, websocket_url, visibility, relay, browser_send, version, content_hash, revision,
         created_at, updated_at, detail, schema, schema_gzip, ast_gzip)
       select name || '-' || i, description, websocket_url || '-' || i, visibility, relay, browser_send, 1, content_hash,
         revision + i, created_at, updated_at, replace(detail, '"' || name || '"', '"' || name || '-' || i || '"'), schema,
         ${apart("schema_gzip")}, ${apart("ast_gzip")}
       from stacks, generate_series(1, ${count - 1}) i`)
-    await sql.unsafe("update registry_state set revision = (select max(revision) from stacks)")
+    await client.query("update registry_state set revision = (select max(revision) from stacks)")
   } finally {
-    await sql.end()
+    await client.end()
   }
 }

@@ -2,7 +2,7 @@ import { ApiError } from "@svc/errors"
 import { allowedMethods, BodyError } from "@svc/http"
 import { createApi, openApiDocument } from "@svc/openapi"
 import type { AppEnv } from "./auth/guard.ts"
-import { DatabaseUnavailable } from "./db/errors.ts"
+import { DatabaseUnavailable, OutcomeUnknown } from "./db/errors.ts"
 import { errors, renderError } from "./errors.ts"
 import { agentRoutes } from "./routes/agents.ts"
 import { buildRoutes } from "./routes/builds.ts"
@@ -128,6 +128,10 @@ export const createApp = (services: Services): Api => {
     if (error instanceof DatabaseUnavailable) {
       log.warn({ request_id: requestId, reason: error.message }, "the database can't be used")
       return renderError(errors.fail("service-unavailable", { retryAfterSeconds: 1 }), requestId)
+    }
+    if (error instanceof OutcomeUnknown) {
+      log.error({ request_id: requestId, reason: error.message }, "what became of a transaction is not known")
+      return renderError(errors.fail("outcome-unknown"), requestId)
     }
     // The stack alone: drivers hang statements and parameters on their errors.
     log.error({ request_id: requestId, stack: error.stack }, "a request failed")

@@ -51,6 +51,12 @@ export const errors = defineErrors({
   "rate-limit-exceeded": { status: 429, message: "Too many requests: wait before the next one.", retryable: true },
   "internal-error": { status: 500, message: "The service failed. The request id names the failure in its log." },
   "not-implemented": { status: 501, message: "Not offered yet." },
+  "outcome-unknown": {
+    status: 503,
+    message: "The database fell silent while this was stored: it may have been done or not.",
+    hint: "Look before asking again: list the account's keys and revoke one that you were not given, or, after a sign-up, sign up anew.",
+    retryable: false,
+  },
   "service-unavailable": { status: 503, message: "The service can't answer now: try again.", retryable: true },
 })
 
@@ -64,6 +70,7 @@ const anyError = z
     retryable: z.boolean(),
     retry_after_seconds: z.int().positive().optional(),
     details: z.object({ path: z.string(), reason: z.string() }).optional(),
+    hint: z.string().optional(),
   })
   .openapi("Error")
 
@@ -87,6 +94,7 @@ export const renderError = (error: ApiError, requestId: string): Response => {
     retryable: error.retryable ?? false,
     retry_after_seconds: error.retryAfterSeconds,
     details: error.details,
+    hint: error.hint,
   }
   return new Response(JSON.stringify(body), { status: error.status, headers })
 }

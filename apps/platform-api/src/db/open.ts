@@ -30,7 +30,7 @@ const open = async (
   const url = settings.DATABASE_URL
   if (url === undefined) {
     const { openEmbeddedDatabase } = await import("./embedded.ts")
-    return openEmbeddedDatabase({ folder: settings.SVC_DATA_DIR, now })
+    return openEmbeddedDatabase({ folder: settings.SVC_DATA_DIR })
   }
   const { openServerDatabase } = await import("./server.ts")
   return openServerDatabase({ url, statementMs, connections: 10, now })

@@ -1,7 +1,9 @@
-import { connect, type Socket } from "node:net"
-import postgres from "postgres"
-import { createDatabase, type Database, type Pool } from "./database.ts"
+import pg from "pg"
+import type { Database, Orm, Queries } from "./database.ts"
 import { loadServerDriver } from "./drizzle.ts"
+import { DatabaseUnavailable, isStale } from "./errors.ts"
+import { createLeases } from "./leases.ts"
+import { startListening } from "./listening.ts"
 
 type ServerOptions = {
   readonly url: string
@@ -12,82 +14,111 @@ type ServerOptions = {
   readonly now: () => number
 }
 
-type Notices = { readonly onnotify: (channel: string) => void; readonly onclose: () => void }
+const connectMs = 2000
+const idleMs = 60_000
+const closeMs = 1000
+
+const asText = (value: string): string => value
+
+// A URL means what it means to psql: `sslmode=require` encrypts, `verify-full` looks at the certificate as well.
+const likeLibpq = (given: string): string => {
+  const url = new URL(given)
+  if (!url.searchParams.has("uselibpqcompat")) url.searchParams.set("uselibpqcompat", "true")
+  return url.href
+}
 
 /** A PostgreSQL server. Nothing is connected until something is asked. */
 export const openServerDatabase = ({ url, statementMs, connections, now }: ServerOptions): Database => {
-  const open = (max: number, notices?: Notices) => {
-    const sockets = new Set<Socket>()
-    let turn = 0
-    const options = {
-      max,
-      backoff: () => 0.2,
-      connect_timeout: 2,
-      fetch_types: false,
-      onnotice: () => {},
-      connection: {
-        application_name: "svc-platform-api",
-        TimeZone: "UTC",
-        statement_timeout: statementMs,
-        // Every statement goes by an index for any values: it is planned once a connection. Left to itself the server
-        // would plan the look-up of keys anew each time, which takes longer than the look-up.
-        plan_cache_mode: "force_generic_plan",
-      },
-      // Own sockets, because the driver can only say goodbye to a server that does not listen: these can be destroyed.
-      socket: ({ host, port, path }: { host: string[]; port: number[]; path?: string | false }): Socket => {
-        const at = turn++ % host.length
-        const socket =
-          typeof path === "string" ? connect(path) : connect({ host: host[at] ?? "localhost", port: port[at] ?? 5432 })
-        sockets.add(socket)
-        socket.once("close", () => sockets.delete(socket))
-        // The driver reads the name to check a certificate against from here.
-        return Object.assign(socket, { host: host[at] })
-      },
-      ...notices,
+  const types = new pg.TypeOverrides()
+  types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, asText)
+  const config: pg.ClientConfig = {
+    connectionString: likeLibpq(url),
+    application_name: "svc-platform-api",
+    connectionTimeoutMillis: connectMs,
+    keepAlive: true,
+    types,
+  }
+  const pool = new pg.Pool({ ...config, max: connections, idleTimeoutMillis: idleMs })
+  const leases = createLeases(pool, now)
+  const { drizzle } = loadServerDriver()
+
+  // Every statement goes by an index for any values, so it is planned once a connection: left to itself the server would
+  // plan the look-up of keys anew each time, which takes longer than the look-up. Set by a statement, because poolers
+  // let no unknown settings pass at the start.
+  const settings = `set timezone = 'UTC'; set statement_timeout = ${statementMs}; set plan_cache_mode = force_generic_plan`
+  const prepared = new WeakMap<pg.PoolClient, Orm>()
+  const ormOf = async (client: pg.PoolClient): Promise<Orm> => {
+    let orm = prepared.get(client)
+    if (orm === undefined) {
+      await client.query(settings)
+      orm = drizzle(client)
+      prepared.set(client, orm)
     }
-    const client = postgres(url, options)
-    const cut = () => {
-      void client.end({ timeout: 0 })
-      for (const socket of sockets) socket.destroy()
-    }
-    return { client, cut }
+    return orm
   }
 
-  const { drizzle } = loadServerDriver()
-  const openPool = (): Pool => {
-    const { client, cut } = open(connections)
+  const names = new Map<string, string>()
+  let named = 0
+  const nameOf = (text: string): string => {
+    const name = names.get(text) ?? `s${named++}`
+    names.set(text, name)
+    return name
+  }
+  const ask = async (client: pg.PoolClient, text: string, values: unknown[]) => {
+    try {
+      return await client.query({ name: nameOf(text), text, values })
+    } catch (error) {
+      if (!isStale(error)) throw error
+      names.delete(text)
+      return await client.query({ name: nameOf(text), text, values })
+    }
+  }
+
+  const within = (ms: number): Queries => {
+    const deadline = now() + ms
     return {
-      orm: drizzle(client),
-      query: async <Row>(text: string, params: readonly unknown[]) => {
-        // The driver's parameter types know nothing of `unknown`; what is passed is serialised by its JavaScript type.
-        const rows: unknown = await client.unsafe(text, params as (string | number)[], { prepare: true })
-        return rows as readonly Row[]
-      },
-      cut,
-      close: () => client.end({ timeout: 1 }),
+      query: <Row>(text: string, params: readonly unknown[]) =>
+        leases.take(deadline, async (client) => {
+          await ormOf(client)
+          return (await ask(client, text, [...params])).rows as readonly Row[]
+        }),
+      run: (work) => leases.take(deadline, async (client) => work(await ormOf(client))),
+      transaction: (work) =>
+        leases.take(deadline, async (client, lease) => {
+          const orm = await ormOf(client)
+          await client.query("begin")
+          try {
+            const result = await work(orm)
+            if (now() >= deadline) throw new DatabaseUnavailable("the transaction ran out of time")
+            lease.committing = true
+            const { command } = await client.query("commit")
+            lease.committing = false
+            if (command !== "COMMIT") throw new Error("a statement of the transaction had failed")
+            return result
+          } catch (error) {
+            // A server that still takes this has answered all that was asked before: then nothing was committed.
+            const alive = await client.query("rollback").then(
+              () => true,
+              () => false,
+            )
+            if (alive) lease.committing = false
+            throw error
+          }
+        }),
     }
   }
 
   const stops: (() => void)[] = []
-  const listen = (channel: string, onNotice: () => void): void => {
-    let listening = false
-    const { client, cut } = open(1, { onnotify: onNotice, onclose: () => (listening = false) })
-    // A lost connection is noticed here and opened again; until then the caller's poll stands in for it.
-    const check = () => {
-      if (listening) return
-      listening = true
-      client.unsafe(`listen ${channel}`).catch(() => (listening = false))
-    }
-    const timer = setInterval(check, 1000)
-    check()
-    stops.push(() => {
-      clearInterval(timer)
-      cut()
-    })
+  return {
+    within,
+    listen: (channel, onNotice) => {
+      stops.push(startListening({ ...config, query_timeout: connectMs }, channel, onNotice))
+    },
+    close: async () => {
+      for (const stop of stops) stop()
+      const timer = setTimeout(leases.cut, closeMs)
+      await pool.end()
+      clearTimeout(timer)
+    },
   }
-
-  const close = async (): Promise<void> => {
-    for (const stop of stops) stop()
-  }
-  return createDatabase({ openPool, mayHang: true, listen, close, now })
 }

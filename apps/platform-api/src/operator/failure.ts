@@ -1,5 +1,5 @@
 import { ConfigError } from "@svc/config"
-import { DatabaseUnavailable } from "../db/errors.ts"
+import { DatabaseUnavailable, OutcomeUnknown } from "../db/errors.ts"
 import { FolderInUse } from "../db/folder-lock.ts"
 import { DocumentFault } from "../registry/document-fault.ts"
 import { CommandError } from "./command-error.ts"
@@ -18,6 +18,9 @@ export const failureOf = (error: unknown): Readonly<Record<string, unknown>> => 
     return { error: `${error.message}; ${advice}`, code: "data-folder-in-use" }
   }
   if (error instanceof DatabaseUnavailable) return { error: error.message, code: "service-unavailable" }
+  if (error instanceof OutcomeUnknown) {
+    return { error: `${error.message}: look whether it was done before you repeat it`, code: "outcome-unknown" }
+  }
   if (error instanceof ConfigError) return { error: error.message, code: "invalid-settings" }
   return { error: error instanceof Error ? error.message : String(error), code: "internal-error" }
 }

@@ -40,7 +40,7 @@ export const agentRoutes = (api: Api, services: Services): void => {
       access: "anyone",
       body: signUpBody,
       success: [201, "The account and its key", signUpAnswer],
-      codes: ["invalid-display-name", "rate-limit-exceeded", "service-unavailable"],
+      codes: ["invalid-display-name", "rate-limit-exceeded", "service-unavailable", "outcome-unknown"],
     },
     async (c) => {
       // A page elsewhere must not make accounts with its visitors' addresses.

@@ -162,7 +162,7 @@ const routesOf = (api: Api, services: Services, surface: (typeof surfaces)[numbe
       summary: "Make another secret key",
       body: secretBody,
       success: [201, "The key, shown this once", minted],
-      codes: ["invalid-key-name", "too-many-keys"],
+      codes: ["invalid-key-name", "too-many-keys", "outcome-unknown"],
     },
     async (c) => mint(c, await jsonBody(c, secretBody), undefined),
   )
@@ -186,6 +186,7 @@ const routesOf = (api: Api, services: Services, surface: (typeof surfaces)[numbe
         "origin-allowlist-empty",
         "origin-allowlist-too-many",
         "origin-invalid-scheme",
+        "outcome-unknown",
       ],
     },
     async (c) => {
@@ -205,7 +206,7 @@ const routesOf = (api: Api, services: Services, surface: (typeof surfaces)[numbe
       summary: "Revoke a key, at once and for good",
       description: "Any key of the account, the calling and the last one too.",
       success: [200, "The key is dead", revoked],
-      codes: ["invalid-key-id", "key-not-found"],
+      codes: ["invalid-key-id", "key-not-found", "outcome-unknown"],
     },
     async (c) => {
       const keyId = idOf(c, "invalid-key-id")

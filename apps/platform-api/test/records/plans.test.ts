@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { startPostgres, type TestPostgres } from "@svc/testing"
-import postgres from "postgres"
+import pg from "pg"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { loadDatabase } from "../../bench/load.ts"
 import { insertKey } from "../../src/auth/accounts.ts"
@@ -51,12 +51,13 @@ describe("how PostgreSQL answers", () => {
   ]
 
   test.each(statements)("%s come by indexes, read no further than the page", async (_, text, values) => {
-    const sql = postgres(server.url, { max: 1, fetch_types: false })
+    const sql = new pg.Client(server.url)
+    await sql.connect()
     try {
-      await sql.unsafe(`prepare it (${values.map(() => "integer").join(", ")}) as ${text}`)
+      await sql.query(`prepare it (${values.map(() => "integer").join(", ")}) as ${text}`)
       for (const mode of ["force_custom_plan", "force_generic_plan"]) {
-        await sql.unsafe(`set plan_cache_mode = ${mode}`)
-        const rows = await sql.unsafe(`explain (analyze, costs off, timing off) execute it (${values.join(", ")})`)
+        await sql.query(`set plan_cache_mode = ${mode}`)
+        const { rows } = await sql.query(`explain (analyze, costs off, timing off) execute it (${values.join(", ")})`)
         const plan = rows.map((row) => String(row["QUERY PLAN"]))
         expect(plan.filter((line) => line.includes("Seq Scan"))).toEqual([])
         // What a step hands on or throws away: a page, the rows of its block of ids before it, the block counts.
@@ -69,9 +70,10 @@ describe("how PostgreSQL answers", () => {
   })
 
   test("no request of an agent makes it go through a whole table", async () => {
-    const watch = postgres(server.url, { max: 1, fetch_types: false })
+    const watch = new pg.Client(server.url)
+    await watch.connect()
     const scans = async () => {
-      const rows = await watch.unsafe(
+      const { rows } = await watch.query(
         "select relname, seq_scan from pg_stat_user_tables where n_live_tup > 1000 and relname <> 'stacks' order by 1",
       )
       return rows.map((row) => `${String(row["relname"])} ${String(row["seq_scan"])}`)
@@ -105,15 +107,13 @@ describe("how PostgreSQL answers", () => {
       )
     }
     // All of these keys are looked up together: many enough to make going through the tables look cheap.
-    const keys = await service
-      .database()
-      .transaction((tx) =>
-        Promise.all(
-          Array.from({ length: 300 }, (_, i) =>
-            insertKey(tx, { kind: "ak", userId: i + 2, name: "k", createdAt: new Date() }, randomBytes),
-          ),
-        ),
-      )
+    const keys = await service.database().transaction(async (tx) => {
+      const made: { readonly text: string }[] = []
+      for (let user = 2; user < 302; user++) {
+        made.push(await insertKey(tx, { kind: "ak", userId: user, name: "k", createdAt: new Date() }, randomBytes))
+      }
+      return made
+    })
     for (let round = 0; round < 3; round++)
       await Promise.all(keys.map(({ text }) => service.call("GET", "/api/agents/me", { key: text })))
     await service.signUp()
