@@ -21,7 +21,7 @@ test("an agent goes from one address to a confirmed transfer and a rotated key, 
       taken.push(does)
     }
   })
-  expect(taken).toHaveLength(13)
+  expect(taken).toHaveLength(14)
   // What people see of it is safe to show.
   expect(shown.join("\n")).not.toMatch(/svc_[aps]k_[0-9A-Za-z]{38}|eyJ[\w-]+\.[\w-]+\.[\w-]+/)
 }, 180_000)

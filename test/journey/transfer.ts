@@ -33,6 +33,19 @@ export const transfer = async ({ instance, svc, take, show }: Traveller, { slug,
   )
   const relay = createRelayClient(relayUrl, token)
 
+  const confirmed = async (sent: string): Promise<void> => {
+    const deadline = performance.now() + 60_000
+    for (;;) {
+      const { status } = await relay("signature-status", { signature: sent }, statusShape)
+      if (status !== null && status.confirmationStatus !== "processed") {
+        show(`signature-status -> ${status.confirmationStatus} in slot ${status.slot}`)
+        return
+      }
+      assert.ok(performance.now() < deadline, "not confirmed within a minute")
+      await delay(200)
+    }
+  }
+
   const { wallet, wire, signature } = await take(
     {
       does: "@solana/kit makes an account, builds a transfer of 1 SOL and signs it",
@@ -81,19 +94,25 @@ export const transfer = async ({ instance, svc, take, show }: Traveller, { slug,
       proves: "a real Solana virtual machine ran it: the recipient has the lamports, the payer paid the fee",
     },
     async () => {
-      const deadline = performance.now() + 60_000
-      for (;;) {
-        const { status } = await relay("signature-status", { signature }, statusShape)
-        if (status !== null && status.confirmationStatus !== "processed") {
-          show(`signature-status -> ${status.confirmationStatus} in slot ${status.slot}`)
-          break
-        }
-        assert.ok(performance.now() < deadline, "not confirmed within a minute")
-        await delay(200)
-      }
+      await confirmed(signature)
       assert.equal(await wallet.recipientBalance(), sol)
       assert.equal(await wallet.balance(), sol - 5000n)
       show(`balances on the chain: recipient ${sol} lamports, payer ${sol - 5000n}`)
+    },
+  )
+
+  await take(
+    {
+      does: "The same wallet sends a transaction of version 1",
+      proves: "its message comes first and its signatures last; the relay derives the same signature as the wallet",
+    },
+    async () => {
+      const latest = await relay("latest-blockhash", {}, latestShape)
+      const one = await wallet.signTransfer(sol / 2n, latest, 1)
+      const sent = await relay("send", { transaction: one.wire }, sentShape)
+      assert.equal(sent.signature, one.signature)
+      await confirmed(one.signature)
+      assert.equal(await wallet.recipientBalance(), sol + sol / 2n)
     },
   )
   return { token, wire, signature }

@@ -10,6 +10,7 @@ import {
   getSignatureFromTransaction,
   lamports,
   pipe,
+  setTransactionMessageConfig,
   setTransactionMessageFeePayerSigner,
   setTransactionMessageLifetimeUsingBlockhash,
   signTransactionMessageWithSigners,
@@ -33,7 +34,7 @@ export const createWallet = async (chainUrl: string) => {
     recipientBalance: () => balanceOf(recipient),
     fund: (amount: bigint) => rpc.requestAirdrop(payer.address, lamports(amount)).send(),
     /** A signed transfer to the recipient, as base64, and the signature it will be known by. */
-    signTransfer: async (amount: bigint, latest: Latest) => {
+    signTransfer: async (amount: bigint, latest: Latest, version: 0 | 1 = 0) => {
       const data = new Uint8Array(12)
       const view = new DataView(data.buffer)
       view.setUint32(0, 2, true) // the system program's transfer
@@ -50,14 +51,22 @@ export const createWallet = async (chainUrl: string) => {
         blockhash: blockhash(latest.blockhash),
         lastValidBlockHeight: BigInt(latest.lastValidBlockHeight),
       }
-      const signed = await signTransactionMessageWithSigners(
-        pipe(
-          createTransactionMessage({ version: 0 }),
-          (message) => setTransactionMessageFeePayerSigner(payer, message),
-          (message) => setTransactionMessageLifetimeUsingBlockhash(lifetime, message),
-          (message) => appendTransactionMessageInstruction(transfer, message),
-        ),
+      const v0 = pipe(
+        createTransactionMessage({ version: 0 }),
+        (message) => setTransactionMessageFeePayerSigner(payer, message),
+        (message) => setTransactionMessageLifetimeUsingBlockhash(lifetime, message),
+        (message) => appendTransactionMessageInstruction(transfer, message),
       )
+      const v1 = pipe(
+        createTransactionMessage({ version: 1 }),
+        (message) => setTransactionMessageFeePayerSigner(payer, message),
+        (message) => setTransactionMessageLifetimeUsingBlockhash(lifetime, message),
+        (message) => appendTransactionMessageInstruction(transfer, message),
+        // What version 1 does not ask for it does not get: without these it could do nothing.
+        (message) =>
+          setTransactionMessageConfig({ computeUnitLimit: 1000, loadedAccountsDataSizeLimit: 10_000 }, message),
+      )
+      const signed = await signTransactionMessageWithSigners(version === 1 ? v1 : v0)
       return { wire: getBase64EncodedWireTransaction(signed), signature: getSignatureFromTransaction(signed) }
     },
   }

@@ -1,6 +1,7 @@
 import { cidrs, flag, integer, list, loadConfig, oneOf, readBoth, secret, text, textOrFile, url } from "@svc/config"
 import { staticKeys } from "@svc/session-token"
 import { isLoopbackHost } from "./auth.ts"
+import { largestTransaction } from "./wire.ts"
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -22,7 +23,7 @@ const fields = {
   RPC_URL: upstream,
   SVC_TRANSACTION_VERIFY: oneOf(["none", "structure", "signatures"], "none"),
   SVC_TRANSACTION_MAX_BODY_BYTES: integer({ default: 4096, min: 0, max: 1_048_576 }),
-  SVC_TRANSACTION_MAX_BYTES: integer({ default: 1232, min: 0, max: 1_048_576 }),
+  SVC_TRANSACTION_MAX_BYTES: integer({ default: 1232, min: 0, max: largestTransaction }),
   SVC_TRANSACTION_INSPECT_TIMEOUT_MS: milliseconds(10_000),
   SVC_TRANSACTION_SEND_TIMEOUT_MS: milliseconds(15_000),
   SVC_TRANSACTION_STATUS_TIMEOUT_MS: milliseconds(10_000),

@@ -23,31 +23,57 @@ export const isBase58Address = isAddress
 // The library throws at a character outside the alphabet once the length is right; for addresses it doesn't.
 export const isBase58Signature = (text: string): boolean => isBase58Text(text) && isSignature(text)
 
-/** Decodes canonical base64 of at most `maxBytes` bytes; `path` names the field in the refusal. */
+/** The first byte of version 1: of its message, which stands before its signatures. */
+const versionOne = 0x81
+/** A packet of the network: what a transaction of the older versions must fit into. */
+const packetBytes = 1232
+/** The largest transaction of any version, in bytes. */
+export const largestTransaction = 4096
+
+/**
+ * Decodes the canonical base64 of a transaction or a message; `path` names the field in the refusal.
+ * @param maxBytes for version 1; the older ones stay at a packet's 1,232 bytes
+ */
 export const decodeBase64 = (text: string, path: string, maxBytes: number): Uint8Array => {
   const bytes = Buffer.from(text, "base64")
   // Node's decoder forgives whitespace, missing padding and stray bits; only the canonical text comes back the same.
   if (bytes.toString("base64") !== text) throw badRequest("invalid_base64", path, "must be canonical, padded base64")
-  if (bytes.length > maxBytes) {
-    throw badRequest("transaction_too_large", path, `must decode to at most ${maxBytes} bytes, has ${bytes.length}`)
+  const limit = bytes[0] === versionOne ? maxBytes : Math.min(maxBytes, packetBytes)
+  if (bytes.length > limit) {
+    throw badRequest("transaction_too_large", path, `must decode to at most ${limit} bytes, has ${bytes.length}`)
   }
   return bytes
 }
 
 const refuse = (path: string, reason: string) => badRequest("invalid_transaction", path, reason)
 
-// A minimal compact-u16 of at most 64 is one byte.
-const signatureCount = (bytes: Uint8Array): number => {
-  const count = bytes[0] ?? 0
-  if (count < 1 || count > maxSignatures) throw refuse("transaction", "must start with a signature count from 1 to 64")
-  if (bytes.length <= 1 + count * signatureLength) throw refuse("transaction", "ends before its message")
-  return count
+/** A transaction's parts: its signatures, 64 bytes each, one after the other, and its message. */
+type Envelope = { readonly count: number; readonly signatures: Uint8Array; readonly message: Uint8Array }
+
+const headerBytes = 4
+
+const readEnvelope = (bytes: Uint8Array): Envelope => {
+  const first = bytes[0] ?? 0
+  const messageFirst = first === versionOne
+  // Of the older versions a minimal compact-u16 of at most 64, which is one byte.
+  const count = messageFirst ? (bytes[1] ?? 0) : first
+  if (count < 1 || count > maxSignatures) {
+    throw refuse(
+      "transaction",
+      messageFirst
+        ? "is of version 1 and must demand from 1 to 64 signatures"
+        : "must start with a signature count from 1 to 64 (legacy and version 0) or with 0x81 (version 1)",
+    )
+  }
+  const size = count * signatureLength
+  const least = messageFirst ? headerBytes : 2
+  if (bytes.length < size + least) throw refuse("transaction", "ends before its message and signatures do")
+  if (messageFirst) return { count, signatures: bytes.subarray(-size), message: bytes.subarray(0, -size) }
+  return { count, signatures: bytes.subarray(1, 1 + size), message: bytes.subarray(1 + size) }
 }
 
-const signatureAt = (bytes: Uint8Array, index: number): Uint8Array =>
-  bytes.subarray(1 + index * signatureLength, 1 + (index + 1) * signatureLength)
-
-const messageOf = (bytes: Uint8Array, count: number): Uint8Array => bytes.subarray(1 + count * signatureLength)
+const signatureAt = ({ signatures }: Envelope, index: number): Uint8Array =>
+  signatures.subarray(index * signatureLength, (index + 1) * signatureLength)
 
 const readMessage = (bytes: Uint8Array, path: string) => {
   // At the end of its input the decoder takes a list whose length is missing for an empty one. With a zero after the end
@@ -59,9 +85,8 @@ const readMessage = (bytes: Uint8Array, path: string) => {
   try {
     ;[message, end] = messages.read(padded, 0)
   } catch {
-    throw refuse(path, "its message cannot be decoded")
+    throw refuse(path, "its message cannot be decoded as legacy, version 0 or version 1")
   }
-  if (message.version === 1) throw refuse(path, "its message is neither legacy nor version 0")
   if (end > bytes.length) throw refuse(path, "its message lacks bytes")
   if (end < bytes.length) throw refuse(path, "its message has trailing bytes")
   return message
@@ -73,11 +98,13 @@ export const checkMessage = (bytes: Uint8Array, verify: Verify): void => {
   if (verify !== "none") readMessage(bytes, "message")
 }
 
-/** Checks a transaction, signed or not; returns its signers where the message was read. */
-export const checkTransaction = (bytes: Uint8Array, verify: Verify): readonly Address[] => {
-  const count = signatureCount(bytes)
+/** The signers of a transaction; none where the message is not to be read. */
+const readSigners = (bytes: Uint8Array, { count, message }: Envelope, verify: Verify): readonly Address[] => {
   if (verify === "none") return []
-  const { header, staticAccounts } = readMessage(messageOf(bytes, count), "transaction")
+  const { header, staticAccounts, version } = readMessage(message, "transaction")
+  if (version === 1 && bytes[0] !== versionOne) {
+    throw refuse("transaction", "its message is of version 1, which must come before the signatures")
+  }
   if (header.numSignerAccounts !== count) {
     throw refuse("transaction", `has ${count} signatures, its message demands ${header.numSignerAccounts}`)
   }
@@ -85,23 +112,28 @@ export const checkTransaction = (bytes: Uint8Array, verify: Verify): readonly Ad
   return staticAccounts.slice(0, count)
 }
 
+/** Checks a transaction, signed or not. */
+export const checkTransaction = (bytes: Uint8Array, verify: Verify): void => {
+  readSigners(bytes, readEnvelope(bytes), verify)
+}
+
 /** Checks that a transaction can be submitted, and derives its id: the first signature, in base58. */
 export const checkSigned = async (bytes: Uint8Array, verify: Verify): Promise<string> => {
-  const count = signatureCount(bytes)
-  for (let index = 0; index < count; index++) {
-    if (signatureAt(bytes, index).every((byte) => byte === 0)) {
+  const envelope = readEnvelope(bytes)
+  for (let index = 0; index < envelope.count; index++) {
+    if (signatureAt(envelope, index).every((byte) => byte === 0)) {
       throw badRequest("unsigned_transaction", "transaction", `signature ${index} is all zeros`)
     }
   }
-  const signers = checkTransaction(bytes, verify)
+  const signers = readSigners(bytes, envelope, verify)
   if (verify === "signatures") {
     for (const [index, signer] of signers.entries()) {
-      if (!(await isSignedBy(signer, signatureAt(bytes, index), messageOf(bytes, count)))) {
+      if (!(await isSignedBy(signer, signatureAt(envelope, index), envelope.message))) {
         throw badRequest("signature_verification_failed", "transaction", `signature ${index} does not verify`)
       }
     }
   }
-  return base58(signatureAt(bytes, 0))
+  return base58(signatureAt(envelope, 0))
 }
 
 const isSignedBy = async (signer: Address, signature: Uint8Array, message: Uint8Array): Promise<boolean> => {

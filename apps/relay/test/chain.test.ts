@@ -1,8 +1,8 @@
-import { type Address, createSolanaRpc, generateKeyPairSigner, lamports } from "@solana/kit"
+import { type Address, createSolanaRpc, generateKeyPairSigner, getBase58Decoder, lamports } from "@solana/kit"
 import { startLocalChain } from "@svc/local-chain"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { type Relay, startIssuer, startRelay } from "./fixture.ts"
-import { memo, messageOf, signedTransaction, transfer, unsigned } from "./transactions.ts"
+import { firstSignatureOf, memo, messageOf, signedTransaction, transfer, unsigned } from "./transactions.ts"
 
 const slotMs = 400
 let clock: number
@@ -55,6 +55,30 @@ test("a transfer goes through the relay from blockhash to finalized", async () =
   pass(32)
   expect(await statusOf(signature)).toMatchObject({ confirmationStatus: "finalized", confirmations: null, err: null })
   expect((await post("block-height", { commitment: "finalized" })).body.blockHeight).toMatch(/^\d+$/)
+})
+
+test("a version 1 transaction goes the same way, beyond a packet's size where the setting allows it", async () => {
+  await relay.close()
+  const issuer = await startIssuer()
+  const env = {
+    SVC_TRANSACTION_VERIFY: "signatures",
+    SVC_TRANSACTION_MAX_BYTES: "4096",
+    SVC_TRANSACTION_MAX_BODY_BYTES: "8192",
+  }
+  relay = await startRelay(chain.url, { auth: issuer.plugin, env })
+  headers = await issuer.bearer()
+  const [payer, to] = [await funded(), (await generateKeyPairSigner()).address]
+  pass(2)
+  const instructions = [transfer(payer.address, to, 1_000_000_000n), memo(new Uint8Array(3000).fill(97))]
+  const transaction = await signedTransaction(payer, instructions, { hash: await latest(), version: 1 })
+  expect(Buffer.from(transaction, "base64").length).toBeGreaterThan(3000)
+  expect((await post("fee", { message: messageOf(transaction) })).body).toMatchObject({ feeLamports: "5000" })
+  expect((await post("simulate", { transaction: unsigned(transaction) })).body).toMatchObject({ err: null })
+  const { signature } = (await post("send", { transaction })).body
+  expect(signature).toBe(getBase58Decoder().decode(firstSignatureOf(transaction)))
+  expect(await balance(to)).toBe(1_000_000_000n)
+  pass(32)
+  expect(await statusOf(signature)).toMatchObject({ confirmationStatus: "finalized", err: null })
 })
 
 test("a program's error in preflight is not_submitted, with its err and logs", async () => {

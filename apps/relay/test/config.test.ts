@@ -43,6 +43,11 @@ test("with nothing set the routes are off and every limit has its documented def
   })
 })
 
+test("transactions may be as large as version 1 allows, and no larger", async () => {
+  expect((await readConfig({ SVC_TRANSACTION_MAX_BYTES: "4096" })).maxBytes).toBe(4096)
+  expect(await names({ SVC_TRANSACTION_MAX_BYTES: "4097" })).toEqual(["SVC_TRANSACTION_MAX_BYTES"])
+})
+
 test("an upstream alone does not switch the routes on", async () => {
   expect((await readConfig({ RPC_URL: "http://127.0.0.1:8899" })).enabled).toBe(false)
 })

@@ -10,6 +10,7 @@ import {
   type Instruction,
   type KeyPairSigner,
   pipe,
+  setTransactionMessageConfig,
   setTransactionMessageFeePayerSigner,
   setTransactionMessageLifetimeUsingBlockhash,
   signTransactionMessageWithSigners,
@@ -39,7 +40,7 @@ export const transfer = (from: Address, to: Address, lamports: bigint): Instruct
 export const signedTransaction = async (
   payer: KeyPairSigner,
   instructions: readonly Instruction[],
-  { hash = anyBlockhash, version = 0 }: { hash?: string; version?: "legacy" | 0 } = {},
+  { hash = anyBlockhash, version = 0 }: { hash?: string; version?: "legacy" | 0 | 1 } = {},
 ): Promise<string> => {
   const lifetime = { blockhash: blockhash(hash), lastValidBlockHeight: 0n }
   const legacy = pipe(
@@ -54,7 +55,16 @@ export const signedTransaction = async (
     (paid) => setTransactionMessageLifetimeUsingBlockhash(lifetime, paid),
     (timed) => appendTransactionMessageInstructions([...instructions], timed),
   )
-  return getBase64EncodedWireTransaction(await signTransactionMessageWithSigners(version === 0 ? v0 : legacy))
+  const v1 = pipe(
+    createTransactionMessage({ version: 1 }),
+    (empty) => setTransactionMessageFeePayerSigner(payer, empty),
+    (paid) => setTransactionMessageLifetimeUsingBlockhash(lifetime, paid),
+    (timed) => appendTransactionMessageInstructions([...instructions], timed),
+    (whole) =>
+      setTransactionMessageConfig({ computeUnitLimit: 200_000, loadedAccountsDataSizeLimit: 1_000_000 }, whole),
+  )
+  const message = version === 1 ? v1 : version === 0 ? v0 : legacy
+  return getBase64EncodedWireTransaction(await signTransactionMessageWithSigners(message))
 }
 
 export const anySigner = generateKeyPairSigner
@@ -72,14 +82,26 @@ export const transactionOfSize = async (size: number): Promise<string> => {
   return wire
 }
 
+/** Where the signatures of a transaction stand: from, to. Those of version 1 come last. */
+const signaturesAt = (bytes: Buffer): [number, number] =>
+  bytes[0] === 0x81 ? [bytes.length - (bytes[1] ?? 0) * 64, bytes.length] : [1, 1 + (bytes[0] ?? 0) * 64]
+
 /** The message's bytes alone, base64. */
 export const messageOf = (wire: string): string => {
   const bytes = Buffer.from(wire, "base64")
-  return bytes.subarray(1 + (bytes[0] ?? 0) * 64).toString("base64")
+  const [from, to] = signaturesAt(bytes)
+  return (bytes[0] === 0x81 ? bytes.subarray(0, from) : bytes.subarray(to)).toString("base64")
+}
+
+/** The first signature's bytes. */
+export const firstSignatureOf = (wire: string): Buffer => {
+  const bytes = Buffer.from(wire, "base64")
+  const [from] = signaturesAt(bytes)
+  return bytes.subarray(from, from + 64)
 }
 
 /** The same transaction with all signatures zero, base64. */
 export const unsigned = (wire: string): string => {
   const bytes = Buffer.from(wire, "base64")
-  return bytes.fill(0, 1, 1 + (bytes[0] ?? 0) * 64).toString("base64")
+  return bytes.fill(0, ...signaturesAt(bytes)).toString("base64")
 }

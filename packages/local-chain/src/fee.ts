@@ -1,3 +1,4 @@
+import { instructionsOf } from "./wire.ts"
 import type { Message } from "./wire.ts"
 
 const lamportsPerSignature = 5000n
@@ -23,20 +24,30 @@ const builtins: ReadonlySet<string> = new Set([
   "KeccakSecp256k11111111111111111111111111111",
 ])
 
-/** What a message costs its payer, in lamports: 5,000 a signature and the price of the compute units it asks for. */
+// A version 1 message names its priority fee, in lamports, where two bits of its mask say so.
+const priorityFeeBits = 0b11
+
+/**
+ * What a message costs its payer, in lamports: 5,000 a signature and the price of the compute units it asks for, which
+ * a message of version 1 names itself.
+ */
 export const feeOf = (message: Message): bigint => {
   let signatures = BigInt(message.header.numSignerAccounts)
   let defaultUnits = 0n
   let unitLimit: bigint | undefined
   let microLamportsPerUnit = 0n
-  for (const { programAddressIndex, data = new Uint8Array() } of message.instructions) {
-    const program = message.staticAccounts[programAddressIndex] ?? ""
+  for (const { program: index, data } of instructionsOf(message)) {
+    const program = message.staticAccounts[index] ?? ""
     if (precompiles.has(program)) signatures += BigInt(data[0] ?? 0)
     defaultUnits += builtins.has(program) ? 3000n : 200_000n
     if (program !== computeBudget) continue
     const bytes = Buffer.from(data)
     if (bytes[0] === 2 && bytes.length >= 5) unitLimit = BigInt(bytes.readUInt32LE(1))
     if (bytes[0] === 3 && bytes.length >= 9) microLamportsPerUnit = bytes.readBigUInt64LE(1)
+  }
+  if (message.version === 1) {
+    const [first] = (message.configMask & priorityFeeBits) === priorityFeeBits ? message.configValues : []
+    return signatures * lamportsPerSignature + BigInt(first?.value ?? 0)
   }
   const asked = unitLimit ?? defaultUnits
   const units = asked < maxComputeUnits ? asked : maxComputeUnits

@@ -1,7 +1,7 @@
 import { RpcError } from "./errors.ts"
 import { resultOf } from "./ledger.ts"
 import type { Landed } from "./ledger.ts"
-import { base58, base64 } from "./wire.ts"
+import { base58, base64, instructionsOf } from "./wire.ts"
 import type { Wire } from "./wire.ts"
 
 type Options = { encoding: "json" | "base58" | "base64"; maxSupportedTransactionVersion?: number | undefined }
@@ -51,9 +51,9 @@ const asJson = ({ message, signatures }: Wire) => ({
       numReadonlySignedAccounts: message.header.numReadonlySignerAccounts,
       numReadonlyUnsignedAccounts: message.header.numReadonlyNonSignerAccounts,
     },
-    instructions: message.instructions.map(({ accountIndices = [], data = new Uint8Array(), programAddressIndex }) => ({
-      programIdIndex: programAddressIndex,
-      accounts: accountIndices,
+    instructions: instructionsOf(message).map(({ program, accounts, data }) => ({
+      programIdIndex: program,
+      accounts,
       data: base58(data),
       stackHeight: 1,
     })),

@@ -14,13 +14,18 @@ import type {
 } from "@solana/kit"
 import { invalidParams } from "./errors.ts"
 
-/** A packet of the network holds no more. */
-const maxBytes = 1232
+/** A packet of the network holds no more; a transaction of version 1 takes several. */
+const maxPacketBytes = 1232
+const maxBytes = 4096
 const signatureBytes = 64
+/** The first byte of version 1: of its message, which stands before its signatures. */
+const versionOne = 0x81
+/** The bits of its config mask that have a meaning so far. */
+const configBits = 5
 
 export type Encoding = "base58" | "base64"
 
-export type Message = Exclude<CompiledTransactionMessage, { version: 1 }> & CompiledTransactionMessageWithLifetime
+export type Message = CompiledTransactionMessage & CompiledTransactionMessageWithLifetime
 
 export type Wire = {
   readonly bytes: Uint8Array
@@ -40,12 +45,13 @@ export const base58 = (bytes: ReadonlyUint8Array): string => base58Text.decode(b
 export const base64 = (bytes: ReadonlyUint8Array): string => Buffer.from(bytes).toString("base64")
 
 const decoded = (text: string, encoding: Encoding): Uint8Array => {
-  // The longest text that can hold a packet; decoding base58 takes quadratic time.
-  const most = encoding === "base58" ? 1683 : 1644
+  // The longest text of these sizes; decoding base58 takes quadratic time, so a packet is all that comes in it.
+  const most = encoding === "base58" ? 1683 : 5464
   if (text.length > most) throw invalidParams(`${encoding} text too large: ${text.length} characters (max: ${most})`)
   const bytes = encoding === "base64" ? Buffer.from(text, "base64") : decodedBase58(text)
   if (encoding === "base64" && base64(bytes) !== text) throw invalidParams("invalid base64 encoding")
-  if (bytes.length > maxBytes) throw invalidParams(`too large: ${bytes.length} bytes (max: ${maxBytes} bytes)`)
+  const limit = bytes[0] === versionOne ? maxBytes : maxPacketBytes
+  if (bytes.length > limit) throw invalidParams(`too large: ${bytes.length} bytes (max: ${limit} bytes)`)
   return Uint8Array.from(bytes)
 }
 
@@ -70,7 +76,9 @@ const readMessage = (bytes: Uint8Array): { message: Message; messageBytes: Uint8
   } catch {
     throw invalidParams("failed to deserialize the transaction message")
   }
-  if (message.version === 1) throw invalidParams("transaction message version 1 is not supported here")
+  if (message.version === 1 && message.configMask >>> configBits !== 0) {
+    throw invalidParams("failed to deserialize the transaction message: unknown bits in its config mask")
+  }
   const messageBytes = bytes.slice(0, canonical.length)
   if (Buffer.compare(messageBytes, Uint8Array.from(canonical)) !== 0) {
     throw invalidParams("failed to deserialize the transaction message")
@@ -78,9 +86,27 @@ const readMessage = (bytes: Uint8Array): { message: Message; messageBytes: Uint8
   return { message, messageBytes }
 }
 
-/** Bytes as the network carries them: a count, the signatures, the message. Throws RpcError. */
+const signaturesFrom = (bytes: Uint8Array, start: number, count: number): Uint8Array[] =>
+  Array.from({ length: count }, (_, index) =>
+    bytes.slice(start + index * signatureBytes, start + (index + 1) * signatureBytes),
+  )
+
+/** Version 1: the message, then as many signatures as its header demands. */
+const readMessageFirst = (bytes: Uint8Array): Wire => {
+  const count = bytes[1] ?? 0
+  const end = bytes.length - count * signatureBytes
+  const read = readMessage(bytes.slice(0, Math.max(end, 0)))
+  if (read.messageBytes.length !== end) throw invalidParams("failed to deserialize the transaction: trailing bytes")
+  return wire(signaturesFrom(bytes, end, count), read)
+}
+
+/**
+ * Bytes as the network carries them: a count, the signatures, the message; of version 1 the message and then the
+ * signatures. Throws RpcError.
+ */
 export const readWire = (text: string, encoding: Encoding): Wire => {
   const bytes = decoded(text, encoding)
+  if (bytes[0] === versionOne) return readMessageFirst(bytes)
   let count: number
   let start: number
   try {
@@ -91,10 +117,10 @@ export const readWire = (text: string, encoding: Encoding): Wire => {
   const end = start + count * signatureBytes
   if (start !== 1 || end > bytes.length)
     throw invalidParams("failed to deserialize the transaction: bad signature count")
-  const signatures = Array.from({ length: count }, (_, index) =>
-    bytes.slice(start + index * signatureBytes, start + (index + 1) * signatureBytes),
-  )
-  return wire(signatures, readMessage(bytes.slice(end)))
+  const read = readMessage(bytes.slice(end))
+  if (read.message.version === 1)
+    throw invalidParams("failed to deserialize the transaction: its message must come first")
+  return wire(signaturesFrom(bytes, start, count), read)
 }
 
 /** A message alone, as a transaction with empty signatures. Throws RpcError. */
@@ -109,9 +135,27 @@ const wire = (signatures: Uint8Array[], { message, messageBytes }: Pick<Wire, "m
   if (signers === 0 || signatures.length !== signers || signers > message.staticAccounts.length) {
     throw invalidParams("invalid transaction: Transaction failed to sanitize accounts offsets correctly")
   }
-  const bytes = Uint8Array.from(Buffer.concat([Uint8Array.of(signatures.length), ...signatures, messageBytes]))
+  const parts =
+    message.version === 1
+      ? [messageBytes, ...signatures]
+      : [Uint8Array.of(signatures.length), ...signatures, messageBytes]
+  const bytes = Uint8Array.from(Buffer.concat(parts))
   return { bytes, message, messageBytes, signatures }
 }
+
+/** The instructions of a message, of whichever version. */
+export const instructionsOf = (message: Message) =>
+  message.version === 1
+    ? message.instructionHeaders.map(({ programAccountIndex }, index) => {
+        const { instructionAccountIndices = [], instructionData = new Uint8Array() } =
+          message.instructionPayloads[index] ?? {}
+        return { program: programAccountIndex, accounts: instructionAccountIndices, data: instructionData }
+      })
+    : message.instructions.map(({ accountIndices = [], data = new Uint8Array(), programAddressIndex }) => ({
+        program: programAddressIndex,
+        accounts: accountIndices,
+        data,
+      }))
 
 export const firstSignature = (transaction: Wire): string => base58(transaction.signatures[0] ?? new Uint8Array())
 

@@ -11,10 +11,11 @@ import {
   lamports,
   partiallySignTransactionMessageWithSigners,
   pipe,
+  setTransactionMessageConfig,
   setTransactionMessageFeePayerSigner,
   setTransactionMessageLifetimeUsingBlockhash,
 } from "@solana/kit"
-import type { Address, Instruction, KeyPairSigner } from "@solana/kit"
+import type { Address, Instruction, KeyPairSigner, V1TransactionConfig } from "@solana/kit"
 import { startLocalChain } from "../src/index.ts"
 
 const slotMs = 400
@@ -110,6 +111,26 @@ export const signed = async (
     (whole) => compressTransactionMessageUsingAddressLookupTables(whole, tables),
   )
   return getBase64EncodedWireTransaction(await partiallySignTransactionMessageWithSigners(version === 0 ? v0 : legacy))
+}
+
+export const v1Limits = { computeUnitLimit: 200_000, loadedAccountsDataSizeLimit: 1_000_000 }
+
+/** A version 1 transaction signed by its payer alone, with the chain's latest blockhash. */
+export const signedV1 = async (
+  { rpc }: Chain,
+  payer: KeyPairSigner,
+  instructions: readonly Instruction[],
+  config: V1TransactionConfig = v1Limits,
+): Promise<string> => {
+  const { value } = await rpc.getLatestBlockhash().send()
+  const message = pipe(
+    createTransactionMessage({ version: 1 }),
+    (empty) => setTransactionMessageFeePayerSigner(payer, empty),
+    (paid) => setTransactionMessageLifetimeUsingBlockhash(value, paid),
+    (timed) => appendTransactionMessageInstructions([...instructions], timed),
+    (whole) => setTransactionMessageConfig(config, whole),
+  )
+  return getBase64EncodedWireTransaction(await partiallySignTransactionMessageWithSigners(message))
 }
 
 /** The same wire text with every signature zeroed, and the message alone. */
