@@ -40,6 +40,7 @@ export const smokeChecks: Readonly<Record<string, SmokeCheck>> = {
       await asked(`${base}/llms.txt`, 200)
       const hasTool = existsSync(join(import.meta.dirname, "../apps/cli"))
       await asked(`${base}/cli/svc.tgz`, hasTool ? 200 : 404)
+      await asked(`${base}/client/svc-client.tgz`, hasTool ? 200 : 404)
     },
   },
   relay: {

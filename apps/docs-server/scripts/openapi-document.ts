@@ -121,6 +121,12 @@ const routes: DocumentedRoute[] = [
   page("/{slug}.md", "getPageMarkdown", "A page", ["text/markdown"], slug),
   page("/{slug}", "getPage", "A page, as Markdown too", ["text/markdown"], slug),
   page("/skills/{name}/SKILL.md", "getSkillFile", "A skill file", ["text/markdown"], z.object({ name: z.string() })),
+  data(
+    "/client/test-vectors.json",
+    "getClientTestVectors",
+    "What a client must conclude from the relay's answers",
+    anyObject,
+  ),
   data("/.well-known/mcp.json", "getWellKnownMcp", "The descriptor", descriptor),
   data("/.well-known/mcp/server-card.json", "getServerCard", "The server card", anyObject),
   data(
@@ -139,6 +145,14 @@ const routes: DocumentedRoute[] = [
     path: "/cli/svc.tgz",
     operationId: "getCli",
     summary: "The command-line tool, for npx",
+    tags: ["discovery"],
+    responses: { 200: text("The npm package.", "application/gzip"), ...notModified, ...failures("not_found") },
+  },
+  {
+    method: "get",
+    path: "/client/svc-client.tgz",
+    operationId: "getClientLibrary",
+    summary: "The client library, for npm install",
     tags: ["discovery"],
     responses: { 200: text("The npm package.", "application/gzip"), ...notModified, ...failures("not_found") },
   },

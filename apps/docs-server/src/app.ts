@@ -26,6 +26,8 @@ import type { Streams } from "./streams.ts"
 
 type AppEnv = ServedEnv
 
+type Tarball = { readonly path: string; readonly file: string; readonly name: string; readonly hint: string }
+
 export type AppParts = {
   readonly site: () => Site
   readonly endpoint: RpcEndpoint
@@ -36,7 +38,8 @@ export type AppParts = {
   readonly limiter: Limiter
   /** 0: no limit. */
   readonly requestsPerMinute: number
-  readonly cliTarball: string
+  /** The packages that are handed out, and where they are. */
+  readonly tarballs: readonly Tarball[]
   readonly version: string
   readonly log: Logger
 }
@@ -44,7 +47,6 @@ export type AppParts = {
 const maxBodyBytes = 2 ** 20
 const bodyDeadlineMs = 30_000
 const mcpPaths = ["/mcp", "/mcp/sse"]
-const fixedPaths = new Set(["/health", "/cli/svc.tgz"])
 const mcpMethods = "GET, HEAD, POST, OPTIONS"
 const streamHeaders = {
   ...commonHeaders,
@@ -126,6 +128,7 @@ const readJsonBody = async (c: Context<AppEnv>): Promise<{ readonly text: string
 export const createApp = (parts: AppParts): Hono<AppEnv> => {
   const { site, endpoint, streams, log } = parts
   const app = new Hono<AppEnv>({ strict: false })
+  const fixedPaths = new Set(["/health", ...parts.tarballs.map(({ path }) => path)])
 
   const addressOf = (c: Context<AppEnv>): string =>
     parts.clientAddress(c.env.incoming.socket.remoteAddress, requestHeader(c, "x-forwarded-for"))
@@ -214,13 +217,10 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
   }
   app.on("POST", mcpPaths, routed("/mcp", postMcp))
 
-  const getTool = async (c: Context<AppEnv>): Promise<Response> => {
-    const file = await readFile(parts.cliTarball).catch(() => undefined)
+  const getTarball = async (c: Context<AppEnv>, { file: path, name, hint }: Tarball): Promise<Response> => {
+    const file = await readFile(path).catch(() => undefined)
     if (file === undefined)
-      throw errors.fail("not_found", {
-        message: "The command-line tool has not been built on this server.",
-        hint: "The operator builds it with `pnpm --filter @svc/cli build`; all it does can be done by HTTP, see /llms.txt.",
-      })
+      throw errors.fail("not_found", { message: `${name} has not been built on this server.`, hint })
     const etag = `"${hashOf(file)}"`
     const headers = {
       ...commonHeaders,
@@ -232,7 +232,12 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
     if (matchesETag(requestHeader(c, "if-none-match"), [etag])) return reply(304, headers)
     return reply(200, headers, new Uint8Array(file))
   }
-  app.get("/cli/svc.tgz", routed("/cli/svc.tgz", getTool))
+  for (const tarball of parts.tarballs) {
+    app.get(
+      tarball.path,
+      routed(tarball.path, (c: Context<AppEnv>) => getTarball(c, tarball)),
+    )
+  }
 
   const getDocument = (c: Context<AppEnv>) => {
     const document = findDocument(site(), c)

@@ -16,6 +16,7 @@ const fields = {
   SVC_DOCS_REQUESTS_PER_MINUTE: integer({ default: 0, min: 0 }),
   SVC_ALLOWED_HOSTS: list(),
   SVC_CLI_TARBALL: text({ default: join(appFolder, "../cli/dist/svc.tgz") }),
+  SVC_CLIENT_TARBALL: text({ default: join(appFolder, "../../packages/client/dist/svc-client.tgz") }),
 }
 
 /** The product's own pages. */
@@ -38,7 +39,20 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>) =>
     /** 0: no limit. */
     requestsPerMinute: settings.SVC_DOCS_REQUESTS_PER_MINUTE,
     allowedHosts: settings.SVC_ALLOWED_HOSTS,
-    cliTarball: resolve(settings.SVC_CLI_TARBALL),
+    tarballs: [
+      {
+        path: "/cli/svc.tgz",
+        file: resolve(settings.SVC_CLI_TARBALL),
+        name: "The command-line tool",
+        hint: "The operator builds it with `pnpm --filter @svc/cli build`; all it does can be done by HTTP, see /llms.txt.",
+      },
+      {
+        path: "/client/svc-client.tgz",
+        file: resolve(settings.SVC_CLIENT_TARBALL),
+        name: "The client library",
+        hint: "The operator builds it with `pnpm --filter @svc/client build`; all it does can be done by HTTP, see /llms.txt.",
+      },
+    ],
   }
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto"
+import clientVectors from "../content/client/test-vectors.json" with { type: "json" }
 import openApi from "../openapi.json" with { type: "json" }
 import type { Corpus, Page } from "./corpus.ts"
 import { type About, createDescriptor, createServerCard } from "./descriptor.ts"
@@ -79,6 +80,7 @@ export const createSite = (corpus: Corpus, about: About): Site => {
     ["/llms.txt", () => createDocument("text/plain; charset=utf-8", map, links)],
     ["/llms-full.txt", () => createDocument("text/plain; charset=utf-8", allPages(corpus, baseUrl), links)],
     ["/openapi.json", () => createDocument(jsonType, json({ ...openApi, servers: [{ url: baseUrl }] }))],
+    ["/client/test-vectors.json", () => createDocument(jsonType, json(clientVectors), links)],
     ["/.well-known/mcp.json", () => descriptor],
     ["/.well-known/mcp/server-card.json", () => createDocument(jsonType, json(createServerCard(corpus, about)))],
   ])

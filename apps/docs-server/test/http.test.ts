@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { request } from "node:http"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import { responseChecker } from "@svc/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
@@ -16,7 +16,11 @@ const check = responseChecker(committed)
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), "svc-docs-"))
   await fixturePages(dir)
-  server = await start({ SVC_DOCS_DIR: dir, SVC_CLI_TARBALL: join(dir, "svc.tgz") })
+  server = await start({
+    SVC_DOCS_DIR: dir,
+    SVC_CLI_TARBALL: join(dir, "svc.tgz"),
+    SVC_CLIENT_TARBALL: join(dir, "svc-client.tgz"),
+  })
 })
 afterAll(async () => {
   await server.close()
@@ -161,16 +165,29 @@ test("/health tells version and number of pages", async () => {
   expect(await (await get("/health")).json()).toEqual({ status: "ok", version: "1.0.0", pages: 7 })
 })
 
-test("the command-line tool is 404 with a hint until it is built, then served", async () => {
-  expect(await errorOf(await get("/cli/svc.tgz"))).toEqual([404, "not_found"])
-  await writeFile(join(dir, "svc.tgz"), "packed")
-  const response = await get("/cli/svc.tgz")
-  expect([response.status, response.headers.get("content-type"), await response.text()]).toEqual([
-    200,
-    "application/gzip",
-    "packed",
-  ])
-  expect((await get("/cli/svc.tgz", { "if-none-match": response.headers.get("etag") ?? "" })).status).toBe(304)
+test.each(["/cli/svc.tgz", "/client/svc-client.tgz"])(
+  "%s is 404 with a hint until it is built, then served",
+  async (path) => {
+    const missing = await get(path)
+    expect(await missing.clone().json()).toMatchObject({
+      error: { hint: expect.stringContaining("pnpm --filter @svc/") },
+    })
+    expect(await errorOf(missing)).toEqual([404, "not_found"])
+    await writeFile(join(dir, basename(path)), "packed")
+    const response = await get(path)
+    expect([response.status, response.headers.get("content-type"), await response.text()]).toEqual([
+      200,
+      "application/gzip",
+      "packed",
+    ])
+    expect((await get(path, { "if-none-match": response.headers.get("etag") ?? "" })).status).toBe(304)
+  },
+)
+
+test("the test vectors for clients are JSON that any page may read, whatever pages are served", async () => {
+  const response = await get("/client/test-vectors.json")
+  expect(response.headers.get("access-control-allow-origin")).toBe("*")
+  expect(await response.json()).toMatchObject({ version: 1, outcomes: expect.any(Array) })
 })
 
 test.each([
@@ -212,6 +229,7 @@ test.each([
   ["PATCH", "/guides/one", "GET, HEAD, OPTIONS"],
   ["POST", "/health", "GET, HEAD, OPTIONS"],
   ["POST", "/cli/svc.tgz", "GET, HEAD, OPTIONS"],
+  ["POST", "/client/svc-client.tgz", "GET, HEAD, OPTIONS"],
 ])("%s %s is 405 with Allow", async (method, path, allow) => {
   const response = await fetch(`${server.url}${path}`, { method })
   expect(response.headers.get("allow")).toBe(allow)

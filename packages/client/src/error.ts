@@ -1,0 +1,82 @@
+/** What an error of the relay's send route says about the transaction. */
+export type SubmissionState = "not_submitted" | "unknown"
+
+type Facts = {
+  readonly status: number
+  readonly code: string
+  readonly message: string
+  readonly hint?: string | undefined
+  readonly retryable?: boolean | undefined
+  readonly retryAfterMs?: number | undefined
+  readonly requestId?: string | undefined
+  readonly submissionState?: SubmissionState | undefined
+  readonly signature?: string | undefined
+  readonly details?: unknown
+  readonly cause?: unknown
+}
+
+/**
+ * Every failure of this library. Decide by `code`, which is stable, never by `message`.
+ *
+ * Beside the codes of the platform and the relay there are its own: `network-error` (no answer came), `timeout` (none in
+ * time), `aborted` (the caller's signal), `unexpected-answer` (an answer that is not the service's), `before-failed`.
+ *
+ * @example
+ * try {
+ *   await relay.simulate({ transaction })
+ * } catch (error) {
+ *   if (error instanceof SvcError && error.code === "insufficient_scope") console.error(error.hint)
+ *   else throw error
+ * }
+ */
+export class SvcError extends Error {
+  /** The HTTP status; 0 where no answer came, or nothing was asked. */
+  readonly status: number
+  /** The stable code. */
+  readonly code: string
+  /** The next step in one sentence, where the service gives one. */
+  readonly hint?: string
+  /** Whether the same call may succeed later. */
+  readonly retryable: boolean
+  /** How long the service asks to wait, in milliseconds. */
+  readonly retryAfterMs?: number
+  /** The service's name for the request, for its operator; empty where no answer came. */
+  readonly requestId: string
+  /** Of a send: `not_submitted` is proof that nobody was given the transaction; `unknown` proves nothing. */
+  readonly submissionState?: SubmissionState
+  /** Of a send: the transaction's first signature, base58. */
+  readonly signature?: string
+  /** What the service tells beside: `{path, reason}` of a refused field, or the provider's own error. */
+  readonly details?: unknown
+
+  constructor(facts: Facts) {
+    super(facts.message, facts.cause === undefined ? undefined : { cause: facts.cause })
+    this.name = "SvcError"
+    this.status = facts.status
+    this.code = facts.code
+    this.retryable = facts.retryable === true
+    this.requestId = facts.requestId ?? ""
+    if (facts.hint !== undefined) this.hint = facts.hint
+    if (facts.retryAfterMs !== undefined) this.retryAfterMs = facts.retryAfterMs
+    if (facts.submissionState !== undefined) this.submissionState = facts.submissionState
+    if (facts.signature !== undefined) this.signature = facts.signature
+    if (facts.details !== undefined) this.details = facts.details
+  }
+}
+
+/** The same error, with what it means for a transaction. */
+export const aboutSubmission = (error: SvcError, submissionState: SubmissionState, signature: string): SvcError => {
+  const { status, code, message, hint, retryable, retryAfterMs, requestId, details } = error
+  const facts = { status, code, message, hint, retryable, retryAfterMs, requestId, details, cause: error.cause }
+  return new SvcError({ ...facts, submissionState, signature: error.signature ?? signature })
+}
+
+/** An error of this library's own, made before anything was asked. */
+export const ownError = (code: string, message: string, more: Partial<Facts> = {}): SvcError =>
+  new SvcError({ status: 0, code, message, ...more })
+
+/** What was thrown, as an error of this library. */
+export const asSvcError = (thrown: unknown, code: string, message: string): SvcError =>
+  thrown instanceof SvcError
+    ? thrown
+    : ownError(code, `${message}: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { cause: thrown })

@@ -1,0 +1,112 @@
+import type { Clock } from "./clock.ts"
+import { ownError, SvcError } from "./error.ts"
+import { isObject, textOf } from "./json.ts"
+
+export type Fetch = typeof globalThis.fetch
+
+export type Call = {
+  readonly url: string
+  readonly method?: "GET" | "POST" | "PUT" | "DELETE"
+  /** A key or a token: it goes into the Authorization header and nowhere else. */
+  readonly bearer?: string | undefined
+  readonly body?: unknown
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A whole answer, whatever its status; `body` is undefined where it is no JSON. */
+export type Answer = {
+  readonly status: number
+  readonly header: (name: string) => string | null
+  readonly body: unknown
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value
+  } catch {
+    return undefined
+  }
+}
+
+const exchange = async (fetch: Fetch, call: Call, signal: AbortSignal): Promise<Answer> => {
+  const response = await fetch(call.url, {
+    method: call.method ?? "GET",
+    headers: {
+      accept: "application/json",
+      ...(call.bearer === undefined ? {} : { authorization: `Bearer ${call.bearer}` }),
+      ...(call.body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+    // A key or a transaction goes where the caller said, and nowhere on from there.
+    redirect: "error",
+    signal,
+  })
+  const text = await response.text()
+  return { status: response.status, header: (name) => response.headers.get(name), body: parsed(text) }
+}
+
+/** One HTTP call and its whole answer. Throws SvcError: `network-error`, `timeout`, `aborted`. */
+export const request = async (fetch: Fetch, clock: Clock, call: Call): Promise<Answer> => {
+  const isGivenUp = (): boolean => call.signal?.aborted === true
+  if (isGivenUp()) throw ownError("aborted", "The call was given up before it began")
+  const leaving = new AbortController()
+  const done = new AbortController()
+  const leave = (): void => leaving.abort()
+  call.signal?.addEventListener("abort", leave)
+  const late = new AbortController()
+  const watch = async (): Promise<void> => {
+    await clock.sleep(call.timeoutMs, done.signal)
+    if (done.signal.aborted) return
+    late.abort()
+    leaving.abort()
+  }
+  void watch()
+  try {
+    return await exchange(fetch, call, leaving.signal)
+  } catch (cause) {
+    const where = new URL(call.url).origin
+    if (late.signal.aborted) {
+      throw ownError("timeout", `${where} gave no whole answer in ${call.timeoutMs / 1000} s`, { retryable: true })
+    }
+    if (isGivenUp()) throw ownError("aborted", `The call to ${where} was given up`)
+    throw ownError("network-error", `${where} cannot be reached`, { retryable: true, cause })
+  } finally {
+    done.abort()
+    call.signal?.removeEventListener("abort", leave)
+  }
+}
+
+/** The error that an answer of either service describes. */
+export const errorOf = ({ status, header, body }: Answer): SvcError => {
+  const fields = isObject(body) ? body : {}
+  const code = textOf(fields, "code")
+  // The platform says `error` and `request_id`, the relay `message` and `requestId`.
+  const message = textOf(fields, "message") ?? textOf(fields, "error")
+  const seconds = Number(header("retry-after") ?? Number.NaN)
+  const state = textOf(fields, "submissionState")
+  const known = code !== undefined && message !== undefined
+  return new SvcError({
+    status,
+    code: known ? code : "unexpected-answer",
+    message: known ? message : `The answer ${status} is not one of this service's`,
+    hint: textOf(fields, "hint"),
+    retryable:
+      typeof fields["retryable"] === "boolean" ? fields["retryable"] : [408, 429, 502, 503, 504].includes(status),
+    retryAfterMs: Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined,
+    requestId: textOf(fields, "requestId") ?? textOf(fields, "request_id") ?? header("x-request-id") ?? undefined,
+    submissionState: state === "not_submitted" || state === "unknown" ? state : undefined,
+    signature: textOf(fields, "signature"),
+    details: fields["details"],
+  })
+}
+
+/** A service's URL without the slash at its end. Throws TypeError for what is no http or https URL. */
+export const baseUrl = (text: string, name: string): string => {
+  const url = new URL(text)
+  if (!/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "" || url.username !== "") {
+    throw new TypeError(`${name} must be an http or https URL without user, query or fragment`)
+  }
+  return url.href.replace(/\/+$/, "")
+}

@@ -1,0 +1,45 @@
+export type {
+  Build,
+  BuildWithEvents,
+  Deployment,
+  DeploymentEvent,
+  Keys,
+  MintedKey,
+  MintedSession,
+  Profile,
+  RevokedKey,
+  Run,
+  RunWithSteps,
+  SignUp,
+  Spec,
+  SpecSchema,
+  SpecVersion,
+  Stack,
+  StackAst,
+  StackSchema,
+  StackWithSchema,
+} from "./answers.ts"
+export type { Clock } from "./clock.ts"
+export { SvcError } from "./error.ts"
+export type { SubmissionState } from "./error.ts"
+export type { Outcome, Step } from "./judge.ts"
+export { createPlatform } from "./platform.ts"
+export type { NewKey, Page, Platform, PlatformOptions, RotatedKey, Rotation } from "./platform.ts"
+export { createRelay } from "./relay.ts"
+export type {
+  Abortable,
+  ChainView,
+  Commitment,
+  Relay,
+  RelayOptions,
+  SendOptions,
+  SimulateOptions,
+  Transaction,
+} from "./relay.ts"
+export type { Account, ChainError, Simulation, Status } from "./relay-answers.ts"
+export { createSession } from "./session.ts"
+export type { Session, SessionOptions, TokenSource } from "./session.ts"
+export { settle, submit } from "./submit.ts"
+export type { SettleOptions, SubmitOptions } from "./submit.ts"
+export { createRelayTransport } from "./transport.ts"
+export type { RelayTransport } from "./transport.ts"

@@ -1,0 +1,144 @@
+import type * as answers from "./answers.ts"
+import { type Clock, systemClock } from "./clock.ts"
+import { baseUrl, errorOf, type Fetch, request } from "./http.ts"
+
+export type PlatformOptions = {
+  /** The agent platform API, `https://api.example`. */
+  readonly apiUrl: string
+  /** A secret key, or in a page a publishable one of the page's origin. It goes to `apiUrl` alone. */
+  readonly key?: string
+  /** Instead of the global `fetch`. */
+  readonly fetch?: Fetch
+  /** For tests. */
+  readonly clock?: Clock
+}
+
+/** A part of a list: `limit` 1 to 100 (50), `offset` from 0. */
+export type Page = { readonly limit?: number; readonly offset?: number }
+
+/** How a new key is called, and how many days it lives (1 to 3650). */
+export type NewKey = { readonly name?: string; readonly expires_in_days?: number }
+
+/** How a key is replaced: the old one ends `overlap_seconds` (0 to 604,800, default 3,600) from now. */
+export type Rotation = { readonly name?: string; readonly overlap_seconds?: number }
+
+/** The successor of a key; `old_expires_at` is when the old one ends. */
+export type RotatedKey = answers.MintedKey & { readonly replaces: number; readonly old_expires_at: string }
+
+/** One call to the platform, made by `createPlatform`. */
+type Ask = <Answer>(
+  method: "GET" | "POST" | "DELETE",
+  path: string,
+  options?: { readonly query?: object; readonly body?: unknown },
+) => Promise<Answer>
+
+const timeoutMs = 12_000
+
+const pathPart = (value: string | number): string => {
+  // A browser or a proxy resolves these, however they are encoded.
+  if (value === "." || value === ".." || value === "") throw new TypeError(`${JSON.stringify(value)} names nothing`)
+  return encodeURIComponent(value)
+}
+
+const queryOf = (values: object): string => {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined)
+  return given.length === 0
+    ? ""
+    : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`
+}
+
+const keysOf = (ask: Ask) => {
+  const path = "/api/agents/me/keys"
+  return {
+    /** Every key of the agent, oldest first, never the keys themselves. */
+    list: (page: Page = {}) => ask<answers.Keys>("GET", path, { query: page }),
+    /** A further secret key; `key` is shown this once. */
+    mint: (key: NewKey = {}) => ask<answers.MintedKey>("POST", path, { body: key }),
+    /** A key for the pages of one origin, `https://app.example`; shown this once. */
+    mintPublishable: ({ origin, ...key }: NewKey & { readonly origin: string }) =>
+      ask<answers.MintedKey>("POST", `${path}/publishable`, { body: { ...key, origin_allowlist: [origin] } }),
+    /** Puts a new key in another's place; the old one ends after an overlap. */
+    rotate: (id: number, rotation: Rotation = {}) =>
+      ask<RotatedKey>("POST", `${path}/${pathPart(id)}/rotate`, { body: rotation }),
+    /** Ends a key for good, from the next request on. */
+    revoke: (id: number) => ask<answers.RevokedKey>("DELETE", `${path}/${pathPart(id)}`),
+  }
+}
+
+const registryOf = (ask: Ask) => {
+  const stack = (name: string, rest = "") => `/api/registry/${pathPart(name)}${rest}`
+  return {
+    /** Public stacks by name, and with a good key the `global` ones; `include: "schema"` adds each one's schema. */
+    list: (options: Page & { readonly q?: string; readonly include?: "schema" } = {}) =>
+      ask<readonly answers.Stack[]>("GET", "/api/registry", { query: options }),
+    get: (name: string) => ask<answers.Stack>("GET", stack(name)),
+    /** Entities, fields, types and views: what code that reads the stack is written from. */
+    schema: (name: string) => ask<answers.StackWithSchema>("GET", stack(name, "/schema")),
+    ast: (name: string) => ask<answers.StackAst>("GET", `/api/registry/stacks/${pathPart(name)}/ast`),
+  }
+}
+
+const recordsOf = (ask: Ask) => ({
+  specs: {
+    list: (page: Page = {}) => ask<readonly answers.Spec[]>("GET", "/api/specs", { query: page }),
+    get: (id: number) => ask<answers.Spec>("GET", `/api/specs/${pathPart(id)}`),
+    schema: (id: number) => ask<answers.SpecSchema>("GET", `/api/specs/${pathPart(id)}/schema`),
+    versions: (id: number, page: Page = {}) =>
+      ask<readonly answers.SpecVersion[]>("GET", `/api/specs/${pathPart(id)}/versions`, { query: page }),
+  },
+  builds: {
+    list: (page: Page = {}) => ask<readonly answers.Build[]>("GET", "/api/builds", { query: page }),
+    get: (id: number) => ask<answers.BuildWithEvents>("GET", `/api/builds/${pathPart(id)}`),
+  },
+  deployments: {
+    list: (page: Page = {}) => ask<readonly answers.Deployment[]>("GET", "/api/deployments", { query: page }),
+    get: (id: number) => ask<answers.Deployment>("GET", `/api/deployments/${pathPart(id)}`),
+    events: (id: number, page: Page = {}) =>
+      ask<readonly answers.DeploymentEvent[]>("GET", `/api/deployments/${pathPart(id)}/events`, { query: page }),
+  },
+  runs: {
+    list: (page: Page = {}) => ask<readonly answers.Run[]>("GET", "/api/automation/runs", { query: page }),
+    get: (id: number) => ask<answers.RunWithSteps>("GET", `/api/automation/runs/${pathPart(id)}`),
+  },
+})
+
+/**
+ * The agent platform API: sign-up, keys, the registry, an agent's own records, session tokens. Answers are the API's, in its
+ * own snake_case; times are RFC 3339 in UTC. Every call takes 12 seconds at most and throws SvcError.
+ *
+ * @throws TypeError when `apiUrl` is no http or https URL.
+ * @example
+ * const platform = createPlatform({ apiUrl: "https://api.example", key: process.env.SVC_API_KEY })
+ * const { schema } = await platform.registry.schema("transfers")
+ */
+export const createPlatform = ({ apiUrl, key, fetch, clock = systemClock }: PlatformOptions) => {
+  const base = baseUrl(apiUrl, "apiUrl")
+  const ask: Ask = async <Answer>(
+    method: "GET" | "POST" | "DELETE",
+    path: string,
+    { query = {}, body }: { readonly query?: object; readonly body?: unknown } = {},
+  ): Promise<Answer> => {
+    const url = `${base}${path}${queryOf(query)}`
+    // The global one is looked up at each call: a page may replace it.
+    const answer = await request(fetch ?? globalThis.fetch, clock, { url, method, bearer: key, body, timeoutMs })
+    if (answer.status < 200 || answer.status >= 300 || answer.body === undefined) throw errorOf(answer)
+    // The platform's own tests hold its answers against the document that these types are made from.
+    return answer.body as Answer
+  }
+  return {
+    /** Registers an agent, without a key. `api_key` is shown this once. */
+    signUp: (agent: { readonly display_name?: string } = {}) =>
+      ask<answers.SignUp>("POST", "/api/agents/signup", { body: agent }),
+    /** The agent that the key belongs to. */
+    me: () => ask<answers.Profile>("GET", "/api/agents/me"),
+    keys: keysOf(ask),
+    registry: registryOf(ask),
+    ...recordsOf(ask),
+    /** A session token of 300 seconds; `scope` in words with spaces between. Rather use `createSession`. */
+    mintSession: (session: { readonly websocket_url: string; readonly scope?: string }) =>
+      ask<answers.MintedSession>("POST", "/ws/sessions", { body: session }),
+  }
+}
+
+/** What `createPlatform` makes. */
+export type Platform = ReturnType<typeof createPlatform>

@@ -1,0 +1,50 @@
+import { asSvcError } from "./error.ts"
+import type { Step } from "./judge.ts"
+import type { Abortable, Relay, SendOptions } from "./relay.ts"
+
+/** How much older than its bank the oldest blockhash is that a bank takes, in blocks: the chain's MAX_PROCESSING_AGE. */
+const blockhashAge = 150n
+
+const failed = (thrown: unknown): Step => ({
+  step: "lookup-failed",
+  error: asSvcError(thrown, "lookup-failed", "The look-up failed"),
+})
+
+/** Sends once, and says what that proves. */
+export const sendOnce = async (relay: Relay, options: SendOptions & Abortable): Promise<Step> => {
+  try {
+    await relay.send(options)
+    return { step: "accepted" }
+  } catch (thrown) {
+    const error = asSvcError(thrown, "send-failed", "The send failed")
+    return { step: error.submissionState === "not_submitted" ? "refused" : "uncertain", error }
+  }
+}
+
+/** Looks a signature up. */
+export const lookOnce = async (
+  relay: Relay,
+  signature: string,
+  searched: boolean,
+  signal: AbortSignal,
+): Promise<Step> => {
+  try {
+    const answer = await relay.signatureStatus({ signature, searchTransactionHistory: searched, signal })
+    return { step: "status", ...answer, searched }
+  } catch (thrown) {
+    return failed(thrown)
+  }
+}
+
+/**
+ * Up to where the chain is final. The block-height route does not say which slot its height is of; the latest blockhash does,
+ * and is good for `blockhashAge` blocks more than the height of its own block.
+ */
+export const viewOnce = async (relay: Relay, signal: AbortSignal): Promise<Step> => {
+  try {
+    const { contextSlot, lastValidBlockHeight } = await relay.latestBlockhash({ commitment: "finalized", signal })
+    return { step: "finalized", height: lastValidBlockHeight - blockhashAge, slot: contextSlot }
+  } catch (thrown) {
+    return failed(thrown)
+  }
+}

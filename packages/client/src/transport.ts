@@ -1,0 +1,174 @@
+import { SvcError } from "./error.ts"
+import { isObject, type Json } from "./json.ts"
+import { type Abortable, type ChainView, type Commitment, notCarried, type Relay } from "./relay.ts"
+import type { Status } from "./relay-answers.ts"
+
+/** A transport as kit's `createSolanaRpcFromTransport` takes it. */
+export type RelayTransport = <Response>(request: {
+  readonly payload: unknown
+  readonly signal?: AbortSignal
+}) => Promise<Response>
+
+const commitments: ReadonlySet<unknown> = new Set(["processed", "confirmed", "finalized"])
+
+const isCommitment = (value: unknown): value is Commitment => commitments.has(value)
+
+/** Options that are read; one that the relay cannot carry is refused rather than dropped. */
+const optionsOf = (value: unknown, known: readonly string[], method: string): Json => {
+  if (value !== undefined && value !== null && !isObject(value))
+    throw notCarried(`${method}: its options are no object`)
+  const given = Object.entries(value ?? {}).filter(([, member]) => member !== undefined && member !== null)
+  for (const [name] of given) {
+    if (!known.includes(name)) throw notCarried(`The relay does not carry the option ${name} of ${method}`)
+  }
+  return Object.fromEntries(given)
+}
+
+const u64 = (value: unknown, name: string): bigint => {
+  if (typeof value === "bigint") return value
+  if (Number.isSafeInteger(value)) return BigInt(Number(value))
+  throw notCarried(`${name} must be an exact integer`)
+}
+
+// kit leaves `finalized` out of its requests: it is the validators' default.
+const commitmentOf = (value: unknown): Commitment => {
+  if (value === undefined) return "finalized"
+  if (isCommitment(value)) return value
+  throw notCarried(`There is no commitment ${JSON.stringify(value)}`)
+}
+
+const slotOf = ({ minContextSlot }: Json) =>
+  minContextSlot === undefined ? {} : { minContextSlot: u64(minContextSlot, "minContextSlot") }
+
+const viewOf = (options: Json): ChainView => ({ commitment: commitmentOf(options["commitment"]), ...slotOf(options) })
+
+const textAt = (params: readonly unknown[], index: number, method: string): string => {
+  const value = params[index]
+  if (typeof value !== "string") throw notCarried(`${method}: parameter ${index} must be a string`)
+  return value
+}
+
+const base64Only = (options: Json, method: string): void => {
+  if (options["encoding"] !== "base64") throw notCarried(`${method}: the relay carries the encoding base64 alone`)
+}
+
+const flag = (options: Json, name: string): Record<string, boolean> =>
+  options[name] === undefined ? {} : { [name]: options[name] === true }
+
+const inContext = (slot: bigint, value: unknown) => ({ context: { slot }, value })
+
+const rpcStatus = (status: Status | null) =>
+  status === null ? null : { ...status, status: status.err === null ? { Ok: null } : { Err: status.err } }
+
+type Method = (relay: Relay, params: readonly unknown[], signal: Abortable) => Promise<unknown>
+
+const view = ["commitment", "minContextSlot"]
+
+const methods: Readonly<Record<string, Method>> = {
+  getLatestBlockhash: async (relay, [options], signal) => {
+    const read = viewOf(optionsOf(options, view, "getLatestBlockhash"))
+    const { contextSlot, ...value } = await relay.latestBlockhash({ ...read, ...signal })
+    return inContext(contextSlot, value)
+  },
+  getBlockHeight: async (relay, [options], signal) => {
+    const read = viewOf(optionsOf(options, view, "getBlockHeight"))
+    return (await relay.blockHeight({ ...read, ...signal })).blockHeight
+  },
+  getFeeForMessage: async (relay, params, signal) => {
+    const read = viewOf(optionsOf(params[1], view, "getFeeForMessage"))
+    const message = textAt(params, 0, "getFeeForMessage")
+    const { contextSlot, feeLamports } = await relay.fee({ message, ...read, ...signal })
+    return inContext(contextSlot, feeLamports)
+  },
+  simulateTransaction: async (relay, params, signal) => {
+    const flags = ["sigVerify", "replaceRecentBlockhash", "innerInstructions"]
+    const options = optionsOf(params[1], [...view, "encoding", "accounts", ...flags], "simulateTransaction")
+    base64Only(options, "simulateTransaction")
+    const accounts = optionsOf(options["accounts"], ["addresses", "encoding"], "simulateTransaction")
+    if (options["accounts"] !== undefined) base64Only(accounts, "simulateTransaction's accounts")
+    const { addresses } = accounts
+    const { contextSlot, ...value } = await relay.simulate({
+      transaction: textAt(params, 0, "simulateTransaction"),
+      ...viewOf(options),
+      ...Object.assign({}, ...flags.map((name) => flag(options, name))),
+      ...(Array.isArray(addresses) ? { accounts: addresses.map(String) } : {}),
+      ...signal,
+    })
+    return inContext(contextSlot, value)
+  },
+  getSignatureStatuses: async (relay, params, signal) => {
+    const options = optionsOf(params[1], ["searchTransactionHistory"], "getSignatureStatuses")
+    const [signatures] = params
+    if (!Array.isArray(signatures) || signatures.length === 0) {
+      throw notCarried("getSignatureStatuses: parameter 0 must be a list of signatures")
+    }
+    const asked = signatures.map((signature) =>
+      relay.signatureStatus({ signature: String(signature), ...flag(options, "searchTransactionHistory"), ...signal }),
+    )
+    const found = await Promise.all(asked)
+    // No answer is newer than the oldest one.
+    const slot = found.reduce(
+      (least, { contextSlot }) => (contextSlot < least ? contextSlot : least),
+      found[0]?.contextSlot ?? 0n,
+    )
+    return inContext(
+      slot,
+      found.map(({ status }) => rpcStatus(status)),
+    )
+  },
+  sendTransaction: async (relay, params, signal) => {
+    const known = ["encoding", "maxRetries", "skipPreflight", "preflightCommitment", "minContextSlot"]
+    const options = optionsOf(params[1], known, "sendTransaction")
+    base64Only(options, "sendTransaction")
+    if (options["maxRetries"] !== undefined && u64(options["maxRetries"], "maxRetries") !== 0n) {
+      throw notCarried("The relay sends once: maxRetries can only be 0")
+    }
+    const { signature } = await relay.send({
+      transaction: textAt(params, 0, "sendTransaction"),
+      preflightCommitment: commitmentOf(options["preflightCommitment"]),
+      ...flag(options, "skipPreflight"),
+      ...slotOf(options),
+      ...signal,
+    })
+    return signature
+  },
+}
+
+/** The provider's own error, so that kit makes of it what it makes of any provider's. */
+const rpcError = (error: unknown): Json | undefined =>
+  error instanceof SvcError && error.code === "upstream_rpc_error" && isObject(error.details)
+    ? error.details
+    : undefined
+
+/**
+ * A transport for kit: the six methods that the relay has, exact to the last digit, and an error that names the method for
+ * any other.
+ *
+ * A JSON-RPC error of the provider becomes kit's SolanaError; everything else is thrown as SvcError, code `not-carried` for
+ * what the relay cannot do.
+ *
+ * @example
+ * import { createSolanaRpcFromTransport } from "@solana/kit"
+ * const rpc = createSolanaRpcFromTransport(createRelayTransport(relay))
+ * const { value } = await rpc.getLatestBlockhash({ commitment: "confirmed" }).send()
+ */
+export const createRelayTransport =
+  (relay: Relay): RelayTransport =>
+  async <Response>({ payload, signal }: { readonly payload: unknown; readonly signal?: AbortSignal }) => {
+    const { method, params, id } = isObject(payload) ? payload : {}
+    const run = typeof method === "string" && Object.hasOwn(methods, method) ? methods[method] : undefined
+    if (run === undefined) {
+      const names = Object.keys(methods).join(", ")
+      throw notCarried(`The relay has no method ${String(method)}. It has ${names}; ask an RPC provider for others`)
+    }
+    const answer = await run(relay, Array.isArray(params) ? params : [], signal === undefined ? {} : { signal }).then(
+      (result) => ({ jsonrpc: "2.0", id, result }),
+      (error: unknown) => {
+        const refused = rpcError(error)
+        if (refused === undefined) throw error
+        return { jsonrpc: "2.0", id, error: refused }
+      },
+    )
+    // kit names the type that a method's answer has.
+    return answer as Response
+  }

@@ -1,0 +1,12 @@
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { expect, test } from "vitest"
+import { answerTypes } from "../scripts/answer-types.ts"
+
+// The formatter breaks lines and sets brackets and bars; none of them is part of a type.
+const bare = (text: string): string => text.replaceAll(/[\s()|]/g, "")
+
+test("the types of the platform's answers are those of its document: else pnpm --filter @svc/client generate", async () => {
+  const committed = await readFile(join(import.meta.dirname, "../src/answers.ts"), "utf8")
+  expect(bare(committed)).toBe(bare(await answerTypes()))
+})

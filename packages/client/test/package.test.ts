@@ -1,0 +1,141 @@
+import { execFileSync, spawnSync } from "node:child_process"
+import { existsSync } from "node:fs"
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { delimiter, join } from "node:path"
+import { gzipSync } from "node:zlib"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { bundle } from "../scripts/bundle.ts"
+
+const library = join(import.meta.dirname, "..")
+let folder: string
+beforeAll(async () => {
+  execFileSync(process.execPath, [join(library, "scripts/build.ts")])
+  folder = await mkdtemp(join(tmpdir(), "svc-client-"))
+  await writeFile(join(folder, "package.json"), '{"type":"module"}')
+  const tarball = join(library, "dist/svc-client.tgz")
+  execFileSync("npm", ["install", tarball, "--no-audit", "--no-fund", "--offline", "--loglevel", "error"], {
+    cwd: folder,
+  })
+}, 120_000)
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** The pinned Node, and the machine's own, which may be as old as 20. */
+const nodes = (process.env["PATH"] ?? "")
+  .split(delimiter)
+  .filter((part) => !part.includes("node_modules"))
+  .map((part) => join(part, "node"))
+  .filter((path) => existsSync(path))
+  .slice(0, 1)
+  .concat(process.execPath)
+
+const program = `
+import * as client from "svc-client"
+import { createServer } from "node:http"
+
+const transaction = ${JSON.stringify(await signed())}
+const answers = {
+  "/ws/sessions": { token: "t", expires_at: 0, token_type: "Bearer", scope: "" },
+  "/transactions/v1/send": undefined,
+  "/transactions/v1/signature-status": {
+    status: { slot: "312", confirmations: "1", confirmationStatus: "confirmed", err: null }, contextSlot: "330" },
+}
+const server = createServer(async (request, response) => {
+  for await (const _ of request);
+  if (request.url === "/transactions/v1/send") request.socket.destroy()
+  else response.end(JSON.stringify(answers[request.url]))
+})
+await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve))
+const url = "http://127.0.0.1:" + server.address().port
+const platform = client.createPlatform({ apiUrl: url, key: "svc_ak_x" })
+const session = client.createSession({ platform, websocketUrl: "wss://s.example", scope: "transaction:send" })
+const relay = client.createRelay({ relayUrl: url, session })
+const outcome = await client.submit(relay, { transaction, lastValidBlockHeight: 460n })
+server.close()
+server.closeAllConnections()
+console.log(JSON.stringify([Object.keys(client).sort(), outcome.state, String(outcome.slot), globalThis.process.version]))
+`
+
+async function signed(): Promise<string> {
+  const { signedMemo } = await import("./transactions.ts")
+  return (await signedMemo(0)).base64
+}
+
+test.each(nodes)("installed as a package it sends and finds out, in %s", async (node) => {
+  await writeFile(join(folder, "program.js"), program)
+  const { stdout, stderr, status } = spawnSync(node, ["program.js"], { cwd: folder, encoding: "utf8" })
+  expect(stderr).toBe("")
+  expect(status).toBe(0)
+  const [names, state, slot] = JSON.parse(stdout) as unknown[]
+  expect([names, state, slot]).toEqual([
+    ["SvcError", "createPlatform", "createRelay", "createRelayTransport", "createSession", "settle", "submit"],
+    "landed",
+    "312",
+  ])
+})
+
+test("its types are an editor's: a program against them compiles, a wrong one does not", async () => {
+  const good = `
+import { createPlatform, createRelay, createRelayTransport, createSession, submit, SvcError, type Outcome } from "svc-client"
+import { createSolanaRpcFromTransport } from "@solana/kit"
+const platform = createPlatform({ apiUrl: "https://api.example", key: "svc_ak_" })
+const stacks: readonly { readonly name: string }[] = await platform.registry.list({ include: "schema" })
+const scope = ["transaction:inspect", "transaction:send"]
+const relay = createRelay({ relayUrl: "https://relay.example", session: createSession({ platform, websocketUrl: "wss://s.example", scope }) })
+const { lastValidBlockHeight } = await relay.latestBlockhash()
+const outcome: Outcome = await submit(relay, { transaction: new Uint8Array(), lastValidBlockHeight })
+if (outcome.state === "not-submitted") throw outcome.error satisfies SvcError
+if (outcome.state === "landed") console.log(outcome.slot + 1n, outcome.err)
+const rpc = createSolanaRpcFromTransport(createRelayTransport(relay))
+console.log(rpc, stacks)
+`
+  await mkdir(join(folder, "node_modules/@solana"), { recursive: true })
+  await symlink(join(library, "node_modules/@solana/kit"), join(folder, "node_modules/@solana/kit"))
+  await writeFile(join(folder, "good.ts"), good)
+  await writeFile(join(folder, "bad.ts"), good.replace("outcome.slot + 1n", "outcome.slot + 1"))
+  const compile = (file: string) => {
+    const options = [
+      "--noEmit",
+      "--strict",
+      "--target",
+      "es2022",
+      "--module",
+      "nodenext",
+      "--lib",
+      "es2022,dom",
+      "--types",
+      "",
+    ]
+    const tsc = join(library, "node_modules/.bin/tsc")
+    return spawnSync(tsc, [...options, file], { cwd: folder, encoding: "utf8" }).stdout
+  }
+  expect(compile("good.ts")).toBe("")
+  expect(compile("bad.ts")).toContain("TS2365")
+})
+
+test("every exported function and class is documented, with an example where it is called", async () => {
+  const { readdir } = await import("node:fs/promises")
+  const types = join(folder, "node_modules/svc-client/types")
+  const texts = await Promise.all((await readdir(types)).map((file) => readFile(join(types, file), "utf8")))
+  const all = texts.join("\n")
+  for (const name of [
+    "SvcError",
+    "createPlatform",
+    "createRelay",
+    "createRelayTransport",
+    "createSession",
+    "settle",
+    "submit",
+  ]) {
+    const documented = new RegExp(
+      `/\\*\\*(?:(?!\\*/)[^])*@example(?:(?!\\*/)[^])*\\*/\\nexport declare (?:const|class) ${name}\\b`,
+    )
+    expect(all).toMatch(documented)
+  }
+})
+
+test("minified and gzipped it is smaller than 12 kB", async () => {
+  await bundle(folder, { minify: true })
+  const size = gzipSync(await readFile(join(folder, "svc-client.js")), { level: 9 }).length
+  expect(size).toBeLessThan(12_000)
+})

@@ -1,0 +1,271 @@
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { settle, submit, SvcError, type Outcome, type Step, type SubmitOptions } from "../src/index.ts"
+import { ok, refused, scriptedRelay, type Asked, type Said } from "./scripted-relay.ts"
+import { signedMemo } from "./transactions.ts"
+import { createVirtualClock } from "./virtual-clock.ts"
+
+const { base64, signature } = await signedMemo(0)
+const lastValidBlockHeight = 460n
+
+const seen = (confirmationStatus: string) =>
+  ok({ status: { slot: "312", confirmations: "1", confirmationStatus, err: null }, contextSlot: "330" })
+const absent = (slot: number) => ok({ status: null, contextSlot: String(slot) })
+const final = (height: number) =>
+  ok({ blockhash: "x", contextSlot: String(height + 100), lastValidBlockHeight: String(height + 150) })
+const accepted = ok({ signature })
+const landed = { state: "landed", signature, slot: 312n, commitment: "confirmed", err: null }
+
+/** Runs `submit` against a script; `send`, `status` and `view` are what the routes say at each call, the last for good. */
+const play = (
+  says: { readonly send?: readonly Said[]; readonly status?: readonly Said[]; readonly view?: readonly Said[] },
+  options: Partial<SubmitOptions> = {},
+) => {
+  const virtual = createVirtualClock()
+  const counts = { send: 0, "signature-status": 0, "latest-blockhash": 0 }
+  const times: number[] = []
+  const { relay, asked, routes } = scriptedRelay(virtual.clock, ({ route }: Asked) => {
+    const { send = [accepted], status = [absent(330)], view = [final(310)] } = says
+    const script = { send, "signature-status": status, "latest-blockhash": view }
+    if (route !== "send" && route !== "signature-status" && route !== "latest-blockhash") throw new Error(route)
+    if (route === "send") times.push(virtual.clock.now())
+    return script[route][Math.min(counts[route]++, script[route].length - 1)] ?? "lost"
+  })
+  const steps: Step[] = []
+  const outcome = virtual.run(
+    submit(relay, {
+      transaction: base64,
+      lastValidBlockHeight,
+      clock: virtual.clock,
+      onStep: (step) => steps.push(step),
+      ...options,
+    }),
+  )
+  return { outcome, asked, routes, steps, times, now: virtual.clock.now, counts }
+}
+
+const expired: { status: Said[]; view: Said[] } = { status: [absent(700)], view: [final(310), final(461)] }
+
+test("a transaction that is taken and confirmed is sent once, with nothing asked before", async () => {
+  const { outcome, routes } = play({ status: [seen("confirmed")] })
+  expect(await outcome).toEqual(landed)
+  expect(routes()[0]).toBe("send")
+  expect(routes().filter((route) => route === "send")).toHaveLength(1)
+})
+
+test("the signature is handed over, and waited for, before the first byte leaves", async () => {
+  const order: string[] = []
+  const { outcome, asked } = play(
+    { status: [seen("confirmed")] },
+    {
+      before: async (given) => {
+        await Promise.resolve()
+        order.push(given, String(asked.length))
+      },
+    },
+  )
+  await outcome
+  expect(order).toEqual([signature, "0"])
+})
+
+test("nothing is sent when before() fails, or for bytes that are no signed transaction", async () => {
+  const failing = play({}, { before: () => Promise.reject(new Error("disk full")) })
+  expect(await failing.outcome).toMatchObject({
+    state: "not-submitted",
+    error: { code: "before-failed", message: expect.stringContaining("disk full") },
+  })
+  expect(failing.asked).toEqual([])
+  for (const [transaction, code] of [
+    ["", "invalid_transaction"],
+    ["AQ==", "invalid_transaction"],
+    ["?", "invalid_base64"],
+    [new Uint8Array(200).fill(1, 0, 1), "unsigned_transaction"],
+  ] as const) {
+    const { outcome, asked } = play({}, { transaction })
+    expect(await outcome).toMatchObject({ state: "not-submitted", error: { code, submissionState: "not_submitted" } })
+    expect(asked).toEqual([])
+  }
+})
+
+test("the same bytes go out again every two seconds, give or take a fifth, while nothing is known", async () => {
+  const { outcome, asked, times } = play(expired)
+  expect(await outcome).toEqual({ state: "expired", signature })
+  expect(times.length).toBeGreaterThan(2)
+  const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0))
+  for (const gap of gaps) {
+    expect(gap).toBeGreaterThanOrEqual(1600)
+    expect(gap).toBeLessThanOrEqual(2400)
+  }
+  const sent = asked.filter(({ route }) => route === "send")
+  expect(new Set(sent.map(({ body }) => body["transaction"]))).toEqual(new Set([base64]))
+})
+
+test("with rebroadcastMs 0 a copy that may be on its way is never followed by another", async () => {
+  for (const send of [accepted, "lost", "silence"] as const) {
+    const { outcome, times } = play({ ...expired, send: [send] }, { rebroadcastMs: 0 })
+    expect(await outcome).toMatchObject({ state: "expired" })
+    expect(times).toHaveLength(1)
+  }
+  const { outcome, times } = play(
+    { send: [refused("server_busy", true), accepted], status: [absent(330), absent(330), seen("confirmed")] },
+    { rebroadcastMs: 0 },
+  )
+  expect(await outcome).toEqual(landed)
+  expect(times).toHaveLength(2)
+})
+
+test("Retry-After is honoured by sends and by look-ups", async () => {
+  const busy = refused("rate_limit_exceeded", true, { "retry-after": "30" }, 429)
+  const sends = play(
+    { send: [busy, accepted], status: Array.from({ length: 90 }, () => absent(330)).concat([]), view: [final(310)] },
+    { signal: AbortSignal.timeout(1500) },
+  )
+  await sends.outcome
+  expect((sends.times[1] ?? 0) - (sends.times[0] ?? 0)).toBeGreaterThanOrEqual(30_000)
+  const looks = play({ status: [busy, seen("confirmed")] })
+  expect(await looks.outcome).toEqual(landed)
+  expect(looks.now()).toBeGreaterThanOrEqual(30_000)
+})
+
+test("no failure of a look-up ends it or loses the signature", async () => {
+  const failures: Said[] = [
+    "lost",
+    "silence",
+    { status: 429, headers: { "retry-after": "2" }, body: { code: "rate_limit_exceeded", message: "No." } },
+    { status: 503, body: { code: "server_busy", message: "No." } },
+    { status: 401, body: { code: "token-expired", message: "No." } },
+    { status: 502, body: "<html>" },
+    { status: 200, body: {} },
+    { status: 200, body: { status: {}, contextSlot: "1" } },
+    { status: 200, body: null },
+  ]
+  const { outcome, steps } = play({ status: [...failures, seen("confirmed")], view: failures })
+  expect(await outcome).toEqual(landed)
+  expect(steps.filter(({ step }) => step === "lookup-failed").length).toBeGreaterThanOrEqual(failures.length)
+})
+
+test("a caller who gives up is told what is certain, at once, and nothing is asked any more", async () => {
+  const giving = new AbortController()
+  const play1 = play({ send: ["silence"] }, { signal: giving.signal, onStep: () => setImmediate(() => giving.abort()) })
+  expect(await play1.outcome).toMatchObject({ state: "undecided", signature, lastError: { code: "aborted" } })
+  const already = play({}, { signal: AbortSignal.abort() })
+  expect(await already.outcome).toMatchObject({ state: "not-submitted", error: { code: "aborted" } })
+  expect(already.asked).toEqual([])
+})
+
+test("a listener that throws does not lose the transaction", async () => {
+  const { outcome } = play(
+    { status: [seen("confirmed")] },
+    {
+      onStep: () => {
+        throw new Error("listener")
+      },
+    },
+  )
+  expect(await outcome).toEqual(landed)
+})
+
+test("a token that the relay refuses is replaced once a call, and the transaction goes on", async () => {
+  const virtual = createVirtualClock()
+  const { relay, asked } = scriptedRelay(virtual.clock, ({ route, bearer }) => {
+    if (bearer === "token-0")
+      return {
+        status: 401,
+        headers: { "x-svc-upstream-attempted": "false" },
+        body: { code: "token-expired", message: "Old.", retryable: true, submissionState: "not_submitted" },
+      }
+    return route === "send" ? accepted : seen("confirmed")
+  })
+  const outcome = await virtual.run(submit(relay, { transaction: base64, lastValidBlockHeight, clock: virtual.clock }))
+  expect(outcome).toEqual(landed)
+  expect(asked.map(({ bearer }) => bearer)).toEqual(["token-0", "token-1", "token-1"])
+})
+
+describe("settle", () => {
+  const find = async (says: Said[], transaction?: string) => {
+    const virtual = createVirtualClock()
+    let count = 0
+    const { relay, routes } = scriptedRelay(virtual.clock, ({ route }) => {
+      if (route === "latest-blockhash") return final(461)
+      return route === "send" ? "lost" : (says[Math.min(count++, says.length - 1)] ?? "lost")
+    })
+    const options = { signature, lastValidBlockHeight, clock: virtual.clock }
+    const outcome = await virtual.run(settle(relay, transaction === undefined ? options : { ...options, transaction }))
+    return { outcome, routes: routes() }
+  }
+
+  test("finds out what became of a signature without sending anything", async () => {
+    expect(await find([seen("processed"), seen("confirmed")])).toMatchObject({ outcome: landed })
+    const { outcome, routes } = await find([absent(700)])
+    expect(outcome).toEqual({ state: "expired", signature })
+    expect(routes).not.toContain("send")
+  })
+
+  test("sends the same bytes again where it is given them, and refuses others", async () => {
+    const { outcome, routes } = await find([absent(330), absent(330), seen("confirmed")], base64)
+    expect(outcome).toEqual(landed)
+    expect(routes).toContain("send")
+    const other = await signedMemo(0, "other")
+    await expect(find([absent(1)], other.base64)).rejects.toMatchObject({ code: "signature-mismatch" })
+  })
+
+  test("refuses what is no signature", async () => {
+    const { relay, asked } = scriptedRelay(createVirtualClock().clock, () => "lost")
+    for (const text of ["", "x", `${signature}1`, signature.slice(9), "1".repeat(63), "0".repeat(88)]) {
+      const settled = settle(relay, { signature: text, lastValidBlockHeight })
+      await expect(settled).rejects.toMatchObject({ code: "invalid_signature" })
+    }
+    expect(asked).toEqual([])
+  })
+})
+
+const anything = fc.oneof(
+  fc.constantFrom<Said>(
+    "lost",
+    "silence",
+    accepted,
+    seen("processed"),
+    seen("confirmed"),
+    seen("finalized"),
+    absent(300),
+    absent(900),
+    final(300),
+    final(470),
+  ),
+  fc.constantFrom<Said>(refused("server_busy", true), refused("upstream_rpc_error", false)),
+  fc
+    .record({ status: fc.constantFrom(200, 204, 400, 401, 429, 500, 502, 503), body: fc.jsonValue() })
+    .filter(({ status }) => status !== 204),
+)
+
+test("whatever the relay says, there are four endings, and each has its proof", async () => {
+  const says = fc.record({
+    send: fc.array(anything, { minLength: 1, maxLength: 5 }),
+    status: fc.array(anything, { maxLength: 8 }).map((list) => list.concat(seen("finalized"))),
+    view: fc.array(anything, { minLength: 1, maxLength: 5 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(says, async (script) => {
+      const { outcome, steps } = play(script)
+      const ended: Outcome = await outcome
+      const has = (step: Step["step"]): boolean => steps.some((one) => one.step === step)
+      switch (ended.state) {
+        case "landed":
+          expect(steps.at(-1)).toMatchObject({ step: "status", status: { slot: ended.slot } })
+          expect(ended.commitment).not.toBe("processed")
+          break
+        case "not-submitted":
+          expect(ended.error).toBeInstanceOf(SvcError)
+          expect(has("accepted") || has("uncertain")).toBe(false)
+          break
+        case "expired":
+          expect(steps.at(-1)).toMatchObject({ step: "status", status: null, searched: true })
+          expect(steps.some((step) => step.step === "finalized" && step.height > lastValidBlockHeight)).toBe(true)
+          break
+        case "undecided":
+          throw new Error("nobody gave up")
+      }
+    }),
+    { numRuns: process.env["SVC_FUZZ"] === "full" ? 20_000 : 200 },
+  )
+})

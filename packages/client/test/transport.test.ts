@@ -1,0 +1,125 @@
+import {
+  address,
+  createSolanaRpc,
+  createSolanaRpcFromTransport,
+  generateKeyPairSigner,
+  lamports,
+  SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE,
+  type Base64EncodedWireTransaction,
+  type Signature,
+  type TransactionMessageBytesBase64,
+} from "@solana/kit"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { createRelay, createRelayTransport, createSession, submit } from "../src/index.ts"
+import { scriptedRelay } from "./scripted-relay.ts"
+import { startServices, type Services } from "./services.ts"
+import { messageOf, signedTransfer } from "./transactions.ts"
+import { createVirtualClock } from "./virtual-clock.ts"
+
+let services: Services
+let relay: ReturnType<typeof createRelay>
+let viaRelay: ReturnType<typeof createSolanaRpc>
+const makeRpc = () => createSolanaRpcFromTransport(createRelayTransport(relay)) as typeof viaRelay
+
+beforeAll(async () => {
+  services = await startServices()
+  const session = createSession({
+    platform: services.platform(),
+    websocketUrl: "wss://stack.example/transfers",
+    scope: ["transaction:inspect", "transaction:send"],
+  })
+  relay = createRelay({ relayUrl: services.relayUrl, session })
+  viaRelay = makeRpc()
+})
+afterAll(() => services.stop())
+
+const asWire = (text: string) => text as Base64EncodedWireTransaction
+
+test("kit gets through the relay what it gets from the chain itself, to the last digit", async () => {
+  const payer = await generateKeyPairSigner()
+  await services.rpc.requestAirdrop(payer.address, lamports(2_000_000_000n)).send()
+  const { value: latest } = await viaRelay.getLatestBlockhash({ commitment: "processed" }).send()
+  expect(typeof latest.lastValidBlockHeight).toBe("bigint")
+  const recipient = (await generateKeyPairSigner()).address
+  const { base64, signature } = await signedTransfer(payer, recipient, 5_000_000n, latest.blockhash)
+  const message = messageOf(base64) as TransactionMessageBytesBase64
+
+  for (const rpc of [viaRelay, services.rpc]) {
+    const fee = await rpc.getFeeForMessage(message, { commitment: "processed" }).send()
+    expect(fee.value).toBe(5000n)
+    expect(typeof fee.context.slot).toBe("bigint")
+  }
+  const accounts = { addresses: [payer.address], encoding: "base64" } as const
+  const options = { encoding: "base64", commitment: "processed", accounts } as const
+  const simulations = await Promise.all(
+    [viaRelay, services.rpc].map((rpc) => rpc.simulateTransaction(asWire(base64), options).send()),
+  )
+  const [ours, theirs] = simulations.map(({ value }) => value)
+  expect(ours).toMatchObject({ err: null, unitsConsumed: theirs?.unitsConsumed, accounts: theirs?.accounts })
+  // rentEpoch is more than a double holds.
+  expect(ours?.accounts?.[0]).toMatchObject({ rentEpoch: 18_446_744_073_709_551_615n })
+
+  const sent = await viaRelay
+    .sendTransaction(asWire(base64), { encoding: "base64", preflightCommitment: "processed" })
+    .send()
+  expect(sent).toBe(signature)
+  const unknown =
+    "4vVDtG8g4gxZq1qrqWbXfadumHm4mQCgYFn9yRHTiADXnPDnbJmbJ7doUN5hNwBAoU4V3maEVfN4Sfxc84X5aoPi" as Signature
+  const statuses = await viaRelay.getSignatureStatuses([sent, unknown], { searchTransactionHistory: true }).send()
+  expect(statuses.value).toEqual([
+    expect.objectContaining({ err: null, status: { Ok: null }, slot: expect.any(BigInt) }),
+    null,
+  ])
+  expect(await viaRelay.getBlockHeight({ commitment: "processed" }).send()).toBeGreaterThan(0n)
+})
+
+test("an absent commitment means finalized, as kit leaves it out", async () => {
+  const [left, said] = await Promise.all([
+    viaRelay.getBlockHeight({ commitment: "finalized" }).send(),
+    viaRelay.getBlockHeight({ commitment: "processed" }).send(),
+  ])
+  expect(said - left).toBeGreaterThanOrEqual(31n)
+})
+
+test("the provider's own error is kit's error", async () => {
+  const payer = await generateKeyPairSigner()
+  const { value: latest } = await viaRelay.getLatestBlockhash({ commitment: "processed" }).send()
+  const { base64 } = await signedTransfer(payer, payer.address, 1n, latest.blockhash)
+  const send = viaRelay.sendTransaction(asWire(base64), { encoding: "base64" }).send()
+  await expect(send).rejects.toMatchObject({
+    context: { __code: SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE },
+  })
+})
+
+test("what the relay does not carry is refused by name, before anything is asked", async () => {
+  const system = address("11111111111111111111111111111111")
+  await expect(viaRelay.getBalance(system).send()).rejects.toMatchObject({
+    code: "not-carried",
+    message: expect.stringMatching(/no method getBalance.*getLatestBlockhash/),
+  })
+  const { relay: silent, asked } = scriptedRelay(createVirtualClock().clock, () => "lost")
+  const rpc = createSolanaRpcFromTransport(createRelayTransport(silent))
+  const wire = asWire("AQ==")
+  for (const request of [
+    rpc.sendTransaction(wire, { encoding: "base64", maxRetries: 3n }),
+    rpc.sendTransaction(wire, { encoding: "base58" as "base64" }),
+    rpc.sendTransaction(wire),
+    rpc.getSignatureStatuses([]),
+    rpc.getSignatureStatuses([], { commitment: "confirmed" } as object),
+  ]) {
+    await expect(request.send()).rejects.toMatchObject({ code: "not-carried" })
+  }
+  expect(asked).toEqual([])
+})
+
+test("a transfer through submit lands on a real chain, and is known for what it is", async () => {
+  const payer = await generateKeyPairSigner()
+  await services.rpc.requestAirdrop(payer.address, lamports(2_000_000_000n)).send()
+  const recipient = (await generateKeyPairSigner()).address
+  const { blockhash, lastValidBlockHeight } = await relay.latestBlockhash({ commitment: "processed" })
+  const { base64, signature } = await signedTransfer(payer, recipient, 5_000_000n, blockhash)
+  const bytes = Uint8Array.from(Buffer.from(base64, "base64"))
+  const outcome = await submit(relay, { transaction: bytes, lastValidBlockHeight, preflightCommitment: "processed" })
+  expect(outcome).toMatchObject({ state: "landed", signature, err: null })
+  expect((await services.rpc.getBalance(recipient, { commitment: "confirmed" }).send()).value).toBe(5_000_000n)
+})
