@@ -12,6 +12,7 @@ export type AuditEntry = {
     | "agent.enable"
     | "user.create"
     | "key.mint"
+    | "key.rotate"
     | "key.revoke"
     | "key.disable"
     | "key.enable"

@@ -28,6 +28,7 @@ export const errors = defineErrors({
   "agent-account-disabled": { status: 403, message: "The agent's account is disabled." },
   "agent-account-forbidden": { status: 403, message: "Not available to agent accounts. Do not retry." },
   "agent-account-required": { status: 403, message: "Only agent accounts have this." },
+  "key-replaced": { status: 403, message: "A replaced key manages no keys." },
   "origin-required": {
     status: 403,
     message: "A publishable key works only with an Origin header, as browsers send it.",
@@ -46,6 +47,8 @@ export const errors = defineErrors({
   "run-not-found": { status: 404, message: "There is no such run." },
   "key-not-found": { status: 404, message: "There is no such key." },
   "method-not-allowed": { status: 405, message: "The path has no such method: see the Allow header." },
+  "key-not-active": { status: 409, message: "Only an active key can be rotated." },
+  "key-already-rotated": { status: 409, message: "The key has a successor that is in use." },
   "payload-too-large": { status: 413, message: "The body is larger than 64 KiB." },
   "unsupported-media-type": { status: 415, message: "The body must be JSON with Content-Type: application/json." },
   "rate-limit-exceeded": { status: 429, message: "Too many requests: wait before the next one.", retryable: true },

@@ -20,7 +20,7 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
     })
     expect(status).toBe(201)
     expect(headers.get("cache-control")).toBe("no-store")
-    expect(Object.keys(body)).toEqual(["slug", "display_name", "api_key", "message"])
+    expect(Object.keys(body)).toEqual(["slug", "display_name", "api_key", "message", "key_id"])
     expect(body.slug).toMatch(slugShape)
     expect(recogniseKey(body.api_key)).toBe("ak")
     const me = await service.call("GET", "/api/agents/me", { key: body.api_key })

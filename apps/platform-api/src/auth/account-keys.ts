@@ -6,9 +6,10 @@ import { errors } from "../errors.ts"
 import { insertKey, lockUser } from "./accounts.ts"
 import type { Principal } from "./authenticate.ts"
 
-const { and, asc, count, eq, gt, isNull, or, sql } = orm
+const { and, asc, count, eq, gt, isNotNull, isNull, or, sql } = orm
 
 const mostLiveKeys = 25
+const mostReplacedKeys = 25
 
 /** A change of an account's keys: by whom, when, and what the audit trail says of the request. */
 export type KeyChange = {
@@ -20,32 +21,56 @@ export type KeyChange = {
 
 export type StoredKey = typeof apiKeys.$inferSelect
 
+/** What a key is at a moment. */
+export const keyStatus = (key: StoredKey, at: Date): "active" | "disabled" | "expired" => {
+  if (key.disabledAt !== null) return "disabled"
+  return key.expiresAt !== null && key.expiresAt <= at ? "expired" : "active"
+}
+
+const own = (userId: number, id: number) =>
+  and(eq(apiKeys.id, id), eq(apiKeys.userId, userId), isNull(apiKeys.revokedAt))
+
 const live = (userId: number, at: Date) =>
   and(eq(apiKeys.userId, userId), isNull(apiKeys.revokedAt), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, at)))
 
-/** Two requests with one key can cross: the second must not go on when the first has revoked it. */
-const checkStillGood = async (tx: Orm, keyId: number): Promise<void> => {
-  const good = and(eq(apiKeys.id, keyId), isNull(apiKeys.revokedAt), isNull(apiKeys.disabledAt))
-  const [row] = await tx.select({ id: apiKeys.id }).from(apiKeys).where(good)
+const countKeys = async (tx: Orm, ...conditions: Parameters<typeof and>): Promise<number> => {
+  const [found] = await tx
+    .select({ keys: count() })
+    .from(apiKeys)
+    .where(and(...conditions))
+  return found?.keys ?? 0
+}
+
+/** A replaced key manages no keys, but that it may be rotated again. Throws key-replaced. */
+export const checkManager = ({ isReplaced, keyId }: Principal, rotated?: number): void => {
+  if (isReplaced && rotated !== keyId) throw errors.fail("key-replaced")
+}
+
+/** Two requests with one key can cross: the second must not go on when the first has ended or replaced it. */
+const checkStillGood = async (tx: Orm, { principal, at }: KeyChange, rotated?: number): Promise<void> => {
+  const [row] = await tx.select().from(apiKeys).where(own(principal.userId, principal.keyId))
   if (row === undefined) throw errors.fail("invalid-api-key")
+  const status = keyStatus(row, at)
+  if (status !== "active") throw errors.fail(`${status}-api-key`)
+  checkManager({ ...principal, isReplaced: row.replacedBy !== null }, rotated)
 }
 
 const actorOf = (principal: Principal): string =>
   principal.kind === "agent" ? `agent:${principal.profile.slug}` : `user:${principal.userId}`
 
-/** Changes the keys of the caller's account, one change after the other, and writes it into the audit trail. */
+/** Changes the keys of the caller's account, one change after the other, and writes each into the audit trail. */
 const changing = <T>(
   queries: Queries,
-  { principal, at, address, requestId }: KeyChange,
-  action: AuditEntry["action"],
-  work: (tx: Orm) => Promise<{ readonly target: string; readonly result: T }>,
+  change: KeyChange,
+  work: (tx: Orm, tell: (action: AuditEntry["action"], target: string) => Promise<void>) => Promise<T>,
+  rotated?: number,
 ): Promise<T> =>
   queries.transaction(async (tx) => {
+    const { principal, at, address, requestId } = change
     await lockUser(tx, principal.userId)
-    await checkStillGood(tx, principal.keyId)
-    const { target, result } = await work(tx)
-    await audit(tx, { at, actor: actorOf(principal), action, target, address, requestId })
-    return result
+    await checkStillGood(tx, change, rotated)
+    const actor = actorOf(principal)
+    return work(tx, (action, target) => audit(tx, { at, actor, action, target, address, requestId }))
   })
 
 /** The account's keys that are not revoked, oldest first: one more than the page, when there are more. */
@@ -64,7 +89,7 @@ export const listKeys = (
       .limit(page.limit + 1),
   )
 
-/** Throws too-many-keys, and invalid-api-key when the calling key has died meanwhile. */
+/** Throws too-many-keys, and the 401 or 403 of a calling key that has ended or was replaced meanwhile. */
 export const mintAccountKey = (
   queries: Queries,
   change: KeyChange,
@@ -77,23 +102,92 @@ export const mintAccountKey = (
   randomBytes: (size: number) => Uint8Array,
 ): Promise<{ readonly id: number; readonly text: string }> => {
   const { userId } = change.principal
-  return changing(queries, change, "key.mint", async (tx) => {
-    const [held] = await tx.select({ keys: count() }).from(apiKeys).where(live(userId, change.at))
-    if ((held?.keys ?? 0) >= mostLiveKeys) throw errors.fail("too-many-keys")
+  return changing(queries, change, async (tx, tell) => {
+    const held = await countKeys(tx, live(userId, change.at), isNull(apiKeys.replacedBy))
+    if (held >= mostLiveKeys) throw errors.fail("too-many-keys")
     const made = await insertKey(tx, { ...key, userId, createdAt: change.at }, randomBytes)
-    return { target: `key:${made.id}`, result: made }
+    await tell("key.mint", `key:${made.id}`)
+    return made
   })
 }
 
-/** Gives how many usable secret keys are left. Throws key-not-found, and invalid-api-key as minting does. */
+/** Gives how many usable secret keys are left that were not replaced. Throws key-not-found, and what minting does. */
 export const revokeAccountKey = (queries: Queries, change: KeyChange, id: number): Promise<number> => {
   const { userId } = change.principal
-  return changing(queries, change, "key.revoke", async (tx) => {
-    const own = and(eq(apiKeys.id, id), eq(apiKeys.userId, userId), isNull(apiKeys.revokedAt))
-    const gone = await tx.update(apiKeys).set({ revokedAt: change.at }).where(own).returning({ id: apiKeys.id })
+  return changing(queries, change, async (tx, tell) => {
+    const gone = await tx
+      .update(apiKeys)
+      .set({ revokedAt: change.at })
+      .where(own(userId, id))
+      .returning({ id: apiKeys.id })
     if (gone.length === 0) throw errors.fail("key-not-found")
-    const usable = and(live(userId, change.at), isNull(apiKeys.disabledAt), eq(apiKeys.keyClass, sql`'secret'`))
-    const [left] = await tx.select({ keys: count() }).from(apiKeys).where(usable)
-    return { target: `key:${id}`, result: left?.keys ?? 0 }
+    await tell("key.revoke", `key:${id}`)
+    const usable = and(isNull(apiKeys.disabledAt), isNull(apiKeys.replacedBy), eq(apiKeys.keyClass, sql`'secret'`))
+    return countKeys(tx, live(userId, change.at), usable)
   })
+}
+
+/** The successor that nobody has used: whoever rotated lost the answer. Throws key-already-rotated for any other. */
+const lostSuccessor = async (tx: Orm, id: number, at: Date): Promise<StoredKey> => {
+  // Locked, so that its first use comes either before this look at it, or after what becomes of it.
+  const [row] = await tx.select().from(apiKeys).where(eq(apiKeys.id, id)).for("update")
+  const isLost =
+    row !== undefined &&
+    row.revokedAt === null &&
+    row.lastUsedAt === null &&
+    row.replacedBy === null &&
+    keyStatus(row, at) === "active"
+  if (!isLost) throw errors.fail("key-already-rotated")
+  return row
+}
+
+/**
+ * Makes a key of the same class, origin and length of life in the place of another, which ends when the overlap is over.
+ * Throws key-not-found, key-not-active, key-already-rotated, too-many-keys, and what minting does.
+ */
+export const rotateAccountKey = (
+  queries: Queries,
+  change: KeyChange,
+  id: number,
+  wish: { readonly name: string | undefined; readonly overlapSeconds: number },
+  randomBytes: (size: number) => Uint8Array,
+) => {
+  const { at, principal } = change
+  const { userId } = principal
+  const rotate = async (tx: Orm, tell: (action: AuditEntry["action"], target: string) => Promise<void>) => {
+    const [old] = await tx.select().from(apiKeys).where(own(userId, id))
+    if (old === undefined) throw errors.fail("key-not-found")
+    if (keyStatus(old, at) !== "active") throw errors.fail("key-not-active")
+    const lost = old.replacedBy === null ? undefined : await lostSuccessor(tx, old.replacedBy, at)
+    const overlapEnd = new Date(at.getTime() + wish.overlapSeconds * 1000)
+    const oldExpiresAt = old.expiresAt !== null && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd
+    if (lost !== undefined) {
+      await tx.update(apiKeys).set({ revokedAt: at }).where(eq(apiKeys.id, lost.id))
+      await tell("key.revoke", `key:${lost.id}`)
+    } else if (oldExpiresAt > at) {
+      const replaced = await countKeys(tx, live(userId, at), isNotNull(apiKeys.replacedBy))
+      if (replaced >= mostReplacedKeys) {
+        const message = `The account has ${mostReplacedKeys} replaced keys that still live: revoke one, or rotate with overlap_seconds 0.`
+        throw errors.fail("too-many-keys", { message })
+      }
+    }
+    // The old key's own end may be the end of an overlap by now.
+    const { expiresAt: end, createdAt: begin } = lost ?? old
+    const expiresAt = end === null ? undefined : new Date(at.getTime() + end.getTime() - begin.getTime())
+    const [origin] = old.originAllowlist ?? []
+    const key = {
+      kind: old.keyClass === "publishable" ? "pk" : principal.kind === "agent" ? "ak" : "sk",
+      userId,
+      name: wish.name ?? old.name,
+      createdAt: at,
+      replaces: id,
+      ...(origin === undefined ? {} : { origin }),
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+    } as const
+    const made = await insertKey(tx, key, randomBytes)
+    await tx.update(apiKeys).set({ replacedBy: made.id, expiresAt: oldExpiresAt }).where(eq(apiKeys.id, id))
+    await tell("key.rotate", `key:${id} key:${made.id}`)
+    return { ...made, name: key.name, origin, expiresAt, oldExpiresAt }
+  }
+  return changing(queries, change, rotate, id)
 }

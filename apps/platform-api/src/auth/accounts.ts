@@ -16,6 +16,8 @@ export const insertKey = async (
     readonly origin?: string
     readonly createdAt: Date
     readonly expiresAt?: Date
+    /** The key whose place it takes. */
+    readonly replaces?: number
   },
   randomBytes: (size: number) => Uint8Array,
 ): Promise<{ readonly id: number; readonly text: string }> => {
@@ -33,6 +35,7 @@ export const insertKey = async (
       originAllowlist: key.origin === undefined ? null : [key.origin],
       createdAt: key.createdAt,
       expiresAt: key.expiresAt ?? null,
+      replaces: key.replaces ?? null,
     })
     .returning({ id: apiKeys.id })
   if (row === undefined) throw new Error("the key was not stored")
@@ -46,7 +49,7 @@ const makeSlug = (randomBytes: (size: number) => Uint8Array): string =>
   `agt_${[...randomBytes(10)].map((byte) => slugAlphabet.charAt(byte % 32)).join("")}`
 
 export type SignUp =
-  | { readonly slug: string; readonly displayName: string; readonly key: string }
+  | { readonly slug: string; readonly displayName: string; readonly key: string; readonly keyId: number }
   /** The address has used up its sign-ups; whole seconds until the next. */
   | { readonly waitSeconds: number }
 
@@ -88,7 +91,7 @@ export const signUp = (
     const displayName = who.displayName ?? `agent-${slug}`
     await tx.insert(agentProfiles).values({ userId: user.id, slug, displayName, createdAt: at, lastSeenAt: at })
     const key = { kind: "ak", userId: user.id, name: "signup", createdAt: at } as const
-    const { text } = await insertKey(tx, key, randomBytes)
+    const { id, text } = await insertKey(tx, key, randomBytes)
     await tx.insert(signups).values({ address: who.bucket, at: sql`clock_timestamp()` })
     await audit(tx, {
       at,
@@ -98,7 +101,7 @@ export const signUp = (
       address: who.address,
       requestId: who.requestId,
     })
-    return { slug, displayName, key: text }
+    return { slug, displayName, key: text, keyId: id }
   })
 
 /** Deletes sign-ups that no longer count: addresses are kept no longer than they are needed. */

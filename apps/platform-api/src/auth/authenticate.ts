@@ -22,6 +22,10 @@ export type Principal = Account & {
   readonly origin: string | undefined
   /** When the key's use was last written down, as the database has it. */
   readonly lastUsedAt: string | null
+  /** Whether it has a successor: then it manages no keys any more. */
+  readonly isReplaced: boolean
+  /** Whether it is a successor. */
+  readonly isSuccessor: boolean
 }
 
 export type Refusal = {
@@ -82,5 +86,7 @@ export const authenticate = async (
     keyClass: row.key_class,
     origin: row.key_class === "publishable" ? headers.origin : undefined,
     lastUsedAt: row.last_used_at,
+    isReplaced: row.replaced_by !== null,
+    isSuccessor: row.replaces !== null,
   }
 }

@@ -9,6 +9,8 @@ const ofKey = {
   key_class: apiKeys.keyClass,
   expires_at: apiKeys.expiresAt,
   last_used_at: apiKeys.lastUsedAt,
+  replaced_by: apiKeys.replacedBy,
+  replaces: apiKeys.replaces,
 }
 const ofUser = { kind: users.kind }
 const ofProfile = {

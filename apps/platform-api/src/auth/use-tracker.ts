@@ -4,7 +4,11 @@ import type { Principal } from "./authenticate.ts"
 
 /** Writes down when keys and agents were last used: after the request, in batches, at most once a minute a key. */
 export type UseTracker = {
-  readonly note: (principal: Principal) => void
+  /**
+   * Notes a use. Only a successor's first one is written before it is answered, because until then the key that it
+   * replaces may be rotated again: false when that has happened. Throws DatabaseUnavailable then.
+   */
+  readonly note: (principal: Principal) => Promise<boolean> | true
   /** Writes what is noted. Throws DatabaseUnavailable: what is lost then is noted again with the key's next use. */
   readonly flush: () => Promise<void>
 }
@@ -29,6 +33,11 @@ const agentsStatement = `
     order by p.user_id for no key update of p skip locked
   ) v where p.user_id = v.user_id`
 
+// Waits for a rotation that is under way, and then finds the key revoked, or the rotation finds it used: never both.
+const firstUseStatement = `
+  update api_keys set last_used_at = coalesce(last_used_at, $2::timestamptz) where id = $1 and revoked_at is null
+  returning id`
+
 /** @param wallClock milliseconds since 1970 */
 export const createUseTracker = ({
   database,
@@ -46,13 +55,22 @@ export const createUseTracker = ({
     await database.within(5000).query(statement, [JSON.stringify(noted)])
   }
 
+  const writeFirst = async (keyId: number, time: number): Promise<boolean> => {
+    const rows = await database.within(1800).query(firstUseStatement, [keyId, new Date(time).toISOString()])
+    return rows.length > 0
+  }
+
   return {
     note: (principal) => {
       const time = wallClock()
       const stale = (at: string | null): boolean => at === null || time - Date.parse(at) >= everyMs
-      if (keys.size >= mostPending) return
-      if (stale(principal.lastUsedAt === null ? null : isoTime(principal.lastUsedAt))) keys.set(principal.keyId, time)
-      if (principal.kind === "agent" && stale(principal.profile.last_seen_at)) agents.set(principal.userId, time)
+      if (principal.kind === "agent" && agents.size < mostPending && stale(principal.profile.last_seen_at)) {
+        agents.set(principal.userId, time)
+      }
+      if (principal.isSuccessor && principal.lastUsedAt === null) return writeFirst(principal.keyId, time)
+      const lastUsedAt = principal.lastUsedAt === null ? null : isoTime(principal.lastUsedAt)
+      if (keys.size < mostPending && stale(lastUsedAt)) keys.set(principal.keyId, time)
+      return true
     },
     flush: async () => {
       const [usedKeys, seenAgents] = [keys, agents]

@@ -1,3 +1,4 @@
+import type { AnyPgColumn } from "drizzle-orm/pg-core"
 import { orm, pg } from "./drizzle.ts"
 
 const { sql } = orm
@@ -46,7 +47,10 @@ export const agentProfiles = pgTable(
   ],
 )
 
-/** A key is never stored: only its hash, and what a list shows of it. Revoked rows stay, so that no hash comes twice. */
+/**
+ * A key is never stored: only its hash, and what a list shows of it. Revoked rows stay, so that no hash comes twice. A key
+ * that was rotated names its successor, and a successor what it replaces; the last successor counts, others are revoked.
+ */
 export const apiKeys = pgTable(
   "api_keys",
   {
@@ -65,6 +69,10 @@ export const apiKeys = pgTable(
     disabledAt: time("disabled_at"),
     revokedAt: time("revoked_at"),
     lastUsedAt: time("last_used_at"),
+    replacedBy: integer("replaced_by")
+      .unique()
+      .references((): AnyPgColumn => apiKeys.id),
+    replaces: integer().references((): AnyPgColumn => apiKeys.id),
   },
   (t) => [
     index("api_keys_live")
@@ -74,6 +82,10 @@ export const apiKeys = pgTable(
     check("api_keys_prefix", sql`${t.prefix} in ('svc_ak_', 'svc_pk_', 'svc_sk_')`),
     check("api_keys_class", sql`${t.keyClass} = case ${t.prefix} when 'svc_pk_' then 'publishable' else 'secret' end`),
     check("api_keys_last_four", sql`${t.lastFour} ~ '^[0-9A-Za-z]{4}$'`),
+    check(
+      "api_keys_replaced",
+      sql`${t.replacedBy} is null or (${t.replacedBy} > ${t.id} and ${t.expiresAt} is not null)`,
+    ),
     check("api_keys_name", sql`char_length(${t.name}) between 1 and 64`),
     check(
       "api_keys_origins",

@@ -9,7 +9,13 @@ import type { Services } from "../services.ts"
 import { type Api, endpoint, jsonBody } from "./endpoint.ts"
 
 const signUpBody = z.object({ display_name: z.string().optional() })
-const signUpAnswer = z.object({ slug: z.string(), display_name: z.string(), api_key: z.string(), message: z.string() })
+const signUpAnswer = z.object({
+  slug: z.string(),
+  display_name: z.string(),
+  api_key: z.string(),
+  message: z.string(),
+  key_id: z.int(),
+})
 const profile = z.object({
   slug: z.string(),
   display_name: z.string(),
@@ -47,9 +53,9 @@ export const agentRoutes = (api: Api, services: Services): void => {
       if (requestHeader(c, "sec-fetch-site")?.toLowerCase() === "cross-site") {
         throw errors.fail("invalid-request", { message: "Sign-up can't be called from pages of other sites." })
       }
-      const { display_name } = await jsonBody(c, signUpBody)
-      const displayName = display_name === undefined ? undefined : normaliseName(display_name)
-      if (display_name !== undefined && displayName === undefined) throw errors.fail("invalid-display-name")
+      const given = await jsonBody(c, signUpBody)
+      const displayName = given.display_name === undefined ? undefined : normaliseName(given.display_name)
+      if (given.display_name !== undefined && displayName === undefined) throw errors.fail("invalid-display-name")
       const address = clientOf(services, c)
       const bucket = addressBucket(address)
       const until = exhausted.get(bucket)
@@ -69,7 +75,8 @@ export const agentRoutes = (api: Api, services: Services): void => {
         throw refuse(made.waitSeconds)
       }
       const message = "Store the key now: it is not shown again and can't be recovered."
-      const body = { slug: made.slug, display_name: made.displayName, api_key: made.key, message }
+      const { slug, displayName: display_name, key: api_key, keyId: key_id } = made
+      const body = { slug, display_name, api_key, message, key_id }
       return c.json(body, 201, { "cache-control": "no-store" })
     },
   )

@@ -1,6 +1,15 @@
 import { z } from "@svc/openapi"
 import type { Context } from "hono"
-import { type KeyChange, listKeys, mintAccountKey, revokeAccountKey, type StoredKey } from "../auth/account-keys.ts"
+import {
+  checkManager,
+  type KeyChange,
+  keyStatus,
+  listKeys,
+  mintAccountKey,
+  revokeAccountKey,
+  rotateAccountKey,
+  type StoredKey,
+} from "../auth/account-keys.ts"
 import { policies } from "../auth/agent-policy.ts"
 import { type AppEnv, clientOf } from "../auth/guard.ts"
 import { normaliseName } from "../auth/name.ts"
@@ -25,6 +34,7 @@ const record = z.object({
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime().nullable(),
   last_used_at: z.iso.datetime().nullable(),
+  replaced_by: z.int().optional().openapi({ description: "The key that took its place" }),
 })
 const minted = z.object({
   id: z.int(),
@@ -34,6 +44,10 @@ const minted = z.object({
   origin_allowlist: z.array(z.string()).nullable(),
   expires_at: z.iso.datetime().nullable(),
   message: z.string(),
+})
+const rotated = minted.extend({
+  replaces: z.int(),
+  old_expires_at: z.iso.datetime().openapi({ description: "When the old key ends" }),
 })
 const revoked = z.object({ id: z.int(), revoked: z.literal(true), remaining_secret_keys: z.int() })
 const secretBody = z.object({
@@ -45,6 +59,23 @@ const publishableBody = secretBody.extend({
 })
 // The array has codes of its own for what can be wrong with it, so it is looked at by hand.
 const looseOrigins = secretBody.extend({ origin_allowlist: z.unknown().optional() })
+
+const longestOverlap = 604_800
+const rotateBody = z.object({
+  name: z.string().optional().openapi({ description: "The old key's, unless given" }),
+  overlap_seconds: z
+    .int(`must be an integer from 0 to ${longestOverlap}`)
+    .min(0)
+    .max(longestOverlap)
+    .default(3600)
+    .openapi({ description: "How long the old key goes on; 0 ends it at once" }),
+})
+
+const keyName = (text: string): string => {
+  const name = normaliseName(text)
+  if (name === undefined) throw errors.fail("invalid-key-name")
+  return name
+}
 
 const originOf = (list: unknown): string => {
   if (!Array.isArray(list)) throw errors.fail("missing-origin-allowlist")
@@ -60,23 +91,27 @@ const originOf = (list: unknown): string => {
 }
 
 /** A key as a list shows it. */
-const present = (row: StoredKey, at: number, callingKey: number): z.infer<typeof record> => ({
+const present = (row: StoredKey, at: Date, callingKey: number): z.infer<typeof record> => ({
   id: row.id,
   name: row.name,
   key_class: row.keyClass,
   key_hint: `${row.prefix}…${row.lastFour}`,
   origin_allowlist: row.originAllowlist,
-  status:
-    row.disabledAt !== null
-      ? "disabled"
-      : row.expiresAt !== null && row.expiresAt.getTime() <= at
-        ? "expired"
-        : "active",
+  status: keyStatus(row, at),
   current: row.id === callingKey,
   created_at: row.createdAt.toISOString(),
   expires_at: row.expiresAt?.toISOString() ?? null,
   last_used_at: row.lastUsedAt?.toISOString() ?? null,
+  ...(row.replacedBy === null ? {} : { replaced_by: row.replacedBy }),
 })
+
+type MadeKey = {
+  readonly id: number
+  readonly text: string
+  readonly name: string
+  readonly origin: string | undefined
+  readonly expiresAt: Date | undefined
+}
 
 /** Agents and people have the same routes for their keys, each at a path of their own. */
 const surfaces = [
@@ -115,12 +150,27 @@ const routesOf = (api: Api, services: Services, surface: (typeof surfaces)[numbe
       const page = pageOf(c)
       const { userId, keyId } = c.var.principal
       const rows = await listKeys(c.var.queries, userId, page)
-      const at = services.wallClock()
+      const at = new Date(services.wallClock())
       const keys = rows.slice(0, page.limit).map((row) => present(row, at, keyId))
       if (rows.length > page.limit) c.env.outgoing.preset["link"] = nextLink(c, page)
       return c.json(keys, 200, { "cache-control": "no-store" })
     },
   )
+
+  /** Answers with a key that was made. */
+  const sendKey = (c: Context<AppEnv>, key: MadeKey, more = {}): Response => {
+    const body = {
+      id: key.id,
+      key: key.text,
+      name: key.name,
+      key_class: key.origin === undefined ? "secret" : "publishable",
+      origin_allowlist: key.origin === undefined ? null : [key.origin],
+      expires_at: key.expiresAt?.toISOString() ?? null,
+      message: "Store the key now: it is not shown again and can't be recovered.",
+      ...more,
+    }
+    return c.json(body, 201, { "cache-control": "no-store" })
+  }
 
   const mint = async (
     c: Context<AppEnv>,
@@ -130,8 +180,7 @@ const routesOf = (api: Api, services: Services, surface: (typeof surfaces)[numbe
     const change = changeOf(c)
     const days = given.expires_in_days ?? (origin === undefined ? undefined : publishableDays)
     const expiresAt = days === undefined ? undefined : new Date(change.at.getTime() + days * dayMs)
-    const name = normaliseName(given.name)
-    if (name === undefined) throw errors.fail("invalid-key-name")
+    const name = keyName(given.name)
     const wanted = {
       kind: origin === undefined ? kind : "pk",
       name,
@@ -139,16 +188,7 @@ const routesOf = (api: Api, services: Services, surface: (typeof surfaces)[numbe
       ...(expiresAt === undefined ? {} : { expiresAt }),
     } as const
     const key = await mintAccountKey(c.var.queries, change, wanted, services.randomBytes)
-    const body = {
-      id: key.id,
-      key: key.text,
-      name,
-      key_class: origin === undefined ? "secret" : "publishable",
-      origin_allowlist: origin === undefined ? null : [origin],
-      expires_at: expiresAt?.toISOString() ?? null,
-      message: "Store the key now: it is not shown again and can't be recovered.",
-    }
-    return c.json(body, 201, { "cache-control": "no-store" })
+    return sendKey(c, { ...key, name, origin, expiresAt })
   }
 
   endpoint(
@@ -162,9 +202,12 @@ const routesOf = (api: Api, services: Services, surface: (typeof surfaces)[numbe
       summary: "Make another secret key",
       body: secretBody,
       success: [201, "The key, shown this once", minted],
-      codes: ["invalid-key-name", "too-many-keys", "outcome-unknown"],
+      codes: ["invalid-key-name", "too-many-keys", "key-replaced", "outcome-unknown"],
     },
-    async (c) => mint(c, await jsonBody(c, secretBody), undefined),
+    async (c) => {
+      checkManager(c.var.principal)
+      return mint(c, await jsonBody(c, secretBody), undefined)
+    },
   )
 
   endpoint(
@@ -187,11 +230,49 @@ const routesOf = (api: Api, services: Services, surface: (typeof surfaces)[numbe
         "origin-allowlist-too-many",
         "origin-invalid-scheme",
         "outcome-unknown",
+        "key-replaced",
       ],
     },
     async (c) => {
+      checkManager(c.var.principal)
       const given = await jsonBody(c, looseOrigins)
       return mint(c, given, originOf(given.origin_allowlist))
+    },
+  )
+
+  endpoint(
+    api,
+    services,
+    {
+      ...common,
+      method: "post",
+      path: `${path}/{id}/rotate`,
+      id: `rotate${owner}Key`,
+      summary: "Replace a key: a new one now, the end of the old one after an overlap",
+      description:
+        "Any active key of the account, the calling one too. When the answer is lost, rotate the replaced key again: as long as its successor is unused, that one is revoked and another made.",
+      body: rotateBody,
+      success: [201, "The key, shown this once", rotated],
+      codes: [
+        "invalid-key-name",
+        "invalid-key-id",
+        "too-many-keys",
+        "key-replaced",
+        "key-not-found",
+        "key-not-active",
+        "key-already-rotated",
+        "outcome-unknown",
+      ],
+    },
+    async (c) => {
+      checkManager(c.var.principal, Number(c.req.param("id")))
+      const replaces = idOf(c, "invalid-key-id")
+      const given = await jsonBody(c, rotateBody)
+      if (replaces === undefined) throw errors.fail("key-not-found")
+      const name = given.name === undefined ? undefined : keyName(given.name)
+      const wish = { name, overlapSeconds: given.overlap_seconds }
+      const made = await rotateAccountKey(c.var.queries, changeOf(c), replaces, wish, services.randomBytes)
+      return sendKey(c, made, { replaces, old_expires_at: made.oldExpiresAt.toISOString() })
     },
   )
 
@@ -206,9 +287,10 @@ const routesOf = (api: Api, services: Services, surface: (typeof surfaces)[numbe
       summary: "Revoke a key, at once and for good",
       description: "Any key of the account, the calling and the last one too.",
       success: [200, "The key is dead", revoked],
-      codes: ["invalid-key-id", "key-not-found", "outcome-unknown"],
+      codes: ["invalid-key-id", "key-replaced", "key-not-found", "outcome-unknown"],
     },
     async (c) => {
+      checkManager(c.var.principal)
       const keyId = idOf(c, "invalid-key-id")
       if (keyId === undefined) throw errors.fail("key-not-found")
       const remaining = await revokeAccountKey(c.var.queries, changeOf(c), keyId)

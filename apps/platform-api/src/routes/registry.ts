@@ -44,11 +44,13 @@ export const registryRoutes = (api: Api, services: Services): void => {
     credentials: false,
   })
 
+  const ignoredKey = (c: Context<AppEnv>, ignored: ErrorCode) => ({ ...anyone(c), credentials: true, ignored })
+
   /** The holder of the key that was sent. A key that fails counts as none; one that can't be checked fails the request. */
   const holder = async (c: Context<AppEnv>): Promise<Caller> => {
     const principal = await authenticate(services.findKey, credentialsOf(c), services.wallClock())
-    if ("refused" in principal) return { ...anyone(c), credentials: true, ignored: principal.refused }
-    services.useTracker.note(principal)
+    if ("refused" in principal) return ignoredKey(c, principal.refused)
+    if (!(await services.useTracker.note(principal))) return ignoredKey(c, "invalid-api-key")
     const perMinute = settings.SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE
     const limit = { group: "registry", bucket: `key:${principal.keyId}`, perMinute }
     return { audience: "keyed", limit, credentials: true }
