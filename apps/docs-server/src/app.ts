@@ -11,6 +11,7 @@ import {
   readBody,
   requestHeader,
   routed,
+  sentPath,
   type ServedEnv,
 } from "@svc/http"
 import { type Context, Hono } from "hono"
@@ -87,14 +88,11 @@ const toApiError = (error: unknown): ApiError | undefined => {
   return errors.fail("invalid_request", { message: "The request body did not arrive." })
 }
 
-/** The path as it was sent, still encoded: the router's own has been decoded in part. */
-const sentPath = (url: string): string => {
-  const start = url.indexOf("/", url.indexOf("//") + 2)
-  return start === -1 ? "/" : url.slice(start).replace(/[?#].*$/s, "")
-}
+// One slash at the end more or less is the same page.
+const getPath: typeof sentPath = (request, options) => sentPath(request, options).replace(/(?<=.)\/$/, "")
 
 const findDocument = (site: Site, c: Context) => {
-  const path = decodePath(sentPath(c.req.url))
+  const path = decodePath(c.req.path)
   return path === undefined ? undefined : site.find(path)
 }
 
@@ -127,7 +125,7 @@ const readJsonBody = async (c: Context<AppEnv>): Promise<{ readonly text: string
 
 export const createApp = (parts: AppParts): Hono<AppEnv> => {
   const { site, endpoint, streams, log } = parts
-  const app = new Hono<AppEnv>({ strict: false })
+  const app = new Hono<AppEnv>({ getPath })
   const fixedPaths = new Set(["/health", ...parts.tarballs.map(({ path }) => path)])
 
   const addressOf = (c: Context<AppEnv>): string =>

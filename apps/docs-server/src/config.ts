@@ -1,4 +1,5 @@
 import { join, resolve } from "node:path"
+import { boundFields, readBounds } from "@svc/http"
 import { cidrs, flag, integer, list, loadConfig, oneOf, text, url } from "@svc/config"
 
 const appFolder = join(import.meta.dirname, "..")
@@ -8,6 +9,7 @@ const fields = {
   PORT: integer({ default: 4001, min: 0, max: 65_535 }),
   SVC_LOG_LEVEL: oneOf(["debug", "info", "warn", "error", "silent"], "info"),
   SVC_TRUSTED_PROXY_CIDRS: cidrs(),
+  ...boundFields,
   SVC_DOCS_URL: url({ default: undefined }),
   SVC_API_URL: url({ default: "http://localhost:4003" }),
   SVC_RELAY_URL: url({ default: "http://localhost:4002" }),
@@ -30,6 +32,7 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>) =>
     port: settings.PORT,
     logLevel: settings.SVC_LOG_LEVEL,
     trustedProxies: settings.SVC_TRUSTED_PROXY_CIDRS,
+    bounds: readBounds(settings),
     /** Undefined: this machine, at the port that is listened on. */
     docsUrl: settings.SVC_DOCS_URL,
     apiUrl: settings.SVC_API_URL,

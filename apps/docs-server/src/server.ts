@@ -35,6 +35,7 @@ export const startServer = async (config: Config, version: string, world: World,
     host: config.host,
     port: config.port,
     drainMs,
+    bounds: config.bounds,
     requests: { log, now, randomId, quiet: ["/health"] },
     onUnreadable: unreadableAnswer,
   })

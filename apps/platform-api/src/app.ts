@@ -1,5 +1,5 @@
 import { ApiError } from "@svc/errors"
-import { allowedMethods, BodyError } from "@svc/http"
+import { allowedMethods, BodyError, sentPath } from "@svc/http"
 import { createApi, openApiDocument } from "@svc/openapi"
 import type { AppEnv } from "./auth/guard.ts"
 import { DatabaseUnavailable, OutcomeUnknown } from "./db/errors.ts"
@@ -86,7 +86,7 @@ const describe = (api: Api, services: Pick<Services, "version" | "apiUrl">) => {
 
 /** The whole API. Nothing is read from the environment: `services` brings all that it works with. */
 export const createApp = (services: Services): Api => {
-  const api = createApi<AppEnv>()
+  const api = createApi<AppEnv>(sentPath)
   const { log } = services
 
   api.all(signUpPath, async (c, next) => {

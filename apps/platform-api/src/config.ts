@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url"
 import { cidrs, integer, loadConfig, oneOf, readBoth, secret, text, url } from "@svc/config"
+import { boundFields } from "@svc/http"
 import { readGivenKeys } from "./signing-keys.ts"
 
 const appFolder = fileURLToPath(new URL("..", import.meta.url))
@@ -19,6 +20,7 @@ export const readSettings = (env: Env) =>
       SVC_DATA_DIR: text({ default: `${appFolder}.data` }),
       SVC_LOG_LEVEL: oneOf(["debug", "info", "warn", "error", "silent"], "info"),
       SVC_TRUSTED_PROXY_CIDRS: cidrs(),
+      ...boundFields,
       SVC_API_URL: url({ default: undefined }),
       SVC_RELAY_URL: url({ default: "http://localhost:4002" }),
       SVC_SESSION_ISSUER: text({ default: "svc-platform" }),

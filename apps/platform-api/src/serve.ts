@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { createClientAddress, createLimiter, createLogger, serve } from "@svc/http"
+import { createClientAddress, createLimiter, createLogger, readBounds, serve } from "@svc/http"
 import manifest from "../package.json" with { type: "json" }
 import { sampleStacks } from "../stacks/index.ts"
 import { createApp, everyAnswer, unreadableAnswer } from "./app.ts"
@@ -111,6 +111,7 @@ export const startService = async (settings: ServiceSettings, outside: Outside) 
     drainMs,
     requests: { log, now, randomId, quiet: ["/health", "/health/live"] },
     headers: everyAnswer,
+    bounds: readBounds(settings),
     onUnreadable: unreadableAnswer,
   })
   database.listen(registryChannel, () => void registry.refresh().catch(() => {}))

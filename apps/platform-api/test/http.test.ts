@@ -29,6 +29,18 @@ test("an unknown path is 404, a known one with another method 405 with what it a
   }
 })
 
+test.each(["/api/./registry", "/api/r%65gistry", "/x/../api/registry", "//api/registry", "/api/registry/"])(
+  "a path is served only as it is written: %s is none",
+  async (path) => {
+    const answer = new Promise<number | undefined>((resolve, reject) => {
+      request(service.url, { path }, (response) => resolve(response.resume().statusCode))
+        .on("error", reject)
+        .end()
+    })
+    expect(await answer).toBe(404)
+  },
+)
+
 test("a page anywhere may ask, with a preflight that needs no key, and read answers and refusals", async () => {
   const preflight = await service.call("OPTIONS", "/api/agents/me", {
     headers: { origin: "https://app.example", "access-control-request-method": "GET" },

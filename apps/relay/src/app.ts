@@ -1,5 +1,5 @@
 import { ApiError } from "@svc/errors"
-import { allowedMethods, type Logger, requestHeader, routed } from "@svc/http"
+import { allowedMethods, type Logger, requestHeader, routed, sentPath } from "@svc/http"
 import { type Context, Hono } from "hono"
 import { describeRelay } from "./document.ts"
 import { errors } from "./errors.ts"
@@ -22,7 +22,7 @@ const isWebSocket = (method: string, upgrade: string | undefined): boolean =>
 /** The relay's HTTP side. `idle` resolves once no request on a route is under way, its client gone or not. */
 export const createApp = (parts: AppParts) => {
   const { log, transactions, draining } = parts
-  const app = new Hono<RelayEnv>()
+  const app = new Hono<RelayEnv>({ getPath: sentPath })
   const onBug = (error: unknown): void => {
     // Only its name and where it happened: what else an error carries, its message too, could be the transaction.
     const [name, stack = ""] = error instanceof Error ? [error.name, error.stack] : [typeof error]

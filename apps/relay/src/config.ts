@@ -1,4 +1,5 @@
 import { cidrs, flag, integer, list, loadConfig, oneOf, readBoth, secret, text, textOrFile, url } from "@svc/config"
+import { boundFields, readBounds } from "@svc/http"
 import { staticKeys } from "@svc/session-token"
 import { isLoopbackHost } from "./auth.ts"
 import { largestTransaction } from "./wire.ts"
@@ -16,6 +17,7 @@ const fields = {
   SVC_LOG_LEVEL: oneOf(["debug", "info", "warn", "error", "silent"], "info"),
   SVC_RELAY_URL: url({ default: undefined }),
   SVC_TRUSTED_PROXY_CIDRS: cidrs(),
+  ...boundFields,
   SVC_OTEL_ENABLED: flag(false),
   SVC_TRANSACTIONS_ENABLED: flag(false),
   SVC_TRANSACTION_RPC_URL: upstream,
@@ -89,6 +91,7 @@ export const readConfig = async (env: Env) => {
     publicUrl: settings.SVC_RELAY_URL,
     logLevel: settings.SVC_LOG_LEVEL,
     trustedProxies: settings.SVC_TRUSTED_PROXY_CIDRS,
+    bounds: readBounds(settings),
     telemetry: settings.SVC_OTEL_ENABLED,
     enabled: settings.SVC_TRANSACTIONS_ENABLED,
     upstreamUrl: settings.SVC_TRANSACTION_RPC_URL ?? settings.CHAIN_RPC_URL ?? settings.RPC_URL,

@@ -95,6 +95,7 @@ await runService(async () => {
     host: config.host,
     port: config.port,
     drainMs,
+    bounds: config.bounds,
     requests: { log, now, randomId: requestId, quiet: ["/health"] },
   })
   draining = server.draining

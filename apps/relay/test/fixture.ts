@@ -96,7 +96,7 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
         }
       : undefined,
   })
-  const requests = { log: { request: write }, now, randomId: () => crypto.randomUUID() }
+  const requests = { log: { request: write, warn: write }, now, randomId: () => crypto.randomUUID() }
   const server = await serve({ ...app, host: "127.0.0.1", port: 0, drainMs: 5000, requests })
   draining = server.draining
   const url = `http://127.0.0.1:${server.port}`

@@ -48,6 +48,17 @@ test("other methods are 405 with Allow, and preflights are answered for any orig
   }
 })
 
+test.each([
+  "/transactions/v1/./send",
+  "/transactions/v1/s%65nd",
+  "/transactions/x/../v1/send",
+  "//transactions/v1/send",
+])("a path is served only as it is written: %s is none", async (path) => {
+  relay = await startRelay(rpc.url)
+  const answer = await talk(relay.port, `POST ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
+  expect(answer).toMatch(/^HTTP\/1.1 404 [^]*"not_found"/)
+})
+
 test("a bug is a 500 that tells nothing, on send with what became of the transaction, and logged without its message", async () => {
   const secret = "do-not-log-this"
   const authorize = () => Promise.reject(new TypeError(secret))

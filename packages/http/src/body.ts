@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http"
+import type { Connections } from "./connections.ts"
 import { parseJson } from "./json.ts"
 import { requestHeader, type Served } from "./outgoing.ts"
 
@@ -43,20 +44,8 @@ export const readBody = async (c: Served, { limit, deadlineMs }: BodyOptions): P
   const { incoming } = c.env
   if (declared === "0" || (declared === undefined && requestHeader(c, "transfer-encoding") === undefined)) return empty
   if (incoming.complete) return buffered(incoming, limit)
-  const reading = collect(incoming, limit)
-  if (deadlineMs === undefined) return reading
-  let timer: NodeJS.Timeout | undefined
-  try {
-    return await Promise.race([
-      reading,
-      new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new BodyError({ kind: "timeout" })), deadlineMs)
-      }),
-    ])
-  } finally {
-    clearTimeout(timer)
-    reading.catch(() => {})
-  }
+  const { clients } = c.env.outgoing.shared
+  return collect(incoming, { limit, deadlineMs }, clients).finally(() => clients.release(incoming.socket))
 }
 
 // Most bodies are there when they are asked for: that needs neither listeners nor a timer. One read gives one piece.
@@ -73,25 +62,35 @@ const buffered = (incoming: IncomingMessage, limit: number): Uint8Array => {
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
 }
 
-const collect = (incoming: IncomingMessage, limit: number): Promise<Uint8Array> =>
+const collect = (
+  incoming: IncomingMessage,
+  { limit, deadlineMs }: { readonly limit: number; readonly deadlineMs: number | undefined },
+  { hold }: Pick<Connections, "hold">,
+): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
+    const refuse = (fault: BodyFault): void => {
+      incoming.removeAllListeners("data")
+      incoming.resume()
+      reject(new BodyError(fault))
+    }
+    const deadline = deadlineMs === undefined ? undefined : setTimeout(() => refuse({ kind: "timeout" }), deadlineMs)
     // "close" comes after a whole body too: no error is made then, they are dear.
     const aborted = () => {
+      clearTimeout(deadline)
       if (!incoming.readableEnded) reject(new BodyError({ kind: "aborted" }))
     }
     incoming.on("data", (chunk: Buffer) => {
       size += chunk.length
-      if (size > limit) {
-        incoming.removeAllListeners("data")
-        incoming.resume()
-        reject(new BodyError({ kind: "too-large", limit }))
-      } else chunks.push(chunk)
+      hold(incoming.socket, chunk.length)
+      if (size > limit) refuse({ kind: "too-large", limit })
+      else chunks.push(chunk)
     })
-    incoming.on("end", () =>
-      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
-    )
+    incoming.on("end", () => {
+      clearTimeout(deadline)
+      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks))
+    })
     incoming.on("error", aborted)
     incoming.on("close", aborted)
     if (incoming.destroyed) aborted()

@@ -1,10 +1,17 @@
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http"
 import type { Env, Handler } from "hono"
+import type { Connections } from "./connections.ts"
 
 /** What all answers of a server have in common, read when an answer begins. */
-type Shared = { readonly headers: Readonly<Record<string, string>>; readonly draining: boolean }
+type Shared = {
+  readonly headers: Readonly<Record<string, string>>
+  readonly draining: boolean
+  /** Bounds what is kept for slow clients. */
+  readonly clients: Pick<Connections, "hold" | "release" | "unsent">
+}
 
-const none: Shared = { headers: {}, draining: false }
+const nothing = (): void => {}
+const none: Shared = { headers: {}, draining: false, clients: { hold: nothing, release: nothing, unsent: nothing } }
 
 /**
  * Node's response, with what is known of the request before there is an answer. A header that is set on Node's own
@@ -36,6 +43,14 @@ export class Outgoing extends ServerResponse {
     this.onHead?.(status)
     return this
   }
+
+  // Node sorts out which of its three parameters are given.
+  override end(chunk?: unknown, encoding?: unknown, done?: unknown): this {
+    super.end(chunk, encoding as BufferEncoding, done as () => void)
+    // Nearly always the system has taken all of it by now.
+    if (!this.writableFinished) this.shared.clients.unsent(this)
+    return this
+  }
 }
 
 /** The two ends of an exchange, which `serve` puts into a handler's environment. */
@@ -47,6 +62,20 @@ export type ServedEnv = Env & { Bindings: Exchange }
 /** A context of such an app. */
 export type Served = { readonly env: Exchange }
 
+/**
+ * The path as it was sent, for Hono's `getPath`: `/a/../b` and `/%62` are not `/b`. Nothing between a proxy that judged
+ * the path and the router that serves it may read it in another way.
+ */
+export const sentPath = (request: { readonly url: string }, { env }: { env?: Partial<Exchange> } = {}): string => {
+  const target = env?.incoming?.url ?? request.url
+  // A proxy's form has the whole URL.
+  const start = target.startsWith("/") ? 0 : target.indexOf("/", target.indexOf("//") + 2)
+  if (start === -1) return "/"
+  const path = target.slice(start)
+  const end = path.search(/[?#]/)
+  return end === -1 ? path : path.slice(0, end)
+}
+
 /** A handler that says in the log which route it serves. */
 export const routed =
   <E extends ServedEnv>(route: string, handler: Handler<E>): Handler<E> =>
@@ -55,20 +84,8 @@ export const routed =
     return handler(c, next)
   }
 
-// Node keeps the first of these and drops the others: which of them a proxy has judged, nobody knows.
-const allAuthorization = (rawHeaders: readonly string[]): string | undefined => {
-  let found: string | undefined
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const [name = "", value = ""] = [rawHeaders[i], rawHeaders[i + 1]]
-    if (name.length === 13 && name.toLowerCase() === "authorization")
-      found = found === undefined ? value : `${found}, ${value}`
-  }
-  return found
-}
-
 /** A request's header, several lines of it joined by commas, from what Node has parsed already. @param name in lower case */
 export const requestHeader = (c: Served, name: string): string | undefined => {
-  if (name === "authorization") return allAuthorization(c.env.incoming.rawHeaders)
   const value = c.env.incoming.headers[name]
   return typeof value === "string" ? value : value?.join(", ")
 }

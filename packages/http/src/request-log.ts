@@ -2,7 +2,7 @@ import type { Logger } from "./logger.ts"
 import type { Exchange } from "./outgoing.ts"
 
 export type RequestLogOptions = {
-  readonly log: Pick<Logger, "request">
+  readonly log: Pick<Logger, "request" | "warn">
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
   readonly randomId: () => string

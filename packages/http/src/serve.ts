@@ -1,6 +1,9 @@
 import { createServer, type IncomingMessage, type Server } from "node:http"
 import type { Socket } from "node:net"
 import { getRequestListener } from "@hono/node-server"
+import { type Bounds, readBounds } from "./bounds.ts"
+import { createConnections } from "./connections.ts"
+import { createCutLog } from "./cut-log.ts"
 import { type Exchange, Outgoing } from "./outgoing.ts"
 import { createRequestLog, type RequestLogOptions } from "./request-log.ts"
 import { createUnparsedAnswer } from "./unparsed.ts"
@@ -14,6 +17,8 @@ export type ServeOptions = {
   readonly drainMs: number
   /** Ids and a log line for all requests; neither unless given. */
   readonly requests?: RequestLogOptions
+  /** What clients may cost; `readBounds` makes it of the settings, which see for the defaults. */
+  readonly bounds?: Bounds
   /** Headers of every answer, in lower case, unless the answer or its handler says otherwise. */
   readonly headers?: Readonly<Record<string, string>>
   /** Answers what no Request can be made of; a plain 400 with the reason unless given. */
@@ -30,6 +35,10 @@ export type RunningServer = {
 }
 
 const sweepMs = 50
+// For a request's head, for all of it, and how often both are looked at, in milliseconds.
+const headersTimeout = 20_000
+const requestTimeout = 60_000
+const connectionsCheckingInterval = 5000
 
 const listen = (server: Server, port: number, host: string): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -48,7 +57,6 @@ const notAHost = /[\s/?#@\\]/
 
 /** Serves a fetch handler over HTTP/1.1. Rejects when the port can't be had. */
 export const serve = async (options: ServeOptions): Promise<RunningServer> => {
-  const shared = { headers: options.headers ?? {}, draining: false }
   const onUnreadable = options.onUnreadable ?? unreadable
   const log = options.requests && createRequestLog(options.requests)
   // The adapter turns an unreadable request away before it returns, and tells its error handler nothing of it.
@@ -73,18 +81,35 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
       hostname: "localhost",
     },
   )
-  const exchanges = new WeakMap<Socket, Exchange>()
-  const answer = (incoming: IncomingMessage, outgoing: Outgoing): void => {
-    const exchange = { incoming, outgoing }
-    exchanges.set(incoming.socket, exchange)
-    outgoing.shared = shared
-    log?.begin(exchange)
-    newest = outgoing.requestId
-    void handle(incoming, outgoing)
-  }
-  const server = createServer({ ServerResponse: Outgoing, requireHostHeader: false }, answer)
+  const connections = createConnections(
+    options.bounds ?? readBounds(),
+    (exchange) => {
+      exchange.outgoing.shared = shared
+      log?.begin(exchange)
+      newest = exchange.outgoing.requestId
+      void handle(exchange.incoming, exchange.outgoing)
+    },
+    createCutLog(options.requests?.log),
+  )
+  const shared = { headers: options.headers ?? {}, draining: false, clients: connections }
+  const answer = (incoming: IncomingMessage, outgoing: Outgoing): void => connections.arrived({ incoming, outgoing })
+  const server = createServer(
+    {
+      ServerResponse: Outgoing,
+      requireHostHeader: false,
+      // A second Host or Authorization is seen, and makes no valid one: which of two a proxy has judged, nobody knows.
+      joinDuplicateHeaders: true,
+      headersTimeout,
+      requestTimeout,
+      connectionsCheckingInterval,
+      // Longer than the idle time of common load balancers, which would else send on a connection that is being closed.
+      keepAliveTimeout: 75_000,
+    },
+    answer,
+  )
+  server.on("connection", connections.opened)
   const unparsed = createUnparsedAnswer({
-    newest: (socket) => exchanges.get(socket),
+    newest: connections.newest,
     answerTo: (reason) => {
       const response = log?.unparsed((id) => onUnreadable(id, reason)) ?? onUnreadable("", reason)
       for (const [name, value] of Object.entries(shared.headers)) response.headers.set(name, value)
@@ -95,9 +120,6 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   server.on("clientError", (error, socket) => unparsed(error, socket as Socket))
   // An Expect that nobody knows may be passed over (RFC 9110 section 10.1.1); Node's own 417 would be no answer of the app.
   server.on("checkExpectation", answer)
-  // Longer than the idle time of common load balancers, which would else send on a connection that is being closed.
-  server.keepAliveTimeout = 75_000
-  server.headersTimeout = 20_000
   await listen(server, options.port, options.host)
   const bound = server.address()
   let closing: Promise<void> | undefined

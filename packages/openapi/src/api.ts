@@ -14,8 +14,13 @@ export type DocumentInfo = {
 
 export type DocumentedRoute = RouteConfig
 
-/** A Hono app that also collects the descriptions of its routes. */
-export const createApi = <E extends Env>(): OpenAPIHono<E> => new OpenAPIHono<E>()
+/**
+ * A Hono app that also collects the descriptions of its routes.
+ * @param getPath tells the path that a request is routed by; Hono's own reading unless given
+ */
+export const createApi = <E extends Env>(
+  getPath?: (request: Request, options?: { env?: object }) => string,
+): OpenAPIHono<E> => new OpenAPIHono<E>({ ...(getPath && { getPath }) })
 
 /**
  * Serves a route and describes it in the document. The handler checks what it is given itself (`readJson`,

@@ -1,0 +1,132 @@
+import { execFileSync } from "node:child_process"
+import { once } from "node:events"
+import { mkdtemp, rm } from "node:fs/promises"
+import { createServer } from "node:http"
+import { type AddressInfo, connect, type Socket } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { freePort, startPostgres, startProcess } from "@svc/testing"
+import { afterEach, expect, test, vi } from "vitest"
+
+const attackMs = process.env["SVC_FUZZ"] === "full" ? 60_000 : 2500
+vi.setConfig({ testTimeout: attackMs + 60_000 })
+
+const cleanUps: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp()
+})
+
+/** A service as a process of its own, with the heap that Node takes in a container of 512 MiB. */
+const start = async (app: string, env: Readonly<Record<string, string>> = {}) => {
+  const data = await mkdtemp(join(tmpdir(), "svc-hostile-"))
+  cleanUps.push(() => rm(data, { recursive: true, force: true }))
+  const port = await freePort()
+  const child = startProcess(process.execPath, ["--max-old-space-size=256", "src/main.ts"], {
+    cwd: join(import.meta.dirname, "../apps", app),
+    env: { PORT: String(port), SVC_DATA_DIR: data, ...env },
+  })
+  let exit: unknown
+  void child.exited.then((code) => (exit = code))
+  cleanUps.push(async () => {
+    child.kill("SIGKILL")
+    await child.exited
+  })
+  await child.waitFor(/"listening"/)
+  const megabytes = () => Number(execFileSync("ps", ["-o", "rss=", "-p", String(child.pid)]).toString()) / 1024
+  return { port, megabytes, exit: () => exit }
+}
+
+type Service = Awaited<ReturnType<typeof start>>
+
+/** Clients that send all of it at once and never read: a socket that nobody listens to takes 64 KiB and no more. */
+const attack = (port: number, connections: number, bytes: string): void => {
+  const sockets = Array.from({ length: connections }, (): Socket => {
+    const socket = connect(port, "127.0.0.1").on("error", () => {})
+    socket.write(bytes)
+    return socket
+  })
+  cleanUps.push(() => sockets.forEach((socket) => socket.destroy()))
+}
+
+const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`
+
+/** Asks again and again while the attack goes on; the slowest of a hundred answers, and the most memory seen. */
+const others = async (service: Service, path: string) => {
+  const { megabytes, exit } = service
+  const times: number[] = []
+  let most = 0
+  const end = performance.now() + attackMs
+  while (performance.now() < end && exit() === undefined) {
+    const began = performance.now()
+    await ask(service, path)
+    times.push(performance.now() - began)
+    most = Math.max(most, megabytes())
+  }
+  times.sort((a, b) => a - b)
+  return { exit: exit(), megabytes: most, p99: times[Math.floor(times.length * 0.99)] ?? Infinity }
+}
+
+const ask = async ({ port }: Service, path: string): Promise<void> => {
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(10_000) })
+  await answer.arrayBuffer()
+  expect(answer.status).toBe(200)
+}
+
+const attacked = async (service: Service, begin: () => void) => {
+  await ask(service, "/health")
+  begin()
+  return others(service, "/health")
+}
+
+const served = {
+  exit: undefined,
+  megabytes: expect.toSatisfy((most: number) => most < 400),
+  // Far above what it takes, since the machine may be busy: without bounds nobody is answered at all.
+  p99: expect.toSatisfy((ms: number) => ms < 5000),
+}
+
+test("100 clients that pipeline 1,000 requests for the longest page and never read do not bring docs-server down", async () => {
+  const docs = await start("docs-server")
+  expect(await attacked(docs, () => attack(docs.port, 100, get("/llms-full.txt").repeat(1000)))).toEqual(served)
+})
+
+test("150 clients that pipeline 1,000 requests for the document and never read do not bring platform-api down", async () => {
+  const postgres = await startPostgres()
+  cleanUps.push(postgres.stop)
+  const platform = await start("platform-api", { DATABASE_URL: postgres.url })
+  expect(await attacked(platform, () => attack(platform.port, 150, get("/openapi.json").repeat(1000)))).toEqual(served)
+})
+
+test("150 clients that pipeline 1,000 requests for the document and never read do not bring the relay down", async () => {
+  const relay = await start("relay")
+  expect(await attacked(relay, () => attack(relay.port, 150, get("/openapi.json").repeat(1000)))).toEqual(served)
+})
+
+test("9 clients that pipeline 60 simulations with answers of 1.9 MB and never read do not bring the relay down", async () => {
+  const logs = JSON.stringify(Array.from({ length: 1900 }, () => "x".repeat(1000)))
+  const value = `{"err":null,"logs":${logs},"unitsConsumed":1,"accounts":null,"returnData":null}`
+  const provider = createServer((request, response) => {
+    let body = ""
+    request.setEncoding("utf8").on("data", (text: string) => (body += text))
+    request.on("end", () => {
+      const [, id] = /"id":(\d+)/.exec(body) ?? []
+      response.end(`{"jsonrpc":"2.0","id":${id},"result":{"context":{"slot":1},"value":${value}}}`)
+    })
+  }).listen(0, "127.0.0.1")
+  await once(provider, "listening")
+  cleanUps.push(() => provider.closeAllConnections())
+  cleanUps.push(() => provider.close())
+  const url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const relay = await start("relay", { SVC_TRANSACTIONS_ENABLED: "true", SVC_TRANSACTION_RPC_URL: url })
+  // One signature, then whatever.
+  const body = JSON.stringify({ transaction: Buffer.alloc(200, 1).toString("base64") })
+  const head = `POST /transactions/v1/simulate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`
+  const simulate = `${head}Content-Length: ${body.length}\r\n\r\n${body}`
+  const first = await fetch(`http://localhost:${relay.port}/transactions/v1/simulate`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body,
+  })
+  expect([first.status, (await first.text()).length > 1_900_000]).toEqual([200, true])
+  expect(await attacked(relay, () => attack(relay.port, 9, simulate.repeat(60)))).toEqual(served)
+})
