@@ -5,6 +5,7 @@ import { describeRelay } from "./document.ts"
 import { errors } from "./errors.ts"
 import { createHandler, type HandlerParts, type RelayEnv } from "./handle.ts"
 import { answerHeaders, errorAnswer, errorBody, jsonAnswer, unreadableAnswer } from "./render.ts"
+import { upstreamName } from "./metrics.ts"
 import { routes } from "./routes/table.ts"
 
 export type AppParts = {
@@ -40,14 +41,18 @@ export const createApp = (parts: AppParts) => {
     if (isWebSocket(c.req.method, requestHeader(c, "upgrade"))) throw errors.fail("not_implemented")
   }
 
-  const health = JSON.stringify({
-    status: "ok",
-    version: parts.version,
-    transactions: { enabled: transactions !== undefined },
-  })
   const getHealth = (c: Context<RelayEnv>): Response => {
     turnAway(c)
-    return jsonAnswer(c, health)
+    const { reads } = transactions ?? {}
+    const health = {
+      status: "ok",
+      version: parts.version,
+      transactions: {
+        enabled: transactions !== undefined,
+        ...(reads !== undefined && reads.count > 1 && { answering: upstreamName(reads.answering()) }),
+      },
+    }
+    return jsonAnswer(c, JSON.stringify(health))
   }
   app.get("/health", routed("/health", getHealth))
   let document: string | undefined

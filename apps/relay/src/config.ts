@@ -1,4 +1,17 @@
-import { cidrs, flag, integer, list, loadConfig, oneOf, readBoth, secret, text, textOrFile, url } from "@svc/config"
+import {
+  cidrs,
+  flag,
+  integer,
+  list,
+  loadConfig,
+  oneOf,
+  readBoth,
+  secret,
+  text,
+  textOrFile,
+  url,
+  urls,
+} from "@svc/config"
 import { boundFields, readBounds } from "@svc/http"
 import { staticKeys } from "@svc/session-token"
 import { isLoopbackHost } from "./auth.ts"
@@ -23,6 +36,8 @@ const fields = {
   SVC_TRANSACTION_RPC_URL: upstream,
   CHAIN_RPC_URL: upstream,
   RPC_URL: upstream,
+  SVC_TRANSACTION_READ_FALLBACK_URLS: urls({ exact: true, credentials: true }),
+  SVC_TRANSACTION_SEND_URL: upstream,
   SVC_TRANSACTION_VERIFY: oneOf(["none", "structure", "signatures"], "none"),
   SVC_TRANSACTION_MAX_BODY_BYTES: integer({ default: 4096, min: 0, max: 1_048_576 }),
   SVC_TRANSACTION_MAX_BYTES: integer({ default: 1232, min: 0, max: largestTransaction }),
@@ -95,6 +110,8 @@ export const readConfig = async (env: Env) => {
     telemetry: settings.SVC_OTEL_ENABLED,
     enabled: settings.SVC_TRANSACTIONS_ENABLED,
     upstreamUrl: settings.SVC_TRANSACTION_RPC_URL ?? settings.CHAIN_RPC_URL ?? settings.RPC_URL,
+    readFallbackUrls: settings.SVC_TRANSACTION_READ_FALLBACK_URLS,
+    sendUrl: settings.SVC_TRANSACTION_SEND_URL,
     verify: settings.SVC_TRANSACTION_VERIFY,
     maxBodyBytes: settings.SVC_TRANSACTION_MAX_BODY_BYTES,
     maxBytes: settings.SVC_TRANSACTION_MAX_BYTES,

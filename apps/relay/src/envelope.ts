@@ -36,5 +36,11 @@ export const errorEnvelope = z.object({
 export const healthResponse = z.object({
   status: z.literal("ok"),
   version: z.string(),
-  transactions: z.object({ enabled: z.boolean() }),
+  transactions: z.object({
+    enabled: z.boolean(),
+    answering: z
+      .string()
+      .optional()
+      .meta({ description: "Where there are fallbacks for reads: who gave the last answer.", example: "fallback-1" }),
+  }),
 })

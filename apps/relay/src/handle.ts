@@ -8,7 +8,8 @@ import { badRequest, errors, submissionUnknown } from "./errors.ts"
 import type { Call, Metering, Outcome } from "./metering.ts"
 import type { ReadRoute, RequestClass, Route, SendRoute } from "./routes/route.ts"
 import { judgeSend } from "./send.ts"
-import type { Upstream, UpstreamAnswer } from "./upstream.ts"
+import type { Reads } from "./reads.ts"
+import type { Upstream } from "./upstream.ts"
 import { inspectFailure, type Redact } from "./upstream-errors.ts"
 import type { Verify } from "./wire.ts"
 
@@ -25,7 +26,9 @@ export type HandlerParts = {
   readonly auth: HttpAuthPlugin
   readonly admission: Admission
   readonly clientAddress: ClientAddress
-  readonly upstream: Upstream
+  readonly reads: Reads
+  /** Where sends go, and nowhere else. */
+  readonly sender: Upstream
   readonly redact: Redact
   readonly metering: Metering
   /** Told about what should not have happened. */
@@ -58,7 +61,7 @@ const bodyRefusal = (fault: BodyFault): ApiError => {
  * that a slow client holds none.
  */
 export const createHandler = (parts: HandlerParts) => {
-  const { settings, auth, admission, clientAddress, upstream, redact, metering } = parts
+  const { settings, auth, admission, clientAddress, reads, sender, redact, metering } = parts
 
   const authorize = async (c: Context<RelayEnv>, route: Route): Promise<Principal> => {
     const address = clientAddress(c.env.incoming.socket.remoteAddress, requestHeader(c, "x-forwarded-for"))
@@ -73,33 +76,27 @@ export const createHandler = (parts: HandlerParts) => {
     return principal
   }
 
-  const callUpstream = async (route: Route, call: Call, params: readonly unknown[]): Promise<UpstreamAnswer> => {
+  /** Calls the provider in one of the places. */
+  const inPlace = async <T>(route: Route, call: Call, ask: (timeoutMs: number) => Promise<T>): Promise<T> => {
     const leave = admission.enter(route.class, call.principal?.claims ?? {})
     try {
       call.attempted = true
-      const { method, maxAnswerBytes } = route
-      return await upstream.call({ method, params, timeoutMs: settings.timeoutMs[route.class], maxAnswerBytes })
+      return await ask(settings.timeoutMs[route.class])
     } finally {
       leave()
     }
   }
 
   const read = async (route: ReadRoute, call: Call, params: readonly unknown[]): Promise<unknown> => {
-    let answer = await callUpstream(route, call, params)
-    let value: unknown
-    try {
-      if (answer.kind === "result") value = route.read(answer.result)
-    } catch {
-      answer = { kind: "malformed" }
-    }
-    metering.upstream(answer.kind)
-    if (answer.kind !== "result") throw inspectFailure(answer, redact)
-    return value
+    const answer = await inPlace(route, call, (timeoutMs) => reads.ask(route, params, timeoutMs, metering.upstream))
+    if (answer.kind !== "value") throw inspectFailure(answer, redact)
+    return answer.value
   }
 
   const send = async (route: SendRoute, call: Call, params: readonly unknown[], signature: string) => {
     call.signature = signature
-    const answer = await callUpstream(route, call, params)
+    const { method, maxAnswerBytes } = route
+    const answer = await inPlace(route, call, (timeoutMs) => sender.call({ method, params, timeoutMs, maxAnswerBytes }))
     const outcome = judgeSend(answer, signature, redact)
     const wrong = answer.kind === "result" && outcome.state !== "accepted"
     metering.upstream(wrong ? "malformed" : answer.kind)

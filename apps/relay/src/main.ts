@@ -9,10 +9,9 @@ import { createApp } from "./app.ts"
 import { createLoopbackAuthPlugin, createSignedSessionAuthPlugin, type HttpAuthPlugin } from "./auth.ts"
 import { type Config, readConfig } from "./config.ts"
 import { createMetering } from "./metering.ts"
-import { createMetrics } from "./metrics.ts"
+import { createMetrics, observeReads } from "./metrics.ts"
 import { startTelemetry } from "./telemetry.ts"
-import { createUpstream } from "./upstream.ts"
-import { createRedact } from "./upstream-errors.ts"
+import { openUpstreams } from "./upstreams.ts"
 import { createUsage } from "./usage.ts"
 import { createDelivery, createPostUsage } from "./usage-delivery.ts"
 
@@ -54,22 +53,27 @@ const openTransactions = (config: Config, log: Logger) => {
       ),
       onLoss: (loss) => log.warn(loss, "usage records were lost"),
     })
+  const { upstreamUrl: first, readFallbackUrls: fallbacks, sendUrl: send } = config
+  const { reads, sender, redact, close } = openUpstreams({ first, fallbacks, send }, now)
+  const meter = metrics.getMeter("svc.relay", version)
+  observeReads(meter, reads.count, reads.answering)
   return {
     settings: config,
     auth: chooseAuth(config, log),
     admission: createAdmission(config, createLimiter({ now }), createLimiter({ now })),
     clientAddress: createClientAddress(config.trustedProxies, log),
-    upstream: createUpstream(config.upstreamUrl),
-    redact: createRedact(config.upstreamUrl),
+    reads,
+    sender,
+    redact,
     metering: createMetering({
-      metrics: createMetrics(metrics.getMeter("svc.relay", version)),
+      metrics: createMetrics(meter),
       usage,
       now,
       wallClock,
       eventId: randomUUID,
     }),
     usage,
-    close: () => usageAgent.destroy(),
+    close: () => Promise.all([close(), usageAgent.destroy()]),
   }
 }
 
@@ -106,7 +110,7 @@ await runService(async () => {
     // A send whose client has left has no connection any more, and still runs to its end.
     await app.idle()
     await transactions?.usage?.flush()
-    await Promise.all([transactions?.upstream.close(), transactions?.close(), telemetry?.stop()])
+    await Promise.all([transactions?.close(), telemetry?.stop()])
   }
   return { log, close }
 })

@@ -10,6 +10,21 @@ export type Metrics = {
   readonly denied: (reason: DenialReason) => void
 }
 
+/** What an upstream is called outside: never by its URL. */
+export const upstreamName = (index: number): string => (index === 0 ? "first" : `fallback-${index}`)
+
+/** Shows which of `count` upstreams gave the last answer to a read: 1 for that one, 0 for the others. */
+export const observeReads = (meter: Meter, count: number, answering: () => number): void => {
+  const gauge = meter.createObservableGauge("svc.relay.upstream.answering", {
+    description: "1 for the upstream that gave the last answer to a read, 0 for the others.",
+  })
+  gauge.addCallback((result) => {
+    for (let index = 0; index < count; index++) {
+      result.observe(index === answering() ? 1 : 0, { upstream: upstreamName(index) })
+    }
+  })
+}
+
 /** The instruments. Their attributes come from short fixed lists: never an identity, never a signature. */
 export const createMetrics = (meter: Meter): Metrics => {
   const requests = meter.createCounter("svc.transaction.requests.total", { description: "Requests on the routes." })

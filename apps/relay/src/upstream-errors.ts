@@ -15,11 +15,15 @@ const refusals = new Set([401, 403, 404, 405, 413, 415])
 const maxMessageLength = 256
 const retryable = new Set([-32004, -32005, -32014, -32016, -32603])
 
-export const createRedact = (url: string): Redact => {
+const partsOf = (url: string): string[] => {
   const { host, hostname, username, password, pathname, searchParams } = new URL(url)
-  const parts = [host, hostname, username, password]
   const long = [...pathname.split("/"), ...searchParams.values()].filter((part) => part.length >= 8)
-  const secrets = [...parts, ...long]
+  return [host, hostname, username, password, ...long]
+}
+
+export const createRedact = (...urls: readonly string[]): Redact => {
+  const secrets = urls
+    .flatMap(partsOf)
     .flatMap((secret) => [secret, safeDecode(secret)])
     .filter((secret) => secret !== "")
     .sort((a, b) => b.length - a.length)

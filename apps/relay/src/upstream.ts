@@ -17,7 +17,14 @@ type UpstreamCall = {
  */
 export type UpstreamAnswer =
   | { readonly kind: "result"; readonly result: unknown }
-  | { readonly kind: "rpc-error"; readonly code: number; readonly message: string; readonly data: unknown }
+  | {
+      readonly kind: "rpc-error"
+      readonly code: number
+      readonly message: string
+      readonly data: unknown
+      /** The HTTP status that it came with. */
+      readonly status: number
+    }
   | { readonly kind: "http-error"; readonly status: number }
   | { readonly kind: "malformed" }
   | { readonly kind: "transport-error"; readonly started: boolean }
@@ -30,13 +37,13 @@ export type Upstream = {
 
 /** Reads a whole answer: a JSON-RPC error with our id counts whatever the HTTP status says, else the status counts. */
 const readAnswer = (id: number, status: number, body: Uint8Array): UpstreamAnswer => {
-  const answer = readRpc(id, body)
+  const answer = readRpc(id, status, body)
   const ok = status >= 200 && status < 300
   if (answer?.kind === "rpc-error" || (ok && answer !== undefined)) return answer
   return ok ? { kind: "malformed" } : { kind: "http-error", status }
 }
 
-const readRpc = (id: number, body: Uint8Array): UpstreamAnswer | undefined => {
+const readRpc = (id: number, status: number, body: Uint8Array): UpstreamAnswer | undefined => {
   let answer: unknown
   try {
     answer = parseExact(body)
@@ -49,14 +56,14 @@ const readRpc = (id: number, body: Uint8Array): UpstreamAnswer | undefined => {
   if (result !== undefined || !isRecord(error)) return undefined
   const { code, message, data } = error
   if (!Number.isSafeInteger(code) || typeof code !== "number" || typeof message !== "string") return undefined
-  return { kind: "rpc-error", code, message, data }
+  return { kind: "rpc-error", code, message, data, status }
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 /**
- * Makes the one way to the provider: an agent of our own, that follows no redirect, retries nothing and takes no proxy
+ * Makes the one way to one provider: an agent of our own, that follows no redirect, retries nothing and takes no proxy
  * from the environment.
  */
 export const createUpstream = (url: string): Upstream => {

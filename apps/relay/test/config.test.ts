@@ -62,6 +62,22 @@ test("the upstream is the first non-empty of the three variables, and never the 
   expect(await names(only)).toEqual(["SVC_TRANSACTION_RPC_URL"])
 })
 
+test("fallbacks are a list of URLs, a repeated one counts once, and a wrong one is named without its text", async () => {
+  const { readFallbackUrls, sendUrl } = await readConfig({
+    ...enabled,
+    SVC_TRANSACTION_READ_FALLBACK_URLS: "https://a.example/?k=1, https://u:p@b.example/rpc/,https://a.example/?k=1",
+    SVC_TRANSACTION_SEND_URL: "https://send.example/v1",
+  })
+  expect(readFallbackUrls).toEqual(["https://a.example/?k=1", "https://u:p@b.example/rpc/"])
+  expect(sendUrl).toBe("https://send.example/v1")
+  const [problem = "", ...others] = await problems({
+    ...enabled,
+    SVC_TRANSACTION_READ_FALLBACK_URLS: "https://a.example, ftp://hunter2@b.example",
+  })
+  expect(others).toEqual([])
+  expect(problem).toMatch(/^SVC_TRANSACTION_READ_FALLBACK_URLS: (?!.*hunter2)/)
+})
+
 test("all problems are listed at once, and no secret is shown", async () => {
   const found = await problems({
     PORT: "x",

@@ -19,8 +19,7 @@ import { describeRelay } from "../src/document.ts"
 import { createMetering } from "../src/metering.ts"
 import { createMetrics, type Metrics } from "../src/metrics.ts"
 import { routes } from "../src/routes/table.ts"
-import { createUpstream } from "../src/upstream.ts"
-import { createRedact } from "../src/upstream-errors.ts"
+import { openUpstreams } from "../src/upstreams.ts"
 import type { Usage } from "../src/usage.ts"
 
 const version = "1.0.0"
@@ -71,7 +70,8 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
     SVC_TRANSACTION_RPC_URL: upstreamUrl,
     ...options.env,
   })
-  const upstream = createUpstream(upstreamUrl)
+  const { readFallbackUrls: fallbacks, sendUrl: send } = config
+  const upstreams = openUpstreams({ first: upstreamUrl, fallbacks, send }, now)
   let draining = () => false
   const app = createApp({
     log: { error: write },
@@ -84,8 +84,7 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
           auth: options.auth ?? createLoopbackAuthPlugin(),
           admission: createAdmission(config, createLimiter({ now }), createLimiter({ now })),
           clientAddress: createClientAddress(options.trusted ?? []),
-          upstream,
-          redact: createRedact(upstreamUrl),
+          ...upstreams,
           metering: createMetering({
             metrics: options.metrics ?? createMetrics(metrics.getMeter("none")),
             usage: options.usage,
@@ -135,7 +134,7 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
     close: async (): Promise<void> => {
       await server.close()
       await app.idle()
-      await upstream.close()
+      await upstreams.close()
     },
   }
 }

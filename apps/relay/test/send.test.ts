@@ -13,6 +13,7 @@ const judge = (answer: UpstreamAnswer) => {
 }
 const rpc = (code: number, data?: unknown, message = "m"): UpstreamAnswer => ({
   kind: "rpc-error",
+  status: 200,
   code,
   message,
   data,
@@ -82,6 +83,7 @@ test("every unknown outcome carries the signature, and nothing but a proof is a 
     fc.record({ kind: fc.constant("result" as const), result: fc.anything() }),
     fc.record({
       kind: fc.constant("rpc-error" as const),
+      status: fc.constant(200),
       code: fc.integer({ min: -33000, max: 600 }),
       message: fc.string(),
       data: fc.jsonValue(),

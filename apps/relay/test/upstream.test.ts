@@ -49,11 +49,11 @@ const answers: Record<string, [Script, UpstreamAnswer]> = {
   ],
   "an error": [
     (r) => rpcError(r, { code: -32005, data: { a: 1 } }),
-    { kind: "rpc-error", code: -32005, message: "refused", data: { a: 1 } },
+    { kind: "rpc-error", code: -32005, message: "refused", data: { a: 1 }, status: 200 },
   ],
   "an error under status 500": [
     (r) => rpcError(r, { code: -32002 }, 500),
-    { kind: "rpc-error", code: -32002, message: "refused", data: undefined },
+    { kind: "rpc-error", code: -32002, message: "refused", data: undefined, status: 500 },
   ],
   "a result under status 500": [
     ({ id }) => raw(`{"jsonrpc":"2.0","id":${id},"result":1}`, 500),

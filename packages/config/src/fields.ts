@@ -71,6 +71,26 @@ export const url = <D = never>(
   )
 }
 
+/** Comma-separated URLs, each as `url` takes it; a repeated one counts once. */
+export const urls = (
+  options: { readonly exact?: boolean; readonly credentials?: boolean } = {},
+): Field<readonly string[]> => {
+  const { schema } = url(options)
+  return field(
+    z.string().transform((value, context) => {
+      const read = words(value).map((word) => schema.safeParse(word))
+      const wrong = read.find(({ success }) => !success)
+      // Without the text: it may hold a password.
+      if (wrong?.error !== undefined) {
+        context.addIssue({ code: "custom", message: `each one ${wrong.error.issues[0]?.message ?? "must be a URL"}` })
+        return z.NEVER
+      }
+      return [...new Set(read.flatMap(({ data }) => (data === undefined ? [] : [data])))]
+    }),
+    { default: [] },
+  )
+}
+
 // URL itself reads "http:host" as "http://host"; kept as written it would be a broken link.
 const isUrlOf = (protocol: string, value: string): boolean =>
   URL.parse(value)?.protocol === protocol && value.slice(0, protocol.length + 2).toLowerCase() === `${protocol}//`

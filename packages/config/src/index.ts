@@ -1,5 +1,5 @@
 export { ConfigError, loadConfig } from "./load-config.ts"
-export { cidrs, flag, integer, list, oneOf, secret, text, url } from "./fields.ts"
+export { cidrs, flag, integer, list, oneOf, secret, text, url, urls } from "./fields.ts"
 export type { Cidr } from "./cidr.ts"
 export { readBoth, textOrFile } from "./readings.ts"
 export { Secret } from "./secret.ts"

@@ -1,0 +1,92 @@
+import type { ReadRoute } from "./routes/route.ts"
+import type { Upstream, UpstreamAnswer } from "./upstream.ts"
+import type { UpstreamFailure } from "./upstream-errors.ts"
+
+/** What came of a read: the route's answer, or why there is none. */
+type ReadAnswer = { readonly kind: "value"; readonly value: unknown } | UpstreamFailure
+
+export type Reads = {
+  /**
+   * Asks the upstreams in turn until one answers, all within `timeoutMs`; gives the last one's failure when none does.
+   * @param onAnswer told what came of each call
+   */
+  readonly ask: (
+    route: ReadRoute,
+    params: readonly unknown[],
+    timeoutMs: number,
+    onAnswer: (kind: UpstreamAnswer["kind"]) => void,
+  ) => Promise<ReadAnswer>
+  /** Which upstream gave the last answer: 0 for the first, 1 for the first fallback, and so on. */
+  readonly answering: () => number
+  readonly count: number
+}
+
+const lastForMs = 10_000
+const failing = new Set([401, 403, 404, 408, 429])
+
+// A JSON-RPC error is an answer, unless the status it came with says that this upstream serves nobody, or not us.
+const isWorthAnother = (answer: ReadAnswer): boolean => {
+  if (answer.kind === "value") return false
+  if (answer.kind !== "rpc-error" && answer.kind !== "http-error") return true
+  return failing.has(answer.status) || answer.status >= 500
+}
+
+/**
+ * Makes the reads over a first upstream and its fallbacks. One that failed is asked last for 10 s, of several the one whose
+ * failure is oldest first; its next answer clears that.
+ * @param now a monotonic clock, in milliseconds
+ */
+export const createReads = (upstreams: readonly Upstream[], now: () => number): Reads => {
+  const failedAt = upstreams.map(() => -Infinity)
+  let answering = 0
+
+  const inOrder = (): number[] => {
+    const time = now()
+    const placeOf = (index: number): number => {
+      const at = failedAt[index] ?? -Infinity
+      return time - at < lastForMs ? at : -Infinity
+    }
+    // The sort is stable: those without a recent failure stay as configured, ahead of the others.
+    return upstreams.map((_, index) => index).sort((a, b) => compare(placeOf(a), placeOf(b)))
+  }
+
+  const askOne = async (upstream: Upstream, route: ReadRoute, params: readonly unknown[], timeoutMs: number) => {
+    const { method, maxAnswerBytes } = route
+    const answer = await upstream.call({ method, params, timeoutMs, maxAnswerBytes })
+    if (answer.kind !== "result") return answer
+    try {
+      return { kind: "value", value: route.read(answer.result) } as const
+    } catch {
+      return { kind: "malformed" } as const
+    }
+  }
+
+  return {
+    count: upstreams.length,
+    answering: () => answering,
+    ask: async (route, params, timeoutMs, onAnswer) => {
+      const deadline = now() + timeoutMs
+      const order = inOrder()
+      let answer: ReadAnswer = { kind: "malformed" }
+      for (const [asked, index] of order.entries()) {
+        const upstream = upstreams[index]
+        if (upstream === undefined) continue
+        // The first one's share is counted from the whole: the clock has not moved yet.
+        const share = asked === 0 ? timeoutMs / order.length : (deadline - now()) / (order.length - asked)
+        answer = await askOne(upstream, route, params, Math.max(1, share))
+        onAnswer(answer.kind === "value" ? "result" : answer.kind)
+        if (!isWorthAnother(answer)) {
+          if (answer.kind === "value" || answer.kind === "rpc-error") {
+            failedAt[index] = -Infinity
+            answering = index
+          }
+          break
+        }
+        failedAt[index] = now()
+      }
+      return answer
+    },
+  }
+}
+
+const compare = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1)

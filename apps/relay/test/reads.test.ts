@@ -1,0 +1,170 @@
+import fc from "fast-check"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { createReads } from "../src/reads.ts"
+import { blockHeight } from "../src/routes/block-height.ts"
+import type { UpstreamAnswer } from "../src/upstream.ts"
+import { type FakeRpc, http, raw, result, rpcError, type Script, startFakeRpc } from "./fake-rpc.ts"
+import { type Relay, startRelay } from "./fixture.ts"
+import { anySigner, firstSignatureOf, memo, signedTransaction } from "./transactions.ts"
+import { base58 } from "../src/base58.ts"
+
+let rpcs: FakeRpc[]
+let relay: Relay | undefined
+let clock: number
+beforeEach(async () => {
+  clock = 0
+  rpcs = await Promise.all([startFakeRpc(), startFakeRpc(), startFakeRpc()])
+  for (const [index, rpc] of rpcs.entries()) rpc.script((r) => result(r, String(index)))
+})
+afterEach(async () => {
+  for (const rpc of rpcs) rpc.cut()
+  await relay?.close()
+  await Promise.all(rpcs.map((rpc) => rpc.close()))
+})
+
+const rpc = (index: number): FakeRpc => rpcs[index] ?? expect.fail("no such provider")
+const start = async (env: Record<string, string> = {}, fallbacks = rpcs.slice(1)): Promise<Relay> => {
+  const SVC_TRANSACTION_READ_FALLBACK_URLS = fallbacks
+    .map(({ url }) => `${url}/fallback-key-${url.slice(-4)}`)
+    .join(", ")
+  relay = await startRelay(rpc(0).url, { now: () => clock, env: { SVC_TRANSACTION_READ_FALLBACK_URLS, ...env } })
+  return relay
+}
+const height = async (of: Relay): Promise<string> => {
+  const { status, body } = await of.post("block-height", {})
+  return status === 200 ? body.blockHeight : `${status} ${String(body.code)}`
+}
+const asked = (): number[] => rpcs.map(({ requests }) => requests.length)
+
+const failures: Record<string, Script> = {
+  "a reset": () => ({ after: "reset" }),
+  "no HTTP": () => ({ write: "SSH-2.0-x\r\n", after: "end" }),
+  "no JSON-RPC": () => raw("<html>"),
+  "an answer that is no block height": (r) => result(r, '"7"'),
+  ...Object.fromEntries(
+    [401, 403, 404, 408, 429, 500, 502, 503, 599].flatMap((status): [string, Script][] => [
+      [`${status}`, () => raw("", status)],
+      [`${status} with a JSON-RPC error of ours`, (r) => rpcError(r, { code: -32005 }, status)],
+    ]),
+  ),
+}
+
+test.each(Object.entries(failures))("after %s of the first provider the next one answers", async (_, script) => {
+  rpc(0).script(script)
+  expect(await height(await start())).toBe("1")
+  expect(asked()).toEqual([1, 1, 0])
+})
+
+test("a refused connection and a silent provider are passed over too, the silent one after its share of the time", async () => {
+  await rpc(0).close()
+  const open = await start({ SVC_TRANSACTION_STATUS_TIMEOUT_MS: "600" })
+  rpc(1).script(() => ({ after: "stall" }))
+  expect(await height(open)).toBe("2")
+  expect(asked()).toEqual([0, 1, 1])
+})
+
+test("an answer is an answer: a JSON-RPC error, and a status that says that the request is wrong, are asked nowhere else", async () => {
+  const open = await start()
+  for (const script of [
+    (r) => rpcError(r, { code: -32016 }),
+    (r) => rpcError(r, { code: -32602 }, 400),
+    ...[400, 405, 413, 415, 301, 307].map((status): Script => () => ({ write: http(status, ""), after: "keep" })),
+  ] satisfies Script[]) {
+    rpc(0).script(script)
+    expect(await height(open)).toMatch(/^502 upstream_/)
+  }
+  expect(asked()).toEqual([8, 0, 0])
+})
+
+test("when none answers, the last one's failure is told, without a word of where they are", async () => {
+  const open = await start()
+  for (const { script } of rpcs) script(() => raw("", 503))
+  rpc(2).script((r) =>
+    rpcError(r, { code: -32005, message: `${rpc(2).url} /fallback-key-${rpc(2).url.slice(-4)}` }, 503),
+  )
+  const { status, body, text } = await open.post("block-height", {})
+  expect([status, body.code, body.details.code]).toEqual([502, "upstream_rpc_error", -32005])
+  expect(text).not.toMatch(/127\.0\.0\.1|fallback-key/)
+  expect(asked()).toEqual([1, 1, 1])
+})
+
+test("/health tells who gave the last answer, where there are fallbacks", async () => {
+  const open = await start()
+  const answering = async () => (await open.request("/health", { method: "GET" })).body.transactions
+  expect(await answering()).toEqual({ enabled: true, answering: "first" })
+  rpc(0).script(() => raw("", 503))
+  await height(open)
+  expect(await answering()).toEqual({ enabled: true, answering: "fallback-1" })
+  await open.close()
+  const alone = await start({ SVC_TRANSACTION_READ_FALLBACK_URLS: "" })
+  expect((await alone.request("/health", { method: "GET" })).body.transactions).toEqual({ enabled: true })
+})
+
+test("a send goes to its own URL, once, whatever that one answers, and reads never go there", async () => {
+  const transaction = await signedTransaction(await anySigner(), [memo(new Uint8Array(3))])
+  const open = await start({ SVC_TRANSACTION_SEND_URL: rpc(2).url }, [rpc(1)])
+  rpc(2).script((r) => result(r, JSON.stringify(base58(firstSignatureOf(transaction)))))
+  expect((await open.post("send", { transaction })).status).toBe(200)
+  for (const script of [
+    () => raw("", 503),
+    () => ({ after: "reset" }),
+    (r) => rpcError(r, { code: -32005 }),
+  ] satisfies Script[]) {
+    rpc(2).script(script)
+    expect((await open.post("send", { transaction })).status).toBe(502)
+  }
+  rpc(0).script(() => raw("", 503))
+  rpc(1).script(() => raw("", 503))
+  expect(await height(open)).toBe("502 upstream_unavailable")
+  expect(asked()).toEqual([1, 1, 4])
+})
+
+test("a send without a URL of its own goes to the first provider alone, however it fails", async () => {
+  const transaction = await signedTransaction(await anySigner(), [memo(new Uint8Array(3))])
+  const open = await start()
+  rpc(0).script(() => raw("", 503))
+  for (let i = 0; i < 3; i++) expect((await open.post("send", { transaction })).body.submissionState).toBe("unknown")
+  expect(asked()).toEqual([3, 0, 0])
+})
+
+test("one that failed is asked last for 10 s, of several the oldest failure first, and an answer clears it", async () => {
+  const step = fc.record({
+    wait: fc.constantFrom(0, 1, 5000, 9999, 10_000),
+    fails: fc.subarray([0, 1, 2, 3]),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+      let time = 0
+      let order: number[] = []
+      let failing: readonly number[] = []
+      const upstreams = [0, 1, 2, 3].map((index) => ({
+        call: async (): Promise<UpstreamAnswer> => {
+          order.push(index)
+          time += 1
+          return failing.includes(index) ? { kind: "http-error", status: 503 } : { kind: "result", result: index }
+        },
+        close: async () => {},
+      }))
+      const reads = createReads(upstreams, () => time)
+      const failedAt = new Map<number, number>()
+      for (const { wait, fails } of steps) {
+        time += wait
+        order = []
+        failing = fails
+        const recent = [...failedAt].filter(([, at]) => time - at < 10_000).sort(([, a], [, b]) => a - b)
+        const last = recent.map(([index]) => index)
+        const expected = [...[0, 1, 2, 3].filter((index) => !last.includes(index)), ...last]
+        const until = expected.findIndex((index) => !fails.includes(index))
+        const started = time
+        await reads.ask(blockHeight, [], 1000, () => {})
+        expect(order).toEqual(until === -1 ? expected : expected.slice(0, until + 1))
+        for (const [place, index] of order.entries()) failedAt.set(index, started + place + 1)
+        const answered = order.at(-1)
+        if (until !== -1 && answered !== undefined) {
+          failedAt.delete(answered)
+          expect(reads.answering()).toBe(answered)
+        }
+      }
+    }),
+  )
+})
