@@ -20,7 +20,8 @@ import { type Answer, type Document, answerDocument, commonHeaders, jsonType, pr
 import type { RpcEndpoint } from "./endpoint.ts"
 import { errors } from "./errors.ts"
 import { hasTooManyMembers, mostMembers, readMessage } from "./json-rpc.ts"
-import { wantsEventStream } from "./negotiate.ts"
+import { imageType } from "./image-files.ts"
+import { wantsEventStream, wantsHtml } from "./negotiate.ts"
 import type { Site } from "./site.ts"
 import { decodePath } from "./slug.ts"
 import type { Streams } from "./streams.ts"
@@ -75,10 +76,22 @@ export const unreadableAnswer = (_requestId: string, reason: string): Response =
     }),
   )
 
-const renderError = (error: ApiError): Response => {
-  const { code, message, hint = "", status, headers, retryAfterSeconds } = error
-  const more = retryAfterSeconds === undefined ? headers : { ...headers, "Retry-After": String(retryAfterSeconds) }
-  return reply(status, { ...rpcHeaders, ...more }, JSON.stringify({ error: { code, message, hint } }))
+const headersOf = ({ headers, retryAfterSeconds }: ApiError): Readonly<Record<string, string>> =>
+  retryAfterSeconds === undefined ? headers : { ...headers, "Retry-After": String(retryAfterSeconds) }
+
+const renderError = (error: ApiError, more: Readonly<Record<string, string>> = {}): Response => {
+  const { code, message, hint = "", status } = error
+  const body = JSON.stringify({ error: { code, message, hint } })
+  return reply(status, { ...rpcHeaders, ...more, ...headersOf(error) }, body)
+}
+
+/** An error for whoever asked: a page for people, but never where MCP is spoken. */
+const answerError = async (c: Context<AppEnv>, error: ApiError, { people }: Site): Promise<Response> => {
+  if (isMcp(c)) return renderError(error)
+  if (!asksForHtml(c)) return renderError(error, { Vary: "Accept" })
+  const { headers, text } = await people.error(error)
+  const { ETag: _tag, ...kept } = headers
+  return reply(error.status, { ...kept, Vary: "Accept", ...headersOf(error) }, text)
 }
 
 const toApiError = (error: unknown): ApiError | undefined => {
@@ -91,18 +104,43 @@ const toApiError = (error: unknown): ApiError | undefined => {
 // One slash at the end more or less is the same page.
 const getPath: typeof sentPath = (request, options) => sentPath(request, options).replace(/(?<=.)\/$/, "")
 
-const findDocument = (site: Site, c: Context) => {
+const isMcp = (c: Context): boolean => mcpPaths.includes(c.req.path)
+
+const asksForHtml = (c: Context<AppEnv>): boolean =>
+  (c.req.method === "GET" || c.req.method === "HEAD") && wantsHtml(requestHeader(c, "accept"))
+
+const findDocument = (site: Site, c: Context<AppEnv>) => {
   const path = decodePath(c.req.path)
-  return path === undefined ? undefined : site.find(path)
+  return path === undefined ? undefined : site.find(path, asksForHtml(c))
 }
 
-const serve = (c: Context<AppEnv>, document: Document): Response | Promise<Response> => {
+const serveDocument = (c: Context<AppEnv>, document: Document): Response | Promise<Response> => {
   const answer = answerDocument(document, (name) => requestHeader(c, name))
   const send = ({ status, headers, body }: Answer) => reply(status, headers, body)
   return answer instanceof Promise ? answer.then(send) : send(answer)
 }
 
 const notJson = (): ApiError => errors.fail("invalid_request", { message: "The request body is not JSON in UTF-8." })
+
+const serveFile = (
+  c: Context<AppEnv>,
+  file: Uint8Array<ArrayBuffer>,
+  more: Readonly<Record<string, string>>,
+): Response => {
+  const etag = `"${hashOf(file)}"`
+  const headers = {
+    ...commonHeaders,
+    "Cache-Control": "public, max-age=300",
+    Vary: "Accept, Accept-Encoding",
+    ...more,
+    ETag: etag,
+  }
+  if (matchesETag(requestHeader(c, "if-none-match"), [etag])) return reply(304, headers)
+  return reply(200, headers, new Uint8Array(file))
+}
+
+// A drawing that is opened by itself may bring styles, but no script.
+const imagePolicy = { "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox" }
 
 const readJsonBody = async (c: Context<AppEnv>): Promise<{ readonly text: string; readonly value: unknown }> => {
   const fault = jsonTypeFault(c)
@@ -126,7 +164,7 @@ const readJsonBody = async (c: Context<AppEnv>): Promise<{ readonly text: string
 export const createApp = (parts: AppParts): Hono<AppEnv> => {
   const { site, endpoint, streams, log } = parts
   const app = new Hono<AppEnv>({ getPath })
-  const fixedPaths = new Set(["/health", ...parts.tarballs.map(({ path }) => path)])
+  const fixedPaths = new Set(["/health", "/search", ...parts.tarballs.map(({ path }) => path)])
 
   const addressOf = (c: Context<AppEnv>): string =>
     parts.clientAddress(c.env.incoming.socket.remoteAddress, requestHeader(c, "x-forwarded-for"))
@@ -134,18 +172,18 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
   app.onError((error, c) => {
     const known = toApiError(error)
     if (known === undefined) log.error({ request_id: c.env.outgoing.requestId, err: error }, "unexpected error")
-    return renderError(known ?? errors.fail("internal_error"))
+    return answerError(c, known ?? errors.fail("internal_error"), site())
   })
 
   app.notFound((c) => {
     const path = c.req.path.replace(/\/$/, "")
     const methods = mcpPaths.includes(path) ? mcpMethods : "GET, HEAD, OPTIONS"
     const known = methods === mcpMethods || fixedPaths.has(path) || findDocument(site(), c) !== undefined
-    return renderError(
+    const error =
       known && c.req.method !== "GET"
         ? errors.fail("method_not_allowed", { headers: { Allow: methods } })
-        : errors.fail("not_found"),
-    )
+        : errors.fail("not_found")
+    return answerError(c, error, site())
   })
 
   app.get(
@@ -193,7 +231,7 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
   }
 
   const getMcp = (c: Context<AppEnv>) =>
-    wantsEventStream(requestHeader(c, "accept")) ? openStream(c) : serve(c, site().descriptor)
+    wantsEventStream(requestHeader(c, "accept")) ? openStream(c) : serveDocument(c, site().descriptor)
   app.on("GET", mcpPaths, routed("/mcp", getMcp))
 
   const postMcp = async (c: Context<AppEnv>): Promise<Response> => {
@@ -219,16 +257,7 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
     const file = await readFile(path).catch(() => undefined)
     if (file === undefined)
       throw errors.fail("not_found", { message: `${name} has not been built on this server.`, hint })
-    const etag = `"${hashOf(file)}"`
-    const headers = {
-      ...commonHeaders,
-      "Content-Type": "application/gzip",
-      "Cache-Control": "public, max-age=300",
-      Vary: "Accept, Accept-Encoding",
-      ETag: etag,
-    }
-    if (matchesETag(requestHeader(c, "if-none-match"), [etag])) return reply(304, headers)
-    return reply(200, headers, new Uint8Array(file))
+    return serveFile(c, file, { "Content-Type": "application/gzip" })
   }
   for (const tarball of parts.tarballs) {
     app.get(
@@ -237,10 +266,26 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
     )
   }
 
+  const getSearch = async (c: Context<AppEnv>): Promise<Response> => {
+    const { searchParams } = new URL(c.req.url)
+    const query = searchParams.get("q")?.trim() ?? ""
+    return serveDocument(c, await site().people.search(query, searchParams.get("cursor") ?? undefined, asksForHtml(c)))
+  }
+  app.get("/search", routed("/search", getSearch))
+
+  const getImage = async (c: Context<AppEnv>): Promise<Response> => {
+    const path = decodePath(c.req.path)?.slice(1) ?? ""
+    const known = site().library.corpus.images.get(path)
+    const file = known === undefined ? undefined : await readFile(known).catch(() => undefined)
+    const type = imageType(path)
+    if (file === undefined || type === undefined) throw errors.fail("not_found")
+    return serveFile(c, file, { ...imagePolicy, "Content-Type": type })
+  }
+
   const getDocument = (c: Context<AppEnv>) => {
     const document = findDocument(site(), c)
-    if (document === undefined) throw errors.fail("not_found")
-    return serve(c, document)
+    if (document === undefined) return getImage(c)
+    return document instanceof Promise ? document.then((made) => serveDocument(c, made)) : serveDocument(c, document)
   }
   app.get("/*", routed("/*", getDocument))
   return app

@@ -14,6 +14,7 @@ const fields = {
   SVC_API_URL: url({ default: "http://localhost:4003" }),
   SVC_RELAY_URL: url({ default: "http://localhost:4002" }),
   SVC_DOCS_DIR: text({ default: undefined }),
+  SVC_DOCS_TITLE: text({ default: undefined }),
   SVC_DOCS_WATCH: flag(false),
   SVC_DOCS_REQUESTS_PER_MINUTE: integer({ default: 0, min: 0 }),
   SVC_ALLOWED_HOSTS: list(),
@@ -38,6 +39,8 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>) =>
     apiUrl: settings.SVC_API_URL,
     relayUrl: settings.SVC_RELAY_URL,
     docsDir: settings.SVC_DOCS_DIR === undefined ? ownContent : resolve(settings.SVC_DOCS_DIR),
+    /** Undefined: that of the first page. */
+    title: settings.SVC_DOCS_TITLE,
     watch: settings.SVC_DOCS_WATCH,
     /** 0: no limit. */
     requestsPerMinute: settings.SVC_DOCS_REQUESTS_PER_MINUTE,

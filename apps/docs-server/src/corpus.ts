@@ -5,12 +5,18 @@ import { join, relative, sep } from "node:path"
 import { parse as parseYaml } from "yaml"
 import { z } from "zod"
 import { type Section, countTokens, outline, plainText } from "./markdown.ts"
+import { isImage } from "./image-files.ts"
 import { stripMdx } from "./mdx.ts"
 
 export type Page = {
   readonly slug: string
+  /** Its path in the folder, `/` between the parts. */
+  readonly file: string
   readonly title: string
   readonly description: string
+  /** Where its author wants it in the navigation. */
+  readonly section?: string
+  readonly order?: number
   /** What is served, searched and paged through. */
   readonly markdown: string
   /** Where the page's text starts, behind the front matter. */
@@ -29,6 +35,8 @@ type Skill = { readonly name: string; readonly description: string; readonly tex
 export type Corpus = {
   readonly pages: ReadonlyMap<string, Page>
   readonly skills: ReadonlyMap<string, Skill>
+  /** Pictures in the folder, by their paths in it: the files, read when they are asked for. */
+  readonly images: ReadonlyMap<string, string>
   /** Changes with any page. */
   readonly version: string
   readonly warnings: readonly string[]
@@ -42,7 +50,22 @@ export class CorpusError extends Error {
 const frontMatterSchema = z.record(z.string(), z.unknown())
 
 /** First path parts that belong to the server; a page there is served with `.md` alone. */
-const ownPaths = new Set(["mcp", "health", "openapi.json", "cli", "skills", ".well-known", "llms.txt", "llms-full.txt"])
+const ownPaths = new Set([
+  "mcp",
+  "health",
+  "openapi.json",
+  "cli",
+  "client",
+  "skills",
+  ".well-known",
+  "llms.txt",
+  "llms-full.txt",
+  "search",
+  "stacks",
+  "assets",
+  "sitemap.xml",
+  "robots.txt",
+])
 
 export const isOwnPath = (slug: string): boolean => ownPaths.has(slug.split("/")[0] ?? "")
 
@@ -73,15 +96,26 @@ const withoutWaiting = constants.O_RDONLY | constants.O_NONBLOCK
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-const readPage = (source: string, slug: string, stripped: (body: string) => string): Page => {
+/** A number that pages can be sorted by; whatever else stands there counts as none. */
+const orderOf = (value: unknown): number | undefined => {
+  const order = typeof value === "number" || (typeof value === "string" && value.trim() !== "") ? Number(value) : NaN
+  return Number.isFinite(order) ? order : undefined
+}
+
+const readPage = (source: string, file: string, slug: string, stripped: (body: string) => string): Page => {
   const { data, end } = readFrontMatter(source)
   const markdown = source.slice(0, end) + stripped(source.slice(end))
   const { cuts, sections, lead } = outline(markdown, end)
   const title = textOf(data["title"]) || sections[0]?.heading || slug.split("/").at(-1) || slug
+  const section = textOf(data["section"])
+  const order = orderOf(data["order"])
   return {
     slug,
+    file,
     title,
     description: (textOf(data["description"]) || lead).slice(0, 300),
+    ...(section !== "" && { section }),
+    ...(order !== undefined && { order }),
     markdown,
     bodyStart: end,
     cuts,
@@ -102,7 +136,7 @@ const readSkill = (source: string, folder: string): Skill => {
 const isFileWithin = async (root: string, path: string): Promise<boolean> =>
   (await realpath(path)).startsWith(root + sep) && (await stat(path)).isFile()
 
-/** Markdown files below `dir`, hidden folders, installed packages, links that lead outside and pipes left out; sorted. */
+/** Markdown files and pictures below `dir`, hidden folders, installed packages, links that lead outside and pipes left out; sorted. */
 const listFiles = async (dir: string): Promise<string[]> => {
   const root = await realpath(dir)
   const found: string[] = []
@@ -111,7 +145,7 @@ const listFiles = async (dir: string): Promise<string[]> => {
       if (entry.name.startsWith(".") || entry.name === "node_modules") continue
       const path = join(folder, entry.name)
       if (entry.isDirectory()) await walk(path)
-      else if (!/\.mdx?$/.test(entry.name)) continue
+      else if (!/\.mdx?$/.test(entry.name) && !isImage(entry.name)) continue
       else if (entry.isFile() || (await isFileWithin(root, path))) found.push(path)
     }
   }
@@ -136,7 +170,12 @@ export const loadCorpus = async (dir: string, options: LoadOptions = {}): Promis
     throw new CorpusError(`${dir}: ${reasonOf(error)}`)
   })
   const names = Object.entries(options.fill ?? {})
+  const images = new Map<string, string>()
   for (const file of files) {
+    if (isImage(file)) {
+      images.set(file.normalize("NFC"), join(dir, file))
+      continue
+    }
     try {
       let source = decoder.decode(await readFile(join(dir, file), { flag: withoutWaiting }))
       for (const [name, value] of names) source = source.replaceAll(`{${name}}`, value)
@@ -149,14 +188,15 @@ export const loadCorpus = async (dir: string, options: LoadOptions = {}): Promis
       const folder = path.replace(/(?:^|\/)index$/, "")
       const slug = folder === "" ? "index" : pages.has(folder) ? path : folder
       if (pages.has(slug)) throw new Error(`another file has the same slug, ${slug}`)
-      if (isOwnPath(slug)) warnings.push(`${file}: the path /${slug} is the server's own; served as /${slug}.md only`)
+      if (isOwnPath(slug))
+        warnings.push(`${file}: the path /${slug} is the server's own; served as /${slug}.md and .html only`)
       const strip = (body: string) =>
         stripMdx(body, () => warnings.push(`${file}: so many tags never end that those behind them are shown as text`))
-      pages.set(slug, readPage(source, slug, file.endsWith(".mdx") ? strip : (body) => body))
+      pages.set(slug, readPage(source, file, slug, file.endsWith(".mdx") ? strip : (body) => body))
     } catch (error) {
       throw new CorpusError(`${join(dir, file)}: ${reasonOf(error)}`, { cause: error })
     }
   }
   const state = [...pages.values()].map((page) => [page.slug, page.hash])
-  return { pages, skills, warnings, version: hashOf(JSON.stringify(state)).slice(0, 16) }
+  return { pages, skills, images, warnings, version: hashOf(JSON.stringify(state)).slice(0, 16) }
 }

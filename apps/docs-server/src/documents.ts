@@ -1,6 +1,6 @@
 import { promisify } from "node:util"
-import { gzip } from "node:zlib"
-import { acceptsGzip, matchesETag } from "@svc/http"
+import { brotliCompress, constants, gzip } from "node:zlib"
+import { acceptsGzip, acceptWeights, matchesETag } from "@svc/http"
 import { hashOf } from "./corpus.ts"
 
 /** On every answer: these documents are for any page and any agent to read. */
@@ -21,22 +21,39 @@ export const preflightHeaders = {
 export const jsonType = "application/json; charset=utf-8"
 export const markdownType = "text/markdown; charset=utf-8"
 
+type Encoding = "br" | "gzip"
+
 /** Text with all that a GET of it needs, made once. */
 export type Document = {
   readonly hash: string
   readonly text: string
-  readonly headers: Readonly<Record<"plain" | "gzipped", Readonly<Record<string, string>>>>
-  readonly gzipped: () => Promise<Uint8Array<ArrayBuffer>>
+  readonly headers: Readonly<Record<string, string>>
+  /** The encodings it can be had in, the best first. */
+  readonly encodings: readonly Encoding[]
+  readonly encoded: Readonly<Record<Encoding, () => Promise<Encoded>>>
 }
 
-const compress = promisify(gzip)
-// Below this gzip saves less than its own header costs.
+type Encoded = { readonly headers: Readonly<Record<string, string>>; readonly body: Uint8Array<ArrayBuffer> }
+
+const compressGzip = promisify(gzip)
+const compressBrotli = promisify(brotliCompress)
+// Higher ones cost ten times as much and save a few percent.
+const brotliQuality = 6
+const compressors = {
+  br: (text: string) => compressBrotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }),
+  gzip: (text: string) => compressGzip(text),
+}
+// Below this compression saves less than its own header costs.
 const worthCompressing = 1024
 
-export const createDocument = (type: string, text: string, more: Readonly<Record<string, string>> = {}): Document => {
-  let packed: Promise<Uint8Array<ArrayBuffer>> | undefined
+export const createDocument = (
+  type: string,
+  text: string,
+  more: Readonly<Record<string, string>> = {},
+  encodings: readonly Encoding[] = ["gzip"],
+): Document => {
   const hash = hashOf(text)
-  const plain = {
+  const headers = {
     ...commonHeaders,
     "Content-Type": type,
     "Cache-Control": "public, max-age=300",
@@ -44,14 +61,18 @@ export const createDocument = (type: string, text: string, more: Readonly<Record
     ...more,
     ETag: `"${hash}"`,
   }
-  // The same text in another encoding is not the same bytes: its tag is weak.
-  const gzipped = { ...plain, ETag: `W/"${hash}"`, "Content-Encoding": "gzip" }
-  return {
-    hash,
-    text,
-    headers: { plain, gzipped },
-    gzipped: () => (packed ??= compress(text).then((bytes) => new Uint8Array(bytes))),
+  const made = new Map<Encoding, Promise<Encoded>>()
+  const encode = async (encoding: Encoding): Promise<Encoded> => ({
+    // The same text in another encoding is not the same bytes: its tag is weak.
+    headers: { ...headers, ETag: `W/"${hash}"`, "Content-Encoding": encoding },
+    body: new Uint8Array(await compressors[encoding](text)),
+  })
+  const encoded = (encoding: Encoding) => (): Promise<Encoded> => {
+    const known = made.get(encoding) ?? encode(encoding)
+    made.set(encoding, known)
+    return known
   }
+  return { hash, text, headers, encodings, encoded: { br: encoded("br"), gzip: encoded("gzip") } }
 }
 
 /** What an answer is made of. */
@@ -61,17 +82,22 @@ export type Answer = {
   readonly body: string | Uint8Array<ArrayBuffer> | null
 }
 
+const accepts = (encoding: Encoding, header: string | undefined): boolean =>
+  encoding === "gzip"
+    ? acceptsGzip(header)
+    : header?.includes("br") === true && (acceptWeights(header).get("br") ?? 0) > 0
+
 /** Answers a GET or HEAD: 304 where the caller has this text, else the text, compressed where that is taken. */
 export const answerDocument = (
   document: Document,
   header: (name: string) => string | undefined,
 ): Answer | Promise<Answer> => {
-  const { hash, text, headers } = document
-  const zip = text.length >= worthCompressing && acceptsGzip(header("accept-encoding"))
+  const { hash, text, headers, encodings, encoded } = document
+  const taken = header("accept-encoding")
+  const encoding = text.length < worthCompressing ? undefined : encodings.find((one) => accepts(one, taken))
   if (matchesETag(header("if-none-match"), [`"${hash}"`])) {
-    const { "Content-Encoding": _encoding, ...kept } = zip ? headers.gzipped : headers.plain
-    return { status: 304, headers: kept, body: null }
+    return { status: 304, headers: encoding === undefined ? headers : { ...headers, ETag: `W/"${hash}"` }, body: null }
   }
-  if (!zip) return { status: 200, headers: headers.plain, body: text }
-  return document.gzipped().then((body) => ({ status: 200, headers: headers.gzipped, body }))
+  if (encoding === undefined) return { status: 200, headers, body: text }
+  return encoded[encoding]().then((one) => ({ status: 200, ...one }))
 }

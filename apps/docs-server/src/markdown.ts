@@ -26,6 +26,8 @@ const mostNesting = 100
 /** The parser of everything that is read or shown as HTML, so that both find the same headings. */
 export const createParser = () => {
   const parser = new MarkdownIt({ html: true, maxNesting: mostNesting })
+  // Whatever it leads to, it is a link: who shows it decides where it may lead.
+  parser.validateLink = () => true
   parser.block.ruler.before("table", "too_deep", (state, startLine, endLine) => {
     if (state.level < deepestBlock) return false
     let line = startLine + 1
@@ -88,7 +90,7 @@ const anchorOf = (heading: string, taken: Map<string, number>): string => {
 }
 
 /** A heading's text and the anchor that its author gave it: `Text {#anchor}`. */
-const readHeading = (content: string): { readonly text: string; readonly id: string | undefined } => {
+export const readHeading = (content: string): { readonly text: string; readonly id: string | undefined } => {
   const whole = content.trimEnd()
   const mark = whole.endsWith("}") ? whole.lastIndexOf("{#") : -1
   const id = whole.slice(mark + 2, -1)

@@ -48,8 +48,10 @@ export const startServer = async (config: Config, version: string, world: World,
   }
   try {
     const baseUrl = config.docsUrl ?? `http://localhost:${running.port}`
+    const own = config.docsDir === ownContent
+    const people = { title: config.title, own, apiUrl: config.apiUrl, relayUrl: config.relayUrl }
     const fill = { base_url: baseUrl, api_url: config.apiUrl, relay_url: config.relayUrl }
-    const read = () => loadCorpus(config.docsDir, config.docsDir === ownContent ? { fill } : {})
+    const read = () => loadCorpus(config.docsDir, own ? { fill } : {})
     const first = await read()
     for (const warning of first.warnings) log.warn(warning)
 
@@ -58,12 +60,12 @@ export const startServer = async (config: Config, version: string, world: World,
     )
     stops.push(() => sdk.close())
     const about = { baseUrl, version, protocolVersions: sdk.protocolVersions }
-    let site = createSite(first, about)
+    let site = createSite(first, about, people)
     if (config.watch) {
       const readAgain = async (): Promise<void> => {
         try {
           const corpus = await read()
-          site = createSite(corpus, about)
+          site = createSite(corpus, about, people)
           log.info({ pages: corpus.pages.size }, "pages read again")
         } catch (error) {
           log.error(

@@ -4,6 +4,7 @@ import openApi from "../openapi.json" with { type: "json" }
 import type { Corpus, Page } from "./corpus.ts"
 import { type About, createDescriptor, createServerCard } from "./descriptor.ts"
 import { type Document, createDocument, jsonType, markdownType } from "./documents.ts"
+import { createPeople, type People, type PeopleOptions } from "./html/people.ts"
 import { createSearch } from "./search.ts"
 import { findPage, pageUrl } from "./slug.ts"
 import { isOwnPath } from "./corpus.ts"
@@ -13,8 +14,9 @@ import type { Library } from "./tools.ts"
 export type Site = {
   readonly library: Library
   readonly descriptor: Document
-  /** The document at a decoded path, `/` in front; undefined when there is none. */
-  readonly find: (path: string) => Document | undefined
+  /** The document at a decoded path, `/` in front; undefined when there is none. @param html whether HTML is preferred */
+  readonly find: (path: string, html: boolean) => Document | Promise<Document> | undefined
+  readonly people: People
 }
 
 const byFolder = (corpus: Corpus): Map<string, Page[]> => {
@@ -71,7 +73,7 @@ const skillIndex = (corpus: Corpus, baseUrl: string) => ({
 const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`
 const links = { Link: '</llms.txt>; rel="describedby", </openapi.json>; rel="service-desc"' }
 
-export const createSite = (corpus: Corpus, about: About): Site => {
+export const createSite = (corpus: Corpus, about: About, options: PeopleOptions): Site => {
   const { baseUrl } = about
   const map = pageMap(corpus, baseUrl)
   const descriptor = createDocument(jsonType, JSON.stringify(createDescriptor(corpus, about)))
@@ -98,10 +100,15 @@ export const createSite = (corpus: Corpus, about: About): Site => {
     made.set(key, known)
     return known
   }
+  const library = { corpus, search: createSearch(corpus), baseUrl }
+  const people = createPeople(library, options)
   return {
-    library: { corpus, search: createSearch(corpus), baseUrl },
+    library,
+    people,
     descriptor,
-    find: (path) => {
+    find: (path, html) => {
+      const shown = people.find(path, html)
+      if (shown !== undefined) return shown
       const maker = makers.get(path)
       if (maker !== undefined) return once(path, maker)
       const slug = path.slice(1)

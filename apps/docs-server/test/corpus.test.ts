@@ -95,8 +95,8 @@ test("a link that leads outside the folder is no page", async () => {
 test("a page at one of the server's own paths is warned about", async () => {
   await write({ "mcp.md": "a", "cli/x.md": "b", "other.md": "c" })
   expect((await loadCorpus(dir)).warnings).toEqual([
-    "cli/x.md: the path /cli/x is the server's own; served as /cli/x.md only",
-    "mcp.md: the path /mcp is the server's own; served as /mcp.md only",
+    "cli/x.md: the path /cli/x is the server's own; served as /cli/x.md and .html only",
+    "mcp.md: the path /mcp is the server's own; served as /mcp.md and .html only",
   ])
 })
 

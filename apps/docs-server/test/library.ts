@@ -10,6 +10,7 @@ export const libraryOf = (texts: Readonly<Record<string, string>>, version = "v1
     const { cuts, sections, lead } = outline(markdown, 0)
     pages.set(slug, {
       slug,
+      file: `${slug}.md`,
       title: sections[0]?.heading ?? slug,
       description: lead,
       markdown,
@@ -20,7 +21,7 @@ export const libraryOf = (texts: Readonly<Record<string, string>>, version = "v1
       hash: version,
     })
   }
-  const corpus: Corpus = { pages, skills: new Map(), version, warnings: [] }
+  const corpus: Corpus = { pages, skills: new Map(), images: new Map(), version, warnings: [] }
   return { corpus, search: createSearch(corpus), baseUrl: "https://docs.example" }
 }
 

@@ -255,15 +255,15 @@ describe("links", () => {
   })
 })
 
-test("every page has a title and a description, every skill a name that is its folder's", async () => {
+test("every page has a title, a description and a place in the navigation, every skill a name that is its folder's", async () => {
   const { pages, skills, warnings } = await loadCorpus(content)
   expect([...skills.keys()].toSorted()).toEqual(["svc", "svc-build", "svc-consume"])
   expect(skills.size).toBe(readdirSync(join(content, "skills")).length)
   for (const { slug, markdown } of pages.values()) {
     const frontMatter =
       slug === "skill"
-        ? /^---\nname: svc-platform\ndescription: .+\nversion: 1\.0\.0\n---\n/
-        : /^---\ntitle: .+\ndescription: .{40,200}\n---\n/
+        ? /^---\nname: svc-platform\ndescription: .+\nversion: 1\.0\.0\nsection: .+\norder: \d+\n---\n/
+        : /^---\ntitle: .+\ndescription: .{40,200}\nsection: .+\norder: \d+\n---\n/
     expect({ slug, frontMatter: frontMatter.test(markdown) }).toEqual({ slug, frontMatter: true })
   }
   for (const { name, text, description } of skills.values()) {

@@ -1,0 +1,118 @@
+import { html, raw } from "hono/html"
+import { script, styles } from "./assets.ts"
+import { pageLink } from "./links.ts"
+import type { Navigation, NavigationSection } from "./navigation.ts"
+
+/** Escaped HTML; a promise only where a part of it was one. */
+export type Html = ReturnType<typeof html>
+
+/** What all pages of a site share. */
+export type Look = {
+  readonly title: string
+  readonly root: string
+  readonly baseUrl: string
+  readonly navigation: Navigation
+  /** Whether these are the product's own pages: they alone have a registry and a reference. */
+  readonly own: boolean
+}
+
+export type Framed = {
+  readonly title: string
+  readonly description?: string
+  /** The one address that search engines should know the page by. */
+  readonly canonical?: string
+  /** The page's Markdown. */
+  readonly alternate?: string
+  readonly section?: NavigationSection | undefined
+  readonly slug?: string
+  readonly query?: string
+  readonly contents?: Html | ""
+  readonly main: Html
+}
+
+// A navigation of more pages than this has links of its own section alone: every page carries it.
+const mostLinks = 300
+const window = 100
+
+const icon =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%230b57a4'/%3E%3Cpath d='M4 5h8M4 8h8M4 11h5' stroke='white' stroke-width='1.5'/%3E%3C/svg%3E"
+
+const sectionLinks = (root: string, { pages }: NavigationSection, slug: string | undefined): Html => {
+  const at = Math.max(
+    0,
+    pages.findIndex((page) => page.slug === slug),
+  )
+  const from = Math.max(0, Math.min(at - window / 2, pages.length - window))
+  return html`<ul>
+    ${pages
+      .slice(from, from + window)
+      .map(
+        (page) =>
+          html`<li><a href="${pageLink(root, page.slug)}"${page.slug === slug ? raw(' aria-current="page"') : ""}>${page.title}</a></li> `,
+      )}
+  </ul>`
+}
+
+const navigationList = ({ root, navigation }: Look, { section, slug }: Framed): Html => {
+  const total = navigation.sections.reduce((sum, { pages }) => sum + pages.length, 0)
+  return html`${navigation.sections.map((one) => {
+    const [first] = one.pages
+    const isOpen = one === section
+    if (total > mostLinks && !isOpen)
+      return html`<p><a href="${pageLink(root, first?.slug ?? "")}">${one.name}</a></p> `
+    return html`<details${isOpen ? raw(" open") : ""}><summary>${one.name}</summary>${sectionLinks(root, one, slug)}</details> `
+  })}`
+}
+
+const topLinks = ({ root, own, navigation }: Look): Html | "" => {
+  if (!own) return ""
+  const reference = navigation.sections.some(({ pages }) => pages.some(({ slug }) => slug === "reference/platform"))
+  return html`<a href="${root}/stacks">Stacks</a>${reference ? html` <a href="${pageLink(root, "reference/platform")}">Reference</a>` : ""}`
+}
+
+/** A whole page around its text. */
+export const frame = (look: Look, page: Framed): Html => {
+  const { root, title: site } = look
+  const title = page.title === site ? site : `${page.title} · ${site}`
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title}</title>
+        ${page.description ? html`<meta name="description" content="${page.description}" />` : ""}
+        ${page.canonical ? html`<link rel="canonical" href="${page.canonical}" />` : ""}
+        ${page.alternate ? html`<link rel="alternate" type="text/markdown" href="${page.alternate}" />` : ""}
+        <link rel="icon" href="${raw(icon)}" />
+        <link rel="stylesheet" href="${root}${styles.path}" />
+        <script src="${root}${script.path}" type="module"></script>
+      </head>
+      <body data-root="${root}">
+        <a class="skip" href="#main">Skip to the text</a>
+        <header class="top">
+          <button class="menu" type="button" popovertarget="menu" aria-label="Menu">
+            <span aria-hidden="true">☰</span>
+          </button>
+          <a class="brand" href="${root}/">${site}</a>
+          <form class="search" role="search" action="${root}/search">
+            <input
+              type="search"
+              name="q"
+              aria-label="Search"
+              placeholder="Search"
+              maxlength="500"
+              autocomplete="off"
+              value="${page.query ?? ""}"
+            />
+          </form>
+          <nav class="links" aria-label="Site">${topLinks(look)}</nav>
+        </header>
+        <div class="columns">
+          <nav id="menu" class="sidebar" aria-label="Pages" popover>${navigationList(look, page)}</nav>
+          <main id="main">${page.main}</main>
+          ${page.contents ?? ""}
+        </div>
+      </body>
+    </html> `
+}

@@ -1,0 +1,106 @@
+import { html } from "hono/html"
+import type { Page } from "../corpus.ts"
+import { type Html, type Look, frame } from "./frame.ts"
+import { pageLink } from "./links.ts"
+
+export type Services = { readonly apiUrl: string; readonly relayUrl: string }
+
+const pageList = (root: string, pages: readonly Page[]): Html =>
+  html`<ul class="pages">
+    ${pages.map(({ slug, title, description }) => html`<li><a href="${pageLink(root, slug)}">${title}</a>${description === "" ? "" : html` <span>${description}</span>`}</li> `)}
+  </ul>`
+
+const sections = ({ root, navigation }: Look): Html =>
+  html`${navigation.sections.map(
+    ({ name, pages }) =>
+      html`<section>
+        <h3>${name}</h3>
+        ${pageList(root, pages)}
+      </section> `,
+  )}`
+
+const command = (what: string, line: string): Html =>
+  html`<h3>${what}</h3>
+    <div class="code" data-language="sh">
+      <pre tabindex="0"><code>${line}</code></pre>
+    </div>`
+
+/** The way in to the product's own pages: what it is, commands that work on this copy, its services, and where to go. */
+export const homeView = (look: Look, { apiUrl, relayUrl }: Services): Html => {
+  const { root, baseUrl, title } = look
+  const shown = {
+    ...look.navigation,
+    sections: look.navigation.sections.filter(({ pages }) => pages.every(({ slug }) => !slug.startsWith("reference"))),
+  }
+  return frame(look, {
+    title,
+    description:
+      "Live Solana data for software agents: documentation, a registry of data stacks, and a transaction relay.",
+    canonical: `${baseUrl}/`,
+    alternate: `${root}/index.md`,
+    main: html`<article class="home">
+      <h1>Live Solana data for software agents</h1>
+      <p class="lead">
+        An agent signs itself up with one request, reads which live data there is and what it looks like, and sends
+        transactions that it signed itself. Everything here is made to be read by agents and people alike.
+      </p>
+      <h2>Start here</h2>
+      ${command("Sign an agent up, and get its key", `curl -X POST ${apiUrl}/api/agents/signup`)}
+      ${command("See every stack with its entities, fields and types", `npx ${baseUrl}/cli/svc.tgz explore --json`)}
+      ${command("Read what an agent reads first", `curl ${baseUrl}/agent.md`)}
+      <p>Then: <a href="${pageLink(root, "getting-started")}">from nothing to a sent transaction</a>.</p>
+      <h2>The services</h2>
+      <div class="table" tabindex="0">
+        <table>
+          <thead>
+            <tr>
+              <th>Service</th>
+              <th>Where</th>
+              <th>What it gives</th>
+            </tr>
+          </thead>
+          <tbody>
+            <tr>
+              <td>Documentation</td>
+              <td><code>${baseUrl}</code></td>
+              <td>
+                These pages, for people, as Markdown and over <a href="${pageLink(root, "mcp-server")}">MCP</a> at
+                <code>${baseUrl}/mcp</code>
+              </td>
+            </tr>
+            <tr>
+              <td>Platform API</td>
+              <td><code>${apiUrl}</code></td>
+              <td>
+                <a href="${pageLink(root, "agents")}">Sign-up</a>, <a href="${pageLink(root, "keys")}">keys</a>, the
+                <a href="${root}/stacks">registry of stacks</a>,
+                <a href="${pageLink(root, "sessions")}">session tokens</a>
+              </td>
+            </tr>
+            <tr>
+              <td>Transaction relay</td>
+              <td><code>${relayUrl}</code></td>
+              <td>
+                <a href="${pageLink(root, "relay")}">Six routes</a> to a Solana RPC provider: inspect, and send exactly
+                once
+              </td>
+            </tr>
+          </tbody>
+        </table>
+      </div>
+      <h2>All pages</h2>
+      <div class="sections">${sections({ ...look, navigation: shown })}</div>
+    </article>`,
+  })
+}
+
+/** The way in to a folder that has no page of its own for it. */
+export const indexView = (look: Look): Html =>
+  frame(look, {
+    title: look.title,
+    canonical: `${look.baseUrl}/`,
+    main: html`<article class="home">
+      <h1>${look.title}</h1>
+      <div class="sections">${sections(look)}</div>
+    </article>`,
+  })

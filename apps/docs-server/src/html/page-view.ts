@@ -1,0 +1,68 @@
+import { html, raw } from "hono/html"
+import type { Page } from "../corpus.ts"
+import { pageUrl } from "../slug.ts"
+import { type Framed, type Html, type Look, frame } from "./frame.ts"
+import { markdownLink, pageLink } from "./links.ts"
+
+const contentsOf = ({ sections }: Page): Html | "" => {
+  const listed = sections.filter(({ level }) => level === 2 || level === 3)
+  if (listed.length < 2) return ""
+  return html`<nav class="contents" aria-label="On this page">
+    <details>
+      <summary>On this page</summary>
+      <ul>
+        ${listed.map(({ anchor, heading, level }) => html`<li class="level-${level}"><a href="#${encodeURIComponent(anchor)}">${heading}</a></li> `)}
+      </ul>
+    </details>
+  </nav>`
+}
+
+const code = (text: string): Html =>
+  html`<div class="code">
+    <pre tabindex="0"><code>${text}</code></pre>
+  </div>`
+
+/** What an agent is handed to read the same page, and to find the others. */
+const forAgents = ({ baseUrl, root }: Look, slug: string): Html =>
+  html`<details class="agents">
+    <summary>Copy for an agent</summary>
+    <p>The call that gives this page to an agent:</p>
+    ${code(JSON.stringify({ name: "fetch_page", arguments: { slug } }))}
+    <p>The settings that give an MCP client all pages:</p>
+    ${code(JSON.stringify({ mcpServers: { docs: { type: "http", url: `${baseUrl}/mcp` } } }, undefined, 2))}
+    <p>
+      Without MCP: <a href="${markdownLink(root, slug)}">this page as Markdown</a>,
+      <a href="${root}/llms.txt">the list of all pages</a>.
+    </p>
+  </details>`
+
+export const pageView = (look: Look, page: Page, text: string): Html => {
+  const { root, baseUrl, navigation } = look
+  const { section, previous, next } = navigation.placeOf(page)
+  const hasTitle = page.sections[0]?.level === 1
+  const contents = contentsOf(page)
+  const framed: Framed = {
+    title: page.title,
+    description: page.description,
+    canonical: pageUrl(baseUrl, page.slug).replace(/\.md$/, ".html"),
+    alternate: markdownLink(root, page.slug),
+    section,
+    slug: page.slug,
+    contents,
+    main: html`<nav class="crumbs" aria-label="Breadcrumb">
+        <ol>
+          <li><a href="${root}/">${look.title}</a></li>
+          ${section === undefined ? "" : html`<li>${section.name}</li>`}
+          <li aria-current="page">${page.title}</li>
+        </ol>
+      </nav>
+      <article>${hasTitle ? "" : html`<h1>${page.title}</h1>`} ${raw(text)}</article>
+      <p class="tools"><a href="${markdownLink(root, page.slug)}">As Markdown</a></p>
+      ${forAgents(look, page.slug)}
+      <nav class="turn" aria-label="Previous and next">
+        ${previous === undefined ? "" : html`<a rel="prev" href="${pageLink(root, previous.slug)}"><small>Previous</small> ${previous.title}</a>`}
+        ${next === undefined ? "" : html`<a rel="next" href="${pageLink(root, next.slug)}"><small>Next</small> ${next.title}</a>`}
+      </nav>`,
+  }
+  return frame(look, framed)
+}

@@ -1,0 +1,281 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { request } from "node:http"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { brotliDecompressSync, gzipSync } from "node:zlib"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { assets } from "../src/html/assets.ts"
+import { wantsHtml } from "../src/negotiate.ts"
+import { answerAt, clients, paths } from "./old-clients.ts"
+import kept from "./old-answers.json" with { type: "json" }
+import { fixturePages } from "./pages.ts"
+import { start } from "./start.ts"
+
+const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
+const pixel = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+)
+const hostile = `# Hostile <img src=x onerror=alert(1)> title {#"><script>alert(2)</script>}
+
+<script>alert(3)</script>
+
+<div onclick="alert(4)">
+
+text <b onmouseover=alert(5)>bold</b> <!-- unseen -->
+
+[a](javascript:alert(6)) [b](JaVaScRiPt:alert(7)) [c](data:text/html,<script>alert(8)</script>) [d](vbscript:x) [e](file:///etc/passwd)
+[f](http://other.example/x) [g](mailto:a@b.example) <javascript:alert(9)>
+
+![tracker](https://other.example/pixel.png) ![inline](data:image/svg+xml,<svg/onload=alert(10)>) [![linked](https://other.example/b.png)](other.md)
+
+\`\`\`"><script>alert(11)</script>
+<script>alert(12)</script>
+\`\`\`
+
+| a |
+|:-:|
+| <script>alert(13)</script> |
+
+## "quotes' & <tags>
+`
+const files: Readonly<Record<string, string | Buffer>> = {
+  "hostile.md": `---\ntitle: "</title><script>alert(0)</script>"\ndescription: '"><script>alert(14)</script>'\nsection: '<b>S</b>'\norder: -1\n---\n${hostile}`,
+  "odd.md":
+    "---\nsection: {a: [1]}\norder: [2]\n---\n# Odd\n\n## One\n\n## Two\n\n![here](pictures/dot.png) ![svg](/pictures/dot.svg)\n",
+  "other.md":
+    "---\norder: .nan\n---\n# Other\n\nSee [one](./guides/one.md#part), [two](guides/one), [three](https://docs.example/guides/one.md) and [none](./none).\n",
+  "guides/two.md":
+    "---\norder: '1'\n---\n# Two\n\n[up](../other.md) [beside](one)\n\n## Same\n\n## Same\n\n## A `code` heading {#own}\n\n- ## In a list\n\n## Last\n",
+  "search.md": "# A page called search\n",
+  "pictures/dot.png": pixel,
+  "pictures/dot.svg": '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(15)</script></svg>',
+}
+
+let dir: string
+let server: Awaited<ReturnType<typeof start>>
+let own: Awaited<ReturnType<typeof start>>
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "svc-html-"))
+  await fixturePages(dir)
+  const settings = {
+    SVC_DOCS_URL: "https://docs.example",
+    SVC_ALLOWED_HOSTS: "127.0.0.1",
+    SVC_CLI_TARBALL: join(dir, "none"),
+  }
+  const old = await start({ ...settings, SVC_DOCS_DIR: dir })
+  for (const [client, headers] of Object.entries(clients))
+    for (const path of paths) seen.set(`${client} ${path}`, await answerAt(old.port, path, headers))
+  await old.close()
+  for (const [file, content] of Object.entries(files)) {
+    await mkdir(dirname(join(dir, file)), { recursive: true })
+    await writeFile(join(dir, file), content)
+  }
+  server = await start({ ...settings, SVC_DOCS_DIR: dir, SVC_API_URL: "https://api.example/base" })
+  own = await start({ SVC_API_URL: "https://api.example" })
+})
+afterAll(async () => {
+  await server.close()
+  await own.close()
+  await rm(dir, { recursive: true })
+})
+const seen = new Map<string, string>()
+
+const get = (path: string, headers: Record<string, string> = { accept: browser }, at = server, method = "GET") =>
+  fetch(`${at.url}${path}`, { method, headers: { "accept-encoding": "identity", ...headers } })
+const html = async (path: string, at = server): Promise<string> => (await get(path, { accept: browser }, at)).text()
+
+test.each([
+  [browser, true],
+  ["text/html", true],
+  ["application/xhtml+xml;q=0.1", true],
+  ["text/html;q=0.5, text/markdown;q=0.4", true],
+  ["text/html, text/markdown", false],
+  ["text/html;q=0.5, text/plain;q=0.5", false],
+  ["text/html;q=0", false],
+  ["text/*", false],
+  ["*/*", false],
+  ["application/json, text/event-stream", false],
+  ["", false],
+  [undefined, false],
+])("Accept %s prefers HTML: %s", (accept, wanted) => {
+  expect(wantsHtml(accept)).toBe(wanted)
+})
+
+describe("whoever asks as before gets what was there before, byte for byte", () => {
+  test.each(Object.entries(kept))("%s", (client, answers) => {
+    for (const [path, answer] of Object.entries(answers)) {
+      // A 404 may be a page now, and says so to caches.
+      const now = seen.get(`${client} ${path}`)
+      expect(answer.startsWith("404") ? now?.replace("Vary: Accept\n", "") : now, path).toBe(answer)
+    }
+  })
+})
+
+test("a browser gets a page with its policy, its tag, its Markdown's address, and the encodings it takes", async () => {
+  const answer = await get("/guides/one")
+  expect(answer.status).toBe(200)
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    "content-type": "text/html; charset=utf-8",
+    "cache-control": "no-cache",
+    vary: "Accept, Accept-Encoding",
+    link: '</guides/one.md>; rel="alternate"; type="text/markdown"',
+    "content-security-policy":
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self' https://api.example; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  })
+  const text = await answer.text()
+  expect(text).toContain('<link rel="alternate" type="text/markdown" href="/guides/one.md" />')
+  expect(text).toContain('<link rel="canonical" href="https://docs.example/guides/one.html" />')
+  const etag = answer.headers.get("etag") ?? ""
+  expect((await get("/guides/one", { accept: "*/*" })).headers.get("etag")).not.toBe(etag)
+  const again = await get("/guides/one", { accept: browser, "if-none-match": etag })
+  expect([again.status, await again.text()]).toEqual([304, ""])
+  const head = await get("/guides/one", { accept: browser }, server, "HEAD")
+  expect([head.status, head.headers.get("etag"), await head.text()]).toEqual([200, etag, ""])
+  const packed = await new Promise<Buffer>((resolve) => {
+    const headers = { accept: browser, "accept-encoding": "gzip, deflate, br, zstd" }
+    request({ host: "127.0.0.1", port: server.port, path: "/guides/one", headers }, (response) => {
+      expect([response.headers["content-encoding"], response.headers.etag]).toEqual(["br", `W/${etag}`])
+      const parts: Buffer[] = []
+      response.on("data", (part: Buffer) => parts.push(part)).on("end", () => resolve(Buffer.concat(parts)))
+    }).end()
+  })
+  expect(brotliDecompressSync(packed).toString()).toBe(text)
+})
+
+test("a page is HTML under .html and Markdown under .md, whatever is asked for", async () => {
+  for (const accept of [browser, "*/*", "text/markdown"]) {
+    expect((await get("/guides/one.html", { accept })).headers.get("content-type")).toBe("text/html; charset=utf-8")
+    expect((await get("/guides/one.md", { accept })).headers.get("content-type")).toBe("text/markdown; charset=utf-8")
+  }
+  expect(await html("/search.html")).toContain("A page called search")
+  expect(await html("/search")).toContain("Words to look for")
+})
+
+test("errors are pages for people, with the same status; at /mcp never", async () => {
+  for (const [path, accept, status, type] of [
+    ["/none", browser, 404, "text/html; charset=utf-8"],
+    ["/none", "*/*", 404, "application/json; charset=utf-8"],
+    ["/none.html", browser, 404, "text/html; charset=utf-8"],
+  ] as const) {
+    const answer = await get(path, { accept })
+    expect([answer.status, answer.headers.get("content-type"), answer.headers.get("vary")]).toEqual([
+      status,
+      type,
+      "Accept",
+    ])
+  }
+  for (const method of ["DELETE", "PUT"]) {
+    const answer = await get("/mcp", { accept: browser }, server, method)
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([405, "application/json; charset=utf-8"])
+  }
+  expect((await get("/mcp", { accept: browser })).headers.get("content-type")).toBe("application/json; charset=utf-8")
+})
+
+test("nothing that an author wrote becomes markup, and no link leads to a script", async () => {
+  for (const path of [
+    "/hostile",
+    "/",
+    "/other",
+    `/search?q=${encodeURIComponent("<script>alert(1)</script>\"'")}`,
+    "/%3Cscript%3Ealert(1)%3C%2Fscript%3E",
+  ]) {
+    const text = await html(path)
+    // One script of our own, by its address.
+    expect(text.match(/<script[^>]*>/g), path).toEqual([
+      expect.stringMatching(/^<script src="\/assets\/site\.\w+\.js" type="module">$/),
+    ])
+    expect(text, path).not.toMatch(/<[^>]*\son\w+\s*=/i)
+    expect(text, path).not.toMatch(/(?:href|src)="\s*(?:javascript|vbscript|file|data:text|data:image\/svg\+xml,<)/i)
+    expect(text, path).not.toMatch(/<[^>]*\sstyle=/)
+    expect(text, path).not.toMatch(/<img[^>]*other\.example/)
+  }
+  const text = await html("/hostile")
+  expect(text).toContain("&lt;div onclick=&quot;alert(4)&quot;&gt;")
+  expect(text).not.toContain("unseen")
+  expect(text).toContain('<a href="https://other.example/pixel.png">tracker</a>')
+  expect(text).toContain('<a href="/other.html">linked</a>')
+  expect(text).toContain('<a href="http://other.example/x">f</a> <a href="mailto:a@b.example">g</a>')
+  expect(text).toContain('<td class="center">')
+})
+
+test("sections have the anchors of the Markdown, those in lists none", async () => {
+  const text = await html("/guides/two")
+  expect([...text.matchAll(/<h2 id="([^"]+)"/g)].map(([, id]) => id)).toEqual(["same", "same-1", "own", "last"])
+  expect(text).toContain("<h2>In a list")
+  expect(text).toMatch(/<h2 id="own">A <code>code<\/code> heading <a/)
+})
+
+test("links between pages lead to pages, relative ones too; a folder's pictures are served, and run nothing", async () => {
+  const text = await html("/other")
+  expect(text).toContain('<a href="/guides/one.html#part">one</a>')
+  expect(text.match(/href="\/guides\/one\.html"/g)?.length).toBeGreaterThanOrEqual(2)
+  expect(text).toContain('<a href="/none">none</a>')
+  expect(await html("/guides/two")).toMatch(/<a href="\/other.html">up<\/a> <a href="\/guides\/one.html">beside<\/a>/)
+  expect(await html("/odd")).toContain('<img src="/pictures/dot.png" alt="here" loading="lazy">')
+  const picture = await get("/pictures/dot.png")
+  expect([picture.status, picture.headers.get("content-type")]).toEqual([200, "image/png"])
+  expect(Buffer.from(await picture.arrayBuffer())).toEqual(pixel)
+  const drawing = await get("/pictures/dot.svg")
+  expect(drawing.headers.get("content-security-policy")).toContain("sandbox")
+})
+
+test("another's folder has its own title and sections, and its index for a way in", async () => {
+  const text = await html("/")
+  expect(text).toContain("<title>Fixture docs</title>")
+  expect(text).toMatch(/<summary>S<\/summary>[^]*<summary>Guides<\/summary>[^]*<summary>Pages<\/summary>/)
+  expect(text).not.toContain("/stacks")
+  expect((await get("/stacks")).status).toBe(404)
+})
+
+test("the search answers people, and without HTML in Markdown", async () => {
+  expect(await html("/search?q=unique+text")).toMatch(/<a href="\/guides\/one.html#one">One/)
+  const plain = await get("/search?q=unique+text", { accept: "*/*" })
+  expect([plain.headers.get("content-type"), await plain.text()]).toEqual([
+    "text/markdown; charset=utf-8",
+    expect.stringContaining("https://docs.example/guides/one.md"),
+  ])
+  for (const query of ["", "?q=", "?q=the", `?q=${"x".repeat(600)}`, "?q=a&cursor=b", "?q=%ff"])
+    expect((await get(`/search${query}`)).status, query).toBe(200)
+})
+
+test("crawlers find every page once, and the registry, without asking for HTML", async () => {
+  const map = await (await get("/sitemap.xml", { accept: "*/*" })).text()
+  expect(map).toContain("<loc>https://docs.example/mit%20leerzeichen.html</loc>")
+  expect(await (await get("/robots.txt", { accept: "*/*" })).text()).toContain(
+    "Sitemap: https://docs.example/sitemap.xml",
+  )
+})
+
+test("style sheet and script are kept for a year, and are less than 12 kB together", async () => {
+  const text = await html("/", own)
+  let size = 0
+  for (const [path, { text: content }] of assets) {
+    expect(text).toContain(`"${path}"`)
+    expect((await get(path)).headers.get("cache-control")).toBe("public, max-age=31536000, immutable")
+    size += gzipSync(content).length
+  }
+  expect(size).toBeLessThan(12_000)
+  expect(assets.size).toBe(2)
+})
+
+test("our own pages: every link between them leads to a page, a file or a section that is there", async () => {
+  const texts = new Map<string, string>()
+  const map = await (await get("/sitemap.xml", {}, own)).text()
+  const pages = [...map.matchAll(/<loc>([^<]+\.html)</g)].map(([, url = ""]) => new URL(url).pathname)
+  for (const path of pages) texts.set(path, await html(path, own))
+  texts.set("/", await html("/", own))
+  const broken: string[] = []
+  for (const [from, text] of texts)
+    for (const [, href = ""] of text.matchAll(/<a [^>]*?href="([^"]+)"/g)) {
+      if (/^(?:https?:|mailto:)/.test(href)) continue
+      const { pathname, hash } = new URL(href.replaceAll("&amp;", "&"), `${own.url}${from}`)
+      const target = texts.get(pathname)
+      if (target === undefined) {
+        if ((await get(pathname, { accept: "*/*" }, own)).status !== 200 && pathname !== "/cli/svc.tgz")
+          broken.push(`${from}: ${href}`)
+      } else if (hash !== "" && hash !== "#main" && !target.includes(`id="${decodeURIComponent(hash.slice(1))}"`))
+        broken.push(`${from}: ${href}`)
+    }
+  expect(broken).toEqual([])
+}, 60_000)

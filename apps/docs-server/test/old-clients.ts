@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto"
+import { request } from "node:http"
+
+/** The headers that today's clients send by themselves. */
+export const clients: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  curl: { "user-agent": "curl/8.14.1", accept: "*/*" },
+  fetch: { accept: "*/*", "accept-language": "*", "sec-fetch-mode": "cors", "accept-encoding": "gzip, deflate" },
+  mcp: { accept: "application/json, text/event-stream", "accept-encoding": "gzip, deflate" },
+  markdown: { accept: "text/markdown, text/plain;q=0.9, */*;q=0.1" },
+}
+
+export const paths = [
+  "/llms-full.txt",
+  "/index.md",
+  "/index",
+  "/guides",
+  "/guides/",
+  "/guides.md",
+  "/guides/one",
+  "/guides/one.md",
+  "/mit%20leerzeichen.md",
+  "/mcp.md",
+  "/skill.md",
+  "/agent.md",
+  "/skills/svc/SKILL.md",
+  "/.well-known/mcp.json",
+  "/.well-known/agent-skills/index.json",
+  "/cli/svc.tgz",
+  "/nothing",
+  "/health",
+]
+
+// What differs from one answer to the next.
+const passing = new Set(["date", "x-request-id", "connection", "keep-alive"])
+
+/** An answer as it came: status, headers in their order, and a hash of the bytes. */
+export const answerAt = (port: number, path: string, headers: Readonly<Record<string, string>>): Promise<string> =>
+  new Promise((resolve, reject) => {
+    request({ host: "127.0.0.1", port, path, headers }, (response) => {
+      const hash = createHash("sha256")
+      response.on("data", (part: Buffer) => hash.update(part))
+      response.on("end", () => {
+        const lines: string[] = [String(response.statusCode)]
+        for (let i = 0; i < response.rawHeaders.length; i += 2)
+          if (!passing.has(response.rawHeaders[i]?.toLowerCase() ?? ""))
+            lines.push(`${response.rawHeaders[i]}: ${response.rawHeaders[i + 1]}`)
+        resolve([...lines, hash.digest("hex").slice(0, 32)].join("\n"))
+      })
+    })
+      .on("error", reject)
+      .end()
+  })

@@ -1,0 +1,140 @@
+// The documentation as people read it, in a real browser.
+import axe from "axe-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { type Instance, startInstance } from "../scripts/instance.ts"
+import { type Browser, hasChromium, startChromium, type Tab } from "./browser/chromium.ts"
+
+let instance: Instance
+let browser: Browser
+let tab: Tab
+/** Every request that the pages have made. */
+const requested = new Set<string>()
+let paths: string[]
+
+const at = (path: string): string => `${instance.docsUrl}${path}`
+// Colours are all that differs between the schemes.
+const rulesOf = (scheme: string): axe.RunOptions =>
+  scheme === "light" || process.env["SVC_FUZZ"] === "full" ? {} : { runOnly: ["color-contrast"] }
+const looks = [1280, 320].flatMap((width) => (["light", "dark"] as const).map((scheme) => ({ width, scheme })))
+
+/** What axe-core finds wrong, the browser's reports about the page's policy, and whether the page is wider than the window. */
+const faults = async ({ page }: Tab, options: axe.RunOptions = {}): Promise<string[]> => {
+  await page.evaluate(axe.source)
+  const found = await page.evaluate(async (chosen) => {
+    const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(chosen)
+    const wide =
+      document.documentElement.scrollWidth > window.innerWidth ? [`${document.documentElement.scrollWidth} wide`] : []
+    const reported = (globalThis as unknown as { reported?: string[] }).reported ?? []
+    return [
+      ...violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" ")}`),
+      ...wide,
+      ...reported,
+    ]
+  }, options)
+  return found
+}
+
+// In CI a missing browser is a failure, elsewhere it is skipped.
+describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the pages in a browser", () => {
+  beforeAll(async () => {
+    browser = await startChromium()
+    instance = await startInstance()
+    tab = await browser.open(at("/"))
+    tab.page.on("request", (request) => requested.add(new URL(request.url()).origin))
+    await tab.page.addInitScript(() => {
+      const reported: string[] = []
+      Object.assign(globalThis, { reported })
+      document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
+        reported.push(`${violatedDirective} ${blockedURI}`),
+      )
+    })
+    const map = await (await fetch(at("/sitemap.xml"))).text()
+    paths = [...map.matchAll(/<loc>([^<]+)</g)].map(([, url = ""]) => new URL(url).pathname)
+  }, 180_000)
+  afterAll(async () => {
+    await browser?.close()
+    await instance?.stop()
+  })
+
+  test("every page can be read by everybody, wide and narrow, light and dark, without a word on the console or to others", async () => {
+    const { page } = tab
+    tab.console()
+    // The reference's pages are all made by one pattern: a few of them stand for the rest.
+    const sample = paths.filter((path, index) => !path.startsWith("/reference/") || index % 8 === 0)
+    for (const path of [...sample, "/search?q=rate+limit", "/search", "/no-such-page"]) {
+      await page.goto(at(path))
+      for (const { width, scheme } of looks) {
+        await page.setViewportSize({ width, height: 800 })
+        await page.emulateMedia({ colorScheme: scheme })
+        expect(await faults(tab, rulesOf(scheme)), `${path}, ${width}, ${scheme}`).toEqual([])
+      }
+      const missing = "error: Failed to load resource: the server responded with a status of 404 (Not Found)"
+      expect(tab.console(), path).toEqual(path === "/no-such-page" ? [missing] : [])
+    }
+    expect([...requested].filter((origin) => origin !== instance.docsUrl && origin !== instance.apiUrl)).toEqual([])
+  }, 240_000)
+
+  test("typing finds pages, arrows and Enter choose one, and the browser's way back leads back", async () => {
+    const { page } = tab
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await page.goto(at("/keys.html"))
+    await page.keyboard.press("/")
+    await page.keyboard.type("simulate a transaction")
+    const options = page.locator("#found [role=option]")
+    await options.first().waitFor()
+    expect(await faults(tab)).toEqual([])
+    await page.keyboard.press("ArrowDown")
+    await page.keyboard.press("ArrowDown")
+    await page.keyboard.press("ArrowUp")
+    expect(await options.first().getAttribute("aria-selected")).toBe("true")
+    const href = await options.first().getAttribute("data-href")
+    await page.keyboard.press("Enter")
+    await page.waitForURL((url) => url.pathname + url.hash === href)
+    await page.goBack()
+    expect(new URL(page.url()).pathname).toBe("/keys.html")
+    await page.goto(at("/limits.html"))
+    await page.keyboard.press("/")
+    await page.keyboard.type("origin")
+    await options.first().waitFor()
+    await page.keyboard.press("Escape")
+    expect(await options.first().isVisible()).toBe(false)
+    await page.keyboard.press("Enter")
+    await page.waitForURL(at("/search?q=origin"))
+    expect(await page.locator(".results li").count()).toBeGreaterThan(3)
+  })
+
+  test("a copy button copies the code as it stands, and the menu of a phone opens and closes by the keyboard", async () => {
+    const { page } = tab
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin: instance.docsUrl })
+    await page.goto(at("/keys.html"))
+    const first = page.locator("article .code").first()
+    await first.locator("button").click()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
+      (await first.locator("code").innerText()).trimEnd(),
+    )
+    await page.setViewportSize({ width: 320, height: 640 })
+    const menu = page.locator("#menu")
+    expect(await menu.isVisible()).toBe(false)
+    await page.locator("button.menu").focus()
+    await page.keyboard.press("Enter")
+    expect(await menu.isVisible()).toBe(true)
+    expect(await faults(tab)).toEqual([])
+    await page.keyboard.press("Escape")
+    expect(await menu.isVisible()).toBe(false)
+  })
+
+  test("without scripts every page reads, the search answers, and the registry says where its JSON is", async () => {
+    const context = await tab.page.context().browser()?.newContext({ javaScriptEnabled: false })
+    const page = await (context ?? tab.page.context()).newPage()
+    await page.goto(at("/getting-started.html"))
+    expect(await page.locator("article h1").innerText()).toBe("Getting started")
+    expect(await page.locator(".code button").count()).toBe(0)
+    await page.locator(".top .search input").fill("rate limit")
+    await page.keyboard.press("Enter")
+    await page.waitForURL(at("/search?q=rate+limit"))
+    expect(await page.locator(".results li").count()).toBeGreaterThan(3)
+    await page.goto(at("/stacks"))
+    expect(await page.locator("#stacks a").first().getAttribute("href")).toBe(`${instance.apiUrl}/api/registry`)
+    await context?.close()
+  })
+})
