@@ -9,6 +9,7 @@ import { buildRoutes } from "./routes/builds.ts"
 import { closedRoutes } from "./routes/closed.ts"
 import { deploymentRoutes } from "./routes/deployments.ts"
 import { type Api, undocumented } from "./routes/endpoint.ts"
+import { registerHeaders } from "./routes/headers.ts"
 import { healthRoutes } from "./routes/health.ts"
 import { keyRoutes } from "./routes/keys.ts"
 import { registryRoutes } from "./routes/registry.ts"
@@ -50,7 +51,7 @@ const fromBody = ({ fault }: BodyError): ApiError => {
       return errors.fail("invalid-request", { details: { path: fault.path, reason: fault.reason } })
     case "timeout":
     case "aborted":
-      return errors.fail("invalid-request", { message: "The body did not arrive." })
+      return errors.fail("invalid-request", { details: { path: "", reason: "the body did not arrive" } })
     default:
       return fault satisfies never
   }
@@ -63,6 +64,7 @@ const describe = (api: Api, services: Pick<Services, "version" | "apiUrl">) => {
     scheme: "bearer",
     description: "A key: svc_ak_… (agent), svc_sk_… (person) or svc_pk_… (publishable, with the page's Origin)",
   })
+  registerHeaders(api)
   return openApiDocument(
     api,
     {

@@ -2,57 +2,205 @@ import { type ApiError, defineErrors } from "@svc/errors"
 import { z } from "@svc/openapi"
 
 export const errors = defineErrors({
-  "invalid-json": { status: 400, message: "The body is not valid JSON." },
-  "invalid-request": { status: 400, message: "The request is not valid." },
+  "invalid-json": {
+    status: 400,
+    message: "The body is not valid JSON.",
+    hint: "Send UTF-8 JSON that names no key twice.",
+  },
+  "invalid-request": {
+    status: 400,
+    message: "The request is not valid.",
+    hint: "Correct what details.path names; /openapi.json has the shape.",
+  },
   "invalid-display-name": {
     status: 400,
     message: "display_name must have 1 to 64 visible characters, without control or direction marks.",
+    hint: "Choose another name, or leave it out.",
   },
-  "invalid-key-name": { status: 400, message: "name must have 1 to 64 visible characters." },
-  "invalid-key-id": { status: 400, message: "A key id is a number." },
-  "missing-origin-allowlist": { status: 400, message: "origin_allowlist is required: an array with one origin." },
+  "invalid-key-name": {
+    status: 400,
+    message: "name must have 1 to 64 visible characters.",
+    hint: "Choose another name, or leave it out.",
+  },
+  "invalid-key-id": {
+    status: 400,
+    message: "A key id is a number.",
+    hint: "Take the id from the key list, or key_id from the sign-up's answer.",
+  },
+  "missing-origin-allowlist": {
+    status: 400,
+    message: "origin_allowlist is required: an array with one origin.",
+    hint: 'Send "origin_allowlist": ["https://your.page"].',
+  },
   "invalid-origin": {
     status: 400,
     message: "An origin is a scheme, a host and maybe a port, without path, query, user or wildcard.",
+    hint: "Send what the page has in location.origin.",
   },
-  "too-many-keys": { status: 400, message: "The account has 25 live keys: revoke one first." },
-  "invalid-scope": { status: 400, message: "The scopes are read, transaction:inspect and transaction:send." },
-  "invalid-websocket-url": { status: 400, message: "websocket_url must be a ws:// or wss:// URL." },
-  "missing-credentials": { status: 401, message: "Send a key: Authorization: Bearer <API_KEY>." },
-  "invalid-authorization-format": { status: 401, message: "The Authorization header must be Bearer <API_KEY>." },
-  "invalid-api-key": { status: 401, message: "The key is not known here." },
-  "disabled-api-key": { status: 401, message: "The key is disabled." },
-  "expired-api-key": { status: 401, message: "The key has expired." },
-  "user-not-found": { status: 401, message: "The key's account does not exist." },
-  "agent-profile-missing": { status: 401, message: "The key's agent has no profile." },
-  "agent-account-disabled": { status: 403, message: "The agent's account is disabled." },
-  "agent-account-forbidden": { status: 403, message: "Not available to agent accounts. Do not retry." },
-  "agent-account-required": { status: 403, message: "Only agent accounts have this." },
-  "key-replaced": { status: 403, message: "A replaced key manages no keys." },
+  "too-many-keys": {
+    status: 400,
+    message: "The account has as many live keys as it may have.",
+    hint: "Revoke one that is not used any more (last_used_at in the key list), or rotate one in place of minting.",
+  },
+  "invalid-scope": {
+    status: 400,
+    message: "The scopes are read, transaction:inspect and transaction:send.",
+    hint: "Send these words alone, or leave scope out for read.",
+  },
+  "invalid-websocket-url": {
+    status: 400,
+    message: "websocket_url must be a ws:// or wss:// URL.",
+    hint: "Take websocket_url from GET /api/registry.",
+  },
+  "missing-credentials": {
+    status: 401,
+    message: "Send a key: Authorization: Bearer <API_KEY>.",
+    hint: "POST /api/agents/signup gives a key.",
+  },
+  "invalid-authorization-format": {
+    status: 401,
+    message: "The Authorization header must be Bearer <API_KEY>.",
+    hint: "Send the word Bearer, a space and one key.",
+  },
+  "invalid-api-key": {
+    status: 401,
+    message: "The key is not known here.",
+    hint: "It is mistyped, revoked, or another service's: use another key of the account, or sign up anew.",
+  },
+  "disabled-api-key": {
+    status: 401,
+    message: "The key is disabled.",
+    hint: "Use another key of the account, or ask the operator.",
+  },
+  "expired-api-key": {
+    status: 401,
+    message: "The key has expired.",
+    hint: "Use its successor if it was rotated, or mint one with another key of the account.",
+  },
+  "user-not-found": {
+    status: 401,
+    message: "The key's account does not exist.",
+    hint: "Give the request id to the operator.",
+  },
+  "agent-profile-missing": {
+    status: 401,
+    message: "The key's agent has no profile.",
+    hint: "Give the request id to the operator.",
+  },
+  "agent-account-disabled": { status: 403, message: "The agent's account is disabled.", hint: "Ask the operator." },
+  "agent-account-forbidden": {
+    status: 403,
+    message: "Not available to agent accounts. Do not retry.",
+    hint: "A person or the operator has to do this.",
+  },
+  "agent-account-required": {
+    status: 403,
+    message: "Only agent accounts have this.",
+    hint: "Use an agent's key; a person's keys are at /api/auth/keys.",
+  },
+  "key-replaced": {
+    status: 403,
+    message: "A replaced key manages no keys.",
+    hint: "Use its successor; if that answer was lost, rotate this key again.",
+  },
   "origin-required": {
     status: 403,
     message: "A publishable key works only with an Origin header, as browsers send it.",
+    hint: "Use it in a page of its origin; programs use a secret key.",
   },
-  "origin-not-allowed": { status: 403, message: "The key is not for pages of this origin." },
-  "origin-allowlist-empty": { status: 403, message: "origin_allowlist must hold one origin, and holds none." },
-  "origin-allowlist-too-many": { status: 403, message: "origin_allowlist must hold one origin, and holds more." },
-  "origin-invalid-scheme": { status: 403, message: "An origin starts with http:// or https://." },
-  "secret-key-required": { status: 403, message: "A publishable key can't do this: use a secret key." },
-  "scope-not-allowed": { status: 403, message: "The stack or the key does not allow this scope." },
-  "not-found": { status: 404, message: "Nothing is at this path: see /openapi.json." },
-  "stack-not-found": { status: 404, message: "There is no such stack." },
-  "spec-not-found": { status: 404, message: "There is no such spec." },
-  "build-not-found": { status: 404, message: "There is no such build." },
-  "deployment-not-found": { status: 404, message: "There is no such deployment." },
-  "run-not-found": { status: 404, message: "There is no such run." },
-  "key-not-found": { status: 404, message: "There is no such key." },
-  "method-not-allowed": { status: 405, message: "The path has no such method: see the Allow header." },
-  "key-not-active": { status: 409, message: "Only an active key can be rotated." },
-  "key-already-rotated": { status: 409, message: "The key has a successor that is in use." },
-  "payload-too-large": { status: 413, message: "The body is larger than 64 KiB." },
-  "unsupported-media-type": { status: 415, message: "The body must be JSON with Content-Type: application/json." },
-  "rate-limit-exceeded": { status: 429, message: "Too many requests: wait before the next one.", retryable: true },
-  "internal-error": { status: 500, message: "The service failed. The request id names the failure in its log." },
+  "origin-not-allowed": {
+    status: 403,
+    message: "The key is not for pages of this origin.",
+    hint: "Mint a publishable key for this origin.",
+  },
+  "origin-allowlist-empty": {
+    status: 403,
+    message: "origin_allowlist must hold one origin, and holds none.",
+    hint: "Send one origin.",
+  },
+  "origin-allowlist-too-many": {
+    status: 403,
+    message: "origin_allowlist must hold one origin, and holds more.",
+    hint: "Mint one key for each origin.",
+  },
+  "origin-invalid-scheme": {
+    status: 403,
+    message: "An origin starts with http:// or https://.",
+    hint: "Write the scheme in front; wildcards are not allowed.",
+  },
+  "secret-key-required": {
+    status: 403,
+    message: "A publishable key can't do this: use a secret key.",
+    hint: "Call this from a program that keeps a secret key, never from a page.",
+  },
+  "scope-not-allowed": {
+    status: 403,
+    message: "The stack or the key does not allow this scope.",
+    hint: "Ask for read alone, or choose a stack that has a relay.",
+  },
+  "not-found": {
+    status: 404,
+    message: "Nothing is at this path: see /openapi.json.",
+    hint: "GET /openapi.json lists the paths.",
+  },
+  "stack-not-found": { status: 404, message: "There is no such stack.", hint: "GET /api/registry lists the stacks." },
+  "spec-not-found": {
+    status: 404,
+    message: "There is no such spec.",
+    hint: "GET /api/specs lists those that you see.",
+  },
+  "build-not-found": {
+    status: 404,
+    message: "There is no such build.",
+    hint: "GET /api/builds lists those that you see.",
+  },
+  "deployment-not-found": {
+    status: 404,
+    message: "There is no such deployment.",
+    hint: "GET /api/deployments lists those that you see.",
+  },
+  "run-not-found": {
+    status: 404,
+    message: "There is no such run.",
+    hint: "GET /api/automation/runs lists those that you see.",
+  },
+  "key-not-found": {
+    status: 404,
+    message: "There is no such key.",
+    hint: "The key list has the ids; revoked keys are not in it.",
+  },
+  "method-not-allowed": {
+    status: 405,
+    message: "The path has no such method: see the Allow header.",
+    hint: "Use a method of the Allow header.",
+  },
+  "key-not-active": {
+    status: 409,
+    message: "Only an active key can be rotated.",
+    hint: "Rotate an active key, or mint a new one.",
+  },
+  "key-already-rotated": {
+    status: 409,
+    message: "The key has a successor that was used or ended.",
+    hint: "Use or rotate the successor: replaced_by in the key list.",
+  },
+  "payload-too-large": { status: 413, message: "The body is larger than 64 KiB.", hint: "Send less." },
+  "unsupported-media-type": {
+    status: 415,
+    message: "The body must be JSON with Content-Type: application/json.",
+    hint: "Set Content-Type: application/json, without compression.",
+  },
+  "rate-limit-exceeded": {
+    status: 429,
+    message: "Too many requests: wait before the next one.",
+    hint: "Wait retry_after_seconds.",
+    retryable: true,
+  },
+  "internal-error": {
+    status: 500,
+    message: "The service failed. The request id names the failure in its log.",
+    hint: "Give the request id to the operator.",
+  },
   "not-implemented": { status: 501, message: "Not offered yet." },
   "outcome-unknown": {
     status: 503,
@@ -60,7 +208,12 @@ export const errors = defineErrors({
     hint: "Look before asking again: list the account's keys and revoke one that you were not given, or, after a sign-up, sign up anew.",
     retryable: false,
   },
-  "service-unavailable": { status: 503, message: "The service can't answer now: try again.", retryable: true },
+  "service-unavailable": {
+    status: 503,
+    message: "The service can't answer now: try again.",
+    hint: "Nothing was done: send the same request again after Retry-After.",
+    retryable: true,
+  },
 })
 
 export type ErrorCode = keyof typeof errors.rows
@@ -80,6 +233,9 @@ const anyError = z
 /** The body of every error, for the codes of one status. */
 export const errorEnvelope = (codes: readonly [ErrorCode, ...ErrorCode[]]) => anyError.extend({ code: z.enum(codes) })
 
+// RFC 6750 section 3: the error is told only to a caller that sent a key.
+const withoutKey = new Set<string>(["missing-credentials", "invalid-authorization-format"])
+
 /** The one place where an error becomes an answer. Headers that were set beforehand stay. */
 export const renderError = (error: ApiError, requestId: string): Response => {
   const headers: Record<string, string> = {
@@ -88,7 +244,9 @@ export const renderError = (error: ApiError, requestId: string): Response => {
     "x-error-code": error.code,
     ...error.headers,
   }
-  if (error.status === 401) headers["www-authenticate"] = "Bearer"
+  if (error.status === 401) {
+    headers["www-authenticate"] = withoutKey.has(error.code) ? "Bearer" : 'Bearer error="invalid_token"'
+  }
   if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds)
   const body = {
     error: error.message,
@@ -96,7 +254,8 @@ export const renderError = (error: ApiError, requestId: string): Response => {
     request_id: requestId,
     retryable: error.retryable ?? false,
     retry_after_seconds: error.retryAfterSeconds,
-    details: error.details,
+    // Every 400 says where and why, if only that it was no field.
+    details: error.details ?? (error.status === 400 ? { path: "", reason: error.message } : undefined),
     hint: error.hint,
   }
   return new Response(JSON.stringify(body), { status: error.status, headers })

@@ -11,10 +11,11 @@ import type { ServiceSettings } from "./config.ts"
 import type { Database } from "./db/database.ts"
 import { orm } from "./db/drizzle.ts"
 import { openDatabase } from "./db/open.ts"
-import { registryState } from "./db/schema.ts"
+import { registryState, stacks } from "./db/schema.ts"
 import { publish } from "./operator/publish.ts"
 import { readAst } from "./registry/read-ast.ts"
 import { createRegistry, registryChannel } from "./registry/registry.ts"
+import { spellingsOf } from "./registry/websocket-url.ts"
 import { keepSigningKeys } from "./signing-keys.ts"
 
 export type Outside = {
@@ -39,6 +40,10 @@ const seed = async (database: Database, at: Date): Promise<void> => {
   const [state] = await queries.run((db) => db.select().from(registryState).where(unfinished))
   if (state === undefined) return
   for (const { file, name, description, websocket_url, visibility, relay, browser_send } of sampleStacks) {
+    // What the operator has published before stays as it is.
+    const taken = orm.or(orm.eq(stacks.name, name), orm.inArray(stacks.websocketUrl, [...spellingsOf(websocket_url)]))
+    const [own] = await queries.run((db) => db.select({ name: stacks.name }).from(stacks).where(taken))
+    if (own !== undefined) continue
     const ast = readAst(readFileSync(file, "utf8"))
     const stack = { name, description, visibility, relay, ast, websocketUrl: websocket_url, browserSend: browser_send }
     await publish(queries, stack, at)

@@ -60,6 +60,7 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
       code: "missing-credentials",
       request_id: "test-request-7",
       retryable: false,
+      hint: expect.any(String),
     })
   })
 

@@ -10,6 +10,57 @@ const pathText = (path: readonly PropertyKey[]): string =>
     "",
   )
 
+const typeNames: Readonly<Record<string, string>> = {
+  string: "a string",
+  number: "a number",
+  int: "an integer",
+  boolean: "a boolean",
+  array: "an array",
+  object: "an object",
+  record: "an object",
+  null: "null",
+}
+
+const listed = (values: readonly unknown[]): string =>
+  values.length === 1 ? String(values[0]) : `one of ${values.map(String).join(", ")}`
+
+const size = (bound: string, origin: string, count: unknown): string => {
+  const unit = origin === "string" ? " characters" : origin === "array" ? " elements" : ""
+  return `must be ${bound} ${String(count)}${unit}`
+}
+
+const reasonOf = (issue: z.core.$ZodRawIssue): string => {
+  switch (issue.code) {
+    case "invalid_type":
+      return issue.input === undefined ? "is missing" : `must be ${typeNames[issue.expected] ?? issue.expected}`
+    case "invalid_value":
+      return issue.input === undefined ? "is missing" : `must be ${listed(issue.values)}`
+    case "too_small":
+      if (issue.minimum === 1 && ["string", "array"].includes(issue.origin)) return "must not be empty"
+      return size("at least", issue.origin, issue.minimum)
+    case "too_big":
+      return size("at most", issue.origin, issue.maximum)
+    case "invalid_format":
+      return issue.format === "regex" ? "has a form that is not allowed" : `must be a ${issue.format}`
+    case "invalid_union":
+      return issue.input === undefined ? "is missing" : "has none of the forms that are allowed"
+    case "not_multiple_of":
+      return `must be a multiple of ${issue.divisor}`
+    case "unrecognized_keys":
+    case "invalid_key":
+    case "invalid_element":
+    case "custom":
+    default:
+      return "is not valid"
+  }
+}
+
+/**
+ * Options for `safeParse`: reasons as the schemas word them, else in our own words. A library's texts change with its
+ * releases and speak of its types.
+ */
+export const inOwnWords = { error: reasonOf }
+
 /** The first failure of a validation; an unknown key is named by its own path. */
 export const firstFailure = (error: z.ZodError): ValidationFailure => {
   const issue = error.issues[0]
@@ -22,7 +73,7 @@ export const firstFailure = (error: z.ZodError): ValidationFailure => {
 
 /** Returns the parsed value, or throws a BodyError of kind `invalid` that names the first failure. */
 export const validate = <T>(schema: z.ZodType<T>, value: unknown): T => {
-  const result = schema.safeParse(value)
+  const result = schema.safeParse(value, inOwnWords)
   if (result.success) return result.data
   throw new BodyError({ kind: "invalid", ...firstFailure(result.error) })
 }

@@ -104,7 +104,9 @@ export const mintAccountKey = (
   const { userId } = change.principal
   return changing(queries, change, async (tx, tell) => {
     const held = await countKeys(tx, live(userId, change.at), isNull(apiKeys.replacedBy))
-    if (held >= mostLiveKeys) throw errors.fail("too-many-keys")
+    if (held >= mostLiveKeys) {
+      throw errors.fail("too-many-keys", { message: `The account has ${mostLiveKeys} live keys.` })
+    }
     const made = await insertKey(tx, { ...key, userId, createdAt: change.at }, randomBytes)
     await tell("key.mint", `key:${made.id}`)
     return made
@@ -167,8 +169,9 @@ export const rotateAccountKey = (
     } else if (oldExpiresAt > at) {
       const replaced = await countKeys(tx, live(userId, at), isNotNull(apiKeys.replacedBy))
       if (replaced >= mostReplacedKeys) {
-        const message = `The account has ${mostReplacedKeys} replaced keys that still live: revoke one, or rotate with overlap_seconds 0.`
-        throw errors.fail("too-many-keys", { message })
+        const message = `The account has ${mostReplacedKeys} replaced keys that still live.`
+        const hint = "Revoke one of them, or rotate with overlap_seconds 0."
+        throw errors.fail("too-many-keys", { message, hint })
       }
     }
     // The old key's own end may be the end of an overlap by now.

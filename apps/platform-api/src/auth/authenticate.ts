@@ -42,6 +42,8 @@ export type Refusal = {
     | "origin-required"
     | "origin-not-allowed"
   >
+  /** What the table's text for the code does not say of this one. */
+  readonly message?: string
 }
 
 const accountOf = (row: FoundKey): Account | Refusal => {
@@ -68,7 +70,12 @@ export const authenticate = async (
   if (headers.authorization === undefined) return { refused: "missing-credentials" }
   const key = bearer.exec(headers.authorization)?.[1]
   if (key === undefined) return { refused: "invalid-authorization-format" }
-  if (recogniseKey(key) === undefined) return { refused: "invalid-api-key" }
+  if (recogniseKey(key) === undefined) {
+    return {
+      refused: "invalid-api-key",
+      message: "This is no key of this service: mistyped, cut off, or of another kind.",
+    }
+  }
   const row = await findKey(key)
   if (row === undefined) return { refused: "invalid-api-key" }
   if (row.disabled) return { refused: "disabled-api-key" }

@@ -1,10 +1,10 @@
 import { addressBucket, requestHeader, type ServedEnv } from "@svc/http"
 import type { Context, Handler } from "hono"
 import type { Queries } from "../db/database.ts"
-import { type ErrorCode, errors } from "../errors.ts"
+import { errors } from "../errors.ts"
 import type { Services } from "../services.ts"
 import { type Policy, refusedBy } from "./agent-policy.ts"
-import { authenticate, type Principal } from "./authenticate.ts"
+import { authenticate, type Principal, type Refusal } from "./authenticate.ts"
 
 export type AppEnv = ServedEnv & { Variables: { principal: Principal; queries: Queries } }
 
@@ -57,9 +57,9 @@ const countFailure = (services: Services, c: Context<AppEnv>): void => {
   if (!allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds })
 }
 
-const refuse = (services: Services, c: Context<AppEnv>, code: ErrorCode): never => {
-  if (errors.rows[code].status === 401) countFailure(services, c)
-  throw errors.fail(code)
+const refuse = (services: Services, c: Context<AppEnv>, { refused, message }: Refusal): never => {
+  if (errors.rows[refused].status === 401) countFailure(services, c)
+  throw errors.fail(refused, message === undefined ? {} : { message })
 }
 
 /** Lets a handler run when the key is good and the policy lets this caller in; it finds who that is in `principal`. */
@@ -68,12 +68,12 @@ export const guarded =
   async (c, next) => {
     const queries = services.database.within(requestMs)
     const principal = await authenticate(services.findKey, credentialsOf(c), services.wallClock())
-    if ("refused" in principal) return refuse(services, c, principal.refused)
+    if ("refused" in principal) return refuse(services, c, principal)
     const refused = refusedBy(policy, principal)
     if (refused !== undefined) throw errors.fail(refused)
     countRequest(services, c, limitOf(services, c, policy, principal))
     const noted = services.useTracker.note(principal)
-    if (noted !== true && !(await noted)) return refuse(services, c, "invalid-api-key")
+    if (noted !== true && !(await noted)) return refuse(services, c, { refused: "invalid-api-key" })
     c.set("queries", queries)
     c.set("principal", principal)
     return handler(c, next)

@@ -16,3 +16,6 @@ export const normaliseName = (text: string): string | undefined => {
   if (invisible.test(name) || !visible.test(name)) return undefined
   return Array.from(name).length <= 64 ? name : undefined
 }
+
+/** What is wrong with a text that `normaliseName` does not take. */
+export const nameFault = "must have 1 to 64 visible characters, without control or direction marks"

@@ -2,16 +2,15 @@ import { gzipSync } from "node:zlib"
 import { audit } from "../audit.ts"
 import type { Queries } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
-import { brokenConstraint } from "../db/errors.ts"
 import { registryState, stacks } from "../db/schema.ts"
 import type { Ast } from "../registry/ast-shape.ts"
 import { contentHash } from "../registry/content-hash.ts"
 import { deriveSchema } from "../registry/derive-schema.ts"
 import { registryChannel } from "../registry/registry.ts"
-import { normaliseWebsocketUrl } from "../registry/websocket-url.ts"
+import { normaliseWebsocketUrl, spellingsOf } from "../registry/websocket-url.ts"
 import { CommandError } from "./command-error.ts"
 
-const { eq, sql } = orm
+const { and, eq, inArray, ne, sql } = orm
 
 export type Publication = {
   readonly name: string
@@ -79,36 +78,35 @@ export const publish = async (queries: Queries, { ast, ...given }: Publication, 
     visibility: stack.visibility,
     entities: deriveSchema(ast).entities.map((entity) => entity.name),
   })
-  try {
-    return await queries.transaction(async (tx) => {
-      // The lock on this row makes publications wait for one another.
-      const [state] = await tx
-        .update(registryState)
-        .set({ revision: sql`${registryState.revision} + 1` })
-        .returning()
-      const revision = state?.revision ?? 1
-      const [old] = await tx.select().from(stacks).where(known)
-      const same =
-        old !== undefined &&
-        old.contentHash === prepared.contentHash &&
-        old.description === stack.description &&
-        old.websocketUrl === stack.websocketUrl &&
-        old.visibility === stack.visibility &&
-        old.relay === stack.relay &&
-        old.browserSend === stack.browserSend
-      if (same) return told("unchanged", old.version)
-      const version = (old?.version ?? 0) + 1
-      const row = { ...stack, ...prepared, version, revision, updatedAt: at }
-      if (old === undefined) await tx.insert(stacks).values({ ...row, createdAt: at })
-      else await tx.update(stacks).set(row).where(known)
-      await audit(tx, { at, actor: "operator", action: "stack.publish", target: `stack:${stack.name}` })
-      await tx.execute(sql`select pg_notify(${registryChannel}, '')`)
-      return told("published", version)
-    })
-  } catch (error) {
-    if (brokenConstraint(error) !== "stacks_websocket_url_unique") throw error
-    throw new CommandError("websocket-url-taken", "another stack has this websocket URL")
-  }
+  return queries.transaction(async (tx) => {
+    // The lock on this row makes publications wait for one another.
+    const [state] = await tx
+      .update(registryState)
+      .set({ revision: sql`${registryState.revision} + 1` })
+      .returning()
+    const revision = state?.revision ?? 1
+    const [old] = await tx.select().from(stacks).where(known)
+    const others = and(inArray(stacks.websocketUrl, [...spellingsOf(stack.websocketUrl)]), ne(stacks.name, stack.name))
+    const [taken] = await tx.select({ name: stacks.name }).from(stacks).where(others)
+    if (taken !== undefined)
+      throw new CommandError("websocket-url-taken", `the stack ${taken.name} has this websocket URL`)
+    const same =
+      old !== undefined &&
+      old.contentHash === prepared.contentHash &&
+      old.description === stack.description &&
+      old.websocketUrl === stack.websocketUrl &&
+      old.visibility === stack.visibility &&
+      old.relay === stack.relay &&
+      old.browserSend === stack.browserSend
+    if (same) return told("unchanged", old.version)
+    const version = (old?.version ?? 0) + 1
+    const row = { ...stack, ...prepared, version, revision, updatedAt: at }
+    if (old === undefined) await tx.insert(stacks).values({ ...row, createdAt: at })
+    else await tx.update(stacks).set(row).where(known)
+    await audit(tx, { at, actor: "operator", action: "stack.publish", target: `stack:${stack.name}` })
+    await tx.execute(sql`select pg_notify(${registryChannel}, '')`)
+    return told("published", version)
+  })
 }
 
 /** Takes a stack out of the registry. Throws CommandError. */

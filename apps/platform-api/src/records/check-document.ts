@@ -1,4 +1,4 @@
-import { firstFailure } from "@svc/http"
+import { firstFailure, inOwnWords } from "@svc/http"
 import { CommandError } from "../operator/command-error.ts"
 import { DocumentFault, type DocumentPath, formatPath } from "../registry/document-fault.ts"
 import type { Ast, AstEntity } from "../registry/ast-shape.ts"
@@ -35,7 +35,7 @@ const parse = (text: string): Document => {
     if (error instanceof DocumentFault) throw faultAt(error.segments, error.reason)
     throw error
   }
-  const result = document.safeParse(value)
+  const result = document.safeParse(value, inOwnWords)
   if (result.success) return result.data
   const { path, reason } = firstFailure(result.error)
   throw new CommandError("invalid-records", path === "" ? `the file: ${reason}` : `${path}: ${reason}`, {

@@ -30,13 +30,17 @@ const readable = (read: (value: unknown) => unknown) =>
 const idlFields = z.array(readable((field) => fieldSpelling(field, 0))).nullish()
 const idlType = readable((type) => rustSpelling(type))
 
-const typeDefinition = z.discriminatedUnion("kind", [
-  z.looseObject({ kind: z.literal("struct"), fields: idlFields }),
-  z.looseObject({ kind: z.literal("enum"), variants: z.array(z.looseObject({ name, fields: idlFields })) }),
-  // A type alias, as Anchor writes it since 0.30 and as it did before.
-  z.looseObject({ kind: z.literal("type"), alias: idlType }),
-  z.looseObject({ kind: z.literal("alias"), value: idlType }),
-])
+const typeDefinition = z.discriminatedUnion(
+  "kind",
+  [
+    z.looseObject({ kind: z.literal("struct"), fields: idlFields }),
+    z.looseObject({ kind: z.literal("enum"), variants: z.array(z.looseObject({ name, fields: idlFields })) }),
+    // A type alias, as Anchor writes it since 0.30 and as it did before.
+    z.looseObject({ kind: z.literal("type"), alias: idlType }),
+    z.looseObject({ kind: z.literal("alias"), value: idlType }),
+  ],
+  { error: ({ code }) => (code === "invalid_union" ? "must be struct, enum or type" : undefined) },
+)
 
 const idl = z.looseObject({
   name,

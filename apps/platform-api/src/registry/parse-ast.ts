@@ -1,4 +1,4 @@
-import type { z } from "zod"
+import { inOwnWords } from "@svc/http"
 import { DocumentFault, type DocumentPath, formatPath } from "./document-fault.ts"
 import { type Ast, astShape, fieldPath } from "./ast-shape.ts"
 import { checkJsonValue } from "./json-value.ts"
@@ -9,7 +9,7 @@ import { checkJsonValue } from "./json-value.ts"
  */
 export const parseAst = (value: unknown): Ast => {
   checkJsonValue(value)
-  const result = astShape.safeParse(value, { error: reasonFor })
+  const result = astShape.safeParse(value, inOwnWords)
   if (!result.success) {
     const [issue] = result.error.issues
     throw new DocumentFault((issue?.path ?? []).filter(isSegment), issue?.message ?? "is no AST")
@@ -19,17 +19,6 @@ export const parseAst = (value: unknown): Ast => {
 }
 
 const isSegment = (segment: PropertyKey): segment is string | number => typeof segment !== "symbol"
-
-const reasonFor = (issue: z.core.$ZodRawIssue): string | undefined => {
-  if (issue.code === "invalid_type") {
-    if (issue.input === undefined) return "is missing"
-    return `must be ${/^[aeiou]/.test(issue.expected) ? "an" : "a"} ${issue.expected}`
-  }
-  if (issue.code === "too_small") return "must not be empty"
-  if (issue.code === "too_big") return `must be at most ${issue.maximum} characters`
-  if (issue.code === "invalid_union") return "must be struct, enum or type"
-  return undefined
-}
 
 type Name = {
   /** Names of different kinds never meet. */

@@ -3,6 +3,7 @@ import { gzip } from "node:zlib"
 import type { Database } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
 import { registryState, stacks } from "../db/schema.ts"
+import { spellingsOf } from "./websocket-url.ts"
 import { type Answer, createUnpacker, plainAnswer, type Unpacker } from "./answer.ts"
 
 const { asc, gt } = orm
@@ -36,7 +37,7 @@ export type Registry = {
   /** Brings the memory up to date with the database. Throws DatabaseUnavailable. */
   readonly refresh: () => Promise<void>
   readonly find: (audience: Audience, name: string) => PublishedStack | undefined
-  /** A stack of any visibility by its normalised URL. */
+  /** A stack of any visibility by its normalised URL, in any spelling of this machine's name. */
   readonly findByUrl: (websocketUrl: string) => PublishedStack | undefined
   /** Whether this list is made already: making one costs far more than sending it. */
   readonly hasList: (query: ListQuery) => boolean
@@ -111,7 +112,7 @@ export const createRegistry = (database: Database): Registry => {
     byId = next
     sorted = [...next.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
     byName = new Map(sorted.map((stack) => [stack.name, stack]))
-    byUrl = new Map(sorted.map((stack) => [stack.websocketUrl, stack]))
+    byUrl = new Map(sorted.map((stack) => [spellingsOf(stack.websocketUrl)[0], stack]))
     lists = new Map()
     revision = latest
   }
@@ -153,7 +154,7 @@ export const createRegistry = (database: Database): Registry => {
       const stack = byName.get(name.toLowerCase())
       return stack !== undefined && seen(stack, audience) ? stack : undefined
     },
-    findByUrl: (websocketUrl) => byUrl.get(websocketUrl),
+    findByUrl: (websocketUrl) => byUrl.get(spellingsOf(websocketUrl)[0]),
     hasList: (query) => lists.has(listKey(query)),
     list: (query) => {
       const key = listKey(query)

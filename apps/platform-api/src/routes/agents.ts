@@ -3,7 +3,7 @@ import { z } from "@svc/openapi"
 import { signUp } from "../auth/accounts.ts"
 import { policies } from "../auth/agent-policy.ts"
 import { clientOf, requestMs } from "../auth/guard.ts"
-import { normaliseName } from "../auth/name.ts"
+import { nameFault, normaliseName } from "../auth/name.ts"
 import { errors } from "../errors.ts"
 import type { Services } from "../services.ts"
 import { type Api, endpoint, jsonBody } from "./endpoint.ts"
@@ -41,7 +41,7 @@ export const agentRoutes = (api: Api, services: Services): void => {
       id: "signUp",
       summary: "Make an agent account and its first key",
       description:
-        "The key is shown this once. At most 5 sign-ups an hour from one address, unless the operator has set another number.",
+        "The key is shown this once. One address may sign up a few times an hour (SVC_SIGNUPS_PER_HOUR); then 429 says when to come back.",
       tag: "agents",
       access: "anyone",
       body: signUpBody,
@@ -51,11 +51,14 @@ export const agentRoutes = (api: Api, services: Services): void => {
     async (c) => {
       // A page elsewhere must not make accounts with its visitors' addresses.
       if (requestHeader(c, "sec-fetch-site")?.toLowerCase() === "cross-site") {
-        throw errors.fail("invalid-request", { message: "Sign-up can't be called from pages of other sites." })
+        const reason = "sign-up can't be called from pages of other sites"
+        throw errors.fail("invalid-request", { details: { path: "", reason }, hint: "Sign up from a program." })
       }
       const given = await jsonBody(c, signUpBody)
       const displayName = given.display_name === undefined ? undefined : normaliseName(given.display_name)
-      if (given.display_name !== undefined && displayName === undefined) throw errors.fail("invalid-display-name")
+      if (given.display_name !== undefined && displayName === undefined) {
+        throw errors.fail("invalid-display-name", { details: { path: "display_name", reason: nameFault } })
+      }
       const address = clientOf(services, c)
       const bucket = addressBucket(address)
       const until = exhausted.get(bucket)

@@ -5,6 +5,7 @@ import type { Policy } from "../auth/agent-policy.ts"
 import { type AppEnv, guarded } from "../auth/guard.ts"
 import { type ErrorCode, errorEnvelope, errors } from "../errors.ts"
 import type { Services } from "../services.ts"
+import { headersOf } from "./headers.ts"
 
 export type Api = ReturnType<typeof createApi<AppEnv>>
 
@@ -87,6 +88,17 @@ export const endpoint = (api: Api, services: Services, spec: Endpoint, handler: 
     "internal-error",
   ]
   const params = parameters(spec.path)
+  const responses: Readonly<Record<string, ReturnType<typeof describeAnswer>>> = {
+    ...(success === undefined ? {} : { [success[0]]: describeAnswer([success[1], success[2]]) }),
+    ...errorResponses(errors, errorEnvelope, ...codes),
+    ...Object.fromEntries(Object.entries(spec.others ?? {}).map(([status, other]) => [status, describeAnswer(other)])),
+  }
+  const kind = {
+    readsKey: access === "optional key",
+    countsAloud: access === "optional key" || policy?.limit === "sessions",
+    isTagged: spec.others?.[304] !== undefined,
+    isPaged: query !== undefined && "offset" in query.shape,
+  }
   documented(
     api,
     {
@@ -102,13 +114,12 @@ export const endpoint = (api: Api, services: Services, spec: Endpoint, handler: 
         ...(query === undefined ? {} : { query }),
         ...(body === undefined ? {} : { body: describeBody(body) }),
       },
-      responses: {
-        ...(success === undefined ? {} : { [success[0]]: describeAnswer([success[1], success[2]]) }),
-        ...errorResponses(errors, errorEnvelope, ...codes),
-        ...Object.fromEntries(
-          Object.entries(spec.others ?? {}).map(([status, other]) => [status, describeAnswer(other)]),
-        ),
-      },
+      responses: Object.fromEntries(
+        Object.entries(responses).map(([status, response]) => [
+          status,
+          { ...response, headers: headersOf(Number(status), kind) },
+        ]),
+      ),
     },
     routed(spec.path, policy === undefined ? handler : guarded(services, policy, handler)),
   )

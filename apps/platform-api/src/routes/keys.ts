@@ -12,9 +12,9 @@ import {
 } from "../auth/account-keys.ts"
 import { policies } from "../auth/agent-policy.ts"
 import { type AppEnv, clientOf } from "../auth/guard.ts"
-import { normaliseName } from "../auth/name.ts"
+import { nameFault, normaliseName } from "../auth/name.ts"
 import { normaliseOrigin } from "../auth/origin.ts"
-import { errors } from "../errors.ts"
+import { type ErrorCode, errors } from "../errors.ts"
 import type { Services } from "../services.ts"
 import { type Api, endpoint, idOf, jsonBody } from "./endpoint.ts"
 import { nextLink, pageOf, pageQuery } from "./paging.ts"
@@ -73,21 +73,27 @@ const rotateBody = z.object({
 
 const keyName = (text: string): string => {
   const name = normaliseName(text)
-  if (name === undefined) throw errors.fail("invalid-key-name")
+  if (name === undefined) throw errors.fail("invalid-key-name", { details: { path: "name", reason: nameFault } })
   return name
 }
 
 const originOf = (list: unknown): string => {
-  if (!Array.isArray(list)) throw errors.fail("missing-origin-allowlist")
-  const [first, ...others]: unknown[] = list
-  if (list.length === 0) throw errors.fail("origin-allowlist-empty")
-  if (others.length > 0) throw errors.fail("origin-allowlist-too-many")
-  if (typeof first !== "string") {
-    throw errors.fail("invalid-request", { details: { path: "origin_allowlist[0]", reason: "must be a string" } })
+  const refuse = (code: ErrorCode, path: string, reason: string) => errors.fail(code, { details: { path, reason } })
+  if (!Array.isArray(list)) {
+    const reason = list === undefined ? "is missing" : "must be an array"
+    throw refuse("missing-origin-allowlist", "origin_allowlist", reason)
   }
+  const [first, ...others]: unknown[] = list
+  if (list.length === 0) throw refuse("origin-allowlist-empty", "origin_allowlist", "must hold one origin")
+  if (others.length > 0) throw refuse("origin-allowlist-too-many", "origin_allowlist", "must hold one origin")
+  if (typeof first !== "string") throw refuse("invalid-request", "origin_allowlist[0]", "must be a string")
   const normalised = normaliseOrigin(first)
-  if ("fault" in normalised) throw errors.fail(normalised.fault)
-  return normalised.origin
+  if ("origin" in normalised) return normalised.origin
+  const reason =
+    normalised.fault === "origin-invalid-scheme"
+      ? "must start with http:// or https://"
+      : "must be a scheme, a host and maybe a port, and nothing else"
+  throw refuse(normalised.fault, "origin_allowlist[0]", reason)
 }
 
 /** A key as a list shows it. */

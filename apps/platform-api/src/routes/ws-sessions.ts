@@ -2,9 +2,9 @@ import { z } from "@svc/openapi"
 import { type SessionScope, sessionScopes, signSessionToken } from "@svc/session-token"
 import { policies } from "../auth/agent-policy.ts"
 import type { Principal } from "../auth/authenticate.ts"
-import { errors } from "../errors.ts"
+import { type ErrorCode, errors } from "../errors.ts"
 import type { PublishedStack } from "../registry/registry.ts"
-import { normaliseWebsocketUrl } from "../registry/websocket-url.ts"
+import { normaliseWebsocketUrl, urlFault } from "../registry/websocket-url.ts"
 import type { Services } from "../services.ts"
 import { type Api, endpoint, jsonBody } from "./endpoint.ts"
 
@@ -27,11 +27,19 @@ const session = z.object({
 
 const isScope = (word: string): word is SessionScope => sessionScopes.some((scope) => scope === word)
 
+const refuse = (code: ErrorCode, path: string, reason: string, hint?: string) =>
+  errors.fail(code, { details: { path, reason }, ...(hint === undefined ? {} : { hint }) })
+
 const scopesOf = ({ scope, scopes }: z.infer<typeof body>): readonly SessionScope[] => {
   const words = scopes ?? (scope === undefined ? ["read"] : scope.split(" ").filter((word) => word !== ""))
-  const known = words.filter(isScope)
-  if (known.length === 0 || known.length < words.length) throw errors.fail("invalid-scope")
-  return sessionScopes.filter((word) => known.includes(word))
+  const path = scopes === undefined ? "scope" : "scopes"
+  if (words.length === 0) throw refuse("invalid-scope", path, "must not be empty")
+  const unknown = words.findIndex((word) => !isScope(word))
+  if (unknown >= 0) {
+    const place = scopes === undefined ? path : `${path}[${unknown}]`
+    throw refuse("invalid-scope", place, `has a word that is none of ${sessionScopes.join(", ")}`)
+  }
+  return sessionScopes.filter((word) => words.includes(word))
 }
 
 const mayHave = (scope: SessionScope, stack: PublishedStack, keyClass: Principal["keyClass"]): boolean =>
@@ -62,12 +70,19 @@ export const sessionRoutes = (api: Api, services: Services): void =>
       const principal = c.get("principal")
       const given = await jsonBody(c, body)
       const url = normaliseWebsocketUrl(given.websocket_url)
-      if (url === undefined) throw errors.fail("invalid-websocket-url")
+      if (url === undefined) throw refuse("invalid-websocket-url", "websocket_url", urlFault)
       const scopes = scopesOf(given)
       const stack = services.registry.findByUrl(url)
       // One answer for a stack that is not public and for none at all, so that private names can't be probed.
-      if (stack?.visibility !== "public") throw errors.fail("agent-account-forbidden")
-      if (!scopes.every((scope) => mayHave(scope, stack, principal.keyClass))) throw errors.fail("scope-not-allowed")
+      if (stack?.visibility !== "public") {
+        const hint = "websocket_url must be that of a public stack, as GET /api/registry writes it."
+        throw refuse("agent-account-forbidden", "websocket_url", "is not the URL of a public stack", hint)
+      }
+      const excess = scopes.find((word) => !mayHave(word, stack, principal.keyClass))
+      if (excess !== undefined) {
+        const path = given.scopes === undefined ? "scope" : "scopes"
+        throw refuse("scope-not-allowed", path, `holds ${excess}, which this stack or key does not allow`)
+      }
       const scope = scopes.join(" ")
       const { token, expiresAt } = await signSessionToken(
         services.signingKeys,
