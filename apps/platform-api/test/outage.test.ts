@@ -2,6 +2,7 @@ import { mintKey } from "@svc/keys"
 import { startPostgres, type TestPostgres } from "@svc/testing"
 import { randomBytes } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { signalServer } from "./chaos/server-processes.ts"
 import { startTestService, type TestService } from "./service.ts"
 import { startStallingProxy, type StallingProxy } from "./stalling-proxy.ts"
 
@@ -20,26 +21,10 @@ const outages = {
   },
   stopped: { begin: (server: TestPostgres) => server.halt(), end: (server: TestPostgres) => server.resume() },
   frozen: {
-    begin: async (server: TestPostgres) => signalAll(server, "SIGSTOP"),
-    end: async (server: TestPostgres) => signalAll(server, "SIGCONT"),
+    begin: async (server: TestPostgres) => signalServer(server, "SIGSTOP"),
+    end: async (server: TestPostgres) => signalServer(server, "SIGCONT"),
   },
 } as const
-
-const signalAll = async (server: TestPostgres, signal: "SIGSTOP" | "SIGCONT"): Promise<void> => {
-  const { readdirSync, readFileSync } = await import("node:fs")
-  const postmaster = await server.pid()
-  const children = readdirSync("/proc").filter((name) => {
-    try {
-      return (
-        /^\d+$/.test(name) &&
-        readFileSync(`/proc/${name}/stat`, "utf8").split(") ")[1]?.split(" ")[1] === String(postmaster)
-      )
-    } catch {
-      return false
-    }
-  })
-  for (const pid of [postmaster, ...children.map(Number)]) process.kill(pid, signal)
-}
 
 describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the database is %s", (how) => {
   let server: TestPostgres

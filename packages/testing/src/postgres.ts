@@ -12,8 +12,8 @@ export type TestPostgres = {
   readonly port: number
   /** Stops the server at once and deletes its files. */
   readonly stop: () => Promise<void>
-  /** Stops the server and keeps its files, as an outage does. */
-  readonly halt: () => Promise<void>
+  /** Stops the server and keeps its files, as an outage does: at once as after a crash, or `fast`, in order. */
+  readonly halt: (mode?: "immediate" | "fast") => Promise<void>
   /** Starts it again on the same port. */
   readonly resume: () => Promise<void>
   readonly pid: () => Promise<number>
@@ -68,8 +68,8 @@ export const startPostgres = async (): Promise<TestPostgres> => {
   const resume = async (): Promise<void> => {
     await control("start", "-l", join(home, "log"), "-o", settings)
   }
-  const halt = async (): Promise<void> => {
-    await control("stop", "-m", "immediate")
+  const halt: TestPostgres["halt"] = async (mode = "immediate") => {
+    await control("stop", "-m", mode)
   }
   try {
     await run(join(folder, "initdb"), ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync"], options)

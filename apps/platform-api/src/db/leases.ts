@@ -35,11 +35,12 @@ export const createLeases = (pool: pg.Pool, now: () => number): Leases => {
   let answeredAt = now()
   let silence: Promise<void> | undefined
 
-  // A connection that breaks says so by an event besides, which would end the process if nobody listened.
+  // A connection that breaks says so by an event besides, which would end the process if nobody listened. The server's
+  // word that it closes comes before it does.
   pool.on("error", () => {})
   pool.on("connect", (client) => {
     clients.add(client)
-    client.on("error", () => {})
+    client.on("error", () => destroy(client))
     client.on("end", () => clients.delete(client))
   })
 

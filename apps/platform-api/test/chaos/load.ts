@@ -1,0 +1,142 @@
+import { Agent, request } from "node:http"
+import { setTimeout as pass } from "node:timers/promises"
+
+type Answer = {
+  readonly status: number
+  readonly code: string | undefined
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** What a client was told of each change that it asked for. */
+export type Told = "done" | "not done" | "unknown"
+
+export type Ledger = {
+  /** By display name, key name and key id. */
+  readonly signUps: Map<string, Told>
+  readonly mints: Map<string, Told>
+  readonly revocations: Map<number, Told>
+  /** Answers that no client should ever get. */
+  readonly wrong: string[]
+  readonly answers: Map<string, number>
+  slowestMs: number
+}
+
+const told = ({ status, code }: Answer, success: number): Told | undefined => {
+  if (status === success) return "done"
+  if (status !== 503) return undefined
+  return code === "service-unavailable" ? "not done" : code === "outcome-unknown" ? "unknown" : undefined
+}
+
+/** Clients that sign up, make and revoke keys, read, and mint sessions, without pause, until they are told to stop. */
+export const startLoad = (
+  url: string,
+  {
+    signingUp,
+    others,
+    websocketUrl,
+  }: { readonly signingUp: number; readonly others: number; readonly websocketUrl: string },
+) => {
+  const agent = new Agent({ keepAlive: true })
+  const ledger: Ledger = {
+    signUps: new Map(),
+    mints: new Map(),
+    revocations: new Map(),
+    wrong: [],
+    answers: new Map(),
+    slowestMs: 0,
+  }
+  const stopping = new AbortController()
+  const running = (): boolean => !stopping.signal.aborted
+  let count = 0
+
+  const ask = (method: string, path: string, { key, body }: { key?: string; body?: unknown } = {}): Promise<Answer> =>
+    new Promise((resolve) => {
+      const started = performance.now()
+      const headers = {
+        "x-forwarded-for": `10.${count % 250}.${Math.floor(count / 250) % 250}.${Math.floor(count / 62_500) % 250}`,
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      }
+      const end = (status: number, text: string): void => {
+        ledger.slowestMs = Math.max(ledger.slowestMs, performance.now() - started)
+        const parsed = status === 0 ? {} : (JSON.parse(text) as Answer["body"])
+        const code = typeof parsed["code"] === "string" ? parsed["code"] : undefined
+        const kind = `${method} ${path.replace(/\d+/, ":id")} ${status} ${code ?? ""}`
+        ledger.answers.set(kind, (ledger.answers.get(kind) ?? 0) + 1)
+        if (status === 0) ledger.wrong.push(`${kind} ${text}`)
+        resolve({ status, code, body: parsed })
+      }
+      const sent = request(`${url}${path}`, { method, agent, headers }, (response) => {
+        let text = ""
+        response.setEncoding("utf8").on("data", (part: string) => (text += part))
+        response.on("end", () => end(response.statusCode ?? 0, text))
+        response.on("error", (error) => end(0, error.message))
+      })
+      sent.on("error", (error) => end(0, error.message))
+      sent.end(body === undefined ? undefined : JSON.stringify(body))
+    })
+
+  const note = <K>(map: Map<K, Told>, key: K, answer: Answer, success: number, what: string): Told | undefined => {
+    const outcome = told(answer, success)
+    if (outcome === undefined) ledger.wrong.push(`${what}: ${answer.status} ${answer.code}`)
+    else map.set(key, outcome)
+    return outcome
+  }
+
+  const signUp = async (): Promise<{ key: string; slug: string } | undefined> => {
+    const name = `sign-up ${count++}`
+    const answer = await ask("POST", "/api/agents/signup", { body: { display_name: name } })
+    if (note(ledger.signUps, name, answer, 201, "sign-up") !== "done") return undefined
+    return { key: String(answer.body["api_key"]), slug: String(answer.body["slug"]) }
+  }
+
+  const live = async (): Promise<void> => {
+    let me: { key: string; slug: string } | undefined
+    while (running() && me === undefined) me = await signUp()
+    if (me === undefined) return
+    const { key, slug } = me
+    while (running()) {
+      const profile = await ask("GET", "/api/agents/me", { key })
+      const right = profile.status === 200 ? profile.body["slug"] === slug : told(profile, 200) === "not done"
+      if (!right) ledger.wrong.push(`profile of a live key: ${profile.status} ${profile.code}`)
+      const session = await ask("POST", "/ws/sessions", { key, body: { websocket_url: websocketUrl } })
+      if (session.status !== 200 && told(session, 200) !== "not done") {
+        ledger.wrong.push(`session: ${session.status} ${session.code}`)
+      }
+      const name = `mint ${count++}`
+      const minted = await ask("POST", "/api/agents/me/keys", { key, body: { name } })
+      // Keys of unknown outcome add up to the most that an account may have.
+      if (minted.code === "too-many-keys") return live()
+      if (note(ledger.mints, name, minted, 201, "mint") !== "done") continue
+      const id = Number(minted.body["id"])
+      let outcome: Told | undefined
+      let perhaps = false
+      do {
+        const revoked = await ask("DELETE", `/api/agents/me/keys/${id}`, { key })
+        // An attempt before, whose outcome was not known, has done it.
+        if (perhaps && revoked.code === "key-not-found") ledger.revocations.set(id, (outcome = "done"))
+        else outcome = note(ledger.revocations, id, revoked, 200, "revoke")
+        perhaps ||= outcome === "unknown"
+        if (perhaps && outcome === "not done") ledger.revocations.set(id, "unknown")
+      } while (running() && outcome !== "done" && outcome !== undefined)
+    }
+  }
+
+  const signUpForEver = async (): Promise<void> => {
+    while (running()) {
+      await signUp()
+      await pass(5)
+    }
+  }
+
+  const clients = [...Array.from({ length: signingUp }, signUpForEver), ...Array.from({ length: others }, live)]
+  return {
+    ledger,
+    signUp,
+    stop: async (): Promise<void> => {
+      stopping.abort()
+      await Promise.all(clients)
+      agent.destroy()
+    },
+  }
+}

@@ -1,0 +1,194 @@
+import { setTimeout as pass } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { startPostgres, type TestPostgres } from "@svc/testing"
+import fc from "fast-check"
+import pg from "pg"
+import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { sampleStacks } from "../stacks/index.ts"
+import { faults } from "./chaos/faults.ts"
+import { type FaultyProxy, startFaultyProxy } from "./chaos/faulty-proxy.ts"
+import { type Ledger, startLoad, type Told } from "./chaos/load.ts"
+import { operate, type Replica, startReplica } from "./program.ts"
+import { temporaryFolder } from "./service.ts"
+
+// A minute of it here, an hour in `pnpm fuzz`.
+const full = process.env["SVC_FUZZ"] === "full"
+const runMs = full ? 3_600_000 : 40_000
+const restarts = full ? 100 : 4
+vi.setConfig({ testTimeout: runMs + 900_000, hookTimeout: 180_000 })
+
+const connections = 11
+const websocketUrl = "wss://streams.example/chaos"
+
+let server: TestPostgres
+let proxy: FaultyProxy
+let replica: Replica
+let folder: ReturnType<typeof temporaryFolder>
+
+beforeEach(async () => {
+  server = await startPostgres()
+  proxy = await startFaultyProxy(server.port)
+  folder = temporaryFolder()
+  const env = {
+    DATABASE_URL: `postgres://postgres@127.0.0.1:${proxy.port}/postgres`,
+    SVC_DATA_DIR: folder.folder,
+    SVC_LOG_LEVEL: "error",
+    SVC_SIGNUPS_PER_HOUR: "1000000",
+    SVC_TRUSTED_PROXY_CIDRS: "127.0.0.1",
+  }
+  const file = fileURLToPath(sampleStacks[0]?.file ?? "")
+  await operate(["stack", "publish", file, "--name", "chaos", "--websocket-url", websocketUrl], env)
+  replica = await startReplica({ ...env, SVC_LOG_LEVEL: "info" })
+})
+afterEach(async () => {
+  replica.program.kill("SIGKILL")
+  await replica.program.exited
+  await proxy.close()
+  await server.stop()
+  folder.remove()
+})
+
+const ask = async <Row extends object>(text: string): Promise<readonly Row[]> => {
+  const client = new pg.Client(server.url)
+  client.on("error", () => {})
+  await client.connect()
+  try {
+    return (await client.query<Row>(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+const countOf = (rows: readonly { readonly name: string | number }[]) => {
+  const counts = new Map<string | number, number>()
+  for (const { name } of rows) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return counts
+}
+
+/** Where what clients were told and what the database says are two things. */
+const lies = (kind: string, told: ReadonlyMap<string | number, Told>, counts: ReadonlyMap<string | number, number>) =>
+  [...told].flatMap(([name, outcome]) => {
+    const found = counts.get(name) ?? 0
+    const right = outcome === "done" ? found === 1 : outcome === "not done" ? found === 0 : found <= 1
+    return right ? [] : [`${kind} ${name}: told ${outcome}, found ${found}`]
+  })
+
+const liesIn = async (ledger: Ledger): Promise<readonly string[]> => {
+  const profiles = await ask<{ name: string }>("select display_name as name from agent_profiles")
+  const keys = await ask<{ name: string }>("select name from api_keys")
+  const revoked = await ask<{ name: number }>("select id as name from api_keys where revoked_at is not null")
+  const [parts] = await ask<Record<string, number>>(`
+    select (select count(*)::int from users) as users, (select count(*)::int from agent_profiles) as profiles,
+      (select count(*)::int from api_keys where name = 'signup') as keys,
+      (select count(*)::int from audit_log where action = 'agent.signup') as signups_told,
+      (select count(*)::int from api_keys where name <> 'signup') - (select count(*)::int from audit_log where action = 'key.mint') as mints_untold,
+      (select count(*)::int from api_keys where revoked_at is not null) - (select count(*)::int from audit_log where action = 'key.revoke') as revocations_untold`)
+  const whole = {
+    users: profiles.length,
+    profiles: profiles.length,
+    keys: profiles.length,
+    signups_told: profiles.length,
+  }
+  expect(parts, "what belongs together").toEqual({ ...whole, mints_untold: 0, revocations_untold: 0 })
+  return [
+    ...lies("sign-up", ledger.signUps, countOf(profiles)),
+    ...lies("mint", ledger.mints, countOf(keys)),
+    ...lies("revocation", ledger.revocations, countOf(revoked)),
+  ]
+}
+
+/** The database is there: how long until a client can do everything again, and what is left of the service's connections. */
+const recovered = async (signUp: () => Promise<unknown>): Promise<number> => {
+  await expect
+    .poll(
+      () =>
+        ask("select 1").then(
+          () => true,
+          () => false,
+        ),
+      { timeout: 60_000 },
+    )
+    .toBe(true)
+  const began = performance.now()
+  await expect.poll(signUp, { timeout: 30_000, interval: 20 }).toBeDefined()
+  const ms = performance.now() - began
+  const held = "select count(*)::int as n from pg_stat_activity where application_name = 'svc-platform-api'"
+  const count = async () => Number((await ask<{ n: number }>(held))[0]?.n)
+  await expect.poll(count, { timeout: 30_000 }).toBeLessThanOrEqual(connections)
+  return ms
+}
+
+const suffer = async (order: () => string | undefined, seed: number, signingUp: number, others: number) => {
+  let random = seed
+  const pick = (from: number, to: number): number => {
+    // Numerical Recipes' linear congruential generator.
+    random = (Math.imul(random, 1_664_525) + 1_013_904_223) >>> 0
+    return from + Math.floor((random / 2 ** 32) * (to - from + 1))
+  }
+  const { exited, stderr, stdout } = replica.program
+  const died = exited.then((code) => {
+    throw new Error(`the service ended (${code}): ${stderr()}`)
+  })
+  died.catch(() => {})
+  const load = startLoad(replica.url, { signingUp, others, websocketUrl })
+  let rounds = 0
+  let slowestBack = 0
+  try {
+    for (let name = order(); name !== undefined; name = order()) {
+      await pass(pick(50, 500))
+      await faults[name]?.({ server, proxy, pick }).catch((error: unknown) => {
+        throw new Error(`fault "${name}"`, { cause: error })
+      })
+      slowestBack = Math.max(slowestBack, await Promise.race([recovered(load.signUp), died]))
+      rounds++
+      if (load.ledger.wrong.length > 0) break
+    }
+  } finally {
+    await load.stop()
+  }
+  const { ledger } = load
+  console.log(
+    JSON.stringify({
+      seed,
+      rounds,
+      peak: proxy.peak(),
+      slowestBackMs: Math.round(slowestBack),
+      slowestAnswerMs: Math.round(ledger.slowestMs),
+      answers: Object.fromEntries(ledger.answers),
+    }),
+  )
+  const ended = await Promise.race([exited, pass(100, "it runs")])
+  const failures = stdout()
+    .split("\n")
+    .filter((line) => line.includes("a request failed"))
+  const told = { wrong: ledger.wrong.slice(0, 10), lies: await liesIn(ledger) }
+  return { ended, stderr: stderr(), failures: failures.slice(0, 3), ...told, peak: proxy.peak() }
+}
+
+const unharmed = { ended: "it runs", stderr: "", failures: [], wrong: [], lies: [] }
+
+test("whatever befalls the database, the service lives, tells the truth of every change, and holds no more connections than promised", async () => {
+  const seed = Number(process.env["SVC_FUZZ_SEED"] ?? Date.now() % 2 ** 32)
+  const until = performance.now() + runMs
+  // Every fault comes before any comes again.
+  const all = Object.keys(faults)
+  const everyOne = fc.shuffledSubarray(all, { minLength: all.length })
+  let names: string[] = []
+  const order = (): string | undefined => {
+    if (performance.now() > until) return undefined
+    if (names.length === 0) names = fc.sample(everyOne, { seed: seed + rounds++, numRuns: 1 })[0] ?? []
+    return names.pop()
+  }
+  let rounds = 0
+  const { peak, ...harm } = await suffer(order, seed, 4, 8)
+  expect(harm).toEqual(unharmed)
+  expect(peak).toBeLessThanOrEqual(connections)
+})
+
+test(`${restarts} restarts of the server under 8 loops of sign-ups: no exit, nothing lost`, async () => {
+  let left = restarts
+  const order = () => (left-- > 0 ? (left % 2 === 0 ? "restarted in order" : "restarted at once") : undefined)
+  const { peak, ...harm } = await suffer(order, 1, 8, 0)
+  expect(harm).toEqual(unharmed)
+  expect(peak).toBeLessThanOrEqual(connections)
+})
