@@ -64,14 +64,16 @@ const changing = <T>(
   change: KeyChange,
   work: (tx: Orm, tell: (action: AuditEntry["action"], target: string) => Promise<void>) => Promise<T>,
   rotated?: number,
-): Promise<T> =>
-  queries.transaction(async (tx) => {
-    const { principal, at, address, requestId } = change
+): Promise<T> => {
+  const { principal, at, address, requestId } = change
+  const transact = async (tx: Orm): Promise<T> => {
     await lockUser(tx, principal.userId)
     await checkStillGood(tx, change, rotated)
     const actor = actorOf(principal)
     return work(tx, (action, target) => audit(tx, { at, actor, action, target, address, requestId }))
-  })
+  }
+  return queries.transaction(transact, `user ${principal.userId}`)
+}
 
 /** The account's keys that are not revoked, oldest first: one more than the page, when there are more. */
 export const listKeys = (

@@ -102,7 +102,7 @@ export const signUp = (
       requestId: who.requestId,
     })
     return { slug, displayName, key: text, keyId: id }
-  })
+  }, `sign-up ${who.bucket}`)
 
 /** Deletes sign-ups that no longer count: addresses are kept no longer than they are needed. */
 export const forgetSignups = (queries: Queries): Promise<unknown> =>

@@ -11,8 +11,10 @@ export type Queries = {
   /**
    * Nothing of a transaction that ran out of time before its end is committed. Throws OutcomeUnknown when the answer to
    * the COMMIT itself never came: then it may have been committed or not.
+   * @param turn transactions of one name go one after the other in this process, and wait without a connection: give
+   * the name of what the transaction locks, so that the many who want one lock leave the database to all others
    */
-  readonly transaction: <T>(work: (tx: Orm) => Promise<T>) => Promise<T>
+  readonly transaction: <T>(work: (tx: Orm) => Promise<T>, turn?: string) => Promise<T>
 }
 
 export type Database = {

@@ -6,6 +6,7 @@ import type { Database, Queries } from "./database.ts"
 import { loadEmbeddedDriver } from "./drizzle.ts"
 import { explain } from "./errors.ts"
 import { lockFolder } from "./folder-lock.ts"
+import { createTurns } from "./turns.ts"
 
 /** An empty database of this PGlite version: unpacking it takes a quarter of the time of making one. */
 export const templateFile = new URL("../../migrations/empty-database.tar.zst", import.meta.url)
@@ -52,11 +53,15 @@ export const openEmbeddedDatabase = async ({ folder }: { readonly folder: string
   }
   const { drizzle } = loadEmbeddedDriver()
   const orm = drizzle(client)
+  const turns = createTurns()
   const queries: Queries = {
     query: async <Row>(text: string, params: readonly unknown[]) =>
       (await explained(client.query<Row>(text, [...params]))).rows,
     run: (work) => explained(work(orm)),
-    transaction: (work) => explained(orm.transaction(work)),
+    transaction: (work, turn) => {
+      const transact = () => explained(orm.transaction(work))
+      return turn === undefined ? transact() : turns(turn, transact)
+    },
   }
   return {
     // An answer from inside the process always comes, late when the machine is busy: no time is set to it.

@@ -1,8 +1,9 @@
 import type pg from "pg"
+import { createTurns } from "./turns.ts"
 import { DatabaseUnavailable, explain, hasCode, OutcomeUnknown, unavailable } from "./errors.ts"
 
 /** A task's hold on a connection. */
-type Lease = {
+export type Lease = {
   /** Whether COMMIT has been sent and not been answered. */
   committing: boolean
 }
@@ -14,8 +15,9 @@ export type Leases = {
    * Lends a connection to one task until a moment, at which a connection that still owes an answer is destroyed. Rejects
    * with DatabaseUnavailable, OutcomeUnknown, or what the work throws.
    * @param deadline by the monotonic clock
+   * @param turn tasks of one name go one after the other, and wait without a connection
    */
-  readonly take: <T>(deadline: number, work: Work<T>) => Promise<T>
+  readonly take: <T>(deadline: number, work: Work<T>, turn?: string) => Promise<T>
   /** Destroys every connection at once: what is under way rejects. */
   readonly cut: () => void
 }
@@ -32,6 +34,7 @@ const isLost = (client: pg.Client): boolean => client.connection.stream.destroye
  */
 export const createLeases = (pool: pg.Pool, now: () => number): Leases => {
   const clients = new Set<pg.PoolClient>()
+  const turns = createTurns()
   let answeredAt = now()
   let silence: Promise<void> | undefined
 
@@ -66,6 +69,7 @@ export const createLeases = (pool: pg.Pool, now: () => number): Leases => {
 
   const lend = async <T>(lease: Lease & { client?: pg.PoolClient; over: boolean }, work: Work<T>): Promise<T> => {
     await silence
+    if (lease.over) throw new DatabaseUnavailable("the turn came too late")
     const client = await pool.connect().catch((error: unknown) => Promise.reject(unavailable(error)))
     answeredAt = now()
     lease.client = client
@@ -82,7 +86,7 @@ export const createLeases = (pool: pg.Pool, now: () => number): Leases => {
   }
 
   return {
-    take: async (deadline, work) => {
+    take: async (deadline, work, turn) => {
       const started = now()
       const lease: Parameters<typeof lend>[0] = { committing: false, over: false }
       let timer: NodeJS.Timeout | undefined
@@ -98,7 +102,7 @@ export const createLeases = (pool: pg.Pool, now: () => number): Leases => {
           Math.max(0, deadline - started),
         )
       })
-      const lent = lend(lease, work)
+      const lent = turn === undefined ? lend(lease, work) : turns(turn, () => lend(lease, work))
       try {
         return await Promise.race([lent, late])
       } finally {

@@ -2,7 +2,7 @@ import pg from "pg"
 import type { Database, Orm, Queries } from "./database.ts"
 import { loadServerDriver } from "./drizzle.ts"
 import { DatabaseUnavailable, isStale } from "./errors.ts"
-import { createLeases } from "./leases.ts"
+import { createLeases, type Lease } from "./leases.ts"
 import { startListening } from "./listening.ts"
 
 type ServerOptions = {
@@ -74,6 +74,33 @@ export const openServerDatabase = ({ url, statementMs, connections, now }: Serve
     }
   }
 
+  const transact = async <T>(
+    client: pg.PoolClient,
+    lease: Lease,
+    work: (tx: Orm) => Promise<T>,
+    deadline: number,
+  ): Promise<T> => {
+    const orm = await ormOf(client)
+    await client.query("begin")
+    try {
+      const result = await work(orm)
+      if (now() >= deadline) throw new DatabaseUnavailable("the transaction ran out of time")
+      lease.committing = true
+      const { command } = await client.query("commit")
+      lease.committing = false
+      if (command !== "COMMIT") throw new Error("a statement of the transaction had failed")
+      return result
+    } catch (error) {
+      // A server that still takes this has answered all that was asked before: then nothing was committed.
+      const alive = await client.query("rollback").then(
+        () => true,
+        () => false,
+      )
+      if (alive) lease.committing = false
+      throw error
+    }
+  }
+
   const within = (ms: number): Queries => {
     const deadline = now() + ms
     return {
@@ -83,28 +110,8 @@ export const openServerDatabase = ({ url, statementMs, connections, now }: Serve
           return (await ask(client, text, [...params])).rows as readonly Row[]
         }),
       run: (work) => leases.take(deadline, async (client) => work(await ormOf(client))),
-      transaction: (work) =>
-        leases.take(deadline, async (client, lease) => {
-          const orm = await ormOf(client)
-          await client.query("begin")
-          try {
-            const result = await work(orm)
-            if (now() >= deadline) throw new DatabaseUnavailable("the transaction ran out of time")
-            lease.committing = true
-            const { command } = await client.query("commit")
-            lease.committing = false
-            if (command !== "COMMIT") throw new Error("a statement of the transaction had failed")
-            return result
-          } catch (error) {
-            // A server that still takes this has answered all that was asked before: then nothing was committed.
-            const alive = await client.query("rollback").then(
-              () => true,
-              () => false,
-            )
-            if (alive) lease.committing = false
-            throw error
-          }
-        }),
+      transaction: (work, turn) =>
+        leases.take(deadline, (client, lease) => transact(client, lease, work, deadline), turn),
     }
   }
 

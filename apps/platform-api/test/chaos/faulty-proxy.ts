@@ -2,8 +2,6 @@ import { connect, createServer, type Socket } from "node:net"
 
 export type FaultyProxy = {
   readonly port: number
-  /** The most connections that were open at a time. */
-  readonly peak: () => number
   /** Resets every connection now. */
   readonly resetAll: () => void
   /** Resets each connection after so many more bytes of answers; undefined for no longer. */
@@ -18,7 +16,6 @@ type Pair = { readonly client: Socket; readonly upstream: Socket; left: number }
 /** A network between the service and its database that can do what networks do. */
 export const startFaultyProxy = async (target: number): Promise<FaultyProxy> => {
   const pairs = new Set<Pair>()
-  let peak = 0
   let held: "answers" | "all" | "nothing" = "nothing"
   let budget: (() => number) | undefined
   const apply = ({ client, upstream }: Pair): void => {
@@ -45,13 +42,10 @@ export const startFaultyProxy = async (target: number): Promise<FaultyProxy> => 
     for (const socket of [client, upstream]) socket.on("error", end).on("close", end)
     apply(pair)
   })
-  // Looked at now and then, because the end of one connection and the beginning of the next come in any order.
-  const sampling = setInterval(() => (peak = Math.max(peak, pairs.size)), 20)
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const address = server.address()
   return {
     port: typeof address === "object" && address !== null ? address.port : 0,
-    peak: () => peak,
     resetAll: () => {
       for (const { client, upstream } of pairs) {
         client.resetAndDestroy()
@@ -67,7 +61,6 @@ export const startFaultyProxy = async (target: number): Promise<FaultyProxy> => 
       pairs.forEach(apply)
     },
     close: async () => {
-      clearInterval(sampling)
       for (const { client, upstream } of pairs) {
         client.destroy()
         upstream.destroy()
