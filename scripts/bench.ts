@@ -1,14 +1,17 @@
-// `pnpm bench`: the benchmarks of all apps, one after another, so that none takes the machine from another; `pnpm bench
-// relay` runs one app's.
+// `pnpm bench`: the benchmarks of all apps and packages, one after another, so that none takes the machine from another;
+// `pnpm bench relay` runs one's.
 import { spawnSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
-import { delimiter, join } from "node:path"
+import { basename, delimiter, join } from "node:path"
 import { z } from "zod"
 
 const root = join(import.meta.dirname, "..")
 const manifest = z.object({ scripts: z.record(z.string(), z.string()).default({}) })
-const benchmarks = readdirSync(join(root, "apps")).flatMap((app) => {
-  const folder = join(root, "apps", app)
+const folders = ["apps", "packages"].flatMap((kind) =>
+  readdirSync(join(root, kind)).map((name) => join(root, kind, name)),
+)
+const benchmarks = folders.flatMap((folder) => {
+  const app = basename(folder)
   const { scripts } = manifest.parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")))
   return Object.entries(scripts).flatMap(([name, command]) =>
     name === "bench" || name.startsWith("bench:") ? [{ app, folder, name, command }] : [],

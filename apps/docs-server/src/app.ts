@@ -9,7 +9,9 @@ import {
   jsonTypeFault,
   matchesETag,
   readBody,
+  peerAddress,
   requestHeader,
+  requestIdOf,
   routed,
   sentPath,
   type ServedEnv,
@@ -167,11 +169,11 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
   const fixedPaths = new Set(["/health", "/search", ...parts.tarballs.map(({ path }) => path)])
 
   const addressOf = (c: Context<AppEnv>): string =>
-    parts.clientAddress(c.env.incoming.socket.remoteAddress, requestHeader(c, "x-forwarded-for"))
+    parts.clientAddress(peerAddress(c), requestHeader(c, "x-forwarded-for"))
 
   app.onError((error, c) => {
     const known = toApiError(error)
-    if (known === undefined) log.error({ request_id: c.env.outgoing.requestId, err: error }, "unexpected error")
+    if (known === undefined) log.error({ request_id: requestIdOf(c), err: error }, "unexpected error")
     return answerError(c, known ?? errors.fail("internal_error"), site())
   })
 
@@ -188,7 +190,7 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
 
   app.get(
     "/health",
-    routed("/health", () =>
+    routed(() =>
       reply(
         200,
         { ...rpcHeaders, "Cache-Control": "no-store" },
@@ -232,7 +234,7 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
 
   const getMcp = (c: Context<AppEnv>) =>
     wantsEventStream(requestHeader(c, "accept")) ? openStream(c) : serveDocument(c, site().descriptor)
-  app.on("GET", mcpPaths, routed("/mcp", getMcp))
+  app.on("GET", mcpPaths, routed(getMcp))
 
   const postMcp = async (c: Context<AppEnv>): Promise<Response> => {
     const { text, value } = await readJsonBody(c)
@@ -251,7 +253,7 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
     if ("stream" in answer) return reply(200, streamHeaders, answer.stream.body)
     return reply(answer.status, rpcHeaders, answer.body)
   }
-  app.on("POST", mcpPaths, routed("/mcp", postMcp))
+  app.on("POST", mcpPaths, routed(postMcp))
 
   const getTarball = async (c: Context<AppEnv>, { file: path, name, hint }: Tarball): Promise<Response> => {
     const file = await readFile(path).catch(() => undefined)
@@ -262,7 +264,7 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
   for (const tarball of parts.tarballs) {
     app.get(
       tarball.path,
-      routed(tarball.path, (c: Context<AppEnv>) => getTarball(c, tarball)),
+      routed((c: Context<AppEnv>) => getTarball(c, tarball)),
     )
   }
 
@@ -271,7 +273,7 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
     const query = searchParams.get("q")?.trim() ?? ""
     return serveDocument(c, await site().people.search(query, searchParams.get("cursor") ?? undefined, asksForHtml(c)))
   }
-  app.get("/search", routed("/search", getSearch))
+  app.get("/search", routed(getSearch))
 
   const getImage = async (c: Context<AppEnv>): Promise<Response> => {
     const path = decodePath(c.req.path)?.slice(1) ?? ""
@@ -287,6 +289,6 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
     if (document === undefined) return getImage(c)
     return document instanceof Promise ? document.then((made) => serveDocument(c, made)) : serveDocument(c, document)
   }
-  app.get("/*", routed("/*", getDocument))
+  app.get("/*", routed(getDocument))
   return app
 }

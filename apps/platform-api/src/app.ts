@@ -1,5 +1,5 @@
 import { ApiError } from "@svc/errors"
-import { allowedMethods, BodyError, sentPath } from "@svc/http"
+import { allowedMethods, BodyError, omitServerHeaders, requestIdOf, sentPath } from "@svc/http"
 import { createApi, openApiDocument } from "@svc/openapi"
 import type { AppEnv } from "./auth/guard.ts"
 import { DatabaseUnavailable, OutcomeUnknown } from "./db/errors.ts"
@@ -92,7 +92,7 @@ export const createApp = (services: Services): Api => {
   const { log } = services
 
   api.all(signUpPath, async (c, next) => {
-    c.env.outgoing.sharesHeaders = false
+    omitServerHeaders(c)
     return c.req.method === "OPTIONS" ? c.body(null, 204, { allow: "POST, OPTIONS" }) : next()
   })
   api.options("*", (c) => c.body(null, 204, preflight))
@@ -121,23 +121,23 @@ export const createApp = (services: Services): Api => {
       allowed.length === 0
         ? errors.fail("not-found")
         : errors.fail("method-not-allowed", { headers: { allow: allowed.join(", ") } })
-    return renderError(error, c.env.outgoing.requestId)
+    return renderError(error, requestIdOf(c))
   })
   api.onError((error, c) => {
-    const { requestId } = c.env.outgoing
-    if (error instanceof ApiError) return renderError(error, requestId)
-    if (error instanceof BodyError) return renderError(fromBody(error), requestId)
+    const id = requestIdOf(c)
+    if (error instanceof ApiError) return renderError(error, id)
+    if (error instanceof BodyError) return renderError(fromBody(error), id)
     if (error instanceof DatabaseUnavailable) {
-      log.warn({ request_id: requestId, reason: error.message }, "the database can't be used")
-      return renderError(errors.fail("service-unavailable", { retryAfterSeconds: 1 }), requestId)
+      log.warn({ request_id: id, reason: error.message }, "the database can't be used")
+      return renderError(errors.fail("service-unavailable", { retryAfterSeconds: 1 }), id)
     }
     if (error instanceof OutcomeUnknown) {
-      log.error({ request_id: requestId, reason: error.message }, "what became of a transaction is not known")
-      return renderError(errors.fail("outcome-unknown"), requestId)
+      log.error({ request_id: id, reason: error.message }, "what became of a transaction is not known")
+      return renderError(errors.fail("outcome-unknown"), id)
     }
     // The stack alone: drivers hang statements and parameters on their errors.
-    log.error({ request_id: requestId, stack: error.stack }, "a request failed")
-    return renderError(errors.fail("internal-error"), requestId)
+    log.error({ request_id: id, stack: error.stack }, "a request failed")
+    return renderError(errors.fail("internal-error"), id)
   })
   return api
 }

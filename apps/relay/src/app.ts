@@ -54,14 +54,14 @@ export const createApp = (parts: AppParts) => {
     }
     return jsonAnswer(c, JSON.stringify(health))
   }
-  app.get("/health", routed("/health", getHealth))
+  app.get("/health", routed(getHealth))
   let document: string | undefined
   const getDocument = (c: Context<RelayEnv>): Response => {
     turnAway(c)
     document ??= JSON.stringify(describeRelay(parts.version, parts.publicUrl()))
     return jsonAnswer(c, document)
   }
-  app.get("/openapi.json", routed("/openapi.json", getDocument))
+  app.get("/openapi.json", routed(getDocument))
 
   if (transactions !== undefined) {
     const { metering } = transactions
@@ -81,7 +81,7 @@ export const createApp = (parts: AppParts) => {
           if (--running === 0) onIdle()
         }
       }
-      app.post(route.path, routed(route.path, post))
+      app.post(route.path, routed(post))
     }
   }
 

@@ -1,5 +1,5 @@
 import { ApiError } from "@svc/errors"
-import { addressBucket, BodyError, readJson, requestHeader } from "@svc/http"
+import { addressBucket, BodyError, peerAddress, readJson, requestHeader } from "@svc/http"
 import type { BodyFault, ClientAddress, ServedEnv } from "@svc/http"
 import type { Context } from "hono"
 import { type Admission, lower } from "./admission.ts"
@@ -64,7 +64,7 @@ export const createHandler = (parts: HandlerParts) => {
   const { settings, auth, admission, clientAddress, reads, sender, redact, metering } = parts
 
   const authorize = async (c: Context<RelayEnv>, route: Route): Promise<Principal> => {
-    const address = clientAddress(c.env.incoming.socket.remoteAddress, requestHeader(c, "x-forwarded-for"))
+    const address = clientAddress(peerAddress(c), requestHeader(c, "x-forwarded-for"))
     admission.takeAddress(route.class, addressBucket(address))
     const principal = await auth.authorize({
       authorization: requestHeader(c, "authorization"),

@@ -1,4 +1,5 @@
 import type { ApiError } from "@svc/errors"
+import { requestIdOf } from "@svc/http"
 import type { Context } from "hono"
 import { badRequest } from "./errors.ts"
 import type { RelayEnv } from "./handle.ts"
@@ -24,7 +25,7 @@ const always = {
 type About = { readonly requestId: string; readonly attempted: boolean; readonly isSend: boolean }
 
 const aboutOf = (c: Context<RelayEnv>): About => ({
-  requestId: c.env.outgoing.requestId,
+  requestId: requestIdOf(c),
   attempted: c.get("call")?.attempted === true,
   isSend: isSendPath(c.req.path),
 })

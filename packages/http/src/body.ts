@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http"
 import type { Connections } from "./connections.ts"
 import { parseJson } from "./json.ts"
-import { requestHeader, type Served } from "./outgoing.ts"
+import { exchangeOf, requestHeader, type Served } from "./exchange.ts"
 
 /** Why a request body can't be used. */
 export type BodyFault =
@@ -41,10 +41,10 @@ export const readBody = async (c: Served, { limit, deadlineMs }: BodyOptions): P
   const declared = requestHeader(c, "content-length")
   if (declared !== undefined && Number(declared) > limit) throw new BodyError({ kind: "too-large", limit })
   // The socket's own stream is read: a web stream in between costs a third of a small request.
-  const { incoming } = c.env
+  const { incoming, outgoing } = exchangeOf(c)
   if (declared === "0" || (declared === undefined && requestHeader(c, "transfer-encoding") === undefined)) return empty
   if (incoming.complete) return buffered(incoming, limit)
-  const { clients } = c.env.outgoing.shared
+  const { clients } = outgoing.shared
   return collect(incoming, { limit, deadlineMs }, clients).finally(() => clients.release(incoming.socket))
 }
 

@@ -97,8 +97,8 @@ test("answers that nobody takes are held up to a bound in all: whoever is slow l
 })
 
 test("bodies that never end are held up to a bound in all", async () => {
-  const port = await start({ heldBytes: 300_000 }, async (_, env) => {
-    return new Response(`[${(await readBody({ env }, { limit: 1_000_000, deadlineMs: 60_000 })).length}]`)
+  const port = await start({ heldBytes: 300_000 }, async (raw, env) => {
+    return new Response(`[${(await readBody({ env, req: { raw } }, { limit: 1_000_000, deadlineMs: 60_000 })).length}]`)
   })
   const head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n"
   const first = await dial(port, head + "b".repeat(199_999))

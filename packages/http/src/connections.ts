@@ -1,7 +1,8 @@
 import type { Socket } from "node:net"
 import type { Bounds } from "./bounds.ts"
 import { createIntake, type Intake } from "./intake.ts"
-import type { Exchange, Outgoing } from "./outgoing.ts"
+import type { Exchange } from "./exchange.ts"
+import type { Outgoing } from "./outgoing.ts"
 
 /** Which bound a client was cut off by. */
 export type CutReason = keyof Bounds

@@ -1,15 +1,25 @@
 import { Hono } from "hono"
 import { connect } from "node:net"
 import { expect, test } from "vitest"
-import { requestHeader, serve, type ServedEnv } from "./index.ts"
+import { readJson, requestHeader, requestIdOf, serve, type ServedEnv, setHeader } from "./index.ts"
 
 const app = new Hono<ServedEnv>()
 app.get("/", (c) => c.json({ ok: true }, 200, { "x-both": "late" }))
 app.get("/preset", (c) => {
-  c.env.outgoing.preset["x-own"] = "own"
+  setHeader(c, "X-Own", "own")
   throw new Error("fails")
 })
 app.get("/forwarded", (c) => c.text(`[${requestHeader(c, "x-forwarded-for")}][${requestHeader(c, "x-none")}]`))
+app.get("/cases", (c) => {
+  setHeader(c, "X-Early", "handler")
+  setHeader(c, "x-BOTH", "handler")
+  return new Response(null, { headers: { "X-Both": "answer" } })
+})
+app.post("/echo", async (c) => {
+  const got = await readJson(c, { limit: 100, deadlineMs: 1000 })
+  setHeader(c, "X-Own", "own")
+  return c.json({ got, from: requestHeader(c, "x-forwarded-for"), id: requestIdOf(c) })
+})
 app.onError((_, c) => c.text("failed", 500))
 
 const start = () =>
@@ -44,4 +54,28 @@ test("a header in several lines is one text, joined by commas", async () => {
   })
   expect(answer).toMatch(/\[a, b\]\[undefined\]$/)
   await server.close()
+})
+
+test("one name in two cases goes out once: the answer's own wins over what was set before, and that over the server's", async () => {
+  const server = await start()
+  const text = await new Promise<string>((resolve) => {
+    let all = ""
+    const socket = connect(server.port, "127.0.0.1")
+    socket.on("data", (chunk: Buffer) => (all += chunk.toString())).on("close", () => resolve(all))
+    socket.write("GET /cases HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+  })
+  const lines = text.split("\r\n").filter((line) => /^x-/i.test(line))
+  expect(lines.map((line) => line.toLowerCase()).toSorted()).toEqual(["x-both: answer", "x-early: handler"])
+  await server.close()
+})
+
+test("a handler runs without a server: its request's headers and body are there, what a server adds is not", async () => {
+  const answer = await app.request("/echo?x=1", {
+    method: "POST",
+    headers: { "content-type": "application/json", "X-Forwarded-For": "192.0.2.1" },
+    body: '{"a":1}',
+  })
+  expect([answer.status, await answer.json()]).toEqual([200, { got: { a: 1 }, from: "192.0.2.1", id: "" }])
+  expect((await app.request("/echo", { method: "POST" })).status).toBe(500)
+  expect(await (await app.request("/forwarded")).text()).toBe("[undefined][undefined]")
 })

@@ -1,5 +1,8 @@
-import { spawn } from "node:child_process"
+import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { startProcess } from "@svc/testing"
 import { expect, test } from "vitest"
 
@@ -51,6 +54,18 @@ test("a second signal stops at once", async () => {
   await child.waitFor(/closing/)
   child.kill("SIGTERM")
   expect(await child.exited).toBe(1)
+})
+
+test("a signal ends a start that hangs in a pipe nobody writes to", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "svc-run-"))
+  const pipe = join(folder, "pipe")
+  execFileSync("mkfifo", [pipe])
+  const read = `(await import("node:fs/promises")).readFile(${JSON.stringify(pipe)})`
+  const child = run(`log.info("up"); log.flush(); await ${read}`)
+  await child.waitFor(/"up"/)
+  child.kill("SIGTERM")
+  expect(await child.exited).toBe("SIGTERM")
+  await rm(folder, { recursive: true })
 })
 
 test("a start that fails says why on stderr and exits with 1", async () => {

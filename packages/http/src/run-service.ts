@@ -8,7 +8,12 @@ import type { Logger } from "./logger.ts"
 export const runService = async (
   start: () => Promise<{ readonly log: Logger; readonly close: () => Promise<void> }>,
 ): Promise<void> => {
-  const early = () => process.exit(1)
+  // The signal's own way first: an exit waits for threads, and one may be waiting for a pipe that nobody writes to. As the
+  // first process of a container the signal does nothing to it.
+  const early = (signal: NodeJS.Signals): void => {
+    process.kill(process.pid, signal)
+    setTimeout(() => process.exit(1), 100)
+  }
   const signals = ["SIGTERM", "SIGINT"] as const
   for (const signal of signals) process.once(signal, early)
   try {

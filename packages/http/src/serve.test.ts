@@ -32,10 +32,9 @@ const requests = {
 
 const start = async (gate: Promise<void> = Promise.resolve(), deadlineMs = 5000) => {
   const app = new Hono<ServedEnv>()
-  const echo = "/echo/:secret"
   app.post(
-    echo,
-    routed(echo, async (c) => c.json({ got: await readJson(c, { limit: 1000, deadlineMs, uniqueKeys: true }) })),
+    "/echo/:secret",
+    routed(async (c) => c.json({ got: await readJson(c, { limit: 1000, deadlineMs, uniqueKeys: true }) })),
   )
   app.post("/late", async (c) => {
     while (!c.env.incoming.complete) await passed()
@@ -43,11 +42,11 @@ const start = async (gate: Promise<void> = Promise.resolve(), deadlineMs = 5000)
   })
   app.get(
     "/quiet",
-    routed("/quiet", (c) => c.body(null, 204)),
+    routed((c) => c.body(null, 204)),
   )
   app.get(
     "/broken",
-    routed("/broken", (c) => c.body(null, 503)),
+    routed((c) => c.body(null, 503)),
   )
   app.post("/optional", async (c) => c.json({ got: await readJson(c, { limit: 10, emptyAs: "nothing" }) }))
   app.get("/slow", async (c) => {

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
-import type { Exchange } from "./outgoing.ts"
+import type { Exchange } from "./exchange.ts"
 
 const reasons: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: "the headers are over 16 KiB",

@@ -1,4 +1,4 @@
-import { addressBucket, requestHeader, type ServedEnv } from "@svc/http"
+import { addressBucket, peerAddress, requestHeader, type ServedEnv, setHeader } from "@svc/http"
 import type { Context, Handler } from "hono"
 import type { Queries } from "../db/database.ts"
 import { errors } from "../errors.ts"
@@ -14,7 +14,7 @@ export const requestMs = 1800
 const sessionsPerMinute = 60
 
 export const clientOf = (services: Services, c: Context<AppEnv>): string =>
-  services.clientAddress(c.env.incoming.socket.remoteAddress, requestHeader(c, "x-forwarded-for"))
+  services.clientAddress(peerAddress(c), requestHeader(c, "x-forwarded-for"))
 
 /** The headers that say who asks. */
 export const credentialsOf = (c: Context<AppEnv>) => ({
@@ -30,9 +30,8 @@ export const countRequest = (services: Services, c: Context<AppEnv>, limit: Requ
   const { group, bucket, perMinute } = limit
   if (perMinute === 0) return
   const { allowed, remaining, retryAfterSeconds, resetSeconds } = services.limiter.take(group, bucket, perMinute)
-  const { preset } = c.env.outgoing
-  preset["ratelimit-policy"] = `"default";q=${perMinute};w=60`
-  preset["ratelimit"] = `"default";r=${remaining};t=${Math.min(resetSeconds, 60)}`
+  setHeader(c, "RateLimit-Policy", `"default";q=${perMinute};w=60`)
+  setHeader(c, "RateLimit", `"default";r=${remaining};t=${Math.min(resetSeconds, 60)}`)
   if (!allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds })
 }
 

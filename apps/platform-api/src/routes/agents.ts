@@ -1,4 +1,4 @@
-import { addressBucket, requestHeader } from "@svc/http"
+import { addressBucket, requestHeader, requestIdOf } from "@svc/http"
 import { z } from "@svc/openapi"
 import { signUp } from "../auth/accounts.ts"
 import { policies } from "../auth/agent-policy.ts"
@@ -66,7 +66,7 @@ export const agentRoutes = (api: Api, services: Services): void => {
       exhausted.delete(bucket)
       const made = await signUp(
         services.database.within(requestMs),
-        { displayName, bucket, address, requestId: c.env.outgoing.requestId },
+        { displayName, bucket, address, requestId: requestIdOf(c) },
         services.settings.SVC_SIGNUPS_PER_HOUR,
         new Date(services.wallClock()),
         services.randomBytes,

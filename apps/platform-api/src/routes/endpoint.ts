@@ -121,13 +121,13 @@ export const endpoint = (api: Api, services: Services, spec: Endpoint, handler: 
         ]),
       ),
     },
-    routed(spec.path, policy === undefined ? handler : guarded(services, policy, handler)),
+    routed(policy === undefined ? handler : guarded(services, policy, handler)),
   )
 }
 
 /** Serves a path that the document leaves out. */
 export const undocumented = (api: Api, method: "get" | "all", path: string, handler: Handler<AppEnv>): void => {
-  api[method](path, routed(path, handler))
+  api[method](path, routed(handler))
 }
 
 /** The id in the path: a positive int4. Digits that can't be one name nothing; undefined stands for them. */

@@ -1,3 +1,4 @@
+import { requestIdOf, setHeader } from "@svc/http"
 import { z } from "@svc/openapi"
 import type { Context } from "hono"
 import {
@@ -136,7 +137,7 @@ const routesOf = (api: Api, services: Services, surface: (typeof surfaces)[numbe
     principal: c.var.principal,
     at: new Date(services.wallClock()),
     address: clientOf(services, c),
-    requestId: c.env.outgoing.requestId,
+    requestId: requestIdOf(c),
   })
 
   endpoint(
@@ -158,7 +159,7 @@ const routesOf = (api: Api, services: Services, surface: (typeof surfaces)[numbe
       const rows = await listKeys(c.var.queries, userId, page)
       const at = new Date(services.wallClock())
       const keys = rows.slice(0, page.limit).map((row) => present(row, at, keyId))
-      if (rows.length > page.limit) c.env.outgoing.preset["link"] = nextLink(c, page)
+      if (rows.length > page.limit) setHeader(c, "Link", nextLink(c, page))
       return c.json(keys, 200, { "cache-control": "no-store" })
     },
   )

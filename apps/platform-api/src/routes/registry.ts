@@ -1,4 +1,4 @@
-import { acceptsGzip, addressBucket, matchesETag, requestHeader, validate } from "@svc/http"
+import { acceptsGzip, addressBucket, matchesETag, requestHeader, setHeader, validate } from "@svc/http"
 import { z } from "@svc/openapi"
 import type { Context } from "hono"
 import { authenticate } from "../auth/authenticate.ts"
@@ -58,9 +58,8 @@ export const registryRoutes = (api: Api, services: Services): void => {
 
   /** Sets what every answer tells this caller, refusals too. */
   const tell = (c: Context<AppEnv>, { ignored }: Caller): void => {
-    const { preset } = c.env.outgoing
-    preset["vary"] = "Authorization, Origin, Accept-Encoding"
-    if (ignored !== undefined) preset["x-auth-ignored"] = ignored
+    setHeader(c, "Vary", "Authorization, Origin, Accept-Encoding")
+    if (ignored !== undefined) setHeader(c, "X-Auth-Ignored", ignored)
   }
 
   const count = (c: Context<AppEnv>, { limit }: Caller): void => countRequest(services, c, limit)
