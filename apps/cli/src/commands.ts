@@ -3,7 +3,7 @@ import type { Context, Outcome } from "./context.ts"
 import { fetchDocs, searchDocs } from "./docs.ts"
 import { explore } from "./explore.ts"
 import { init } from "./init.ts"
-import { listKeys, mintKey, mintPublishableKey, revokeKey } from "./keys.ts"
+import { listKeys, mintKey, mintPublishableKey, revokeKey, rotateKey } from "./keys.ts"
 import type { OptionName } from "./options.ts"
 import { mintSession } from "./session.ts"
 
@@ -105,7 +105,6 @@ export const commands: readonly Command[] = [
     most: 0,
     options: ["name", "expires-in-days", "save"],
     summary: "a further secret key, shown once or kept",
-    details: "To rotate: svc keys mint --save, then svc keys revoke ID with the id of the old key.",
     examples: ["svc keys mint --save", "svc keys mint --name ci --expires-in-days 30 --json"],
     run: mintKey,
   },
@@ -118,6 +117,19 @@ export const commands: readonly Command[] = [
     summary: "a key for the pages of one origin, shown once",
     examples: ["svc keys publishable --origin https://app.example --json"],
     run: mintPublishableKey,
+  },
+  {
+    name: "keys rotate",
+    usage: "[ID]",
+    least: 0,
+    most: 1,
+    options: ["overlap", "name", "save"],
+    summary: "a successor for a key; both work until the overlap is over",
+    details:
+      "Without ID the key in use, whose successor is kept in its place at once. With ID the new key is shown, or kept\n" +
+      "with --save. Give the key in use an overlap of 60 seconds or more; without --overlap it is the API's, an hour.",
+    examples: ["svc keys rotate", "svc keys rotate 7 --overlap 10m --json", "svc keys rotate 7 --overlap 0 --save"],
+    run: rotateKey,
   },
   {
     name: "keys revoke",

@@ -13,6 +13,7 @@ export const optionTable = {
   save: { help: "keep the new key in place of the kept one, and do not show it" },
   origin: { value: "ORIGIN", help: "the one origin that the key works on, https://app.example" },
   "expires-in-days": { value: "DAYS", help: "1 to 3650" },
+  overlap: { value: "TIME", help: "how long the old key goes on: seconds, or 10m, 1h, 7d; 0 for a key that leaked" },
   scope: {
     value: "SCOPE",
     help: "read, transaction:inspect, transaction:send; may be given several times",

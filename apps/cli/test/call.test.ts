@@ -223,7 +223,7 @@ test("completion prints a script, and bash completes commands, their second word
     return ended.stdout.trim().split("\n")
   }
   expect(await complete("svc", "ex")).toEqual(["explore"])
-  expect(await complete("svc", "keys", "")).toEqual(["list", "mint", "publishable", "revoke"])
+  expect(await complete("svc", "keys", "")).toEqual(["list", "mint", "publishable", "rotate", "revoke"])
   expect(await complete("svc", "keys", "mint", "--s")).toEqual(["--save"])
   expect(await complete("svc", "explore", "ore", "--js")).toEqual(["--json"])
   expect(await complete("svc", "completion", "")).toEqual(["bash", "zsh", "fish"])

@@ -76,6 +76,10 @@ test("an agent signs up, mints a token, rotates its key, and no key is in a log 
   const revoked = await tool.svc(["auth", "login", "--json"], { stdin: first, env: { SVC_API_URL: url } })
   expect(json(revoked)).toMatchObject({ code: "invalid-api-key" })
 
+  const rotated = await svc("keys", "rotate", "--overlap", "1h")
+  const [, successor] = Object.values(await svc("keys", "list")).map((key) => Object(key))
+  expect(successor).toMatchObject({ id: rotated["id"], current: true })
+
   const page = await svc("keys", "publishable", "--origin", "https://app.example")
   expect(page).toMatchObject({ key_class: "publishable", origin_allowlist: ["https://app.example"] })
   expect(await refused("keys", "publishable", "--origin", "app.example")).toBe("origin-invalid-scheme")

@@ -40,6 +40,9 @@ const answer = ({ method, target, headers }: Received): Reply => {
   if (method === "POST" && target === "/api/agents/me/keys/publishable") {
     return { status: 201, body: { ...minted, key: "svc_pk_public", key_class: "publishable" } }
   }
+  if (method === "POST" && /^\/api\/agents\/me\/keys\/[17]\/rotate$/.test(target)) {
+    return { status: 201, body: { ...minted, replaces: 7, old_expires_at: "2026-01-01T01:00:00.000Z" } }
+  }
   if (method === "DELETE" && target === "/api/agents/me/keys/7") {
     return { body: { id: 7, revoked: true, remaining_secret_keys: 1 } }
   }
@@ -98,6 +101,33 @@ test("mint --save with another agent's key from the environment keeps the old fi
   expect(ended.stderr).toContain("SVC_API_KEY is set")
   expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ [server.url]: { api_key: fresh } })
   expect(await readFile(`${file}.bak`, "utf8")).toContain(kept)
+})
+
+test("rotate without ID is for the key in use, and keeps its successor in its place before anything is shown", async () => {
+  const ended = await svc("keys rotate")
+  expect([ended.code, ended.stdout + ended.stderr]).toEqual([0, expect.not.stringContaining(fresh)])
+  expect(ended.stdout).toMatch(/Old key ends +2026-01-01T01:00/)
+  expect(server.received.at(-1)).toMatchObject({ target: "/api/agents/me/keys/1/rotate", body: "{}" })
+  expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ [server.url]: { api_key: fresh, slug: "agt_1" } })
+})
+
+test("rotate with ID shows the new key and leaves the kept one, unless --save; a key of the environment is not kept", async () => {
+  const before = await readFile(file, "utf8")
+  expect(json(await svc("keys rotate 7 --overlap 2h --name ci --json"))).toMatchObject({ key: fresh, replaces: 7 })
+  expect(JSON.parse(server.received.at(-1)?.body ?? "")).toEqual({ name: "ci", overlap_seconds: 7200 })
+  const environment = await svc("keys rotate", { SVC_API_URL: server.url, SVC_API_KEY: fresh })
+  expect(environment.stdout).toContain(fresh)
+  expect(await readFile(file, "utf8")).toBe(before)
+  expect((await svc("keys rotate 7 --overlap 0 --save")).code).toBe(0)
+  expect(JSON.parse(server.received.at(-1)?.body ?? "")).toEqual({ overlap_seconds: 0 })
+  expect(await readFile(file, "utf8")).toContain(fresh)
+})
+
+test("an overlap that can't be is refused before a call is made", async () => {
+  for (const bad of ["-1", "8d", "604801", "1w", "1.5h", "h"]) {
+    expect((await svc(`keys rotate 7 --overlap=${bad}`)).code).toBe(2)
+  }
+  expect(server.received.length).toBe(0)
 })
 
 test("publishable sends the one origin and shows the key once", async () => {
