@@ -14,6 +14,8 @@ export type Page = {
   readonly file: string
   readonly title: string
   readonly description: string
+  /** Whether the description is its author's own; else it is the first paragraph. */
+  readonly described: boolean
   /** Where its author wants it in the navigation. */
   readonly section?: string
   readonly order?: number
@@ -84,7 +86,7 @@ const readFrontMatter = (text: string): FrontMatter => {
 }
 
 const textOf = (value: unknown): string =>
-  typeof value === "string" || typeof value === "number" ? plainText(String(value)) : ""
+  typeof value === "string" || typeof value === "number" ? plainText(String(value)) || String(value).trim() : ""
 
 export type LoadOptions = {
   /** Texts that stand for the names in braces, in the product's own pages: `{base_url}`. */
@@ -106,6 +108,7 @@ const readPage = (source: string, file: string, slug: string, stripped: (body: s
   const { data, end } = readFrontMatter(source)
   const markdown = source.slice(0, end) + stripped(source.slice(end))
   const { cuts, sections, lead } = outline(markdown, end)
+  const described = textOf(data["description"])
   const title = textOf(data["title"]) || sections[0]?.heading || slug.split("/").at(-1) || slug
   const section = textOf(data["section"])
   const order = orderOf(data["order"])
@@ -113,7 +116,8 @@ const readPage = (source: string, file: string, slug: string, stripped: (body: s
     slug,
     file,
     title,
-    description: (textOf(data["description"]) || lead).slice(0, 300),
+    description: (described || lead).slice(0, 300),
+    described: described !== "",
     ...(section !== "" && { section }),
     ...(order !== undefined && { order }),
     markdown,

@@ -1,25 +1,56 @@
-import type { Page } from "./corpus.ts"
-import { type Section, plainText } from "./markdown.ts"
+import { plainText } from "./markdown.ts"
 import { terms, words } from "./words.ts"
 
-/** A heading with the text down to the next one; `section` is undefined for text above the first heading. */
-type Part = { readonly section: Section | undefined; readonly start: number; readonly end: number }
+/** What a passage is; a mark (a fence's line, a table's rule, a tag alone) says nothing by itself. */
+export const passageKinds = ["mark", "heading", "prose", "item", "row", "code"] as const
+export type PassageKind = (typeof passageKinds)[number]
 
-/** The page cut at its headings. */
-export const partsOf = ({ sections, markdown, bodyStart }: Page): Part[] => [
-  { section: undefined, start: bodyStart, end: sections[0]?.start ?? markdown.length },
-  ...sections.map((section, i) => ({ section, start: section.start, end: sections[i + 1]?.start ?? markdown.length })),
-]
+const kindOf = (line: string): PassageKind =>
+  /^ {0,3}#{1,6}(?:\s|$)/.test(line)
+    ? "heading"
+    : /^\s*\|/.test(line)
+      ? /^[\s:|-]+$/.test(line)
+        ? "mark"
+        : "row"
+      : /^\s*(?:[-*+]|\d{1,9}[.)])\s/.test(line)
+        ? "item"
+        : /^\s*(?::{2,}|<\/?[A-Za-z][^<>]*>\s*$|[-=*_ \t]{3,}$)/.test(line) || !/[\p{L}\p{N}]/u.test(line)
+          ? "mark"
+          : "prose"
 
-/** Cuts text in what a reader would point at: paragraphs, and the single lines of tables and lists. Loses nothing. */
-export const passagesOf = (text: string): string[] =>
-  text
-    .split(/(?<=\n[ \t]*\r?\n)/)
-    .flatMap((block) => (/^\s*(?:\||[-*+] |\d+[.)] )/.test(block) ? block.split(/(?<=\n)/) : [block]))
-
-/** Whether a passage says something by itself: a heading or the mark of a fence does not. */
-export const isTelling = (passage: string): boolean =>
-  /[\p{L}\p{N}]/u.test(passage) && !/^(?:#{1,6} |```|~~~|:::)[^\n]*$/.test(passage.trim())
+/**
+ * Cuts text in what a reader would point at: paragraphs, single rows and items, blocks of code. Loses nothing. Where the text
+ * opens with a heading, `headed`, the first line is one, underlined headings included.
+ */
+export const passagesOf = (text: string, headed: boolean): { readonly text: string; readonly kind: PassageKind }[] => {
+  const found: { text: string; kind: PassageKind }[] = []
+  let fence = ""
+  let open = false
+  for (const line of text.match(/[^\n]*\n|[^\n]+$/g) ?? []) {
+    const last = found.at(-1)
+    if (line.trim() === "" && last !== undefined) {
+      last.text += line
+      open = false
+      continue
+    }
+    const marks = /^[\s>]*(`{3,}|~{3,})/.exec(line)?.[1] ?? ""
+    let kind: PassageKind
+    if (fence !== "") {
+      const closes = marks.startsWith(fence) && line.trim() === marks
+      if (closes) fence = ""
+      kind = closes ? "mark" : "code"
+    } else if (marks !== "") [fence, kind] = [marks, "mark"]
+    else kind = headed && found.length === 0 ? "heading" : kindOf(line)
+    const goesOn =
+      open &&
+      last !== undefined &&
+      (kind === "prose" ? last.kind === "prose" || last.kind === "item" : kind === "code" && last.kind === "code")
+    if (goesOn) last.text += line
+    else found.push({ text: line, kind })
+    open = true
+  }
+  return found
+}
 
 const snippetLength = 240
 // How much of a long passage is read as Markdown, from a little before the first wanted term.
@@ -36,12 +67,11 @@ const withoutEdges = (text: string): string => {
 }
 
 /** A passage as plain text, cut around the first wanted term when it is long. */
-export const snippetOf = (passage: string, isWanted: (term: string) => boolean): string => {
-  const whole = passage.replace(/^#{1,6} [^\n]*\n|^[ \t]*(?:```|~~~|:::)[^\n]*$/gm, "")
-  const skipped = whole.length <= readLength ? 0 : Math.max(0, firstWanted(whole, isWanted) - readBefore)
-  const text = whole.slice(skipped, skipped + readLength)
+export const snippetOf = (passage: string, kind: PassageKind, isWanted: (term: string) => boolean): string => {
+  const skipped = passage.length <= readLength ? 0 : Math.max(0, firstWanted(passage, isWanted) - readBefore)
+  const text = passage.slice(skipped, skipped + readLength)
   // In code nothing is a mark or a tag: a placeholder such as <API_KEY> has to stay.
-  const plain = /^[ \t]*(?:```|~~~)/m.test(passage) ? text.replace(/\s+/g, " ").trim() : plainText(withoutEdges(text))
+  const plain = kind === "code" ? text.replace(/\s+/g, " ").trim() : plainText(withoutEdges(text))
   if (plain.length <= snippetLength) return plain
   const first = firstWanted(plain, isWanted)
   const from = Math.max(0, Math.min(first - 60, plain.length - snippetLength))

@@ -19,10 +19,10 @@ export const searchDocsOutput = z.object({
       anchor: z.string().describe("That section, for fetch_page; empty for text above the first heading."),
       url: z.string(),
       snippet: z.string(),
-      score: z.number(),
+      score: z.number().describe("Says nothing but the order."),
     }),
   ),
-  total: z.int().describe("Pages that match."),
+  total: z.int().describe("Pages worth a look, those of further answers included."),
   next_cursor: z.string().optional(),
   did_you_mean: z.string().optional().describe("The query with its unknown words corrected."),
 })
@@ -61,12 +61,12 @@ export const searchDocs = (library: Library, args: z.output<typeof searchDocsInp
   )
   const more =
     next < total
-      ? `\n\nFurther results: call again with cursor ${writeCursor(corpus.version, ["search", query, next])}`
+      ? `\n\n${total - next} further results: call again with cursor ${writeCursor(corpus.version, ["search", query, next])}`
       : ""
   const text =
     results.length === 0
       ? `${meant}${emptyText(query, searchable, `${baseUrl}/llms.txt`)}`
-      : `${meant}${total} ${total === 1 ? "page matches" : "pages match"} "${query}".\n\n${listed.join("\n\n")}${more}`
+      : `${meant}${listed.join("\n\n")}${more}`
   return {
     structured: {
       query,

@@ -1,122 +1,93 @@
-import MiniSearch from "minisearch"
-import type { Page } from "./corpus.ts"
-import type { Section } from "./markdown.ts"
-import { isTelling, partsOf, passagesOf } from "./passages.ts"
-import { createVocabulary } from "./vocabulary.ts"
-import { terms, words } from "./words.ts"
+import { type Field, type Texts, fieldNames } from "./search-text.ts"
+import { early, fields, rarity, saturate } from "./search-weights.ts"
 
-type Document = {
-  id: number
-  title: string
-  slug: string
-  headings: string
-  names: string
-  description: string
-  body: string
+/** Which pages have each term, and what it is worth there. */
+export type Index = {
+  /** Where in the arrays below each term's pages start; the end of all behind the last. */
+  readonly termStarts: Uint32Array
+  readonly pages: Uint32Array
+  readonly worth: Float32Array
+  readonly inTitle: Uint8Array
+  /** Of each term. */
+  readonly rarity: Float32Array
+  /** The sum over each page's title. */
+  readonly titleRarity: Float32Array
 }
 
-/** The text from one heading to the next, with the numbers of its terms in the order of the text. */
-export type IndexedPart = {
-  readonly section: Section | undefined
-  readonly terms: Uint32Array
-  readonly headingTerms: Uint32Array
-  /** Four numbers a passage: its first character in the page, its end, its first place in `terms`, its end there. */
-  readonly passages: Uint32Array
-}
+const count = fieldNames.length
 
-/** What is known about a term: its number, how many pages have it, and the page that was counted last. */
-type Term = { readonly number: number; pages: number; lastPage: number }
-
-// A term that stands on a page more often than this counts as this often: half the time to start goes into repetitions.
-const mostTimes = 3
-
-/** What a page explains row by row: error codes, variables, fields that stand as inline code in a table's first cell. */
-const namesIn = (markdown: string): string =>
-  [...markdown.matchAll(/^[ \t]*\|[ \t]*`([^`\n]+)`[ \t]*\|/gm)].map(([, name = ""]) => name).join("\n")
-
-const documentOf = (page: Page, id: number): Document => ({
-  id,
-  title: page.title,
-  slug: page.slug.replaceAll("/", " "),
-  headings: page.sections.map((section) => section.heading).join("\n"),
-  names: namesIn(page.markdown.slice(page.bodyStart)),
-  description: page.description,
-  body: page.markdown.slice(page.bodyStart),
-})
-
-/** Reads every page once: into the index by page, and into lists of terms by part. */
-export const buildIndex = (pages: readonly Page[]) => {
-  const vocabulary = createVocabulary()
-  const known = new Map<string, string[]>()
-  const byTerm = new Map<string, Term>()
-  const parts: IndexedPart[][] = []
-
-  const termsOf = (word: string): string[] => {
-    let found = known.get(word)
-    if (found === undefined) {
-      known.set(word, (found = [...terms(word)]))
-      if (found.length > 0) vocabulary.add(word.toLowerCase())
-      for (const term of found) if (!byTerm.has(term)) byTerm.set(term, { number: byTerm.size, pages: 0, lastPage: -1 })
+/** Each term's pages, without a page twice. */
+const countPages = ({ numbers, fieldStarts, numberOf }: Texts, pageCount: number): Uint32Array => {
+  const pagesOf = new Uint32Array(numberOf.size)
+  const last = new Int32Array(numberOf.size).fill(-1)
+  for (let page = 0; page < pageCount; page++)
+    for (let i = fieldStarts[page * count] ?? 0; i < (fieldStarts[(page + 1) * count] ?? 0); i++) {
+      const term = numbers[i] ?? 0
+      if (last[term] === page) continue
+      last[term] = page
+      pagesOf[term] = (pagesOf[term] ?? 0) + 1
     }
-    return found
-  }
-  const count = (term: string): number => {
-    const entry = byTerm.get(term)
-    if (entry === undefined) return 0
-    if (entry.lastPage !== parts.length) entry.pages++
-    entry.lastPage = parts.length
-    return entry.number
-  }
-
-  let bodyTerms: string[] = []
-  const index = new MiniSearch<Document>({
-    fields: ["title", "slug", "headings", "names", "description", "body"],
-    // The body has been cut in words and terms before, part by part.
-    tokenize: (text, field) => (field === "body" ? bodyTerms : wordsOf(text)),
-    processTerm: (word, field) => {
-      if (field === "body") return word
-      const found = termsOf(word)
-      for (const term of found) count(term)
-      // As names count whole identifiers alone: their parts, and names of one word, are words of every text.
-      if (field === "names") return found.length > 1 ? (found[0] ?? null) : null
-      return found.length === 0 ? null : found
-    },
-  })
-  for (const [id, page] of pages.entries()) {
-    bodyTerms = []
-    const times = new Map<number, number>()
-    const indexed = partsOf(page).map(({ section, start, end }): IndexedPart => {
-      const numbers: number[] = []
-      const passages: number[] = []
-      let at = start
-      for (const passage of passagesOf(page.markdown.slice(start, end))) {
-        const from = numbers.length
-        for (const word of wordsOf(passage))
-          for (const term of termsOf(word)) {
-            const number = count(term)
-            numbers.push(number)
-            const time = (times.get(number) ?? 0) + 1
-            times.set(number, time)
-            if (time <= mostTimes) bodyTerms.push(term)
-          }
-        if (isTelling(passage)) passages.push(at, at + passage.length, from, numbers.length)
-        at += passage.length
-      }
-      // The page's own title says nothing about which of its sections fits.
-      const heading = section === undefined || section.level === 1 ? "" : section.heading
-      return {
-        section,
-        terms: Uint32Array.from(numbers),
-        headingTerms: Uint32Array.from(wordsOf(heading).flatMap((word) => termsOf(word).map(count))),
-        passages: Uint32Array.from(passages),
-      }
-    })
-    index.add(documentOf(page, id))
-    parts.push(indexed)
-  }
-  // The index keeps the functions above, and they this.
-  known.clear()
-  return { index, vocabulary, byTerm, parts }
+  return pagesOf
 }
 
-const wordsOf = (text: string): string[] => words(text).map((word) => word.text)
+/** The mean length of each field. */
+const meanLengths = ({ fieldStarts }: Texts, pageCount: number): number[] =>
+  fieldNames.map((_, field) => {
+    let sum = 0
+    for (let i = field; i < pageCount * count; i += count) sum += (fieldStarts[i + 1] ?? 0) - (fieldStarts[i] ?? 0)
+    return Math.max(1, sum / Math.max(1, pageCount))
+  })
+
+/** Weighs every term of every page once, so that a query only adds numbers up. */
+export const buildIndex = (texts: Texts, pageCount: number): Index => {
+  const { numbers, fieldStarts, numberOf } = texts
+  const pagesOf = countPages(texts, pageCount)
+  const rarities = Float32Array.from(pagesOf, (having) => rarity(having, pageCount))
+  const means = meanLengths(texts, pageCount)
+  const termStarts = new Uint32Array(numberOf.size + 1)
+  for (const [term, pages] of pagesOf.entries()) termStarts[term + 1] = (termStarts[term] ?? 0) + pages
+  const next = termStarts.slice()
+  const size = termStarts.at(-1) ?? 0
+  const pages = new Uint32Array(size)
+  const worth = new Float32Array(size)
+  const inTitle = new Uint8Array(size)
+  const titleRarity = new Float32Array(pageCount)
+
+  /** How often each term stands in each field of the page at hand, and where in the body first. */
+  const times = new Uint32Array(numberOf.size * count)
+  const first = new Uint32Array(numberOf.size)
+  for (let page = 0; page < pageCount; page++) {
+    const startOf = (field: number): number => fieldStarts[page * count + field] ?? 0
+    const found = new Set<number>()
+    for (let field = 0; field < count; field++)
+      for (let i = startOf(field); i < startOf(field + 1); i++) {
+        const term = numbers[i] ?? 0
+        found.add(term)
+        const at = term * count + field
+        if (field === count - 1 && times[at] === 0) first[term] = i - startOf(field)
+        times[at] = (times[at] ?? 0) + 1
+      }
+    const lengths = means.map((mean, field) => (startOf(field + 1) - startOf(field)) / mean)
+    for (const term of found) {
+      const place = next[term] ?? 0
+      next[term] = place + 1
+      let sum = 0
+      for (const [field, name] of fieldNames.entries()) {
+        const often = times[term * count + field] ?? 0
+        if (often > 0) sum += valueOf(name, often, lengths[field] ?? 1, first[term] ?? 0)
+      }
+      pages[place] = page
+      worth[place] = sum
+      if ((times[term * count] ?? 0) > 0) {
+        inTitle[place] = 1
+        titleRarity[page] = (titleRarity[page] ?? 0) + (rarities[term] ?? 0)
+      }
+      times.fill(0, term * count, (term + 1) * count)
+    }
+  }
+  return { termStarts, pages, worth, inTitle, rarity: rarities, titleRarity }
+}
+
+const valueOf = (name: Field, times: number, lengths: number, first: number): number =>
+  fields[name].weight * saturate(times, lengths, fields[name]) +
+  (name === "body" ? (early.weight * early.half) / (early.half + first) : 0)

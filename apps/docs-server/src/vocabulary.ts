@@ -1,10 +1,14 @@
+/** Letters compared so far, over all words of a query: what a query may cost does not grow with what it asks. */
+export type Effort = { steps: number; readonly most: number }
+
 /** Edit distance, a transposition counted once; anything past `limit` is `limit + 1`. */
-const distance = (a: string, b: string, limit: number): number => {
+const distance = (a: string, b: string, limit: number, effort: Effort): number => {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
     let least = i
+    effort.steps += b.length
     for (let j = 1; j <= b.length; j++) {
       const same = a[i - 1] === b[j - 1] ? 0 : 1
       let cost = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + same)
@@ -23,34 +27,75 @@ const distance = (a: string, b: string, limit: number): number => {
 const allowedEdits = (word: string): number =>
   word.length < 4 || word.length > 40 || !/\p{L}/u.test(word) ? 0 : word.length < 8 ? 1 : 2
 
-/** The words of all pages as they are written, in lower case. */
-export type Vocabulary = {
-  readonly add: (word: string) => void
-  /** The word that looks most like one that no page has; the commoner of two. Undefined when none is near. */
-  readonly nearest: (word: string, commonness: (candidate: string) => number) => string | undefined
+/** One bit for each letter that a word has; other characters share six. */
+const lettersOf = (word: string): number => {
+  let letters = 0
+  for (let i = 0; i < word.length; i++) {
+    const code = word.charCodeAt(i)
+    letters |= 1 << (code >= 97 && code <= 122 ? code - 97 : 26 + (code % 6))
+  }
+  return letters
 }
 
-export const createVocabulary = (): Vocabulary => {
-  const byLength = new Map<number, Set<string>>()
+const bits = (number: number): number => {
+  let rest = number
+  let count = 0
+  for (; rest !== 0; count++) rest &= rest - 1
+  return count
+}
+
+/** The words of all pages as they are written. */
+export type Vocabulary = {
+  /** The word that looks most like one that no page has; the commoner of two. Undefined when none is near. */
+  readonly nearest: (word: string, effort: Effort) => string | undefined
+  /** Words that start so. */
+  readonly startingWith: (start: string, most: number, effort: Effort) => string[]
+}
+
+export const createVocabulary = (times: ReadonlyMap<string, number>): Vocabulary => {
+  const commonest = new Map<string, string>()
+  const total = new Map<string, number>()
+  for (const [word, count] of times) {
+    const folded = word.toLowerCase()
+    const other = commonest.get(folded)
+    if (other === undefined || count > (times.get(other) ?? 0)) commonest.set(folded, word)
+    total.set(folded, (total.get(folded) ?? 0) + count)
+  }
+  const all = [...commonest.keys()].sort((a, b) => a.length - b.length)
+  const letters = Int32Array.from(all, lettersOf)
+  const starts: number[] = []
+  for (const [i, word] of all.entries()) while (starts.length <= word.length) starts.push(i)
+  const startOf = (length: number) => starts[length] ?? all.length
   return {
-    add: (word) => {
-      const same = byLength.get(word.length)
-      if (same === undefined) byLength.set(word.length, new Set([word]))
-      else same.add(word)
-    },
-    nearest: (word, commonness) => {
+    nearest: (wanted, effort) => {
+      const word = wanted.toLowerCase()
       const edits = allowedEdits(word)
+      if (edits === 0) return undefined
+      const own = lettersOf(word)
       let best: string | undefined
       let bestDistance = edits + 1
-      for (let length = word.length - edits; length <= word.length + edits; length++)
-        for (const candidate of byLength.get(length) ?? []) {
-          const far = distance(word, candidate, Math.min(edits, bestDistance))
-          const better =
-            far < bestDistance ||
-            (far === bestDistance && best !== undefined && commonness(candidate) > commonness(best))
-          if (far <= edits && better) [best, bestDistance] = [candidate, far]
-        }
-      return best
+      for (let i = startOf(word.length - edits); i < startOf(word.length + edits + 1); i++) {
+        if (effort.steps++ > effort.most) break
+        // An edit changes two letters at most.
+        if (bits((letters[i] ?? 0) ^ own) > 2 * Math.min(edits, bestDistance)) continue
+        const candidate = all[i] ?? ""
+        const far = distance(word, candidate, Math.min(edits, bestDistance), effort)
+        const better =
+          far < bestDistance ||
+          (far === bestDistance && best !== undefined && (total.get(candidate) ?? 0) > (total.get(best) ?? 0))
+        if (far <= edits && better) [best, bestDistance] = [candidate, far]
+      }
+      return best === undefined ? undefined : commonest.get(best)
+    },
+    startingWith: (start, most, effort) => {
+      const folded = start.toLowerCase()
+      const own = lettersOf(folded)
+      const found: string[] = []
+      for (let i = startOf(folded.length); i < all.length && found.length < most && effort.steps <= effort.most; i++) {
+        effort.steps++
+        if (((letters[i] ?? 0) & own) === own && all[i]?.startsWith(folded) === true) found.push(all[i] ?? "")
+      }
+      return found
     },
   }
 }

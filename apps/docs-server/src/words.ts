@@ -20,11 +20,16 @@ const stopWords = new Set(
   yours s t d m`.split(/\s+/),
 )
 
+const isAscii = (text: string): boolean => !/[^\s!-~]/.test(text)
+
 export const words = (text: string): Word[] => {
   const found: Word[] = []
   // Most texts are ASCII, where the pattern without Unicode classes is several times faster.
-  const pattern = /[^\s!-~]/.test(text) ? wordPattern : asciiPattern
-  for (const match of text.matchAll(pattern)) {
+  if (isAscii(text)) {
+    for (const match of text.matchAll(asciiPattern)) found.push({ text: match[0], start: match.index })
+    return found
+  }
+  for (const match of text.matchAll(wordPattern)) {
     if (!unspaced.test(match[0])) found.push({ text: match[0], start: match.index })
     else
       for (const { segment, index, isWordLike } of segmenter.segment(match[0]))
@@ -33,37 +38,39 @@ export const words = (text: string): Word[] => {
   return found
 }
 
+/** Upper and lower case, accents on Latin letters and typographic variants are one to the search. */
+const fold = (word: string): string =>
+  isAscii(word)
+    ? word
+    : word
+        .normalize("NFKD")
+        .replace(/[\u0300-\u036F]/g, "")
+        .normalize("NFKC")
+
 const stem = (word: string): string => (/^[a-z]{3,}$/.test(word) ? stemmer(word) : word)
 
-// Texts repeat their words: most of the time goes into finding terms, so the last words' are kept.
-const kept = new Map<string, readonly string[]>()
-const keptWords = 50_000
+const joint = /[ ._$-]+|(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
+
+/** The parts of an identifier, each where it stands: `get`, `Block` and `Height` of `getBlockHeight`. */
+export const partsOf = ({ text, start }: Word): Word[] => {
+  const parts: Word[] = []
+  let at = 0
+  for (const part of text.split(joint)) {
+    at = text.indexOf(part, at)
+    if (part !== "") parts.push({ text: part, start: start + at })
+    at += part.length
+  }
+  return parts
+}
 
 /**
  * What a word is indexed and looked up by: its stem; an identifier by its whole and by its parts (`getBlockHeight`:
  * getblockheight, get, block, height). Stop words give nothing.
  */
 export const terms = (word: string): readonly string[] => {
-  let found = kept.get(word)
-  if (found === undefined) {
-    if (kept.size >= keptWords) kept.clear()
-    kept.set(word, (found = findTerms(word)))
-  }
-  return found
-}
-
-const findTerms = (word: string): string[] => {
-  const normal = word.normalize("NFKC")
-  const whole = normal.toLowerCase()
-  const parts = normal
-    .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2")
-    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, "$1 $2")
-    .toLowerCase()
-    .split(/[ ._$-]+/)
-    .filter((part) => part !== "")
-  if (parts.length <= 1) {
-    const single = parts[0] ?? whole
-    return stopWords.has(single) ? [] : [stem(single)]
-  }
-  return [whole, ...new Set(parts.filter((part) => part.length > 1 && !stopWords.has(part)).map(stem))]
+  const parts = partsOf({ text: word, start: 0 }).map(({ text }) => fold(text).toLowerCase())
+  const [single = word.toLowerCase()] = parts
+  if (parts.length <= 1) return stopWords.has(single) ? [] : [stem(single)]
+  const telling = parts.filter((part) => part.length > 1 && !stopWords.has(part))
+  return [stem(fold(word).toLowerCase()), ...new Set(telling.map(stem))]
 }

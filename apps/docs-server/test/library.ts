@@ -13,6 +13,7 @@ export const libraryOf = (texts: Readonly<Record<string, string>>, version = "v1
       file: `${slug}.md`,
       title: sections[0]?.heading ?? slug,
       description: lead,
+      described: false,
       markdown,
       bodyStart: 0,
       cuts,

@@ -1,5 +1,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
+import { readQuery } from "../src/search-query.ts"
+import { createVocabulary } from "../src/vocabulary.ts"
 import { terms, words } from "../src/words.ts"
 import { runs } from "./fuzz-runs.ts"
 import { ask, call, libraryOf } from "./library.ts"
@@ -64,7 +66,7 @@ test("an error code and an environment variable find their row", () => {
 })
 
 test("a word that no page has is looked up by its nearest, and the corrected query is offered", () => {
-  expect(search("rotaton of keys")).toMatchObject({ did_you_mean: "rotation of keys" })
+  expect(search("rotaton of keys")).toMatchObject({ did_you_mean: "Rotation of keys" })
   expect(search("rotaton of keys").results[0]?.slug).toBe("keys")
   expect(search("rotation of keys").did_you_mean).toBeUndefined()
 })
@@ -77,6 +79,37 @@ test("a query of stop words finds nothing and says why", () => {
   const answer = call(library, "search_docs", { query: "how do I the of" })
   expect(answer).toMatchObject({ structured: { results: [], total: 0 } })
   expect("texts" in answer && answer.texts[0]).toContain("only common words")
+})
+
+test("the letters compared for a question are bounded, however long it is and whatever it says", () => {
+  let state = 1
+  const word = (): string =>
+    Array.from({ length: 8 }, () => {
+      state = (state * 48_271) % 2_147_483_647
+      return String.fromCharCode(97 + (state % 26))
+    }).join("")
+  const written = new Map(Array.from({ length: 11_000 }, () => [word(), 1]))
+  const vocabulary = createVocabulary(written)
+  const nonsense = Array.from({ length: 66 }, word).join(" ")
+  const one = { steps: 0, most: Number.POSITIVE_INFINITY }
+  readQuery(word(), new Map(), vocabulary, one)
+  const all = { steps: 0, most: 400_000 }
+  readQuery(nonsense, new Map(), vocabulary, all)
+  expect(all.steps).toBeGreaterThan(one.steps)
+  expect(all.steps).toBeLessThan(all.most + 8 * 11)
+})
+
+test("a misspelt identifier is corrected as the page writes it, and one of its parts in its place", () => {
+  expect(search("agent-acount-forbiden")).toMatchObject({ did_you_mean: "agent-account-forbidden" })
+  expect(search("getBlokHeight")).toMatchObject({ did_you_mean: "getBlockHeight" })
+  expect(first("getBlokHeight")?.slug).toBe("chain")
+  expect(search("secret-autenticates")).toMatchObject({ did_you_mean: "secret-authenticates" })
+})
+
+test("a list does not end in pages that share only a common word with the question", () => {
+  const { results, total } = search("mint a new key and revoke the old one")
+  expect(results.map(({ slug }) => slug)).toEqual(["keys"])
+  expect(total).toBe(1)
 })
 
 test("nothing found is an empty list and a hint, not a refusal", () => {

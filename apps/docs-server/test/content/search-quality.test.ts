@@ -2,7 +2,7 @@ import { join } from "node:path"
 import { beforeAll, expect, test } from "vitest"
 import { type Corpus, loadCorpus } from "../../src/corpus.ts"
 import { createSearch, type Search } from "../../src/search.ts"
-import { questions } from "./questions.ts"
+import { type Question, questions } from "./questions.ts"
 
 let corpus: Corpus
 let search: Search
@@ -12,23 +12,58 @@ beforeAll(async () => {
   search = createSearch(corpus)
 })
 
-/** Where the page stands in the answer, 1 the first; 0 when it is not among ten. */
-const rankOf = (question: string, slug: string): number =>
-  search(question, 0, 10).hits.findIndex(({ page }) => page.slug === slug) + 1
+const slugOf = (place: string): string => place.split("#")[0] ?? ""
 
-test("agents' questions find the page that answers them: MRR@10 of at least 0.9", () => {
-  const ranks = questions.map(([question, slug]) => ({ question, slug, rank: rankOf(question, slug) }))
-  const score = ranks.reduce((sum, { rank }) => sum + (rank === 0 ? 0 : 1 / rank), 0) / ranks.length
-  const worst = ranks
-    .filter(({ rank }) => rank !== 1)
-    .map(({ question, slug, rank }) => `${rank}: ${question} (${slug})`)
-  expect(score, `not first:\n${worst.join("\n")}`).toBeGreaterThanOrEqual(0.9)
+/** Every third question was kept aside while the search was tuned: on those it shows what it is worth. */
+const heldBack = questions.filter((_, i) => i % 3 === 2)
+
+const judge = ([question, answers, line]: Question) => {
+  const places = answers.split(" | ")
+  const { hits } = search(question, 0, 10)
+  const rank = hits.findIndex(({ page }) => places.some((place) => slugOf(place) === page.slug)) + 1
+  const [first] = hits
+  const section = first === undefined ? "nothing" : `${first.page.slug}#${first.section?.anchor ?? ""}`
+  const isSection = places.includes(section)
+  return {
+    question,
+    answers,
+    rank,
+    section,
+    isSection,
+    isLine: isSection && first?.snippet.includes(line ?? "") === true,
+  }
+}
+
+const share = (good: number, all: readonly unknown[]): number => good / all.length
+
+test("questions find the page that answers them: MRR@10 of at least 0.9", () => {
+  const judged = questions.map(judge)
+  const sum = judged.reduce((all, { rank }) => all + (rank === 0 ? 0 : 1 / rank), 0)
+  const worst = judged.filter(({ rank }) => rank !== 1).map((one) => `${one.rank}: ${one.question} (${one.answers})`)
+  expect(share(sum, judged), `not first:\n${worst.join("\n")}`).toBeGreaterThanOrEqual(0.9)
 })
 
-test("the questions ask for pages that exist, and for every page", () => {
-  const asked = new Set(questions.map(([, slug]) => slug))
-  expect([...asked].toSorted()).toEqual([...corpus.pages.keys()].toSorted())
+test("questions that the search was not tuned on find the section that answers, as the first hit: 7 in 10", () => {
+  const judged = heldBack.map(judge)
+  expect(share(judged.filter(({ isSection }) => isSection).length, judged)).toBeGreaterThanOrEqual(0.7)
+})
+
+test("the first hit shows the line that answers, where a question has one: 3 in 4", () => {
+  const judged = questions.filter(([, , line]) => line !== undefined).map(judge)
+  const wrong = judged.filter(({ isLine }) => !isLine).map(({ question, section }) => `${question} → ${section}`)
+  expect(share(judged.length - wrong.length, judged), wrong.join("\n")).toBeGreaterThanOrEqual(0.75)
+})
+
+test("the questions ask for sections that exist, at least 150 of them, and for every page that somebody wrote", () => {
+  const places = questions.flatMap(([, answers]) => answers.split(" | "))
+  const known = new Set(
+    [...corpus.pages.values()].flatMap(({ slug, sections }) => sections.map(({ anchor }) => `${slug}#${anchor}`)),
+  )
+  expect(places.filter((place) => !known.has(place))).toEqual([])
+  const written = [...corpus.pages.keys()].filter((slug) => !slug.startsWith("reference/"))
+  expect([...new Set(places.map(slugOf))].toSorted()).toEqual(written.toSorted())
   expect(new Set(questions.map(([question]) => question)).size).toBe(questions.length)
+  expect(questions.length).toBeGreaterThanOrEqual(150)
 })
 
 test("every error code and every environment variable finds the row that explains it", () => {

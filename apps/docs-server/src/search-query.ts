@@ -1,0 +1,85 @@
+import { meant } from "./search-weights.ts"
+import type { Effort, Vocabulary } from "./vocabulary.ts"
+import { type Word, partsOf, terms, words } from "./words.ts"
+
+/** What a question asks for, in the numbers of terms. */
+export type Asked = {
+  readonly terms: readonly number[]
+  /** What each of them counts, from 0 to 1. */
+  readonly weights: readonly number[]
+  /** Terms that stand side by side in the question. */
+  readonly pairs: readonly (readonly [number, number])[]
+  /** The question with each word that no page has replaced by the one that was looked up for it. */
+  readonly corrected: string
+  /** False when the question has stop words alone. */
+  readonly searchable: boolean
+}
+
+// Letters compared for one question, however long it is and whatever stands in it.
+const mostSteps = 400_000
+const mostCompletions = 8
+
+type Correction = { readonly word: Word; readonly near: string }
+
+/** Reads a question: known words as they are, others as the word they are nearest to or the start of. */
+export const readQuery = (
+  query: string,
+  numberOf: ReadonlyMap<string, number>,
+  vocabulary: Vocabulary,
+  effort: Effort = { steps: 0, most: mostSteps },
+): Asked => {
+  const weights = new Map<number, number>()
+  const corrections: Correction[] = []
+  const pairs: [number, number][] = []
+  let searchable = false
+  let before: number | undefined
+
+  const weigh = (term: string, weight: number): void => {
+    const number = numberOf.get(term)
+    if (number !== undefined) weights.set(number, Math.max(weights.get(number) ?? 0, weight))
+  }
+  /** An identifier counts as a whole; its parts break ties. */
+  const weighWhole = ([whole = "", ...parts]: readonly string[], weight: number): void => {
+    weigh(whole, weight)
+    for (const part of parts) weigh(part, weight * meant.partOfKnown)
+  }
+  const correct = (word: Word): string | undefined => {
+    const near = vocabulary.nearest(word.text, effort)
+    if (near !== undefined) corrections.push({ word, near })
+    return near
+  }
+  /** Gives the terms that the word was taken for, the most telling first. */
+  const mean = (word: Word): readonly string[] => {
+    const own = terms(word.text)
+    const [whole = "", ...parts] = own
+    if (numberOf.has(whole)) {
+      weighWhole(own, meant.asWritten)
+      return own
+    }
+    // An identifier of known parts means those: `session-token` where the pages have no such name.
+    const whenUnknown = parts.length > 0 && parts.every((part) => numberOf.has(part)) ? undefined : correct(word)
+    if (whenUnknown !== undefined) {
+      const near = terms(whenUnknown)
+      weighWhole(near, meant.corrected)
+      for (const part of parts) weigh(part, meant.asWritten)
+      return near
+    }
+    const pieces = partsOf(word)
+    if (pieces.length > 1) return pieces.flatMap(mean)
+    const longer = vocabulary.startingWith(word.text, mostCompletions, effort)
+    for (const completed of longer) weigh(terms(completed)[0] ?? "", meant.completed)
+    return []
+  }
+
+  for (const word of words(query)) {
+    if (terms(word.text).length === 0) continue
+    searchable = true
+    const number = numberOf.get(mean(word)[0] ?? "")
+    if (before !== undefined && number !== undefined) pairs.push([before, number])
+    before = number
+  }
+  let corrected = query
+  for (const { word, near } of corrections.toSorted((a, b) => b.word.start - a.word.start))
+    corrected = corrected.slice(0, word.start) + near + corrected.slice(word.start + word.text.length)
+  return { terms: [...weights.keys()], weights: [...weights.values()], pairs, corrected, searchable }
+}

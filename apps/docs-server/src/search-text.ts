@@ -1,0 +1,112 @@
+import type { Page } from "./corpus.ts"
+import { createNumbers } from "./numbers.ts"
+import { passageKinds, passagesOf } from "./passages.ts"
+import type { fields } from "./search-weights.ts"
+import { terms, words } from "./words.ts"
+
+export type Field = keyof typeof fields
+export const fieldNames: readonly Field[] = ["title", "slug", "folders", "names", "body"]
+
+/** All pages as the numbers of their terms. Each array but `numbers` holds starts, and the end of all behind the last. */
+export type Texts = {
+  /** The number of each term. */
+  readonly numberOf: ReadonlyMap<string, number>
+  /** Words as they are written, with how often. */
+  readonly written: ReadonlyMap<string, number>
+  readonly numbers: Uint32Array
+  /** Where in `numbers` each field of each page starts. */
+  readonly fieldStarts: Uint32Array
+  /** The first part of each page; a part is a heading with the text down to the next, the first is without heading. */
+  readonly pageParts: Uint32Array
+  /** The first passage of each part. */
+  readonly partPassages: Uint32Array
+  /** Where in `numbers` each passage starts, */
+  readonly passageTerms: Uint32Array
+  /** where in its page's Markdown, and of which kind it is. */
+  readonly passageStarts: Uint32Array
+  readonly passageKindsOf: Uint8Array
+}
+
+/** What a page explains row by row: error codes, variables, fields that stand as inline code in a table's first cell. */
+const namesIn = (markdown: string): string[] =>
+  [...markdown.matchAll(/^[ \t]*\|[ \t]*`([^`\n]+)`[ \t]*\|/gm)].map(([, name = ""]) => name)
+
+type Known = { readonly numbers: readonly number[]; times: number }
+
+/** Reads every page once. */
+export const readTexts = (pages: readonly Page[]): Texts => {
+  const numberOf = new Map<string, number>()
+  const known = new Map<string, Known>()
+  const numbers = createNumbers()
+  const fieldStarts = createNumbers()
+  const pageParts = createNumbers()
+  const partPassages = createNumbers()
+  const passageTerms = createNumbers()
+  const passageStarts = createNumbers()
+  const kinds = createNumbers()
+
+  const look = (word: string): Known => {
+    let found = known.get(word)
+    if (found === undefined) {
+      const own = terms(word).map((term) => {
+        let number = numberOf.get(term)
+        if (number === undefined) numberOf.set(term, (number = numberOf.size))
+        return number
+      })
+      // The text of a slice would keep its whole page alive.
+      known.set(Buffer.from(word).toString(), (found = { numbers: own, times: 0 }))
+    }
+    found.times++
+    return found
+  }
+  const add = (text: string): void => {
+    for (const word of words(text)) for (const number of look(word.text).numbers) numbers.push(number)
+  }
+
+  for (const page of pages) {
+    const folder = page.slug.lastIndexOf("/") + 1
+    fieldStarts.push(numbers.length)
+    add(page.title)
+    fieldStarts.push(numbers.length)
+    add(page.slug.slice(folder))
+    fieldStarts.push(numbers.length)
+    add(page.slug.slice(0, folder))
+    fieldStarts.push(numbers.length)
+    // As names count whole identifiers alone: their parts, and names of one word, are words of every text.
+    for (const name of namesIn(page.markdown.slice(page.bodyStart)))
+      for (const word of words(name)) {
+        const [whole, ...parts] = look(word.text).numbers
+        if (whole !== undefined && parts.length > 0) numbers.push(whole)
+      }
+    fieldStarts.push(numbers.length)
+    if (page.described) add(page.description)
+    pageParts.push(partPassages.length)
+    const bounds = [page.bodyStart, ...page.sections.map(({ start }) => start), page.markdown.length]
+    for (let i = 0; i + 1 < bounds.length; i++) {
+      let at = bounds[i] ?? 0
+      partPassages.push(passageTerms.length)
+      for (const { text, kind } of passagesOf(page.markdown.slice(at, bounds[i + 1]), i > 0)) {
+        passageTerms.push(numbers.length)
+        passageStarts.push(at)
+        kinds.push(passageKinds.indexOf(kind))
+        add(text)
+        at += text.length
+      }
+    }
+  }
+  for (const starts of [fieldStarts, passageTerms]) starts.push(numbers.length)
+  pageParts.push(partPassages.length)
+  partPassages.push(passageTerms.length - 1)
+  passageStarts.push(0)
+  return {
+    numberOf,
+    written: new Map([...known].map(([word, { times }]) => [word, times])),
+    numbers: numbers.take(),
+    fieldStarts: fieldStarts.take(),
+    pageParts: pageParts.take(),
+    partPassages: partPassages.take(),
+    passageTerms: passageTerms.take(),
+    passageStarts: passageStarts.take(),
+    passageKindsOf: Uint8Array.from(kinds.take()),
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * The texts of a page, in the order in which they are read, and what a word in each is worth: at most `weight`, and the less
+ * the longer the text is (`length`, 0 to 1) and the fewer times it stands there (`half`: so many give half). `folders` is the
+ * path without its last part; `names` stand as code in the first cell of a table's row. A description that its author wrote
+ * opens the body.
+ */
+export const fields = {
+  title: { weight: 3.5, half: 0.4, length: 0.3 },
+  slug: { weight: 3.5, half: 0.4, length: 0.3 },
+  folders: { weight: 6, half: 1.2, length: 0.3 },
+  names: { weight: 6, half: 0, length: 0 },
+  body: { weight: 4, half: 1.2, length: 0.75 },
+} as const
+
+/** On top, for where in the body a word first stands: half at `half` words from the start. */
+export const early = { weight: 5, half: 50 }
+
+/** What a page gains besides its words, each times a share from 0 to 1. */
+export const bonus = {
+  /** Of the title that was asked for, squared. */
+  title: 1.5,
+  /** Of neighbours in the question that are neighbours in the title, and anywhere. */
+  titlePairs: 1.5,
+  pairs: 1.5,
+  /** Of the question that the best section has, squared. */
+  section: 3,
+  /** Of the question in a section's heading, squared, times the part of the heading that was asked for. */
+  heading: 2.5,
+  /** For a row of a table that opens with the one word that was asked for. */
+  row: 2.5,
+}
+
+/** Only so many pages, the best by their words, are read for neighbours and sections. */
+export const mostRead = 40
+
+/** A page is listed only with this share of the best one's score: others have a word or two in common with the question. */
+export const cut = { leastShare: 0.4 }
+
+/** What each way of meaning a term counts. */
+export const meant = {
+  asWritten: 1,
+  /** The parts of an identifier that is known as a whole only break ties. */
+  partOfKnown: 0.2,
+  corrected: 0.8,
+  completed: 0.4,
+}
+
+/** How a term's times in a section of some length count, and what decides between the sections of a page. */
+export const section = {
+  half: 1.2,
+  length: 0.9,
+  /** A word in code counts this much of one in text. */
+  code: 0.3,
+  /** A word of the page's title, too. */
+  ofTitle: 0.5,
+  words: 1,
+  halfOfWords: 0.7,
+  heading: 1,
+  headingCover: 0.5,
+  otherWord: 0.3,
+  pairs: 0.3,
+  line: 1,
+}
+
+/** What a line is worth by its kind, and for neighbours and for opening with what was asked. */
+export const line = {
+  kind: { prose: 1, item: 1, row: 1, code: 0.6, heading: 0, mark: 0 },
+  pairs: 0.3,
+  opening: 0.2,
+  firstProse: 0.02,
+}
+
+/** So many times in a text of so much of the usual length, between 0 and 1. */
+export const saturate = (
+  times: number,
+  lengths: number,
+  by: { readonly half: number; readonly length: number },
+): number => (times === 0 ? 0 : times / (times + by.half * (1 - by.length + by.length * lengths)))
+
+/** How telling a term is that `having` of `all` have: the square root of BM25's measure, as whole questions want it. */
+export const rarity = (having: number, all: number): number =>
+  Math.sqrt(Math.log(1 + (all - having + 0.5) / (having + 0.5)))
