@@ -6,6 +6,7 @@ export type SignUp = {
   readonly display_name: string
   readonly api_key: string
   readonly message: string
+  readonly key_id: number
 }
 
 /** The agent that the key belongs to. */
@@ -29,6 +30,8 @@ export type Keys = readonly {
   readonly created_at: string
   readonly expires_at: string | null
   readonly last_used_at: string | null
+  /** The key that took its place */
+  readonly replaced_by?: number
 }[]
 
 /** A new key. `key` is shown this once. */
@@ -40,6 +43,20 @@ export type MintedKey = {
   readonly origin_allowlist: readonly string[] | null
   readonly expires_at: string | null
   readonly message: string
+}
+
+/** The key that takes another's place. `key` is shown this once. */
+export type RotatedKey = {
+  readonly id: number
+  readonly key: string
+  readonly name: string
+  readonly key_class: "secret" | "publishable"
+  readonly origin_allowlist: readonly string[] | null
+  readonly expires_at: string | null
+  readonly message: string
+  readonly replaces: number
+  /** When the old key ends */
+  readonly old_expires_at: string
 }
 
 /** A key that is refused from now on. */

@@ -8,6 +8,7 @@ export type {
   MintedSession,
   Profile,
   RevokedKey,
+  RotatedKey,
   Run,
   RunWithSteps,
   SignUp,
@@ -24,7 +25,7 @@ export { SvcError } from "./error.ts"
 export type { SubmissionState } from "./error.ts"
 export type { Outcome, Step } from "./judge.ts"
 export { createPlatform } from "./platform.ts"
-export type { NewKey, Page, Platform, PlatformOptions, RotatedKey, Rotation } from "./platform.ts"
+export type { NewKey, Page, Platform, PlatformOptions, Rotation } from "./platform.ts"
 export { createRelay } from "./relay.ts"
 export type {
   Abortable,
@@ -39,7 +40,7 @@ export type {
 export type { Account, ChainError, Simulation, Status } from "./relay-answers.ts"
 export { createSession } from "./session.ts"
 export type { Session, SessionOptions, TokenSource } from "./session.ts"
-export { settle, submit } from "./submit.ts"
+export { settle, signatureOf, submit } from "./submit.ts"
 export type { SettleOptions, SubmitOptions } from "./submit.ts"
 export { createRelayTransport } from "./transport.ts"
 export type { RelayTransport } from "./transport.ts"

@@ -22,9 +22,6 @@ export type NewKey = { readonly name?: string; readonly expires_in_days?: number
 /** How a key is replaced: the old one ends `overlap_seconds` (0 to 604,800, default 3,600) from now. */
 export type Rotation = { readonly name?: string; readonly overlap_seconds?: number }
 
-/** The successor of a key; `old_expires_at` is when the old one ends. */
-export type RotatedKey = answers.MintedKey & { readonly replaces: number; readonly old_expires_at: string }
-
 /** One call to the platform, made by `createPlatform`. */
 type Ask = <Answer>(
   method: "GET" | "POST" | "DELETE",
@@ -59,7 +56,7 @@ const keysOf = (ask: Ask) => {
       ask<answers.MintedKey>("POST", `${path}/publishable`, { body: { ...key, origin_allowlist: [origin] } }),
     /** Puts a new key in another's place; the old one ends after an overlap. */
     rotate: (id: number, rotation: Rotation = {}) =>
-      ask<RotatedKey>("POST", `${path}/${pathPart(id)}/rotate`, { body: rotation }),
+      ask<answers.RotatedKey>("POST", `${path}/${pathPart(id)}/rotate`, { body: rotation }),
     /** Ends a key for good, from the next request on. */
     revoke: (id: number) => ask<answers.RevokedKey>("DELETE", `${path}/${pathPart(id)}`),
   }

@@ -210,6 +210,16 @@ export const settle = async (relay: Relay, options: SettleOptions): Promise<Outc
   return settleWith(relay, { ...options, base64: wire?.base64 }, start)
 }
 
+/**
+ * What a signed transaction is known by: its first signature, base58. Nobody is asked.
+ *
+ * @throws SvcError with the relay's codes: `invalid_base64`, `invalid_transaction`, `transaction_too_large`,
+ * `unsigned_transaction`.
+ * @example
+ * const signature = signatureOf(transaction)
+ */
+export const signatureOf = (transaction: Transaction): string => readSigned(transaction).signature
+
 const heightOf = (height: unknown): bigint => {
   // A program without types may hold it as a number or as the relay's text.
   if (typeof height === "bigint") return height

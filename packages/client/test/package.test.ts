@@ -68,7 +68,16 @@ test.each(nodes)("installed as a package it sends and finds out, in %s", async (
   expect(status).toBe(0)
   const [names, state, slot] = JSON.parse(stdout) as unknown[]
   expect([names, state, slot]).toEqual([
-    ["SvcError", "createPlatform", "createRelay", "createRelayTransport", "createSession", "settle", "submit"],
+    [
+      "SvcError",
+      "createPlatform",
+      "createRelay",
+      "createRelayTransport",
+      "createSession",
+      "settle",
+      "signatureOf",
+      "submit",
+    ],
     "landed",
     "312",
   ])
@@ -125,6 +134,7 @@ test("every exported function and class is documented, with an example where it 
     "createRelayTransport",
     "createSession",
     "settle",
+    "signatureOf",
     "submit",
   ]) {
     const documented = new RegExp(

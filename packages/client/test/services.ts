@@ -74,6 +74,7 @@ export const startServices = async ({
   return {
     chainUrl: chain.url,
     rpc: createSolanaRpc(chain.url),
+    rollback: chain.rollback,
     relayUrl: url,
     platform,
     tokenOf,

@@ -145,6 +145,11 @@ export const createLocalChain = ({ now }: { now: () => number }) => {
 
   const handle = createRpc(methods)
   return {
+    /** Drops the transactions of the newest block, which is `processed` and no more; gives how many. For tests. */
+    rollback: (): number => {
+      blocks.tick()
+      return ledger.rollback()
+    },
     handle: (request: unknown) => {
       blocks.tick()
       return handle(request)

@@ -99,6 +99,8 @@ export const startLocalChain = async (settings: { host: string; port: number; no
 
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${boundPort}`,
+    /** Drops what only the newest block has, as validators do that leave a fork; gives how many transactions. */
+    rollback: chain.rollback,
     close: async (): Promise<void> => {
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve())

@@ -1,3 +1,4 @@
+import type { MaybeEncodedAccount } from "@solana/kit"
 import type { Block, Blocks, Commitment } from "./blocks.ts"
 import { maxAge, rootDepth } from "./blocks.ts"
 import { invalidParams, RpcError } from "./errors.ts"
@@ -46,6 +47,13 @@ const messageKey = ({ messageBytes }: Wire) => Buffer.from(messageBytes).toStrin
 
 export const createLedger = (svm: Svm, blocks: Blocks) => {
   const history = new Map<string, Landed>()
+  /** Of the newest block alone: its transactions, and how their accounts were before each. */
+  let newest: {
+    readonly signature: string
+    readonly before: readonly MaybeEncodedAccount[]
+    readonly undo: () => void
+  }[] = []
+  let newestBlock: Block | undefined
 
   /** Why a bank would not run this transaction: an unknown or old blockhash, or a replay. */
   const refusal = (transaction: Wire, bank: Block): TransactionError | undefined => {
@@ -70,9 +78,14 @@ export const createLedger = (svm: Svm, blocks: Blocks) => {
     const { keys, loaded } = accountKeys(svm, transaction.message)
     const fee = feeOf(transaction.message)
     const pre = keys.map(svm.balance)
+    const before = keys.map(svm.account)
     const run = svm.execute(transaction, fee)
     if (!run.landed) return
-    origin.landed.add(messageKey(transaction))
+    if (newestBlock !== bank) newest = []
+    newestBlock = bank
+    const key = messageKey(transaction)
+    newest.push({ signature: firstSignature(transaction), before, undo: () => origin.landed.delete(key) })
+    origin.landed.add(key)
     const balances = { pre, post: keys.map(svm.balance) }
     history.set(firstSignature(transaction), { block: bank, transaction, run, fee, balances, loaded })
     for (const oldest of history.keys()) {
@@ -114,10 +127,24 @@ export const createLedger = (svm: Svm, blocks: Blocks) => {
     }
   }
 
+  /** Takes back what only the newest block has, as when a validator leaves a fork; gives how many transactions that were. */
+  const rollback = (): number => {
+    if (newestBlock !== blocks.at("processed")) return 0
+    const dropped = newest.toReversed()
+    for (const { signature, before, undo } of dropped) {
+      history.delete(signature)
+      undo()
+      for (const account of before) svm.restore(account)
+    }
+    newest = []
+    return dropped.length
+  }
+
   return {
     simulate,
     send,
     status,
+    rollback,
     find: (signature: string, bank: Block): Landed | undefined => {
       const landed = history.get(signature)
       return landed !== undefined && landed.block.slot <= bank.slot ? landed : undefined

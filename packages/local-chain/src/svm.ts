@@ -39,6 +39,11 @@ export const createSvm = () => {
     account: (account: Address): MaybeEncodedAccount => svm.getAccount(account),
     balance,
     fund,
+    /** Puts an account back as it was. */
+    restore: (account: MaybeEncodedAccount): void => {
+      if (account.exists) svm.setAccount(account)
+      else fund(account.address, 0n)
+    },
     latestBlockhash: (): string => svm.latestBlockhash(),
     rentExemption: (bytes: bigint): bigint => svm.minimumBalanceForRentExemption(bytes),
 

@@ -57,6 +57,30 @@ test("a transfer moves its lamports, costs 5,000 and goes from processed to conf
   expect(await statusOf(signature)).toMatchObject({ slot, confirmations: null, confirmationStatus: "finalized" })
 })
 
+test("a rollback takes back what only the newest block has: statuses and balances, and the same bytes land again", async () => {
+  const payer = await fundedSigner(chain)
+  chain.pass(1)
+  const to = (await generateKeyPairSigner()).address
+  const blockhash = await latest()
+  chain.pass(1)
+  const wires = await Promise.all(
+    [1_000_000_000n, 2_000_000n].map((amount) => signed(payer, [transfer(payer.address, to, amount)], blockhash)),
+  )
+  const signatures: Signature[] = []
+  for (const wire of wires) signatures.push(await send(wire))
+  const [first = "" as Signature] = signatures
+  expect(chain.rollback()).toBe(2)
+  expect(await statusOf(first, true)).toBeNull()
+  expect((await chain.rpc.getBalance(to).send()).value).toBe(0n)
+  expect((await chain.rpc.getBalance(payer.address).send()).value).toBe(5_000_000_000n)
+  expect(chain.rollback()).toBe(0)
+  for (const wire of wires) await send(wire)
+  chain.pass(1)
+  expect(chain.rollback()).toBe(0)
+  expect((await chain.rpc.getBalance(to).send()).value).toBe(1_002_000_000n)
+  expect(await statusOf(first)).toMatchObject({ confirmationStatus: "confirmed" })
+})
+
 test("an old status is found only by a search of the transaction history", async () => {
   const payer = await fundedSigner(chain)
   const signature = await send(await signed(payer, [memo("old")], await latest()))

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest"
+import { anySeed, prove, type Case } from "./proof.ts"
+
+const full = process.env["SVC_FUZZ"] === "full"
+const count = full ? 10_000 : 1000
+
+/** What is wrong about what was said of a transaction; undefined when it is the truth. */
+const lie = ({ outcome, truth, received, amount }: Case): string | undefined => {
+  const once = truth !== null && !truth.failed ? amount : 0n
+  if (received !== once) return `received ${received} instead of ${once}`
+  if (outcome.state !== "landed") return truth === null ? undefined : `${outcome.state}, but it landed`
+  if (truth === null) return "landed, but it did not"
+  if (truth.slot !== outcome.slot) return `landed in slot ${outcome.slot}, but it was ${truth.slot}`
+  return truth.failed === (outcome.err !== null) ? undefined : "landed with another result"
+}
+
+test(
+  `of ${count} submissions over broken connections, expired tokens, dying relays and dropped blocks none lands twice and none is called what it is not`,
+  async () => {
+    const seed = anySeed()
+    const { cases, ledger, rolledBack, restarts } = await prove(count, seed)
+    const lies = cases.flatMap((one) => {
+      const wrong = lie(one)
+      return wrong === undefined ? [] : [`${one.signature}: ${wrong}`]
+    })
+    expect(lies, `seed ${seed}`).toEqual([])
+    expect(new Set(cases.map(({ signature }) => signature)).size).toBe(count)
+
+    // The trouble was there, and all endings that come of it.
+    const endings = new Set(cases.map(({ outcome }) => outcome.state))
+    expect(endings).toEqual(new Set(["landed", "not-submitted", "expired"]))
+    for (const side of [ledger.client, ledger.upstream]) {
+      expect(new Set(side.map(({ fault }) => fault)).size).toBe(10)
+    }
+    expect(ledger.client.some(({ statuses }) => statuses.includes(401))).toBe(true)
+    expect(rolledBack).toBeGreaterThan(0)
+    expect(restarts).toBeGreaterThan(0)
+    const sends = ledger.client.filter(({ path }) => path.endsWith("/send"))
+    expect(sends.length).toBeGreaterThan(count)
+  },
+  full ? 3_600_000 : 180_000,
+)
