@@ -5,7 +5,10 @@ import { explore } from "./explore.ts"
 import { init } from "./init.ts"
 import { listKeys, mintKey, mintPublishableKey, revokeKey, rotateKey } from "./keys.ts"
 import type { OptionName } from "./options.ts"
+import { send } from "./send.ts"
 import { mintSession } from "./session.ts"
+import { simulate } from "./simulate.ts"
+import { status } from "./status.ts"
 
 /** One command: how it is called, what its help says and what runs. */
 export type Command = {
@@ -40,11 +43,11 @@ export const commands: readonly Command[] = [
     usage: "",
     least: 0,
     most: 0,
-    options: ["dir"],
+    options: ["dir", "relay-url"],
     summary: "install the skill files for agents into this project",
     details:
-      "Writes .agents/skills, and .claude/skills where the project has a .claude folder. With --api-url and --docs-url\n" +
-      "these URLs are kept in the configuration file. Running it again changes nothing that is up to date.",
+      "Writes .agents/skills, and .claude/skills where the project has a .claude folder. Given --api-url, --docs-url, --relay-url\n" +
+      "are kept in the configuration file. Running it again changes nothing that is up to date.",
     examples: ["svc init", "svc init --api-url https://api.example --docs-url https://docs.example --json"],
     run: init,
   },
@@ -171,5 +174,38 @@ export const commands: readonly Command[] = [
     details: "The WebSocket URL is the stack's in svc explore. Without --scope the token may read.",
     examples: ["svc session wss://stack.example/transfers --json"],
     run: mintSession,
+  },
+  {
+    name: "send",
+    usage: "[FILE|-]",
+    least: 0,
+    most: 1,
+    options: ["stack", "websocket-url", "relay-url", "last-valid-block-height", "timeout"],
+    summary: "hand over a signed transaction and find out what became of it",
+    details:
+      "FILE or the standard input holds its bytes, raw or as base64. The signature goes to the standard error before anything\n" +
+      "is sent. Exit 0: landed; 1: landed and failed, not submitted, or expired; 3: undecided, with the command that goes on.",
+    examples: ["svc send transaction.bin --stack transfers", "svc send --stack transfers --json < transaction.base64"],
+    run: send,
+  },
+  {
+    name: "status",
+    usage: "SIGNATURE",
+    least: 1,
+    most: 1,
+    options: ["stack", "websocket-url", "relay-url"],
+    summary: "what became of a transaction; exit 0 landed, 1 failed, 3 not seen",
+    examples: ["svc status SIGNATURE --stack transfers --json"],
+    run: status,
+  },
+  {
+    name: "simulate",
+    usage: "[FILE|-]",
+    least: 0,
+    most: 1,
+    options: ["stack", "websocket-url", "relay-url"],
+    summary: "try a transaction out, signed or not; exit 1 when it would fail",
+    examples: ["svc simulate transaction.bin --stack transfers --json"],
+    run: simulate,
   },
 ]

@@ -17,9 +17,13 @@ export type Context = {
   readonly progress: (text: string) => void
   /** The first line of the standard input; rejects when a terminal would have to be asked. */
   readonly readLine: () => Promise<string>
+  /** The bytes of a file, or for "-" of the standard input; rejects when a terminal would have to be asked. */
+  readonly readInput: (file: string) => Promise<Uint8Array>
+  /** Calls back once when the user interrupts, instead of ending; gives what takes that back. */
+  readonly onInterrupt: (interrupted: () => void) => () => void
   /** A heading, in bold where that is welcome. */
   readonly bold: (text: string) => string
 }
 
-/** What a command answers: one JSON value, and the same for people. */
-export type Outcome = { readonly json: unknown; readonly text: string }
+/** What a command answers: one JSON value, where bigint is written as a decimal string, the same for people, and its exit code (0). */
+export type Outcome = { readonly json: unknown; readonly text: string; readonly exit?: 0 | 1 | 3 }

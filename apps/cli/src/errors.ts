@@ -1,4 +1,6 @@
+import type { SvcError } from "@svc/client"
 import { keyHint } from "@svc/keys"
+import { textOf } from "./json-value.ts"
 
 /**
  * What to do next, by code: the API's codes and the tool's own. Every error a person or a program sees ends with it.
@@ -24,6 +26,11 @@ const nextSteps: Readonly<Record<string, string>> = {
   "key-not-found": "Next: svc keys list",
   "too-many-keys": "Next: svc keys list, then svc keys revoke ID",
   "no-home-folder": "Next: set HOME or XDG_CONFIG_HOME to a folder",
+  invalid_base64: "Nothing was sent. Next: give the bytes of a signed transaction, raw or as base64",
+  invalid_transaction: "Nothing was sent. Next: give the bytes of a signed transaction, raw or as base64",
+  transaction_too_large: "Nothing was sent. Next: make the transaction smaller",
+  unsigned_transaction: "Nothing was sent. Next: sign it, then run the command again",
+  invalid_signature: "Next: svc status SIGNATURE, as svc send printed it",
   "tool-error": "Next: svc docs search QUERY",
   "invalid-config": "Next: correct or delete that setting, then run the command again",
   "config-unwritable": "Next: make the folder writable, or point XDG_CONFIG_HOME to another",
@@ -63,6 +70,30 @@ export class CliError extends Error {
     this.extra = extra
     this.rescued = rescued
   }
+}
+
+/** What the library throws: the service's code and hint as they are, its own where no answer came. */
+export const serviceFailure = ({
+  code,
+  message,
+  hint,
+  retryAfterMs,
+  requestId,
+  status,
+  details,
+}: SvcError): CliError => {
+  if (status === 0 && ["network-error", "timeout"].includes(code)) {
+    return new CliError("unreachable", `${message}.`, {
+      next: "Check that it runs, or name another: --relay-url, --api-url",
+    })
+  }
+  const reason = textOf(details, "reason")
+  const why = reason === "" ? message : `${message.replace(/\.$/, "")}: ${reason}`
+  const said = status >= 500 && requestId !== "" ? `${why} (request ${requestId})` : why
+  if (retryAfterMs !== undefined && (status === 429 || status === 503)) {
+    return new CliError(code, said, { next: `Try again in ${Math.ceil(retryAfterMs / 1000)} s` })
+  }
+  return new CliError(code, said, hint === undefined ? {} : { hint })
 }
 
 /** An error in how the tool was called. */

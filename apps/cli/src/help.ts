@@ -33,11 +33,12 @@ const overview = (commands: readonly Command[]): string =>
       "Settings, the first that is there: option, environment, configuration file, local ports.",
       "  SVC_API_URL   the API                    (http://localhost:4003)",
       "  SVC_DOCS_URL  the documentation server   (http://localhost:4001)",
+      "  SVC_RELAY_URL the transaction relay      (http://localhost:4002)",
       "  SVC_API_KEY   a key for SVC_API_URL, in place of the kept one",
       "  NO_COLOR      no bold and no colour",
       "  Files: config.json and credentials.json in $XDG_CONFIG_HOME/svc (~/.config/svc)",
     ].join("\n"),
-    "Exit codes: 0 done, 1 failed ({error, code} with --json), 2 called in a wrong way.",
+    "Exit codes: 0 done, 1 failed ({error, code} with --json), 2 called in a wrong way, 3 undecided (send, status).",
     "First steps: svc init, svc explore, svc auth signup",
   ].join("\n\n")
 

@@ -1,7 +1,9 @@
+import { createReadStream } from "node:fs"
 import { homedir, userInfo } from "node:os"
 import { isAbsolute } from "node:path"
-import { CliError, usageError } from "./errors.ts"
+import { CliError, systemReason, usageError } from "./errors.ts"
 import { run } from "./run.ts"
+import { inputLimit } from "./transaction.ts"
 
 const stdinLimit = 4096
 const stdinTimeMs = 30_000
@@ -24,6 +26,33 @@ const readLine = async (): Promise<string> => {
     clearTimeout(tooLate)
   }
   return text.trim().split("\n")[0]?.trim() ?? ""
+}
+
+const readInput = async (file: string): Promise<Uint8Array> => {
+  const { stdin } = process
+  if (file === "-" && stdin.isTTY) {
+    throw usageError("The transaction is read from a file or the standard input: svc send FILE.", "send")
+  }
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const chunk of file === "-" ? stdin : createReadStream(file)) {
+      if (!(chunk instanceof Uint8Array)) continue
+      chunks.push(chunk)
+      size += chunk.length
+      // So much is no transaction, and enough to see it.
+      if (size > inputLimit) break
+    }
+  } catch (error) {
+    throw new CliError("unreadable-file", `${file} cannot be read (${systemReason(error)}).`)
+  }
+  return Uint8Array.from(Buffer.concat(chunks))
+}
+
+const onInterrupt = (interrupted: () => void): (() => void) => {
+  // A second one ends the tool, as ever.
+  process.once("SIGINT", interrupted)
+  return () => void process.removeListener("SIGINT", interrupted)
 }
 
 // HOME where it is a path, else what the system knows; nothing for a user whom it does not know.
@@ -55,4 +84,6 @@ process.exitCode = await run({
   stdout: { isTTY: process.stdout.isTTY, write: (text) => void process.stdout.write(text) },
   stderr: { isTTY: process.stderr.isTTY, write: (text) => void process.stderr.write(text) },
   readLine,
+  readInput,
+  onInterrupt,
 })

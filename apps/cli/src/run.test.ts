@@ -27,6 +27,8 @@ const explore = async (args: string[], env: Record<string, string>, isTTY = true
     stdout: { isTTY, write: (text) => (written.stdout += text) },
     stderr: { isTTY, write: (text) => (written.stderr += text) },
     readLine: () => Promise.reject(new Error("asked")),
+    readInput: async () => new Uint8Array(),
+    onInterrupt: () => () => {},
   })
   return { code, ...written }
 }

@@ -1,9 +1,10 @@
+import { SvcError } from "@svc/client"
 import manifest from "../package.json" with { type: "json" }
 import { readArguments, wantsJson, type Call } from "./arguments.ts"
 import { commands as plainCommands, type Command } from "./commands.ts"
 import { completion } from "./completion.ts"
 import type { Context } from "./context.ts"
-import { CliError, withoutKeys } from "./errors.ts"
+import { CliError, serviceFailure, withoutKeys } from "./errors.ts"
 import { helpText } from "./help.ts"
 import { settingsFolder, variable, type Environment } from "./settings.ts"
 import { plain } from "./table.ts"
@@ -17,6 +18,8 @@ export type Surroundings = {
   readonly stdout: { readonly isTTY: boolean; readonly write: (text: string) => void }
   readonly stderr: { readonly isTTY: boolean; readonly write: (text: string) => void }
   readonly readLine: () => Promise<string>
+  readonly readInput: (file: string) => Promise<Uint8Array>
+  readonly onInterrupt: (interrupted: () => void) => () => void
 }
 
 const commands: readonly Command[] = [
@@ -35,14 +38,15 @@ const commands: readonly Command[] = [
 
 /** JSON for a terminal or a program; control characters that JSON leaves as they are are written as escapes. */
 const jsonText = (value: unknown, isTTY: boolean): string =>
-  JSON.stringify(value, undefined, isTTY ? 2 : undefined).replaceAll(
-    /[\u007f-\u009f]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  )
+  JSON.stringify(
+    value,
+    (_name, member: unknown) => (typeof member === "bigint" ? String(member) : member),
+    isTTY ? 2 : undefined,
+  ).replaceAll(/[\u007f-\u009f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
 const contextOf = (
   call: Extract<Call, { kind: "run" }>,
-  { env, home, stdout, stderr, readLine }: Surroundings,
+  { env, home, stdout, stderr, readLine, readInput, onInterrupt }: Surroundings,
 ): Context => {
   const plainOutput = variable(env, "NO_COLOR") !== undefined || env["TERM"] === "dumb"
   let shown = 0
@@ -59,6 +63,8 @@ const contextOf = (
       shown = text.length
     },
     readLine,
+    readInput,
+    onInterrupt,
     bold: (text) => (stdout.isTTY && !plainOutput ? `\u001b[1m${text}\u001b[22m` : text),
   }
 }
@@ -66,16 +72,15 @@ const contextOf = (
 // A server's message may be of any length.
 const longestMessage = 4000
 
-const failure = (error: unknown): CliError =>
-  error instanceof CliError
-    ? error
-    : new CliError(
-        "internal-error",
-        `The tool itself failed: ${error instanceof Error ? error.message : String(error)}`,
-      )
+const failure = (error: unknown): CliError => {
+  if (error instanceof CliError) return error
+  if (error instanceof SvcError) return serviceFailure(error)
+  const reason = error instanceof Error ? error.message : String(error)
+  return new CliError("internal-error", `The tool itself failed: ${reason}`)
+}
 
 /** Runs one call of the tool and gives its exit code. */
-export const run = async (surroundings: Surroundings): Promise<0 | 1 | 2> => {
+export const run = async (surroundings: Surroundings): Promise<0 | 1 | 2 | 3> => {
   const { argv, stdout, stderr } = surroundings
   const json = wantsJson(argv)
   let help = "Next: svc --help"
@@ -87,6 +92,7 @@ export const run = async (surroundings: Surroundings): Promise<0 | 1 | 2> => {
     else {
       const outcome = await call.command.run(contextOf(call, surroundings))
       stdout.write(`${json ? jsonText(outcome.json, stdout.isTTY) : outcome.text}\n`)
+      return outcome.exit ?? 0
     }
     return 0
   } catch (thrown) {

@@ -8,11 +8,16 @@ import { writeOver } from "./write-over.ts"
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** The ports that the services listen on when nothing else is said. */
-const localUrls = { api: "http://localhost:4003", docs: "http://localhost:4001" } as const
+const localUrls = {
+  api: "http://localhost:4003",
+  docs: "http://localhost:4001",
+  relay: "http://localhost:4002",
+} as const
 
 const services = {
   api: { flag: "api-url", variable: "SVC_API_URL", member: "api_url" },
   docs: { flag: "docs-url", variable: "SVC_DOCS_URL", member: "docs_url" },
+  relay: { flag: "relay-url", variable: "SVC_RELAY_URL", member: "relay_url" },
 } as const
 
 type Service = keyof typeof services
@@ -89,7 +94,7 @@ export const keepUrls = async (
   flags: Readonly<Record<string, string>>,
   folder: string,
 ): Promise<string | undefined> => {
-  const given = (["api", "docs"] as const).flatMap((service) => {
+  const given = (["api", "docs", "relay"] as const).flatMap((service) => {
     const url = flagUrl(flags, service)
     return url === undefined ? [] : [[services[service].member, url] as const]
   })

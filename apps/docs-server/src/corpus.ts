@@ -57,7 +57,6 @@ const ownPaths = new Set([
   "health",
   "openapi.json",
   "cli",
-  "client",
   "skills",
   ".well-known",
   "llms.txt",
@@ -69,7 +68,11 @@ const ownPaths = new Set([
   "robots.txt",
 ])
 
-export const isOwnPath = (slug: string): boolean => ownPaths.has(slug.split("/")[0] ?? "")
+/** Folders of the server's own whose bare name may be a page: /client is one, /client/svc-client.tgz a file. */
+const ownFolders = ["client/"]
+
+export const isOwnPath = (slug: string): boolean =>
+  ownPaths.has(slug.split("/")[0] ?? "") || ownFolders.some((folder) => slug.startsWith(folder))
 
 export const hashOf = (content: string | Uint8Array): string =>
   createHash("sha256").update(content).digest("hex").slice(0, 32)

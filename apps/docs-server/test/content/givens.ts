@@ -51,6 +51,10 @@ export const fund = async (instance: Instance, account: Address): Promise<void> 
   await rpc(instance, "requestAirdrop", account, 1_000_000_000)
 }
 
+/** What an account holds, in lamports, as far as the chain has confirmed. */
+export const balanceOf = async (instance: Instance, account: Address): Promise<unknown> =>
+  (await rpc(instance, "getBalance", account, { commitment: "confirmed" })).result.value
+
 const signedTransfer = async (instance: Instance, lamports: bigint) => {
   const payer = await createKeyPairSignerFromBytes(newKeyPair())
   await fund(instance, payer.address)

@@ -1,11 +1,11 @@
-import { readdirSync } from "node:fs"
+import { existsSync, readdirSync } from "node:fs"
 import { mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/promises"
-import { join } from "node:path"
-import { startProcess } from "@svc/testing"
+import { delimiter, join } from "node:path"
+import { type Fault, type OwnAnswer, startFaultProxy, startProcess } from "@svc/testing"
 import { createKeyPairSignerFromBytes } from "@solana/kit"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { curlRequest, shellWords, variablesOf } from "./command-line.ts"
-import { fund, give, newAddress, newKeyPair } from "./givens.ts"
+import { balanceOf, fund, give, newAddress, newKeyPair } from "./givens.ts"
 import { type Instance, startInstance } from "./instance.ts"
 import { differences, httpDifferences, promisedJson, type Values } from "./promise.ts"
 import { fencesOf, type Step, stepsOf } from "./steps.ts"
@@ -20,8 +20,10 @@ const paths = readdirSync(join(app, "content"), { recursive: true, encoding: "ut
 let instance: Instance
 
 beforeAll(async () => {
-  const build = startProcess(process.execPath, ["scripts/build.ts"], { cwd: cli })
-  if ((await build.exited) !== 0) throw new Error(build.stderr())
+  for (const cwd of [cli, join(app, "../../packages/client")]) {
+    const build = startProcess(process.execPath, ["scripts/build.ts"], { cwd })
+    if ((await build.exited) !== 0) throw new Error(build.stderr())
+  }
   instance = await startInstance()
 }, 120_000)
 afterAll(() => instance?.close())
@@ -100,22 +102,84 @@ test("the first command of agent.md installs the skill files and remembers this 
   }
 }, 60_000)
 
-test("the program of the svc-consume skill sends a transfer through the relay and sees it confirmed", async () => {
-  const program = fencesOf(await fetchPage("skills/svc-consume/SKILL.md")).find(({ info }) => info === "file=send.ts")
+// The machine's own Node, which may be as old as 20.
+const ownNode =
+  (process.env["PATH"] ?? "")
+    .split(delimiter)
+    .filter((part) => !part.includes("node_modules"))
+    .map((part) => join(part, "node"))
+    .find((path) => existsSync(path)) ?? process.execPath
+
+const refusal = (status: number, code: string, headers: Readonly<Record<string, string>> = {}) => ({
+  status,
+  headers: { "x-svc-upstream-attempted": "false", ...headers },
+  body: { code, message: "Not now.", retryable: true, requestId: "00000000" },
+})
+
+test("the program of the svc-consume skill, killed in the middle and run again behind a failing relay, pays exactly once", async () => {
+  // What the relay does to the look-ups of a run, one after the other, before it serves.
+  let troubles: (Fault | OwnAnswer)[] = []
+  let atSend: Fault | undefined
+  let cutOff = false
+  let onLookUp = (): void => {}
+  const proxy = await startFaultProxy({
+    target: instance.relayUrl,
+    late: async () => {},
+    choose: ({ path }) => {
+      if (path.endsWith("/send")) return atSend
+      if (!path.endsWith("/signature-status")) return undefined
+      onLookUp()
+      return cutOff ? "drop-request" : troubles.shift()
+    },
+  })
+  const page = await fetchPage("skills/svc-consume/SKILL.md")
+  const program = fencesOf(page).find(({ info }) => info === "file=send.mjs")?.text ?? ""
   const folder = join(instance.folder, "program")
-  await mkdir(folder)
-  await symlink(join(app, "node_modules"), join(folder, "node_modules"))
-  await writeFile(join(folder, "package.json"), '{"type":"module"}')
-  await writeFile(join(folder, "send.ts"), program?.text ?? "")
+  await mkdir(join(folder, "node_modules/svc-client"), { recursive: true })
+  await symlink(join(app, "node_modules/@solana"), join(folder, "node_modules/@solana"))
+  const tarball = join(app, "../../packages/client/dist/svc-client.tgz")
+  const unpack = ["-xzf", tarball, "-C", join(folder, "node_modules/svc-client"), "--strip-components=1"]
+  expect(await startProcess("tar", unpack).exited).toBe(0)
+  await writeFile(join(folder, "send.mjs"), program.replaceAll(instance.relayUrl, proxy.url))
   const keyPair = newKeyPair()
   await writeFile(join(folder, "key.json"), JSON.stringify([...keyPair]))
   await fund(instance, (await createKeyPairSignerFromBytes(keyPair)).address)
+  const recipient = await newAddress()
   const env = {
     API_KEY: await give("API_KEY", instance, new Map()),
     KEYPAIR_FILE: "key.json",
-    RECIPIENT: await newAddress(),
+    RECIPIENT: recipient,
   }
-  const run = startProcess(process.execPath, ["send.ts"], { cwd: folder, env })
-  expect([await run.exited, run.stderr()]).toEqual([0, ""])
-  expect(run.stdout()).toMatch(/^(?:confirmed|finalized) [1-9A-HJ-NP-Za-km-z]{86,88}\n$/)
+  const start = () => startProcess(ownNode, ["send.mjs"], { cwd: folder, env })
+
+  // The relay takes the transaction, its answer is lost, nothing more is heard, and the program dies.
+  atSend = "drop-answer"
+  cutOff = true
+  const looked = new Promise<void>((resolve) => (onLookUp = resolve))
+  const first = start()
+  await Promise.race([looked, first.exited])
+  first.kill("SIGKILL")
+  expect([await first.exited, first.stderr()]).toEqual(["SIGKILL", ""])
+  const pending = await readFile(join(folder, "pending.json"), "utf8")
+
+  atSend = undefined
+  cutOff = false
+  troubles = [
+    refusal(429, "rate_limit_exceeded", { "retry-after": "1" }),
+    refusal(503, "server_busy", { "retry-after": "1" }),
+    refusal(401, "token-expired"),
+    "bad-gateway",
+    "cut-answer",
+  ]
+  const second = start()
+  expect([await second.exited, second.stderr()]).toEqual([0, ""])
+  expect(troubles).toEqual([])
+  const [, signature = ""] = /^(?:confirmed|finalized) ([1-9A-HJ-NP-Za-km-z]{86,88})\n$/.exec(second.stdout()) ?? []
+  expect(pending).toContain(signature)
+  expect(await balanceOf(instance, recipient)).toBe(1_000_000)
+
+  const third = start()
+  expect([await third.exited, third.stderr()]).toEqual([0, ""])
+  expect(await balanceOf(instance, recipient)).toBe(2_000_000)
+  await proxy.close()
 }, 60_000)

@@ -299,4 +299,11 @@ export const questions: readonly Question[] = [
   ["can a session token be revoked", "security#session-tokens", "revoked"],
   ["report a security problem", "security#report-a-problem"],
   ["how many random bits has a key", "security#how-keys-are-stored", "190"],
+  // The client library
+  [
+    "npm library that sends a transaction and waits until it is confirmed",
+    "client#send-a-transaction-and-know-its-end | client#client-library",
+  ],
+  ["createSolanaRpcFromTransport with the relay", "client#with-solana-kit"],
+  ["test vectors for a client in another language", "client#what-it-does-underneath"],
 ]

@@ -216,6 +216,8 @@ describe("links", () => {
     "openapi.json",
     "health",
     "cli/svc.tgz",
+    "client/svc-client.tgz",
+    "client/test-vectors.json",
     ...wellKnown,
   ])
 

@@ -1,0 +1,211 @@
+import { spawn } from "node:child_process"
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { startLocalChain } from "@svc/local-chain"
+import { freePort, startProcess, type TestProcess } from "@svc/testing"
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import { startServer, type Reply, type TestServer } from "./server.ts"
+import { json, makeTool, type Tool } from "./tool.ts"
+import { createWallet } from "./transfer.ts"
+
+let tool: Tool
+let platform: TestServer
+let chain: Awaited<ReturnType<typeof startLocalChain>>
+let relay: TestProcess
+let relayUrl: string
+let wallet: Awaited<ReturnType<typeof createWallet>>
+beforeAll(async () => {
+  tool = await makeTool()
+  chain = await startLocalChain({ host: "127.0.0.1", port: 0, now: Date.now })
+  wallet = await createWallet(chain.url)
+  const websocket_url = "wss://stack.example/transfers"
+  platform = await startServer(({ target }): Reply => {
+    if (target === "/api/registry/transfers") return { body: { name: "transfers", websocket_url } }
+    if (target === "/ws/sessions") return { body: { token: "any", expires_at: 1, token_type: "Bearer", scope: "" } }
+    return { status: 404, body: { error: "There is no such stack.", code: "stack-not-found" } }
+  })
+  const port = await freePort()
+  relayUrl = `http://127.0.0.1:${port}`
+  // Without keys it serves its own machine, whatever the token.
+  relay = startProcess(process.execPath, [join(import.meta.dirname, "../../relay/src/main.ts")], {
+    env: { PORT: String(port), SVC_TRANSACTIONS_ENABLED: "true", SVC_TRANSACTION_RPC_URL: chain.url },
+  })
+  await relay.waitFor(/listening/)
+})
+afterAll(async () => {
+  relay.kill("SIGKILL")
+  await relay.exited
+  await chain.close()
+  await platform.close()
+  await tool.remove()
+})
+beforeEach(() => {
+  platform.received.length = 0
+})
+
+const env = () => ({ SVC_API_URL: platform.url, SVC_API_KEY: "svc_ak_test", SVC_RELAY_URL: relayUrl })
+const svc = (args: string[], stdin?: string) =>
+  tool.svc(args, { env: env(), ...(stdin === undefined ? {} : { stdin }) })
+
+test("send says the signature first, waits for the end, and exits 0 when it landed; status finds it again", async () => {
+  const { base64, signature } = await wallet.transfer()
+  const sent = await svc(["send", "--stack", "transfers", "--json"], `${base64}\n`)
+  expect(sent.stderr).toBe(`Signature: ${signature}\n`)
+  expect(sent.code).toBe(0)
+  expect(json(sent)).toEqual({
+    state: "landed",
+    signature,
+    slot: expect.stringMatching(/^\d+$/),
+    commitment: expect.stringMatching(/^(confirmed|finalized)$/),
+    err: null,
+  })
+  const found = await svc(["status", signature, "--websocket-url", "wss://stack.example/transfers", "--json"])
+  expect(found.code).toBe(0)
+  expect(json(found)).toMatchObject({
+    status: { slot: expect.stringMatching(/^\d+$/), err: null },
+    contextSlot: expect.stringMatching(/^\d+$/),
+  })
+})
+
+test("the bytes may come raw from a file, and the outcome is a table for people", async () => {
+  const { base64, signature } = await wallet.transfer()
+  const file = join(tool.home, "transaction.bin")
+  await writeFile(file, Buffer.from(base64, "base64"))
+  const sent = await svc(["send", file, "--stack", "transfers"])
+  expect(sent.code).toBe(0)
+  expect(sent.stdout).toMatch(/^State +landed$/m)
+  expect(sent.stdout).toContain(signature)
+})
+
+test("a failing transaction is not submitted, with the provider's reason and exit 1; simulate says so before", async () => {
+  const { base64, signature } = await wallet.transfer(10_000_000_000n)
+  const sent = await svc(["send", "--stack", "transfers", "--json"], base64)
+  expect(sent.code).toBe(1)
+  expect(json(sent)).toMatchObject({
+    state: "not-submitted",
+    signature,
+    error: { code: "upstream_rpc_error", message: expect.any(String), details: { code: -32002 } },
+  })
+  const tried = await svc(["simulate", "--stack", "transfers", "--json"], base64)
+  expect(tried.code).toBe(1)
+  expect(json(tried)).toMatchObject({
+    err: { InstructionError: [0, { Custom: 1 }] },
+    unitsConsumed: expect.any(String),
+  })
+  const good = await wallet.transfer()
+  expect(await svc(["simulate", "--stack", "transfers"], good.base64)).toMatchObject({ code: 0, stderr: "" })
+})
+
+test("a signature that nobody has seen is exit 3", async () => {
+  const { signature } = await wallet.transfer()
+  const found = await svc(["status", signature, "--stack", "transfers", "--json"])
+  expect(found.code).toBe(3)
+  expect(json(found)).toMatchObject({ status: null })
+})
+
+describe("before anything is sent", () => {
+  const refused = async (stdin: string, ...options: string[]) => {
+    const ended = await svc(["send", "--stack", "transfers", "--json", ...options], stdin)
+    expect(ended.code).toBe(1)
+    expect(ended.stderr).not.toContain("Signature:")
+    return json(ended)
+  }
+
+  test("bytes that are no signed transaction are refused with their own code, and no key travels", async () => {
+    const { base64 } = await wallet.transfer()
+    const bytes = Buffer.from(base64, "base64")
+    const unsigned = Buffer.from(bytes).fill(0, 1, 65).toString("base64")
+    const other = Buffer.from(bytes).fill(0x85, 0, 1).toString("base64")
+    const large = Buffer.concat([bytes, Buffer.alloc(1200)]).toString("base64")
+    for (const [text, code] of [
+      ["", "no-input"],
+      ["not a transaction", "invalid_base64"],
+      ["AAAAAAAAAAAAAAAA", "invalid_transaction"],
+      [unsigned, "unsigned_transaction"],
+      [other, "invalid_transaction"],
+      [large, "transaction_too_large"],
+      ["A".repeat(100_000), "transaction_too_large"],
+    ] as const) {
+      expect(await refused(text)).toMatchObject({ code, error: expect.stringContaining("Next:") })
+    }
+    expect(platform.received).toEqual([])
+    const missing = await svc(["send", "nowhere.bin", "--stack", "transfers", "--json"])
+    expect(json(missing)).toMatchObject({ code: "unreadable-file" })
+  })
+
+  test("a transaction that is over is refused, by its blockhash or by its last height", async () => {
+    const old = await wallet.transfer(1_000_000n, "EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N")
+    const over = { code: "transaction-expired", signature: old.signature }
+    expect(await refused(old.base64)).toMatchObject({
+      ...over,
+      error: expect.stringContaining(`svc status ${old.signature}`),
+    })
+    const { base64 } = await wallet.transfer()
+    expect(await refused(base64, "--last-valid-block-height", "1")).toMatchObject({ code: "transaction-expired" })
+  })
+
+  test("without a stack, with two ways to name one, or with an odd number the call is wrong", async () => {
+    const { base64 } = await wallet.transfer()
+    for (const options of [
+      [],
+      ["--stack", "a", "--websocket-url", "wss://a.example"],
+      ["--stack", "a", "--timeout", "0"],
+      ["--stack", "a", "--last-valid-block-height", "-1"],
+    ]) {
+      expect(await svc(["send", ...options], base64)).toMatchObject({ code: 2 })
+    }
+  })
+
+  test("an unknown stack and a relay that is not there are said", async () => {
+    const { base64 } = await wallet.transfer()
+    const unknown = await svc(["send", "--stack", "nothing", "--json"], base64)
+    expect(json(unknown)).toMatchObject({ code: "stack-not-found" })
+    const gone = await svc(["send", "--stack", "transfers", "--relay-url", "http://127.0.0.1:9", "--json"], base64)
+    expect(json(gone)).toMatchObject({ code: "unreachable", error: expect.stringContaining("--relay-url") })
+  })
+})
+
+describe("a relay that takes a transaction and says no more", () => {
+  let silent: TestServer
+  beforeAll(async () => {
+    silent = await startServer(({ target }): Reply => {
+      if (target.endsWith("/block-height")) return { body: { blockHeight: "100" } }
+      if (!target.endsWith("/simulate")) return { body: undefined }
+      const empty = { logs: null, unitsConsumed: null, loadedAccountsDataSize: null, returnData: null }
+      const rest = { innerInstructions: null, accounts: null, replacementBlockhash: null }
+      return { body: { contextSlot: "200", err: null, ...empty, ...rest } }
+    })
+  })
+  afterAll(() => silent.close())
+
+  const undecided = (signature: string) => ({
+    state: "undecided",
+    signature,
+    lastError: expect.objectContaining({ code: expect.any(String) }),
+    next: `svc status ${signature} --stack transfers`,
+  })
+
+  test("after --timeout the outcome is undecided, exit 3, with the command that goes on", async () => {
+    const { base64, signature } = await wallet.transfer()
+    const options = ["--stack", "transfers", "--relay-url", silent.url, "--timeout", "1", "--json"]
+    const sent = await svc(["send", ...options], base64)
+    expect(sent.code).toBe(3)
+    expect(json(sent)).toEqual(undecided(signature))
+  })
+
+  test("an interrupt is no loss: the same, exit 3", async () => {
+    const { base64, signature } = await wallet.transfer()
+    const args = [tool.file, "send", "--stack", "transfers", "--relay-url", silent.url, "--json"]
+    const child = spawn(process.execPath, args, { env: { ...env(), HOME: tool.home, PATH: process.env["PATH"] } })
+    const written = { stdout: "", stderr: "" }
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (written.stdout += text))
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      written.stderr += text
+      if (written.stderr.includes("Signature:")) child.kill("SIGINT")
+    })
+    child.stdin.end(base64)
+    const code = await new Promise((resolve) => child.once("close", resolve))
+    expect(code).toBe(3)
+    expect(JSON.parse(written.stdout)).toEqual(undecided(signature))
+  })
+})
