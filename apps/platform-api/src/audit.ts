@@ -16,6 +16,7 @@ export type AuditEntry = {
     | "key.revoke"
     | "key.disable"
     | "key.enable"
+    | "limits.set"
     | "stack.publish"
     | "stack.unpublish"
     | "records.import"

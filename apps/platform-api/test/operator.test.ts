@@ -137,6 +137,31 @@ describe.each(databaseKinds)("commands on %s", (kind) => {
     await service.signUp("2001:db8:0:7::1")
     expect(await told("audit list --limit 1")).toMatchObject([{ address_prefix: "2001:db8:0:7::/64" }])
   })
+
+  test("limits of tokens are set by name, numbers from 0 or none, for an account or stack that is there", async () => {
+    const { slug } = await service.signUp()
+    expect(await told(`limits set agent:${slug} --send-per-minute 0 --concurrency 3`)).toEqual({
+      subject: `agent:${slug}`,
+      limits: { max_transaction_send_requests_per_minute: 0, max_transaction_concurrency: 3 },
+    })
+    expect(await told(`limits set agent:${slug} --send-per-minute none --request-bytes 10`)).toEqual({
+      subject: `agent:${slug}`,
+      limits: { max_transaction_concurrency: 3, max_transaction_request_bytes: 10 },
+    })
+    expect(await told("limits list")).toHaveLength(1)
+    for (const [line, code] of [
+      [`agent:${slug}`, "usage"],
+      [`agent:${slug} --concurrency -1`, "usage"],
+      [`agent:${slug} --concurrency 2147483648`, "usage"],
+      ["agent:agt_0000000000 --concurrency 1", "agent-not-found"],
+      ["stack:nowhere --concurrency 1", "stack-not-found"],
+      ["user:999 --concurrency 1", "user-not-found"],
+      ["user:99999999999 --concurrency 1", "user-not-found"],
+      ["somebody --concurrency 1", "usage"],
+    ] as const) {
+      expect(await told(`limits set ${line}`)).toMatchObject({ code })
+    }
+  })
 })
 
 test("settings that can't be used stop the start, all told at once, with no secret among them", async () => {

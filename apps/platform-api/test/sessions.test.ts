@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto"
 import { createVerifier, remoteKeys } from "@svc/session-token"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { createUser } from "../src/operator/accounts.ts"
+import { createUser, listAudit } from "../src/operator/accounts.ts"
+import { listLimits, setLimits } from "../src/operator/limits.ts"
 import { publish } from "../src/operator/publish.ts"
 import { parseAst } from "../src/registry/parse-ast.ts"
 import { smallAst } from "./registry/small-ast.ts"
@@ -54,6 +55,43 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
     const verifier = createVerifier({ keys, issuer: "svc-platform", audiences: [audience], now: () => Date.now() })
     return verifier.verify(token, from)
   }
+
+  test("limits of the account and the stack are in the next token, the lower of each; none is no claim", async () => {
+    const db = service.database()
+    const limits = async (name: string, key = agent.key) => {
+      const { token } = (await mint({ websocket_url: url(name) }, key)).body
+      return (await verify(token, name)).limits
+    }
+    const other = await service.signUp()
+    expect(await limits("relayed")).toBeUndefined()
+    const account = `agent:${agent.slug}`
+    const mine = { max_transaction_send_requests_per_minute: 5, max_transaction_concurrency: 0 }
+    await setLimits(db, account, mine, new Date())
+    await setLimits(
+      db,
+      "stack:Relayed",
+      { max_transaction_send_requests_per_minute: 7, max_transaction_bytes: 900 },
+      new Date(),
+    )
+    expect(await limits("relayed")).toEqual({ ...mine, max_transaction_bytes: 900 })
+    expect(await limits("plain")).toEqual(mine)
+    expect(await limits("relayed", other.key)).toEqual({
+      max_transaction_send_requests_per_minute: 7,
+      max_transaction_bytes: 900,
+    })
+    await setLimits(db, "stack:relayed", { max_transaction_send_requests_per_minute: 2 }, new Date())
+    expect((await limits("relayed"))?.max_transaction_send_requests_per_minute).toBe(2)
+    expect(await listLimits(db)).toEqual([
+      { subject: account, limits: mine },
+      { subject: "stack:relayed", limits: { max_transaction_send_requests_per_minute: 2, max_transaction_bytes: 900 } },
+    ])
+    const none = { max_transaction_send_requests_per_minute: null, max_transaction_bytes: null }
+    await setLimits(db, "stack:relayed", none, new Date())
+    await setLimits(db, account, { ...none, max_transaction_concurrency: null }, new Date())
+    expect([await limits("relayed"), await listLimits(db)]).toEqual([undefined, []])
+    const [last] = await listAudit(db, 1)
+    expect(last).toMatchObject({ actor: "operator", action: "limits.set", target: account })
+  })
 
   test("a token passes the verifier with the published keys and carries the claims, for five minutes", async () => {
     const before = Math.floor(Date.now() / 1000)

@@ -4,7 +4,7 @@ import { orm } from "../db/drizzle.ts"
 import { apiKeys } from "../db/schema.ts"
 import { errors } from "../errors.ts"
 import { insertKey, lockUser } from "./accounts.ts"
-import type { Principal } from "./authenticate.ts"
+import { accountName, type Principal } from "./authenticate.ts"
 
 const { and, asc, count, eq, gt, isNotNull, isNull, or, sql } = orm
 
@@ -55,9 +55,6 @@ const checkStillGood = async (tx: Orm, { principal, at }: KeyChange, rotated?: n
   checkManager({ ...principal, isReplaced: row.replacedBy !== null }, rotated)
 }
 
-const actorOf = (principal: Principal): string =>
-  principal.kind === "agent" ? `agent:${principal.profile.slug}` : `user:${principal.userId}`
-
 /** Changes the keys of the caller's account, one change after the other, and writes each into the audit trail. */
 const changing = <T>(
   queries: Queries,
@@ -69,7 +66,7 @@ const changing = <T>(
   const transact = async (tx: Orm): Promise<T> => {
     await lockUser(tx, principal.userId)
     await checkStillGood(tx, change, rotated)
-    const actor = actorOf(principal)
+    const actor = accountName(principal)
     return work(tx, (action, target) => audit(tx, { at, actor, action, target, address, requestId }))
   }
   return queries.transaction(transact, `user ${principal.userId}`)

@@ -28,6 +28,10 @@ export type Principal = Account & {
   readonly isSuccessor: boolean
 }
 
+/** How tokens and the audit trail name the account: `agent:<slug>` or `user:<id>`. */
+export const accountName = (principal: Principal): string =>
+  principal.kind === "agent" ? `agent:${principal.profile.slug}` : `user:${principal.userId}`
+
 export type Refusal = {
   readonly refused: Extract<
     ErrorCode,

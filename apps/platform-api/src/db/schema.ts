@@ -137,6 +137,20 @@ export const stacks = pgTable(
   ],
 )
 
+/**
+ * What the operator takes off the relay's limits for an account (`agent:<slug>`, `user:<id>`) or a stack (`stack:<name>`):
+ * each column stands in session tokens under its own name. Null lowers nothing.
+ */
+export const tokenLimits = pgTable("token_limits", {
+  subject: text().primaryKey(),
+  max_transaction_inspect_requests_per_minute: integer(),
+  max_transaction_send_requests_per_minute: integer(),
+  max_transaction_status_requests_per_minute: integer(),
+  max_transaction_request_bytes: integer(),
+  max_transaction_bytes: integer(),
+  max_transaction_concurrency: integer(),
+})
+
 /** One row: publishing raises the revision under its lock, so that revisions become visible in their order. */
 export const registryState = pgTable(
   "registry_state",

@@ -7,6 +7,7 @@ import { stacks } from "../db/schema.ts"
 import { readAst } from "../registry/read-ast.ts"
 import { changeKey, createUser, listAgents, listAudit, setAgentStatus } from "./accounts.ts"
 import { CommandError } from "./command-error.ts"
+import { limitOptions, listLimits, readLimit, setLimits } from "./limits.ts"
 import { type Publication, publish, unpublish } from "./publish.ts"
 import { importRecords } from "./records-import.ts"
 
@@ -160,6 +161,22 @@ const commands: Readonly<Record<string, Command>> = {
       return importRecords((await database()).queries, document, around)
     },
   },
+  "limits set": {
+    usage: `limits set agent:SLUG|user:ID|stack:NAME ${Object.keys(limitOptions)
+      .map((option) => `[--${option} N|none]`)
+      .join(" ")}`,
+    argument: true,
+    options: Object.fromEntries(Object.keys(limitOptions).map((option) => [option, text])),
+    run: async (given, { database, wallClock }) => {
+      const change = Object.entries(limitOptions).flatMap(([option, limit]) => {
+        const value = given.text(option)
+        return value === undefined ? [] : [[limit, readLimit(option, value)]]
+      })
+      const subject = need(given.words[0], "agent:SLUG, user:ID or stack:NAME")
+      return setLimits((await database()).queries, subject, Object.fromEntries(change), new Date(wallClock()))
+    },
+  },
+  "limits list": { usage: "limits list", run: async (_, { database }) => listLimits((await database()).queries) },
   "audit list": {
     usage: "audit list [--limit N]",
     options: { limit: text },

@@ -1,7 +1,8 @@
 import { z } from "@svc/openapi"
 import { type SessionScope, sessionScopes, signSessionToken } from "@svc/session-token"
 import { policies } from "../auth/agent-policy.ts"
-import type { Principal } from "../auth/authenticate.ts"
+import { accountName, type Principal } from "../auth/authenticate.ts"
+import { limitsOf } from "../auth/token-limits.ts"
 import { type ErrorCode, errors } from "../errors.ts"
 import type { PublishedStack } from "../registry/registry.ts"
 import { normaliseWebsocketUrl, urlFault } from "../registry/websocket-url.ts"
@@ -84,17 +85,20 @@ export const sessionRoutes = (api: Api, services: Services): void =>
         throw refuse("scope-not-allowed", path, `holds ${excess}, which this stack or key does not allow`)
       }
       const scope = scopes.join(" ")
+      const account = accountName(principal)
+      const limits = await limitsOf(c.var.queries, account, stack.name)
       const { token, expiresAt } = await signSessionToken(
         services.signingKeys,
         {
           iss: services.settings.SVC_SESSION_ISSUER,
-          sub: principal.kind === "agent" ? `agent:${principal.profile.slug}` : `user:${principal.userId}`,
+          sub: account,
           aud: stack.name,
           jti: services.randomId(),
           scope,
           key_class: principal.keyClass,
           metering_key: `key:${principal.keyId}`,
           ...(principal.origin === undefined ? {} : { origin: principal.origin }),
+          ...(limits === undefined ? {} : { limits }),
         },
         Math.floor(services.wallClock() / 1000),
       )

@@ -1,0 +1,36 @@
+import type { SessionLimits } from "@svc/session-token"
+import type { Queries } from "../db/database.ts"
+import { tokenLimits as table } from "../db/schema.ts"
+import { type RowOf, selectList } from "../db/select-list.ts"
+
+// Every limit that a token knows has its column, or this does not compile.
+const columns = {
+  max_transaction_inspect_requests_per_minute: table.max_transaction_inspect_requests_per_minute,
+  max_transaction_send_requests_per_minute: table.max_transaction_send_requests_per_minute,
+  max_transaction_status_requests_per_minute: table.max_transaction_status_requests_per_minute,
+  max_transaction_request_bytes: table.max_transaction_request_bytes,
+  max_transaction_bytes: table.max_transaction_bytes,
+  max_transaction_concurrency: table.max_transaction_concurrency,
+} satisfies Readonly<Record<keyof SessionLimits, unknown>>
+
+const statement = `select ${selectList("l", columns)} from token_limits l where l.subject in ($1, $2)`
+
+/**
+ * What the operator has set for an account and a stack: of each limit the lower one; undefined when there is none. Throws
+ * DatabaseUnavailable.
+ * @param account `agent:<slug>` or `user:<id>`
+ */
+export const limitsOf = async (
+  queries: Queries,
+  account: string,
+  stack: string,
+): Promise<Record<string, number> | undefined> => {
+  const rows = await queries.query<RowOf<typeof columns>>(statement, [account, `stack:${stack}`])
+  const limits: Record<string, number> = {}
+  for (const row of rows) {
+    for (const [name, value] of Object.entries(row)) {
+      if (value !== null) limits[name] = Math.min(value, limits[name] ?? value)
+    }
+  }
+  return Object.keys(limits).length === 0 ? undefined : limits
+}

@@ -1,0 +1,74 @@
+import type { SessionLimits } from "@svc/session-token"
+import { audit } from "../audit.ts"
+import type { Orm, Queries } from "../db/database.ts"
+import { orm } from "../db/drizzle.ts"
+import { agentProfiles, stacks, tokenLimits, users } from "../db/schema.ts"
+import { CommandError } from "./command-error.ts"
+
+const { asc, eq } = orm
+
+/** The option of `limits set` for each limit that a token can carry. */
+export const limitOptions = {
+  "inspect-per-minute": "max_transaction_inspect_requests_per_minute",
+  "send-per-minute": "max_transaction_send_requests_per_minute",
+  "status-per-minute": "max_transaction_status_requests_per_minute",
+  "request-bytes": "max_transaction_request_bytes",
+  "transaction-bytes": "max_transaction_bytes",
+  concurrency: "max_transaction_concurrency",
+} as const satisfies Readonly<Record<string, keyof SessionLimits>>
+
+/** New values by name; null takes a limit away, what is not named stays. */
+export type LimitChange = { readonly [Name in keyof SessionLimits]?: number | null }
+
+const largest = 2_147_483_647
+
+/** A limit as an operator writes it: a number, or `none`. Throws CommandError. */
+export const readLimit = (option: string, text: string): number | null => {
+  if (text === "none") return null
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : Infinity
+  if (value > largest) throw new CommandError("usage", `--${option} takes a number from 0 to ${largest}, or none`)
+  return value
+}
+
+const checkSubject = async (tx: Orm, subject: string): Promise<void> => {
+  const [, kind, name = ""] = /^(agent|user|stack):(.+)$/s.exec(subject) ?? []
+  if (kind === "agent") {
+    const found = await tx.select().from(agentProfiles).where(eq(agentProfiles.slug, name))
+    if (found.length === 0) throw new CommandError("agent-not-found", "there is no such agent")
+  } else if (kind === "stack") {
+    const found = await tx.select({ name: stacks.name }).from(stacks).where(eq(stacks.name, name))
+    if (found.length === 0) throw new CommandError("stack-not-found", "there is no such stack")
+  } else if (kind === "user") {
+    const id = /^[1-9]\d{0,9}$/.test(name) && Number(name) <= largest ? Number(name) : 0
+    const found = await tx.select({ kind: users.kind }).from(users).where(eq(users.id, id))
+    if (found[0]?.kind !== "human") throw new CommandError("user-not-found", "there is no such person's account")
+  } else throw new CommandError("usage", "limits are set for agent:SLUG, user:ID or stack:NAME")
+}
+
+const shown = ({ subject, ...limits }: typeof tokenLimits.$inferSelect) => ({
+  subject,
+  limits: Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== null)),
+})
+
+/** Counts for tokens from the next one on, everywhere; those that are out live for 5 minutes. Throws CommandError. */
+export const setLimits = (queries: Queries, given: string, change: LimitChange, at: Date) =>
+  queries.transaction(async (tx) => {
+    const subject = given.startsWith("stack:") ? given.toLowerCase() : given
+    if (Object.keys(change).length === 0) throw new CommandError("usage", "name at least one limit")
+    await checkSubject(tx, subject)
+    const [row] = await tx
+      .insert(tokenLimits)
+      .values({ subject, ...change })
+      .onConflictDoUpdate({ target: tokenLimits.subject, set: change })
+      .returning()
+    if (row === undefined) throw new Error("the limits were not stored")
+    const answer = shown(row)
+    if (Object.keys(answer.limits).length === 0) await tx.delete(tokenLimits).where(eq(tokenLimits.subject, subject))
+    await audit(tx, { at, actor: "operator", action: "limits.set", target: subject })
+    return answer
+  })
+
+export const listLimits = async (queries: Queries) => {
+  const rows = await queries.run((db) => db.select().from(tokenLimits).orderBy(asc(tokenLimits.subject)))
+  return rows.map(shown)
+}
