@@ -144,6 +144,11 @@ export const errors = defineErrors({
     hint: "GET /openapi.json lists the paths.",
   },
   "stack-not-found": { status: 404, message: "There is no such stack.", hint: "GET /api/registry lists the stacks." },
+  "version-not-found": {
+    status: 404,
+    message: "There is no such version.",
+    hint: "GET /api/registry/<name>/versions, or /api/specs/<id>/versions, lists them.",
+  },
   "spec-not-found": {
     status: 404,
     message: "There is no such spec.",

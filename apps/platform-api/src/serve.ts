@@ -16,6 +16,7 @@ import { publish } from "./operator/publish.ts"
 import { readAst } from "./registry/read-ast.ts"
 import { createRegistry, registryChannel } from "./registry/registry.ts"
 import { spellingsOf } from "./registry/websocket-url.ts"
+import { createStackVersions } from "./registry/stack-versions.ts"
 import { keepSigningKeys } from "./signing-keys.ts"
 
 export type Outside = {
@@ -46,7 +47,7 @@ const seed = async (database: Database, at: Date): Promise<void> => {
     if (own !== undefined) continue
     const ast = readAst(readFileSync(file, "utf8"))
     const stack = { name, description, visibility, relay, ast, websocketUrl: websocket_url, browserSend: browser_send }
-    await publish(queries, stack, at)
+    await publish(queries, { ...stack, allowBreaking: true }, at)
   }
 }
 
@@ -99,6 +100,7 @@ export const startService = async (settings: ServiceSettings, outside: Outside) 
     database,
     findKey: createKeyFinder(database, requestMs),
     registry,
+    versions: createStackVersions(database),
     signingKeys,
     limiter: createLimiter({ now }),
     useTracker,

@@ -5,6 +5,7 @@ import type { UseTracker } from "./auth/use-tracker.ts"
 import type { Settings } from "./config.ts"
 import type { Database } from "./db/database.ts"
 import type { Registry } from "./registry/registry.ts"
+import type { StackVersions } from "./registry/stack-versions.ts"
 
 /** All that routes work with, made once at the start. */
 export type Services = {
@@ -23,6 +24,7 @@ export type Services = {
   readonly database: Database
   readonly findKey: FindKey
   readonly registry: Registry
+  readonly versions: StackVersions
   readonly signingKeys: SigningKeys
   readonly limiter: Limiter
   readonly useTracker: UseTracker

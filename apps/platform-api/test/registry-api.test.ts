@@ -73,6 +73,8 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
       visibility: "public",
       content_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
       updated_at: expect.any(String),
+      version: 1,
+      relay: false,
     })
     await unpublish(service.database(), "ORDERS", new Date())
     await reached("/api/registry/orders", 404)
@@ -84,7 +86,12 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
     await put("versions")
     expect(await put("versions")).toMatchObject({ status: "unchanged", version: 1 })
     const ast = parseAst(smallAst({ entities: [entity("Other")] }))
-    expect(await put("versions", { ast })).toMatchObject({ status: "published", version: 2, entities: ["Other"] })
+    await expect(put("versions", { ast })).rejects.toMatchObject({ code: "breaking-change" })
+    expect(await put("versions", { ast, allowBreaking: true })).toMatchObject({
+      status: "published",
+      version: 2,
+      entities: ["Other"],
+    })
   })
 
   test("two stacks can't share a websocket URL, and names and URLs are checked", async () => {

@@ -2,7 +2,7 @@ import { orm, pg } from "./drizzle.ts"
 import { bytea, time, users } from "./schema.ts"
 
 const { sql } = orm
-const { check, foreignKey, index, integer, pgTable, primaryKey, text, unique } = pg
+const { bigint, boolean, check, foreignKey, index, integer, pgTable, primaryKey, text, unique, uniqueIndex } = pg
 
 // Status columns have no default and no free hand: triggers set them from the events, see migrations/*_records_guards.sql.
 
@@ -19,16 +19,25 @@ export const specs = pgTable(
     id: id(),
     ownerId: owner(),
     name: text().notNull(),
-    entityName: text("entity_name").notNull(),
+    /** Null until there is a version. */
+    entityName: text("entity_name"),
     description: text(),
     urlSlug: text("url_slug").notNull(),
     websocketUrl: text("websocket_url"),
     latestVersion: integer("latest_version").notNull(),
     createdAt: time("created_at").notNull(),
     updatedAt: time("updated_at").notNull(),
+    visibility: text({ enum: ["public", "global", "private"] })
+      .notNull()
+      .default("private"),
+    /** JSON of `{message, since, successor?}`. */
+    deprecated: text(),
+    /** A deleted spec is seen by nobody; its builds and runs stay. */
+    deletedAt: time("deleted_at"),
   },
   (t) => [
     unique("specs_of_owner").on(t.ownerId, t.id),
+    check("specs_visibility", sql`${t.visibility} in ('public', 'global', 'private')`),
     check("specs_url_slug", sql`${t.urlSlug} ~ '^[a-z0-9][a-z0-9-]{0,62}$'`),
     check("specs_latest_version", sql`${t.latestVersion} >= 0`),
   ],
@@ -49,6 +58,7 @@ export const specVersions = pgTable(
     handlerCount: integer("handler_count").notNull(),
     sectionCount: integer("section_count").notNull(),
     createdAt: time("created_at").notNull(),
+    message: text(),
     /** The JSON of the schema derived from the AST, and the AST itself. */
     schema: text().notNull(),
     astGzip: bytea("ast_gzip").notNull(),
@@ -77,6 +87,9 @@ export const builds = pgTable(
     createdAt: time("created_at").notNull(),
     startedAt: time("started_at"),
     completedAt: time("completed_at"),
+    allowBreaking: boolean("allow_breaking").notNull().default(false),
+    /** The run that asked for it. */
+    runId: integer("run_id"),
   },
   (t) => [
     unique("builds_of_owner").on(t.ownerId, t.id),
@@ -127,9 +140,19 @@ export const deployments = pgTable(
     currentBuildId: integer("current_build_id"),
     firstDeployedAt: time("first_deployed_at"),
     lastDeployedAt: time("last_deployed_at"),
+    /** The stack's name in the registry: kept while stopped. Null for what was only imported. */
+    stackName: text("stack_name"),
+    /** What an updating deployment is on its way to, the event that began it, and where it goes back to if it fails. */
+    operation: text({ enum: ["deploy", "stop", "restart"] }),
+    operationId: integer("operation_id"),
+    settledStatus: text("settled_status", { enum: ["active", "stopped", "failed"] }),
+    deletedAt: time("deleted_at"),
   },
   (t) => [
     unique("deployments_of_owner").on(t.ownerId, t.id),
+    uniqueIndex("deployments_of_branch")
+      .on(t.specId, sql`coalesce(${t.branch}, '')`)
+      .where(sql`${t.stackName} is not null and ${t.deletedAt} is null`),
     foreignKey({ name: "deployments_spec", columns: [t.ownerId, t.specId], foreignColumns: [specs.ownerId, specs.id] }),
     foreignKey({
       name: "deployments_build",
@@ -179,6 +202,13 @@ export const runs = pgTable(
     createdAt: time("created_at").notNull(),
     startedAt: time("started_at"),
     completedAt: time("completed_at"),
+    specVersionId: integer("spec_version_id"),
+    branch: text(),
+    allowBreaking: boolean("allow_breaking").notNull().default(false),
+    /** Whether it waits for a word even where nothing breaks, and when that word came. */
+    approval: boolean().notNull().default(false),
+    approvedAt: time("approved_at"),
+    buildId: integer("build_id"),
   },
   (t) => [
     unique("runs_of_owner").on(t.ownerId, t.id),
@@ -235,6 +265,62 @@ export const runSteps = pgTable(
     check("run_steps_status", sql`${t.status} in ('queued', 'running', 'succeeded', 'failed', 'skipped')`),
     check("run_steps_times", sql`${t.startedAt} <= ${t.completedAt}`),
   ],
+)
+
+/** What happened to a run and its steps, in order: what its event stream tells. Added by triggers. */
+export const runChanges = pgTable(
+  "run_changes",
+  {
+    id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+    runId: integer("run_id").notNull(),
+    /** Null for the run itself. */
+    step: text(),
+    status: text().notNull(),
+  },
+  (t) => [index("run_changes_of_run").on(t.runId, t.id)],
+)
+
+/** Records that a worker has to look at. What is to be done stands in the records themselves. */
+export const jobs = pgTable(
+  "jobs",
+  {
+    kind: text({ enum: ["build", "run", "deployment", "notice"] }).notNull(),
+    recordId: integer("record_id").notNull(),
+    ownerId: integer("owner_id").notNull(),
+    specId: integer("spec_id").notNull(),
+    /** When to look next; null while something else has to happen first. */
+    nextAt: time("next_at"),
+    /** Who has it in hand, and until when: then it is anybody's. */
+    leaseBy: text("lease_by"),
+    leaseUntil: time("lease_until"),
+    /** Calls of the deploy hook so far, and when the first one was made. */
+    attempts: integer().notNull().default(0),
+    firstAttemptAt: time("first_attempt_at"),
+  },
+  (t) => [
+    primaryKey({ columns: [t.kind, t.recordId] }),
+    index("jobs_next").on(t.nextAt),
+    index("jobs_of_owner").on(t.ownerId, t.kind, t.recordId),
+  ],
+)
+
+/** Answers to requests that carried an Idempotency-Key, for a day. */
+export const idempotencyKeys = pgTable(
+  "idempotency_keys",
+  {
+    userId: integer("user_id")
+      .notNull()
+      .references(() => users.id),
+    method: text().notNull(),
+    path: text().notNull(),
+    key: text().notNull(),
+    bodyHash: text("body_hash").notNull(),
+    status: integer().notNull(),
+    location: text(),
+    body: text().notNull(),
+    createdAt: time("created_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.userId, t.method, t.path, t.key] }), index("idempotency_keys_at").on(t.createdAt)],
 )
 
 /** Who sees a record besides its owner; never the owner again (a trigger), or lists would show it twice. */

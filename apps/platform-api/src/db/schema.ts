@@ -2,7 +2,7 @@ import type { AnyPgColumn } from "drizzle-orm/pg-core"
 import { orm, pg } from "./drizzle.ts"
 
 const { sql } = orm
-const { bigint, boolean, check, index, integer, pgTable, text, timestamp, uniqueIndex } = pg
+const { bigint, boolean, check, index, integer, pgTable, primaryKey, text, timestamp, uniqueIndex } = pg
 
 export const bytea = pg.customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" })
 
@@ -127,9 +127,27 @@ export const stacks = pgTable(
     // Whole answers, compressed: a replica starts without compressing anything.
     schemaGzip: bytea("schema_gzip").notNull(),
     astGzip: bytea("ast_gzip").notNull(),
+    /** A person's stack: whose, of which spec and branch. The operator's own have none of the three. */
+    ownerId: integer("owner_id").references(() => users.id),
+    specId: integer("spec_id"),
+    branch: text(),
+    /** Whose versions these are: they belong to the spec's branch, or to the operator's name, and never pass on. */
+    line: text()
+      .notNull()
+      .generatedAlwaysAs(
+        sql`case when spec_id is null then 'name:' || name else 'spec:' || spec_id || coalesce(':' || branch, '') end`,
+      ),
+    /** JSON of `{message, since, successor?}`. */
+    deprecated: text(),
+    /** How this version differs from the one before it in its line. */
+    verdict: text({ enum: ["none", "compatible", "breaking"] }),
+    bump: text({ enum: ["none", "patch", "minor", "major"] }),
+    changes: integer(),
+    message: text(),
   },
   (t) => [
     uniqueIndex("stacks_revision").on(t.revision),
+    uniqueIndex("stacks_line").on(t.line),
     check("stacks_name", sql`${t.name} ~ '^[a-z0-9][a-z0-9-]{0,62}$'`),
     check("stacks_visibility", sql`${t.visibility} in ('public', 'global', 'private')`),
     check("stacks_version", sql`${t.version} >= 1`),
@@ -149,6 +167,35 @@ export const tokenLimits = pgTable("token_limits", {
   max_transaction_request_bytes: integer(),
   max_transaction_bytes: integer(),
   max_transaction_concurrency: integer(),
+})
+
+/** Every version ever served, with the answers it was served as: a trigger on `stacks` adds them, and nothing is ever changed. */
+export const stackVersions = pgTable(
+  "stack_versions",
+  {
+    line: text().notNull(),
+    number: integer().notNull(),
+    contentHash: text("content_hash").notNull(),
+    publishedAt: time("published_at").notNull(),
+    schemaGzip: bytea("schema_gzip").notNull(),
+    astGzip: bytea("ast_gzip").notNull(),
+    verdict: text({ enum: ["none", "compatible", "breaking"] }),
+    bump: text({ enum: ["none", "patch", "minor", "major"] }),
+    changes: integer(),
+    message: text(),
+  },
+  (t) => [primaryKey({ columns: [t.line, t.number] })],
+)
+
+/** Who holds a stack's name, or held it until `freed_at`: it then rests before anybody else may take it. */
+export const stackNames = pgTable("stack_names", {
+  name: text().primaryKey(),
+  /** Null for the operator. */
+  ownerId: integer("owner_id").references(() => users.id),
+  line: text().notNull(),
+  freedAt: time("freed_at"),
+  /** Whether the operator let the stack be public, where that is asked of people. */
+  approved: boolean().notNull().default(false),
 })
 
 /** One row: publishing raises the revision under its lock, so that revisions become visible in their order. */

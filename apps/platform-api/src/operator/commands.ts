@@ -8,7 +8,7 @@ import { readAst } from "../registry/read-ast.ts"
 import { changeKey, createUser, listAgents, listAudit, setAgentStatus } from "./accounts.ts"
 import { CommandError } from "./command-error.ts"
 import { limitOptions, listLimits, readLimit, setLimits } from "./limits.ts"
-import { type Publication, publish, unpublish } from "./publish.ts"
+import { approve, deprecate, type Publication, publish, unpublish } from "./publish.ts"
 import { importRecords } from "./records-import.ts"
 
 export type Surroundings = {
@@ -85,7 +85,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
   "stack publish": {
     usage:
-      "stack publish <ast.json> --name N --websocket-url U [--description D] [--visibility public|global|private] [--relay] [--browser-send]",
+      "stack publish <ast.json> --name N --websocket-url U [--description D] [--visibility public|global|private] [--relay] [--browser-send] [--allow-breaking]",
     argument: true,
     options: {
       name: text,
@@ -94,6 +94,7 @@ const commands: Readonly<Record<string, Command>> = {
       visibility: text,
       relay: boolean,
       "browser-send": boolean,
+      "allow-breaking": boolean,
     },
     run: async (given, { database, wallClock }) => {
       const stack = {
@@ -103,6 +104,7 @@ const commands: Readonly<Record<string, Command>> = {
         visibility: visibilityOf(given.text("visibility") ?? "public"),
         relay: given.flag("relay"),
         browserSend: given.flag("browser-send"),
+        allowBreaking: given.flag("allow-breaking"),
         ast: readAst(readFile(need(given.words[0], "<ast.json>"))),
       }
       return publish((await database()).queries, stack, new Date(wallClock()))
@@ -137,6 +139,23 @@ const commands: Readonly<Record<string, Command>> = {
     argument: true,
     run: async ({ words: [name] }, { database, wallClock }) =>
       unpublish((await database()).queries, need(name, "NAME"), new Date(wallClock())),
+  },
+  "stack deprecate": {
+    usage: "stack deprecate NAME (--message M [--successor N] | --clear)",
+    argument: true,
+    options: { message: text, successor: text, clear: boolean },
+    run: async ({ words: [name], text: option, flag }, { database, wallClock }) => {
+      const told = flag("clear")
+        ? undefined
+        : { message: need(option("message"), "--message"), successor: option("successor") }
+      return deprecate((await database()).queries, need(name, "NAME"), told, new Date(wallClock()))
+    },
+  },
+  "stack approve": {
+    usage: "stack approve NAME",
+    argument: true,
+    run: async ({ words: [name] }, { database, wallClock }) =>
+      approve((await database()).queries, need(name, "NAME"), new Date(wallClock())),
   },
   "agent list": { usage: "agent list", run: async (_, { database }) => listAgents((await database()).queries) },
   "agent disable": { usage: "agent disable SLUG", argument: true, run: agentStatus("disabled") },

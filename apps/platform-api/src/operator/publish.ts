@@ -1,24 +1,29 @@
-import { gzipSync } from "node:zlib"
 import { audit } from "../audit.ts"
-import type { Queries } from "../db/database.ts"
+import type { Orm, Queries } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
-import { registryState, stacks } from "../db/schema.ts"
+import { stackNames, stacks, stackVersions } from "../db/schema.ts"
 import type { Ast } from "../registry/ast-shape.ts"
-import { contentHash } from "../registry/content-hash.ts"
-import { deriveSchema } from "../registry/derive-schema.ts"
-import { registryChannel } from "../registry/registry.ts"
-import { normaliseWebsocketUrl, spellingsOf } from "../registry/websocket-url.ts"
+import { deriveShape } from "../registry/derive-schema.ts"
+import {
+  announce,
+  diffToPrevious,
+  freeNames,
+  lineOf,
+  putStack,
+  raiseRevision,
+  StackConflict,
+} from "../registry/publication.ts"
+import { makeStackBytes, type StackHead } from "../registry/stack-bytes.ts"
+import { normaliseWebsocketUrl } from "../registry/websocket-url.ts"
 import { CommandError } from "./command-error.ts"
 
-const { and, eq, inArray, ne, sql } = orm
+const { and, eq, isNull, sql } = orm
 
-export type Publication = {
-  readonly name: string
-  readonly description: string | null
-  readonly websocketUrl: string
-  readonly visibility: "public" | "global" | "private"
+export type Publication = StackHead & {
   readonly relay: boolean
   readonly browserSend: boolean
+  /** Whether it may take from readers what they rely on. */
+  readonly allowBreaking?: boolean
   readonly ast: Ast
 }
 
@@ -34,88 +39,123 @@ const checkUrl = (text: string): string => {
   throw new CommandError("invalid-websocket-url", "the websocket URL must start with ws:// or wss://")
 }
 
-/** All the bytes that replicas will serve, so that they need not make any. */
-const prepare = (stack: Omit<Publication, "ast">, ast: Ast, at: Date) => {
-  const { name, description, visibility } = stack
-  const websocket_url = stack.websocketUrl
-  const content_hash = contentHash(ast)
-  const schema = deriveSchema(ast)
-  const detail = {
-    name,
-    description,
-    websocket_url,
-    entities: schema.entities.map((entity) => entity.name),
-    visibility,
-    content_hash,
-    updated_at: at.toISOString(),
-  }
-  const head = { name, description, websocket_url }
-  const answer = { name, stack: ast.stack_name, description, websocket_url, visibility, content_hash, ast_payload: ast }
-  const pack = (value: unknown): Buffer => gzipSync(JSON.stringify(value), { level: 9 })
-  return {
-    contentHash: content_hash,
-    detail: JSON.stringify(detail),
-    schema: JSON.stringify(schema),
-    schemaGzip: pack({ ...head, schema }),
-    astGzip: pack(answer),
-  }
-}
+const changesTold = 5
 
 /**
  * Publishes a stack, or its next version when the name is taken already; the very same again changes nothing. Every
  * replica has it within two seconds. Throws CommandError.
  */
-export const publish = async (queries: Queries, { ast, ...given }: Publication, at: Date) => {
+export const publish = async (queries: Queries, { ast, allowBreaking = false, ...given }: Publication, at: Date) => {
   const stack = { ...given, name: checkName(given.name), websocketUrl: checkUrl(given.websocketUrl) }
-  const prepared = prepare(stack, ast, at)
-  const known = eq(stacks.name, stack.name)
+  const bytes = await makeStackBytes(stack, ast, at)
+  const shape = deriveShape(ast)
   const told = (status: "published" | "unchanged", version: number) => ({
     name: stack.name,
     status,
     version,
-    content_hash: prepared.contentHash,
+    content_hash: bytes.contentHash,
     websocket_url: stack.websocketUrl,
     visibility: stack.visibility,
-    entities: deriveSchema(ast).entities.map((entity) => entity.name),
+    entities: shape.entities.map((entity) => entity.name),
   })
-  return queries.transaction(async (tx) => {
-    // The lock on this row makes publications wait for one another.
-    const [state] = await tx
-      .update(registryState)
-      .set({ revision: sql`${registryState.revision} + 1` })
-      .returning()
-    const revision = state?.revision ?? 1
-    const [old] = await tx.select().from(stacks).where(known)
-    const others = and(inArray(stacks.websocketUrl, [...spellingsOf(stack.websocketUrl)]), ne(stacks.name, stack.name))
-    const [taken] = await tx.select({ name: stacks.name }).from(stacks).where(others)
-    if (taken !== undefined)
-      throw new CommandError("websocket-url-taken", `the stack ${taken.name} has this websocket URL`)
-    const same =
-      old !== undefined &&
-      old.contentHash === prepared.contentHash &&
-      old.description === stack.description &&
-      old.websocketUrl === stack.websocketUrl &&
-      old.visibility === stack.visibility &&
-      old.relay === stack.relay &&
-      old.browserSend === stack.browserSend
-    if (same) return told("unchanged", old.version)
-    const version = (old?.version ?? 0) + 1
-    const row = { ...stack, ...prepared, version, revision, updatedAt: at }
-    if (old === undefined) await tx.insert(stacks).values({ ...row, createdAt: at })
-    else await tx.update(stacks).set(row).where(known)
-    await audit(tx, { at, actor: "operator", action: "stack.publish", target: `stack:${stack.name}` })
-    await tx.execute(sql`select pg_notify(${registryChannel}, '')`)
-    return told("published", version)
-  })
+  try {
+    return await queries.transaction(async (tx) => {
+      const revision = await raiseRevision(tx)
+      const [old] = await tx.select().from(stacks).where(eq(stacks.name, stack.name))
+      if (old !== undefined && old.ownerId !== null) throw new StackConflict("stack-name-taken")
+      const same =
+        old !== undefined &&
+        old.contentHash === bytes.contentHash &&
+        old.description === stack.description &&
+        old.websocketUrl === stack.websocketUrl &&
+        old.visibility === stack.visibility &&
+        old.relay === stack.relay &&
+        old.browserSend === stack.browserSend
+      if (same) return told("unchanged", old.version)
+      const line = lineOf(stack.name, undefined)
+      const [last] = await tx
+        .select({ number: sql<number>`coalesce(max(${stackVersions.number}), 0)` })
+        .from(stackVersions)
+        .where(eq(stackVersions.line, line))
+      // A number stays taken when its stack is unpublished: it means for ever what it meant.
+      const version = (last?.number ?? 0) + 1
+      const diff = await diffToPrevious(tx, line, version, shape)
+      if (diff?.verdict === "breaking" && !allowBreaking) {
+        const texts = diff.changes.filter(({ breaking }) => breaking).map(({ text }) => text)
+        const more = texts.length > changesTold ? `, and ${texts.length - changesTold} more` : ""
+        throw new CommandError(
+          "breaking-change",
+          `this version breaks its readers (${texts.slice(0, changesTold).join("; ")}${more}); --allow-breaking publishes it all the same`,
+        )
+      }
+      const kept = { deprecated: old?.deprecated ?? null, message: null }
+      await putStack(tx, { ...stack, ...kept, version }, bytes, { revision, holder: undefined, diff, at })
+      await audit(tx, { at, actor: "operator", action: "stack.publish", target: `stack:${stack.name}` })
+      return told("published", version)
+    })
+  } catch (error) {
+    if (error instanceof StackConflict) throw new CommandError(error.code, error.message)
+    throw error
+  }
 }
 
-/** Takes a stack out of the registry. Throws CommandError. */
+const notFound = (): CommandError => new CommandError("stack-not-found", "there is no such stack")
+
+/** Changes one of the operator's own stacks. */
+const changeStack = async (tx: Orm, name: string, set: Partial<typeof stacks.$inferInsert>) => {
+  const own = and(eq(stacks.name, name.toLowerCase()), isNull(stacks.ownerId))
+  const revision = await raiseRevision(tx)
+  const [changed] = await tx
+    .update(stacks)
+    .set({ ...set, revision })
+    .where(own)
+    .returning({ name: stacks.name })
+  if (changed === undefined) throw notFound()
+  await announce(tx)
+  return changed.name
+}
+
+/** Takes one of the operator's stacks out of the registry. Throws CommandError. */
 export const unpublish = (queries: Queries, name: string, at: Date) =>
   queries.transaction(async (tx) => {
-    await tx.update(registryState).set({ revision: sql`${registryState.revision} + 1` })
-    const [gone] = await tx.delete(stacks).where(eq(stacks.name, name.toLowerCase())).returning({ name: stacks.name })
-    if (gone === undefined) throw new CommandError("stack-not-found", "there is no such stack")
+    await raiseRevision(tx)
+    const own = and(eq(stacks.name, name.toLowerCase()), isNull(stacks.ownerId))
+    const [gone] = await tx.delete(stacks).where(own).returning({ name: stacks.name })
+    if (gone === undefined) throw notFound()
+    await freeNames(tx, lineOf(gone.name, undefined), at)
     await audit(tx, { at, actor: "operator", action: "stack.unpublish", target: `stack:${gone.name}` })
-    await tx.execute(sql`select pg_notify(${registryChannel}, '')`)
+    await announce(tx)
     return { name: gone.name, unpublished: true }
+  })
+
+/** Tells readers of one of the operator's stacks to leave it; undefined takes that back. Throws CommandError. */
+export const deprecate = (
+  queries: Queries,
+  name: string,
+  told: { readonly message: string; readonly successor: string | undefined } | undefined,
+  at: Date,
+) =>
+  queries.transaction(async (tx) => {
+    const deprecated =
+      told === undefined
+        ? null
+        : {
+            message: told.message,
+            since: at.toISOString(),
+            ...(told.successor === undefined ? {} : { successor: told.successor }),
+          }
+    const known = await changeStack(tx, name, { deprecated: deprecated === null ? null : JSON.stringify(deprecated) })
+    await audit(tx, { at, actor: "operator", action: "stack.deprecate", target: `stack:${known}` })
+    return { name: known, deprecated }
+  })
+
+/** Lets a person's stack be public, now and in every later version, where the operator wants to be asked. Throws CommandError. */
+export const approve = (queries: Queries, name: string, at: Date) =>
+  queries.transaction(async (tx) => {
+    const known = eq(stackNames.name, name.toLowerCase())
+    await raiseRevision(tx)
+    const [held] = await tx.update(stackNames).set({ approved: true }).where(known).returning()
+    if (held === undefined || held.ownerId === null || held.freedAt !== null) throw notFound()
+    await audit(tx, { at, actor: "operator", action: "stack.approve", target: `stack:${held.name}` })
+    return { name: held.name, approved: true }
   })

@@ -2,11 +2,12 @@ import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 import type { Database } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
+import { specShares } from "../db/records-schema.ts"
 import { registryState, stacks } from "../db/schema.ts"
 import { spellingsOf } from "./websocket-url.ts"
 import { type Answer, createUnpacker, plainAnswer, type Unpacker } from "./answer.ts"
 
-const { asc, gt } = orm
+const { asc, gt, inArray } = orm
 const compress = promisify(gzip)
 
 export type PublishedStack = {
@@ -17,13 +18,24 @@ export type PublishedStack = {
   readonly visibility: "public" | "global" | "private"
   readonly relay: boolean
   readonly browserSend: boolean
+  readonly version: number
+  /** What its versions belong to. */
+  readonly line: string
+  /** The person whose stack it is, null for the operator's; and who sees it while it is private. */
+  readonly ownerId: number | null
+  readonly viewers: ReadonlySet<number>
+  /** JSON of `{message, since, successor?}`. */
+  readonly deprecated: string | null
   readonly detail: string
   readonly schema: string
   readonly answers: { readonly detail: Answer; readonly schema: Answer; readonly ast: Answer }
 }
 
-/** Who a registry answer is for: anyone, or the holder of a good key, who sees `global` stacks too. */
-export type Audience = "public" | "keyed"
+/**
+ * Who a registry answer is for: anyone; the holder of a good key, who sees `global` stacks too; or an account by its id,
+ * which sees its own private stacks besides, and those that are shared with it.
+ */
+export type Audience = "public" | "keyed" | number
 
 type ListQuery = {
   readonly audience: Audience
@@ -36,6 +48,8 @@ type ListQuery = {
 export type Registry = {
   /** Brings the memory up to date with the database. Throws DatabaseUnavailable. */
   readonly refresh: () => Promise<void>
+  /** The audience that an account is: most see nothing private, and share their lists. */
+  readonly audienceOf: (userId: number) => Audience
   readonly find: (audience: Audience, name: string) => PublishedStack | undefined
   /** A stack of any visibility by its normalised URL, in any spelling of this machine's name. */
   readonly findByUrl: (websocketUrl: string) => PublishedStack | undefined
@@ -54,14 +68,20 @@ const refreshMs = 1800
 const rowsAtOnce = 50
 
 const seen = (stack: PublishedStack, audience: Audience): boolean =>
-  stack.visibility === "public" || (stack.visibility === "global" && audience === "keyed")
+  stack.visibility === "public" ||
+  (stack.visibility === "global" && audience !== "public") ||
+  (typeof audience === "number" && stack.viewers.has(audience))
 
 const listKey = ({ audience, withSchema, limit, offset, q }: ListQuery): string =>
   JSON.stringify([audience, withSchema, limit, offset, q.toLowerCase()])
 
 type Row = typeof stacks.$inferSelect
 
-const fromRow = (row: Row, unpack: Unpacker): PublishedStack => ({
+/** What may change without a new version is not in the stored text. */
+const detailOf = ({ detail, version, relay, deprecated }: Row): string =>
+  `${detail.slice(0, -1)},"version":${version},"relay":${relay}${deprecated === null ? "" : `,"deprecated":${deprecated}`}}`
+
+const fromRow = (row: Row, viewers: ReadonlySet<number>, unpack: Unpacker): PublishedStack => ({
   id: row.id,
   name: row.name,
   description: row.description,
@@ -69,10 +89,15 @@ const fromRow = (row: Row, unpack: Unpacker): PublishedStack => ({
   visibility: row.visibility,
   relay: row.relay,
   browserSend: row.browserSend,
-  detail: row.detail,
+  version: row.version,
+  line: row.line,
+  ownerId: row.ownerId,
+  viewers,
+  deprecated: row.deprecated,
+  detail: detailOf(row),
   schema: row.schema,
   answers: {
-    detail: plainAnswer(Buffer.from(row.detail)),
+    detail: plainAnswer(Buffer.from(detailOf(row))),
     schema: unpack(Uint8Array.from(row.schemaGzip)),
     ast: unpack(Uint8Array.from(row.astGzip)),
   },
@@ -86,9 +111,25 @@ export const createRegistry = (database: Database): Registry => {
   let byName = new Map<string, PublishedStack>()
   let byUrl = new Map<string, PublishedStack>()
   let sorted: readonly PublishedStack[] = []
+  let viewersOfPrivate = new Set<number>()
   let lists = new Map<string, Promise<{ answer: Answer; more: boolean }>>()
   let refreshing: Promise<void> | undefined
   let again = false
+
+  const viewersOf = async (rows: readonly Row[]) => {
+    const ids = rows.flatMap(({ specId }) => specId ?? [])
+    const shared =
+      ids.length === 0
+        ? []
+        : await database
+            .within(refreshMs)
+            .run((db) => db.select().from(specShares).where(inArray(specShares.recordId, ids)))
+    return ({ ownerId, specId }: Row): ReadonlySet<number> =>
+      new Set([
+        ...(ownerId === null ? [] : [ownerId]),
+        ...shared.filter(({ recordId }) => recordId === specId).map(({ userId }) => userId),
+      ])
+  }
 
   const load = async (): Promise<void> => {
     const queries = database.within(refreshMs)
@@ -106,13 +147,17 @@ export const createRegistry = (database: Database): Registry => {
       rows = await database
         .within(refreshMs)
         .run((db) => db.select().from(stacks).where(newer).orderBy(asc(stacks.revision)).limit(rowsAtOnce))
-      for (const row of rows) next.set(row.id, fromRow(row, unpack))
+      const viewers = await viewersOf(rows)
+      for (const row of rows) next.set(row.id, fromRow(row, viewers(row), unpack))
       last = rows.at(-1)?.revision ?? last
     } while (rows.length === rowsAtOnce)
     byId = next
     sorted = [...next.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
     byName = new Map(sorted.map((stack) => [stack.name, stack]))
     byUrl = new Map(sorted.map((stack) => [spellingsOf(stack.websocketUrl)[0], stack]))
+    const hidden = sorted.filter(({ visibility }) => visibility === "private")
+    viewersOfPrivate = new Set()
+    for (const { viewers } of hidden) for (const viewer of viewers) viewersOfPrivate.add(viewer)
     lists = new Map()
     revision = latest
   }
@@ -150,6 +195,7 @@ export const createRegistry = (database: Database): Registry => {
       })()
       return refreshing
     },
+    audienceOf: (userId) => (viewersOfPrivate.has(userId) ? userId : "keyed"),
     find: (audience, name) => {
       const stack = byName.get(name.toLowerCase())
       return stack !== undefined && seen(stack, audience) ? stack : undefined

@@ -24,6 +24,8 @@ type Endpoint = {
   readonly query?: z.ZodObject
   readonly body?: z.ZodType
   readonly success?: readonly [status: number, description: string, schema: z.ZodType]
+  /** In place of `success`: a text in one of these media types. */
+  readonly text?: readonly [description: string, mediaTypes: readonly string[]]
   /** Answers besides that are no errors of the table. */
   readonly others?: Readonly<Record<number, readonly [description: string, schema?: z.ZodType]>>
   readonly codes: readonly ErrorCode[]
@@ -72,6 +74,13 @@ const describeAnswer = ([description, schema]: readonly [string, z.ZodType?]) =>
   ...(schema === undefined ? {} : { content: { "application/json": { schema } } }),
 })
 
+const describeText = ([description, mediaTypes]: readonly [string, readonly string[]]) => ({
+  description,
+  content: Object.fromEntries(
+    mediaTypes.map((type) => [type, { schema: type.endsWith("json") ? {} : { type: "string" as const } }]),
+  ),
+})
+
 const parameters = (path: string) => {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name)
   return names.length === 0 ? undefined : z.object(Object.fromEntries(names.map((name) => [name, z.string()])))
@@ -88,8 +97,9 @@ export const endpoint = (api: Api, services: Services, spec: Endpoint, handler: 
     "internal-error",
   ]
   const params = parameters(spec.path)
-  const responses: Readonly<Record<string, ReturnType<typeof describeAnswer>>> = {
+  const responses: Readonly<Record<string, ReturnType<typeof describeAnswer> | ReturnType<typeof describeText>>> = {
     ...(success === undefined ? {} : { [success[0]]: describeAnswer([success[1], success[2]]) }),
+    ...(spec.text === undefined ? {} : { 200: describeText(spec.text) }),
     ...errorResponses(errors, errorEnvelope, ...codes),
     ...Object.fromEntries(Object.entries(spec.others ?? {}).map(([status, other]) => [status, describeAnswer(other)])),
   }

@@ -29,6 +29,9 @@ export const detail = z
     visibility,
     content_hash: z.string(),
     updated_at: z.iso.datetime(),
+    version: z.int().positive(),
+    relay: z.boolean().openapi({ description: "Whether session tokens for it may carry the transaction scopes" }),
+    deprecated: z.object({ message: z.string(), since: z.iso.datetime(), successor: z.string().optional() }).optional(),
     schema: schema.optional(),
   })
   .openapi("Stack")
@@ -42,3 +45,36 @@ export const astAnswer = z.object({
   content_hash: z.string(),
   ast_payload: z.looseObject({}),
 })
+
+const verdict = z.enum(["none", "compatible", "breaking"])
+const bump = z.enum(["none", "patch", "minor", "major"])
+export const versionsAnswer = z.array(
+  z.object({
+    version: z.int().positive(),
+    content_hash: z.string(),
+    published_at: z.iso.datetime(),
+    verdict,
+    bump,
+    changes: z.int().openapi({ description: "How many, against the version before" }),
+    message: z.string().optional(),
+    current: z.boolean(),
+  }),
+)
+export const diffAnswer = z
+  .object({
+    from: z.int().positive(),
+    to: z.int().positive(),
+    verdict,
+    bump,
+    changes: z.array(
+      z.object({
+        kind: z.string(),
+        path: z.string(),
+        before: z.unknown().optional(),
+        after: z.unknown().optional(),
+        breaking: z.boolean(),
+        text: z.string(),
+      }),
+    ),
+  })
+  .openapi("Diff")

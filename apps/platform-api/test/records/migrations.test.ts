@@ -18,6 +18,8 @@ const migrationsFolder = fileURLToPath(new URL("../../migrations", import.meta.u
 type Journal = { entries: { idx: number; version: string; when: number; tag: string; breakpoints: boolean }[] }
 const journal = JSON.parse(readFileSync(join(migrationsFolder, "meta/_journal.json"), "utf8")) as Journal
 
+const stackVersionsCome = journal.entries.findIndex(({ tag }) => tag.endsWith("stacks_of_people"))
+
 const { folder: workFolder, remove } = temporaryFolder()
 afterAll(remove)
 
@@ -88,7 +90,18 @@ describe.each(databaseKinds)("migrations on %s", (kind) => {
          select id, sha256('k'), 'secret', 'svc_sk_', 'abcd', 'first', now() from users`,
         [],
       )
+      await queries.query(
+        `insert into stacks (name, websocket_url, visibility, relay, browser_send, version, content_hash, revision,
+           created_at, updated_at, detail, schema, schema_gzip, ast_gzip)
+         select 'old', 'wss://old.example', 'public', false, false, 3, repeat('a', 64), 1, now(), now(), '{"name":"old"}', '{}', 's', 'a'
+         where $1`,
+        [count < stackVersionsCome],
+      )
       expect(await migrate(queries)).toBe(journal.entries.length - count)
+      if (count < stackVersionsCome) {
+        const versions = await queries.query("select line, number from stack_versions where $1", [true])
+        expect(versions).toEqual([{ line: "name:old", number: 3 }])
+      }
       expect(await migrate(queries)).toBe(0)
       expect(await shapeOf(database)).toEqual(wanted)
       const kept = await queries.query("select u.email, k.name from api_keys k join users u on u.id = k.user_id", [])

@@ -7,6 +7,12 @@ import { typescriptModule } from "./typescript.ts"
 export const languages = ["typescript", "python", "json-schema"] as const
 export type Language = (typeof languages)[number]
 
+export const mediaTypes: Readonly<Record<Language, string>> = {
+  typescript: "text/typescript; charset=utf-8",
+  python: "text/x-python; charset=utf-8",
+  "json-schema": "application/schema+json",
+}
+
 const writers: Readonly<Record<Language, (model: Model, heading: readonly string[]) => string>> = {
   typescript: typescriptModule,
   python: pythonModule,

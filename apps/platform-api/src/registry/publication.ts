@@ -1,0 +1,143 @@
+// What every publication does inside its transaction, the operator's and people's alike.
+import type { Orm } from "../db/database.ts"
+import { orm } from "../db/drizzle.ts"
+import { registryState, stackNames, stacks, stackVersions } from "../db/schema.ts"
+import { diffSchemas, type SchemaDiff } from "./diff.ts"
+import type { Shape } from "./derive-schema.ts"
+import { registryChannel } from "./registry.ts"
+import { spellingsOf } from "./websocket-url.ts"
+import { type StackBytes, type StackHead, shapeInAnswer } from "./stack-bytes.ts"
+
+const { and, desc, eq, inArray, lt, ne, sql } = orm
+
+/** Why a stack can't be had under this name or URL. */
+export class StackConflict extends Error {
+  override readonly name = "StackConflict"
+  readonly code: "stack-name-taken" | "websocket-url-taken"
+
+  constructor(code: "stack-name-taken" | "websocket-url-taken") {
+    const what = code === "stack-name-taken" ? "name, or had it until lately" : "websocket URL"
+    super(`another stack has this ${what}`)
+    this.code = code
+  }
+}
+
+/** Whose stack it is: of a spec and its branch, or the operator's. */
+export type StackHolder =
+  | { readonly ownerId: number; readonly specId: number; readonly branch: string | null }
+  | undefined
+
+/** What versions belong to: they never pass on with a name. */
+export const lineOf = (name: string, holder: StackHolder): string =>
+  holder === undefined ? `name:${name}` : `spec:${holder.specId}${holder.branch === null ? "" : `:${holder.branch}`}`
+
+const restMs = 30 * 24 * 3600 * 1000
+
+/** Gives a publication its number. The lock on the one row makes publications wait for one another until they are committed. */
+export const raiseRevision = async (tx: Orm): Promise<number> => {
+  const [state] = await tx
+    .update(registryState)
+    .set({ revision: sql`${registryState.revision} + 1` })
+    .returning()
+  return state?.revision ?? 1
+}
+
+/** Tells every replica, once the transaction is committed. */
+export const announce = (tx: Orm) => tx.execute(sql`select pg_notify(${registryChannel}, '')`)
+
+/** Throws StackConflict where somebody else has the name or the URL. To be called under the revision's lock, or as a first look. */
+const checkFree = async (
+  tx: Orm,
+  { name, websocketUrl }: { readonly name: string; readonly websocketUrl: string },
+  holder: StackHolder,
+  at: Date,
+): Promise<void> => {
+  const line = lineOf(name, holder)
+  const [held] = await tx.select().from(stackNames).where(eq(stackNames.name, name))
+  if (held !== undefined && held.line !== line) {
+    const same = held.ownerId === (holder?.ownerId ?? null)
+    const rests = held.freedAt === null || (!same && held.freedAt.getTime() > at.getTime() - restMs)
+    if (rests) throw new StackConflict("stack-name-taken")
+  }
+  const other = and(inArray(stacks.websocketUrl, [...spellingsOf(websocketUrl)]), ne(stacks.line, line))
+  const [taken] = await tx.select({ id: stacks.id }).from(stacks).where(other)
+  if (taken !== undefined) throw new StackConflict("websocket-url-taken")
+}
+
+/** How the version differs from the one before it in its line; undefined for a first one. */
+export const diffToPrevious = async (
+  tx: Orm,
+  line: string,
+  number: number,
+  shape: Shape,
+): Promise<SchemaDiff | undefined> => {
+  const before = and(eq(stackVersions.line, line), lt(stackVersions.number, number))
+  const [previous] = await tx
+    .select({ astGzip: stackVersions.astGzip })
+    .from(stackVersions)
+    .where(before)
+    .orderBy(desc(stackVersions.number))
+    .limit(1)
+  return previous === undefined ? undefined : diffSchemas(shapeInAnswer(previous.astGzip), shape)
+}
+
+type Published = StackHead & {
+  readonly relay: boolean
+  readonly browserSend: boolean
+  readonly version: number
+  readonly deprecated: string | null
+  readonly message: string | null
+}
+
+/** Puts a version of a stack in front of readers, its name with it. Throws StackConflict. */
+export const putStack = async (
+  tx: Orm,
+  stack: Published,
+  bytes: StackBytes,
+  {
+    revision,
+    holder,
+    diff,
+    at,
+  }: {
+    readonly revision: number
+    readonly holder: StackHolder
+    readonly diff: SchemaDiff | undefined
+    readonly at: Date
+  },
+): Promise<void> => {
+  await checkFree(tx, stack, holder, at)
+  const line = lineOf(stack.name, holder)
+  const owner = { ownerId: holder?.ownerId ?? null }
+  await tx
+    .insert(stackNames)
+    .values({ name: stack.name, line, ...owner })
+    .onConflictDoUpdate({
+      target: stackNames.name,
+      // What was approved was approved for its line.
+      set: { line, ...owner, freedAt: null, approved: sql`${stackNames.approved} and ${stackNames.line} = ${line}` },
+    })
+  const told = diff === undefined ? {} : { verdict: diff.verdict, bump: diff.bump, changes: diff.changes.length }
+  const row = {
+    ...stack,
+    ...bytes,
+    ...owner,
+    specId: holder?.specId ?? null,
+    branch: holder?.branch ?? null,
+    verdict: null,
+    bump: null,
+    changes: null,
+    ...told,
+    revision,
+    updatedAt: at,
+  }
+  await tx
+    .insert(stacks)
+    .values({ ...row, createdAt: at })
+    .onConflictDoUpdate({ target: stacks.line, set: row })
+  await announce(tx)
+}
+
+/** Lets go of names; each rests before others may take it. */
+export const freeNames = (tx: Orm, line: string, at: Date) =>
+  tx.update(stackNames).set({ freedAt: at, approved: false }).where(eq(stackNames.line, line))

@@ -1,0 +1,56 @@
+import { promisify } from "node:util"
+import { gunzipSync, gzip } from "node:zlib"
+import type { Ast } from "./ast-shape.ts"
+import { contentHash } from "./content-hash.ts"
+import { deriveSchema, deriveShape, type Shape } from "./derive-schema.ts"
+
+const compress = promisify(gzip)
+
+/** What readers are told of a stack besides its content. */
+export type StackHead = {
+  readonly name: string
+  readonly description: string | null
+  readonly websocketUrl: string
+  readonly visibility: "public" | "global" | "private"
+}
+
+/** All the bytes that replicas will serve, so that they need not make any. */
+export const makeStackBytes = async (
+  { name, description, websocketUrl, visibility }: StackHead,
+  ast: Ast,
+  at: Date,
+) => {
+  const content_hash = contentHash(ast)
+  const schema = deriveSchema(ast)
+  const head = { name, description, websocket_url: websocketUrl }
+  const entities = schema.entities.map((entity) => entity.name)
+  const detail = { ...head, entities, visibility, content_hash, updated_at: at.toISOString() }
+  const answer = {
+    name,
+    stack: ast.stack_name,
+    description,
+    websocket_url: websocketUrl,
+    visibility,
+    content_hash,
+    ast_payload: ast,
+  }
+  const [schemaGzip, astGzip] = await Promise.all(
+    [{ ...head, schema }, answer].map((value) => compress(JSON.stringify(value), { level: 9 })),
+  )
+  if (schemaGzip === undefined || astGzip === undefined) throw new Error("nothing was compressed")
+  return {
+    contentHash: content_hash,
+    detail: JSON.stringify(detail),
+    schema: JSON.stringify(schema),
+    schemaGzip,
+    astGzip,
+  }
+}
+
+export type StackBytes = Awaited<ReturnType<typeof makeStackBytes>>
+
+/** The shape in a stored AST answer. It was checked when it was published. */
+export const shapeInAnswer = (bytes: Uint8Array): Shape => {
+  const { ast_payload } = JSON.parse(gunzipSync(bytes).toString()) as { ast_payload: Ast }
+  return deriveShape(ast_payload)
+}

@@ -1,0 +1,104 @@
+import type { Database } from "../db/database.ts"
+import { orm } from "../db/drizzle.ts"
+import { stackVersions } from "../db/schema.ts"
+import { isoTime } from "../db/time.ts"
+import { type Answer, createUnpacker, plainAnswer } from "./answer.ts"
+import type { Shape } from "./derive-schema.ts"
+import { diffSchemas } from "./diff.ts"
+import { shapeInAnswer } from "./stack-bytes.ts"
+
+const { and, eq } = orm
+
+type Kept = { readonly schema: Answer; readonly ast: Answer; readonly shape: () => Shape }
+
+const readMs = 1800
+const unpackedBytes = 16 * 1024 * 1024
+const versionsKept = 64
+const answersKept = 256
+
+/** A map that forgets what was put in first. */
+const bounded = <T>(size: number) => {
+  const kept = new Map<string, T>()
+  return {
+    get: (key: string) => kept.get(key),
+    set: (key: string, value: T): T => {
+      const oldest = kept.keys().next()
+      if (kept.size >= size && oldest.done !== true) kept.delete(oldest.value)
+      kept.set(key, value)
+      return value
+    },
+  }
+}
+
+/** One row of a stack's history, as it is answered. */
+type Listed = {
+  version: number
+  content_hash: string
+  published_at: string
+  verdict: string | null
+  bump: string | null
+  changes: number | null
+  message: string | null
+}
+
+/** Versions of stacks, from the database: they never change, so those asked for last are kept. */
+export const createStackVersions = (database: Database) => {
+  const unpack = createUnpacker(unpackedBytes)
+  const versions = bounded<Kept>(versionsKept)
+  const answers = bounded<Answer>(answersKept)
+
+  const find = async (line: string, number: number): Promise<Kept | undefined> => {
+    const key = `${number} ${line}`
+    const known = versions.get(key)
+    if (known !== undefined) return known
+    const [row] = await database.within(readMs).run((db) =>
+      db
+        .select({ schemaGzip: stackVersions.schemaGzip, astGzip: stackVersions.astGzip })
+        .from(stackVersions)
+        .where(and(eq(stackVersions.line, line), eq(stackVersions.number, number))),
+    )
+    if (row === undefined) return undefined
+    let shape: Shape | undefined
+    return versions.set(key, {
+      schema: unpack(Uint8Array.from(row.schemaGzip)),
+      ast: unpack(Uint8Array.from(row.astGzip)),
+      shape: () => (shape ??= shapeInAnswer(row.astGzip)),
+    })
+  }
+
+  return {
+    find,
+    /** Newest first. Throws DatabaseUnavailable. */
+    list: (line: string) =>
+      database.within(readMs).query<Listed>(
+        `select number as version, content_hash, published_at, verdict, bump, changes, message
+         from stack_versions where line = $1 order by number desc`,
+        [line],
+      ),
+    present: ({ published_at, verdict, bump, changes, message, ...row }: Listed, current: number) => ({
+      ...row,
+      published_at: isoTime(published_at),
+      // A first version adds all that it has to nothing: nobody read it before.
+      verdict: verdict ?? "none",
+      bump: bump ?? "none",
+      changes: changes ?? 0,
+      ...(message === null ? {} : { message }),
+      current: row.version === current,
+    }),
+    /** Undefined where one of the two is no version of the line. Throws DatabaseUnavailable. */
+    diff: async (line: string, from: number, to: number): Promise<Answer | undefined> => {
+      const key = `diff ${from} ${to} ${line}`
+      const known = answers.get(key)
+      if (known !== undefined) return known
+      const [before, after] = await Promise.all([find(line, from), find(line, to)])
+      if (before === undefined || after === undefined) return undefined
+      const body = JSON.stringify({ from, to, ...diffSchemas(before.shape(), after.shape()) })
+      return answers.set(key, plainAnswer(Buffer.from(body)))
+    },
+    /** An answer made of things that never change, made once. */
+    keep: (key: string, make: () => string): Answer =>
+      answers.get(key) ?? answers.set(key, plainAnswer(Buffer.from(make()))),
+  }
+}
+
+export type StackVersions = ReturnType<typeof createStackVersions>

@@ -1,0 +1,110 @@
+import { acceptsGzip, addressBucket, matchesETag, requestHeader, setHeader } from "@svc/http"
+import type { Context } from "hono"
+import { authenticate } from "../auth/authenticate.ts"
+import { type AppEnv, clientOf, countRequest, credentialsOf, type RequestLimit } from "../auth/guard.ts"
+import { type ErrorCode, errors } from "../errors.ts"
+import type { Answer } from "../registry/answer.ts"
+import type { Audience, PublishedStack } from "../registry/registry.ts"
+import type { Services } from "../services.ts"
+
+/** What is sent, where there is something to send. */
+export type Found = { readonly answer: Answer; readonly headers?: Readonly<Record<string, string>> }
+
+/** Who asks, and against what the request counts. */
+export type Caller = {
+  readonly audience: Audience
+  readonly limit: RequestLimit
+  /** Whether any credentials came: then the answer is not for caches that others share. */
+  readonly credentials: boolean
+  /** Why the key that was sent counts as none. */
+  readonly ignored?: ErrorCode
+}
+
+/** How the registry's endpoints find out who asks, count the request, and answer. */
+export const createRegistryReader = (services: Services) => {
+  const { registry, settings } = services
+
+  const anyone = (c: Context<AppEnv>): Caller => ({
+    audience: "public",
+    limit: {
+      group: "registry",
+      // Without a limit nobody's address is worked out.
+      bucket: settings.SVC_REGISTRY_REQUESTS_PER_MINUTE === 0 ? "" : `ip:${addressBucket(clientOf(services, c))}`,
+      perMinute: settings.SVC_REGISTRY_REQUESTS_PER_MINUTE,
+    },
+    credentials: false,
+  })
+
+  const ignoredKey = (c: Context<AppEnv>, ignored: ErrorCode) => ({ ...anyone(c), credentials: true, ignored })
+
+  /** The holder of the key that was sent. A key that fails counts as none; one that can't be checked fails the request. */
+  const holder = async (c: Context<AppEnv>): Promise<Caller> => {
+    const principal = await authenticate(services.findKey, credentialsOf(c), services.wallClock())
+    if ("refused" in principal) return ignoredKey(c, principal.refused)
+    if (!(await services.useTracker.note(principal))) return ignoredKey(c, "invalid-api-key")
+    const perMinute = settings.SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE
+    const limit = { group: "registry", bucket: `key:${principal.keyId}`, perMinute }
+    // A page's key is in many hands: it opens nothing private.
+    const audience = principal.keyClass === "secret" ? registry.audienceOf(principal.userId) : "keyed"
+    return { audience, limit, credentials: true }
+  }
+
+  /** Sets what every answer tells this caller, refusals too. */
+  const tell = (c: Context<AppEnv>, { ignored }: Caller): void => {
+    setHeader(c, "Vary", "Authorization, Origin, Accept-Encoding")
+    if (ignored !== undefined) setHeader(c, "X-Auth-Ignored", ignored)
+  }
+
+  const count = (c: Context<AppEnv>, { limit }: Caller): void => countRequest(services, c, limit)
+
+  const send = (c: Context<AppEnv>, caller: Caller, found: Found | undefined, counted = false): Response => {
+    const known = requestHeader(c, "if-none-match")
+    const unchanged = found !== undefined && matchesETag(known, Object.values(found.answer.etags))
+    if (!unchanged && !counted) count(c, caller)
+    if (found === undefined) throw errors.fail("stack-not-found")
+    const encoding = acceptsGzip(requestHeader(c, "accept-encoding")) ? "gzip" : "identity"
+    const headers: Record<string, string> = {
+      etag: found.answer.etags[encoding],
+      "cache-control": caller.credentials ? "private, no-cache" : "public, max-age=60, stale-while-revalidate=600",
+      ...found.headers,
+    }
+    if (unchanged) return c.body(null, 304, headers)
+    headers["content-type"] ??= "application/json"
+    if (encoding === "gzip") headers["content-encoding"] = "gzip"
+    return new Response(found.answer[encoding](), { headers })
+  }
+
+  /** Answers from what `find` finds of the stack for this caller; nothing found is `stack-not-found`. */
+  const answer =
+    (parameter: "name" | "stack", find: (stack: PublishedStack) => Found | Promise<Found>) =>
+    (c: Context<AppEnv>): Response | Promise<Response> => {
+      const sendTo = (caller: Caller): Response | Promise<Response> => {
+        tell(c, caller)
+        const stack = registry.find(caller.audience, c.req.param(parameter) ?? "")
+        if (stack === undefined) return send(c, caller, undefined)
+        const found = find(stack)
+        if (!(found instanceof Promise)) return send(c, caller, withDeprecation(stack, found))
+        return found.then(
+          (what) => send(c, caller, withDeprecation(stack, what)),
+          (error: unknown) => {
+            // What can't be answered counts like any other request.
+            count(c, caller)
+            throw error
+          },
+        )
+      }
+      // Nothing is waited for where nobody has to be found: most readers send no key.
+      return requestHeader(c, "authorization") === undefined ? sendTo(anyone(c)) : holder(c).then(sendTo)
+    }
+
+  return { anyone, holder, tell, count, send, answer }
+}
+
+export type RegistryReader = ReturnType<typeof createRegistryReader>
+
+/** RFC 9745: since when a reader should look for something else. */
+const withDeprecation = ({ deprecated }: PublishedStack, found: Found): Found => {
+  if (deprecated === null) return found
+  const { since } = JSON.parse(deprecated) as { since: string }
+  return { ...found, headers: { ...found.headers, deprecation: `@${Math.floor(Date.parse(since) / 1000)}` } }
+}

@@ -1,0 +1,116 @@
+import { validate } from "@svc/http"
+import { z } from "@svc/openapi"
+import { errors } from "../errors.ts"
+import { shapeInAnswer } from "../registry/stack-bytes.ts"
+import { languages, mediaTypes, typedModule } from "../registry/types/typed-module.ts"
+import type { Services } from "../services.ts"
+import { type Api, endpoint } from "./endpoint.ts"
+import type { Found, RegistryReader } from "./registry-reader.ts"
+import { diffAnswer, versionsAnswer } from "./registry-schemas.ts"
+
+const version = z
+  .string()
+  .regex(/^[1-9]\d{0,8}$/, "must be a version's number")
+  .transform(Number)
+  .optional()
+  .openapi({ type: "integer", minimum: 1 })
+
+export const versionQuery = z.object({ version })
+/** Two versions of one stack or spec. */
+const diffQuery = z.object({ from: version, to: version })
+const typesQuery = versionQuery.extend({ language: z.enum(languages).default("typescript") })
+
+/** What was found of a version. Throws version-not-found. */
+export const existing = <T>(found: T | undefined): T => {
+  if (found === undefined) throw errors.fail("version-not-found")
+  return found
+}
+
+/** What a reader asks about a stack's past, and what it takes from a version into its own program. */
+export const stackVersionRoutes = (api: Api, services: Services, reader: RegistryReader): void => {
+  const { versions } = services
+  const common = {
+    method: "get",
+    tag: "registry",
+    access: "optional key",
+    others: { 304: ["Nothing changed since the ETag in If-None-Match"] },
+  } as const
+  const codes = ["stack-not-found", "rate-limit-exceeded", "service-unavailable"] as const
+
+  endpoint(
+    api,
+    services,
+    {
+      ...common,
+      path: "/api/registry/{name}/versions",
+      id: "listStackVersions",
+      summary: "A stack's versions, newest first",
+      success: [200, "Versions", versionsAnswer],
+      codes,
+    },
+    reader.answer("name", async (stack): Promise<Found> => {
+      const rows = await versions.list(stack.line)
+      const body = JSON.stringify(rows.map((row) => versions.present(row, stack.version)))
+      return { answer: versions.keep(`versions ${stack.version} ${rows.length} ${stack.line}`, () => body) }
+    }),
+  )
+
+  endpoint(
+    api,
+    services,
+    {
+      ...common,
+      path: "/api/registry/{name}/diff",
+      id: "diffStackVersions",
+      summary: "What changed from one version to another; the two latest unless said",
+      query: diffQuery,
+      success: [200, "The difference", diffAnswer],
+      codes: [...codes, "invalid-request", "version-not-found"],
+    },
+    (c) =>
+      reader.answer("name", async (stack): Promise<Found> => {
+        const given = validate(diffQuery, c.req.query())
+        const { from, to } = await pairOf(given, async () =>
+          (await versions.list(stack.line)).map((row) => row.version),
+        )
+        return { answer: existing(await versions.diff(stack.line, from, to)) }
+      })(c),
+  )
+
+  endpoint(
+    api,
+    services,
+    {
+      ...common,
+      path: "/api/registry/{name}/types",
+      id: "getStackTypes",
+      summary: "A module with the stack's types, for programs to import",
+      query: typesQuery,
+      codes: [...codes, "invalid-request", "version-not-found"],
+      text: ["The module", Object.values(mediaTypes).map((type) => type.split(";", 1).join(""))],
+    },
+    (c) =>
+      reader.answer("name", async (stack): Promise<Found> => {
+        const { language, version: wanted = stack.version } = validate(typesQuery, c.req.query())
+        const shape =
+          wanted === stack.version
+            ? () => shapeInAnswer(stack.answers.ast.gzip())
+            : existing(await versions.find(stack.line, wanted)).shape
+        const answer = versions.keep(`types ${language} ${wanted} ${stack.name} ${stack.line}`, () =>
+          typedModule(shape(), language, { name: stack.name, version: wanted }),
+        )
+        return { answer, headers: { "content-type": mediaTypes[language] } }
+      })(c),
+  )
+}
+
+/** The versions to compare: what is not said is the latest, and the one before `to`. `numbers` gives them newest first. */
+const pairOf = async (
+  { from, to }: z.infer<typeof diffQuery>,
+  numbers: () => Promise<readonly number[]>,
+): Promise<{ readonly from: number; readonly to: number }> => {
+  if (from !== undefined && to !== undefined) return { from, to }
+  const all = await numbers()
+  const last = to ?? existing(all[0])
+  return { from: from ?? all.find((number) => number < last) ?? last, to: last }
+}

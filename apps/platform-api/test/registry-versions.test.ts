@@ -1,0 +1,144 @@
+import { Ajv2020 } from "ajv/dist/2020.js"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { deprecate, publish, unpublish } from "../src/operator/publish.ts"
+import { parseAst } from "../src/registry/parse-ast.ts"
+import { entity, field, smallAst } from "./registry/small-ast.ts"
+import { databaseKinds, startTestService, type TestService } from "./service.ts"
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 })
+
+const astWith = (...fields: object[]) =>
+  parseAst(smallAst({ entities: [entity("Thing", { sections: [{ name: "id", fields }] })] }))
+const first = astWith(field("address", "String"))
+const grown = astWith(field("address", "String"), field("size", "u64"))
+const broken = astWith(field("size", "Option < u64 >"))
+
+describe.each(databaseKinds)("a stack's versions on %s", (kind) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService(kind, { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" })
+    for (const ast of [first, grown]) await put("orders", ast)
+    await put("orders", broken, { allowBreaking: true, description: "Order books" })
+    const isThere = async () => {
+      if ((await get("/api/registry/orders")).body.version !== 3) throw new Error("not there yet")
+    }
+    await vi.waitFor(isThere, { timeout: 60_000 })
+  })
+  afterAll(() => service.close())
+
+  const put = (name: string, ast: typeof first, more: object = {}) =>
+    publish(
+      service.database(),
+      {
+        name,
+        description: null,
+        websocketUrl: `wss://s.example/${name}`,
+        visibility: "public",
+        relay: true,
+        browserSend: false,
+        ast,
+        ...more,
+      },
+      new Date(),
+    )
+  const get = (path: string) => service.call("GET", path)
+
+  test("are listed newest first, with what each did to its readers", async () => {
+    const { status, body } = await get("/api/registry/orders/versions")
+    expect(status).toBe(200)
+    expect(body).toMatchObject([
+      { version: 3, verdict: "breaking", bump: "major", changes: 2, current: true },
+      { version: 2, verdict: "compatible", bump: "minor", changes: 1, current: false },
+      { version: 1, verdict: "none", bump: "none", changes: 0, current: false },
+    ])
+    expect((await get("/api/registry/nothing/versions")).code).toBe("stack-not-found")
+  })
+
+  test("stay readable as they were served: schema, AST and types", async () => {
+    const old = await get("/api/registry/orders/schema?version=1")
+    expect(old.body.schema.entities[0].fields.map(({ path }: { path: string }) => path)).toEqual(["id.address"])
+    expect((await get("/api/registry/orders/schema?version=3")).body).toEqual(
+      (await get("/api/registry/orders/schema")).body,
+    )
+    expect((await get("/api/registry/stacks/ORDERS/ast?version=2")).body.ast_payload).toEqual(grown)
+    expect((await get("/api/registry/orders/types?version=2")).body).toContain("size: string")
+    for (const path of ["schema?version=4", "types?version=9", "diff?from=1&to=7"]) {
+      expect((await get(`/api/registry/orders/${path}`)).code).toBe("version-not-found")
+    }
+    for (const path of ["schema?version=0", "schema?version=x", "types?language=rust", "diff?from=-1"]) {
+      expect((await get(`/api/registry/orders/${path}`)).code).toBe("invalid-request")
+    }
+  })
+
+  test("differ as a reader sees it: the last two unless two are named, and the other way round", async () => {
+    const { body } = await get("/api/registry/orders/diff")
+    expect(body).toMatchObject({ from: 2, to: 3, verdict: "breaking", bump: "major" })
+    expect(body.changes.map((change: Record<string, unknown>) => [change["kind"], change["path"]])).toEqual([
+      ["field-removed", "Thing.id.address"],
+      ["field-changed", "Thing.id.size"],
+    ])
+    expect((await get("/api/registry/orders/diff?from=1&to=2")).body).toMatchObject({
+      verdict: "compatible",
+      bump: "minor",
+    })
+    expect((await get("/api/registry/orders/diff?from=2&to=1")).body).toMatchObject({ verdict: "breaking" })
+    expect((await get("/api/registry/orders/diff?from=1&to=1")).body).toEqual({
+      from: 1,
+      to: 1,
+      verdict: "none",
+      bump: "none",
+      changes: [],
+    })
+    expect((await get("/api/registry/orders/diff?to=2")).body).toMatchObject({ from: 1, to: 2 })
+  })
+
+  test("give modules in three languages, each with its media type, an ETag and the same bytes again", async () => {
+    for (const [language, type] of [
+      ["typescript", "text/typescript; charset=utf-8"],
+      ["python", "text/x-python; charset=utf-8"],
+      ["json-schema", "application/schema+json"],
+    ]) {
+      const path = `/api/registry/orders/types?language=${language}`
+      const { status, headers } = await get(path)
+      expect([status, headers.get("content-type")]).toEqual([200, type])
+      const again = await service.call("GET", path, { headers: { "if-none-match": headers.get("etag") ?? "" } })
+      expect(again.status).toBe(304)
+    }
+    const { body } = await get("/api/registry/orders/types?language=json-schema")
+    const check = new Ajv2020().compile(JSON.parse(body))
+    expect(check({ id: { size: null } })).toBe(true)
+    expect(check({ id: { size: 1 } })).toBe(false)
+  })
+
+  test("go on with their numbers when the stack was gone for a while", async () => {
+    await put("shy", first)
+    await unpublish(service.database(), "shy", new Date())
+    expect(await put("shy", first)).toMatchObject({ status: "published", version: 2 })
+    await expect.poll(async () => (await get("/api/registry/shy/versions")).body.length, { timeout: 20_000 }).toBe(2)
+  })
+
+  test("can be told to be the last: readers see it in the answer and its header, until it is taken back", async () => {
+    await put("ageing", first)
+    await deprecate(
+      service.database(),
+      "Ageing",
+      { message: "Moved", successor: "orders" },
+      new Date(1_700_000_000_000),
+    )
+    await expect
+      .poll(async () => (await get("/api/registry/ageing")).body.deprecated, { timeout: 20_000 })
+      .toEqual({
+        message: "Moved",
+        since: "2023-11-14T22:13:20.000Z",
+        successor: "orders",
+      })
+    expect((await get("/api/registry/ageing/schema")).headers.get("deprecation")).toBe("@1700000000")
+    await deprecate(service.database(), "ageing", undefined, new Date())
+    await expect
+      .poll(async () => "deprecated" in (await get("/api/registry/ageing")).body, { timeout: 20_000 })
+      .toBe(false)
+    await expect(deprecate(service.database(), "nothing", undefined, new Date())).rejects.toMatchObject({
+      code: "stack-not-found",
+    })
+  })
+})
