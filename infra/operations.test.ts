@@ -2,7 +2,7 @@
 // services on a PostgreSQL server.
 import { execFile, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { cp, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
+import { cp, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
 import { type Server, createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -26,12 +26,12 @@ const notRun: Readonly<Record<string, string>> = {
   "docker compose -f infra/compose.yaml cp proxy:/data/caddy/pki/authorities/local/root.crt .":
     "needs a container engine",
   'platform() { docker compose -f infra/compose.yaml run --rm -T platform-api "$@"; }': "needs a container engine",
-  "docker compose -f infra/compose.yaml exec -T postgres pg_dump --username=svc --format=custom svc > platform.dump":
+  '(umask 077; docker compose -f infra/compose.yaml exec -T postgres pg_dump --username=svc --format=custom svc > "$SVC_PRIVATE_DIR/platform.dump")':
     "needs a container engine",
   "kubectl create namespace svc": "needs a cluster",
   'platform() { kubectl -n svc exec --stdin deployment/platform-api -- node src/main.ts "$@"; }': "needs a cluster",
   "kubectl -n svc delete job platform-migrate --ignore-not-found": "needs a cluster",
-  "kubectl -n svc create secret generic platform-api-signing-key --from-file=session-signing-key.json \\":
+  'kubectl -n svc create secret generic platform-api-signing-key --from-file="$SVC_PRIVATE_DIR/session-signing-key.json" \\':
     "needs a cluster",
   "{": "the file that `records import` is given",
   "sum by (operation, result) (rate(svc_transaction_requests_total[5m]))":
@@ -97,7 +97,8 @@ describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tel
       SVC_RELAY_URL: local("relay"),
       SVC_API_URL: local("platform-api"),
       // What the page says to set in the services' files.
-      SVC_SESSION_SIGNING_KEY_FILE: join(folder, "session-signing-key.json"),
+      SVC_PRIVATE_DIR: join(folder, "private"),
+      SVC_SESSION_SIGNING_KEY_FILE: join(folder, "private/session-signing-key.json"),
       SVC_SESSION_JWKS_URL: `${local("platform-api")}/.well-known/jwks.json`,
       SVC_TRANSACTION_RPC_URL: `http://127.0.0.1:${(provider.address() as AddressInfo).port}`,
       SVC_OTEL_ENABLED: "true",
@@ -192,7 +193,7 @@ describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tel
   test("brings the three services up from settings files and a key of the operator's", async () => {
     const [, , migrated = ""] = await follow("Bare Node")
     expect(JSON.parse(migrated)).toEqual({ applied: expect.any(Number) })
-    expect((await stat(join(folder, "session-signing-key.json"))).mode & 0o777).toBe(0o600)
+    expect((await stat(join(folder, "private/session-signing-key.json"))).mode & 0o777).toBe(0o600)
   })
 
   test("publishes a stack, registers an agent, and lets it through the relay", async () => {
@@ -250,12 +251,33 @@ describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tel
     return client.stdout?.toString().trim() || "99"
   }
 
+  test("gives the service a role that may add to the audit trail and never change it", async (context: TestContext) => {
+    if (majorOf("psql", "--version") === 0 && process.env["CI"] === undefined) context.skip("no psql")
+    await follow("The audit trail")
+    const url = new URL(postgres.url)
+    url.username = "svc_service"
+    const change = { DATABASE_URL: url.href }
+    await shell("platform user create --email grace@example.com", change)
+    expect(await shell("platform audit list --limit 1", change)).toContain("user.create")
+    for (const statement of [
+      "update audit_log set actor = 'nobody'",
+      "delete from audit_log",
+      "truncate audit_log",
+      "alter table audit_log disable trigger all",
+      "drop table audit_log",
+      "insert into schema_migrations (at, hash) values (1, '')",
+    ]) {
+      const { status, stderr } = spawnSync("psql", ["-c", statement, url.href], { encoding: "utf8" })
+      expect([status, stderr], statement).toEqual([1, expect.stringMatching(/permission denied|must be owner/)])
+    }
+  })
+
   test("saves the embedded database's folder and brings it back", async () => {
     const change = { DATABASE_URL: undefined }
     await shell("platform user create --email ada@example.com", change)
     const before = await shell("platform audit list", change)
     await follow("Back up and restore", { group: "embedded", change })
-    const after = await shell("platform audit list", { ...change, SVC_DATA_DIR: join(folder, "restored") })
+    const after = await shell("platform audit list", { ...change, SVC_DATA_DIR: join(folder, "private/restored") })
     expect(after).toBe(before)
     expect(after).toContain("user.create")
   })
@@ -279,6 +301,14 @@ describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tel
       { published: 2, signing: 1, relay: 200 },
       { published: 1, signing: 1, relay: 200 },
     ])
+  })
+
+  test("keeps keys and dumps out of the repository's folder, and from other users", async () => {
+    const kept = await readdir(join(folder, "private"))
+    expect(kept).toContain("session-signing-key.json")
+    for (const name of ["", ...kept]) expect((await stat(join(folder, "private", name))).mode & 0o077, name).toBe(0)
+    const beside = (await readdir(folder)).filter((name) => /key|dump|\.tar$|restored/.test(name))
+    expect(beside).toEqual([])
   })
 
   test("names the metrics and log fields that are there", async () => {

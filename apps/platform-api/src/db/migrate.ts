@@ -20,9 +20,14 @@ export const migrate = (queries: Pick<Queries, "transaction">, folder = migratio
     // First of all: the limit also counts the wait for another process that migrates.
     await tx.execute(sql`set local statement_timeout = 0`)
     await tx.execute(sql`select pg_advisory_xact_lock(${sql.raw(String(lock))})`)
-    await tx.execute(
-      sql`create table if not exists schema_migrations (at bigint primary key, hash text not null, applied_at timestamptz not null default now())`,
-    )
+    // Looked for first: a role that may not make tables can still find that nothing is left to do.
+    const name = sql<string | null>`to_regclass('schema_migrations')::text`
+    const [made] = await tx.select({ name }).from(sql`(select) nothing`)
+    if (made?.name === null) {
+      await tx.execute(
+        sql`create table schema_migrations (at bigint primary key, hash text not null, applied_at timestamptz not null default now())`,
+      )
+    }
     const [last] = await tx.select({ at: sql<string | null>`max(at)::text` }).from(sql`schema_migrations`)
     const pending = files.filter((file) => file.folderMillis > Number(last?.at ?? 0))
     for (const file of pending) {

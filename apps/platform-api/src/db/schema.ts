@@ -208,7 +208,7 @@ export const registryState = pgTable(
   (t) => [check("registry_state_one_row", sql`${t.id} = 1`)],
 )
 
-/** Who changed what. Rows are only ever added: triggers refuse anything else. */
+/** Who changed what. Triggers refuse anything but new rows; the tables' owner could drop them (docs/operations.md). */
 export const auditLog = pgTable("audit_log", {
   id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
   at: time("at").notNull(),
