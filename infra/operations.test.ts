@@ -332,6 +332,9 @@ describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tel
   test("stops tokens with transaction scopes before the routes go away", async () => {
     expect((await sessionToken()).status).toBe(200)
     await follow("Roll back")
-    expect(await sessionToken()).toMatchObject({ status: 403, body: { code: "scope-not-allowed" } })
+    // Replicas have it within two seconds.
+    await expect
+      .poll(sessionToken, { timeout: 10_000 })
+      .toMatchObject({ status: 403, body: { code: "scope-not-allowed" } })
   })
 })

@@ -1,15 +1,15 @@
-import { mkdirSync } from "node:fs"
 import { randomBytes, randomUUID } from "node:crypto"
 import { enableCompileCache } from "node:module"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { closeDataFolder } from "./data-folder.ts"
 
 const dataFolder = process.env["SVC_DATA_DIR"]?.trim() || fileURLToPath(new URL("../.data", import.meta.url))
 
 // Compiled code is kept in the data folder, where nobody else can put any: it saves a third of the start and 30 MB. Set
-// before the program is imported; a folder that can't be written only means a slower start.
+// before the program is imported; a folder that can't be written or closed only means a slower start.
 try {
-  mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
+  closeDataFolder(dataFolder)
   enableCompileCache(join(dataFolder, "compile-cache"))
 } catch {}
 

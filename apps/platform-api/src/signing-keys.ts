@@ -1,8 +1,9 @@
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { ConfigError, textOrFile } from "@svc/config"
 import { generateSigningKey, readSigningKeys, type SigningKeys } from "@svc/session-token"
 import type { Settings } from "./config.ts"
+import { closeDataFolder } from "./data-folder.ts"
 
 const advice =
   "make one key for all replicas with `node src/main.ts session-key generate` and set SVC_SESSION_SIGNING_KEY"
@@ -45,12 +46,12 @@ export const readGivenKeys = async (
   return keys
 }
 
-/** The keys that session tokens are signed with where none are given: made once, and kept in the data folder. */
+/** The keys that session tokens are signed with where none are given: made once, and kept in the data folder. Throws OpenDataFolder. */
 export const keepSigningKeys = async (
   settings: Pick<Settings, "SVC_DATA_DIR" | "DATABASE_URL">,
   warn: (message: string) => void,
 ): Promise<SigningKeys> => {
   if (settings.DATABASE_URL !== undefined) warn(`replicas need one signing key: ${advice}`)
-  mkdirSync(settings.SVC_DATA_DIR, { recursive: true, mode: 0o700 })
+  closeDataFolder(settings.SVC_DATA_DIR)
   return readSigningKeys(await readOrMake(join(settings.SVC_DATA_DIR, "session-signing-key.json")))
 }

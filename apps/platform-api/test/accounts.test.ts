@@ -1,5 +1,6 @@
 import { recogniseKey } from "@svc/keys"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { forgetSignups } from "../src/auth/accounts.ts"
 import { databaseKinds, startTestService, type TestService } from "./service.ts"
 
 const minuteMs = 60_000
@@ -287,6 +288,18 @@ describe.each(databaseKinds)("the sign-up limit on %s", (kind) => {
     for (let i = 0; i < 5; i++) expect((await signUp(`2001:db8:1:2::${i + 1}`)).status).toBe(201)
     expect((await signUp("2001:db8:1:2:ffff::1")).status).toBe(429)
     expect((await signUp("2001:db8:1:3::1")).status).toBe(201)
+  })
+
+  test("a clock that is set back by a day keeps nobody waiting for more than the hour", async () => {
+    for (let i = 0; i < 5; i++) expect((await signUp("192.0.2.5")).status).toBe(201)
+    await later(-24 * 60)
+    const refused = await signUp("192.0.2.5")
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get("retry-after"))).toBeLessThanOrEqual(3600)
+    await forgetSignups(service.database())
+    await later(61)
+    service.clock.offsetMs += 61 * minuteMs
+    expect((await signUp("192.0.2.5")).status).toBe(201)
   })
 
   test("the window slides: it is any 60 minutes, not those of a clock", async () => {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { PGlite } from "@electric-sql/pglite"
@@ -54,6 +54,27 @@ test("kill -9 loses nothing that was answered, frees the folder, and the keys st
   expect(files.filter((file) => readFileSync(file).includes(secret))).toEqual([])
 })
 
+test("a folder that others may write to is closed before anything is kept in it", async () => {
+  const data = join(place.folder, "data")
+  mkdirSync(data)
+  chmodSync(data, 0o777)
+  expect((await operate(["agent", "list"], env)).json).toEqual([])
+  expect(statSync(data).mode & 0o777).toBe(0o700)
+})
+
+test("a folder that all users share is refused by name and left as it is", async () => {
+  const shared = join(place.folder, "shared")
+  mkdirSync(shared)
+  chmodSync(shared, 0o1777)
+  const command = await operate(["agent", "list"], { SVC_DATA_DIR: shared })
+  expect(command).toMatchObject({ code: 1, json: { code: "invalid-settings", error: expect.stringContaining(shared) } })
+  const service = startProgram([], { SVC_DATA_DIR: shared, PORT: "0" })
+  expect(await service.exited).toBe(1)
+  expect(service.stderr()).toMatch(/SVC_DATA_DIR: every user of this machine can write to/)
+  expect(statSync(shared).mode & 0o7777).toBe(0o1777)
+  expect(readdirSync(shared)).toEqual([])
+})
+
 test("a database that was only half made is made anew", async () => {
   const data = join(place.folder, "data")
   const first = startProgram(["migrate"], env)
@@ -65,7 +86,6 @@ test("a database that was only half made is made anew", async () => {
 })
 
 test("a folder's lock is free again when its holder is gone, even in a deep folder", async () => {
-  const { mkdirSync } = await import("node:fs")
   const deep = join(place.folder, "x".repeat(100), "y".repeat(100))
   mkdirSync(deep, { recursive: true })
   writeFileSync(join(deep, "deadbeef.lock.sock"), "")

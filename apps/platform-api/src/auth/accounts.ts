@@ -78,7 +78,9 @@ export const signUp = (
     await tx.execute(sql`select pg_advisory_xact_lock(1398166611, hashtext(${who.bucket}))`)
     const recent = sql`${signups.address} = ${who.bucket} and ${signups.at} > clock_timestamp() - ${signupWindow}`
     const [oldest] = await tx
-      .select({ wait: sql<number>`extract(epoch from ${signups.at} + ${signupWindow} - clock_timestamp())::float8` })
+      .select({
+        wait: sql<number>`least(extract(epoch from ${signups.at} + ${signupWindow} - clock_timestamp()), 3600)::float8`,
+      })
       .from(signups)
       .where(recent)
       .orderBy(desc(signups.at))
@@ -104,9 +106,18 @@ export const signUp = (
     return { slug, displayName, key: text, keyId: id }
   }, `sign-up ${who.bucket}`)
 
-/** Deletes sign-ups that no longer count: addresses are kept no longer than they are needed. */
+/**
+ * Deletes sign-ups that no longer count: addresses are kept no longer than they are needed. Those from the future, where
+ * the database's clock was set back, count from now on: nobody waits for longer than the window.
+ */
 export const forgetSignups = (queries: Queries): Promise<unknown> =>
-  queries.run((db) => db.delete(signups).where(sql`${signups.at} < clock_timestamp() - ${signupWindow}`))
+  queries.run(async (db) => {
+    await db.delete(signups).where(sql`${signups.at} < clock_timestamp() - ${signupWindow}`)
+    await db
+      .update(signups)
+      .set({ at: sql`clock_timestamp()` })
+      .where(sql`${signups.at} > clock_timestamp()`)
+  })
 
 /** Locks the account until the transaction ends, so that what is done with its keys happens one after the other. */
 export const lockUser = async (tx: Orm, userId: number): Promise<void> => {

@@ -22,5 +22,7 @@ export type Database = {
   readonly within: (ms: number) => Queries
   /** Calls back on every notice of the channel; notices can be lost, so poll as well. */
   readonly listen: (channel: string, onNotice: () => void) => void
+  /** Whether it stores what it is given, by what the last writes said: with a full disk reads may go on. */
+  readonly stores: () => boolean
   readonly close: () => Promise<void>
 }

@@ -1,12 +1,14 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { zstdDecompressSync } from "node:zlib"
 import { PGlite, types } from "@electric-sql/pglite"
+import { closeDataFolder } from "../data-folder.ts"
 import type { Database, Queries } from "./database.ts"
 import { loadEmbeddedDriver } from "./drizzle.ts"
 import { explain } from "./errors.ts"
 import { lockFolder } from "./folder-lock.ts"
 import { createTurns } from "./turns.ts"
+import { createWriteWatch } from "./write-watch.ts"
 
 /** An empty database of this PGlite version: unpacking it takes a quarter of the time of making one. */
 export const templateFile = new URL("../../migrations/empty-database.tar.zst", import.meta.url)
@@ -38,11 +40,17 @@ const explained = async <T>(work: Promise<T>): Promise<T> => {
 
 /**
  * Opens the database inside this process, in `folder`/database, made when it is not there; the folder is closed to other
- * users and, while this process lives, to other processes. Throws FolderInUse.
+ * users and, while this process lives, to other processes. Throws FolderInUse and OpenDataFolder.
  */
-export const openEmbeddedDatabase = async ({ folder }: { readonly folder: string }): Promise<Database> => {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  chmodSync(folder, 0o700)
+export const openEmbeddedDatabase = async ({
+  folder,
+  now,
+}: {
+  readonly folder: string
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
+}): Promise<Database> => {
+  closeDataFolder(folder)
   const lock = await lockFolder(folder)
   let client: PGlite
   try {
@@ -54,12 +62,13 @@ export const openEmbeddedDatabase = async ({ folder }: { readonly folder: string
   const { drizzle } = loadEmbeddedDriver()
   const orm = drizzle(client)
   const turns = createTurns()
+  const { watch, watchWrite, stores } = createWriteWatch(now)
   const queries: Queries = {
     query: async <Row>(text: string, params: readonly unknown[]) =>
-      (await explained(client.query<Row>(text, [...params]))).rows,
-    run: (work) => explained(work(orm)),
+      (await watch(explained(client.query<Row>(text, [...params])))).rows,
+    run: (work) => watch(explained(work(orm))),
     transaction: (work, turn) => {
-      const transact = () => explained(orm.transaction(work))
+      const transact = () => watchWrite(explained(orm.transaction(work)))
       return turn === undefined ? transact() : turns(turn, transact)
     },
   }
@@ -67,6 +76,7 @@ export const openEmbeddedDatabase = async ({ folder }: { readonly folder: string
     // An answer from inside the process always comes, late when the machine is busy: no time is set to it.
     within: () => queries,
     listen: (channel, onNotice) => void client.listen(channel, onNotice),
+    stores,
     close: async () => {
       await client.close()
       lock.release()

@@ -27,6 +27,10 @@ export const hasCode = (error: unknown): boolean => codeOf(error) !== undefined
  */
 export const isStale = (error: unknown): boolean => ["0A000", "26000"].includes(codeOf(error) ?? "")
 
+/** Whether an error, told as `explain` tells it, says that nothing can be written: a full disk, a failing one, a stand-by. */
+export const refusesToStore = (error: unknown): boolean =>
+  error instanceof DatabaseUnavailable && ["53100", "58030", "25006"].includes(codeOf(error.cause) ?? "")
+
 /** The name of the constraint that a statement broke, when that is what the error says. */
 export const brokenConstraint = (error: unknown): string | undefined => {
   if (codeOf(error)?.startsWith("23") !== true) return undefined

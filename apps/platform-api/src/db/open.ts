@@ -6,7 +6,8 @@ const migrationMs = 600_000
 
 /**
  * Opens the database that the settings name, with its tables up to date: the server at DATABASE_URL, else the embedded one
- * in the data folder. Each is loaded only when it is used. Throws DatabaseUnavailable or FolderInUse.
+ * in the data folder. Each is loaded only when it is used. Throws DatabaseUnavailable, FolderInUse or
+ * OpenDataFolder.
  * @param statementMs longest time of one statement on a server, in milliseconds; 0 for none
  */
 export const openDatabase = async (
@@ -30,7 +31,7 @@ const open = async (
   const url = settings.DATABASE_URL
   if (url === undefined) {
     const { openEmbeddedDatabase } = await import("./embedded.ts")
-    return openEmbeddedDatabase({ folder: settings.SVC_DATA_DIR })
+    return openEmbeddedDatabase({ folder: settings.SVC_DATA_DIR, now })
   }
   const { openServerDatabase } = await import("./server.ts")
   return openServerDatabase({ url, statementMs, connections: 10, now })

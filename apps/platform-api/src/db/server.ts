@@ -4,6 +4,7 @@ import { loadServerDriver } from "./drizzle.ts"
 import { DatabaseUnavailable, isStale } from "./errors.ts"
 import { createLeases, type Lease } from "./leases.ts"
 import { startListening } from "./listening.ts"
+import { createWriteWatch } from "./write-watch.ts"
 
 type ServerOptions = {
   readonly url: string
@@ -40,6 +41,7 @@ export const openServerDatabase = ({ url, statementMs, connections, now }: Serve
   }
   const pool = new pg.Pool({ ...config, max: connections, idleTimeoutMillis: idleMs })
   const leases = createLeases(pool, now)
+  const { watch, watchWrite, stores } = createWriteWatch(now)
   const { drizzle } = loadServerDriver()
 
   // Every statement goes by an index for any values, so it is planned once a connection: left to itself the server would
@@ -105,13 +107,15 @@ export const openServerDatabase = ({ url, statementMs, connections, now }: Serve
     const deadline = now() + ms
     return {
       query: <Row>(text: string, params: readonly unknown[]) =>
-        leases.take(deadline, async (client) => {
-          await ormOf(client)
-          return (await ask(client, text, [...params])).rows as readonly Row[]
-        }),
-      run: (work) => leases.take(deadline, async (client) => work(await ormOf(client))),
+        watch(
+          leases.take(deadline, async (client) => {
+            await ormOf(client)
+            return (await ask(client, text, [...params])).rows as readonly Row[]
+          }),
+        ),
+      run: (work) => watch(leases.take(deadline, async (client) => work(await ormOf(client)))),
       transaction: (work, turn) =>
-        leases.take(deadline, (client, lease) => transact(client, lease, work, deadline), turn),
+        watchWrite(leases.take(deadline, (client, lease) => transact(client, lease, work, deadline), turn)),
     }
   }
 
@@ -121,6 +125,7 @@ export const openServerDatabase = ({ url, statementMs, connections, now }: Serve
     listen: (channel, onNotice) => {
       stops.push(startListening({ ...config, query_timeout: connectMs }, channel, onNotice))
     },
+    stores,
     close: async () => {
       for (const stop of stops) stop()
       const timer = setTimeout(leases.cut, closeMs)

@@ -1,4 +1,5 @@
 import { ConfigError } from "@svc/config"
+import { OpenDataFolder } from "../data-folder.ts"
 import { DatabaseUnavailable, OutcomeUnknown } from "../db/errors.ts"
 import { FolderInUse } from "../db/folder-lock.ts"
 import { DocumentFault } from "../registry/document-fault.ts"
@@ -21,6 +22,7 @@ export const failureOf = (error: unknown): Readonly<Record<string, unknown>> => 
   if (error instanceof OutcomeUnknown) {
     return { error: `${error.message}: look whether it was done before you repeat it`, code: "outcome-unknown" }
   }
-  if (error instanceof ConfigError) return { error: error.message, code: "invalid-settings" }
+  if (error instanceof ConfigError || error instanceof OpenDataFolder)
+    return { error: error.message, code: "invalid-settings" }
   return { error: error instanceof Error ? error.message : String(error), code: "internal-error" }
 }

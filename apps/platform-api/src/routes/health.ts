@@ -59,7 +59,8 @@ export const healthRoutes = (api: Api, services: Services): void => {
       path: "/health",
       id: "getHealth",
       summary: "Whether the service and its database work",
-      description: "Answers in under a second whatever the database does. Never limited. 503 when degraded.",
+      description:
+        "Answers in under a second whatever the database does. Never limited. 503 when degraded: away, or storing nothing.",
       tag: "service",
       access: "anyone",
       success: [200, "The service and its database work", health],
@@ -67,7 +68,7 @@ export const healthRoutes = (api: Api, services: Services): void => {
       codes: [],
     },
     async (c) => {
-      const ok = await aliveInTime()
+      const ok = (await aliveInTime()) && database.stores()
       const body = { status: ok ? "ok" : "degraded", version, database: ok ? "ok" : "unavailable" }
       const headers = { "cache-control": "no-store", ...(ok ? {} : { "retry-after": "1" }) }
       return c.json(body, ok ? 200 : 503, headers)

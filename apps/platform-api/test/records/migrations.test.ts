@@ -63,7 +63,7 @@ describe.each(databaseKinds)("migrations on %s", (kind) => {
   let server: string | undefined
   const open = async (name: string): Promise<Database> => {
     const now = () => performance.now()
-    if (kind === "embedded") return openEmbeddedDatabase({ folder: join(workFolder, `${name}-data`) })
+    if (kind === "embedded") return openEmbeddedDatabase({ folder: join(workFolder, `${name}-data`), now })
     if (server === undefined) {
       const started = await startPostgres()
       stops.push(started.stop)

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { databaseKinds, startTestService, type TestService } from "./service.ts"
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+describe.each(databaseKinds)("while the database on %s reads and can store nothing", (kind) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService(kind)
+  })
+  afterAll(() => service.close())
+
+  const health = async () => {
+    const { status, body } = await service.call("GET", "/health")
+    return [status, body.status, body.database]
+  }
+
+  test("writes are 503, reads go on, and health says degraded until a write succeeds", async () => {
+    const { key } = await service.signUp()
+    expect(await health()).toEqual([200, "ok", "ok"])
+    // What PostgreSQL says when a table can't grow.
+    await service.database().query(
+      `create function full_disk() returns trigger language plpgsql as $$ begin
+        raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$`,
+      [],
+    )
+    await service
+      .database()
+      .query("create trigger full_disk before insert on api_keys execute function full_disk()", [])
+    expect((await service.call("POST", "/api/agents/signup")).code).toBe("service-unavailable")
+    expect((await service.call("POST", "/api/agents/me/keys", { key, body: {} })).code).toBe("service-unavailable")
+    expect((await service.call("GET", "/api/agents/me", { key })).status).toBe(200)
+    expect(await health()).toEqual([503, "degraded", "unavailable"])
+    expect((await service.call("GET", "/health/live")).status).toBe(200)
+    await service.database().query("drop trigger full_disk on api_keys", [])
+    expect(await health()).toEqual([503, "degraded", "unavailable"])
+    expect((await service.call("POST", "/api/agents/me/keys", { key, body: {} })).status).toBe(201)
+    expect(await health()).toEqual([200, "ok", "ok"])
+  })
+
+  test("nobody writing for five minutes says nothing of the disk any more", async () => {
+    await service
+      .database()
+      .query("create trigger full_disk before insert on api_keys execute function full_disk()", [])
+    expect((await service.call("POST", "/api/agents/signup")).code).toBe("service-unavailable")
+    expect(await health()).toEqual([503, "degraded", "unavailable"])
+    service.clock.offsetMs += 300_000
+    expect(await health()).toEqual([200, "ok", "ok"])
+  })
+})
