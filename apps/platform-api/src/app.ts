@@ -13,7 +13,11 @@ import { registerHeaders } from "./routes/headers.ts"
 import { healthRoutes } from "./routes/health.ts"
 import { keyRoutes } from "./routes/keys.ts"
 import { registryRoutes } from "./routes/registry.ts"
+import { astLinkRoutes } from "./routes/ast-link.ts"
+import { recordChangeRoutes } from "./routes/record-changes.ts"
+import { runEventRoutes } from "./routes/run-events.ts"
 import { runRoutes } from "./routes/runs.ts"
+import { specChangeRoutes } from "./routes/spec-changes.ts"
 import { specRoutes } from "./routes/specs.ts"
 import { sessionRoutes } from "./routes/ws-sessions.ts"
 import type { Services } from "./services.ts"
@@ -22,7 +26,8 @@ const signUpPath = "/api/agents/signup"
 
 const preflight = {
   "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
-  "access-control-allow-headers": "Authorization, Content-Type, Accept, If-None-Match, X-Request-Id",
+  "access-control-allow-headers":
+    "Authorization, Content-Type, Accept, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID, X-Request-Id",
   "access-control-max-age": "86400",
 }
 /**
@@ -32,7 +37,7 @@ const preflight = {
 export const everyAnswer = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers":
-    "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Error-Code, X-Auth-Ignored, Link, ETag, WWW-Authenticate",
+    "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Error-Code, X-Auth-Ignored, Link, ETag, Location, Deprecation, Idempotency-Replayed, WWW-Authenticate",
 }
 
 /** Answers what no request can be made of. */
@@ -79,7 +84,6 @@ const describe = (api: Api, services: Pick<Services, "version" | "apiUrl">) => {
         { name: "keys", description: "An account's keys" },
         { name: "sessions", description: "Tokens for streams and the transaction relay" },
         { name: "records", description: "The caller's own records" },
-        { name: "closed", description: "Refused to agents, always" },
       ],
     },
     [{ url: services.apiUrl() }],
@@ -106,6 +110,10 @@ export const createApp = (services: Services): Api => {
   buildRoutes(api, services)
   deploymentRoutes(api, services)
   runRoutes(api, services)
+  runEventRoutes(api, services)
+  specChangeRoutes(api, services)
+  recordChangeRoutes(api, services)
+  astLinkRoutes(api, services)
   closedRoutes(api, services)
 
   // Made when it is first asked for: the port in it is not known before the service listens.

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url"
-import { cidrs, integer, loadConfig, oneOf, readBoth, secret, text, url } from "@svc/config"
+import { cidrs, flag, integer, loadConfig, oneOf, readBoth, type Secret, secret, text, url } from "@svc/config"
 import { boundFields } from "@svc/http"
+import { normaliseWebsocketUrl } from "./registry/websocket-url.ts"
 import { readGivenKeys } from "./signing-keys.ts"
 
 const appFolder = fileURLToPath(new URL("..", import.meta.url))
@@ -8,6 +9,21 @@ const appFolder = fileURLToPath(new URL("..", import.meta.url))
 type Env = Readonly<Record<string, string | undefined>>
 
 const perMinute = (fallback: number) => integer({ default: fallback, min: 0, max: 1_000_000 })
+
+const hookProblems = (hookUrl: string | undefined, given: Secret | undefined): string[] => {
+  if (hookUrl !== undefined && given === undefined)
+    return ["SVC_DEPLOY_HOOK_SECRET: is required with SVC_DEPLOY_HOOK_URL"]
+  // Standard Webhooks: 24 to 64 random bytes in base64.
+  return given === undefined || /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/.test(given.reveal())
+    ? []
+    : ["SVC_DEPLOY_HOOK_SECRET: must be whsec_ and 24 to 64 random bytes in base64"]
+}
+
+const templateProblems = (template: string | undefined): string[] =>
+  template === undefined ||
+  (template.includes("{slug}") && normaliseWebsocketUrl(template.replaceAll("{slug}", "a")) !== undefined)
+    ? []
+    : ["SVC_STREAM_URL_TEMPLATE: must be a ws:// or wss:// URL with {slug} in it"]
 
 /** The settings, which are all that operator commands need. Throws ConfigError with every problem. */
 export const readSettings = (env: Env) =>
@@ -32,12 +48,24 @@ export const readSettings = (env: Env) =>
       SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE: perMinute(1200),
       SVC_REQUESTS_PER_MINUTE: perMinute(0),
       SVC_FAILED_AUTH_PER_MINUTE: perMinute(0),
+      SVC_WORKER: flag(true),
+      SVC_STREAM_URL_TEMPLATE: text({ default: undefined }),
+      SVC_PUBLIC_STACKS: oneOf(["people", "operator"], "people"),
+      SVC_DEPLOY_HOOK_URL: url({ default: undefined }),
+      SVC_DEPLOY_HOOK_SECRET: secret({ default: undefined }),
+      SVC_SPECS_PER_OWNER: integer({ default: 100, min: 1, max: 1_000_000 }),
+      SVC_VERSIONS_PER_SPEC: integer({ default: 1000, min: 1, max: 1_000_000 }),
+      SVC_WAITING_BUILDS_PER_OWNER: integer({ default: 20, min: 1, max: 1_000_000 }),
+      SVC_EVENT_STREAMS_PER_OWNER: integer({ default: 5, min: 1, max: 10_000 }),
     },
     env,
-    (settings) =>
-      settings.SVC_SESSION_SIGNING_KEY !== undefined && settings.SVC_SESSION_SIGNING_KEY_FILE !== undefined
+    (settings) => [
+      ...(settings.SVC_SESSION_SIGNING_KEY !== undefined && settings.SVC_SESSION_SIGNING_KEY_FILE !== undefined
         ? ["SVC_SESSION_SIGNING_KEY: set it or SVC_SESSION_SIGNING_KEY_FILE, not both"]
-        : [],
+        : []),
+      ...hookProblems(settings.SVC_DEPLOY_HOOK_URL, settings.SVC_DEPLOY_HOOK_SECRET),
+      ...templateProblems(settings.SVC_STREAM_URL_TEMPLATE),
+    ],
   )
 
 export type Settings = ReturnType<typeof readSettings>

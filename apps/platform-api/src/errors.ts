@@ -179,6 +179,61 @@ export const errors = defineErrors({
     message: "The path has no such method: see the Allow header.",
     hint: "Use a method of the Allow header.",
   },
+  "spec-name-taken": {
+    status: 409,
+    message: "You have a spec of this name.",
+    hint: "Change that one, or take another name.",
+  },
+  "spec-deployed": {
+    status: 409,
+    message: "The spec is deployed.",
+    hint: "Stop its deployments first: POST /api/deployments/<id>/stop.",
+  },
+  "stack-name-taken": {
+    status: 409,
+    message: "Another stack has this name, or had it until lately.",
+    hint: "Give the spec another name: PUT /api/specs/<id>. A freed name rests for 30 days.",
+  },
+  "websocket-url-taken": {
+    status: 409,
+    message: "Another stack has this websocket URL.",
+    hint: "Give the spec another websocket_url: PUT /api/specs/<id>.",
+  },
+  "build-state": {
+    status: 409,
+    message: "The build is over.",
+    hint: "GET /api/builds/<id> says how it ended.",
+  },
+  "deployment-state": {
+    status: 409,
+    message: "The deployment's state does not allow it.",
+    hint: "GET /api/deployments/<id> says where it stands.",
+  },
+  "deployment-active": {
+    status: 409,
+    message: "The deployment is not stopped.",
+    hint: "Stop it first: POST /api/deployments/<id>/stop.",
+  },
+  "run-state": {
+    status: 409,
+    message: "The run's state does not allow it.",
+    hint: "GET /api/automation/runs/<id> says where it stands.",
+  },
+  "limit-reached": {
+    status: 409,
+    message: "A limit of this service is reached.",
+    hint: "Delete what is not needed any more, or ask the operator for more.",
+  },
+  "precondition-failed": {
+    status: 412,
+    message: "The spec was changed since you read it.",
+    hint: "Read it again, and send its new ETag in If-Match.",
+  },
+  "idempotency-key-reused": {
+    status: 422,
+    message: "The Idempotency-Key came before, with another body.",
+    hint: "Use a new key for a new request.",
+  },
   "key-not-active": {
     status: 409,
     message: "Only an active key can be rotated.",
@@ -189,7 +244,11 @@ export const errors = defineErrors({
     message: "The key has a successor that was used or ended.",
     hint: "Use or rotate the successor: replaced_by in the key list.",
   },
-  "payload-too-large": { status: 413, message: "The body is larger than 64 KiB.", hint: "Send less." },
+  "payload-too-large": {
+    status: 413,
+    message: "The body is too large: 64 KiB, or 2 MiB where an AST is sent.",
+    hint: "Send less.",
+  },
   "unsupported-media-type": {
     status: 415,
     message: "The body must be JSON with Content-Type: application/json.",
@@ -230,7 +289,13 @@ const anyError = z
     request_id: z.string(),
     retryable: z.boolean(),
     retry_after_seconds: z.int().positive().optional(),
-    details: z.object({ path: z.string(), reason: z.string() }).optional(),
+    details: z
+      .object({
+        path: z.string(),
+        reason: z.string(),
+        faults: z.array(z.object({ path: z.string(), reason: z.string() })).optional(),
+      })
+      .optional(),
     hint: z.string().optional(),
   })
   .openapi("Error")

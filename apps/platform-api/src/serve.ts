@@ -17,6 +17,11 @@ import { readAst } from "./registry/read-ast.ts"
 import { createRegistry, registryChannel } from "./registry/registry.ts"
 import { spellingsOf } from "./registry/websocket-url.ts"
 import { createStackVersions } from "./registry/stack-versions.ts"
+import { createAstLinks } from "./registry/ast-links.ts"
+import { forgetAnswers } from "./routes/change.ts"
+import { createHandlers } from "./work/handlers.ts"
+import { createHook } from "./work/hook.ts"
+import { startWorker } from "./work/worker.ts"
 import { keepSigningKeys } from "./signing-keys.ts"
 
 export type Outside = {
@@ -93,14 +98,20 @@ export const startService = async (settings: ServiceSettings, outside: Outside) 
 
   const clientAddress = createClientAddress(settings.SVC_TRUSTED_PROXY_CIDRS, log)
   const useTracker = createUseTracker({ database, wallClock })
+  const stopping = new AbortController()
+  const apiUrl = (): string => settings.SVC_API_URL ?? `http://localhost:${server.port}`
+  const { SVC_DEPLOY_HOOK_URL: hookUrl, SVC_DEPLOY_HOOK_SECRET: hookSecret } = settings
+  const astLinks = hookSecret === undefined ? undefined : createAstLinks(apiUrl, hookSecret)
   const app = createApp({
     version: manifest.version,
     settings,
-    apiUrl: () => settings.SVC_API_URL ?? `http://localhost:${server.port}`,
+    apiUrl,
     database,
     findKey: createKeyFinder(database, requestMs),
     registry,
     versions: createStackVersions(database),
+    astLinks,
+    stopping: stopping.signal,
     signingKeys,
     limiter: createLimiter({ now }),
     useTracker,
@@ -126,14 +137,30 @@ export const startService = async (settings: ServiceSettings, outside: Outside) 
     [1000, registry.refresh],
     [1000, useTracker.flush],
     [60_000, () => forgetSignups(database.within(statementMs))],
+    [60_000, () => forgetAnswers({ database, wallClock })],
   ])
+  const stopWorker = settings.SVC_WORKER
+    ? startWorker({
+        database,
+        log,
+        holder: randomId(),
+        alone: settings.DATABASE_URL === undefined,
+        handlers: createHandlers({
+          wallClock,
+          settings,
+          hook: hookUrl === undefined || hookSecret === undefined ? undefined : createHook(hookUrl, hookSecret),
+          astUrl: (versionId, at) => astLinks?.make(versionId, at) ?? "",
+        }),
+      })
+    : async () => {}
   log.info({ host: server.host, port: server.port, version: manifest.version }, "listening")
   return {
     log,
     port: server.port,
     database,
     close: async () => {
-      await server.close()
+      stopping.abort()
+      await Promise.all([server.close(), stopWorker()])
       stopChores()
       await useTracker.flush().catch(() => {})
       await database.close()

@@ -4,6 +4,7 @@ import type { FindKey } from "./auth/find-key.ts"
 import type { UseTracker } from "./auth/use-tracker.ts"
 import type { Settings } from "./config.ts"
 import type { Database } from "./db/database.ts"
+import type { AstLinks } from "./registry/ast-links.ts"
 import type { Registry } from "./registry/registry.ts"
 import type { StackVersions } from "./registry/stack-versions.ts"
 
@@ -18,6 +19,13 @@ export type Services = {
     | "SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE"
     | "SVC_REQUESTS_PER_MINUTE"
     | "SVC_FAILED_AUTH_PER_MINUTE"
+    | "SVC_STREAM_URL_TEMPLATE"
+    | "SVC_PUBLIC_STACKS"
+    | "SVC_DEPLOY_HOOK_URL"
+    | "SVC_SPECS_PER_OWNER"
+    | "SVC_VERSIONS_PER_SPEC"
+    | "SVC_WAITING_BUILDS_PER_OWNER"
+    | "SVC_EVENT_STREAMS_PER_OWNER"
   >
   /** The service's own URL, for its OpenAPI document. */
   readonly apiUrl: () => string
@@ -25,6 +33,10 @@ export type Services = {
   readonly findKey: FindKey
   readonly registry: Registry
   readonly versions: StackVersions
+  /** Links to ASTs, for the deploy hook; undefined where there is none. */
+  readonly astLinks: AstLinks | undefined
+  /** Aborted when the service is told to stop: what would go on for long ends then. */
+  readonly stopping: AbortSignal
   readonly signingKeys: SigningKeys
   readonly limiter: Limiter
   readonly useTracker: UseTracker

@@ -8,14 +8,23 @@ import { checkJsonValue } from "./json-value.ts"
  * and hashed is what was published. Throws a DocumentFault that names the first fault.
  */
 export const parseAst = (value: unknown): Ast => {
-  checkJsonValue(value)
-  const result = astShape.safeParse(value, inOwnWords)
-  if (!result.success) {
-    const [issue] = result.error.issues
-    throw new DocumentFault((issue?.path ?? []).filter(isSegment), issue?.message ?? "is no AST")
-  }
-  checkUnique(named(value as Ast))
+  const [fault] = astFaults(value)
+  if (fault !== undefined) throw fault
   return value as Ast
+}
+
+/** All that is wrong with an AST, as far as it can be told at once: what stands on a fault is looked at when that is mended. */
+export const astFaults = (value: unknown): readonly DocumentFault[] => {
+  try {
+    checkJsonValue(value)
+  } catch (error) {
+    if (error instanceof DocumentFault) return [error]
+    throw error
+  }
+  const result = astShape.safeParse(value, inOwnWords)
+  return result.success
+    ? takenTwice(named(value as Ast))
+    : result.error.issues.map(({ path, message }) => new DocumentFault(path.filter(isSegment), message))
 }
 
 const isSegment = (segment: PropertyKey): segment is string | number => typeof segment !== "symbol"
@@ -52,12 +61,14 @@ function* named(ast: Ast): Generator<Name> {
   }
 }
 
-const checkUnique = (names: Iterable<Name>): void => {
+const takenTwice = (names: Iterable<Name>): DocumentFault[] => {
   const taken = new Map<string, string>()
+  const faults: DocumentFault[] = []
   for (const { kind, text, at, by } of names) {
     const key = `${kind} ${text}`
     const holder = taken.get(key)
-    if (holder !== undefined) throw new DocumentFault(at, `is taken already, by ${holder}`)
-    taken.set(key, by ?? formatPath(at))
+    if (holder === undefined) taken.set(key, by ?? formatPath(at))
+    else faults.push(new DocumentFault(at, `is taken already, by ${holder}`))
   }
+  return faults
 }

@@ -46,7 +46,7 @@ export const raiseRevision = async (tx: Orm): Promise<number> => {
 export const announce = (tx: Orm) => tx.execute(sql`select pg_notify(${registryChannel}, '')`)
 
 /** Throws StackConflict where somebody else has the name or the URL. To be called under the revision's lock, or as a first look. */
-const checkFree = async (
+export const checkFree = async (
   tx: Orm,
   { name, websocketUrl }: { readonly name: string; readonly websocketUrl: string },
   holder: StackHolder,

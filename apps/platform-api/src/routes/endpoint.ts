@@ -15,7 +15,7 @@ type Endpoint = {
   readonly id: string
   readonly summary: string
   readonly description?: string
-  readonly tag: "service" | "registry" | "agents" | "keys" | "sessions" | "records" | "closed"
+  readonly tag: "service" | "registry" | "agents" | "keys" | "sessions" | "records"
   /**
    * Who may call it. For `anyone` Authorization is never looked at; with an `optional key` anyone may, and the handler
    * itself looks whether a key came.
@@ -23,6 +23,8 @@ type Endpoint = {
   readonly access: "anyone" | "optional key" | Policy
   readonly query?: z.ZodObject
   readonly body?: z.ZodType
+  /** A body that the handler reads itself, with errors of its own. */
+  readonly largeBody?: z.ZodType
   readonly success?: readonly [status: number, description: string, schema: z.ZodType]
   /** In place of `success`: a text in one of these media types. */
   readonly text?: readonly [description: string, mediaTypes: readonly string[]]
@@ -123,6 +125,7 @@ export const endpoint = (api: Api, services: Services, spec: Endpoint, handler: 
         ...(params === undefined ? {} : { params }),
         ...(query === undefined ? {} : { query }),
         ...(body === undefined ? {} : { body: describeBody(body) }),
+        ...(spec.largeBody === undefined ? {} : { body: describeBody(spec.largeBody) }),
       },
       responses: Object.fromEntries(
         Object.entries(responses).map(([status, response]) => [

@@ -19,7 +19,7 @@ export const reading = (answer: z.ZodType, description: string) =>
   }) as const
 
 /** The id in the path. One that is no number is invalid; one that can't be any record's is missing like any other. */
-const recordId = (c: Context<AppEnv>, missing: ErrorCode): number => {
+export const recordId = (c: Context<AppEnv>, missing: ErrorCode): number => {
   const id = idOf(c, "invalid-request")
   if (id === undefined) throw errors.fail(missing)
   return id

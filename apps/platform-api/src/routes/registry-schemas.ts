@@ -21,6 +21,11 @@ const schema = z
   .object({ stack_name: z.string(), entities: z.array(entity), types: z.array(type) })
   .openapi("StackSchema")
 const head = { name: z.string(), description: z.string().nullable(), websocket_url: z.string() }
+export const deprecation = z.object({
+  message: z.string(),
+  since: z.iso.datetime(),
+  successor: z.string().optional(),
+})
 const visibility = z.enum(["public", "global", "private"])
 export const detail = z
   .object({
@@ -31,7 +36,7 @@ export const detail = z
     updated_at: z.iso.datetime(),
     version: z.int().positive(),
     relay: z.boolean().openapi({ description: "Whether session tokens for it may carry the transaction scopes" }),
-    deprecated: z.object({ message: z.string(), since: z.iso.datetime(), successor: z.string().optional() }).optional(),
+    deprecated: deprecation.optional(),
     schema: schema.optional(),
   })
   .openapi("Stack")

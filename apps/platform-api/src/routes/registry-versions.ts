@@ -17,7 +17,7 @@ const version = z
 
 export const versionQuery = z.object({ version })
 /** Two versions of one stack or spec. */
-const diffQuery = z.object({ from: version, to: version })
+export const diffQuery = z.object({ from: version, to: version })
 const typesQuery = versionQuery.extend({ language: z.enum(languages).default("typescript") })
 
 /** What was found of a version. Throws version-not-found. */
@@ -105,7 +105,7 @@ export const stackVersionRoutes = (api: Api, services: Services, reader: Registr
 }
 
 /** The versions to compare: what is not said is the latest, and the one before `to`. `numbers` gives them newest first. */
-const pairOf = async (
+export const pairOf = async (
   { from, to }: z.infer<typeof diffQuery>,
   numbers: () => Promise<readonly number[]>,
 ): Promise<{ readonly from: number; readonly to: number }> => {

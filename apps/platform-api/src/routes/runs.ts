@@ -2,12 +2,13 @@ import { z } from "@svc/openapi"
 import { runs, runSteps } from "../db/records-schema.ts"
 import { runStatuses } from "../records/transitions.ts"
 import { isVisible, listVisible } from "../records/visible.ts"
+import { errors } from "../errors.ts"
 import type { Services } from "../services.ts"
 import { sendOwn } from "./conditional.ts"
 import { type Api, endpoint } from "./endpoint.ts"
 import { readOne, reading, sendRecords } from "./owned.ts"
 import { pageQuery } from "./paging.ts"
-import { fieldsOf, id, record, text, time } from "./record.ts"
+import { fieldsOf, id, record, type Row, text, time } from "./record.ts"
 
 const tables = { table: "runs", shares: "run_shares" } as const
 
@@ -49,6 +50,15 @@ export const runsSql = {
     where ${isVisible(tables, "r")} order by p.position`,
 }
 
+export const runWithSteps = runAnswer.extend({ steps: z.array(step.schema) })
+
+/** A run with its steps, from the rows of `one`. */
+export const presentRun = (rows: readonly Row[]): Record<string, unknown> => {
+  const [first] = rows
+  if (first === undefined) throw errors.fail("run-not-found")
+  return { ...run.present(first), steps: rows.filter(step.isIn).map(step.present) }
+}
+
 export const runRoutes = (api: Api, services: Services): void => {
   endpoint(
     api,
@@ -68,16 +78,12 @@ export const runRoutes = (api: Api, services: Services): void => {
     api,
     services,
     {
-      ...reading(runAnswer.extend({ steps: z.array(step.schema) }), "The run, its steps in order"),
+      ...reading(runWithSteps, "The run, its steps in order"),
       path: "/api/automation/runs/{id}",
       id: "getRun",
       summary: "One workflow run with its steps",
       codes: ["invalid-request", "run-not-found"],
     },
-    async (c) => {
-      const rows = await readOne(c, runsSql.one, "run-not-found")
-      const steps = rows.filter(step.isIn).map(step.present)
-      return sendOwn(c, JSON.stringify({ ...run.present(rows[0]), steps }))
-    },
+    async (c) => sendOwn(c, JSON.stringify(presentRun(await readOne(c, runsSql.one, "run-not-found")))),
   )
 }

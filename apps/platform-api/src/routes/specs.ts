@@ -1,13 +1,19 @@
 import { z } from "@svc/openapi"
 import { specs, specVersions } from "../db/records-schema.ts"
 import { isVisible, listVisible } from "../records/visible.ts"
+import { errors } from "../errors.ts"
+import { astOfVersions, numbersOf } from "../records/spec-versions.ts"
+import { deriveShape } from "../registry/derive-schema.ts"
+import { diffSchemas } from "../registry/diff.ts"
+import { validate } from "@svc/http"
 import type { Services } from "../services.ts"
 import { sendOwn } from "./conditional.ts"
 import { type Api, endpoint } from "./endpoint.ts"
 import { readOne, reading, sendBelongings, sendRecords } from "./owned.ts"
 import { pageQuery } from "./paging.ts"
-import { fieldsOf, id, record, text, time } from "./record.ts"
-import { schemaAnswer } from "./registry-schemas.ts"
+import { fieldsOf, id, record, type Row, text, time } from "./record.ts"
+import { deprecation, diffAnswer, schemaAnswer } from "./registry-schemas.ts"
+import { diffQuery, existing, pairOf } from "./registry-versions.ts"
 
 const tables = { table: "specs", shares: "spec_shares" } as const
 
@@ -22,8 +28,28 @@ const spec = record({
   latest_version: s(specs.latestVersion, z.int()),
   created_at: s(specs.createdAt, time),
   updated_at: s(specs.updatedAt, time),
+  visibility: s(specs.visibility, z.enum(["public", "global", "private"])),
 })
-const specAnswer = spec.schema.openapi("Spec")
+export const specAnswer = spec.schema
+  .extend({
+    deprecated: deprecation.optional(),
+    shared_with: z.array(text).optional().openapi({ description: "Agents' slugs, for the owner alone" }),
+  })
+  .openapi("Spec")
+
+/** For account $1: who else sees the spec is told to its owner. */
+const columns = `${spec.columns}, s.deprecated as deprecated, case when s.owner_id = $1 then (
+    select coalesce(json_agg(p.slug order by p.slug), '[]')::text from spec_shares h
+    join agent_profiles p on p.user_id = h.user_id where h.record_id = s.id
+  ) end as shared_with`
+
+export const presentSpec = (row: Row): Record<string, unknown> => {
+  const told = (name: string) => {
+    const stored = row[name]
+    return typeof stored === "string" ? { [name]: JSON.parse(stored) as unknown } : {}
+  }
+  return { ...spec.present(row), ...told("deprecated"), ...told("shared_with") }
+}
 
 const schemaHead = record({
   name: s(specs.name, text),
@@ -44,15 +70,16 @@ const version = record({
   handler_count: v(specVersions.handlerCount, z.int()),
   section_count: v(specVersions.sectionCount, z.int()),
   created_at: v(specVersions.createdAt, time),
+  message: v(specVersions.message, text),
 })
 const versionAnswer = version.schema.openapi("SpecVersion")
 
 export const specsSql = {
-  list: listVisible(tables, spec.columns, "specs s", "s"),
-  one: `select ${spec.columns} from specs s where ${isVisible(tables, "s")}`,
+  list: listVisible(tables, columns, "specs s", "s"),
+  one: `select ${columns} from specs s where ${isVisible(tables, "s")}`,
   schema: `
     select ${schemaHead.columns}, v.schema
-    from specs s join spec_versions v on v.spec_id = s.id and v.version_number = s.latest_version
+    from specs s left join spec_versions v on v.spec_id = s.id and v.version_number = s.latest_version
     where ${isVisible(tables, "s")}`,
   // A spec without a row on this page gives one row without an id; a spec that is not there gives none.
   versions: `
@@ -74,7 +101,7 @@ export const specRoutes = (api: Api, services: Services): void => {
       query: pageQuery,
       codes: ["invalid-request"],
     },
-    (c) => sendRecords(c, specsSql.list, spec.present),
+    (c) => sendRecords(c, specsSql.list, presentSpec),
   )
 
   endpoint(
@@ -89,7 +116,7 @@ export const specRoutes = (api: Api, services: Services): void => {
     },
     async (c) => {
       const [row] = await readOne(c, specsSql.one, "spec-not-found")
-      return sendOwn(c, JSON.stringify(spec.present(row)))
+      return sendOwn(c, JSON.stringify(presentSpec(row)))
     },
   )
 
@@ -101,12 +128,14 @@ export const specRoutes = (api: Api, services: Services): void => {
       path: "/api/specs/{id}/schema",
       id: "getSpecSchema",
       summary: "What a spec's entities look like",
-      codes: ["invalid-request", "spec-not-found"],
+      codes: ["invalid-request", "spec-not-found", "version-not-found"],
     },
     async (c) => {
       const [row] = await readOne(c, specsSql.schema, "spec-not-found")
+      const { schema } = row
+      if (typeof schema !== "string") throw errors.fail("version-not-found")
       // The schema is stored as the JSON that is sent.
-      return sendOwn(c, `${JSON.stringify(schemaHead.present(row)).slice(0, -1)},"schema":${String(row["schema"])}}`)
+      return sendOwn(c, `${JSON.stringify(schemaHead.present(row)).slice(0, -1)},"schema":${schema}}`)
     },
   )
 
@@ -122,5 +151,28 @@ export const specRoutes = (api: Api, services: Services): void => {
       codes: ["invalid-request", "spec-not-found"],
     },
     (c) => sendBelongings(c, specsSql.versions, "spec-not-found", version.present),
+  )
+
+  endpoint(
+    api,
+    services,
+    {
+      ...reading(diffAnswer, "The difference"),
+      path: "/api/specs/{id}/diff",
+      id: "diffSpecVersions",
+      summary: "What changed from one version to another; the two latest unless said",
+      query: diffQuery,
+      codes: ["invalid-request", "spec-not-found", "version-not-found"],
+    },
+    async (c) => {
+      const given = validate(diffQuery, c.req.query())
+      const [row] = await readOne(c, specsSql.one, "spec-not-found")
+      const specId = Number(row["id"])
+      const queries = c.get("queries")
+      const { from, to } = await pairOf(given, () => numbersOf(queries, specId))
+      const asts = await astOfVersions(queries, specId, [from, to])
+      const [before, after] = [from, to].map((number) => deriveShape(existing(asts.get(number))))
+      return sendOwn(c, JSON.stringify({ from, to, ...diffSchemas(existing(before), existing(after)) }))
+    },
   )
 }

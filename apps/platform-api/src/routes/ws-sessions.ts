@@ -31,6 +31,14 @@ const isScope = (word: string): word is SessionScope => sessionScopes.some((scop
 const refuse = (code: ErrorCode, path: string, reason: string, hint?: string) =>
   errors.fail(code, { details: { path, reason }, ...(hint === undefined ? {} : { hint }) })
 
+/** Streams are for public stacks; a person may read those of its own besides. */
+const isOpenTo = (stack: PublishedStack, principal: Principal, scopes: readonly SessionScope[]): boolean =>
+  stack.visibility === "public" ||
+  (principal.kind === "human" &&
+    principal.keyClass === "secret" &&
+    stack.ownerId === principal.userId &&
+    scopes.every((scope) => scope === "read"))
+
 const scopesOf = ({ scope, scopes }: z.infer<typeof body>): readonly SessionScope[] => {
   const words = scopes ?? (scope === undefined ? ["read"] : scope.split(" ").filter((word) => word !== ""))
   const path = scopes === undefined ? "scope" : "scopes"
@@ -75,7 +83,7 @@ export const sessionRoutes = (api: Api, services: Services): void =>
       const scopes = scopesOf(given)
       const stack = services.registry.findByUrl(url)
       // One answer for a stack that is not public and for none at all, so that private names can't be probed.
-      if (stack?.visibility !== "public") {
+      if (stack === undefined || !isOpenTo(stack, principal, scopes)) {
         const hint = "websocket_url must be that of a public stack, as GET /api/registry writes it."
         throw refuse("agent-account-forbidden", "websocket_url", "is not the URL of a public stack", hint)
       }

@@ -1,0 +1,66 @@
+import { bind } from "../db/bind.ts"
+import type { Orm } from "../db/database.ts"
+import { orm } from "../db/drizzle.ts"
+import { specShares } from "../db/records-schema.ts"
+import { agentProfiles } from "../db/schema.ts"
+import { errors } from "../errors.ts"
+
+const { eq, inArray } = orm
+
+const kinds = [
+  ["build_shares", "builds"],
+  ["deployment_shares", "deployments"],
+  ["run_shares", "runs"],
+] as const
+
+/** The accounts that slugs name. Throws invalid-request for one that names nobody. */
+const accountsOf = async (tx: Orm, slugs: readonly string[]): Promise<readonly number[]> => {
+  if (slugs.length === 0) return []
+  const rows = await tx
+    .select({ id: agentProfiles.userId, slug: agentProfiles.slug })
+    .from(agentProfiles)
+    .where(inArray(agentProfiles.slug, [...slugs]))
+  const unknown = slugs.findIndex((slug) => !rows.some((row) => row.slug === slug))
+  if (unknown < 0) return rows.map(({ id }) => id)
+  throw errors.fail("invalid-request", { details: { path: `shared_with[${unknown}]`, reason: "is no agent's slug" } })
+}
+
+/** Lets exactly these agents see a spec with all its versions, builds, deployments and runs, those to come too. */
+export const shareSpec = async (tx: Orm, specId: number, slugs: readonly string[]): Promise<void> => {
+  const accounts = await accountsOf(tx, slugs)
+  await unshareSpec(tx, specId)
+  if (accounts.length === 0) return
+  await tx.insert(specShares).values(accounts.map((userId) => ({ userId, recordId: specId })))
+  for (const [shares, records] of kinds) {
+    const alive = records === "deployments" ? "and r.deleted_at is null" : ""
+    await tx.execute(
+      bind(
+        `insert into ${shares} (user_id, record_id) select s.user_id, r.id from spec_shares s join ${records} r
+         on r.spec_id = s.record_id where s.record_id = $1 ${alive} on conflict do nothing`,
+        [specId],
+      ),
+    )
+  }
+}
+
+export const unshareSpec = async (tx: Orm, specId: number): Promise<void> => {
+  await tx.delete(specShares).where(eq(specShares.recordId, specId))
+  for (const [shares, records] of kinds) {
+    const statement = `delete from ${shares} where record_id in (select id from ${records} where spec_id = $1)`
+    await tx.execute(bind(statement, [specId]))
+  }
+}
+
+/** Shows a new record of a spec to those who see the spec. */
+export const shareRecord = (
+  tx: Orm,
+  shares: "build_shares" | "deployment_shares" | "run_shares",
+  specId: number,
+  id: number,
+) =>
+  tx.execute(
+    bind(
+      `insert into ${shares} (user_id, record_id) select user_id, $2::integer from spec_shares where record_id = $1`,
+      [specId, id],
+    ),
+  )

@@ -1,0 +1,42 @@
+import { z } from "@svc/openapi"
+import { requestMs } from "../auth/guard.ts"
+import { orm } from "../db/drizzle.ts"
+import { specVersions } from "../db/records-schema.ts"
+import { errors } from "../errors.ts"
+import { storedAst } from "../records/spec-versions.ts"
+import type { Services } from "../services.ts"
+import { type Api, endpoint, idOf } from "./endpoint.ts"
+
+const query = z.object({ until: z.string().optional(), signature: z.string().optional() })
+
+/** Where the deploy hook's receiver gets a version's AST: the link is the credential, and is good for an hour. */
+export const astLinkRoutes = (api: Api, services: Services): void =>
+  endpoint(
+    api,
+    services,
+    {
+      method: "get",
+      path: "/api/asts/{id}",
+      id: "getAstByLink",
+      summary: "A version's AST, by a link from the deploy hook",
+      tag: "registry",
+      access: "anyone",
+      query,
+      success: [200, "The AST", z.looseObject({})],
+      codes: ["version-not-found", "service-unavailable"],
+    },
+    async (c) => {
+      const id = idOf(c, "version-not-found")
+      const until = Number(c.req.query("until") ?? "")
+      const signature = c.req.query("signature") ?? ""
+      if (id === undefined || services.astLinks?.isGood(id, until, signature, services.wallClock()) !== true) {
+        throw errors.fail("version-not-found")
+      }
+      const [row] = await services.database
+        .within(requestMs)
+        .run((db) => db.select({ astGzip: specVersions.astGzip }).from(specVersions).where(orm.eq(specVersions.id, id)))
+      if (row === undefined) throw errors.fail("version-not-found")
+      const headers = { "content-type": "application/json", "cache-control": "private, no-store" }
+      return new Response(JSON.stringify(storedAst(row.astGzip)), { headers })
+    },
+  )

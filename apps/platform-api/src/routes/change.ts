@@ -1,0 +1,111 @@
+import { createHash } from "node:crypto"
+import { requestHeader } from "@svc/http"
+import type { Context } from "hono"
+import { audit, type AuditEntry } from "../audit.ts"
+import { type AppEnv, clientOf } from "../auth/guard.ts"
+import type { Orm } from "../db/database.ts"
+import { orm } from "../db/drizzle.ts"
+import { idempotencyKeys } from "../db/records-schema.ts"
+import { errors } from "../errors.ts"
+import { StackConflict } from "../registry/publication.ts"
+import type { Services } from "../services.ts"
+
+const { and, eq, lt } = orm
+
+const keptMs = 24 * 3600 * 1000
+
+type Done = { readonly status: 200 | 201 | 202; readonly body: string; readonly location?: string }
+
+/** What a change works with: one transaction of one person. */
+export type Change = {
+  readonly tx: Orm
+  readonly at: Date
+  readonly userId: number
+  readonly tell: (action: AuditEntry["action"], target: string) => Promise<void>
+}
+
+const idempotencyKey = (c: Context<AppEnv>): string | undefined => {
+  const key = requestHeader(c, "idempotency-key")
+  if (key === undefined || /^[\x20-\x7e]{1,64}$/.test(key)) return key
+  const reason = "must be 1 to 64 printable characters"
+  throw errors.fail("invalid-request", { details: { path: "Idempotency-Key", reason } })
+}
+
+const answer = ({ status, body, location }: Done, replayed: boolean): Response =>
+  new Response(body, {
+    status,
+    headers: {
+      "content-type": "application/json",
+      "cache-control": "no-store",
+      ...(location === undefined ? {} : { location }),
+      ...(replayed ? { "idempotency-replayed": "true" } : {}),
+    },
+  })
+
+/**
+ * Does a person's change in one transaction, its audit row and its answer under the Idempotency-Key with it: the same key
+ * and body get the same answer for a day. One that is under way is waited for, because its row is not there for others.
+ */
+export const change = async (
+  services: Services,
+  c: Context<AppEnv>,
+  text: string,
+  work: (given: Change) => Promise<Done>,
+): Promise<Response> => {
+  const key = idempotencyKey(c)
+  const { userId } = c.get("principal")
+  const { requestId } = c.env.outgoing
+  const at = new Date(services.wallClock())
+  const address = clientOf(services, c)
+  const tellIn = (tx: Orm) => (action: AuditEntry["action"], target: string) =>
+    audit(tx, { at, actor: `user:${userId}`, action, target, address, requestId })
+  try {
+    const answered = await c.get("queries").transaction(async (tx) => {
+      const given = { tx, at, userId, tell: tellIn(tx) }
+      if (key === undefined) return { done: await work(given), replayed: false }
+      const row = { userId, method: c.req.method, path: c.req.path, key }
+      const same = and(
+        ...(["userId", "method", "path", "key"] as const).map((name) => eq(idempotencyKeys[name], row[name])),
+      )
+      const begun = {
+        bodyHash: createHash("sha256").update(text).digest("hex"),
+        status: 0,
+        location: null,
+        body: "",
+        createdAt: at,
+      }
+      const [mine] = await tx
+        .insert(idempotencyKeys)
+        .values({ ...row, ...begun })
+        .onConflictDoUpdate({
+          target: [idempotencyKeys.userId, idempotencyKeys.method, idempotencyKeys.path, idempotencyKeys.key],
+          set: begun,
+          setWhere: lt(idempotencyKeys.createdAt, new Date(at.getTime() - keptMs)),
+        })
+        .returning({ key: idempotencyKeys.key })
+      if (mine === undefined) {
+        const [known] = await tx.select().from(idempotencyKeys).where(same)
+        if (known?.bodyHash !== begun.bodyHash) throw errors.fail("idempotency-key-reused")
+        const { body, location } = known
+        const status = known.status === 201 ? 201 : known.status === 202 ? 202 : 200
+        return { done: { status, body, ...(location === null ? {} : { location }) } satisfies Done, replayed: true }
+      }
+      const done = await work(given)
+      const { status, body, location = null } = done
+      await tx.update(idempotencyKeys).set({ status, body, location }).where(same)
+      return { done, replayed: false }
+    })
+    return answer(answered.done, answered.replayed)
+  } catch (error) {
+    if (error instanceof StackConflict) throw errors.fail(error.code)
+    throw error
+  }
+}
+
+/** Forgets answers that nobody can ask for any more. */
+export const forgetAnswers = (services: Pick<Services, "database" | "wallClock">) =>
+  services.database
+    .within(1500)
+    .run((db) =>
+      db.delete(idempotencyKeys).where(lt(idempotencyKeys.createdAt, new Date(services.wallClock() - keptMs))),
+    )

@@ -1,0 +1,125 @@
+import { requestHeader } from "@svc/http"
+import { policies } from "../auth/agent-policy.ts"
+import { requestMs } from "../auth/guard.ts"
+import { errors } from "../errors.ts"
+import { isVisible } from "../records/visible.ts"
+import type { Services } from "../services.ts"
+import { type Api, endpoint } from "./endpoint.ts"
+import { readOne } from "./owned.ts"
+
+type Event = { readonly id: number; readonly step: string | null; readonly status: string }
+
+const pollMs = 250
+const commentMs = 15_000
+const over = new Set(["succeeded", "failed", "cancelled"])
+
+const seenSql = `select r.id, r.status from runs r where ${isVisible({ table: "runs", shares: "run_shares" }, "r")}`
+const changesSql = "select id::integer as id, step, status from run_changes where run_id = $1 and id > $2 order by id"
+const lastSql = "select coalesce(max(id), 0)::integer as id from run_changes where run_id = $1"
+
+const write = ({ id, step, status }: Event): string =>
+  `id: ${id}\nevent: ${step === null ? "status" : "step"}\ndata: ${JSON.stringify(step === null ? { status } : { name: step, status })}\n\n`
+
+/** A run's changes as they happen, until it is over. */
+export const runEventRoutes = (api: Api, services: Services): void => {
+  const open = new Map<number, number>()
+
+  const streamOf = (userId: number, runId: number, status: string, since: number | undefined): ReadableStream => {
+    const text = new TextEncoder()
+    let timer: NodeJS.Timeout | undefined
+    let closed = false
+    const leave = (): void => {
+      if (closed) return
+      closed = true
+      clearTimeout(timer)
+      services.stopping.removeEventListener("abort", leave)
+      const left = (open.get(userId) ?? 1) - 1
+      if (left === 0) open.delete(userId)
+      else open.set(userId, left)
+    }
+    return new ReadableStream({
+      start: (controller) => {
+        let last = since ?? 0
+        let quiet = 0
+        const end = (): void => {
+          const wasOpen = !closed
+          leave()
+          if (wasOpen) controller.close()
+        }
+        services.stopping.addEventListener("abort", end, { once: true })
+        const send = (part: string): void => {
+          if (!closed) controller.enqueue(text.encode(part))
+        }
+        const round = async (): Promise<void> => {
+          const changes = await services.database.within(requestMs).query<Event>(changesSql, [runId, last])
+          for (const event of changes) {
+            last = event.id
+            send(write(event))
+          }
+          quiet = changes.length === 0 ? quiet + pollMs : 0
+          if (quiet >= commentMs) {
+            quiet = 0
+            send(": still here\n\n")
+          }
+          if (changes.some((event) => event.step === null && over.has(event.status))) end()
+        }
+        const next = (): void => {
+          if (closed) return
+          timer = setTimeout(() => {
+            // An outage is waited out: the reader's connection is not the database's.
+            round()
+              .catch(() => {})
+              .finally(next)
+          }, pollMs)
+        }
+        const begin = async (): Promise<void> => {
+          if (since === undefined) {
+            const [row] = await services.database.within(requestMs).query<{ id: number }>(lastSql, [runId])
+            last = row?.id ?? 0
+            send(write({ id: last, step: null, status }))
+            if (over.has(status)) end()
+          } else await round()
+          if (over.has(status)) end()
+        }
+        begin()
+          .catch(() => {})
+          .finally(next)
+      },
+      cancel: leave,
+    })
+  }
+
+  endpoint(
+    api,
+    services,
+    {
+      method: "get",
+      path: "/api/automation/runs/{id}/events",
+      id: "followRun",
+      summary: "A run's changes as they happen: its present state first, then each change of it and of its steps",
+      tag: "records",
+      access: policies.ownRecords,
+      text: ["Server-sent events", ["text/event-stream"]],
+      codes: ["invalid-request", "run-not-found"],
+    },
+    async (c) => {
+      const [row] = await readOne(c, seenSql, "run-not-found")
+      const { userId } = c.get("principal")
+      const streams = open.get(userId) ?? 0
+      const limit = services.settings.SVC_EVENT_STREAMS_PER_OWNER
+      if (streams >= limit) {
+        const message = `You have ${limit} event streams open, as many as SVC_EVENT_STREAMS_PER_OWNER allows.`
+        throw errors.fail("rate-limit-exceeded", { message, retryAfterSeconds: 5 })
+      }
+      open.set(userId, streams + 1)
+      const given = requestHeader(c, "last-event-id")
+      const since = given !== undefined && /^\d{1,15}$/.test(given) ? Number(given) : undefined
+      const headers = {
+        "content-type": "text/event-stream",
+        "cache-control": "private, no-store",
+        "x-accel-buffering": "no",
+      }
+      return new Response(streamOf(userId, Number(row["id"]), String(row["status"]), since), { headers })
+    },
+  )
+}

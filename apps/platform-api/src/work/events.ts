@@ -1,0 +1,79 @@
+// How records move: by events, from which the database derives what each has come to, and refuses what may not follow.
+import type { Orm } from "../db/database.ts"
+import { orm } from "../db/drizzle.ts"
+import { buildEvents, builds, deploymentEvents, runEvents, runSteps } from "../db/records-schema.ts"
+import type { buildStatuses, deploymentStatuses, runStatuses } from "../records/transitions.ts"
+
+const { and, eq } = orm
+
+type BuildStatus = (typeof buildStatuses)[number]
+type DeploymentStatus = (typeof deploymentStatuses)[number]
+type RunStatus = (typeof runStatuses)[number]
+
+/** What a build does in each state, and how far it has come. */
+const buildPhases: Readonly<Partial<Record<BuildStatus, { phase: string; progress: number }>>> = {
+  uploading: { phase: "UPLOAD", progress: 10 },
+  queued: { phase: "QUEUE", progress: 20 },
+  building: { phase: "BUILD", progress: 40 },
+  pushing: { phase: "UPLOAD_ARTIFACTS", progress: 60 },
+  deploying: { phase: "FINALIZING", progress: 80 },
+  completed: { phase: "FINALIZING", progress: 100 },
+}
+
+export const moveBuild = async (
+  tx: Orm,
+  id: number,
+  status: BuildStatus,
+  at: Date,
+  set: { readonly statusMessage?: string | null; readonly websocketUrl?: string } = {},
+): Promise<void> => {
+  const { phase = null, progress } = buildPhases[status] ?? {}
+  await tx.insert(buildEvents).values({ buildId: id, eventType: "status", newStatus: status, phase, createdAt: at })
+  const values = { ...set, ...(progress === undefined ? {} : { progress }) }
+  if (Object.keys(values).length > 0) await tx.update(builds).set(values).where(eq(builds.id, id))
+}
+
+export const moveDeployment = async (
+  tx: Orm,
+  id: number,
+  newStatus: DeploymentStatus,
+  {
+    at,
+    ...event
+  }: {
+    readonly at: Date
+    readonly eventType: string
+    readonly buildId: number | null
+    readonly actor: "user" | "system"
+    readonly message?: string | null
+  },
+): Promise<number> => {
+  const [row] = await tx
+    .insert(deploymentEvents)
+    .values({ deploymentId: id, newStatus, createdAt: at, ...event })
+    .returning({ id: deploymentEvents.id })
+  return row?.id ?? 0
+}
+
+export const moveRun = async (tx: Orm, runId: number, newStatus: RunStatus, at: Date): Promise<void> => {
+  await tx.insert(runEvents).values({ runId, newStatus, createdAt: at })
+}
+
+export const runStepNames = ["version", "check", "approve", "build", "deploy", "verify"] as const
+export type RunStepName = (typeof runStepNames)[number]
+
+export const moveStep = async (
+  tx: Orm,
+  runId: number,
+  name: RunStepName,
+  status: "running" | "succeeded" | "failed" | "skipped",
+  at: Date,
+  errorMessage: string | null = null,
+): Promise<void> => {
+  const step = and(eq(runSteps.runId, runId), eq(runSteps.name, name))
+  const times = status === "running" ? { startedAt: at } : { completedAt: at }
+  await tx
+    .update(runSteps)
+    .set({ status, errorMessage, ...times })
+    .where(step)
+}

@@ -1,0 +1,13 @@
+import { buildHandler } from "./build.ts"
+import type { WorkContext } from "./context.ts"
+import { deploymentHandler, noticeHandler } from "./operation.ts"
+import { runHandler } from "./run.ts"
+import type { Handlers } from "./worker.ts"
+
+/** How each kind of record is taken on its way. */
+export const createHandlers = (context: WorkContext): Handlers => ({
+  build: buildHandler(context),
+  deployment: deploymentHandler(context),
+  run: runHandler(context),
+  notice: noticeHandler(context),
+})

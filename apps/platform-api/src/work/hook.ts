@@ -1,0 +1,45 @@
+import type { Secret } from "@svc/config"
+import { Webhook } from "standardwebhooks"
+
+/** Where the operator's own stream servers are told what to serve, by the Standard Webhooks rules. */
+export type HookCall = {
+  /** One id for a build or an operation, over retries and crashes. */
+  readonly id: string
+  readonly type: "deployment.deploy" | "deployment.stop" | "deployment.restart" | "deployment.remove"
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** Whether the call was taken: a 2xx. */
+export type Hook = (call: HookCall, at: Date) => Promise<boolean>
+
+const callMs = 10_000
+const triedForMs = 600_000
+
+/** How long a call that failed rests until the next one: 1 s, doubled up to 60; undefined once it was tried for 10 minutes. */
+export const nextCallMs = (attempts: number, ageMs: number): number | undefined =>
+  ageMs >= triedForMs ? undefined : Math.min(1000 * 2 ** Math.min(attempts, 6), 60_000)
+
+export const createHook = (url: string, secret: Secret): Hook => {
+  const webhook = new Webhook(secret.reveal())
+  return async ({ id, type, data }, at) => {
+    const body = JSON.stringify({ type, timestamp: at.toISOString(), data })
+    try {
+      const answer = await fetch(url, {
+        method: "POST",
+        redirect: "manual",
+        signal: AbortSignal.timeout(callMs),
+        headers: {
+          "content-type": "application/json",
+          "webhook-id": id,
+          "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
+          "webhook-signature": webhook.sign(id, at, body),
+        },
+        body,
+      })
+      await answer.body?.cancel()
+      return answer.ok
+    } catch {
+      return false
+    }
+  }
+}

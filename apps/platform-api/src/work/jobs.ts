@@ -1,0 +1,88 @@
+import { bind, rowsOf } from "../db/bind.ts"
+import type { Orm } from "../db/database.ts"
+
+export type JobKind = "build" | "run" | "deployment" | "notice"
+
+/** A record that has to be looked at, in the hand of one worker. */
+export type Job = {
+  readonly kind: JobKind
+  readonly id: number
+  /** Calls of the deploy hook so far, and how long ago the first one was. */
+  readonly attempts: number
+  readonly age_ms: number
+}
+
+/** On which workers are told that there is something to do. */
+export const workChannel = "svc_work"
+
+const leaseSeconds = 15
+
+const tell = (tx: Orm) => tx.execute(bind(`select pg_notify('${workChannel}', '')`, []))
+
+/** Has a record looked at, once the transaction is committed. */
+export const addJob = async (tx: Orm, kind: JobKind, id: number, ownerId: number, specId: number): Promise<void> => {
+  const statement = `
+    insert into jobs (kind, record_id, owner_id, spec_id, next_at) values ($1, $2, $3, $4, now())
+    on conflict (kind, record_id) do update set next_at = now()`
+  await tx.execute(bind(statement, [kind, id, ownerId, specId]))
+  await tell(tx)
+}
+
+/** Has it looked at now, if anybody waits for it at all. */
+export const wakeJob = async (tx: Orm, kind: JobKind, id: number): Promise<void> => {
+  await tx.execute(bind("update jobs set next_at = now() where kind = $1 and record_id = $2", [kind, id]))
+  await tell(tx)
+}
+
+/** Has it looked at after so many milliseconds; null: when something wakes it. */
+export const restJob = (tx: Orm, { kind, id }: Pick<Job, "kind" | "id">, ms: number | null) =>
+  tx.execute(
+    bind(
+      `update jobs set next_at = now() + make_interval(secs => $3::double precision / 1000), lease_by = null, lease_until = null
+       where kind = $1 and record_id = $2`,
+      [kind, id, ms],
+    ),
+  )
+
+/** A call of the deploy hook came to nothing: the job rests for so long, and remembers. */
+export const restAfterCall = async (tx: Orm, job: Job, ms: number): Promise<void> => {
+  const statement = `
+    update jobs set attempts = attempts + 1, first_attempt_at = coalesce(first_attempt_at, now())
+    where kind = $1 and record_id = $2`
+  await tx.execute(bind(statement, [job.kind, job.id]))
+  await restJob(tx, job, ms)
+}
+
+/** Done with it. What waits behind it is told. Gives how often the hook was called for it in vain. */
+export const dropJob = async (tx: Orm, kind: JobKind, id: number): Promise<number> => {
+  const [gone] = await rowsOf<{ attempts: number }>(
+    tx,
+    bind("delete from jobs where kind = $1 and record_id = $2 returning attempts", [kind, id]),
+  )
+  await tell(tx)
+  return gone?.attempts ?? 0
+}
+
+/**
+ * Takes the next job: builds one by one for each owner, runs one by one for each spec, both in their order. A build that
+ * waits for a word holds up nobody.
+ */
+export const claimSql = `
+  update jobs set lease_by = $1, lease_until = now() + interval '${leaseSeconds} seconds'
+  where (kind, record_id) = (
+    select j.kind, j.record_id from jobs j
+    where j.next_at <= now() and (j.lease_until is null or j.lease_until < now())
+      and not (j.kind = 'build' and exists (
+        select from jobs o where o.kind = 'build' and o.owner_id = j.owner_id and o.record_id < j.record_id and o.next_at is not null))
+      and not (j.kind = 'run' and exists (
+        select from jobs o where o.kind = 'run' and o.spec_id = j.spec_id and o.record_id < j.record_id))
+    order by j.next_at, j.record_id limit 1 for update of j skip locked
+  )
+  returning kind, record_id as id, attempts,
+    coalesce(extract(epoch from now() - first_attempt_at) * 1000, 0)::integer as age_ms`
+
+export const renewSql = `update jobs set lease_until = now() + interval '${leaseSeconds} seconds' where lease_by = $1`
+export const releaseSql =
+  "update jobs set lease_by = null, lease_until = null where kind = $1 and record_id = $2 and lease_by = $3"
+/** A process that has the database for itself finds only leases of the dead. */
+export const releaseAllSql = "update jobs set lease_by = null, lease_until = null where lease_by <> $1"

@@ -1,0 +1,131 @@
+import type { Logger } from "@svc/http"
+import { bind, rowsOf } from "../db/bind.ts"
+import type { Database, Orm } from "../db/database.ts"
+import { DatabaseUnavailable } from "../db/errors.ts"
+import { claimSql, type Job, type JobKind, releaseAllSql, releaseSql, renewSql, workChannel } from "./jobs.ts"
+
+/** Somebody else has the job now, or it is gone: nothing more is to be done here. */
+class LeaseLost extends Error {
+  override readonly name = "LeaseLost"
+}
+
+/** What a step may do: a transaction that holds only as long as the job is in this worker's hand. */
+export type InStep = <T>(work: (tx: Orm) => Promise<T>) => Promise<T>
+
+/** Does one step of a record's way. `again`: the next one can be done at once. */
+type Handler = (job: Job, inStep: InStep) => Promise<"again" | "rest">
+
+export type Handlers = Readonly<
+  Record<JobKind, { readonly step: Handler; readonly fail: (job: Job, inStep: InStep) => Promise<void> }>
+>
+
+const pollMs = 1000
+const renewMs = 4000
+const stepMs = 20_000
+const slots = 3
+
+/**
+ * Takes records through their states, beside the requests. Who has a record in hand holds a lease on it: what a killed
+ * process had goes on when that has run out.
+ * @param alone whether no other process can use the database: then leases found at the start are of the dead
+ */
+export const startWorker = ({
+  database,
+  handlers,
+  log,
+  holder,
+  alone,
+}: {
+  readonly database: Database
+  readonly handlers: Handlers
+  readonly log: Logger
+  readonly holder: string
+  readonly alone: boolean
+}) => {
+  const running = new Set<Promise<void>>()
+  const stopping = new AbortController()
+  let claiming = false
+  let again = false
+  let freed = !alone
+
+  const inStepOf =
+    (job: Job): InStep =>
+    (work) =>
+      database.within(stepMs).transaction(async (tx) => {
+        // Until the commit nobody can take the job over.
+        const held = "select kind from jobs where kind = $1 and record_id = $2 and lease_by = $3 for update"
+        const [mine] = await rowsOf(tx, bind(held, [job.kind, job.id, holder]))
+        if (mine === undefined) throw new LeaseLost()
+        return work(tx)
+      })
+
+  const work = async (job: Job): Promise<void> => {
+    const { step, fail } = handlers[job.kind]
+    const inStep = inStepOf(job)
+    try {
+      while (!stopping.signal.aborted && (await step(job, inStep)) === "again");
+    } catch (error) {
+      if (error instanceof LeaseLost) return
+      if (!(error instanceof DatabaseUnavailable)) {
+        log.error(
+          { job: `${job.kind} ${job.id}`, stack: error instanceof Error ? error.stack : String(error) },
+          "a step failed",
+        )
+        await fail(job, inStep).catch(() => {})
+      }
+    }
+    // When this fails the lease runs out by itself.
+    await database
+      .within(stepMs)
+      .query(releaseSql, [job.kind, job.id, holder])
+      .catch(() => {})
+  }
+
+  const takeAll = async (): Promise<void> => {
+    if (!freed) {
+      await database.within(stepMs).query(releaseAllSql, [holder])
+      freed = true
+    }
+    while (!stopping.signal.aborted && running.size < slots) {
+      const [job] = await database.within(stepMs).query<Job>(claimSql, [holder])
+      if (job === undefined) return
+      const done = work(job).finally(() => {
+        running.delete(done)
+        kick()
+      })
+      running.add(done)
+    }
+  }
+
+  const kick = (): void => {
+    again = true
+    if (claiming || stopping.signal.aborted) return
+    claiming = true
+    const round = async (): Promise<void> => {
+      while (again) {
+        again = false
+        // An outage is told by those who serve; the next poll tries again.
+        await takeAll().catch(() => {})
+      }
+      claiming = false
+    }
+    void round()
+  }
+
+  database.listen(workChannel, kick)
+  const poll = setInterval(kick, pollMs)
+  const renew = setInterval(() => {
+    if (running.size > 0)
+      database
+        .within(renewMs)
+        .query(renewSql, [holder])
+        .catch(() => {})
+  }, renewMs)
+  kick()
+  return async (): Promise<void> => {
+    stopping.abort()
+    clearInterval(poll)
+    await Promise.all(running)
+    clearInterval(renew)
+  }
+}

@@ -1,0 +1,54 @@
+import { randomBytes } from "node:crypto"
+import { expect } from "vitest"
+import { createUser } from "../../src/operator/accounts.ts"
+import { entity, field, smallAst } from "../registry/small-ast.ts"
+import type { TestService } from "../service.ts"
+
+let people = 0
+
+/** A person with a key, and what people do. */
+export const newPerson = async (service: TestService) => {
+  const email = `person-${people++}@example.org`
+  const { api_key: key, id } = await createUser(service.database(), { email, name: undefined }, new Date(), randomBytes)
+  const call = (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) =>
+    service.call(method, path, { key, headers, ...(body === undefined ? {} : { body }) })
+  /** Asks again and again until the record is in one of these states. */
+  const until = async (path: string, ...statuses: string[]) => {
+    let answer = await call("GET", path)
+    await expect
+      .poll(async () => (answer = await call("GET", path)).body.status, { timeout: 30_000, interval: 20 })
+      .toBeOneOf(statuses)
+    return answer.body
+  }
+  return {
+    key,
+    id,
+    call,
+    until,
+    newSpec: async (name: string, more: object = {}) => {
+      const url = { websocket_url: `wss://people.example/${name}` }
+      const { status, body } = await call("POST", "/api/specs", { name, visibility: "public", ...url, ...more })
+      expect([status, body.code]).toEqual([201, undefined])
+      return body
+    },
+    publish: async (spec_id: number, ast_payload: unknown, more: object = {}) => {
+      const { status, body } = await call("POST", "/api/automation/runs", {
+        workflow: "publish",
+        spec_id,
+        ast_payload,
+        ...more,
+      })
+      expect([status, body.code]).toEqual([202, undefined])
+      return body
+    },
+  }
+}
+
+export type Person = Awaited<ReturnType<typeof newPerson>>
+
+const stack = (...fields: object[]) => smallAst({ entities: [entity("Thing", { sections: [{ name: "id", fields }] })] })
+
+/** Three versions of one stack: the second adds to the first, the third breaks both. */
+export const first = stack(field("address", "String"))
+export const grown = stack(field("address", "String"), field("size", "u64"))
+export const broken = stack(field("size", "u64"))

@@ -1,0 +1,282 @@
+import { gzipSync } from "node:zlib"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { databaseKinds, startTestService, type TestService } from "../service.ts"
+import { broken, first, grown, newPerson, type Person } from "./person.ts"
+
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
+
+describe.each(databaseKinds)("what people do with their stacks on %s", (kind) => {
+  let service: TestService
+  let owner: Person
+  beforeAll(async () => {
+    service = await startTestService(kind, {
+      SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
+      SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE: "0",
+      SVC_STREAM_URL_TEMPLATE: "wss://{slug}.streams.example",
+    })
+    owner = await newPerson(service)
+  })
+  afterAll(() => service.close())
+
+  const served = async (name: string, key?: string) =>
+    (await service.call("GET", `/api/registry/${name}`, key === undefined ? {} : { key })).body
+  const shows = (name: string, version: number | undefined, key?: string) =>
+    expect.poll(async () => (await served(name, key)).version, { timeout: 20_000, interval: 20 }).toBe(version)
+
+  test("a run takes an AST from a version to what readers see, step by step", async () => {
+    const spec = await owner.newSpec("orders")
+    expect([spec.latest_version, spec.entity_name, spec.visibility, spec.shared_with]).toEqual([0, null, "public", []])
+    const { id } = await owner.publish(spec.id, first)
+    const run = await owner.until(`/api/automation/runs/${id}`, "succeeded", "failed")
+    expect(run.steps.map(({ name, status }: Record<string, unknown>) => [name, status])).toEqual([
+      ["version", "succeeded"],
+      ["check", "succeeded"],
+      ["approve", "skipped"],
+      ["build", "succeeded"],
+      ["deploy", "succeeded"],
+      ["verify", "succeeded"],
+    ])
+    await shows("orders", 1)
+    const [build] = (await owner.call("GET", "/api/builds")).body
+    expect(build).toMatchObject({ status: "completed", progress: 100, websocket_url: "wss://people.example/orders" })
+    const { events } = (await owner.call("GET", `/api/builds/${build.id}`)).body
+    expect(events.map((event: Record<string, unknown>) => event["new_status"])).toEqual([
+      "uploading",
+      "queued",
+      "building",
+      "pushing",
+      "deploying",
+      "completed",
+    ])
+    const deployment = (await owner.call("GET", `/api/deployments/${run.deployment_id}`)).body
+    expect(deployment).toMatchObject({ status: "active", current_version: 1, spec_name: "orders", branch: null })
+  })
+
+  test("a breaking change waits for a word, and a rollback brings the old version back", async () => {
+    const spec = await owner.newSpec("waiting", { ast_payload: first })
+    expect(spec).toMatchObject({ latest_version: 1, entity_name: "Thing" })
+    const start = await owner.publish(spec.id, undefined)
+    const { deployment_id } = await owner.until(`/api/automation/runs/${start.id}`, "succeeded", "failed")
+    const { id } = await owner.publish(spec.id, broken)
+    const run = await owner.until(`/api/automation/runs/${id}`, "waiting", "succeeded", "failed")
+    expect(run.status).toBe("waiting")
+    expect(run.steps[2].error_message).toContain("field Thing.id.address removed")
+    expect((await served("waiting")).version).toBe(1)
+    expect((await owner.call("POST", `/api/automation/runs/${id}/retry`)).code).toBe("run-state")
+    expect((await owner.call("POST", `/api/automation/runs/${id}/resume`)).status).toBe(202)
+    expect((await owner.until(`/api/automation/runs/${id}`, "succeeded", "failed")).status).toBe("succeeded")
+    await shows("waiting", 2)
+    const back = await owner.call("POST", `/api/deployments/${deployment_id}/rollback`)
+    expect(back.status).toBe(202)
+    expect((await owner.until(`/api/builds/${back.body.build_id}`, "completed", "failed")).status).toBe("completed")
+    await shows("waiting", 1)
+    const versions = (await service.call("GET", "/api/registry/waiting/versions")).body
+    expect(versions.map((row: Record<string, unknown>) => [row["version"], row["verdict"], row["current"]])).toEqual([
+      [2, "breaking", false],
+      [1, "none", true],
+    ])
+    expect((await owner.call("POST", `/api/deployments/${deployment_id}/rollback`, { to_version: 9 })).code).toBe(
+      "version-not-found",
+    )
+  })
+
+  test("a build says why it fails, and the registry stays as it was", async () => {
+    const spec = await owner.newSpec("failing", { ast_payload: first })
+    const build = async (more: object) => {
+      const { body } = await owner.call("POST", "/api/builds", { spec_id: spec.id, ...more })
+      return owner.until(`/api/builds/${body.build_id}`, "completed", "failed")
+    }
+    expect((await build({})).status).toBe("completed")
+    await owner.call("POST", `/api/specs/${spec.id}/versions`, { ast_payload: broken, message: "smaller" })
+    const failed = await build({})
+    expect([failed.status, failed.status_message]).toEqual([
+      "failed",
+      expect.stringMatching(/^breaking-change: field Thing\.id\.address removed/),
+    ])
+    expect((await served("failing")).version).toBe(1)
+    expect((await build({ allow_breaking: true })).status).toBe("completed")
+    await shows("failing", 2)
+    expect((await service.call("GET", "/api/registry/failing/versions")).body[0]).toMatchObject({ message: "smaller" })
+  })
+
+  test("a branch is a private stack of its own, seen by its owner alone", async () => {
+    const spec = await owner.newSpec("branched", { ast_payload: first })
+    const { body } = await owner.call("POST", "/api/builds", { spec_id: spec.id, branch: "next" })
+    const build = await owner.until(`/api/builds/${body.build_id}`, "completed", "failed")
+    expect([build.status, build.websocket_url]).toEqual(["completed", "wss://branched--next.streams.example"])
+    await shows("branched--next", 1, owner.key)
+    expect((await service.call("GET", "/api/registry/branched--next")).code).toBe("stack-not-found")
+    const listed = (await service.call("GET", "/api/registry?q=branched", { key: owner.key })).body
+    expect(listed.map(({ name }: { name: string }) => name)).toEqual(["branched--next"])
+    const session = { websocket_url: build.websocket_url }
+    expect((await owner.call("POST", "/ws/sessions", session)).status).toBe(200)
+    const agent = await service.signUp()
+    expect((await service.call("POST", "/ws/sessions", { key: agent.key, body: session })).code).toBe(
+      "agent-account-forbidden",
+    )
+    expect((await owner.call("POST", "/api/builds", { spec_id: spec.id, branch: "No" })).code).toBe("invalid-request")
+  })
+
+  test("what is shared with an agent it sees whole, at once, until it is taken back", async () => {
+    const agent = await service.signUp()
+    const spec = await owner.newSpec("secretive", { ast_payload: first, visibility: "private" })
+    const { id } = await owner.publish(spec.id, undefined)
+    const run = await owner.until(`/api/automation/runs/${id}`, "succeeded", "failed")
+    await shows("secretive", 1, owner.key)
+    const seen = async () => [
+      (await service.call("GET", "/api/registry/secretive/versions", { key: agent.key })).status,
+      (await service.call("GET", `/api/specs/${spec.id}`, { key: agent.key })).status,
+      (await service.call("GET", `/api/automation/runs/${id}`, { key: agent.key })).status,
+      (await service.call("GET", `/api/deployments/${run.deployment_id}`, { key: agent.key })).status,
+    ]
+    expect(await seen()).toEqual([404, 404, 404, 404])
+    const shared = await owner.call("PUT", `/api/specs/${spec.id}`, { shared_with: [agent.slug] })
+    expect([shared.status, shared.body.shared_with]).toEqual([200, [agent.slug]])
+    await expect.poll(seen, { timeout: 20_000 }).toEqual([200, 200, 200, 200])
+    expect("shared_with" in (await service.call("GET", `/api/specs/${spec.id}`, { key: agent.key })).body).toBe(false)
+    await owner.call("PUT", `/api/specs/${spec.id}`, { shared_with: [] })
+    await expect.poll(seen, { timeout: 20_000 }).toEqual([404, 404, 404, 404])
+    expect((await owner.call("PUT", `/api/specs/${spec.id}`, { shared_with: ["agt_nobody0000"] })).code).toBe(
+      "invalid-request",
+    )
+  })
+
+  test("a deployment is stopped, restarted and deleted, and its name rests before others may take it", async () => {
+    const spec = await owner.newSpec("resting", { ast_payload: first })
+    const { id } = await owner.publish(spec.id, undefined)
+    const { deployment_id } = await owner.until(`/api/automation/runs/${id}`, "succeeded", "failed")
+    const path = `/api/deployments/${deployment_id}`
+    await shows("resting", 1)
+    expect((await owner.call("DELETE", path)).code).toBe("deployment-active")
+    expect((await owner.call("DELETE", `/api/specs/${spec.id}`)).code).toBe("spec-deployed")
+    expect((await owner.call("POST", `${path}/restart`)).code).toBe("deployment-state")
+    expect((await owner.call("POST", `${path}/stop`, { reason: "for now" })).status).toBe(202)
+    await owner.until(path, "stopped")
+    await shows("resting", undefined)
+    const stranger = await newPerson(service)
+    const other = await stranger.newSpec("resting", { ast_payload: first, websocket_url: "wss://stranger.example" })
+    expect((await stranger.call("POST", "/api/builds", { spec_id: other.id })).code).toBe("stack-name-taken")
+    expect((await owner.call("POST", `${path}/restart`)).status).toBe(202)
+    await owner.until(path, "active")
+    await shows("resting", 1)
+    await owner.call("POST", `${path}/stop`)
+    await owner.until(path, "stopped")
+    expect((await owner.call("DELETE", path)).body).toEqual({ id: deployment_id, deleted: true })
+    expect((await owner.call("GET", path)).code).toBe("deployment-not-found")
+    expect((await stranger.call("POST", "/api/builds", { spec_id: other.id })).code).toBe("stack-name-taken")
+    expect((await owner.call("DELETE", `/api/specs/${spec.id}`)).body).toEqual({ id: spec.id, deleted: true })
+    expect((await owner.call("GET", `/api/specs/${spec.id}`)).code).toBe("spec-not-found")
+    expect((await owner.call("GET", "/api/specs")).body.some((row: { id: number }) => row.id === spec.id)).toBe(false)
+    service.clock.offsetMs += 31 * 24 * 3600 * 1000
+    const { body } = await stranger.call("POST", "/api/builds", { spec_id: other.id })
+    expect((await stranger.until(`/api/builds/${body.build_id}`, "completed", "failed")).status).toBe("completed")
+    // A former owner's versions are never those of the next one.
+    await shows("resting", 1)
+    expect((await service.call("GET", "/api/registry/resting/versions")).body).toHaveLength(1)
+  })
+
+  test("the same Idempotency-Key and body get the same answer, another body a refusal, and many at once make one", async () => {
+    const body = { name: "once", ast_payload: first }
+    const key = { "idempotency-key": "k 1" }
+    const answers = await Promise.all([1, 2, 3, 4].map(() => owner.call("POST", "/api/specs", body, key)))
+    expect(new Set(answers.map((answer) => JSON.stringify(answer.body))).size).toBe(1)
+    expect(
+      answers.map(({ headers }) => headers.get("idempotency-replayed")).filter((told) => told === "true"),
+    ).toHaveLength(3)
+    expect(answers.map(({ headers }) => headers.get("location"))).toEqual(
+      Array(4).fill(`/api/specs/${answers[0]?.body.id}`),
+    )
+    expect((await owner.call("POST", "/api/specs", { ...body, name: "twice" }, key)).code).toBe(
+      "idempotency-key-reused",
+    )
+    expect((await owner.call("POST", "/api/specs", body, { "idempotency-key": "k".repeat(65) })).code).toBe(
+      "invalid-request",
+    )
+    expect((await owner.call("POST", "/api/specs", body)).code).toBe("spec-name-taken")
+  })
+
+  test("a spec is changed only as it was read, where If-Match says so", async () => {
+    const spec = await owner.newSpec("matched")
+    const { headers } = await owner.call("GET", `/api/specs/${spec.id}`)
+    const match = { "if-match": headers.get("etag") ?? "" }
+    expect((await owner.call("PUT", `/api/specs/${spec.id}`, { description: "one" }, match)).status).toBe(200)
+    expect((await owner.call("PUT", `/api/specs/${spec.id}`, { description: "two" }, match)).code).toBe(
+      "precondition-failed",
+    )
+    expect((await owner.call("GET", `/api/specs/${spec.id}`)).body.description).toBe("one")
+    const told = await owner.call("PUT", `/api/specs/${spec.id}`, {
+      deprecated: { message: "Leave", successor: "orders" },
+    })
+    expect(told.body.deprecated).toMatchObject({ message: "Leave", successor: "orders" })
+  })
+
+  test("versions say what they change; the latest one's content again is none; bodies may be gzip; faults have paths", async () => {
+    const spec = await owner.newSpec("counted", { ast_payload: first })
+    const path = `/api/specs/${spec.id}/versions`
+    expect((await owner.call("POST", path, { ast_payload: first })).body).toMatchObject({
+      version: 1,
+      version_is_new: false,
+      content_is_new: false,
+    })
+    const raw = gzipSync(JSON.stringify({ ast_payload: grown, message: "more" }))
+    const headers = { "content-type": "application/json", "content-encoding": "gzip" }
+    const { status, body } = await service.call("POST", path, { key: owner.key, raw, headers })
+    expect([status, body]).toMatchObject([
+      201,
+      { version: 2, version_is_new: true, message: "more", diff: { from: 1, to: 2, bump: "minor" } },
+    ])
+    const again = await owner.call("POST", path, { ast_payload: first })
+    expect(again.body).toMatchObject({
+      version: 3,
+      version_is_new: true,
+      content_is_new: false,
+      diff: { verdict: "breaking" },
+    })
+    expect((await owner.call("GET", `/api/specs/${spec.id}/diff?from=1&to=2`)).body).toMatchObject({
+      verdict: "compatible",
+    })
+    expect((await owner.call("GET", `/api/specs/${spec.id}/diff?from=1&to=8`)).code).toBe("version-not-found")
+    const wrong = await owner.call("POST", path, { ast_payload: { stack_name: "", entities: [{}] } })
+    expect(wrong.body.details.faults.map((fault: Record<string, unknown>) => fault["path"])).toContain(
+      "ast_payload.entities[0].state_name",
+    )
+    const large = gzipSync(JSON.stringify({ ast_payload: { filling: "x".repeat(3 << 20) } }))
+    expect((await service.call("POST", path, { key: owner.key, raw: large, headers })).code).toBe("payload-too-large")
+    const foreign = await newPerson(service)
+    expect((await foreign.call("POST", path, { ast_payload: first })).code).toBe("spec-not-found")
+  })
+
+  test("a run's events tell its present state first, then every change until it is over", async () => {
+    const spec = await owner.newSpec("followed", { ast_payload: first })
+    const { id } = await owner.publish(spec.id, undefined, { approval: true })
+    await owner.until(`/api/automation/runs/${id}`, "waiting")
+    const headers = { authorization: `Bearer ${owner.key}` }
+    const stream = await fetch(`${service.url}/api/automation/runs/${id}/events`, { headers })
+    expect(stream.headers.get("content-type")).toBe("text/event-stream")
+    const text = stream.text()
+    await owner.call("POST", `/api/automation/runs/${id}/resume`)
+    const events = (await text).trim().split("\n\n")
+    expect(events[0]).toMatch(/^id: \d+\nevent: status\ndata: \{"status":"waiting"\}$/)
+    expect(events.at(-1)).toContain('{"status":"succeeded"}')
+    expect(events.some((event) => event.includes('{"name":"verify","status":"succeeded"}'))).toBe(true)
+    const since = /^id: (\d+)/.exec(events.at(-2) ?? "")?.[1] ?? ""
+    const later = await fetch(`${service.url}/api/automation/runs/${id}/events`, {
+      headers: { ...headers, "last-event-id": since },
+    })
+    expect((await later.text()).trim()).toBe(events.at(-1))
+  })
+
+  test("a waiting run is cancelled at once and can be retried once, with what it has done", async () => {
+    const spec = await owner.newSpec("retried", { ast_payload: first })
+    const { id } = await owner.publish(spec.id, undefined, { approval: true })
+    await owner.until(`/api/automation/runs/${id}`, "waiting")
+    expect((await owner.call("POST", `/api/automation/runs/${id}/cancel`)).body.status).toBe("cancelled")
+    const retry = await owner.call("POST", `/api/automation/runs/${id}/retry`)
+    expect(retry.body).toMatchObject({ attempt: 2, retry_of_id: id })
+    expect((await owner.call("POST", `/api/automation/runs/${id}/retry`)).code).toBe("run-state")
+    const again = await owner.until(`/api/automation/runs/${retry.body.id}`, "waiting")
+    expect(again.steps[0].status).toBe("succeeded")
+    await owner.call("POST", `/api/automation/runs/${again.id}/resume`)
+    await owner.until(`/api/automation/runs/${again.id}`, "succeeded")
+  })
+})
