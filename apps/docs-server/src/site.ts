@@ -32,10 +32,21 @@ const byFolder = (corpus: Corpus): Map<string, Page[]> => {
   )
 }
 
+const longestOpening = 3000
+
+/** What a page says before its first section, without its title: what it is, where to begin. Empty when that is long. */
+const openingOf = ({ markdown, bodyStart }: Page): string => {
+  const [opening = ""] = markdown.slice(bodyStart).split(/^## /m)
+  const text = opening.replace(/^\s*# .*\n/, "").trim()
+  return text.length <= longestOpening ? text : ""
+}
+
 const pageMap = (corpus: Corpus, baseUrl: string): string => {
   const index = corpus.pages.get("index")
+  const opening = index === undefined ? "" : openingOf(index)
   const lines = [`# ${index?.title ?? "Documentation"}`, ""]
   if (index !== undefined && index.description !== "") lines.push(`> ${index.description}`, "")
+  if (opening !== "") lines.push(opening, "")
   lines.push(
     `Every page is Markdown. The MCP endpoint ${baseUrl}/mcp has the tools search_docs and fetch_page; ${baseUrl}/llms-full.txt`,
     "is all pages in one.",
