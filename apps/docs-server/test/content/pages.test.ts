@@ -116,6 +116,17 @@ const refusal = (status: number, code: string, headers: Readonly<Record<string, 
   body: { code, message: "Not now.", retryable: true, requestId: "00000000" },
 })
 
+test.each(["", "llms.txt"])("an agent that knows /%s alone signs up with its second request", async (path) => {
+  const [command] = fencesOf(await fetchPage(path))
+  const { url, method, headers, body } = curlRequest(shellWords(command?.text ?? "", new Map()))
+  const pairs = headers.map(([name, value]): [string, string] => [name, value])
+  const response = await fetch(url, { method, headers: pairs, body: body ?? null })
+  expect([response.status, await response.json()]).toEqual([
+    201,
+    expect.objectContaining({ api_key: expect.any(String) }),
+  ])
+})
+
 test("the program of the svc-consume skill, killed in the middle and run again behind a failing relay, pays exactly once", async () => {
   // What the relay does to the look-ups of a run, one after the other, before it serves.
   let troubles: (Fault | OwnAnswer)[] = []
