@@ -52,8 +52,9 @@ const mostTurns = 4
 
 /**
  * Finds keys by their hash. One query is under way at a time, and all keys that are asked for meanwhile are found by the
- * next, because a busy service would else spend most of its time on the way to the database and back. Nothing is
- * remembered: a query is made after the requests it answers have come, so a key that was revoked or disabled is dead from
+ * next, because a busy service would else spend most of its time on the way to the database and back. A data loader from a
+ * library makes a batch of every turn of the event loop, and sends it beside those under way: with a turn a request that
+ * is no batch, and a connection each. Nothing is remembered: a query is made after the requests it answers have come, so a key that was revoked or disabled is dead from
  * the next request on, everywhere.
  * @param ms how long the answer to a request may take
  */

@@ -38,7 +38,8 @@ export const lockFolder = async (folder: string): Promise<{ readonly release: ()
     closeSync(handle)
   }
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject)
+    // Also of later faults: a caller that can't be taken in is none of this process's business.
+    server.on("error", reject)
     server.listen(join(short, own), resolve)
   })
   for (const name of readdirSync(folder)) {
