@@ -38,12 +38,16 @@ const freePorts = async (count: number): Promise<number[]> => {
 
 /**
  * Throws, with the log, when a service does not start or `signal` aborts before all are up. Nothing of the environment
- * reaches the services but PATH.
+ * reaches the services but PATH. `prepare` is given the data folder before anything runs on it.
  */
-export const startInstance = async (signal?: AbortSignal): Promise<Instance> => {
+export const startInstance = async (
+  signal?: AbortSignal,
+  prepare: (dataFolder: string) => Promise<void> = async () => {},
+): Promise<Instance> => {
   const fault = buildTool(root)
   if (fault !== undefined) throw new Error(fault)
   const folder = await mkdtemp(join(tmpdir(), "svc-instance-"))
+  await prepare(join(folder, "data"))
   const [sparePort = 0, ...ports] = await freePorts(services.length + 1)
   const { planned } = planStart(services, {
     PATH: process.env["PATH"],

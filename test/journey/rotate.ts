@@ -1,8 +1,8 @@
 import { strict as assert } from "node:assert"
+import { createRelay } from "@svc/client"
 
 import type { Agent } from "./arrive.ts"
 import type { Traveller } from "./journey.ts"
-import { createRelayClient, errorShape, heightShape } from "./relay.ts"
 import * as shape from "./shapes.ts"
 import type { Sent } from "./transfer.ts"
 
@@ -17,7 +17,8 @@ export const rotate = async (
   { token, wire, signature }: Sent,
 ): Promise<void> => {
   const { apiUrl, relayUrl } = instance
-  const relay = createRelayClient(relayUrl, token)
+  const session = { token: async () => token }
+  const relay = createRelay({ relayUrl, session })
 
   const secondKey = await take(
     {
@@ -81,11 +82,10 @@ export const rotate = async (
       const [promise] = /[^.]*token minted before lives out its 5 minutes\./.exec(content.replaceAll(/\s+/g, " ")) ?? []
       assert.ok(promise !== undefined, "the page on keys no longer says what becomes of tokens")
       show(`the page on keys: "${promise.trim()}"`)
-      const { blockHeight } = await relay("block-height", {}, heightShape)
+      const { blockHeight } = await relay.blockHeight()
       show(`now: block-height -> ${blockHeight}`)
-      const later = createRelayClient(await instance.startRelayAhead(tokenMs + leewayMs + 1000), token)
-      const refusal = await later("block-height", {}, errorShape, 401)
-      assert.equal(refusal.code, "token-expired")
+      const later = createRelay({ relayUrl: await instance.startRelayAhead(tokenMs + leewayMs + 1000), session })
+      await assert.rejects(later.blockHeight(), { name: "SvcError", status: 401, code: "token-expired" })
       show("a relay whose clock is five minutes ahead: block-height -> 401 token-expired")
     },
   )

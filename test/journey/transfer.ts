@@ -1,9 +1,8 @@
 import { strict as assert } from "node:assert"
-import { setTimeout as delay } from "node:timers/promises"
+import { createRelay, submit } from "@svc/client"
 
 import type { Agent } from "./arrive.ts"
 import type { Traveller } from "./journey.ts"
-import { createRelayClient, latestShape, sentShape, simulationShape, statusShape } from "./relay.ts"
 import * as shape from "./shapes.ts"
 import { createWallet } from "./wallet.ts"
 
@@ -31,22 +30,20 @@ export const transfer = async ({ instance, svc, take, show }: Traveller, { slug,
       return session.token
     },
   )
-  const relay = createRelayClient(relayUrl, token)
+  const relay = createRelay({ relayUrl, session: { token: async () => token } })
 
-  const confirmed = async (sent: string): Promise<void> => {
-    const deadline = performance.now() + 60_000
-    for (;;) {
-      const { status } = await relay("signature-status", { signature: sent }, statusShape)
-      if (status !== null && status.confirmationStatus !== "processed") {
-        show(`signature-status -> ${status.confirmationStatus} in slot ${status.slot}`)
-        return
-      }
-      assert.ok(performance.now() < deadline, "not confirmed within a minute")
-      await delay(200)
-    }
+  /** Submits and finds out; it must land, and well. */
+  const land = async (signed: { readonly wire: string; readonly signature: string }, lastValidBlockHeight: bigint) => {
+    const stored: string[] = []
+    const before = (derived: string): void => void stored.push(derived)
+    const signal = AbortSignal.timeout(60_000)
+    const outcome = await submit(relay, { transaction: signed.wire, lastValidBlockHeight, before, signal })
+    assert.deepEqual(stored, [signed.signature])
+    assert.ok(outcome.state === "landed" && outcome.err === null, outcome.state)
+    show(`submit -> ${outcome.state}, ${outcome.commitment} in slot ${outcome.slot}`)
   }
 
-  const { wallet, wire, signature } = await take(
+  const { wallet, wire, signature, lastValidBlockHeight } = await take(
     {
       does: "@solana/kit makes an account, builds a transfer of 1 SOL and signs it",
       proves: "signing happens at the agent's: no service ever holds a signing key",
@@ -56,11 +53,11 @@ export const transfer = async ({ instance, svc, take, show }: Traveller, { slug,
       await made.fund(2n * sol)
       assert.equal(await made.balance(), 2n * sol)
       show(`account ${made.address} with 2 SOL from the local chain's faucet`)
-      const latest = await relay("latest-blockhash", {}, latestShape)
+      const latest = await relay.latestBlockhash()
       show(`POST ${relayUrl}/transactions/v1/latest-blockhash -> good until block ${latest.lastValidBlockHeight}`)
       const signed = await made.signTransfer(sol, latest)
       show(`signed: ${Buffer.from(signed.wire, "base64").length} bytes`)
-      return { wallet: made, ...signed }
+      return { wallet: made, lastValidBlockHeight: latest.lastValidBlockHeight, ...signed }
     },
   )
 
@@ -70,7 +67,8 @@ export const transfer = async ({ instance, svc, take, show }: Traveller, { slug,
       proves: "a program's error shows before anything is paid; u64 values come as exact strings",
     },
     async () => {
-      const { unitsConsumed } = await relay("simulate", { transaction: wire, sigVerify: true }, simulationShape)
+      const { err, unitsConsumed } = await relay.simulate({ transaction: wire, sigVerify: true })
+      assert.equal(err, null)
       show(`POST ${relayUrl}/transactions/v1/simulate -> no error, ${unitsConsumed} compute units`)
       assert.equal(await wallet.recipientBalance(), 0n)
     },
@@ -78,23 +76,18 @@ export const transfer = async ({ instance, svc, take, show }: Traveller, { slug,
 
   await take(
     {
-      does: "The relay sends it, once",
-      proves: "the provider's answer is the signature that the relay had derived before it asked",
+      does: "The client library submits it and finds out what became of it",
+      proves: "the signature is known before the first byte leaves, and the end is one of four that are proven",
     },
-    async () => {
-      const sent = await relay("send", { transaction: wire }, sentShape)
-      assert.equal(sent.signature, signature)
-      show(`POST ${relayUrl}/transactions/v1/send -> ${signature.slice(0, 8)}…`)
-    },
+    () => land({ wire, signature }, lastValidBlockHeight),
   )
 
   await take(
     {
-      does: "The local chain confirms it",
+      does: "The local chain has it",
       proves: "a real Solana virtual machine ran it: the recipient has the lamports, the payer paid the fee",
     },
     async () => {
-      await confirmed(signature)
       assert.equal(await wallet.recipientBalance(), sol)
       assert.equal(await wallet.balance(), sol - 5000n)
       show(`balances on the chain: recipient ${sol} lamports, payer ${sol - 5000n}`)
@@ -103,15 +96,13 @@ export const transfer = async ({ instance, svc, take, show }: Traveller, { slug,
 
   await take(
     {
-      does: "The same wallet sends a transaction of version 1",
-      proves: "its message comes first and its signatures last; the relay derives the same signature as the wallet",
+      does: "The same wallet submits a transaction of version 1",
+      proves:
+        "its message comes first and its signatures last; library and relay derive the same signature as the wallet",
     },
     async () => {
-      const latest = await relay("latest-blockhash", {}, latestShape)
-      const one = await wallet.signTransfer(sol / 2n, latest, 1)
-      const sent = await relay("send", { transaction: one.wire }, sentShape)
-      assert.equal(sent.signature, one.signature)
-      await confirmed(one.signature)
+      const latest = await relay.latestBlockhash()
+      await land(await wallet.signTransfer(sol / 2n, latest, 1), latest.lastValidBlockHeight)
       assert.equal(await wallet.recipientBalance(), sol + sol / 2n)
     },
   )

@@ -17,7 +17,7 @@ import {
 } from "@solana/kit"
 
 /** What the relay's latest-blockhash tells. */
-export type Latest = { readonly blockhash: string; readonly lastValidBlockHeight: string }
+export type Latest = { readonly blockhash: string; readonly lastValidBlockHeight: string | bigint }
 
 /** An account whose key never leaves this process, and a recipient. */
 export const createWallet = async (chainUrl: string) => {

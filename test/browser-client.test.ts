@@ -1,0 +1,103 @@
+// The client library as a page uses it: a publishable key of the page's origin, a wallet's bytes, a real browser.
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { startProcess } from "@svc/testing"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { z } from "zod"
+
+import { bundle } from "../packages/client/scripts/bundle.ts"
+import { type Instance, startInstance } from "../scripts/instance.ts"
+import { type Browser, hasChromium, startChromium, type Tab } from "./browser/chromium.ts"
+import { type PageServer, startPageServer } from "./browser/page-server.ts"
+import { createWallet } from "./journey/wallet.ts"
+
+const root = join(import.meta.dirname, "..")
+const websocketUrl = "ws://127.0.0.1:4002/transfers"
+
+/** As an operator does who lets pages send: the stack is published with its relay open to publishable keys. */
+const openToPages = async (dataFolder: string): Promise<void> => {
+  const stack = join(root, "apps/platform-api/stacks/transfers.stack.json")
+  const options = ["--name", "transfers", "--websocket-url", websocketUrl, "--relay", "--browser-send"]
+  const platform = join(root, "apps/platform-api/src/main.ts")
+  const published = startProcess(process.execPath, [platform, "stack", "publish", stack, ...options], {
+    env: { SVC_DATA_DIR: dataFolder },
+  })
+  expect([await published.exited, published.stderr()]).toEqual([0, expect.any(String)])
+}
+
+const signedUp = z.object({ api_key: z.string() })
+const minted = z.object({ key: z.string() })
+
+// In CI a missing browser is a failure, elsewhere it is skipped.
+describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the client library in a page", () => {
+  let instance: Instance
+  let browser: Browser
+  let server: PageServer
+  let tab: Tab
+  let key: string
+  beforeAll(async () => {
+    browser = await startChromium()
+    instance = await startInstance(undefined, openToPages)
+    server = await startPageServer()
+    const origin = `http://localhost:${server.port}`
+    tab = await browser.open(origin)
+    const agent = await fetch(`${instance.apiUrl}/api/agents/signup`, { method: "POST" })
+    const { api_key: agentKey } = signedUp.parse(await agent.json())
+    const answer = await fetch(`${instance.apiUrl}/api/agents/me/keys/publishable`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${agentKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ origin_allowlist: [origin] }),
+    })
+    key = minted.parse(await answer.json()).key
+    const folder = await mkdtemp(join(tmpdir(), "svc-client-page-"))
+    await bundle(folder, { minify: true })
+    const library = await readFile(join(folder, "svc-client.js"), "base64")
+    await rm(folder, { recursive: true })
+    const source = `data:text/javascript;base64,${library}`
+    await tab.page.evaluate(`import("${source}").then((client) => Object.assign(globalThis, { client }))`)
+  }, 180_000)
+  afterAll(async () => {
+    await browser?.close()
+    await server?.close()
+    await instance?.stop()
+  })
+
+  test("opens a session by a publishable key, submits what a wallet signed, and knows that it landed", async () => {
+    const wallet = await createWallet(instance.chainUrl)
+    await wallet.fund(2_000_000_000n)
+    // A wallet adapter gives the page bytes; here it signs outside the page.
+    await tab.page.exposeFunction("sign", async (blockhash: string, lastValidBlockHeight: string) => {
+      const { wire } = await wallet.signTransfer(1_000_000_000n, { blockhash, lastValidBlockHeight })
+      return [...Buffer.from(wire, "base64")]
+    })
+    const { apiUrl, relayUrl } = instance
+    const seen = await tab.page.evaluate(
+      async (given) => {
+        // What the page was given above; its types are Node's business.
+        const { client, sign } = globalThis as any // oxlint-disable-line typescript/no-explicit-any
+        const platform = client.createPlatform({ apiUrl: given.apiUrl, key: given.key })
+        const scope = ["transaction:inspect", "transaction:send"]
+        const session = client.createSession({ platform, websocketUrl: given.websocketUrl, scope })
+        const relay = client.createRelay({ relayUrl: given.relayUrl, session })
+        const { blockhash, lastValidBlockHeight } = await relay.latestBlockhash()
+        const transaction = new Uint8Array(await sign(blockhash, String(lastValidBlockHeight)))
+        const stored: string[] = []
+        const before = (signature: string) => stored.push(signature)
+        const outcome = await client.submit(relay, { transaction, lastValidBlockHeight, before })
+        return { ...outcome, slot: String(outcome.slot), stored }
+      },
+      { apiUrl, relayUrl, key, websocketUrl },
+    )
+    expect(seen).toEqual({
+      state: "landed",
+      signature: seen.stored[0],
+      slot: expect.stringMatching(/^\d+$/),
+      commitment: expect.stringMatching(/^(confirmed|finalized)$/),
+      err: null,
+      stored: [expect.any(String)],
+    })
+    expect(await wallet.recipientBalance()).toBe(1_000_000_000n)
+    expect(tab.console()).toEqual([])
+  })
+})
