@@ -3,12 +3,14 @@ import type { Context, Outcome } from "./context.ts"
 import { fetchDocs, searchDocs } from "./docs.ts"
 import { explore } from "./explore.ts"
 import { init } from "./init.ts"
+import { check, lock } from "./lock.ts"
 import { listKeys, mintKey, mintPublishableKey, revokeKey, rotateKey } from "./keys.ts"
 import type { OptionName } from "./options.ts"
 import { send } from "./send.ts"
 import { mintSession } from "./session.ts"
 import { simulate } from "./simulate.ts"
 import { status } from "./status.ts"
+import { diff, types, versions } from "./versions.ts"
 
 /** One command: how it is called, what its help says and what runs. */
 export type Command = {
@@ -32,11 +34,61 @@ export const commands: readonly Command[] = [
     usage: "[STACK [ENTITY]]",
     least: 0,
     most: 2,
-    options: [],
+    options: ["at"],
     summary: "the live registry: stacks, entities, fields, types, views",
     details: "Ground truth for code that reads a stack. ENTITY in upper or lower case.",
     examples: ["svc explore --json", "svc explore transfers", "svc explore transfers Transfer --json"],
     run: explore,
+  },
+  {
+    name: "versions",
+    usage: "STACK",
+    least: 1,
+    most: 1,
+    options: [],
+    summary: "what a stack was: its versions, newest first",
+    examples: ["svc versions transfers", "svc explore transfers --at 1 --json"],
+    run: versions,
+  },
+  {
+    name: "diff",
+    usage: "STACK",
+    least: 1,
+    most: 1,
+    options: ["from", "to"],
+    summary: "what changed between two versions, and whether it breaks readers",
+    examples: ["svc diff transfers", "svc diff transfers --from 1 --to 3 --json"],
+    run: diff,
+  },
+  {
+    name: "types",
+    usage: "STACK",
+    least: 1,
+    most: 1,
+    options: ["language", "output", "at"],
+    summary: "a module with the stack's types, for a program to import",
+    examples: ["svc types transfers --output transfers.ts", "svc types transfers --language python --json"],
+    run: types,
+  },
+  {
+    name: "lock",
+    usage: "STACK…",
+    least: 1,
+    most: 100,
+    options: [],
+    summary: "write down in svc.lock.json which versions this project is written for",
+    examples: ["svc lock transfers token-swaps"],
+    run: lock,
+  },
+  {
+    name: "check",
+    usage: "",
+    least: 0,
+    most: 0,
+    options: [],
+    summary: "whether what the registry serves now breaks what is locked; exit 1 when it does",
+    examples: ["svc check --json"],
+    run: check,
   },
   {
     name: "init",

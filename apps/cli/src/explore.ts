@@ -1,11 +1,12 @@
 import { callApi, jsonOf, readPages, type Api } from "./api.ts"
 import type { Context, Outcome } from "./context.ts"
-import { CliError } from "./errors.ts"
+import { CliError, usageError } from "./errors.ts"
 import { entityTables, stackList, stackTables } from "./explore-tables.ts"
 import { isObject, listOf, textOf, type JsonObject } from "./json-value.ts"
 import { apiForReading } from "./key.ts"
 import { nearest } from "./nearest.ts"
 import type { Answer } from "./network.ts"
+import { versionOption } from "./versions.ts"
 
 const stackName = /^[a-z0-9][a-z0-9-]{0,62}$/
 
@@ -46,11 +47,16 @@ const missingStack = async (context: Context, api: Api, name: string): Promise<C
 }
 
 const readStack = async (context: Context, api: Api, name: string): Promise<JsonObject> => {
+  const at = versionOption(context, "at", "explore")
   // A name that no stack can have never becomes a part of a path.
   if (!stackName.test(name.toLowerCase())) throw await missingStack(context, api, name)
   try {
-    const answer = await callApi(api, `/api/registry/${name.toLowerCase()}/schema`)
+    const answer = await callApi(
+      api,
+      `/api/registry/${name.toLowerCase()}/schema${at === undefined ? "" : `?version=${at}`}`,
+    )
     noteIgnoredKey(context, answer.headers)
+    if (answer.headers["deprecation"] !== undefined) context.note(`${name} is deprecated. Next: svc versions ${name}`)
     return pick(jsonOf(answer, api.url), ["name", "description", "websocket_url", "schema"])
   } catch (error) {
     throw error instanceof CliError && error.code === "stack-not-found" ? await missingStack(context, api, name) : error
@@ -62,6 +68,7 @@ export const explore = async (context: Context): Promise<Outcome> => {
   const [name, entityName] = context.args
   const api = await apiForReading(context)
   if (name === undefined) {
+    if (context.options["at"] !== undefined) throw usageError("--at goes with the name of a stack.", "explore")
     const names = ["name", "description", "websocket_url", "entities", "visibility", "schema"]
     // Tables need no schemas, which are most of the answer.
     const stacks = await readRegistry(

@@ -44,14 +44,10 @@ const named: readonly (readonly [name: string, about: string, method: string, pa
   ["StackWithSchema", "A stack and its schema.", "get", "/api/registry/{name}/schema"],
   ["StackAst", "A stack's AST.", "get", "/api/registry/stacks/{stack}/ast"],
   ["StackVersions", "What a stack was, newest version first.", "get", "/api/registry/{name}/versions"],
-  ["StackDiff", "What changed between two versions, from a reader's side.", "get", "/api/registry/{name}/diff"],
   ["SpecSchema", "A spec's schema.", "get", "/api/specs/{id}/schema"],
   ["BuildWithEvents", "A build and what happened to it.", "get", "/api/builds/{id}"],
   ["RunWithSteps", "A workflow run and its steps.", "get", "/api/automation/runs/{id}"],
 ]
-
-/** Component schemas that are answers of their own. */
-const components = ["Stack", "StackSchema", "Spec", "SpecVersion", "Build", "Deployment", "DeploymentEvent", "Run"]
 
 const comment = (text: string | undefined): string =>
   text === undefined ? "" : `/** ${text.replaceAll("*/", "* /")} */\n`
@@ -115,9 +111,9 @@ export const answerTypes = async (): Promise<string> => {
     // A route that this platform does not have yet has no type.
     return schema === undefined ? [] : [`/** ${about} */\nexport type ${name} = ${typeOf(schema)}\n`]
   })
-  const parts = components.flatMap((name) => {
-    const schema = all.schemas[name]
-    return schema === undefined ? [] : [`${comment(schema.description)}export type ${name} = ${typeOf(schema)}\n`]
-  })
+  // An error is a class of the library's own.
+  const parts = Object.entries(all.schemas).flatMap(([name, schema]) =>
+    name === "Error" ? [] : [`${comment(schema.description)}export type ${name} = ${typeOf(schema)}\n`],
+  )
   return `// Made by \`pnpm --filter @svc/client generate\` from the platform's OpenAPI document.\n\n${[...types, ...parts].join("\n")}`
 }

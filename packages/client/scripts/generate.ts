@@ -1,6 +1,10 @@
 // Writes src/answers.ts, the types of the platform's answers, from its committed OpenAPI document.
+import { execFile } from "node:child_process"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import { answerTypes } from "./answer-types.ts"
 
-await writeFile(join(import.meta.dirname, "../src/answers.ts"), await answerTypes())
+const file = join(import.meta.dirname, "../src/answers.ts")
+await writeFile(file, await answerTypes())
+await promisify(execFile)(join(import.meta.dirname, "../../../node_modules/.bin/oxfmt"), [file])

@@ -96,6 +96,19 @@ export type StackAst = {
   }
 }
 
+/** What a stack was, newest version first. */
+export type StackVersions = readonly {
+  readonly version: number
+  readonly content_hash: string
+  readonly published_at: string
+  readonly verdict: "none" | "compatible" | "breaking"
+  readonly bump: "none" | "patch" | "minor" | "major"
+  /** How many, against the version before */
+  readonly changes: number
+  readonly message?: string
+  readonly current: boolean
+}[]
+
 /** A spec's schema. */
 export type SpecSchema = {
   readonly name: string
@@ -155,6 +168,14 @@ export type Stack = {
   readonly visibility: "public" | "global" | "private"
   readonly content_hash: string
   readonly updated_at: string
+  readonly version: number
+  /** Whether session tokens for it may carry the transaction scopes */
+  readonly relay: boolean
+  readonly deprecated?: {
+    readonly message: string
+    readonly since: string
+    readonly successor?: string
+  }
   readonly schema?: StackSchema
 }
 
@@ -192,16 +213,39 @@ export type StackSchema = {
   )[]
 }
 
+export type Diff = {
+  readonly from: number
+  readonly to: number
+  readonly verdict: "none" | "compatible" | "breaking"
+  readonly bump: "none" | "patch" | "minor" | "major"
+  readonly changes: readonly {
+    readonly kind: string
+    readonly path: string
+    readonly before?: unknown
+    readonly after?: unknown
+    readonly breaking: boolean
+    readonly text: string
+  }[]
+}
+
 export type Spec = {
   readonly id: number
   readonly name: string
-  readonly entity_name: string
+  readonly entity_name: string | null
   readonly description: string | null
   readonly url_slug: string
   readonly websocket_url: string | null
   readonly latest_version: number
   readonly created_at: string
   readonly updated_at: string
+  readonly visibility: "public" | "global" | "private"
+  readonly deprecated?: {
+    readonly message: string
+    readonly since: string
+    readonly successor?: string
+  }
+  /** Agents' slugs, for the owner alone */
+  readonly shared_with?: readonly string[]
 }
 
 export type SpecVersion = {
@@ -214,6 +258,7 @@ export type SpecVersion = {
   readonly handler_count: number
   readonly section_count: number
   readonly created_at: string
+  readonly message: string | null
 }
 
 export type Build = {

@@ -3,6 +3,7 @@ export type {
   BuildWithEvents,
   Deployment,
   DeploymentEvent,
+  Diff,
   Keys,
   MintedKey,
   MintedSession,
@@ -18,6 +19,7 @@ export type {
   Stack,
   StackAst,
   StackSchema,
+  StackVersions,
   StackWithSchema,
 } from "./answers.ts"
 export type { Clock } from "./clock.ts"

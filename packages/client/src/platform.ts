@@ -70,8 +70,15 @@ const registryOf = (ask: Ask) => {
       ask<readonly answers.Stack[]>("GET", "/api/registry", { query: options }),
     get: (name: string) => ask<answers.Stack>("GET", stack(name)),
     /** Entities, fields, types and views: what code that reads the stack is written from. */
-    schema: (name: string) => ask<answers.StackWithSchema>("GET", stack(name, "/schema")),
-    ast: (name: string) => ask<answers.StackAst>("GET", `/api/registry/stacks/${pathPart(name)}/ast`),
+    schema: (name: string, options: { readonly version?: number } = {}) =>
+      ask<answers.StackWithSchema>("GET", stack(name, "/schema"), { query: options }),
+    ast: (name: string, options: { readonly version?: number } = {}) =>
+      ask<answers.StackAst>("GET", `/api/registry/stacks/${pathPart(name)}/ast`, { query: options }),
+    /** Every version that was ever served, newest first. */
+    versions: (name: string) => ask<answers.StackVersions>("GET", stack(name, "/versions")),
+    /** What changed from one version to another, from a reader's side; the two latest unless said. */
+    diff: (name: string, options: { readonly from?: number; readonly to?: number } = {}) =>
+      ask<answers.Diff>("GET", stack(name, "/diff"), { query: options }),
   }
 }
 

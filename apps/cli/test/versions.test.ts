@@ -1,0 +1,194 @@
+import { mkdtemp, readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest"
+import { startServer, type Reply, type TestServer } from "./server.ts"
+import { json, makeTool, type Tool } from "./tool.ts"
+
+/** What the registry serves: the version of each stack, and what changed since the first. */
+let served: Record<string, { version: number; hash: string; deprecated?: object }>
+let difference: { verdict: string; changes: object[] }
+
+const missing = (code: string): Reply => ({ status: 404, body: { code, error: "It is not there." } })
+
+const answer = ({ target }: { readonly target: string }): Reply => {
+  const { pathname, searchParams } = new URL(target, "http://server")
+  const [, name = "", part] = /^\/api\/registry\/([^/]+)(?:\/(.+))?$/.exec(pathname) ?? []
+  const stack = served[name]
+  if (stack === undefined) return missing("stack-not-found")
+  const { version, hash, ...rest } = stack
+  const asked = Number(searchParams.get("version") ?? version)
+  switch (part) {
+    case undefined:
+      return { body: { name, version, content_hash: hash, ...rest } }
+    case "versions":
+      return {
+        body: [
+          {
+            version,
+            published_at: "2026-01-01T00:00:00.000Z",
+            bump: "minor",
+            verdict: "compatible",
+            changes: 1,
+            current: true,
+          },
+        ],
+      }
+    case "diff": {
+      const [from, to] = ["from", "to"].map((side) => Number(searchParams.get(side) ?? version))
+      return from !== undefined && from > version
+        ? missing("version-not-found")
+        : { body: { from, to, bump: "major", ...difference } }
+    }
+    case "schema":
+      if (asked > version) return missing("version-not-found")
+      return {
+        body: {
+          name,
+          description: null,
+          websocket_url: "wss://s",
+          schema: { stack_name: `v${asked}`, entities: [], types: [] },
+        },
+      }
+    case "types":
+      return { headers: { "content-type": "text/plain" }, body: `// ${searchParams.get("language")} ${asked}\n` }
+    default:
+      return missing("not-found")
+  }
+}
+
+let tool: Tool
+let api: TestServer
+let folder: string
+beforeAll(async () => {
+  tool = await makeTool()
+  api = await startServer(answer)
+})
+afterAll(async () => {
+  await api.close()
+  await tool.remove()
+})
+beforeEach(async () => {
+  served = { swaps: { version: 2, hash: "b" }, transfers: { version: 1, hash: "a" } }
+  difference = { verdict: "compatible", changes: [] }
+  folder = await mkdtemp(join(tool.home, "project-"))
+})
+
+const svc = (...args: string[]) => tool.svc(args, { cwd: folder, env: { SVC_API_URL: api.url } })
+
+test("versions, diff and an older version's schema are the API's answers", async () => {
+  expect(json(await svc("versions", "swaps", "--json"))).toMatchObject([{ version: 2, current: true }])
+  expect((await svc("versions", "swaps")).stdout).toMatch(/^2 \(current\) +2026-01-01/m)
+  difference = {
+    verdict: "breaking",
+    changes: [{ kind: "field-removed", path: "A.b", breaking: true, text: "is gone" }],
+  }
+  expect(json(await svc("diff", "swaps", "--from", "1", "--to", "2", "--json"))).toMatchObject({
+    from: 1,
+    to: 2,
+    verdict: "breaking",
+  })
+  expect((await svc("diff", "swaps")).stdout).toMatch(/breaking +A\.b +is gone/)
+  expect(json(await svc("explore", "swaps", "--at", "1", "--json"))).toMatchObject({ schema: { stack_name: "v1" } })
+  const none = await svc("explore", "swaps", "--at", "9", "--json")
+  expect(json(none)).toMatchObject({ code: "version-not-found" })
+  for (const args of [
+    ["explore", "--at", "1"],
+    ["explore", "swaps", "--at", "x"],
+    ["diff", "swaps", "--from", "0"],
+  ]) {
+    expect(await svc(...args)).toMatchObject({ code: 2 })
+  }
+})
+
+test("types are a module on the standard output, or in a file, of one version throughout", async () => {
+  expect(await svc("types", "swaps")).toMatchObject({ code: 0, stdout: "// typescript 2\n", stderr: "" })
+  expect(json(await svc("types", "Swaps", "--language", "python", "--at", "1", "--json"))).toEqual({
+    name: "swaps",
+    version: 1,
+    language: "python",
+    content: "// python 1\n",
+  })
+  expect(await svc("types", "swaps", "--output", "swaps.ts")).toMatchObject({ code: 0 })
+  expect(await readFile(join(folder, "swaps.ts"), "utf8")).toBe("// typescript 2\n")
+  expect(json(await svc("types", "swaps", "--output", "no/such/folder.ts", "--json"))).toMatchObject({
+    code: "unwritable-file",
+  })
+  expect(await svc("types", "swaps", "--language", "cobol")).toMatchObject({ code: 2 })
+})
+
+test("lock writes name, version, content and API, sorted, and keeps what it is not asked for", async () => {
+  expect((await svc("lock", "transfers")).code).toBe(0)
+  const locked = await svc("lock", "Swaps", "--json")
+  const stacks = [
+    { name: "swaps", version: 2, content_hash: "b", api_url: api.url },
+    { name: "transfers", version: 1, content_hash: "a", api_url: api.url },
+  ]
+  expect(json(locked)).toEqual({ stacks })
+  expect(JSON.parse(await readFile(join(folder, "svc.lock.json"), "utf8"))).toEqual({ stacks })
+  expect(json(await svc("lock", "nothing", "--json"))).toMatchObject({ code: "stack-not-found" })
+  expect(JSON.parse(await readFile(join(folder, "svc.lock.json"), "utf8"))).toEqual({ stacks })
+})
+
+test("check passes what is the same or compatible, and exits 1 with the changes when something breaks", async () => {
+  await svc("lock", "swaps", "transfers")
+  expect(json(await svc("check", "--json"))).toEqual({
+    stacks: [
+      { name: "swaps", locked: 2, now: 2, verdict: "none", changes: [] },
+      { name: "transfers", locked: 1, now: 1, verdict: "none", changes: [] },
+    ],
+  })
+  served["swaps"] = { version: 3, hash: "c" }
+  expect(await svc("check")).toMatchObject({ code: 0, stdout: expect.stringMatching(/swaps +2 +3 +compatible/) })
+  difference = {
+    verdict: "breaking",
+    changes: [{ kind: "view-removed", path: "A/list", breaking: true, text: "The view is gone." }],
+  }
+  const broken = await svc("check", "--json")
+  expect(broken.code).toBe(1)
+  expect(json(broken)).toMatchObject({
+    code: "breaking-change",
+    error: expect.stringMatching(/swaps \(locked 2, now 3\): A\/list: The view is gone.*svc lock swaps/),
+    stacks: [
+      { name: "swaps", verdict: "breaking", changes: difference.changes },
+      { name: "transfers", verdict: "none" },
+    ],
+  })
+})
+
+test("a stack that is gone, or another one under its name, breaks what is locked", async () => {
+  await svc("lock", "swaps", "transfers")
+  served = { transfers: { version: 1, hash: "other" } }
+  const broken = json(await svc("check", "--json"))
+  expect(broken).toMatchObject({
+    code: "breaking-change",
+    stacks: [{ now: null, verdict: "breaking" }, { verdict: "breaking" }],
+  })
+})
+
+test("a deprecated stack is warned of, with its successor", async () => {
+  served["swaps"] = { version: 2, hash: "b", deprecated: { message: "Old.", since: "x", successor: "transfers" } }
+  const locked = await svc("lock", "swaps")
+  expect(locked.stderr).toBe("swaps is deprecated: Old. Its successor: svc explore transfers\n")
+})
+
+test("an entry of another API is reported and not asked there", async () => {
+  const stacks = [{ name: "swaps", version: 1, content_hash: "b", api_url: "https://other.example" }]
+  await writeFile(join(folder, "svc.lock.json"), JSON.stringify({ stacks }))
+  api.received.length = 0
+  const checked = await svc("check", "--json")
+  expect(json(checked)).toMatchObject({ stacks: [{ name: "swaps", now: null, verdict: "not-asked" }] })
+  expect(checked.stderr).toContain("--api-url https://other.example")
+  expect(api.received).toEqual([])
+})
+
+test("without a lock file, or with a broken one, check says what to do", async () => {
+  expect(json(await svc("check", "--json"))).toMatchObject({
+    code: "no-lock",
+    error: expect.stringContaining("svc lock NAME"),
+  })
+  for (const text of ["", "[]", '{"stacks":{}}', '{"stacks":[{"name":"a"}]}', '{"stacks":[null]}']) {
+    await writeFile(join(folder, "svc.lock.json"), text)
+    expect(json(await svc("check", "--json"))).toMatchObject({ code: "invalid-lock" })
+    expect(json(await svc("lock", "swaps", "--json"))).toMatchObject({ code: "invalid-lock" })
+  }
+})
