@@ -3,7 +3,6 @@ import { ApiError } from "@svc/errors"
 import {
   BodyError,
   type ClientAddress,
-  type Limiter,
   type Logger,
   addressBucket,
   jsonTypeFault,
@@ -16,6 +15,7 @@ import {
   sentPath,
   type ServedEnv,
 } from "@svc/http"
+import type { Limiter } from "@svc/limits"
 import { type Context, Hono } from "hono"
 import { hashOf } from "./corpus.ts"
 import { type Answer, type Document, answerDocument, commonHeaders, jsonType, preflightHeaders } from "./documents.ts"

@@ -1,4 +1,5 @@
-import { type Logger, createClientAddress, createLimiter, serve } from "@svc/http"
+import { type Logger, createClientAddress, serve } from "@svc/http"
+import { createLimiter } from "@svc/limits"
 import type { McpServerFactory } from "@modelcontextprotocol/server"
 import { createApp, unreadableAnswer } from "./app.ts"
 import { type Config, ownContent } from "./config.ts"

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url"
 import { cidrs, flag, integer, loadConfig, oneOf, readBoth, type Secret, secret, text, url } from "@svc/config"
 import { boundFields } from "@svc/http"
+import { limitFields } from "@svc/limits"
 import { normaliseWebsocketUrl } from "./registry/websocket-url.ts"
 import { readGivenKeys } from "./signing-keys.ts"
 
@@ -37,6 +38,7 @@ export const readSettings = (env: Env) =>
       SVC_LOG_LEVEL: oneOf(["debug", "info", "warn", "error", "silent"], "info"),
       SVC_TRUSTED_PROXY_CIDRS: cidrs(),
       ...boundFields,
+      ...limitFields,
       SVC_API_URL: url({ default: undefined }),
       SVC_RELAY_URL: url({ default: "http://localhost:4002" }),
       SVC_SESSION_ISSUER: text({ default: "svc-platform" }),

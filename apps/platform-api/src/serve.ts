@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs"
-import { createClientAddress, createLimiter, createLogger, readBounds, serve } from "@svc/http"
+import { createClientAddress, createLogger, readBounds, serve } from "@svc/http"
+import { openLimits } from "@svc/limits"
 import manifest from "../package.json" with { type: "json" }
 import { sampleStacks } from "../stacks/index.ts"
 import { createApp, everyAnswer, unreadableAnswer } from "./app.ts"
@@ -96,6 +97,7 @@ export const startService = async (settings: ServiceSettings, outside: Outside) 
   const registry = createRegistry(database)
   await registry.refresh()
 
+  const limits = await openLimits(settings, { service: "platform-api", replicaId: randomId(), now, log })
   const clientAddress = createClientAddress(settings.SVC_TRUSTED_PROXY_CIDRS, log)
   const useTracker = createUseTracker({ database, wallClock })
   const stopping = new AbortController()
@@ -113,7 +115,7 @@ export const startService = async (settings: ServiceSettings, outside: Outside) 
     astLinks,
     stopping: stopping.signal,
     signingKeys,
-    limiter: createLimiter({ now }),
+    limits,
     useTracker,
     clientAddress,
     log,
@@ -163,6 +165,7 @@ export const startService = async (settings: ServiceSettings, outside: Outside) 
       await Promise.all([server.close(), stopWorker()])
       stopChores()
       await useTracker.flush().catch(() => {})
+      await limits.close()
       await database.close()
     },
   }

@@ -1,4 +1,5 @@
-import type { ClientAddress, Limiter, Logger } from "@svc/http"
+import type { ClientAddress, Logger } from "@svc/http"
+import type { Limits } from "@svc/limits"
 import type { SigningKeys } from "@svc/session-token"
 import type { FindKey } from "./auth/find-key.ts"
 import type { UseTracker } from "./auth/use-tracker.ts"
@@ -38,7 +39,7 @@ export type Services = {
   /** Aborted when the service is told to stop: what would go on for long ends then. */
   readonly stopping: AbortSignal
   readonly signingKeys: SigningKeys
-  readonly limiter: Limiter
+  readonly limits: Limits
   readonly useTracker: UseTracker
   readonly clientAddress: ClientAddress
   readonly log: Logger

@@ -60,7 +60,12 @@ test("a page anywhere may ask, with a preflight that needs no key, and read answ
 })
 
 test("health tells the database's state and the version; liveness the process's alone", async () => {
-  expect((await service.call("GET", "/health")).body).toEqual({ status: "ok", version: "1.0.0", database: "ok" })
+  expect((await service.call("GET", "/health")).body).toEqual({
+    status: "ok",
+    version: "1.0.0",
+    database: "ok",
+    limits: "local",
+  })
   expect((await service.call("GET", "/health/live")).body).toEqual({ status: "ok", version: "1.0.0" })
   expect((await service.call("HEAD", "/health")).status).toBe(200)
 })

@@ -1,7 +1,7 @@
 // Measures the relay against a bare pass-through, in one run on one machine: only the ratios mean something elsewhere.
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { createLimiter } from "@svc/http"
+import { createLimiter } from "@svc/limits"
 import { generateSigningKey, publicJwks, readSigningKeys, signSessionToken } from "@svc/session-token"
 import { compareLoads, createBenchmarkTable, freePort, load, startProcess, type TestProcess } from "@svc/testing"
 import { checkSigned, checkTransaction, decodeBase64 } from "../src/wire.ts"

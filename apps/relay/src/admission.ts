@@ -1,6 +1,6 @@
-import { errors } from "./errors.ts"
-import type { Limiter } from "@svc/http"
+import type { Bucket, Decision, Limits, Place } from "@svc/limits"
 import type { SessionClaims } from "@svc/session-token"
+import { errors } from "./errors.ts"
 import type { RequestClass } from "./routes/route.ts"
 
 /** Of a caller, what its limits hang on; empty for a caller without a token. */
@@ -9,15 +9,24 @@ type LimitedCaller = Partial<Pick<SessionClaims, "sub" | "key_class" | "limits">
 export type AdmissionSettings = {
   readonly perMinute: Readonly<Record<RequestClass, number>>
   readonly concurrency: { readonly inspect: number; readonly send: number }
+  /** How long the provider may take, in milliseconds. */
+  readonly timeoutMs: Readonly<Record<RequestClass, number>>
+}
+
+/** One request's way past the limits, in this order. */
+export type AdmissionTurn = {
+  /**
+   * Counts the request against its address and then its subject, which a token's claim can limit further; without a caller
+   * against its address alone. Throws `rate_limit_exceeded`.
+   */
+  readonly count: (caller?: LimitedCaller) => Promise<void>
+  /** Takes a place without waiting for one; the result gives it back. Throws `server_busy`. */
+  readonly enter: (caller: LimitedCaller) => Promise<() => void>
 }
 
 export type Admission = {
-  /** Counts a request against its client's address; throws `rate_limit_exceeded`. */
-  readonly takeAddress: (of: RequestClass, address: string) => void
-  /** Counts a request against its subject, which a token's claim can limit further. */
-  readonly takeSubject: (of: RequestClass, caller: LimitedCaller) => void
-  /** Takes a place without waiting for one; the result gives it back. Throws `server_busy`. */
-  readonly enter: (of: RequestClass, caller: LimitedCaller) => () => void
+  /** Begins a request's turn. Throws `rate_limit_exceeded` when its address is known to be over its limit: no token is looked at. */
+  readonly begin: (of: RequestClass, address: string) => AdmissionTurn
 }
 
 /** The lower of a setting and a claim, where the token has that claim. */
@@ -29,44 +38,45 @@ const claimNames = {
   send: "max_transaction_send_requests_per_minute",
 } as const
 
+/** What a place is held for longer than its call may take, should this process not give it back. */
+const leaseExtraMs = 5000
+
 // A secret and a publishable key of the same owner have places of their own: a public key can't starve a secret one.
 const subjectKey = ({ sub, key_class }: LimitedCaller): string => `${key_class ?? ""} ${sub ?? ""}`
 
-/**
- * Makes the relay's limits, all local to this process. Addresses and subjects have buckets of their own, so that a flood
- * of addresses can't push subjects into a shared bucket.
- */
-export const createAdmission = (settings: AdmissionSettings, addresses: Limiter, subjects: Limiter): Admission => {
-  const inUse = { inspect: 0, send: 0 }
-  const bySubject = new Map<string, number>()
+const limited = ({ allowed, retryAfterSeconds }: Decision): void => {
+  if (!allowed) throw errors.fail("rate_limit_exceeded", { retryAfterSeconds })
+}
 
-  const take = (limiter: Limiter, of: RequestClass, key: string, limit: number): void => {
-    const { allowed, retryAfterSeconds } = limiter.take(of, key, limit)
-    if (!allowed) throw errors.fail("rate_limit_exceeded", { retryAfterSeconds })
+/** Makes the relay's limits. Addresses and subjects have tables of their own: a flood of one leaves the other its room. */
+export const createAdmission = (settings: AdmissionSettings, limits: Limits): Admission => {
+  const subjectBucket = (of: RequestClass, caller: LimitedCaller): Bucket => ({
+    table: "subject",
+    group: of,
+    key: subjectKey(caller),
+    limit: lower(settings.perMinute[of], caller.limits?.[claimNames[of]]),
+  })
+
+  const placesOf = (of: RequestClass, caller: LimitedCaller): Place[] => {
+    const pool = of === "send" ? "send" : "inspect"
+    const global = { pool, limit: settings.concurrency[pool] }
+    const claim = caller.limits?.max_transaction_concurrency
+    return claim === undefined ? [global] : [{ pool: `${pool} ${subjectKey(caller)}`, limit: claim }, global]
   }
 
-  const busy = (limit: number) => errors.fail("server_busy", { retryAfterSeconds: limit === 0 ? 60 : 1 })
-
   return {
-    takeAddress: (of, address) => take(addresses, of, address, settings.perMinute[of]),
-    takeSubject: (of, caller) => {
-      if (caller.sub === undefined) return
-      take(subjects, of, subjectKey(caller), lower(settings.perMinute[of], caller.limits?.[claimNames[of]]))
-    },
-    enter: (of, caller) => {
-      const pool = of === "send" ? "send" : "inspect"
-      const key = `${pool} ${subjectKey(caller)}`
-      const claim = caller.limits?.max_transaction_concurrency
-      const own = bySubject.get(key) ?? 0
-      if (claim !== undefined && own >= claim) throw busy(claim)
-      if (inUse[pool] >= settings.concurrency[pool]) throw busy(settings.concurrency[pool])
-      inUse[pool]++
-      if (caller.sub !== undefined) bySubject.set(key, own + 1)
-      return () => {
-        inUse[pool]--
-        const left = (bySubject.get(key) ?? 0) - 1
-        if (left > 0) bySubject.set(key, left)
-        else bySubject.delete(key)
+    begin: (of, address) => {
+      const bucket: Bucket = { table: "address", group: of, key: address, limit: settings.perMinute[of] }
+      limited(limits.peek(bucket))
+      const turn = limits.turn()
+      return {
+        count: async (caller) =>
+          limited(await turn.take(caller?.sub === undefined ? [bucket] : [bucket, subjectBucket(of, caller)])),
+        enter: async (caller) => {
+          const entry = await turn.enter(placesOf(of, caller), settings.timeoutMs[of] + leaseExtraMs)
+          if ("leave" in entry) return entry.leave
+          throw errors.fail("server_busy", { retryAfterSeconds: entry.full.limit === 0 ? 60 : 1 })
+        },
       }
     },
   }

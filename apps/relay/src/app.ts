@@ -1,5 +1,6 @@
 import { ApiError } from "@svc/errors"
 import { allowedMethods, type Logger, requestHeader, routed, sentPath } from "@svc/http"
+import type { LimitsMode } from "@svc/limits"
 import { type Context, Hono } from "hono"
 import { describeRelay } from "./document.ts"
 import { errors } from "./errors.ts"
@@ -14,7 +15,7 @@ export type AppParts = {
   readonly publicUrl: () => string
   readonly draining: () => boolean
   /** What the routes of the table need; without it they are unknown paths. */
-  readonly transactions: Omit<HandlerParts, "onBug"> | undefined
+  readonly transactions: (Omit<HandlerParts, "onBug"> & { readonly limitsMode: () => LimitsMode }) | undefined
 }
 
 const isWebSocket = (method: string, upgrade: string | undefined): boolean =>
@@ -47,6 +48,7 @@ export const createApp = (parts: AppParts) => {
     const health = {
       status: "ok",
       version: parts.version,
+      limits: transactions?.limitsMode() ?? "local",
       transactions: {
         enabled: transactions !== undefined,
         ...(reads !== undefined && reads.count > 1 && { answering: upstreamName(reads.answering()) }),

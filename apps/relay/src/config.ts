@@ -13,6 +13,7 @@ import {
   urls,
 } from "@svc/config"
 import { boundFields, readBounds } from "@svc/http"
+import { limitFields } from "@svc/limits"
 import { staticKeys } from "@svc/session-token"
 import { isLoopbackHost } from "./auth.ts"
 import { largestTransaction } from "./wire.ts"
@@ -53,6 +54,7 @@ const fields = {
   SVC_TRANSACTION_USAGE_ENDPOINT: url({ default: undefined, exact: true }),
   SVC_TRANSACTION_USAGE_TOKEN: secret({ default: undefined }),
   SVC_TRANSACTION_USAGE_SPOOL_CAPACITY: count(1000),
+  ...limitFields,
   SVC_SESSION_JWKS_URL: url({ default: undefined, exact: true }),
   SVC_SESSION_PUBLIC_KEY: text({ default: undefined }),
   SVC_SESSION_PUBLIC_KEY_FILE: text({ default: undefined }),
@@ -139,6 +141,7 @@ export const readConfig = async (env: Env) => {
             capacity: settings.SVC_TRANSACTION_USAGE_SPOOL_CAPACITY,
           }
         : undefined,
+    limits: settings,
     issuer: settings.SVC_SESSION_ISSUER,
     audiences: settings.SVC_SESSION_AUDIENCE,
     jwksUrl,

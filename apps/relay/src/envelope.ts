@@ -36,6 +36,9 @@ export const errorEnvelope = z.object({
 export const healthResponse = z.object({
   status: z.literal("ok"),
   version: z.string(),
+  limits: z
+    .enum(["shared", "local"])
+    .meta({ description: "Who counts the limits now: a store for all replicas, or each replica for itself." }),
   transactions: z.object({
     enabled: z.boolean(),
     answering: z

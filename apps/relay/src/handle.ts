@@ -2,7 +2,7 @@ import { ApiError } from "@svc/errors"
 import { addressBucket, BodyError, peerAddress, readJson, requestHeader } from "@svc/http"
 import type { BodyFault, ClientAddress, ServedEnv } from "@svc/http"
 import type { Context } from "hono"
-import { type Admission, lower } from "./admission.ts"
+import { type Admission, type AdmissionTurn, lower } from "./admission.ts"
 import { type HttpAuthPlugin, type Principal, requireScope } from "./auth.ts"
 import { badRequest, errors, submissionUnknown } from "./errors.ts"
 import type { Call, Metering, Outcome } from "./metering.ts"
@@ -35,6 +35,9 @@ export type HandlerParts = {
   readonly onBug: (error: unknown) => void
 }
 
+/** A request past its token and its rates. */
+type Admitted = { readonly call: Call; readonly turn: AdmissionTurn; readonly principal: Principal }
+
 const bodyDeadlineMs = 10_000
 
 const bodyRefusal = (fault: BodyFault): ApiError => {
@@ -64,21 +67,35 @@ export const createHandler = (parts: HandlerParts) => {
   const { settings, auth, admission, clientAddress, reads, sender, redact, metering } = parts
 
   const authorize = async (c: Context<RelayEnv>, route: Route): Promise<Principal> => {
-    const address = clientAddress(peerAddress(c), requestHeader(c, "x-forwarded-for"))
-    admission.takeAddress(route.class, addressBucket(address))
     const principal = await auth.authorize({
       authorization: requestHeader(c, "authorization"),
       origin: requestHeader(c, "origin"),
       host: requestHeader(c, "host"),
     })
     requireScope(principal, route.scope)
-    admission.takeSubject(route.class, principal.claims)
+    return principal
+  }
+
+  const admit = async (c: Context<RelayEnv>, route: Route, turn: AdmissionTurn): Promise<Principal> => {
+    let principal: Principal
+    try {
+      principal = await authorize(c, route)
+    } catch (error) {
+      // A token that is not good costs its address a request.
+      await turn.count()
+      throw error
+    }
+    await turn.count(principal.claims)
     return principal
   }
 
   /** Calls the provider in one of the places. */
-  const inPlace = async <T>(route: Route, call: Call, ask: (timeoutMs: number) => Promise<T>): Promise<T> => {
-    const leave = admission.enter(route.class, call.principal?.claims ?? {})
+  const inPlace = async <T>(
+    route: Route,
+    { call, turn, principal }: Admitted,
+    ask: (timeoutMs: number) => Promise<T>,
+  ): Promise<T> => {
+    const leave = await turn.enter(principal.claims)
     try {
       call.attempted = true
       return await ask(settings.timeoutMs[route.class])
@@ -87,16 +104,18 @@ export const createHandler = (parts: HandlerParts) => {
     }
   }
 
-  const read = async (route: ReadRoute, call: Call, params: readonly unknown[]): Promise<unknown> => {
-    const answer = await inPlace(route, call, (timeoutMs) => reads.ask(route, params, timeoutMs, metering.upstream))
+  const read = async (route: ReadRoute, admitted: Admitted, params: readonly unknown[]): Promise<unknown> => {
+    const answer = await inPlace(route, admitted, (timeoutMs) => reads.ask(route, params, timeoutMs, metering.upstream))
     if (answer.kind !== "value") throw inspectFailure(answer, redact)
     return answer.value
   }
 
-  const send = async (route: SendRoute, call: Call, params: readonly unknown[], signature: string) => {
-    call.signature = signature
+  const send = async (route: SendRoute, admitted: Admitted, params: readonly unknown[], signature: string) => {
+    admitted.call.signature = signature
     const { method, maxAnswerBytes } = route
-    const answer = await inPlace(route, call, (timeoutMs) => sender.call({ method, params, timeoutMs, maxAnswerBytes }))
+    const answer = await inPlace(route, admitted, (timeoutMs) =>
+      sender.call({ method, params, timeoutMs, maxAnswerBytes }),
+    )
     const outcome = judgeSend(answer, signature, redact)
     const wrong = answer.kind === "result" && outcome.state !== "accepted"
     metering.upstream(wrong ? "malformed" : answer.kind)
@@ -105,8 +124,11 @@ export const createHandler = (parts: HandlerParts) => {
   }
 
   const answer = async (c: Context<RelayEnv>, route: Route, call: Call): Promise<unknown> => {
-    const principal = await authorize(c, route)
+    const address = clientAddress(peerAddress(c), requestHeader(c, "x-forwarded-for"))
+    const turn = admission.begin(route.class, addressBucket(address))
+    const principal = await admit(c, route, turn)
     call.principal = principal
+    const admitted = { call, turn, principal }
     const { limits } = principal.claims
     const json = await readJson(c, {
       limit: lower(settings.maxBodyBytes, limits?.max_transaction_request_bytes),
@@ -115,9 +137,9 @@ export const createHandler = (parts: HandlerParts) => {
       onSize: (bytes) => (call.requestBytes = bytes),
     })
     const rules = { maxBytes: lower(settings.maxBytes, limits?.max_transaction_bytes), verify: settings.verify }
-    if (route.class !== "send") return read(route, call, route.prepare(json, rules))
+    if (route.class !== "send") return read(route, admitted, route.prepare(json, rules))
     const { params, signature } = await route.prepare(json, rules)
-    return send(route, call, params, signature)
+    return send(route, admitted, params, signature)
   }
 
   const refusal = (error: unknown, { attempted, signature }: Call): ApiError => {

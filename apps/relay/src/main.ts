@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto"
 import { metrics } from "@opentelemetry/api"
-import { createClientAddress, createLimiter, createLogger, type Logger, runService, serve } from "@svc/http"
+import { createClientAddress, createLogger, type Logger, runService, serve } from "@svc/http"
+import { openLimits } from "@svc/limits"
 import { createVerifier, remoteKeys } from "@svc/session-token"
 import { Agent } from "undici"
 import manifest from "../package.json" with { type: "json" }
@@ -9,7 +10,7 @@ import { createApp } from "./app.ts"
 import { createLoopbackAuthPlugin, createSignedSessionAuthPlugin, type HttpAuthPlugin } from "./auth.ts"
 import { type Config, readConfig } from "./config.ts"
 import { createMetering } from "./metering.ts"
-import { createMetrics, observeReads } from "./metrics.ts"
+import { createMetrics, observeLimits, observeReads } from "./metrics.ts"
 import { startTelemetry } from "./telemetry.ts"
 import { openUpstreams } from "./upstreams.ts"
 import { createUsage } from "./usage.ts"
@@ -40,7 +41,7 @@ const chooseAuth = (config: Config, log: Logger): HttpAuthPlugin => {
   return createLoopbackAuthPlugin()
 }
 
-const openTransactions = (config: Config, log: Logger) => {
+const openTransactions = async (config: Config, log: Logger) => {
   if (!config.enabled || config.upstreamUrl === undefined) return undefined
   const usageAgent = new Agent()
   const usage =
@@ -55,12 +56,15 @@ const openTransactions = (config: Config, log: Logger) => {
     })
   const { upstreamUrl: first, readFallbackUrls: fallbacks, sendUrl: send } = config
   const { reads, sender, redact, close } = openUpstreams({ first, fallbacks, send }, now)
+  const limits = await openLimits(config.limits, { service: "relay", replicaId: randomUUID(), now, log })
   const meter = metrics.getMeter("svc.relay", version)
+  observeLimits(meter, limits)
   observeReads(meter, reads.count, reads.answering)
   return {
     settings: config,
     auth: chooseAuth(config, log),
-    admission: createAdmission(config, createLimiter({ now }), createLimiter({ now })),
+    admission: createAdmission(config, limits),
+    limitsMode: limits.mode,
     clientAddress: createClientAddress(config.trustedProxies, log),
     reads,
     sender,
@@ -73,7 +77,7 @@ const openTransactions = (config: Config, log: Logger) => {
       eventId: randomUUID,
     }),
     usage,
-    close: () => Promise.all([close(), usageAgent.destroy()]),
+    close: () => Promise.all([close(), limits.close(), usageAgent.destroy()]),
   }
 }
 
@@ -82,7 +86,7 @@ await runService(async () => {
   const log = await createLogger({ level: config.logLevel, pretty: process.stdout.isTTY, service: "relay" })
   const onProblem = (reason: string) => log.warn({ reason: reason.slice(0, 300) }, "the metrics could not be exported")
   const telemetry = config.telemetry ? await startTelemetry(process.env, version, onProblem) : undefined
-  const transactions = openTransactions(config, log)
+  const transactions = await openTransactions(config, log)
   let draining = () => false
   let port = config.port
   const app = createApp({

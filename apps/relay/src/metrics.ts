@@ -1,4 +1,5 @@
 import type { Meter } from "@opentelemetry/api"
+import type { Limits } from "@svc/limits"
 
 export type UpstreamOutcome = "ok" | "rpc_error" | "http_error" | "transport_error" | "timeout"
 export type DenialReason = "auth" | "scope" | "rate_limit" | "concurrency" | "request_size"
@@ -22,6 +23,16 @@ export const observeReads = (meter: Meter, count: number, answering: () => numbe
     for (let index = 0; index < count; index++) {
       result.observe(index === answering() ? 1 : 0, { upstream: upstreamName(index) })
     }
+  })
+}
+
+/** Shows who counts the limits now: 1 for that mode, 0 for the other. */
+export const observeLimits = (meter: Meter, limits: Pick<Limits, "mode">): void => {
+  const gauge = meter.createObservableGauge("svc.limits.mode", {
+    description: "1 for who counts the limits now: the store for all replicas (shared), or each for itself (local).",
+  })
+  gauge.addCallback((result) => {
+    for (const mode of ["shared", "local"] as const) result.observe(limits.mode() === mode ? 1 : 0, { mode })
   })
 }
 

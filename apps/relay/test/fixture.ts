@@ -1,5 +1,6 @@
 import { metrics } from "@opentelemetry/api"
-import { createClientAddress, createLimiter, serve, type TrustedNetwork } from "@svc/http"
+import { createClientAddress, serve, type TrustedNetwork } from "@svc/http"
+import { createLocalLimits } from "@svc/limits"
 import {
   createVerifier,
   generateSigningKey,
@@ -82,7 +83,8 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
       ? {
           settings: config,
           auth: options.auth ?? createLoopbackAuthPlugin(),
-          admission: createAdmission(config, createLimiter({ now }), createLimiter({ now })),
+          admission: createAdmission(config, createLocalLimits({ now })),
+          limitsMode: () => "local",
           clientAddress: createClientAddress(options.trusted ?? []),
           ...upstreams,
           metering: createMetering({

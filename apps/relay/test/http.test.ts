@@ -108,6 +108,7 @@ test("with the routes disabled they are unknown paths for any method, and no tok
   expect((await relay.request("/health", { method: "GET" })).body).toEqual({
     status: "ok",
     version: "1.0.0",
+    limits: "local",
     transactions: { enabled: false },
   })
   expect((await relay.request("/openapi.json", { method: "GET" })).body.openapi).toBe("3.1.0")

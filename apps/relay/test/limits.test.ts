@@ -1,5 +1,6 @@
 import { connect } from "node:net"
-import { createLimiter } from "@svc/http"
+import { ApiError } from "@svc/errors"
+import { createLocalLimits } from "@svc/limits"
 import fc from "fast-check"
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
 import { createAdmission } from "../src/admission.ts"
@@ -13,6 +14,7 @@ let relay: Relay
 let issuer: Awaited<ReturnType<typeof startIssuer>>
 let clock = 0
 const now = () => clock
+const timeoutMs = { inspect: 1000, status: 1000, send: 1000 }
 beforeAll(async () => {
   rpc = await startFakeRpc()
   issuer = await startIssuer()
@@ -180,56 +182,57 @@ test("a body that does not arrive holds no place", async () => {
   for (const socket of slow) socket.destroy()
 })
 
-test("never more than N are admitted in any 60 seconds, whatever the steps of the clock", () => {
+test("never more than N are admitted in any 60 seconds, whatever the steps of the clock", async () => {
   const kinds: RequestClass[] = ["inspect", "status", "send"]
   const event = fc.record({
     wait: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 1500 }), fc.integer({ min: 0, max: 90_000 })),
     kind: fc.constantFrom(...kinds),
     address: fc.constantFrom("a", "b"),
     claim: fc.option(fc.integer({ min: 0, max: 4 }), { nil: undefined }),
+    goodToken: fc.boolean(),
   })
-  fc.assert(
-    fc.property(fc.array(event, { maxLength: 200 }), fc.nat(100_000), (events, start) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(event, { maxLength: 200 }), fc.nat(100_000), async (events, start) => {
       let time = start
-      const limiter = () => createLimiter({ now: () => time })
       const minute = { inspect: 3, status: 5, send: 2 }
-      const admission = createAdmission(
-        { perMinute: minute, concurrency: { inspect: 9, send: 9 } },
-        limiter(),
-        limiter(),
-      )
-      const byAddress = new Map<string, number[]>()
-      for (const { wait, kind, address, claim } of events) {
+      const settings = { perMinute: minute, concurrency: { inspect: 9, send: 9 }, timeoutMs }
+      const admission = createAdmission(settings, createLocalLimits({ now: () => time }))
+      const admittedAt = new Map<string, number[]>()
+      const recent = (name: string) => (admittedAt.get(name) ?? []).filter((at) => time - at < 60_000)
+      for (const { wait, kind, address, claim, goodToken } of events) {
         time += wait
         const limits = claim === undefined ? {} : { max_transaction_send_requests_per_minute: claim }
+        const own = kind === "send" ? Math.min(2, claim ?? 2) : minute[kind]
+        const admit = (name: string) => admittedAt.set(name, [...recent(name), time])
         try {
-          admission.takeAddress(kind, address)
-          const admitted = (byAddress.get(`${kind}${address}`) ?? []).filter((at) => time - at < 60_000)
-          byAddress.set(`${kind}${address}`, [...admitted, time])
-          expect(admitted.length).toBeLessThan(minute[kind])
-          admission.takeSubject(kind, { sub: "s", key_class: "secret", limits })
-          const own = (byAddress.get(`subject${kind}`) ?? []).filter((at) => time - at < 60_000)
-          byAddress.set(`subject${kind}`, [...own, time])
-          expect(own.length).toBeLessThan(kind === "send" ? Math.min(2, claim ?? 2) : minute[kind])
+          const turn = admission.begin(kind, address)
+          admit(`${kind} ${address}`)
+          await turn.count(goodToken ? { sub: "s", key_class: "secret", limits } : undefined)
+          if (goodToken) {
+            admit(kind)
+            expect(recent(kind).length).toBeLessThanOrEqual(own)
+          }
         } catch (error) {
-          expect(error).toMatchObject({ code: "rate_limit_exceeded" })
+          if (!(error instanceof ApiError)) throw error
+          expect(error.code).toBe("rate_limit_exceeded")
         }
+        expect(recent(`${kind} ${address}`).length).toBeLessThanOrEqual(minute[kind])
       }
     }),
     { numRuns: 300 },
   )
 })
 
-test("places are never over-given and never lost, whoever comes and goes", () => {
+test("places are never over-given and never lost, whoever comes and goes", async () => {
   const step = fc.record({
     kind: fc.constantFrom("send" as const, "inspect" as const, "status" as const),
     who: fc.nat(2),
   })
-  fc.assert(
-    fc.property(fc.array(fc.oneof(step, fc.constant("leave" as const)), { maxLength: 100 }), (steps) => {
-      const settings = { perMinute: { inspect: 9, status: 9, send: 9 }, concurrency: { inspect: 3, send: 2 } }
-      const limiter = () => createLimiter({ now: () => 0 })
-      const admission = createAdmission(settings, limiter(), limiter())
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.oneof(step, fc.constant("leave" as const)), { maxLength: 100 }), async (steps) => {
+      const minute = { inspect: 999, status: 999, send: 999 }
+      const settings = { perMinute: minute, concurrency: { inspect: 3, send: 2 }, timeoutMs }
+      const admission = createAdmission(settings, createLocalLimits({ now: () => 0 }))
       const inside: { pool: string; who: number; leave: () => void }[] = []
       for (const next of steps) {
         if (next === "leave") {
@@ -239,10 +242,10 @@ test("places are never over-given and never lost, whoever comes and goes", () =>
         const pool = next.kind === "send" ? "send" : "inspect"
         const free = inside.filter((one) => one.pool === pool).length < settings.concurrency[pool]
         const own = inside.filter((one) => one.pool === pool && one.who === next.who).length < 1
-        const enter = () =>
-          admission.enter(next.kind, { sub: `${next.who}`, limits: { max_transaction_concurrency: 1 } })
-        if (free && own) inside.push({ pool, who: next.who, leave: enter() })
-        else expect(enter).toThrow(expect.objectContaining({ code: "server_busy" }))
+        const caller = { sub: `${next.who}`, limits: { max_transaction_concurrency: 1 } }
+        const entered = admission.begin(next.kind, "a").enter(caller)
+        if (free && own) inside.push({ pool, who: next.who, leave: await entered })
+        else await expect(entered).rejects.toMatchObject({ code: "server_busy" })
       }
     }),
   )

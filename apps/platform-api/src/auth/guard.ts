@@ -1,4 +1,5 @@
 import { addressBucket, peerAddress, requestHeader, type ServedEnv, setHeader } from "@svc/http"
+import type { Decision } from "@svc/limits"
 import type { Context, Handler } from "hono"
 import type { Queries } from "../db/database.ts"
 import { errors } from "../errors.ts"
@@ -26,13 +27,17 @@ export const credentialsOf = (c: Context<AppEnv>) => ({
 export type RequestLimit = { readonly group: string; readonly bucket: string; readonly perMinute: number }
 
 /** Counts a request, and tells the caller what is left, refused or not. Throws rate-limit-exceeded. */
-export const countRequest = (services: Services, c: Context<AppEnv>, limit: RequestLimit): void => {
-  const { group, bucket, perMinute } = limit
+export const countRequest = (services: Services, c: Context<AppEnv>, limit: RequestLimit): void | Promise<void> => {
+  const { group, bucket: key, perMinute } = limit
   if (perMinute === 0) return
-  const { allowed, remaining, retryAfterSeconds, resetSeconds } = services.limiter.take(group, bucket, perMinute)
-  setHeader(c, "RateLimit-Policy", `"default";q=${perMinute};w=60`)
-  setHeader(c, "RateLimit", `"default";r=${remaining};t=${Math.min(resetSeconds, 60)}`)
-  if (!allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds })
+  const tell = ({ allowed, remaining, retryAfterSeconds, resetSeconds }: Decision): void => {
+    setHeader(c, "RateLimit-Policy", `"default";q=${perMinute};w=60`)
+    setHeader(c, "RateLimit", `"default";r=${remaining};t=${Math.min(resetSeconds, 60)}`)
+    if (!allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds })
+  }
+  const decision = services.limits.turn().take([{ table: "requests", group, key, limit: perMinute }])
+  // Counted in this process nothing is waited for.
+  return decision instanceof Promise ? decision.then(tell) : tell(decision)
 }
 
 const limitOf = (services: Services, c: Context<AppEnv>, policy: Policy, { keyId }: Principal): RequestLimit =>
@@ -45,19 +50,17 @@ const limitOf = (services: Services, c: Context<AppEnv>, policy: Policy, { keyId
     : { group: "key", bucket: String(keyId), perMinute: services.settings.SVC_REQUESTS_PER_MINUTE }
 
 /** A caller who keeps sending keys that fail gets 429 in place of 401, which costs guessing its speed. */
-const countFailure = (services: Services, c: Context<AppEnv>): void => {
+const countFailure = async (services: Services, c: Context<AppEnv>): Promise<void> => {
   const perMinute = services.settings.SVC_FAILED_AUTH_PER_MINUTE
   if (perMinute === 0) return
-  const { allowed, retryAfterSeconds } = services.limiter.take(
-    "failed-auth",
-    addressBucket(clientOf(services, c)),
-    perMinute,
-  )
+  const key = addressBucket(clientOf(services, c))
+  const bucket = { table: "requests", group: "failed-auth", key, limit: perMinute }
+  const { allowed, retryAfterSeconds } = await services.limits.turn().take([bucket])
   if (!allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds })
 }
 
-const refuse = (services: Services, c: Context<AppEnv>, { refused, message }: Refusal): never => {
-  if (errors.rows[refused].status === 401) countFailure(services, c)
+const refuse = async (services: Services, c: Context<AppEnv>, { refused, message }: Refusal): Promise<never> => {
+  if (errors.rows[refused].status === 401) await countFailure(services, c)
   throw errors.fail(refused, message === undefined ? {} : { message })
 }
 
@@ -70,7 +73,7 @@ export const guarded =
     if ("refused" in principal) return refuse(services, c, principal)
     const refused = refusedBy(policy, principal)
     if (refused !== undefined) throw errors.fail(refused)
-    countRequest(services, c, limitOf(services, c, policy, principal))
+    await countRequest(services, c, limitOf(services, c, policy, principal))
     const noted = services.useTracker.note(principal)
     if (noted !== true && !(await noted)) return refuse(services, c, { refused: "invalid-api-key" })
     c.set("queries", queries)

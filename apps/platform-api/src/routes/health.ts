@@ -7,6 +7,9 @@ const health = z.object({
   status: z.enum(["ok", "degraded"]),
   version: z.string(),
   database: z.enum(["ok", "unavailable"]),
+  limits: z
+    .enum(["shared", "local"])
+    .meta({ description: "Who counts the limits now: a store for all replicas, or each replica for itself." }),
 })
 const live = z.object({ status: z.literal("ok"), version: z.string() })
 const jwks = z.object({
@@ -69,7 +72,12 @@ export const healthRoutes = (api: Api, services: Services): void => {
     },
     async (c) => {
       const ok = (await aliveInTime()) && database.stores()
-      const body = { status: ok ? "ok" : "degraded", version, database: ok ? "ok" : "unavailable" }
+      const body = {
+        status: ok ? "ok" : "degraded",
+        version,
+        database: ok ? "ok" : "unavailable",
+        limits: services.limits.mode(),
+      }
       const headers = { "cache-control": "no-store", ...(ok ? {} : { "retry-after": "1" }) }
       return c.json(body, ok ? 200 : 503, headers)
     },

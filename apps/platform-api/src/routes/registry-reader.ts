@@ -55,12 +55,9 @@ export const createRegistryReader = (services: Services) => {
     if (ignored !== undefined) setHeader(c, "X-Auth-Ignored", ignored)
   }
 
-  const count = (c: Context<AppEnv>, { limit }: Caller): void => countRequest(services, c, limit)
+  const count = (c: Context<AppEnv>, { limit }: Caller) => countRequest(services, c, limit)
 
-  const send = (c: Context<AppEnv>, caller: Caller, found: Found | undefined, counted = false): Response => {
-    const known = requestHeader(c, "if-none-match")
-    const unchanged = found !== undefined && matchesETag(known, Object.values(found.answer.etags))
-    if (!unchanged && !counted) count(c, caller)
+  const respond = (c: Context<AppEnv>, caller: Caller, found: Found | undefined, unchanged: boolean): Response => {
     if (found === undefined) throw errors.fail("stack-not-found")
     const encoding = acceptsGzip(requestHeader(c, "accept-encoding")) ? "gzip" : "identity"
     const headers: Record<string, string> = {
@@ -72,6 +69,14 @@ export const createRegistryReader = (services: Services) => {
     headers["content-type"] ??= "application/json"
     if (encoding === "gzip") headers["content-encoding"] = "gzip"
     return new Response(found.answer[encoding](), { headers })
+  }
+
+  const send = (c: Context<AppEnv>, caller: Caller, found: Found | undefined, counted = false) => {
+    const known = requestHeader(c, "if-none-match")
+    const unchanged = found !== undefined && matchesETag(known, Object.values(found.answer.etags))
+    const counting = unchanged || counted ? undefined : count(c, caller)
+    if (counting === undefined) return respond(c, caller, found, unchanged)
+    return counting.then(() => respond(c, caller, found, unchanged))
   }
 
   /** Answers from what `find` finds of the stack for this caller; nothing found is `stack-not-found`. */
@@ -86,9 +91,9 @@ export const createRegistryReader = (services: Services) => {
         if (!(found instanceof Promise)) return send(c, caller, withDeprecation(stack, found))
         return found.then(
           (what) => send(c, caller, withDeprecation(stack, what)),
-          (error: unknown) => {
+          async (error: unknown) => {
             // What can't be answered counts like any other request.
-            count(c, caller)
+            await count(c, caller)
             throw error
           },
         )

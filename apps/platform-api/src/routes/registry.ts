@@ -23,11 +23,11 @@ export const registryRoutes = (api: Api, services: Services): void => {
   const { anyone, holder, tell, count, send, answer } = reader
 
   /** The list's query. What can't be one counts like any other request. */
-  const validateQuery = (c: Context<AppEnv>, caller: Caller) => {
+  const validateQuery = async (c: Context<AppEnv>, caller: Caller) => {
     try {
       return validate(listQuery, c.req.query())
     } catch (error) {
-      count(c, caller)
+      await count(c, caller)
       throw error
     }
   }
@@ -51,11 +51,11 @@ export const registryRoutes = (api: Api, services: Services): void => {
     async (c) => {
       const caller = requestHeader(c, "authorization") === undefined ? anyone(c) : await holder(c)
       tell(c, caller)
-      const { include, ...query } = validateQuery(c, caller)
+      const { include, ...query } = await validateQuery(c, caller)
       const list = { ...query, audience: caller.audience, withSchema: include !== undefined }
       // A list that is not there yet counts even when it turns out to be known: it is made before that shows.
       const known = registry.hasList(list)
-      if (!known) count(c, caller)
+      if (!known) await count(c, caller)
       const { answer: made, more } = await registry.list(list)
       return send(c, caller, { answer: made, ...(more ? { headers: { link: nextLink(c, query) } } : {}) }, !known)
     },

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { createLimiter } from "./index.ts"
+import { createLimiter } from "../src/index.ts"
 
 const steps = fc.array(fc.record({ wait: fc.oneof(fc.nat(50), fc.nat(2500), fc.nat(70_000)), key: fc.nat(2) }), {
   maxLength: 400,

@@ -12,6 +12,12 @@ export type LimiterDecision = {
 export type Limiter = {
   /** Counts one request against `key` of `group`; a refused request is not counted. */
   readonly take: (group: string, key: string, limit: number) => LimiterDecision
+  /** What `take` would say; counts nothing. */
+  readonly peek: (group: string, key: string, limit: number) => LimiterDecision
+  /** Counts a request that somebody else has admitted. */
+  readonly add: (group: string, key: string) => void
+  /** Takes the newest count back: its request was refused elsewhere. */
+  readonly giveBack: (group: string, key: string) => void
   /** Buckets held now. */
   readonly size: () => number
 }
@@ -96,24 +102,50 @@ export const createLimiter = ({
     return windowMs
   }
 
+  const current = (group: string, key: string, time: number): Bucket => {
+    const cell = Math.floor(time / cellMs)
+    const bucket = find(group, key, cell)
+    advance(bucket, cell)
+    return bucket
+  }
+
+  const change = (bucket: Bucket, cell: number, by: 1 | -1): void => {
+    const at = bucket.at + (cell % cells)
+    bucket.slab[at] = (bucket.slab[at] ?? 0) + by
+    bucket.total += by
+  }
+
+  const decide = (bucket: Bucket, allowed: boolean, limit: number, time: number): LimiterDecision => {
+    const seconds = (count: number) => Math.max(1, Math.ceil(untilGone(bucket, count, time) / 1000))
+    return {
+      allowed,
+      remaining: Math.max(0, limit - bucket.total),
+      retryAfterSeconds: allowed ? 0 : limit <= 0 ? windowMs / 1000 : seconds(bucket.total - limit + 1),
+      resetSeconds: bucket.total === 0 ? 0 : seconds(1),
+    }
+  }
+
   return {
     take: (group, key, limit) => {
       const time = now()
-      const cell = Math.floor(time / cellMs)
-      const bucket = find(group, key, cell)
-      advance(bucket, cell)
+      const bucket = current(group, key, time)
       const allowed = bucket.total < limit
-      if (allowed) {
-        const at = bucket.at + (bucket.last % cells)
-        bucket.slab[at] = (bucket.slab[at] ?? 0) + 1
-        bucket.total++
-      }
-      const seconds = (count: number) => Math.max(1, Math.ceil(untilGone(bucket, count, time) / 1000))
-      return {
-        allowed,
-        remaining: Math.max(0, limit - bucket.total),
-        retryAfterSeconds: allowed ? 0 : limit <= 0 ? windowMs / 1000 : seconds(bucket.total - limit + 1),
-        resetSeconds: bucket.total === 0 ? 0 : seconds(1),
+      if (allowed) change(bucket, bucket.last, 1)
+      return decide(bucket, allowed, limit, time)
+    },
+    peek: (group, key, limit) => {
+      const time = now()
+      const bucket = current(group, key, time)
+      return decide(bucket, bucket.total < limit, limit, time)
+    },
+    add: (group, key) => {
+      const bucket = current(group, key, now())
+      change(bucket, bucket.last, 1)
+    },
+    giveBack: (group, key) => {
+      const bucket = current(group, key, now())
+      for (let cell = bucket.last; cell > bucket.last - cells && cell >= 0; cell--) {
+        if ((bucket.slab[bucket.at + (cell % cells)] ?? 0) > 0) return change(bucket, cell, -1)
       }
     },
     size: () => buckets.size,

@@ -1,0 +1,172 @@
+import { setTimeout as delay } from "node:timers/promises"
+import { publicJwks } from "@svc/session-token"
+import { redisProgram, startRedis, type TestRedis } from "@svc/testing"
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
+import { base58 } from "../src/base58.ts"
+import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
+import { startIssuer } from "./fixture.ts"
+import { startService } from "./service.ts"
+import { anySigner, firstSignatureOf, memo, signedTransaction } from "./transactions.ts"
+
+type Service = Awaited<ReturnType<typeof startService>>
+type Answer = { readonly status: number; readonly code: string | undefined; readonly state: string | undefined }
+
+describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)("several relays on one store", () => {
+  let redis: TestRedis
+  let rpc: FakeRpc
+  let running: Service[]
+  let issuer: Awaited<ReturnType<typeof startIssuer>>
+  let prefixes = 0
+  let prefix: string
+  let token: string
+  beforeAll(async () => {
+    redis = await startRedis()
+    rpc = await startFakeRpc()
+    issuer = await startIssuer(() => Date.now())
+  })
+  afterAll(async () => {
+    await redis.stop()
+    await rpc.close()
+  })
+  beforeEach(async () => {
+    running = []
+    prefix = `relays${++prefixes}`
+    token = await issuer.token({ sub: `agent:${prefix}` })
+    rpc.script((r) => result(r, "1"))
+    rpc.requests.length = 0
+  })
+  afterEach(async () => {
+    rpc.cut()
+    for (const service of running) service.kill("SIGKILL")
+    await Promise.all(running.map(({ exited }) => exited))
+  })
+
+  const start = async (env: Record<string, string> = {}): Promise<Service> => {
+    const service = await startService({
+      SVC_TRANSACTIONS_ENABLED: "true",
+      SVC_TRANSACTION_RPC_URL: rpc.url,
+      SVC_SESSION_PUBLIC_KEY: JSON.stringify(publicJwks(issuer.keys)),
+      SVC_SESSION_AUDIENCE: "transfers",
+      SVC_LIMITS_URL: redis.url,
+      SVC_LIMITS_PREFIX: prefix,
+      SVC_LIMITS_REPLICAS: "3",
+      // The machine may be busy: what is judged here is who is let in, not when.
+      SVC_LIMITS_TIMEOUT_MS: "2000",
+      ...env,
+    }).catch(() => expect.fail("the relay did not start"))
+    running.push(service)
+    return service
+  }
+  const post = async ({ url }: Service, route: string, body: unknown): Promise<Answer> => {
+    const response = await fetch(`${url}/transactions/v1/${route}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+      body: JSON.stringify(body),
+    })
+    const { code, submissionState } = (await response.json()) as { code?: string; submissionState?: string }
+    return { status: response.status, code, state: submissionState }
+  }
+  const mode = async ({ url }: Service): Promise<unknown> =>
+    ((await (await fetch(`${url}/health`)).json()) as { limits?: unknown }).limits
+
+  test("600 calls at once on three relays against a limit of 60: exactly 60 are in", async () => {
+    const relays = await Promise.all([1, 2, 3].map(() => start({ SVC_TRANSACTION_STATUS_REQUESTS_PER_MINUTE: "60" })))
+    expect(await Promise.all(relays.map(mode))).toEqual(["shared", "shared", "shared"])
+    const answers = await Promise.all(
+      Array.from({ length: 600 }, (_, index) => post(relays[index % 3] ?? expect.fail("no relay"), "block-height", {})),
+    )
+    const statuses = answers.map(({ status }) => status)
+    // A place may be taken just then: the request counts all the same.
+    expect(statuses.filter((status) => status === 200 || status === 503)).toHaveLength(60)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(540)
+  })
+
+  test("kill -9 of a relay that holds all places: another has them when the leases have run out", async () => {
+    const env = { SVC_TRANSACTION_SEND_CONCURRENCY: "1", SVC_TRANSACTION_SEND_TIMEOUT_MS: "1000" }
+    const [dying, other] = [await start(env), await start(env)]
+    const transaction = await signedTransaction(await anySigner(), [memo(new Uint8Array(3))])
+    rpc.script(() => ({ after: "stall" }))
+    const held = post(dying, "send", { transaction }).catch(() => "gone")
+    await rpc.received(1)
+    expect(await post(other, "send", { transaction })).toMatchObject({ status: 503, state: "not_submitted" })
+    dying.kill("SIGKILL")
+    expect(await held).toBe("gone")
+    rpc.script((r) => result(r, JSON.stringify(base58(firstSignatureOf(transaction)))))
+    await vi.waitFor(async () => expect(await post(other, "send", { transaction })).toMatchObject({ status: 200 }), {
+      timeout: 15_000,
+      interval: 500,
+    })
+  }, 30_000)
+
+  test("the store killed, frozen and restarted under load: never a 5xx for it, never over twice the limit", async () => {
+    const limit = 30
+    const env = { SVC_TRANSACTION_STATUS_REQUESTS_PER_MINUTE: String(limit), SVC_LIMITS_TIMEOUT_MS: "50" }
+    const relays = await Promise.all([1, 2, 3].map(() => start(env)))
+    const over = new AbortController()
+    const seen = new Map<number, number>()
+    const loop = async (relay: Service): Promise<void> => {
+      while (!over.signal.aborted) {
+        const { status } = await post(relay, "block-height", {})
+        seen.set(status, (seen.get(status) ?? 0) + 1)
+        await delay(5)
+      }
+    }
+    const loops = relays.map(loop)
+    const local = () =>
+      vi.waitFor(async () => expect(await Promise.all(relays.map(mode))).toEqual(Array(3).fill("local")), 10_000)
+    const shared = () =>
+      vi.waitFor(async () => expect(await Promise.all(relays.map(mode))).toEqual(Array(3).fill("shared")), 10_000)
+    redis.signal("SIGSTOP")
+    await local()
+    redis.signal("SIGCONT")
+    await shared()
+    await redis.halt()
+    await local()
+    await redis.resume()
+    await shared()
+    over.abort()
+    await Promise.all(loops)
+    expect([...seen.keys()].sort((a, b) => a - b)).toEqual([200, 429])
+    expect(seen.get(200)).toBeLessThanOrEqual(2 * limit)
+  }, 60_000)
+
+  test("a rolling restart under load: no request is lost, no send goes out twice", async () => {
+    const many = { SVC_TRANSACTION_SEND_REQUESTS_PER_MINUTE: "100000", SVC_TRANSACTION_SEND_CONCURRENCY: "1000" }
+    const relays = [await start(many), await start(many)]
+    rpc.script((r) => result(r, JSON.stringify(base58(firstSignatureOf(String(r.params[0]))))))
+    const payer = await anySigner()
+    const over = new AbortController()
+    let sent = 0
+    const sendOne = async (): Promise<void> => {
+      const transaction = await signedTransaction(payer, [memo(Buffer.from(String(++sent)))])
+      // As a proxy does: the next relay where one takes no connection, or turns the request away unsent.
+      for (let attempt = 0; ; attempt++) {
+        const relay = relays[attempt % relays.length] ?? expect.fail("no relay")
+        const answer = await post(relay, "send", { transaction }).catch((error: unknown) => {
+          const { cause } = error as { cause?: { code?: string } }
+          if (cause?.code === "ECONNREFUSED") return undefined
+          throw error
+        })
+        if (answer?.status === 200) return
+        if (answer !== undefined) expect(answer).toMatchObject({ status: 503, state: "not_submitted" })
+        await delay(10)
+      }
+    }
+    const loop = async (): Promise<void> => {
+      while (!over.signal.aborted) await sendOne()
+    }
+    const loops = [loop(), loop(), loop(), loop()]
+    for (const index of [0, 1]) {
+      const old = relays[index] ?? expect.fail("no relay")
+      const next = await start(many)
+      relays[index] = next
+      old.kill("SIGTERM")
+      expect(await old.exited).toBe(0)
+    }
+    over.abort()
+    await Promise.all(loops)
+    const carried = rpc.requests.map(({ params }) => params[0])
+    expect(carried).toHaveLength(sent)
+    expect(new Set(carried).size).toBe(sent)
+  }, 60_000)
+})

@@ -1,0 +1,8 @@
+export { createLimiter } from "./limiter.ts"
+export type { Limiter, LimiterDecision } from "./limiter.ts"
+export type { Bucket, Decision, Entry, Limits, LimitsMode, Place, Turn } from "./limits.ts"
+export { createLocalLimits } from "./local.ts"
+export { limitFields, openLimits } from "./open.ts"
+export type { LimitSettings } from "./open.ts"
+export { createSharedLimits } from "./shared.ts"
+export type { SharedOptions } from "./shared.ts"

@@ -1,0 +1,48 @@
+import { setTimeout as delay } from "node:timers/promises"
+import { allScripts, type Script } from "./scripts.ts"
+
+export type Store = {
+  /** Runs a script; rejects when the store can't be used now. Nothing is queued while it is away. */
+  readonly run: (script: Script, keys: readonly string[], args: readonly string[]) => Promise<unknown>
+  readonly close: () => void
+}
+
+const connectMs = 1000
+const reconnectMs = 500
+
+const isMissing = (error: unknown): boolean => error instanceof Error && error.message.startsWith("NOSCRIPT")
+
+/**
+ * Connects to a Valkey or Redis server, and again whenever the connection is lost.
+ * @param onLost told of each lost connection: what the store knew before may be gone
+ */
+export const connectStore = async (url: string, onLost: (reason: string) => void): Promise<Store> => {
+  // Loaded here: whoever limits locally does without it.
+  const { createClient } = await import("redis")
+  const client = createClient({
+    url,
+    disableOfflineQueue: true,
+    socket: { connectTimeout: connectMs, reconnectStrategy: reconnectMs },
+  })
+  // Its text may name hosts, never the password.
+  client.on("error", (error: Error & { code?: string }) => onLost(error.code ?? error.name))
+  client.on("ready", () => {
+    for (const { source } of allScripts) client.scriptLoad(source).catch(() => {})
+  })
+  // It goes on trying by itself; a store that is there is not to be missed by the first requests.
+  const connected = client.connect().catch(() => {})
+  await Promise.race([connected, delay(connectMs, undefined, { ref: false })])
+  return {
+    run: async ({ source, sha }, keys, args) => {
+      const options = { keys: [...keys], arguments: [...args] }
+      try {
+        return await client.evalSha(sha, options)
+      } catch (error) {
+        // The scripts were flushed: this call brings its own.
+        if (isMissing(error)) return client.eval(source, options)
+        throw error
+      }
+    },
+    close: () => client.destroy(),
+  }
+}

@@ -1,0 +1,78 @@
+import { setTimeout as delay } from "node:timers/promises"
+import { redisProgram, startRedis } from "@svc/testing"
+import { describe, expect, test } from "vitest"
+import { type Bucket, createSharedLimits } from "../src/index.ts"
+
+// Real windows of 60 s in full; in short only that the loop and its faults run.
+const full = process.env["SVC_FUZZ"] === "full"
+const seconds = full ? 200 : 4
+const limit = 40
+const bucket: Bucket = { table: "t", group: "g", key: "k", limit }
+
+type Admitted = { readonly from: number; readonly to: number }
+
+/** The most that were surely admitted within one minute. */
+const mostInAMinute = (admitted: readonly Admitted[]): number =>
+  Math.max(
+    0,
+    ...admitted.map(
+      (first) => admitted.filter(({ from, to }) => from >= first.from && to < first.from + 60_000).length,
+    ),
+  )
+
+describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)("limits in a store, for long", () => {
+  test.each([
+    ["a store that is well", false, limit],
+    ["a store that is killed, frozen and restarted", true, 2 * limit],
+  ])(
+    "three replicas on %s are never over what is promised in any minute",
+    async (_, faults, most) => {
+      const redis = await startRedis()
+      const replicas = await Promise.all(
+        [1, 2, 3].map((id) =>
+          createSharedLimits({
+            url: redis.url,
+            prefix: "fuzz",
+            service: "relay",
+            timeoutMs: 50,
+            replicas: 3,
+            replicaId: String(id),
+            now: () => performance.now(),
+            onAway: () => {},
+            onBack: () => {},
+          }),
+        ),
+      )
+      const admitted: Admitted[] = []
+      const until = performance.now() + seconds * 1000
+      const ask = async (index: number): Promise<void> => {
+        while (performance.now() < until) {
+          const from = performance.now()
+          const { allowed } = (await replicas[index]?.turn().take([bucket])) ?? { allowed: false }
+          if (allowed) admitted.push({ from, to: performance.now() })
+          await delay(Math.random() * 60)
+        }
+      }
+      const harm = async (): Promise<void> => {
+        while (performance.now() < until - 2000) {
+          if (Math.random() < 0.5) {
+            redis.signal("SIGSTOP")
+            await delay(Math.random() * 1000)
+            redis.signal("SIGCONT")
+          } else {
+            await redis.halt()
+            await delay(Math.random() * 1000)
+            await redis.resume()
+          }
+          await delay(full ? Math.random() * 20_000 : 300)
+        }
+      }
+      await Promise.all([...(faults ? [harm()] : []), ...[0, 1, 2, 0, 1, 2].map(ask)])
+      expect(mostInAMinute(admitted)).toBeLessThanOrEqual(most)
+      expect(admitted.length).toBeGreaterThanOrEqual(limit / 2)
+      await Promise.all(replicas.map((limits) => limits.close()))
+      await redis.stop()
+    },
+    3_600_000,
+  )
+})

@@ -1,0 +1,173 @@
+import { createClient } from "redis"
+import { redisProgram, startRedis, type TestRedis } from "@svc/testing"
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
+import { type Bucket, createSharedLimits, type Limits, type SharedOptions } from "../src/index.ts"
+
+const bucket = (limit: number, key = "k"): Bucket => ({ table: "t", group: "g", key, limit })
+const lease = 60_000
+
+describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)("limits in a store", () => {
+  let redis: TestRedis
+  let open: Limits[]
+  let told: string[]
+  let clock: number
+  let prefixes = 0
+  let prefix: string
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.stop())
+  beforeEach(() => {
+    open = []
+    told = []
+    clock = 0
+    prefix = `test${++prefixes}`
+  })
+  afterEach(() => Promise.all(open.map((limits) => limits.close())))
+
+  const start = async (options: Partial<SharedOptions> = {}): Promise<Limits> => {
+    const limits = await createSharedLimits({
+      url: redis.url,
+      prefix,
+      service: "relay",
+      timeoutMs: 2000,
+      replicas: 1,
+      replicaId: crypto.randomUUID(),
+      now: () => performance.now() + clock,
+      onAway: () => told.push("away"),
+      onBack: () => told.push("back"),
+      ...options,
+    })
+    open.push(limits)
+    return limits
+  }
+  const take = async (limits: Limits, ...buckets: Bucket[]) => limits.turn().take(buckets)
+  const admitted = async (limits: Limits, times: number, one: Bucket): Promise<number> => {
+    const all = await Promise.all(Array.from({ length: times }, () => take(limits, one)))
+    return all.filter(({ allowed }) => allowed).length
+  }
+  const enter = async (limits: Limits, limit: number, leaseMs = lease) =>
+    limits.turn().enter([{ pool: "send", limit }], leaseMs)
+
+  test("600 calls at once over three replicas against a limit of 60: exactly 60 are in, and Retry-After is told", async () => {
+    const replicas = [await start(), await start(), await start()]
+    const counts = await Promise.all(replicas.map((limits) => admitted(limits, 200, bucket(60))))
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(60)
+    const refused = await take(replicas[0] ?? expect.fail("no replica"), bucket(60))
+    expect(refused).toMatchObject({ allowed: false, remaining: 0 })
+    expect(refused.retryAfterSeconds).toBeGreaterThan(50)
+    expect(refused.retryAfterSeconds).toBeLessThanOrEqual(61)
+    expect(told).toEqual([])
+  })
+
+  test("two buckets count both or neither, and the first that is full is the one that answers", async () => {
+    const limits = await start()
+    const [address, subject] = [bucket(3, "address"), bucket(1, "subject")]
+    expect((await take(limits, address, subject)).allowed).toBe(true)
+    for (let i = 0; i < 5; i++) expect((await take(limits, address, subject)).allowed).toBe(false)
+    expect(await take(limits, address)).toMatchObject({ allowed: true, remaining: 1 })
+    expect(await take(limits, bucket(0))).toMatchObject({ allowed: false, retryAfterSeconds: 60 })
+  })
+
+  test("places are never more than the setting over all replicas, and free again once given back", async () => {
+    const [a, b] = [await start(), await start()]
+    const entries = await Promise.all([a, b, a, b, a, b].map((limits) => enter(limits, 2)))
+    const inside = entries.flatMap((entry) => ("leave" in entry ? [entry] : []))
+    expect(inside).toHaveLength(2)
+    expect(entries.find((entry) => "full" in entry)).toMatchObject({ full: { pool: "send" } })
+    for (const { leave } of inside) leave()
+    await vi.waitFor(async () => expect(await enter(b, 2)).toHaveProperty("leave"))
+  })
+
+  test("places of a replica that died come back when their leases run out", async () => {
+    const dead = await start()
+    expect(await enter(dead, 1, 300)).toHaveProperty("leave")
+    const other = await start()
+    expect(await enter(other, 1)).toHaveProperty("full")
+    await vi.waitFor(async () => expect(await enter(other, 1)).toHaveProperty("leave"), { timeout: 5000 })
+  })
+
+  test("while the store is away each replica admits its share, says so once, and the counts from before still hold", async () => {
+    const limits = await start({ replicas: 3 })
+    expect(await admitted(limits, 5, bucket(60))).toBe(5)
+    await redis.halt()
+    await vi.waitFor(() => expect(limits.mode()).toBe("local"))
+    expect(await admitted(limits, 100, bucket(60))).toBe(15)
+    expect(await admitted(limits, 100, bucket(2, "small"))).toBe(1)
+    expect(await admitted(limits, 100, bucket(0, "none"))).toBe(0)
+    const places = await Promise.all(Array.from({ length: 9 }, () => enter(limits, 7)))
+    expect(places.filter((entry) => "leave" in entry)).toHaveLength(2)
+    expect(told).toEqual(["away"])
+    await redis.resume()
+    await vi.waitFor(() => expect(limits.mode()).toBe("shared"), { timeout: 10_000 })
+    expect(told).toEqual(["away", "back"])
+    // It came back empty. For a minute both must admit, then the store alone.
+    expect(await admitted(limits, 100, bucket(60))).toBe(0)
+    expect(await admitted(limits, 100, bucket(60, "fresh"))).toBe(20)
+    clock += 61_000
+    expect(await admitted(limits, 100, bucket(60, "fresh"))).toBe(40)
+  })
+
+  test("a frozen store costs a request no more than its time, and a place granted too late is given back", async () => {
+    const limits = await start({ timeoutMs: 50 })
+    redis.signal("SIGSTOP")
+    const turn = limits.turn()
+    expect(await turn.enter([{ pool: "send", limit: 1 }], lease)).toHaveProperty("leave")
+    expect(limits.mode()).toBe("local")
+    expect((await turn.take([bucket(60)])).allowed).toBe(true)
+    redis.signal("SIGCONT")
+    const other = await start()
+    await vi.waitFor(async () => expect(await enter(other, 1)).toHaveProperty("leave"), { timeout: 5000 })
+    await vi.waitFor(() => expect(limits.mode()).toBe("shared"), { timeout: 10_000 })
+  })
+
+  test("a full store counts as away, until there is room again", async () => {
+    const limits = await start()
+    const admin = await createClient({ url: redis.url }).connect()
+    await admin.configSet({ "maxmemory-policy": "noeviction", maxmemory: "1" })
+    expect((await take(limits, bucket(60))).allowed).toBe(true)
+    expect(limits.mode()).toBe("local")
+    await admin.configSet("maxmemory", "0")
+    await vi.waitFor(() => expect(limits.mode()).toBe("shared"), { timeout: 10_000 })
+    admin.destroy()
+  })
+
+  test("flushed scripts are brought again without an outage", async () => {
+    const limits = await start()
+    const admin = await createClient({ url: redis.url }).connect()
+    await admin.scriptFlush()
+    expect(await admitted(limits, 10, bucket(3))).toBe(3)
+    expect(told).toEqual([])
+    admin.destroy()
+  })
+
+  test("every key carries the prefix, one hash tag, no identity, and an expiry", async () => {
+    const limits = await start()
+    await take(limits, bucket(60, "agent:alice 192.0.2.1"))
+    await limits.turn().enter([{ pool: "send agent:alice", limit: 5 }], lease)
+    const admin = await createClient({ url: redis.url }).connect()
+    const keys = await admin.keys(`${prefix}:*`)
+    expect(keys).toHaveLength(3)
+    for (const key of keys) {
+      expect(key).toMatch(new RegExp(`^${prefix}:\\{relay\\}:`))
+      expect(key).not.toMatch(/alice|192/)
+      expect(await admin.pTTL(key)).toBeGreaterThan(0)
+    }
+    admin.destroy()
+  })
+
+  test("the share is by the replicas that were seen, and those that leave are forgotten", async () => {
+    const [first, second] = [await start(), await start()]
+    const third = await start()
+    const admin = await createClient({ url: redis.url }).connect()
+    const known = () => admin.zCard(`${prefix}:{relay}:replicas`)
+    expect(await known()).toBe(3)
+    await Promise.all([first.close(), second.close()])
+    expect(await known()).toBe(1)
+    admin.destroy()
+    await redis.halt()
+    await vi.waitFor(() => expect(third.mode()).toBe("local"))
+    expect(await admitted(third, 100, bucket(60))).toBe(20)
+    await redis.resume()
+  })
+})
