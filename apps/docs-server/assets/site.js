@@ -122,3 +122,235 @@ const addSuggestions = (form) => {
 
 for (const code of document.querySelectorAll(".code")) addCopyButton(code)
 addSuggestions(document.querySelector(".top .search"))
+
+// The registry, read from the API whenever the page is opened
+
+const get = async (url) => {
+  const answer = await fetch(url)
+  if (!answer.ok) throw Object.assign(new Error(`${answer.status}`), { status: answer.status })
+  return answer
+}
+const getJson = async (url) => (await get(url)).json()
+/** What may not be there yet, or not for this stack. */
+const getIfThere = (url) => getJson(url).catch(() => undefined)
+
+// Far more than there are stacks: a server that always names a next page is not followed for ever.
+const mostPages = 100
+
+const allStacks = async (api) => {
+  const stacks = []
+  let url = `${api}/api/registry?limit=100`
+  for (let page = 0; url !== undefined && page < mostPages; page++) {
+    const answer = await get(url)
+    stacks.push(...(await answer.json()))
+    const next = /<([^>]+)>\s*;\s*rel="?next"?/.exec(answer.headers.get("link") ?? "")?.[1]
+    url = next === undefined ? undefined : new URL(next, url).href
+    if (url !== undefined && new URL(url).origin !== new URL(api).origin) break
+  }
+  return stacks
+}
+
+const badge = (text) => make("span", { class: "badge" }, text)
+const badgesOf = ({ relay, deprecated, version }) => [
+  ...(version === undefined ? [] : [badge(`version ${version}`)]),
+  ...(relay ? [badge("relay")] : []),
+  ...(deprecated ? [badge("deprecated")] : []),
+]
+
+const code = (text) => {
+  const block = make("div", { class: "code" }, make("pre", { tabindex: "0" }, make("code", {}, text)))
+  addCopyButton(block)
+  return block
+}
+
+const table = (heads, rows) =>
+  make(
+    "div",
+    { class: "table", tabindex: "0" },
+    make(
+      "table",
+      {},
+      make("thead", {}, make("tr", {}, ...heads.map((head) => make("th", {}, head)))),
+      make("tbody", {}, ...rows.map((cells) => make("tr", {}, ...cells.map((cell) => make("td", {}, cell))))),
+    ),
+  )
+const name = (text) => make("code", {}, text)
+
+const drawn = (kind, attributes, text) => {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", kind)
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
+  if (text !== undefined) element.textContent = text
+  return element
+}
+const short = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text)
+
+/** Keys to the left, entities in the middle, views to the right: a key that two entities share joins them. */
+const drawing = (entities) => {
+  const row = 34
+  const columns = { key: [4, 220], entity: [304, 180], view: [576, 220] }
+  const shapes = []
+  const box = (column, y, text, small) => {
+    const [x, width] = columns[column]
+    shapes.push(drawn("rect", { x, y: y - 13, width, height: 26, rx: 6 }))
+    const label = drawn(
+      "text",
+      { x: x + 10, y: y + 4, ...(small && { class: "small" }) },
+      short(text, Math.floor(width / 8)),
+    )
+    label.append(drawn("title", {}, text))
+    shapes.push(label)
+  }
+  const line = (from, y1, to, y2) => {
+    const x1 = columns[from][0] + columns[from][1]
+    const x2 = columns[to][0]
+    const middle = (x1 + x2) / 2
+    shapes.unshift(drawn("path", { d: `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}` }))
+  }
+  let top = 20
+  const keys = new Map()
+  for (const { name: title, primary_keys: own, views } of entities) {
+    const rows = Math.max(views.length, own.length, 1)
+    const middle = top + ((rows - 1) * row) / 2
+    box("entity", middle, title)
+    for (const [index, view] of views.entries()) {
+      const y = middle + (index - (views.length - 1) / 2) * row
+      box("view", y, `${view.id.split("/").at(-1)} (${view.mode})`)
+      line("entity", middle, "view", y)
+    }
+    for (const key of own) keys.set(key, [...(keys.get(key) ?? []), middle])
+    top += rows * row + 16
+  }
+  let lowest = -Infinity
+  const mean = (numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length
+  for (const [key, places] of [...keys].sort(([, a], [, b]) => mean(a) - mean(b))) {
+    const y = Math.max(mean(places), lowest + row, 20)
+    lowest = y
+    box("key", y, key)
+    for (const place of places) line("key", y, "entity", place)
+  }
+  const height = Math.max(top, lowest + row) - 16
+  const label = `${entities.length} entities with their keys and views; the tables below say the same.`
+  const picture = drawn("svg", { class: "drawing", viewBox: `0 0 800 ${height}`, role: "img", "aria-label": label })
+  picture.append(...shapes)
+  return make("div", { class: "table", tabindex: "0" }, picture)
+}
+
+const pipelineText = (pipeline) => (pipeline.length === 0 ? "" : name(JSON.stringify(pipeline)))
+
+const entityParts = ({ name: title, primary_keys: keys, fields, views }) => [
+  make("h2", { id: title }, title),
+  make("p", {}, "Primary keys: ", ...keys.flatMap((key, index) => [index === 0 ? "" : ", ", name(key)]), "."),
+  make("h3", {}, "Fields"),
+  table(
+    ["Field", "Type", "May be null"],
+    fields.map(({ path, rust_type: type, nullable }) => [name(path), name(type), nullable ? "yes" : "no"]),
+  ),
+  make("h3", {}, "Views"),
+  table(
+    ["View", "Mode", "Pipeline"],
+    views.map(({ id, mode, pipeline }) => [name(id), mode, pipelineText(pipeline)]),
+  ),
+]
+
+const versionParts = (versions, diff) => {
+  if (!Array.isArray(versions) || versions.length === 0) return []
+  const changes = diff?.changes ?? []
+  return [
+    make("h2", { id: "versions" }, "Versions"),
+    table(
+      ["Version", "Published", "Against the one before", "Changes", "Message"],
+      versions.map(({ version, published_at: at, verdict, changes: count, message, current }) => [
+        `${version}${current ? " (current)" : ""}`,
+        String(at ?? "").slice(0, 10),
+        verdict ?? "",
+        String(count ?? ""),
+        message ?? "",
+      ]),
+    ),
+    ...(changes.length === 0
+      ? []
+      : [
+          make("h3", {}, "What changed last"),
+          make(
+            "ul",
+            {},
+            ...changes.map(({ text, breaking }) => make("li", {}, text, ...(breaking ? [badge("breaking")] : []))),
+          ),
+        ]),
+  ]
+}
+
+const deprecation = ({ deprecated }) =>
+  deprecated
+    ? [
+        make(
+          "p",
+          {},
+          make("strong", {}, "Deprecated. "),
+          deprecated.message ?? "",
+          ...(deprecated.successor ? [" Use ", name(deprecated.successor), "."] : []),
+        ),
+      ]
+    : []
+
+const showStack = async (place, { api, docs, stack }) => {
+  const url = `${api}/api/registry/${encodeURIComponent(stack)}`
+  const [about, { schema }, versions] = await Promise.all([
+    getJson(url),
+    getJson(`${url}/schema`),
+    getIfThere(`${url}/versions`),
+  ])
+  const diff = versions?.length > 1 ? await getIfThere(`${url}/diff`) : undefined
+  place.replaceChildren(
+    make("p", { class: "lead" }, about.description ?? "", ...badgesOf(about)),
+    ...deprecation(about),
+    make("p", {}, "Stream: ", name(about.websocket_url ?? "none")),
+    make("h2", { id: "shape" }, "How it hangs together"),
+    drawing(schema.entities),
+    make("h2", { id: "read" }, "Read it"),
+    make("p", {}, "In a shell:"),
+    code(`curl ${url}/schema`),
+    make("p", {}, "By the command line tool:"),
+    code(`npx ${docs}/cli/svc.tgz explore ${stack} --json`),
+    make("p", {}, "In TypeScript:"),
+    code(`const { schema } = await (await fetch("${url}/schema")).json()`),
+    ...schema.entities.flatMap(entityParts),
+    ...versionParts(versions, diff),
+  )
+}
+
+const showStacks = async (place, { api }) => {
+  const stacks = await allStacks(api)
+  place.replaceChildren(
+    make("p", { class: "muted" }, stacks.length === 1 ? "1 public stack." : `${stacks.length} public stacks.`),
+    make(
+      "ul",
+      { class: "pages" },
+      ...stacks.map((one) =>
+        make(
+          "li",
+          {},
+          make("a", { href: `${root}/stacks/${encodeURIComponent(one.name)}` }, one.name),
+          ...badgesOf(one),
+          make("p", { class: "about" }, one.description ?? ""),
+          make("p", { class: "about" }, one.entities.join(", ")),
+        ),
+      ),
+    ),
+  )
+}
+
+const registry = document.querySelector("#stacks")
+if (registry !== null) {
+  const { api, stack } = registry.dataset
+  const showing = stack ? showStack(registry, registry.dataset) : showStacks(registry, registry.dataset)
+  showing.catch((error) =>
+    registry.prepend(
+      make(
+        "p",
+        { role: "alert" },
+        error.status === 404 ? "There is no public stack of this name." : `The API at ${api} does not answer now.`,
+      ),
+    ),
+  )
+}

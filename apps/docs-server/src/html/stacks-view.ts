@@ -21,7 +21,7 @@ export const stacksView = (look: Look, apiUrl: string, name?: string): Html => {
       </nav>
       <article>
         <h1>${name ?? "Stacks"}</h1>
-        <div id="stacks" data-api="${apiUrl}" data-docs="${baseUrl}" data-stack="${name ?? ""}" aria-live="polite">
+        <div id="stacks" data-api="${apiUrl}" data-docs="${baseUrl}" data-stack="${name ?? ""}">
           <p class="wait">
             This page is read from the platform API by a script. Without one, read
             <a href="${json}">the same as JSON</a>${name === undefined ? "" : html`, <a href="${json}/schema">its schema</a>`}.
