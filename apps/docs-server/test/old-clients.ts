@@ -33,7 +33,7 @@ export const paths = [
 // What differs from one answer to the next.
 const passing = new Set(["date", "x-request-id", "connection", "keep-alive"])
 
-/** An answer as it came: status, headers in their order, and a hash of the bytes. */
+/** An answer as it came: status, headers in their order (their names in lower case, as nobody may tell them apart), and a hash of the bytes. */
 export const answerAt = (port: number, path: string, headers: Readonly<Record<string, string>>): Promise<string> =>
   new Promise((resolve, reject) => {
     request({ host: "127.0.0.1", port, path, headers }, (response) => {
@@ -43,7 +43,7 @@ export const answerAt = (port: number, path: string, headers: Readonly<Record<st
         const lines: string[] = [String(response.statusCode)]
         for (let i = 0; i < response.rawHeaders.length; i += 2)
           if (!passing.has(response.rawHeaders[i]?.toLowerCase() ?? ""))
-            lines.push(`${response.rawHeaders[i]}: ${response.rawHeaders[i + 1]}`)
+            lines.push(`${response.rawHeaders[i]?.toLowerCase()}: ${response.rawHeaders[i + 1]}`)
         resolve([...lines, hash.digest("hex").slice(0, 32)].join("\n"))
       })
     })
