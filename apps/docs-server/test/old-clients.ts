@@ -23,7 +23,6 @@ export const paths = [
   "/skill.md",
   "/agent.md",
   "/skills/svc/SKILL.md",
-  "/.well-known/mcp.json",
   "/.well-known/agent-skills/index.json",
   "/cli/svc.tgz",
   "/nothing",
