@@ -6,6 +6,7 @@ import { parse as parseYaml } from "yaml"
 import { z } from "zod"
 import { type Section, countTokens, outline, plainText } from "./markdown.ts"
 import { isImage } from "./image-files.ts"
+import { type Row, rowsOf } from "./rows.ts"
 import { stripMdx } from "./mdx.ts"
 
 export type Page = {
@@ -19,6 +20,8 @@ export type Page = {
   /** Where its author wants it in the navigation. */
   readonly section?: string
   readonly order?: number
+  /** How much the page counts in a search, beside others; 1 unless its author says otherwise. */
+  readonly searchWeight?: number
   /** What is served, searched and paged through. */
   readonly markdown: string
   /** Where the page's text starts, behind the front matter. */
@@ -26,6 +29,8 @@ export type Page = {
   /** Where the page may be cut, ascending; the first is 0. */
   readonly cuts: readonly number[]
   readonly sections: readonly Section[]
+  /** Rows of tables that have an anchor of their own. */
+  readonly rows: readonly Row[]
   readonly tokens: number
   /** Hash of `markdown`, as 32 hex digits. */
   readonly hash: string
@@ -101,10 +106,10 @@ const withoutWaiting = constants.O_RDONLY | constants.O_NONBLOCK
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** A number that pages can be sorted by; whatever else stands there counts as none. */
-const orderOf = (value: unknown): number | undefined => {
-  const order = typeof value === "number" || (typeof value === "string" && value.trim() !== "") ? Number(value) : NaN
-  return Number.isFinite(order) ? order : undefined
+/** A number of the front matter; whatever else stands there counts as none. */
+const numberOf = (value: unknown): number | undefined => {
+  const number = typeof value === "number" || (typeof value === "string" && value.trim() !== "") ? Number(value) : NaN
+  return Number.isFinite(number) ? number : undefined
 }
 
 const readPage = (source: string, file: string, slug: string, stripped: (body: string) => string): Page => {
@@ -114,7 +119,8 @@ const readPage = (source: string, file: string, slug: string, stripped: (body: s
   const described = textOf(data["description"])
   const title = textOf(data["title"]) || sections[0]?.heading || slug.split("/").at(-1) || slug
   const section = textOf(data["section"])
-  const order = orderOf(data["order"])
+  const order = numberOf(data["order"])
+  const searchWeight = numberOf(data["search_weight"])
   return {
     slug,
     file,
@@ -123,10 +129,12 @@ const readPage = (source: string, file: string, slug: string, stripped: (body: s
     described: described !== "",
     ...(section !== "" && { section }),
     ...(order !== undefined && { order }),
+    ...(searchWeight !== undefined && searchWeight > 0 && { searchWeight }),
     markdown,
     bodyStart: end,
     cuts,
     sections,
+    rows: rowsOf(markdown, sections, data["row_anchors"]),
     tokens: countTokens(markdown.length),
     hash: hashOf(markdown),
   }

@@ -2,6 +2,7 @@ import { z } from "zod"
 import type { Page } from "./corpus.ts"
 import { readCursor, writeCursor } from "./cursor.ts"
 import type { Section } from "./markdown.ts"
+import type { Row } from "./rows.ts"
 import { findPage, nearestSlugs, pageUrl, readReference } from "./slug.ts"
 import type { Library } from "./tools.ts"
 
@@ -35,12 +36,15 @@ export const fetchPageOutput = z.object({
 
 const place = z.tuple([z.literal("page"), z.string(), z.string(), z.int().nonnegative()])
 
-const findSection = (page: Page, wanted: string): Section | undefined => {
+const findSection = (page: Page, wanted: string): Section | Row | undefined => {
   const name = wanted.replace(/^#+\s*/, "")
   const folded = name.toLowerCase()
   return (
     page.sections.find((section) => section.anchor === name) ??
-    page.sections.find((section) => section.anchor.toLowerCase() === folded || section.heading.toLowerCase() === folded)
+    page.sections.find(
+      (section) => section.anchor.toLowerCase() === folded || section.heading.toLowerCase() === folded,
+    ) ??
+    page.rows.find(({ anchor }) => anchor === name)
   )
 }
 
@@ -56,7 +60,7 @@ export const fetchPage = (library: Library, args: z.output<typeof fetchPageInput
   const { corpus, baseUrl } = library
   // A slug as search_docs gives it is meant as it stands, with a `#` or `?` of its own too.
   const reference = corpus.pages.has(args.slug) ? { path: args.slug, anchor: "" } : readReference(args.slug, baseUrl)
-  const page = findPage(corpus, reference.path)
+  const page = findPage(corpus, reference.path) ?? findPage(corpus, reference.path.replace(/\.html$/, ""))
   if (page === undefined) {
     const near = nearestSlugs(corpus, reference.path)
     return {

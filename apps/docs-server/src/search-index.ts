@@ -16,9 +16,11 @@ export type Index = {
 
 const count = fieldNames.length
 
-/** Each term's pages, without a page twice. */
-const countPages = ({ numbers, fieldStarts, numberOf }: Texts, pageCount: number): Uint32Array => {
+/** How many pages each term has, without a page twice, and what they count together. */
+const countPages = ({ numbers, fieldStarts, numberOf }: Texts, weights: readonly number[]) => {
+  const pageCount = weights.length
   const pagesOf = new Uint32Array(numberOf.size)
+  const weightOf = new Float64Array(numberOf.size)
   const last = new Int32Array(numberOf.size).fill(-1)
   for (let page = 0; page < pageCount; page++)
     for (let i = fieldStarts[page * count] ?? 0; i < (fieldStarts[(page + 1) * count] ?? 0); i++) {
@@ -26,8 +28,9 @@ const countPages = ({ numbers, fieldStarts, numberOf }: Texts, pageCount: number
       if (last[term] === page) continue
       last[term] = page
       pagesOf[term] = (pagesOf[term] ?? 0) + 1
+      weightOf[term] = (weightOf[term] ?? 0) + (weights[page] ?? 1)
     }
-  return pagesOf
+  return { pagesOf, weightOf }
 }
 
 /** The mean length of each field. */
@@ -39,10 +42,12 @@ const meanLengths = ({ fieldStarts }: Texts, pageCount: number): number[] =>
   })
 
 /** Weighs every term of every page once, so that a query only adds numbers up. */
-export const buildIndex = (texts: Texts, pageCount: number): Index => {
+export const buildIndex = (texts: Texts, weights: readonly number[]): Index => {
+  const pageCount = weights.length
   const { numbers, fieldStarts, numberOf } = texts
-  const pagesOf = countPages(texts, pageCount)
-  const rarities = Float32Array.from(pagesOf, (having) => rarity(having, pageCount))
+  const { pagesOf, weightOf } = countPages(texts, weights)
+  const all = weights.reduce((sum, weight) => sum + weight, 0)
+  const rarities = Float32Array.from(weightOf, (having) => rarity(having, all))
   const means = meanLengths(texts, pageCount)
   const termStarts = new Uint32Array(numberOf.size + 1)
   for (const [term, pages] of pagesOf.entries()) termStarts[term + 1] = (termStarts[term] ?? 0) + pages

@@ -39,10 +39,13 @@ export const createSearch = (corpus: Corpus): Search => {
   const pages = [...corpus.pages.values()]
   const texts = readTexts(pages)
   const vocabulary = createVocabulary(texts.written)
-  const index = buildIndex(texts, pages.length)
+  const weights = pages.map(({ searchWeight = 1 }) => searchWeight)
+  const index = buildIndex(texts, weights)
   const readerOf = createReaders(texts)
   const fitOf = createFit(texts, index.rarity)
   const placeOf = createPlaces(texts)
+
+  const weightOf = (page: number): number => weights[page] ?? 1
 
   const rankPages = (asked: Asked, shares: readonly number[]): Found[] => {
     const worth = new Float64Array(pages.length)
@@ -60,7 +63,7 @@ export const createSearch = (corpus: Corpus): Search => {
       if (worth[page] === 0) continue
       const title = index.titleRarity[page] ?? 0
       const titleShare = title === 0 ? 0 : (ofTitle[page] ?? 0) / title
-      found.push({ page, score: (worth[page] ?? 0) + bonus.title * titleShare ** 2 })
+      found.push({ page, score: weightOf(page) * ((worth[page] ?? 0) + bonus.title * titleShare ** 2) })
     }
     return found.sort(byScore)
   }
@@ -81,14 +84,14 @@ export const createSearch = (corpus: Corpus): Search => {
 
   return (query, offset, limit) => {
     const asked = readQuery(query, texts.numberOf, vocabulary)
-    const weights = asked.terms.map((term, n) => (asked.weights[n] ?? 0) * (index.rarity[term] ?? 0))
-    const sum = weights.reduce((all, weight) => all + weight, 0)
-    const shares = weights.map((weight) => weight / sum)
+    const wanted = asked.terms.map((term, n) => (asked.weights[n] ?? 0) * (index.rarity[term] ?? 0))
+    const sum = wanted.reduce((all, weight) => all + weight, 0)
+    const shares = wanted.map((weight) => weight / sum)
     const found = rankPages(asked, shares)
     const reader = readerOf(asked)
     const read = found
       .slice(0, mostRead)
-      .map(({ page, score }) => ({ page, score: score + fitOf(reader, shares, page) }))
+      .map(({ page, score }) => ({ page, score: score + weightOf(page) * fitOf(reader, shares, page) }))
       .sort(byScore)
     const least = cut.leastShare * (read[0]?.score ?? 0)
     const listed = [...read, ...found.slice(mostRead)].filter(({ score }) => score >= least)

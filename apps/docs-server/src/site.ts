@@ -41,6 +41,9 @@ const openingOf = ({ markdown, bodyStart }: Page): string => {
   return text.length <= longestOpening ? text : ""
 }
 
+// Each service's reference is one line of the map: its overview lists the operations.
+const isListed = ({ slug, file }: Page): boolean => !slug.startsWith("reference/") || file.endsWith("/index.md")
+
 const pageMap = (corpus: Corpus, baseUrl: string): string => {
   const index = corpus.pages.get("index")
   const opening = index === undefined ? "" : openingOf(index)
@@ -53,7 +56,7 @@ const pageMap = (corpus: Corpus, baseUrl: string): string => {
   )
   for (const [folder, pages] of byFolder(corpus)) {
     lines.push("", `## ${folder === "" ? "Pages" : folder}`, "")
-    for (const { slug, title, description } of pages)
+    for (const { slug, title, description } of pages.filter(isListed))
       lines.push(`- [${title}](${pageUrl(baseUrl, slug)})${description === "" ? "" : `: ${description}`}`)
   }
   if (corpus.skills.size > 0) {

@@ -18,6 +18,7 @@ export const libraryOf = (texts: Readonly<Record<string, string>>, version = "v1
       bodyStart: 0,
       cuts,
       sections,
+      rows: [],
       tokens: countTokens(markdown.length),
       hash: version,
     })

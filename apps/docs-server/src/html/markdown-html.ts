@@ -8,6 +8,7 @@ type Reading = {
   readonly linkOf: LinkReader
   readonly highlight: Highlighter
   heading: number
+  row: number
   inLink: boolean
 }
 
@@ -64,6 +65,24 @@ rules["html_block"] = (tokens, index) => {
 
 rules["table_open"] = () => '<div class="table" tabindex="0"><table>\n'
 rules["table_close"] = () => "</table></div>\n"
+rules["tr_open"] = (tokens, index, _options, env) => {
+  const reading = readingOf(env)
+  const { rows } = reading.page
+  const name = rows.length === 0 ? undefined : /^`([^`]+)`$/.exec(tokens[index + 2]?.content ?? "")?.[1]
+  // Rows come in the page's order, and only those that have an anchor are counted.
+  const row = rows[reading.row]
+  if (name === undefined || row?.heading !== name || !isBelow(reading)) return "<tr>"
+  reading.row++
+  return `<tr id="${escapeHtml(row.anchor)}">`
+}
+/** Whether the next row with an anchor stands in the section that is being rendered. */
+const isBelow = ({ page, heading, row }: Reading): boolean => {
+  const { start = 0 } = page.rows[row] ?? {}
+  const section = page.sections[heading - 1]
+  const next = page.sections[heading]
+  return section !== undefined && section.start <= start && (next === undefined || start < next.start)
+}
+
 const isEmptyHeader = (token: Token | undefined, inline: Token | undefined): boolean =>
   token?.tag === "th" && inline?.content === ""
 for (const cell of ["th", "td"]) {
@@ -107,5 +126,6 @@ export const renderPage = (page: Page, linkOf: LinkReader, highlight: Highlighte
     linkOf,
     highlight,
     heading: 0,
+    row: 0,
     inLink: false,
   } satisfies Reading)

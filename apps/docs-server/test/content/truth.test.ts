@@ -218,6 +218,8 @@ describe("links", () => {
     "cli/svc.tgz",
     "client/svc-client.tgz",
     "client/test-vectors.json",
+    // A path's template in the reference, up to its first name.
+    "skills/",
     ...wellKnown,
   ])
 
@@ -226,7 +228,10 @@ describe("links", () => {
     const skill = /^skills\/([\w-]+)\/SKILL\.md$/.exec(path)?.[1]
     if (skill !== undefined) return corpus.skills.has(skill)
     const found = corpus.pages.get(path.replace(/\.md$/, ""))
-    return found !== undefined && (anchor === undefined || found.sections.some((section) => section.anchor === anchor))
+    return (
+      found !== undefined &&
+      (anchor === undefined || [...found.sections, ...found.rows].some((section) => section.anchor === anchor))
+    )
   }
 
   test("every address of this server that a page or skill names leads somewhere, anchors included", () => {
@@ -249,11 +254,16 @@ describe("links", () => {
     expect(relative).toEqual([])
   })
 
+  // Those are reached from their service's overview.
+  const isOperation = (slug: string): boolean => /^reference\/\w+\//.test(slug)
+
   test("every page is reached from the overview", () => {
     const linked = new Set(
-      [...(corpus.pages.get("index")?.markdown ?? "").matchAll(/docs\.test\/([\w-]+)\.md/g)].map(([, slug]) => slug),
+      [...(corpus.pages.get("index")?.markdown ?? "").matchAll(/docs\.test\/([\w/-]+)\.md/g)].map(([, slug]) => slug),
     )
-    expect([...corpus.pages.keys()].filter((slug) => slug !== "index" && !linked.has(slug))).toEqual([])
+    expect(
+      [...corpus.pages.keys()].filter((slug) => slug !== "index" && !isOperation(slug) && !linked.has(slug)),
+    ).toEqual([])
   })
 })
 
@@ -265,7 +275,7 @@ test("every page has a title, a description and a place in the navigation, every
     const frontMatter =
       slug === "skill"
         ? /^---\nname: svc-platform\ndescription: .+\nversion: 1\.0\.0\nsection: .+\norder: \d+\n---\n/
-        : /^---\ntitle: .+\ndescription: .{40,200}\nsection: .+\norder: \d+\n---\n/
+        : /^---\ntitle: .+\ndescription: .{40,200}\nsection: .+\norder: \d+\n(?:row_anchors: .+\n|search_weight: .+\n)?---\n/
     expect({ slug, frontMatter: frontMatter.test(markdown) }).toEqual({ slug, frontMatter: true })
   }
   for (const { name, text, description } of skills.values()) {

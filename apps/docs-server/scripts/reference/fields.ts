@@ -1,0 +1,123 @@
+import { z } from "zod"
+
+/** As much of JSON Schema as the services' OpenAPI documents use. */
+export type Schema = {
+  readonly $ref?: string | undefined
+  readonly type?: string | readonly string[] | undefined
+  readonly description?: string | undefined
+  readonly properties?: Readonly<Record<string, Schema>> | undefined
+  readonly required?: readonly string[] | undefined
+  readonly items?: Schema | undefined
+  readonly enum?: readonly unknown[] | undefined
+  readonly const?: unknown
+  readonly default?: unknown
+  readonly format?: string | undefined
+  readonly maxLength?: number | undefined
+  readonly minimum?: number | undefined
+  readonly maximum?: number | undefined
+  readonly allOf?: readonly Schema[] | undefined
+  readonly anyOf?: readonly Schema[] | undefined
+  readonly oneOf?: readonly Schema[] | undefined
+}
+
+export const schema: z.ZodType<Schema> = z.looseObject({
+  $ref: z.string().optional(),
+  type: z.union([z.string(), z.array(z.string())]).optional(),
+  description: z.string().optional(),
+  properties: z.lazy(() => z.record(z.string(), schema)).optional(),
+  required: z.array(z.string()).optional(),
+  items: z.lazy(() => schema).optional(),
+  enum: z.array(z.unknown()).optional(),
+  format: z.string().optional(),
+  maxLength: z.number().optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  allOf: z.lazy(() => z.array(schema)).optional(),
+  anyOf: z.lazy(() => z.array(schema)).optional(),
+  oneOf: z.lazy(() => z.array(schema)).optional(),
+})
+
+type Field = { readonly name: string; readonly type: string; readonly required: boolean; readonly meaning: string }
+
+/** Gives a schema by its `$ref`. */
+export type Lookup = (ref: string) => Schema
+
+const resolved = (one: Schema, lookup: Lookup): Schema => {
+  if (one.$ref !== undefined) return resolved(lookup(one.$ref), lookup)
+  if (one.allOf === undefined) return one
+  const parts = one.allOf.map((part) => resolved(part, lookup))
+  return {
+    type: "object",
+    properties: Object.assign({}, ...parts.map(({ properties }) => properties), one.properties),
+    required: parts.flatMap(({ required = [] }) => required),
+  }
+}
+
+const choices = (one: Schema): readonly Schema[] => one.anyOf ?? one.oneOf ?? []
+
+const typeOf = (one: Schema, lookup: Lookup): string => {
+  const { type, items, enum: values, const: only } = one
+  if (only !== undefined) return JSON.stringify(only)
+  if (values !== undefined) return values.map((value) => JSON.stringify(value)).join(" or ")
+  const kinds = choices(one).map((choice) => typeOf(resolved(choice, lookup), lookup))
+  if (kinds.length > 0) return [...new Set(kinds)].join(" or ")
+  const names = typeof type === "string" ? [type] : (type ?? ["any"])
+  return names
+    .map((name) =>
+      name === "array" ? `array of ${items === undefined ? "any" : typeOf(resolved(items, lookup), lookup)}` : name,
+    )
+    .join(" or ")
+}
+
+const formats: Readonly<Record<string, string>> = { byte: "base64", "date-time": "ISO 8601", uri: "a URL" }
+
+const limits = ({ maxLength, minimum, maximum, format, default: preset }: Schema): string[] => [
+  ...(format === undefined || formats[format] === undefined ? [] : [formats[format]]),
+  ...(maxLength === undefined ? [] : [`at most ${maxLength} characters`]),
+  ...(minimum === undefined || minimum === 0 ? [] : [`at least ${minimum}`]),
+  ...(maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? [] : [`at most ${maximum}`]),
+  ...(preset === undefined || preset === "" ? [] : [`default ${JSON.stringify(preset)}`]),
+]
+
+/** What a field means and what bounds it, as one sentence or two. */
+export const meaningOf = (one: Schema): string => {
+  const text = (one.description ?? "").replaceAll(/\s+/g, " ").trim()
+  const bounds = limits(one).join(", ")
+  if (bounds === "") return text
+  return text === "" ? `${bounds.charAt(0).toUpperCase()}${bounds.slice(1)}` : `${text.replace(/\.$/, "")}; ${bounds}`
+}
+
+// Deeper objects are named, not unfolded: a table of everything is read by nobody.
+const deepest = 3
+
+/** The fields of an object, those of objects inside it by their path: `a.b`, `a[].b`. */
+export const fieldsOf = (given: Schema, lookup: Lookup, prefix = "", depth = 0): Field[] => {
+  const one = resolved(given, lookup)
+  const object = [one, ...choices(one).map((choice) => resolved(choice, lookup))].find(
+    ({ properties }) => properties !== undefined,
+  )
+  if (object?.properties === undefined)
+    return one.items === undefined || depth >= deepest ? [] : fieldsOf(one.items, lookup, `${prefix}[]`, depth)
+  const required = new Set(object.required)
+  return Object.entries(object.properties).flatMap(([name, raw]) => {
+    const field = resolved(raw, lookup)
+    const path = prefix === "" ? name : `${prefix}.${name}`
+    const inner = depth < deepest ? fieldsOf(field, lookup, path, depth + 1) : []
+    const meaning = meaningOf({ ...field, description: raw.description ?? field.description })
+    const own: Field = { name: path, type: typeOf(field, lookup), required: required.has(name), meaning }
+    return [own].concat(inner)
+  })
+}
+
+const cell = (text: string): string => text.replaceAll("|", "\\|")
+
+/** Rows as a table; the columns that say nothing in any row are left out. */
+export const tableOf = (heads: readonly string[], rows: readonly (readonly string[])[]): string => {
+  const kept = heads.map((_, column) => column === 0 || rows.some((row) => row[column] !== ""))
+  const line = (cells: readonly string[]): string =>
+    `| ${cells
+      .filter((_, column) => kept[column])
+      .map(cell)
+      .join(" | ")} |`
+  return [line(heads), line(heads.map(() => "---")), ...rows.map(line)].join("\n")
+}

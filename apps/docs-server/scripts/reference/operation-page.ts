@@ -1,0 +1,219 @@
+import { z } from "zod"
+import { type Lookup, type Schema, fieldsOf, meaningOf, schema, tableOf } from "./fields.ts"
+
+const content = z.record(z.string(), z.looseObject({ schema: schema.optional() }))
+const parameter = z.looseObject({
+  name: z.string(),
+  in: z.string(),
+  required: z.boolean().optional(),
+  description: z.string().optional(),
+  schema: schema.optional(),
+})
+const operation = z.looseObject({
+  operationId: z.string(),
+  summary: z.string(),
+  description: z.string().optional(),
+  tags: z.array(z.string()).default([]),
+  security: z.array(z.record(z.string(), z.unknown())).optional(),
+  parameters: z.array(z.union([parameter, z.looseObject({ $ref: z.string() })])).optional(),
+  requestBody: z.looseObject({ required: z.boolean().optional(), content }).optional(),
+  responses: z.record(
+    z.string(),
+    z.looseObject({ description: z.string().optional(), content: content.optional(), $ref: z.string().optional() }),
+  ),
+})
+
+/** An OpenAPI document as far as the reference reads it. */
+export const openApiDocument = z.looseObject({
+  info: z.looseObject({ title: z.string(), description: z.string().optional() }),
+  paths: z.record(z.string(), z.record(z.string(), operation)),
+  components: z
+    .looseObject({
+      schemas: z.record(z.string(), schema).optional(),
+      parameters: z.record(z.string(), parameter).optional(),
+    })
+    .optional(),
+})
+export type OpenApi = z.output<typeof openApiDocument>
+
+export type Service = {
+  /** Its name in slugs and error anchors: `relay`. */
+  readonly name: string
+  readonly title: string
+  /** Its URL as the pages write it: `{relay_url}`. */
+  readonly url: string
+  /** Who may call an operation that asks for a credential. */
+  readonly credential: string
+  /** Where its references stand in the navigation. */
+  readonly order: number
+}
+
+type Operation = {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  readonly title: string
+  readonly about: z.output<typeof operation>
+}
+
+/** A command with its answer, as the guides show it. */
+export type Example = { readonly command: string; readonly answer: string }
+
+const kebab = (id: string): string =>
+  id
+    .replaceAll(/([a-z0-9])([A-Z])/g, "$1-$2")
+    .replaceAll("_", "-")
+    .toLowerCase()
+
+/** All operations of a document; where two have one summary, they are called by method and path. */
+export const operationsOf = ({ paths }: OpenApi): Operation[] => {
+  const all = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, about]) => ({
+      id: kebab(about.operationId),
+      method: method.toUpperCase(),
+      path,
+      about,
+    })),
+  )
+  const times = Map.groupBy(all, ({ about }) => about.summary)
+  return all.map(({ id, method, path, about }) => ({
+    id,
+    method,
+    path,
+    about,
+    title: (times.get(about.summary)?.length ?? 0) > 1 ? `${method} ${path}` : about.summary,
+  }))
+}
+
+const lookupIn =
+  ({ components }: OpenApi): Lookup =>
+  (ref) => {
+    const found = components?.schemas?.[ref.split("/").at(-1) ?? ""]
+    if (found === undefined) throw new Error(`${ref} is not in the document`)
+    return found
+  }
+
+const fieldTable = (one: Schema, lookup: Lookup, required: boolean): string => {
+  const rows = fieldsOf(one, lookup).map((field) => [
+    `\`${field.name}\``,
+    field.type,
+    // Of an answer's fields nobody asks whether they are required; the empty column is left out.
+    required && field.required ? "yes" : "",
+    field.meaning,
+  ])
+  return rows.length === 0 ? "" : tableOf(["Field", "Type", "Required", "Meaning"], rows)
+}
+
+const parameterTable = ({ about }: Operation, { components }: OpenApi): string => {
+  const rows = (about.parameters ?? [])
+    .map((one) =>
+      typeof one["$ref"] === "string"
+        ? components?.parameters?.[one["$ref"].split("/").at(-1) ?? ""]
+        : parameter.parse(one),
+    )
+    .filter((one) => one !== undefined)
+    .map((one) => [
+      `\`${one.name}\``,
+      one.in,
+      one.required === true ? "yes" : "",
+      meaningOf({ ...one.schema, description: one.description }),
+    ])
+  return rows.length === 0 ? "" : `## Parameters\n\n${tableOf(["Name", "In", "Required", "Meaning"], rows)}\n`
+}
+
+const isSuccess = (status: string): boolean => status.startsWith("2") || status.startsWith("3")
+
+const answers = ({ about }: Operation, lookup: Lookup): string =>
+  Object.entries(about.responses)
+    .filter(([status]) => isSuccess(status))
+    .map(([status, { description = "", content: bodies = {} }]) => {
+      const [type = ""] = Object.keys(bodies)
+      const table = type.includes("json") ? fieldTable(bodies[type]?.schema ?? {}, lookup, false) : ""
+      const kind = type === "" || type.startsWith("application/json") ? "" : ` \`${type}\`.`
+      return `\`${status}\`: ${description.replace(/\.?$/, ".")}${kind}\n${table === "" ? "" : `\n${table}\n`}`
+    })
+    .join("\n")
+
+/** The codes of each refusal, each with a link to its row on the errors page. */
+const errorTable = ({ about }: Operation, service: Service): string => {
+  const rows = Object.entries(about.responses)
+    .filter(([status]) => !isSuccess(status))
+    .map(([status, { description = "" }]) => [
+      status,
+      [...description.matchAll(/^`([\w-]+)`/gm)]
+        .map(([, code]) => `[${code}]({base_url}/errors.md#${service.name}-${code})`)
+        .join(", "),
+    ])
+    .filter(([, codes]) => codes !== "")
+  return rows.length === 0 ? "" : `## Errors\n\n${tableOf(["Status", "Codes"], rows)}\n`
+}
+
+const caller = ({ about }: Operation, { credential }: Service): string => {
+  const { security } = about
+  if (security === undefined || security.length === 0) return "Anybody may call it."
+  return security.some((way) => Object.keys(way).length === 0)
+    ? `Anybody may call it; ${credential} is taken too.`
+    : `Needs ${credential}.`
+}
+
+// The guides explain, the reference lists: a question is answered by a guide where there is one.
+const searchWeight = 0.2
+
+const frontMatter = (title: string, description: string, service: Service, order: number): string =>
+  `---\ntitle: ${JSON.stringify(title)}\ndescription: ${JSON.stringify(description)}\nsection: "Reference: ${service.title}"\norder: ${order}\nsearch_weight: ${searchWeight}\n---\n`
+
+/** One operation's page, as Markdown. */
+export const operationPage = (
+  service: Service,
+  document: OpenApi,
+  one: Operation,
+  order: number,
+  examples: readonly Example[],
+): string => {
+  const { about, method, path, title } = one
+  const lookup = lookupIn(document)
+  const body = Object.entries(about.requestBody?.content ?? {})[0]?.[1].schema
+  const bodyTable = body === undefined ? "" : fieldTable(body, lookup, true)
+  const summary = about.summary.replace(/\.?$/, ".")
+  const parts = [
+    frontMatter(
+      title,
+      `${method} ${path} of the ${service.title}: parameters, body, answer and error codes. ${summary}`,
+      service,
+      order,
+    ),
+    `# ${title}\n`,
+    `\`${method} ${service.url}${path}\`\n`,
+    ...(title === about.summary ? [] : [`${summary}\n`]),
+    ...(about.description === undefined ? [] : [`${about.description}\n`]),
+    `${caller(one, service)}\n`,
+    parameterTable(one, document),
+    bodyTable === "" ? "" : `## Request body\n\n${bodyTable}\n`,
+    `## Answer\n\n${answers(one, lookup)}`,
+    examples.length === 0 ? "" : "## Example\n",
+    ...examples.map(({ command, answer }) => `\`\`\`sh\n${command}\`\`\`\n\n\`\`\`http\n${answer}\`\`\`\n`),
+    errorTable(one, service),
+  ]
+  return parts.filter((part) => part !== "").join("\n")
+}
+
+/** A service's overview: all its operations with their pages. */
+export const overviewPage = (service: Service, document: OpenApi, all: readonly Operation[]): string => {
+  const { title, description = "" } = document.info
+  const rows = all.map((one) => [
+    `[${one.title}]({base_url}/reference/${service.name}/${one.id}.md)`,
+    `\`${one.method} ${one.path}\``,
+  ])
+  return [
+    frontMatter(
+      `${title}: reference`,
+      `Every operation of the ${service.title} at a glance, each with a page of its parameters, fields, an example and error codes.`,
+      service,
+      service.order,
+    ),
+    `# ${title}: reference\n`,
+    `At \`${service.url}\`; the same as one file: [openapi.json](${service.url}/openapi.json).\n`,
+    `${description.trim()}\n`,
+    `${tableOf(["Operation", "Method and path"], rows)}\n`,
+  ].join("\n")
+}

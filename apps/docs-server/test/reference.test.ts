@@ -1,0 +1,48 @@
+import { readdir, readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { beforeAll, expect, test } from "vitest"
+import { referenceFolder, referencePages } from "../scripts/reference/pages.ts"
+import { ownContent } from "../src/config.ts"
+import { loadCorpus } from "../src/corpus.ts"
+import { createSearch } from "../src/search.ts"
+import type { Library } from "../src/tools.ts"
+import { ask } from "./library.ts"
+
+let library: Library
+beforeAll(async () => {
+  const corpus = await loadCorpus(ownContent)
+  library = { corpus, search: createSearch(corpus), baseUrl: "https://docs.example" }
+})
+
+test("the reference says what the three OpenAPI documents say; `pnpm reference` makes it so", async () => {
+  const made = await referencePages()
+  const files = (await readdir(referenceFolder, { recursive: true })).filter((file) => file.endsWith(".md"))
+  expect(files.toSorted()).toEqual([...made.keys()].toSorted())
+  for (const [file, text] of made) expect(await readFile(join(referenceFolder, file), "utf8"), file).toBe(text)
+})
+
+test("an operation is read in less than 1,500 tokens", () => {
+  const send = ask(library, "fetch_page", { slug: "reference/relay/send" })
+  expect(String(send["content"]).length / 4).toBeLessThan(1500)
+  expect(String(send["content"])).toMatch(/^`POST [^\n]*\/transactions\/v1\/send`$/m)
+  const long = [...library.corpus.pages.values()].filter(
+    ({ slug, tokens }) => /^reference\/\w+\/./.test(slug) && tokens > 2500,
+  )
+  expect(long.map(({ slug }) => slug)).toEqual([])
+})
+
+test("every error code of the reference leads to its row, which fetch_page gives alone", () => {
+  const anchors = new Set(library.corpus.pages.get("errors")?.rows.map(({ anchor }) => anchor))
+  const missing = new Set<string>()
+  for (const { slug, markdown } of library.corpus.pages.values())
+    if (slug.startsWith("reference/"))
+      for (const [, anchor = ""] of markdown.matchAll(/\/errors\.md#([\w-]+)\)/g))
+        if (!anchors.has(anchor)) missing.add(anchor)
+  expect([...missing]).toEqual([])
+  for (const slug of ["errors#relay-submission_unknown", "https://docs.example/errors.html#relay-submission_unknown"])
+    expect(ask(library, "fetch_page", { slug })).toMatchObject({
+      slug: "errors",
+      section: "relay-submission_unknown",
+      content: expect.stringMatching(/^\| `submission_unknown` \|[^\n]*\|$/),
+    })
+})
