@@ -135,14 +135,16 @@ const answers = ({ about }: Operation, lookup: Lookup): string =>
     .join("\n")
 
 /** The codes of each refusal, each with a link to its row on the errors page. */
-const errorTable = ({ about }: Operation, service: Service): string => {
+const errorTable = ({ about }: Operation, service: Service, explained: ReadonlySet<string>): string => {
+  const linkOf = (code: string): string => {
+    const anchor = `${service.name}-${code}`
+    return explained.has(anchor) ? `[${code}]({base_url}/errors.md#${anchor})` : `\`${code}\``
+  }
   const rows = Object.entries(about.responses)
     .filter(([status]) => !isSuccess(status))
     .map(([status, { description = "" }]) => [
       status,
-      [...description.matchAll(/^`([\w-]+)`/gm)]
-        .map(([, code]) => `[${code}]({base_url}/errors.md#${service.name}-${code})`)
-        .join(", "),
+      [...description.matchAll(/^`([\w-]+)`/gm)].map(([, code = ""]) => linkOf(code)).join(", "),
     ])
     .filter(([, codes]) => codes !== "")
   return rows.length === 0 ? "" : `## Errors\n\n${tableOf(["Status", "Codes"], rows)}\n`
@@ -162,13 +164,14 @@ const searchWeight = 0.2
 const frontMatter = (title: string, description: string, service: Service, order: number): string =>
   `---\ntitle: ${JSON.stringify(title)}\ndescription: ${JSON.stringify(description)}\nsection: "Reference: ${service.title}"\norder: ${order}\nsearch_weight: ${searchWeight}\n---\n`
 
-/** One operation's page, as Markdown. */
+/** One operation's page, as Markdown. @param explained the anchors of the error codes that have a row on the errors page */
 export const operationPage = (
   service: Service,
   document: OpenApi,
   one: Operation,
   order: number,
   examples: readonly Example[],
+  explained: ReadonlySet<string>,
 ): string => {
   const { about, method, path, title } = one
   const lookup = lookupIn(document)
@@ -192,7 +195,7 @@ export const operationPage = (
     `## Answer\n\n${answers(one, lookup)}`,
     examples.length === 0 ? "" : "## Example\n",
     ...examples.map(({ command, answer }) => `\`\`\`sh\n${command}\`\`\`\n\n\`\`\`http\n${answer}\`\`\`\n`),
-    errorTable(one, service),
+    errorTable(one, service, explained),
   ]
   return parts.filter((part) => part !== "").join("\n")
 }

@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
+import { loadCorpus } from "../../src/corpus.ts"
 import { stepsOf } from "../../test/content/steps.ts"
 import {
   type Example,
@@ -103,6 +104,8 @@ const examplesOf = (
 /** Every page of the reference by its path in the folder, made from the three committed OpenAPI documents. */
 export const referencePages = async (): Promise<ReadonlyMap<string, string>> => {
   const shown = await shownExchanges()
+  const { pages: guides } = await loadCorpus(content)
+  const explained = new Set(guides.get("errors")?.rows.map(({ anchor }) => anchor))
   const pages = new Map<string, string>()
   for (const { document: name, ...service } of services) {
     const document: OpenApi = openApiDocument.parse(
@@ -112,7 +115,10 @@ export const referencePages = async (): Promise<ReadonlyMap<string, string>> => 
     pages.set(`${service.name}/index.md`, overviewPage(service, document, operations))
     for (const one of operations) {
       const examples = examplesOf(shown, service, operations, one)
-      pages.set(`${service.name}/${one.id}.md`, operationPage(service, document, one, service.order + 1, examples))
+      pages.set(
+        `${service.name}/${one.id}.md`,
+        operationPage(service, document, one, service.order + 1, examples, explained),
+      )
     }
   }
   return pages
