@@ -1,8 +1,12 @@
 import { randomUUID } from "node:crypto"
+import { setFlagsFromString } from "node:v8"
 import { createLogger, runService } from "@svc/http"
 import manifest from "../package.json" with { type: "json" }
 import { readConfig } from "./config.ts"
 import { startServer } from "./server.ts"
+
+// Reading many pages makes much garbage: with a young generation that grows for it, the server keeps 60 MB more for good.
+setFlagsFromString("--semi-space-growth-factor=1")
 
 await runService(async () => {
   const config = readConfig(process.env)

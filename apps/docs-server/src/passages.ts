@@ -1,5 +1,5 @@
 import { plainText } from "./markdown.ts"
-import { terms, words } from "./words.ts"
+import { words } from "./words.ts"
 
 /** What a passage is; a mark (a fence's line, a table's rule, a tag alone) says nothing by itself. */
 export const passageKinds = ["mark", "heading", "prose", "item", "row", "code"] as const
@@ -57,8 +57,8 @@ const snippetLength = 240
 const readLength = 3000
 const readBefore = 500
 
-const firstWanted = (text: string, isWanted: (term: string) => boolean): number =>
-  words(text).find((word) => terms(word.text).some(isWanted))?.start ?? 0
+const firstWanted = (text: string, isWanted: (word: string) => boolean): number =>
+  words(text).find((word) => isWanted(word.text))?.start ?? 0
 
 /** Without the bars and marks at the ends of a table's row or a quote's line. */
 const withoutEdges = (text: string): string => {
@@ -67,7 +67,7 @@ const withoutEdges = (text: string): string => {
 }
 
 /** A passage as plain text, cut around the first wanted term when it is long. */
-export const snippetOf = (passage: string, kind: PassageKind, isWanted: (term: string) => boolean): string => {
+export const snippetOf = (passage: string, kind: PassageKind, isWanted: (word: string) => boolean): string => {
   const skipped = passage.length <= readLength ? 0 : Math.max(0, firstWanted(passage, isWanted) - readBefore)
   const text = passage.slice(skipped, skipped + readLength)
   // In code nothing is a mark or a tag: a placeholder such as <API_KEY> has to stay.

@@ -49,7 +49,7 @@ export const readQuery = (
     return near
   }
   /** Gives the terms that the word was taken for, the most telling first. */
-  const mean = (word: Word): readonly string[] => {
+  const mean = (word: Word, alone: boolean): readonly string[] => {
     const own = terms(word.text)
     const [whole = "", ...parts] = own
     if (numberOf.has(whole)) {
@@ -65,8 +65,9 @@ export const readQuery = (
       return near
     }
     const pieces = partsOf(word)
-    if (pieces.length > 1) return pieces.flatMap(mean)
-    const longer = vocabulary.startingWith(word.text, mostCompletions, effort)
+    if (pieces.length > 1) return pieces.flatMap((piece) => mean(piece, false))
+    if (!alone) return []
+    const longer = vocabulary.startingWith(word.text, mostCompletions)
     for (const completed of longer) weigh(terms(completed)[0] ?? "", meant.completed)
     return []
   }
@@ -74,7 +75,7 @@ export const readQuery = (
   for (const word of words(query)) {
     if (terms(word.text).length === 0) continue
     searchable = true
-    const number = numberOf.get(mean(word)[0] ?? "")
+    const number = numberOf.get(mean(word, true)[0] ?? "")
     if (before !== undefined && number !== undefined) pairs.push([before, number])
     before = number
   }

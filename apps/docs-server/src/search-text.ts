@@ -2,7 +2,7 @@ import type { Page } from "./corpus.ts"
 import { createNumbers } from "./numbers.ts"
 import { passageKinds, passagesOf } from "./passages.ts"
 import type { fields } from "./search-weights.ts"
-import { terms, words } from "./words.ts"
+import { bareWords, terms } from "./words.ts"
 
 export type Field = keyof typeof fields
 export const fieldNames: readonly Field[] = ["title", "slug", "folders", "names", "body"]
@@ -11,8 +11,8 @@ export const fieldNames: readonly Field[] = ["title", "slug", "folders", "names"
 export type Texts = {
   /** The number of each term. */
   readonly numberOf: ReadonlyMap<string, number>
-  /** Words as they are written, with how often. */
-  readonly written: ReadonlyMap<string, number>
+  /** Words as they are written. */
+  readonly written: ReadonlyMap<string, Written>
   readonly numbers: Uint32Array
   /** Where in `numbers` each field of each page starts. */
   readonly fieldStarts: Uint32Array
@@ -31,12 +31,17 @@ export type Texts = {
 const namesIn = (markdown: string): string[] =>
   [...markdown.matchAll(/^[ \t]*\|[ \t]*`([^`\n]+)`[ \t]*\|/gm)].map(([, name = ""]) => name)
 
-type Known = { readonly numbers: readonly number[]; times: number }
+export type Written = {
+  /** Of its terms. */
+  readonly numbers: readonly number[]
+  /** How often it stands in all pages. */
+  times: number
+}
 
 /** Reads every page once. */
 export const readTexts = (pages: readonly Page[]): Texts => {
   const numberOf = new Map<string, number>()
-  const known = new Map<string, Known>()
+  const known = new Map<string, Written>()
   const numbers = createNumbers()
   const fieldStarts = createNumbers()
   const pageParts = createNumbers()
@@ -45,7 +50,7 @@ export const readTexts = (pages: readonly Page[]): Texts => {
   const passageStarts = createNumbers()
   const kinds = createNumbers()
 
-  const look = (word: string): Known => {
+  const look = (word: string): Written => {
     let found = known.get(word)
     if (found === undefined) {
       const own = terms(word).map((term) => {
@@ -60,7 +65,7 @@ export const readTexts = (pages: readonly Page[]): Texts => {
     return found
   }
   const add = (text: string): void => {
-    for (const word of words(text)) for (const number of look(word.text).numbers) numbers.push(number)
+    for (const word of bareWords(text)) for (const number of look(word).numbers) numbers.push(number)
   }
 
   for (const page of pages) {
@@ -74,8 +79,8 @@ export const readTexts = (pages: readonly Page[]): Texts => {
     fieldStarts.push(numbers.length)
     // As names count whole identifiers alone: their parts, and names of one word, are words of every text.
     for (const name of namesIn(page.markdown.slice(page.bodyStart)))
-      for (const word of words(name)) {
-        const [whole, ...parts] = look(word.text).numbers
+      for (const word of bareWords(name)) {
+        const [whole, ...parts] = look(word).numbers
         if (whole !== undefined && parts.length > 0) numbers.push(whole)
       }
     fieldStarts.push(numbers.length)
@@ -100,7 +105,7 @@ export const readTexts = (pages: readonly Page[]): Texts => {
   passageStarts.push(0)
   return {
     numberOf,
-    written: new Map([...known].map(([word, { times }]) => [word, times])),
+    written: known,
     numbers: numbers.take(),
     fieldStarts: fieldStarts.take(),
     pageParts: pageParts.take(),

@@ -49,19 +49,20 @@ export type Vocabulary = {
   /** The word that looks most like one that no page has; the commoner of two. Undefined when none is near. */
   readonly nearest: (word: string, effort: Effort) => string | undefined
   /** Words that start so. */
-  readonly startingWith: (start: string, most: number, effort: Effort) => string[]
+  readonly startingWith: (start: string, most: number) => string[]
 }
 
-export const createVocabulary = (times: ReadonlyMap<string, number>): Vocabulary => {
+export const createVocabulary = (written: ReadonlyMap<string, { readonly times: number }>): Vocabulary => {
   const commonest = new Map<string, string>()
   const total = new Map<string, number>()
-  for (const [word, count] of times) {
+  for (const [word, { times }] of written) {
     const folded = word.toLowerCase()
     const other = commonest.get(folded)
-    if (other === undefined || count > (times.get(other) ?? 0)) commonest.set(folded, word)
-    total.set(folded, (total.get(folded) ?? 0) + count)
+    if (other === undefined || times > (written.get(other)?.times ?? 0)) commonest.set(folded, word)
+    total.set(folded, (total.get(folded) ?? 0) + times)
   }
   const all = [...commonest.keys()].sort((a, b) => a.length - b.length)
+  const alphabetic = all.toSorted()
   const letters = Int32Array.from(all, lettersOf)
   const starts: number[] = []
   for (const [i, word] of all.entries()) while (starts.length <= word.length) starts.push(i)
@@ -87,15 +88,16 @@ export const createVocabulary = (times: ReadonlyMap<string, number>): Vocabulary
       }
       return best === undefined ? undefined : commonest.get(best)
     },
-    startingWith: (start, most, effort) => {
+    startingWith: (start, most) => {
       const folded = start.toLowerCase()
-      const own = lettersOf(folded)
-      const found: string[] = []
-      for (let i = startOf(folded.length); i < all.length && found.length < most && effort.steps <= effort.most; i++) {
-        effort.steps++
-        if (((letters[i] ?? 0) & own) === own && all[i]?.startsWith(folded) === true) found.push(all[i] ?? "")
+      let low = 0
+      let high = alphabetic.length
+      while (low < high) {
+        const middle = (low + high) >> 1
+        if ((alphabetic[middle] ?? "") < folded) low = middle + 1
+        else high = middle
       }
-      return found
+      return alphabetic.slice(low, low + most).filter((word) => word.startsWith(folded))
     },
   }
 }

@@ -22,20 +22,26 @@ const stopWords = new Set(
 
 const isAscii = (text: string): boolean => !/[^\s!-~]/.test(text)
 
-export const words = (text: string): Word[] => {
-  const found: Word[] = []
-  // Most texts are ASCII, where the pattern without Unicode classes is several times faster.
-  if (isAscii(text)) {
-    for (const match of text.matchAll(asciiPattern)) found.push({ text: match[0], start: match.index })
-    return found
-  }
-  for (const match of text.matchAll(wordPattern)) {
-    if (!unspaced.test(match[0])) found.push({ text: match[0], start: match.index })
-    else
-      for (const { segment, index, isWordLike } of segmenter.segment(match[0]))
-        if (isWordLike === true) found.push({ text: segment, start: match.index + index })
-  }
-  return found
+// Most texts are ASCII, where the pattern without Unicode classes is several times faster.
+const patternFor = (text: string): RegExp => (isAscii(text) ? asciiPattern : wordPattern)
+
+const cut = (text: string): Word[] =>
+  [...segmenter.segment(text)].flatMap(({ segment, index, isWordLike }) =>
+    isWordLike === true ? [{ text: segment, start: index }] : [],
+  )
+
+/** The words of a text, each where it stands. */
+export const words = (text: string): Word[] =>
+  [...text.matchAll(patternFor(text))].flatMap(({ 0: word, index }) =>
+    unspaced.test(word)
+      ? cut(word).map((part) => ({ text: part.text, start: index + part.start }))
+      : [{ text: word, start: index }],
+  )
+
+/** The same without their places, for which long texts need not make an object a word. */
+export const bareWords = (text: string): readonly string[] => {
+  const found = text.match(patternFor(text)) ?? []
+  return unspaced.test(text) ? found.flatMap((word) => (unspaced.test(word) ? cut(word).map((one) => one.text) : word)) : found
 }
 
 /** Upper and lower case, accents on Latin letters and typographic variants are one to the search. */

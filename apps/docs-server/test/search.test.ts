@@ -88,7 +88,7 @@ test("the letters compared for a question are bounded, however long it is and wh
       state = (state * 48_271) % 2_147_483_647
       return String.fromCharCode(97 + (state % 26))
     }).join("")
-  const written = new Map(Array.from({ length: 11_000 }, () => [word(), 1]))
+  const written = new Map(Array.from({ length: 11_000 }, () => [word(), { times: 1 }] as const))
   const vocabulary = createVocabulary(written)
   const nonsense = Array.from({ length: 66 }, word).join(" ")
   const one = { steps: 0, most: Number.POSITIVE_INFINITY }
