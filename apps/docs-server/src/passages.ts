@@ -45,6 +45,8 @@ export const passagesOf = (text: string, headed: boolean): { readonly text: stri
       open &&
       last !== undefined &&
       (kind === "prose" ? last.kind === "prose" || last.kind === "item" : kind === "code" && last.kind === "code")
+    // The names of a table's columns stand over its rule.
+    if (kind === "mark" && last?.kind === "row" && open && line.includes("-")) last.kind = "mark"
     if (goesOn) last.text += line
     else found.push({ text: line, kind })
     open = true

@@ -24,7 +24,8 @@ export const createPlaces = ({ pageParts, partPassages, passageTerms, passageKin
     const tellingTerms = (): number[] => {
       const having = new Uint32Array(size)
       for (let part = from; part < to; part++)
-        for (const slot of new Set(slotsBetween(partStart(part), partStart(part + 1)))) having[slot] = (having[slot] ?? 0) + 1
+        for (const slot of new Set(slotsBetween(partStart(part), partStart(part + 1))))
+          having[slot] = (having[slot] ?? 0) + 1
       const ofTitle = new Set(reader.title(page).slots)
       const values = [0, ...shares].map((share, slot) => {
         const parts = having[slot] ?? 0
@@ -46,15 +47,18 @@ export const createPlaces = ({ pageParts, partPassages, passageTerms, passageKin
       const share = said / (said + (end - start - slots.length) * section.otherWord)
       return said + section.headingCover * share ** 2 + section.pairs * pairsBetween(start, end)
     }
-    const lineValue = (kind: PassageKind, slots: readonly number[], start: number, end: number, opensPart: boolean): number => {
+    const lineValue = (
+      kind: PassageKind,
+      slots: readonly number[],
+      start: number,
+      end: number,
+      opensPart: boolean,
+    ): number => {
       const first = opensPart && kind === "prose" ? line.firstProse : 0
       if (slots.length === 0) return first
       const opens = (kind === "row" || kind === "item") && (body.places[indexOfPlace(body, start)] ?? end) < start + 3
       return (
-        tellingOf(slots) * line.kind[kind] +
-        line.pairs * pairsBetween(start, end) +
-        (opens ? line.opening : 0) +
-        first
+        tellingOf(slots) * line.kind[kind] + line.pairs * pairsBetween(start, end) + (opens ? line.opening : 0) + first
       )
     }
 

@@ -48,36 +48,37 @@ export const readQuery = (
     if (near !== undefined) corrections.push({ word, near })
     return near
   }
-  /** Gives the terms that the word was taken for, the most telling first. */
-  const mean = (word: Word, alone: boolean): readonly string[] => {
+  /** Weighs what a word means, and gives the terms that stand in its place in the question. */
+  const mean = (word: Word, isPart: boolean): readonly string[] => {
     const own = terms(word.text)
     const [whole = "", ...parts] = own
     if (numberOf.has(whole)) {
       weighWhole(own, meant.asWritten)
-      return own
+      return [whole]
     }
-    // An identifier of known parts means those: `session-token` where the pages have no such name.
-    const whenUnknown = parts.length > 0 && parts.every((part) => numberOf.has(part)) ? undefined : correct(word)
-    if (whenUnknown !== undefined) {
-      const near = terms(whenUnknown)
-      weighWhole(near, meant.corrected)
+    // An identifier that no page has, of parts that some have, means those: `session-token`.
+    const near = parts.length > 0 && parts.every((part) => numberOf.has(part)) ? undefined : correct(word)
+    if (near !== undefined) {
+      weighWhole(terms(near), meant.corrected)
       for (const part of parts) weigh(part, meant.asWritten)
-      return near
+      return terms(near).slice(0, 1)
     }
     const pieces = partsOf(word)
-    if (pieces.length > 1) return pieces.flatMap((piece) => mean(piece, false))
-    if (!alone) return []
-    const longer = vocabulary.startingWith(word.text, mostCompletions)
-    for (const completed of longer) weigh(terms(completed)[0] ?? "", meant.completed)
-    return []
+    if (pieces.length > 1) return pieces.flatMap((piece) => mean(piece, true))
+    if (!isPart)
+      for (const longer of vocabulary.startingWith(word.text, mostCompletions))
+        weigh(terms(longer)[0] ?? "", meant.completed)
+    return [whole]
   }
 
   for (const word of words(query)) {
     if (terms(word.text).length === 0) continue
     searchable = true
-    const number = numberOf.get(mean(word, true)[0] ?? "")
-    if (before !== undefined && number !== undefined) pairs.push([before, number])
-    before = number
+    for (const term of mean(word, false)) {
+      const number = numberOf.get(term)
+      if (before !== undefined && number !== undefined) pairs.push([before, number])
+      before = number
+    }
   }
   let corrected = query
   for (const { word, near } of corrections.toSorted((a, b) => b.word.start - a.word.start))

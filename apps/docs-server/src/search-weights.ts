@@ -10,7 +10,7 @@ export const fields = {
   folders: { weight: 6, half: 1.2, length: 0.3 },
   names: { weight: 6, half: 0, length: 0 },
   body: { weight: 4, half: 1.2, length: 0.75 },
-} as const
+}
 
 /** On top, for where in the body a word first stands: half at `half` words from the start. */
 export const early = { weight: 5, half: 50 }

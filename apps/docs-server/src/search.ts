@@ -73,7 +73,8 @@ export const createSearch = (corpus: Corpus): Search => {
     if (page === undefined) return []
     const section = page.sections[place.part - 1]
     const wanted = new Set(asked.terms)
-    const isWanted = (word: string): boolean => texts.written.get(word)?.numbers.some((term) => wanted.has(term)) === true
+    const isWanted = (word: string): boolean =>
+      texts.written.get(word)?.numbers.some((term) => wanted.has(term)) === true
     if (place.passage === undefined) return [{ page, score, section, snippet: page.description }]
     const start = texts.passageStarts[place.passage] ?? 0
     const isLast = place.passage + 1 === texts.partPassages[texts.pageParts[id + 1] ?? 0]

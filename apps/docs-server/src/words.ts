@@ -41,7 +41,9 @@ export const words = (text: string): Word[] =>
 /** The same without their places, for which long texts need not make an object a word. */
 export const bareWords = (text: string): readonly string[] => {
   const found = text.match(patternFor(text)) ?? []
-  return unspaced.test(text) ? found.flatMap((word) => (unspaced.test(word) ? cut(word).map((one) => one.text) : word)) : found
+  return unspaced.test(text)
+    ? found.flatMap((word) => (unspaced.test(word) ? cut(word).map((one) => one.text) : word))
+    : found
 }
 
 /** Upper and lower case, accents on Latin letters and typographic variants are one to the search. */
