@@ -31,7 +31,7 @@ export type Texts = {
 const namesIn = (markdown: string): string[] =>
   [...markdown.matchAll(/^[ \t]*\|[ \t]*`([^`\n]+)`[ \t]*\|/gm)].map(([, name = ""]) => name)
 
-export type Written = {
+type Written = {
   /** Of its terms. */
   readonly numbers: readonly number[]
   /** How often it stands in all pages. */
