@@ -6,7 +6,7 @@ export type Question = readonly [question: string, answers: string, line?: strin
 
 export const questions: readonly Question[] = [
   // A person who looks whether this is for them
-  ["what is svc and which services are there", "index#what-svc-is | index#services"],
+  ["what is svc and which services are there", "index#what-svc-is"],
   ["what does publishable key mean", "index#words-used-here | keys#publishable-keys"],
   ["definition of a stack", "index#words-used-here"],
   ["which page should I read", "index#where-to-find-what"],
