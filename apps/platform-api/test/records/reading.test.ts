@@ -65,6 +65,8 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
       latest_version: 2,
       created_at: importedAt.toISOString(),
       updated_at: importedAt.toISOString(),
+      visibility: "private",
+      shared_with: [friend.slug],
     }
     expect((await read("/api/specs")).body).toEqual([spec])
     expect((await read("/api/specs/ID")).body).toEqual(spec)
@@ -78,6 +80,7 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
       program_id: "Prog1111",
       handler_count: 3,
       section_count: 2,
+      message: null,
       created_at: importedAt.toISOString(),
     }
     expect(versions).toEqual([version, { ...version, version_number: 1 }])
@@ -219,9 +222,13 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
     expect(body).toEqual({ ...second, steps: [] })
   })
 
-  test("what is shared reads the same to the other agent, beside its own and in one order", async () => {
+  test("what is shared reads the same to the other agent, but for who else sees it, beside its own and in one order", async () => {
+    const unshared = (body: unknown): unknown =>
+      JSON.parse(JSON.stringify(body, (name, value: unknown) => (name === "shared_with" ? undefined : value)))
     for (const path of Object.keys(paths)) {
-      expect((await read(path, friend.key)).body).toEqual((await read(path)).body)
+      const seen = (await read(path, friend.key)).body
+      expect(seen).toEqual(unshared((await read(path)).body))
+      expect(JSON.stringify(seen)).not.toContain("shared_with")
     }
     const both = await service.signUp()
     const own = await importInto(service, manyBuilds(both.slug, 2))
