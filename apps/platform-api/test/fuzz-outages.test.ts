@@ -111,7 +111,7 @@ const recovered = async (signUp: () => Promise<unknown>): Promise<number> => {
     )
     .toBe(true)
   const began = performance.now()
-  await expect.poll(signUp, { timeout: 30_000, interval: 20 }).toBeDefined()
+  await expect.poll(signUp, { timeout: 60_000, interval: 20 }).toBeDefined()
   const ms = performance.now() - began
   const held = "select count(*)::int as n from pg_stat_activity where application_name = 'svc-platform-api'"
   const count = async () => Number((await ask<{ n: number }>(held))[0]?.n)
@@ -142,7 +142,11 @@ const suffer = async (order: () => string | undefined, seed: number, signingUp: 
       await faults[name]?.({ server, proxy, pick }).catch((error: unknown) => {
         throw new Error(`fault "${name}"`, { cause: error })
       })
-      slowestBack = Math.max(slowestBack, await Promise.race([recovered(load.signUp), died]))
+      const back = await Promise.race([recovered(load.signUp), died]).catch((error: unknown) => {
+        const log = stdout().trim().split("\n").slice(-20).join("\n")
+        throw new Error(`after "${name}", round ${rounds}:\n${log}`, { cause: error })
+      })
+      slowestBack = Math.max(slowestBack, back)
       rounds++
       if (load.ledger.wrong.length > 0) break
     }
