@@ -24,13 +24,15 @@ type Kustomization = {
   readonly kind: string
   readonly namespace: string
   readonly resources: readonly string[]
+  /** Files of the same shape as a manifest: maps are merged, all else is replaced. */
+  readonly patches?: readonly { readonly path: string }[]
   readonly images?: readonly { readonly name: string; readonly newName: string; readonly newTag: string }[]
   readonly configMapGenerator?: readonly MapGenerator[]
 }
 
 type ConfigMap = Manifest & { readonly data: Readonly<Record<string, string>> }
 
-const known = new Set(["apiVersion", "kind", "namespace", "resources", "images", "configMapGenerator"])
+const known = new Set(["apiVersion", "kind", "namespace", "resources", "patches", "images", "configMapGenerator"])
 const clusterWide = new Set(["Namespace"])
 
 const readManifests = (path: string): readonly Manifest[] =>
@@ -60,6 +62,29 @@ const generated = (folder: string, { literals = [], envs = [] }: MapGenerator): 
   return Object.fromEntries(envEntries(text))
 }
 
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const merged = (value: unknown, patch: unknown): unknown => {
+  if (!isRecord(value) || !isRecord(patch)) return patch
+  const changed = Object.entries(patch).map(([key, inner]) => [key, merged(value[key], inner)])
+  return { ...value, ...(Object.fromEntries(changed) as Record<string, unknown>) }
+}
+
+const isSame = (a: Manifest, b: Manifest): boolean =>
+  a.apiVersion === b.apiVersion && a.kind === b.kind && a.metadata.name === b.metadata.name
+
+/** Lays patches over the manifests that they name. Lists would be replaced whole, so a patch may hold none. */
+const withPatches = (manifests: readonly Manifest[], patches: readonly Manifest[]): readonly Manifest[] => {
+  for (const patch of patches) {
+    if (!manifests.some((one) => isSame(one, patch))) throw new Error(`there is no ${patch.metadata.name} to patch`)
+    if (/[[]/.test(JSON.stringify(patch))) throw new Error(`the patch of ${patch.metadata.name} holds a list`)
+  }
+  return manifests.map((one) =>
+    patches.filter((patch) => isSame(one, patch)).reduce((so, patch) => merged(so, patch) as Manifest, one),
+  )
+}
+
 const isMap = (manifest: Manifest): manifest is ConfigMap => manifest.kind === "ConfigMap"
 
 /** What `kubectl kustomize FOLDER` prints, but for its order and the hashes in the names of config maps. */
@@ -68,10 +93,12 @@ export const renderKustomization = (folder: string): readonly Manifest[] => {
   const strange = Object.keys(kustomization).filter((key) => !known.has(key))
   if (strange.length > 0) throw new Error(`${folder}: ${strange.join(", ")} is not known here`)
 
-  const resources = kustomization.resources.flatMap((resource) => {
+  const found = kustomization.resources.flatMap((resource) => {
     const path = join(folder, resource)
     return statSync(path).isDirectory() ? renderKustomization(path) : readManifests(path)
   })
+  const patches = (kustomization.patches ?? []).flatMap(({ path }) => readManifests(join(folder, path)))
+  const resources = withPatches(found, patches)
   const maps = new Map(resources.filter(isMap).map((map) => [map.metadata.name, map]))
   for (const generator of kustomization.configMapGenerator ?? []) {
     const existing = maps.get(generator.name)

@@ -1,0 +1,89 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import type { Deployment } from "kubernetes-types/apps/v1.js"
+import type { ConfigMap } from "kubernetes-types/core/v1.js"
+import type { NetworkPolicy } from "kubernetes-types/networking/v1.js"
+import type { PodDisruptionBudget } from "kubernetes-types/policy/v1.js"
+import { expect, test } from "vitest"
+import { parse } from "yaml"
+
+import { typeProblems } from "./kubernetes-types.ts"
+import { renderKustomization } from "./kustomization.ts"
+import { readers } from "./settings.ts"
+
+const overlay = (name: string) => renderKustomization(join(import.meta.dirname, `kubernetes/overlays/${name}`))
+const manifests = overlay("scaled")
+type Kinds = {
+  ConfigMap: ConfigMap
+  Deployment: Deployment
+  NetworkPolicy: NetworkPolicy
+  PodDisruptionBudget: PodDisruptionBudget
+}
+const find = <K extends keyof Kinds>(kind: K, name: string): Kinds[K] => {
+  const found = manifests.find((one) => one.kind === kind && one.metadata.name === name)
+  if (found === undefined) throw new Error(`there is no ${kind} ${name}`)
+  // That it has its type is what the first test proves.
+  return found as unknown as Kinds[K]
+}
+
+test("every manifest is one that the Kubernetes API takes", async () => {
+  expect(await typeProblems(manifests)).toEqual([])
+})
+
+test("three relays roll, one at a time may be moved, and all else of the example stays", () => {
+  const { spec } = find("Deployment", "relay")
+  expect(spec).toMatchObject({ replicas: 3, strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0 } } })
+  const budget = find("PodDisruptionBudget", "relay")
+  expect(budget.spec?.maxUnavailable).toBe(1)
+  expect(spec?.template.metadata?.labels).toMatchObject(budget.spec?.selector?.matchLabels ?? { none: "" })
+  const example = overlay("example").find(({ kind, metadata }) => kind === "Deployment" && metadata.name === "relay")
+  expect(spec?.template).toEqual((example as unknown as Deployment | undefined)?.spec?.template)
+})
+
+test("relay and platform count in the server, of which only they know the way", async () => {
+  for (const app of ["relay", "platform-api"] as const) {
+    const { data } = find("ConfigMap", `${app}-settings`)
+    const replicas = find("Deployment", app).spec?.replicas
+    expect(data).toMatchObject({ SVC_LIMITS_URL: "redis://valkey:6379", SVC_LIMITS_REPLICAS: String(replicas) })
+    const secrets = { DATABASE_URL: "postgres://db.example/svc", SVC_TRANSACTION_RPC_URL: "https://rpc.example.com" }
+    const read = readers[app]({ HOST: "0.0.0.0", NODE_ENV: "production", SVC_DATA_DIR: "/data", ...data, ...secrets })
+    await expect(Promise.resolve(read)).resolves.toBeDefined()
+  }
+  const who = ["relay", "platform-api"]
+  const out = find("NetworkPolicy", "limits-out").spec
+  expect(out?.podSelector?.matchExpressions?.[0]?.values).toEqual(who)
+  const ingress = find("NetworkPolicy", "valkey-in").spec?.ingress?.[0]
+  expect(ingress?.from?.[0]?.podSelector?.matchExpressions?.[0]?.values).toEqual(who)
+  for (const ports of [out?.egress?.[0]?.ports, ingress?.ports])
+    expect(ports).toEqual([{ protocol: "TCP", port: 6379 }])
+})
+
+type Service = {
+  readonly image?: string
+  readonly command?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  readonly networks?: readonly string[]
+  readonly ports?: readonly string[]
+  readonly deploy?: { readonly replicas?: number }
+}
+const compose = parse(readFileSync(join(import.meta.dirname, "compose.scaled.yaml"), "utf8"), { merge: true }) as {
+  services: Record<string, Service>
+  networks: Record<string, { internal?: boolean }>
+}
+
+test("compose: two relays and two platforms count in a server that nothing else reaches and that forgets nothing", () => {
+  const { valkey, relay, "platform-api": platform, ...rest } = compose.services
+  expect(Object.keys(rest)).toEqual([])
+  for (const app of [relay, platform]) {
+    expect(app?.deploy?.replicas).toBe(2)
+    expect(app?.environment).toEqual({ SVC_LIMITS_URL: "redis://valkey:6379", SVC_LIMITS_REPLICAS: "2" })
+    expect(app?.networks).toEqual(["limits"])
+  }
+  expect(compose.networks).toEqual({ limits: { internal: true } })
+  expect(valkey).toMatchObject({ networks: ["limits"], read_only: true, cap_drop: ["ALL"] })
+  expect(valkey?.ports).toBeUndefined()
+  const container = find("Deployment", "valkey").spec?.template.spec?.containers[0]
+  expect(valkey?.command).toEqual(container?.command)
+  expect(valkey?.image).toBe(container?.image)
+  expect(valkey?.command?.join(" ")).toContain("--maxmemory 64mb --maxmemory-policy noeviction")
+})
