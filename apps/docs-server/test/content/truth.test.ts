@@ -107,6 +107,7 @@ test("every path of the platform API and the relay is in the pages", () => {
     "registry.md",
     "sessions.md",
     "records.md",
+    "publishing.md",
     "relay.md",
     "limits.md",
     "operations.md",

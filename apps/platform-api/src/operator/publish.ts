@@ -94,8 +94,9 @@ export const publish = async (queries: Queries, { ast, allowBreaking = false, ..
       return told("published", version)
     })
   } catch (error) {
-    if (error instanceof StackConflict) throw new CommandError(error.code, error.message)
-    throw error
+    if (!(error instanceof StackConflict)) throw error
+    if (error.code === "stack-name-taken") throw new CommandError("stack-name-taken", error.message)
+    throw new CommandError("websocket-url-taken", error.message)
   }
 }
 

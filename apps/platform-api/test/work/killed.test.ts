@@ -1,0 +1,112 @@
+import { startPostgres } from "@svc/testing"
+import { afterAll, expect, test, vi } from "vitest"
+import { operate, type Replica, startReplica } from "../program.ts"
+import { databaseKinds, temporaryFolder } from "../service.ts"
+import { first, grown } from "./person.ts"
+
+const full = process.env["SVC_FUZZ"] === "full"
+const kills = full ? 200 : 3
+vi.setConfig({ testTimeout: full ? 3_600_000 : 240_000, hookTimeout: 120_000 })
+
+const ends: (() => unknown)[] = []
+afterAll(async () => {
+  for (const end of ends.toReversed()) await end()
+})
+
+type Run = { id: number; status: string; deployment_id: number; steps: { status: string }[] }
+
+test.each(databaseKinds)(
+  "a process killed at any step of a run on %s: every run ends where it would have, once",
+  async (kind) => {
+    const { folder, remove } = temporaryFolder()
+    ends.push(remove)
+    const server = kind === "postgres" ? await startPostgres() : undefined
+    if (server !== undefined) ends.push(server.stop)
+    const env = {
+      SVC_DATA_DIR: folder,
+      SVC_LOG_LEVEL: "info",
+      SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
+      SVC_SPECS_PER_OWNER: "1000",
+      ...(server === undefined ? {} : { DATABASE_URL: server.url }),
+    }
+    const user = await operate(["user", "create", "--email", "killed@example.org"], env)
+    const headers = { authorization: `Bearer ${user.json.api_key}`, "content-type": "application/json" }
+
+    // Two replicas on a server: the other one goes on at once. Alone, a process finds what the dead one had.
+    const replicas: Replica[] = []
+    for (let n = 0; n < (kind === "postgres" ? 2 : 1); n++) replicas.push(await startReplica(env))
+    ends.push(() => replicas.forEach(({ program }) => program.kill("SIGKILL")))
+    const of = (n: number): Replica => {
+      const replica = replicas[n % replicas.length]
+      if (replica === undefined) throw new Error("no replica")
+      return replica
+    }
+    /** Asks until there is an answer: a replica may just have been killed. */
+    const ask = async <T>(method: string, path: string, body?: object, key?: string): Promise<T> => {
+      for (let n = 0; ; n++) {
+        const sent = { method, headers: { ...headers, ...(key === undefined ? {} : { "idempotency-key": key }) } }
+        const asked = fetch(`${of(n).url}${path}`, body === undefined ? sent : { ...sent, body: JSON.stringify(body) })
+        const answer = await asked
+          .then(async (response) => ({ status: response.status, json: await response.json() }))
+          .catch(() => undefined)
+        if (answer !== undefined && answer.status < 500) {
+          expect([path, answer.json]).toEqual([path, answer.status < 300 ? answer.json : "no refusal"])
+          return answer.json as T
+        }
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+    }
+
+    const begun: { spec: number; name: string; run: number }[] = []
+    for (let kill = 0; kill < kills; kill++) {
+      const name = `killed-${kill}`
+      const url = { websocket_url: `wss://killed.example/${name}`, visibility: "public" }
+      const spec = await ask<{ id: number }>("POST", "/api/specs", { name, ...url, ast_payload: first }, `spec ${kill}`)
+      const publish = { workflow: "publish", spec_id: spec.id }
+      await ask<Run>("POST", "/api/automation/runs", publish, `first ${kill}`)
+      const { id } = await ask<Run>(
+        "POST",
+        "/api/automation/runs",
+        { ...publish, ast_payload: grown },
+        `second ${kill}`,
+      )
+      begun.push({ spec: spec.id, name, run: id })
+      // Each time a little further on.
+      const reached = async (): Promise<boolean> => {
+        const run = await ask<Run>("GET", `/api/automation/runs/${id}`)
+        return (
+          run.steps.filter(({ status }) => status !== "queued").length >= (kill * 2) % 7 || run.status === "succeeded"
+        )
+      }
+      while (!(await reached()));
+      const victim = of(kill)
+      victim.program.kill("SIGKILL")
+      await victim.program.exited
+      replicas[kill % replicas.length] = await startReplica(env)
+    }
+
+    for (const { spec, name, run } of begun) {
+      await expect
+        .poll(async () => (await ask<Run>("GET", `/api/automation/runs/${run}`)).status, {
+          timeout: 90_000,
+          interval: 50,
+        })
+        .toBe("succeeded")
+      const versions = await ask<{ version: number; current: boolean }[]>("GET", `/api/registry/${name}/versions`)
+      expect(versions.map(({ version, current }) => [version, current])).toEqual([
+        [2, true],
+        [1, false],
+      ])
+      const { deployment_id } = await ask<Run>("GET", `/api/automation/runs/${run}`)
+      const events = await ask<{ new_status: string }[]>("GET", `/api/deployments/${deployment_id}/events`)
+      expect(events.map(({ new_status }) => new_status)).toEqual(["active", "updating", "active", "updating"])
+      const builds = await ask<{ spec_id: number; status: string }[]>("GET", "/api/builds?limit=100")
+      if (kills <= 40) {
+        expect(builds.filter(({ spec_id }) => spec_id === spec).map(({ status }) => status)).toEqual([
+          "completed",
+          "completed",
+        ])
+      }
+    }
+  },
+)

@@ -1,0 +1,75 @@
+import { startPostgres } from "@svc/testing"
+import { afterAll, beforeAll, expect, test, vi } from "vitest"
+import { startTestService, type TestService } from "../service.ts"
+import { entity, field, smallAst } from "../registry/small-ast.ts"
+import { newPerson } from "./person.ts"
+
+const full = process.env["SVC_FUZZ"] === "full"
+const people = full ? 10 : 4
+const runsEach = full ? 20 : 8
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 })
+
+let server: Awaited<ReturnType<typeof startPostgres>>
+let replicas: TestService[]
+beforeAll(async () => {
+  server = await startPostgres()
+  const env = { DATABASE_URL: server.url, SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" }
+  replicas = [await startTestService("postgres", env), await startTestService("postgres", env)]
+})
+afterAll(async () => {
+  for (const replica of replicas) await replica.close()
+  await server.stop()
+})
+
+const astOf = (number: number) =>
+  smallAst({
+    entities: [
+      entity("Thing", {
+        sections: [{ name: "id", fields: Array.from({ length: number }, (_, n) => field(`f${n}`, "u8")) }],
+      }),
+    ],
+  })
+
+test("publish runs over two replicas, all begun at once: each is done once, those of a spec in order, and no reader sees half a version", async () => {
+  const [one, other] = replicas
+  if (one === undefined || other === undefined) throw new Error("no replicas")
+  const begun: { person: Awaited<ReturnType<typeof newPerson>>; spec: number; name: string; runs: number[] }[] = []
+  for (let n = 0; n < people; n++) {
+    const person = await newPerson(one)
+    const name = `many-${n}`
+    begun.push({ person, spec: (await person.newSpec(name)).id, name, runs: [] })
+  }
+  let reading = true
+  const read = async (service: TestService): Promise<void> => {
+    while (reading) {
+      const { body } = await service.call("GET", "/api/registry?include=schema&limit=100")
+      for (const { version, schema } of body) expect(schema.entities[0].fields).toHaveLength(version)
+    }
+  }
+  const readers = [read(one), read(other)]
+  await Promise.all(
+    begun.map(async ({ person, spec, runs }) => {
+      for (let number = 1; number <= runsEach; number++) runs.push((await person.publish(spec, astOf(number))).id)
+    }),
+  )
+  for (const { person, runs, name } of begun) {
+    const ended: string[] = []
+    for (const id of runs) {
+      await expect
+        .poll(async () => (await person.call("GET", `/api/automation/runs/${id}`)).body.status, {
+          timeout: 300_000,
+          interval: 50,
+        })
+        .toBeOneOf(["succeeded", "failed"])
+      const { body } = await person.call("GET", `/api/automation/runs/${id}`)
+      expect(body.status).toBe("succeeded")
+      ended.push(body.completed_at)
+    }
+    expect(ended).toEqual(ended.toSorted())
+    const { body } = await other.call("GET", `/api/registry/${name}/versions`)
+    expect(body.map(({ version }: { version: number }) => version)).toEqual(Array.from(runs, (_, n) => runsEach - n))
+    expect((await person.call("GET", "/api/builds?limit=100")).body).toHaveLength(runsEach)
+  }
+  reading = false
+  await Promise.all(readers)
+})
