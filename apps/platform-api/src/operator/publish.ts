@@ -1,6 +1,7 @@
 import { audit } from "../audit.ts"
 import type { Orm, Queries } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
+import { specs } from "../db/records-schema.ts"
 import { stackNames, stacks, stackVersions } from "../db/schema.ts"
 import type { Ast } from "../registry/ast-shape.ts"
 import { deriveShape } from "../registry/derive-schema.ts"
@@ -15,6 +16,7 @@ import {
 } from "../registry/publication.ts"
 import { makeStackBytes, type StackHead } from "../registry/stack-bytes.ts"
 import { normaliseWebsocketUrl } from "../registry/websocket-url.ts"
+import { workChannel } from "../work/jobs.ts"
 import { CommandError } from "./command-error.ts"
 
 const { and, eq, isNull, sql } = orm
@@ -150,6 +152,19 @@ export const deprecate = (
     return { name: known, deprecated }
   })
 
+/** What a person's spec says of who sees its stack, now that nothing holds it back. */
+const showAsWanted = async (tx: Orm, line: string): Promise<void> => {
+  const [stack] = await tx.select().from(stacks).where(eq(stacks.line, line))
+  if (stack === undefined || stack.specId === null || stack.branch !== null) return
+  const [spec] = await tx.select({ visibility: specs.visibility }).from(specs).where(eq(specs.id, stack.specId))
+  if (spec === undefined || spec.visibility === stack.visibility) return
+  const { visibility } = spec
+  const detail = JSON.stringify({ ...(JSON.parse(stack.detail) as object), visibility })
+  const revision = await raiseRevision(tx)
+  await tx.update(stacks).set({ visibility, detail, revision }).where(eq(stacks.id, stack.id))
+  await announce(tx)
+}
+
 /** Lets a person's stack be public, now and in every later version, where the operator wants to be asked. Throws CommandError. */
 export const approve = (queries: Queries, name: string, at: Date) =>
   queries.transaction(async (tx) => {
@@ -157,6 +172,12 @@ export const approve = (queries: Queries, name: string, at: Date) =>
     await raiseRevision(tx)
     const [held] = await tx.update(stackNames).set({ approved: true }).where(known).returning()
     if (held === undefined || held.ownerId === null || held.freedAt !== null) throw notFound()
+    // Its builds that wait for this word go on; each looks again at what it may.
+    await tx.execute(
+      sql`update jobs set next_at = now() where kind = 'build' and owner_id = ${held.ownerId} and next_at is null`,
+    )
+    await tx.execute(sql`select pg_notify(${workChannel}, '')`)
+    await showAsWanted(tx, held.line)
     await audit(tx, { at, actor: "operator", action: "stack.approve", target: `stack:${held.name}` })
     return { name: held.name, approved: true }
   })

@@ -23,7 +23,7 @@ import { recordId } from "./owned.ts"
 import { bind, rowsOf } from "../db/bind.ts"
 import type { Row } from "./record.ts"
 import { presentRun, runsSql, runWithSteps } from "./runs.ts"
-import { ownSpec } from "./spec-changes.ts"
+import { ownSpec, prose } from "./spec-changes.ts"
 
 const { and, desc, eq, isNull, sql } = orm
 
@@ -44,8 +44,8 @@ const newRun = newBuild.extend({
   ast_payload: z.unknown().optional().openapi({ type: "object" }),
   approval: z.boolean().default(false),
 })
-const stopBody = z.object({ reason: z.string().max(1024).optional() })
-const rollbackBody = z.object({ to_version: z.int().positive().optional() })
+const stopBody = z.object({ reason: prose(1024).optional() })
+const rollbackBody = z.object({ to_version: id.optional() })
 const nothing = z.object({})
 
 const buildStarted = z.object({ build_id: z.int(), status: z.string(), message: z.string() })

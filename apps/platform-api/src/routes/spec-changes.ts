@@ -31,7 +31,7 @@ import { presentSpec, specAnswer, specsSql } from "./specs.ts"
 const { and, count, eq, isNotNull, isNull, notInArray, sql } = orm
 
 const storable = (text: string): boolean => text.isWellFormed() && !text.includes("\0")
-const prose = (max: number) =>
+export const prose = (max: number) =>
   z.string().max(max, `must be at most ${max} characters`).refine(storable, "has a character that can't be stored")
 
 const name = z
@@ -44,7 +44,9 @@ const websocketUrl = z
   .transform((given) => normaliseWebsocketUrl(given) ?? given)
   .openapi({ type: "string" })
 const visibility = z.enum(["public", "global", "private"], "must be public, global or private")
-const sharedWith = z.array(z.string().max(64)).max(100, "must be at most 100 agents")
+const sharedWith = z
+  .array(z.string().regex(/^agt_[0-9a-z]{10}$/, "is no agent's slug"))
+  .max(100, "must be at most 100 agents")
 const mostShared = sharedWith.transform((slugs) => [...new Set(slugs)])
 
 const newSpec = z.object({

@@ -1,0 +1,148 @@
+import { createServer, type IncomingMessage } from "node:http"
+import type { AddressInfo } from "node:net"
+import { randomBytes } from "node:crypto"
+import { Webhook } from "standardwebhooks"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { approve } from "../../src/operator/publish.ts"
+import { nextCallMs } from "../../src/work/hook.ts"
+import { databaseKinds, startTestService, type TestService } from "../service.ts"
+import { broken, first, newPerson, type Person } from "./person.ts"
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 })
+
+const secret = `whsec_${randomBytes(32).toString("base64")}`
+
+type Call = { id: string; type: string; data: Record<string, unknown> }
+
+/** A receiver that checks signatures by the library that such servers use, and answers as it is told. */
+const startReceiver = async () => {
+  const calls: Call[] = []
+  const state = { status: 204 }
+  const read = async (request: IncomingMessage): Promise<string> => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    return Buffer.concat(chunks).toString()
+  }
+  const server = createServer((request, response) => {
+    void read(request).then((body) => {
+      const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
+      const { type, data } = new Webhook(secret).verify(body, headers) as Call
+      calls.push({ id: headers["webhook-id"] ?? "", type, data })
+      response.writeHead(state.status, { location: "/elsewhere" }).end()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}/hook`, calls, state, close: () => server.close() }
+}
+
+describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
+  let receiver: Awaited<ReturnType<typeof startReceiver>>
+  let service: TestService
+  let owner: Person
+  beforeAll(async () => {
+    receiver = await startReceiver()
+    service = await startTestService(kind, {
+      SVC_DEPLOY_HOOK_URL: receiver.url,
+      SVC_DEPLOY_HOOK_SECRET: secret,
+      SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
+      SVC_API_URL: "",
+    })
+    owner = await newPerson(service)
+  })
+  afterAll(async () => {
+    await service.close()
+    receiver.close()
+  })
+
+  test("hears of a version before readers do, with a link to its AST, and of every stop, restart and removal", async () => {
+    const spec = await owner.newSpec("hooked", { ast_payload: first })
+    const { id } = await owner.publish(spec.id, undefined)
+    const { deployment_id } = await owner.until(`/api/automation/runs/${id}`, "succeeded", "failed")
+    const [deploy] = receiver.calls
+    expect(deploy).toMatchObject({
+      type: "deployment.deploy",
+      data: {
+        deployment_id,
+        spec_id: spec.id,
+        name: "hooked",
+        branch: null,
+        version: 1,
+        websocket_url: "wss://people.example/hooked",
+      },
+    })
+    const link = String(deploy?.data["ast_url"])
+    expect(await (await fetch(link)).json()).toEqual(first)
+    expect((await fetch(link.replace(/signature=.{4}/, "signature=AAAA"))).status).toBe(404)
+    expect((await fetch(link.replace(/asts\/\d+/, "asts/1000000"))).status).toBe(404)
+    const path = `/api/deployments/${deployment_id}`
+    await owner.call("POST", `${path}/stop`)
+    await owner.until(path, "stopped")
+    await owner.call("POST", `${path}/restart`)
+    await owner.until(path, "active")
+    await owner.call("POST", `${path}/stop`)
+    await owner.until(path, "stopped")
+    await owner.call("DELETE", path)
+    await expect
+      .poll(() => receiver.calls.map(({ type }) => type), { timeout: 20_000 })
+      .toEqual(["deployment.deploy", "deployment.stop", "deployment.restart", "deployment.stop", "deployment.remove"])
+    expect(new Set(receiver.calls.map((call) => call.id)).size).toBe(5)
+  })
+
+  test("is called again under the same id; a run cancelled meanwhile leaves readers the old version, of which it hears", async () => {
+    const spec = await owner.newSpec("refused", { ast_payload: first })
+    const start = await owner.publish(spec.id, undefined)
+    await owner.until(`/api/automation/runs/${start.id}`, "succeeded")
+    receiver.calls.length = 0
+    // A redirect is no 2xx, and is not followed.
+    receiver.state.status = 307
+    const { id } = await owner.publish(spec.id, broken, { allow_breaking: true })
+    await expect.poll(() => receiver.calls.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(2)
+    expect(new Set(receiver.calls.map((call) => call.id)).size).toBe(1)
+    expect((await service.call("GET", "/api/registry/refused")).body.version).toBe(1)
+    expect((await owner.call("POST", `/api/automation/runs/${id}/cancel`)).body.status).toBe("cancelling")
+    receiver.calls.length = 0
+    receiver.state.status = 200
+    await owner.until(`/api/automation/runs/${id}`, "cancelled")
+    const [deployment] = (await owner.call("GET", "/api/deployments")).body
+    expect(deployment).toMatchObject({ status: "active", current_version: 1 })
+    await expect
+      .poll(() => receiver.calls.at(-1), { timeout: 20_000 })
+      .toMatchObject({ type: "deployment.deploy", data: { version: 1 } })
+  })
+})
+
+test("calls rest 1 s, twice as long each time up to 60 s, and end after 10 minutes", () => {
+  expect([0, 1, 2, 5, 6, 9].map((attempts) => nextCallMs(attempts, 0))).toEqual([
+    1000, 2000, 4000, 32_000, 60_000, 60_000,
+  ])
+  expect(nextCallMs(3, 600_000)).toBeUndefined()
+})
+
+test("a hook without its secret, and a secret that is none, stop the start", async () => {
+  await expect(startTestService("embedded", { SVC_DEPLOY_HOOK_URL: "http://127.0.0.1:1/" })).rejects.toThrow(
+    "SVC_DEPLOY_HOOK_SECRET",
+  )
+  await expect(startTestService("embedded", { SVC_DEPLOY_HOOK_SECRET: "whsec_x" })).rejects.toThrow(
+    "SVC_DEPLOY_HOOK_SECRET",
+  )
+})
+
+test("where the operator wants to be asked, a public build waits for its name to be approved, and holds up no other", async () => {
+  const service = await startTestService("embedded", { SVC_PUBLIC_STACKS: "operator" })
+  try {
+    const owner = await newPerson(service)
+    const open = await owner.newSpec("open", { ast_payload: first })
+    const closed = await owner.newSpec("closed", { ast_payload: first, visibility: "private" })
+    const begin = async (spec_id: number) =>
+      (await owner.call("POST", "/api/builds", { spec_id })).body.build_id as number
+    const waiting = await begin(open.id)
+    await owner.until(`/api/builds/${await begin(closed.id)}`, "completed")
+    const held = (await owner.call("GET", `/api/builds/${waiting}`)).body
+    expect([held.status, held.status_message]).toEqual(["pushing", "waits for the operator: stack approve open"])
+    await approve(service.database(), "open", new Date())
+    await owner.until(`/api/builds/${waiting}`, "completed")
+  } finally {
+    await service.close()
+  }
+})
