@@ -1,0 +1,45 @@
+import { randomBytes } from "node:crypto"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { fileURLToPath } from "node:url"
+import { freePort, startProcess } from "@svc/testing"
+import { Webhook } from "standardwebhooks"
+import { expect, test } from "vitest"
+
+test("the example receiver serves what a signed call says, once an id, and refuses what is not signed", async () => {
+  const secret = `whsec_${randomBytes(32).toString("base64")}`
+  const asts = createServer((_, response) => response.end('{"stack_name":"ThingStream"}'))
+  await new Promise<void>((resolve) => asts.listen(0, "127.0.0.1", resolve))
+  const port = await freePort()
+  const program = startProcess(
+    process.execPath,
+    [fileURLToPath(new URL("deploy-hook-receiver.ts", import.meta.url)), String(port)],
+    {
+      env: { SVC_DEPLOY_HOOK_SECRET: secret },
+    },
+  )
+  try {
+    await program.waitFor(/listening/)
+    const call = async (type: string, id: string, signedBy = secret) => {
+      const ast_url = `http://127.0.0.1:${(asts.address() as AddressInfo).port}/`
+      const body = JSON.stringify({ type, data: { name: "things", version: 2, content_hash: "", ast_url } })
+      const at = new Date()
+      const headers = {
+        "webhook-id": id,
+        "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
+        "webhook-signature": new Webhook(signedBy).sign(id, at, body),
+      }
+      return (await fetch(`http://127.0.0.1:${port}/`, { method: "POST", headers, body })).status
+    }
+    expect(await call("deployment.deploy", "one")).toBe(204)
+    expect(await call("deployment.deploy", "one")).toBe(204)
+    expect(await call("deployment.stop", "two", `whsec_${randomBytes(32).toString("base64")}`)).toBe(400)
+    expect(await call("deployment.stop", "two")).toBe(204)
+    await program.waitFor(/"end":"things"/)
+    expect(program.stdout().match(/"serve":"things","version":2,"stack":"ThingStream"/g)).toHaveLength(1)
+  } finally {
+    program.kill("SIGTERM")
+    await program.exited
+    asts.close()
+  }
+})

@@ -1,0 +1,56 @@
+// An example of what SVC_DEPLOY_HOOK_URL names: it checks the signature, and says what a stream server would now do.
+//   SVC_DEPLOY_HOOK_SECRET=whsec_… node infra/deploy-hook-receiver.ts 4010
+import { createServer, type IncomingMessage } from "node:http"
+import { Webhook } from "standardwebhooks"
+
+type Call = {
+  readonly type: "deployment.deploy" | "deployment.stop" | "deployment.restart" | "deployment.remove"
+  readonly data: {
+    readonly name: string
+    readonly version: number
+    readonly content_hash: string
+    readonly ast_url: string
+  }
+}
+
+const mostBytes = 64 * 1024
+
+const bodyOf = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request) {
+    const bytes = Buffer.from(chunk as Uint8Array)
+    size += bytes.length
+    if (size > mostBytes) throw new Error("the body is too large")
+    chunks.push(bytes)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+const webhook = new Webhook(process.env["SVC_DEPLOY_HOOK_SECRET"] ?? "")
+// The same id comes again when an answer was lost: what was done for it is not done twice.
+const done = new Set<string>()
+
+const handle = async (request: IncomingMessage): Promise<void> => {
+  const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
+  const { type, data } = webhook.verify(await bodyOf(request), headers) as Call
+  const id = headers["webhook-id"] ?? ""
+  if (done.has(id)) return
+  if (type === "deployment.deploy" || type === "deployment.restart") {
+    // The link needs no key and is good for an hour: never log it.
+    const ast = (await (await fetch(data.ast_url)).json()) as { readonly stack_name: string }
+    console.log(JSON.stringify({ serve: data.name, version: data.version, stack: ast.stack_name }))
+  } else console.log(JSON.stringify({ end: data.name }))
+  done.add(id)
+}
+
+const server = createServer((request, response) => {
+  handle(request).then(
+    () => response.writeHead(204).end(),
+    // Anything but a 2xx is tried again, for 10 minutes.
+    () => response.writeHead(400).end(),
+  )
+})
+server.listen(Number(process.argv[2] ?? 4010), "127.0.0.1", () =>
+  console.log(JSON.stringify({ listening: server.address() })),
+)
