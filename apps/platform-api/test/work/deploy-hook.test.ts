@@ -23,13 +23,14 @@ const startReceiver = async () => {
     for await (const chunk of request) chunks.push(chunk as Buffer)
     return Buffer.concat(chunks).toString()
   }
+  const take = async (request: IncomingMessage): Promise<void> => {
+    const body = await read(request)
+    const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
+    const { type, data } = new Webhook(secret).verify(body, headers) as Call
+    calls.push({ id: headers["webhook-id"] ?? "", type, data })
+  }
   const server = createServer((request, response) => {
-    void read(request).then((body) => {
-      const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
-      const { type, data } = new Webhook(secret).verify(body, headers) as Call
-      calls.push({ id: headers["webhook-id"] ?? "", type, data })
-      response.writeHead(state.status, { location: "/elsewhere" }).end()
-    })
+    void take(request).finally(() => response.writeHead(state.status, { location: "/elsewhere" }).end())
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const { port } = server.address() as AddressInfo

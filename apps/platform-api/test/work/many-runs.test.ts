@@ -39,9 +39,9 @@ test("publish runs over two replicas, all begun at once: each is done once, thos
     const name = `many-${n}`
     begun.push({ person, spec: (await person.newSpec(name)).id, name, runs: [] })
   }
-  let reading = true
+  const reading = new AbortController()
   const read = async (service: TestService): Promise<void> => {
-    while (reading) {
+    while (!reading.signal.aborted) {
       const { body } = await service.call("GET", "/api/registry?include=schema&limit=100")
       for (const { version, schema } of body) expect(schema.entities[0].fields).toHaveLength(version)
     }
@@ -70,6 +70,6 @@ test("publish runs over two replicas, all begun at once: each is done once, thos
     expect(body.map(({ version }: { version: number }) => version)).toEqual(Array.from(runs, (_, n) => runsEach - n))
     expect((await person.call("GET", "/api/builds?limit=100")).body).toHaveLength(runsEach)
   }
-  reading = false
+  reading.abort()
   await Promise.all(readers)
 })
