@@ -4,8 +4,8 @@ import { requireSafeForKeys } from "./api-url.ts"
 import type { Context, Outcome } from "./context.ts"
 import { changeCredentials, credentialsFile, readCredentials, type Credential } from "./credentials.ts"
 import { CliError, systemReason } from "./errors.ts"
-import { textOf } from "./json-value.ts"
-import { apiUrl, apiWithKey, noteEnvironmentKey } from "./key.ts"
+import { isObject, textOf } from "./json-value.ts"
+import { apiUrl, apiWithKey, entryOf, keysFor, noteEnvironmentKey, ownerOf } from "./key.ts"
 import { pairs } from "./table.ts"
 
 type Identity = {
@@ -38,9 +38,35 @@ const profileOf = async (api: Api & { readonly key: string }): Promise<Identity>
   }
 }
 
-/** `svc auth status`: who the key belongs to; fails when there is none, or none that counts. */
-export const authStatus = async (context: Context): Promise<Outcome> =>
-  outcome(await profileOf(await apiWithKey(context)))
+/** A person, of whom the API tells no name: that the key counts is all. */
+const personOf = async (api: Api & { readonly key: string }): Promise<Identity> => {
+  await callApi(api, "/api/auth/keys?limit=1")
+  return { ...nobody(api.url), status: "active", key_hint: keyHint(api.key) }
+}
+
+const nobody = (url: string): Identity => ({
+  slug: null,
+  display_name: null,
+  status: "signed-out",
+  api_url: url,
+  key_hint: null,
+})
+
+/** `svc auth status`: who the keys belong to; fails when there is none, or none that counts. */
+export const authStatus = async (context: Context): Promise<Outcome> => {
+  const url = await apiUrl(context)
+  const { agent, person } = await keysFor(context, url)
+  if (person === undefined) return outcome(await profileOf(await apiWithKey(context)))
+  requireSafeForKeys(url)
+  const owner = await personOf({ url, key: person })
+  const identity = agent === undefined ? { ...owner, key_hint: null } : await profileOf({ url, key: agent })
+  const { json, text } = outcome(identity)
+  const also = { person: { key_hint: owner.key_hint } }
+  return {
+    json: { ...(isObject(json) ? json : {}), ...also },
+    text: `${text}\n${pairs([["Person", owner.key_hint ?? ""]])}`,
+  }
+}
 
 /** `svc auth login`: keeps a key read from the standard input, after the API has known it. */
 export const authLogin = async (context: Context): Promise<Outcome> => {
@@ -57,11 +83,13 @@ export const authLogin = async (context: Context): Promise<Outcome> => {
     )
   }
   return changeCredentials(context.folder, async ({ credentials, save }) => {
-    const identity = await profileOf({ url, key })
+    const owner = ownerOf(key)
+    const place = entryOf(url, owner)
+    const identity = await (owner === "agent" ? profileOf : personOf)({ url, key })
     const { slug, display_name } = identity
-    const other = credentials[url] !== undefined && credentials[url].api_key !== key
+    const other = credentials[place] !== undefined && credentials[place].api_key !== key
     const entry: Credential = { api_key: key, slug: slug ?? "", display_name: display_name ?? "" }
-    const backup = await save({ ...credentials, [url]: entry }, { backup: other }).catch((error: unknown) => {
+    const backup = await save({ ...credentials, [place]: entry }, { backup: other }).catch((error: unknown) => {
       throw new CliError(
         "key-not-saved",
         `${credentialsFile(context.folder)} was not written (${systemReason(error)}).`,
@@ -109,7 +137,7 @@ export const authSignup = async (context: Context): Promise<Outcome> => {
   })
 }
 
-/** `svc auth logout`: forgets the kept key of this API URL; the API is not asked, the key stays valid. */
+/** `svc auth logout`: forgets the kept keys of this API URL, the person's too; the API is not asked, the key stays valid. */
 export const authLogout = async (context: Context): Promise<Outcome> => {
   const url = await apiUrl(context)
   const gone = (old: Credential | undefined): Outcome => {
@@ -123,9 +151,12 @@ export const authLogout = async (context: Context): Promise<Outcome> => {
       key_hint: old === undefined ? null : keyHint(old.api_key),
     })
   }
-  if ((await readCredentials(context.folder))[url] === undefined) return gone(undefined)
+  const place = entryOf(url, "person")
+  const before = await readCredentials(context.folder)
+  if (before[url] === undefined && before[place] === undefined) return gone(undefined)
   return changeCredentials(context.folder, async ({ credentials, save }) => {
-    const { [url]: old, ...rest } = credentials
+    const { [url]: agent, [place]: person, ...rest } = credentials
+    const old = agent ?? person
     await save(rest).catch((error: unknown) => {
       throw new CliError(
         "credentials-unwritable",

@@ -5,6 +5,7 @@ import { explore } from "./explore.ts"
 import { init } from "./init.ts"
 import { check, lock } from "./lock.ts"
 import { listKeys, mintKey, mintPublishableKey, revokeKey, rotateKey } from "./keys.ts"
+import { builds, deployments, push, runs, specs } from "./owners.ts"
 import type { OptionName } from "./options.ts"
 import { send } from "./send.ts"
 import { mintSession } from "./session.ts"
@@ -89,6 +90,60 @@ export const commands: readonly Command[] = [
     summary: "whether what the registry serves now breaks what is locked; exit 1 when it does",
     examples: ["svc check --json"],
     run: check,
+  },
+  {
+    name: "push",
+    usage: "FILE",
+    least: 1,
+    most: 1,
+    options: ["name", "websocket-url", "visibility", "allow-breaking", "branch"],
+    summary: "publish a stack's AST as its next version, and follow that to its end",
+    details:
+      "With a person's key (svc_sk_). What breaks readers waits for svc runs resume ID: then exit 1, run-waiting.",
+    examples: [
+      "svc push stack.json --name transfers --websocket-url wss://stack.example/transfers --visibility public",
+    ],
+    run: push,
+  },
+  {
+    name: "specs",
+    usage: "",
+    least: 0,
+    most: 0,
+    options: [],
+    summary: "the specs that the key's owner has",
+    examples: ["svc specs --json"],
+    run: specs,
+  },
+  {
+    name: "builds",
+    usage: "[ID]",
+    least: 0,
+    most: 1,
+    options: [],
+    summary: "builds, or one with its events",
+    examples: ["svc builds", "svc builds 7 --json"],
+    run: builds,
+  },
+  {
+    name: "deployments",
+    usage: "[ID | stop ID | restart ID | rollback ID | delete ID]",
+    least: 0,
+    most: 2,
+    options: ["to"],
+    summary: "deployments, one of them, or what is to be done to it",
+    examples: ["svc deployments", "svc deployments stop 3", "svc deployments rollback 3 --to 2"],
+    run: deployments,
+  },
+  {
+    name: "runs",
+    usage: "[ID | resume ID | retry ID | cancel ID]",
+    least: 0,
+    most: 2,
+    options: [],
+    summary: "workflow runs, one with its steps, or what is to be done to it",
+    examples: ["svc runs", "svc runs 12 --json", "svc runs resume 12"],
+    run: runs,
   },
   {
     name: "init",

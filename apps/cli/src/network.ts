@@ -10,7 +10,7 @@ export type Answer = {
 }
 
 export type Call = {
-  readonly method?: "GET" | "POST" | "DELETE"
+  readonly method?: "GET" | "POST" | "PUT" | "DELETE"
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
 }

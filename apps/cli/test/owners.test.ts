@@ -1,0 +1,118 @@
+import { readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { freePort, startProcess, type TestProcess } from "@svc/testing"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { json, makeTool, type Tool } from "./tool.ts"
+
+const root = join(import.meta.dirname, "../../..")
+const main = join(root, "apps/platform-api/src/main.ts")
+
+let tool: Tool
+let platform: TestProcess
+let url: string
+let personsKey: string
+let ast: { entities: { sections: { fields: unknown[] }[] }[] }
+
+beforeAll(async () => {
+  tool = await makeTool()
+  const port = await freePort()
+  url = `http://127.0.0.1:${port}`
+  const env = { SVC_DATA_DIR: join(tool.home, "data"), PORT: String(port) }
+  // The embedded database is one process's: the person is made before the service starts.
+  const made = startProcess(process.execPath, [main, "user", "create", "--email", "owner@example.com"], { env })
+  if ((await made.exited) !== 0) throw new Error(made.stderr())
+  personsKey = (JSON.parse(made.stdout()) as { api_key: string }).api_key
+  platform = startProcess(process.execPath, [main], { env })
+  await platform.waitFor(/listening/)
+  ast = JSON.parse(await readFile(join(root, "apps/platform-api/stacks/transfers.stack.json"), "utf8"))
+  await writeFile(join(tool.home, "first.json"), JSON.stringify(ast))
+  const fewer = { ...ast, entities: ast.entities.slice(1) }
+  await writeFile(join(tool.home, "breaking.json"), JSON.stringify(fewer))
+}, 60_000)
+afterAll(async () => {
+  platform.kill("SIGTERM")
+  await platform.exited
+  await tool.remove()
+})
+
+const svc = (args: string, stdin = "", env: Record<string, string> = {}) =>
+  tool.svc(args.split(" "), { stdin, env: { SVC_API_URL: url, ...env } })
+
+test("without a person's key nothing is published, and the next step is said", async () => {
+  const refused = await svc("push first.json --name my-transfers --json")
+  expect(json(refused)).toMatchObject({
+    code: "missing-credentials",
+    error: expect.stringMatching(/person's key.*svc auth login/),
+  })
+})
+
+test("a person's key is kept beside the agent's, and both are shown, never the keys", async () => {
+  expect(await svc("auth signup --json")).toMatchObject({ code: 0 })
+  const login = await svc("auth login --json", personsKey)
+  expect(json(login)).toMatchObject({ slug: null, status: "active", key_hint: expect.stringMatching(/^svc_sk_…/) })
+  const status = await svc("auth status --json")
+  expect(json(status)).toMatchObject({
+    slug: expect.stringMatching(/^agt_/),
+    key_hint: expect.stringMatching(/^svc_ak_…/),
+    person: { key_hint: expect.stringMatching(/^svc_sk_…/) },
+  })
+  expect(status.stdout + login.stdout + login.stderr).not.toContain(personsKey)
+  const person = await svc("auth status --json", "", { SVC_API_KEY: personsKey })
+  expect(json(person)).toMatchObject({ slug: null, key_hint: null, person: { key_hint: expect.any(String) } })
+  const wrong = await svc("auth login --json", `${personsKey.slice(0, -1)}x`)
+  expect(wrong.code).toBe(1)
+})
+
+test("push publishes and follows to the end; what it made is listed; a breaking change waits for approval", async () => {
+  const options = "--name my-transfers --websocket-url wss://stack.example/my-transfers --visibility public"
+  const first = await svc(`push first.json ${options} --json`)
+  expect(first.stderr).toContain("svc runs ")
+  expect(first.code).toBe(0)
+  expect(json(first)).toMatchObject({ workflow: "publish", status: "succeeded" })
+  expect(json(await svc("explore my-transfers --json"))).toMatchObject({ name: "my-transfers" })
+  expect(json(await svc("specs --json"))).toMatchObject([{ name: "my-transfers", latest_version: 1 }])
+  expect((await svc("specs")).stdout).toMatch(/^ID +NAME +LATEST VERSION/)
+
+  const waiting = await svc("push breaking.json --name my-transfers --json")
+  expect(waiting.code).toBe(1)
+  expect(json(waiting)).toMatchObject({ code: "run-waiting", run: { status: "waiting" } })
+  const { run } = json(waiting) as { run: { id: number } }
+  expect(waiting.stderr).toContain(`svc runs resume ${run.id}`)
+  expect(json(await svc(`runs resume ${run.id} --json`))).toMatchObject({ id: run.id })
+  await expect
+    .poll(async () => json(await svc(`runs ${run.id} --json`)), { timeout: 20_000 })
+    .toMatchObject({ status: "succeeded" })
+  const allowed = await svc("push first.json --name my-transfers --allow-breaking --json")
+  expect(allowed.code).toBe(0)
+  expect((await svc("runs")).stdout).toMatch(/publish +\d+ +succeeded/)
+  expect((json(await svc("builds --json")) as unknown[]).length).toBeGreaterThanOrEqual(3)
+})
+
+test("a deployment is stopped, started, rolled back and deleted; what its state forbids is said", async () => {
+  const [deployment] = json(await svc("deployments --json")) as { id: number }[]
+  const id = deployment?.id ?? 0
+  const status = async (): Promise<unknown> => json(await svc(`deployments ${id} --json`))
+  expect(json(await svc(`deployments delete ${id} --json`))).toMatchObject({ code: "deployment-active" })
+  expect(json(await svc(`deployments rollback ${id} --to 1 --json`))).toMatchObject({ deployment_id: id })
+  await expect.poll(status, { timeout: 20_000 }).toMatchObject({ status: "active", current_version: 1 })
+  expect((await svc(`deployments stop ${id}`)).code).toBe(0)
+  await expect.poll(status, { timeout: 20_000 }).toMatchObject({ status: "stopped" })
+  expect(json(await svc("explore my-transfers --json"))).toMatchObject({ code: "stack-not-found" })
+  expect((await svc(`deployments delete ${id}`)).code).toBe(0)
+})
+
+test("a wrong file, a wrong word or a number that is none is said before anything is asked", async () => {
+  await writeFile(join(tool.home, "list.json"), "[]")
+  expect(json(await svc("push list.json --name a --json"))).toMatchObject({ code: "invalid-ast" })
+  expect(json(await svc("push none.json --name a --json"))).toMatchObject({ code: "unreadable-file" })
+  for (const args of [
+    "push first.json",
+    "runs resume",
+    "runs resume x",
+    "runs begin 1",
+    "deployments 1 2",
+    "builds stop 1",
+  ]) {
+    expect(await svc(args)).toMatchObject({ code: 2 })
+  }
+})
