@@ -65,6 +65,8 @@ export const createPlaces = ({ pageParts, partPassages, passageTerms, passageKin
     let best: Place = { part: 0, passage: undefined }
     let bestScore = -1
     for (let part = from; part < to; part++) {
+      // A page found by its title or path alone is meant as a whole.
+      if (indexOfPlace(body, partStart(part)) === indexOfPlace(body, partStart(part + 1))) continue
       const first = partPassages[part] ?? 0
       const times = new Float64Array(size)
       let heading = 0
