@@ -189,4 +189,4 @@ test("what an operator publishes before the first start stays, and another stack
   } finally {
     remove()
   }
-})
+}, 120_000)
