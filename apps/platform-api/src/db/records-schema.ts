@@ -336,7 +336,11 @@ const shares = (
         .references(() => users.id),
       recordId: integer("record_id").notNull().references(recordId),
     },
-    (t) => [primaryKey({ columns: [t.userId, t.recordId] })],
+    (t) => [
+      primaryKey({ columns: [t.userId, t.recordId] }),
+      // By record too: who else sees a record is told to its owner.
+      index(`${name}_of_record`).on(t.recordId, t.userId),
+    ],
   )
 
 export const specShares = shares("spec_shares", () => specs.id)
