@@ -32,18 +32,18 @@ const check = async (folder: string, env: Record<string, string>) => {
 }
 
 test("a service that answers is healthy, whichever address it was told to listen on", async () => {
-  const port = await serving({ "/health": 200 })
+  const port = await serving({ "/livez": 200 })
   for (const HOST of ["0.0.0.0", "::", "", "127.0.0.1"]) {
     expect(await check("apps/relay", { PORT: port, HOST })).toBe(0)
   }
 })
 
 test("an outage of the platform's database does not make its image unhealthy", async () => {
-  const port = await serving({ "/health": 503, "/health/live": 200 })
+  const port = await serving({ "/health": 503, "/readyz": 503, "/livez": 200 })
   expect(await check("apps/platform-api", { PORT: port })).toBe(0)
 })
 
 test("a service that refuses or does not answer is unhealthy", async () => {
-  expect(await check("apps/relay", { PORT: await serving({ "/health": 503 }) })).toBe(1)
+  expect(await check("apps/relay", { PORT: await serving({ "/livez": 503 }) })).toBe(1)
   expect(await check("apps/relay", { PORT: String(await freePort()) })).toBe(1)
 })

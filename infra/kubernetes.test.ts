@@ -98,12 +98,13 @@ test.each(["docs-server", "platform-api"])("%s stays up through rollouts and dra
 const drains = { "docs-server": 5, relay: 15.5 + 5 + 5, "platform-api": 10 }
 
 describe.each(apps)("%s", (name) => {
-  test("is asked at the path that tells whether the process serves", () => {
-    const path = services.find(({ folder }) => folder === `apps/${name}`)?.livePath
+  test("lives while its process serves, and gets requests while it can do its work", () => {
+    const livePath = services.find(({ folder }) => folder === `apps/${name}`)?.livePath
+    // An outage of the database must not hide the platform's answers.
+    const readyPath = name === "platform-api" ? livePath : "/readyz"
     const { startupProbe, livenessProbe, readinessProbe } = pod(name).container
-    for (const probe of [startupProbe, livenessProbe, readinessProbe]) {
-      expect(probe?.httpGet).toEqual({ path, port: "http" })
-    }
+    for (const probe of [startupProbe, livenessProbe]) expect(probe?.httpGet).toEqual({ path: livePath, port: "http" })
+    expect(readinessProbe?.httpGet).toEqual({ path: readyPath, port: "http" })
   })
 
   test("is given the time to finish before it is killed", () => {

@@ -25,7 +25,7 @@ export const services: readonly Service[] = [
     defaultPort: 4001,
     portVariable: "SVC_DOCS_PORT",
     urlVariable: "SVC_DOCS_URL",
-    livePath: "/health",
+    livePath: "/livez",
     offers: "documentation: /llms.txt, over MCP at /mcp",
   },
   {
@@ -34,7 +34,7 @@ export const services: readonly Service[] = [
     defaultPort: 4002,
     portVariable: "SVC_RELAY_PORT",
     urlVariable: "SVC_RELAY_URL",
-    livePath: "/health",
+    livePath: "/livez",
     offers: "transaction relay: /openapi.json",
   },
   {
@@ -43,7 +43,7 @@ export const services: readonly Service[] = [
     defaultPort: 4003,
     portVariable: "SVC_API_PORT",
     urlVariable: "SVC_API_URL",
-    livePath: "/health/live",
+    livePath: "/livez",
     offers: "agent platform API: /api/registry, /openapi.json",
   },
   {

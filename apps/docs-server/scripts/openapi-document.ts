@@ -17,6 +17,7 @@ const errorResponse = z
   })
   .describe("Every answer with an error status; from a well-formed JSON-RPC message on, errors are JSON-RPC's.")
   .openapi("ErrorResponse")
+const probe = z.object({ status: z.enum(["ok", "unavailable"]), missing: z.array(z.enum(["pages"])) }).openapi("Probe")
 const health = z.object({ status: z.literal("ok"), version: z.string(), pages: z.int() }).openapi("Health")
 
 const apiVersion = "1.0.0"
@@ -155,6 +156,26 @@ const routes: DocumentedRoute[] = [
     summary: "The client library, for npm install",
     tags: ["discovery"],
     responses: { 200: text("The npm package.", "application/gzip"), ...notModified, ...failures("not_found") },
+  },
+  {
+    method: "get",
+    path: "/livez",
+    operationId: "getLiveness",
+    summary: "Whether the process serves",
+    tags: ["discovery"],
+    responses: { 200: json("It does.", probe), ...errorResponses(errors, () => errorResponse, "internal_error") },
+  },
+  {
+    method: "get",
+    path: "/readyz",
+    operationId: "getReadiness",
+    summary: "Whether the server can do its work",
+    tags: ["discovery"],
+    responses: {
+      200: json("It can.", probe),
+      ...errorResponses(errors, () => errorResponse, "internal_error"),
+      503: json("What `missing` names is not there yet.", probe),
+    },
   },
   {
     method: "get",

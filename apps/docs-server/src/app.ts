@@ -81,6 +81,14 @@ export const unreadableAnswer = (_requestId: string, reason: string): Response =
 const headersOf = ({ headers, retryAfterSeconds }: ApiError): Readonly<Record<string, string>> =>
   retryAfterSeconds === undefined ? headers : { ...headers, "Retry-After": String(retryAfterSeconds) }
 
+/** What a probe is told: 503 while something is missing that the server can't do without. */
+export const probeAnswer = (missing: readonly string[]): Response =>
+  reply(
+    missing.length === 0 ? 200 : 503,
+    { ...rpcHeaders, "Cache-Control": "no-store" },
+    JSON.stringify({ status: missing.length === 0 ? "ok" : "unavailable", missing }),
+  )
+
 const renderError = (error: ApiError, more: Readonly<Record<string, string>> = {}): Response => {
   const { code, message, hint = "", status } = error
   const body = JSON.stringify({ error: { code, message, hint } })
@@ -166,7 +174,7 @@ const readJsonBody = async (c: Context<AppEnv>): Promise<{ readonly text: string
 export const createApp = (parts: AppParts): Hono<AppEnv> => {
   const { site, endpoint, streams, log } = parts
   const app = new Hono<AppEnv>({ getPath })
-  const fixedPaths = new Set(["/health", "/search", ...parts.tarballs.map(({ path }) => path)])
+  const fixedPaths = new Set(["/health", "/livez", "/readyz", "/search", ...parts.tarballs.map(({ path }) => path)])
 
   const addressOf = (c: Context<AppEnv>): string =>
     parts.clientAddress(peerAddress(c), requestHeader(c, "x-forwarded-for"))
@@ -187,6 +195,12 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
         : errors.fail("not_found")
     return answerError(c, error, site())
   })
+
+  for (const path of ["/livez", "/readyz"])
+    app.get(
+      path,
+      routed(() => probeAnswer([])),
+    )
 
   app.get(
     "/health",

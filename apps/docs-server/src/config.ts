@@ -10,6 +10,7 @@ const fields = {
   SVC_LOG_LEVEL: oneOf(["debug", "info", "warn", "error", "silent"], "info"),
   SVC_TRUSTED_PROXY_CIDRS: cidrs(),
   ...boundFields,
+  SVC_OTEL_ENABLED: flag(false),
   SVC_DOCS_URL: url({ default: undefined }),
   SVC_API_URL: url({ default: "http://localhost:4003" }),
   SVC_RELAY_URL: url({ default: "http://localhost:4002" }),
@@ -34,6 +35,7 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>) =>
     logLevel: settings.SVC_LOG_LEVEL,
     trustedProxies: settings.SVC_TRUSTED_PROXY_CIDRS,
     bounds: readBounds(settings),
+    telemetry: settings.SVC_OTEL_ENABLED,
     /** Undefined: this machine, at the port that is listened on. */
     docsUrl: settings.SVC_DOCS_URL,
     apiUrl: settings.SVC_API_URL,

@@ -65,6 +65,17 @@ type Frame = Readonly<Record<string, unknown>>
 
 const callKeys = new Set(["name", "arguments", "_meta"])
 
+const traceFields = new Set(["traceparent", "tracestate", "baggage"])
+
+/** The same params without what their `_meta` says of a trace: that changes no answer, and is new in each request. */
+const untraced = (params: RpcRequest["params"]): RpcRequest["params"] => {
+  const meta = metaSchema.safeParse(params?.["_meta"])
+  if (!meta.success || !Object.keys(meta.data).some((field) => traceFields.has(field))) return params
+  const rest = Object.entries(meta.data).filter(([field]) => !traceFields.has(field))
+  const { _meta, ...others } = params ?? {}
+  return rest.length === 0 ? others : { ...params, _meta: Object.fromEntries(rest) }
+}
+
 /**
  * Answers from memory where that can't be told from the SDK's answer. The server is stateless and read-only, so an answer
  * depends on the era, the method and the params alone: results of the SDK are kept under exactly those. A tool call that
@@ -100,7 +111,8 @@ export const createEndpoint = (sdk: SdkExchange, library: () => Library): RpcEnd
       current = library()
       results.clear()
     }
-    const { method, params, idText } = request
+    const { method, idText } = request
+    const params = untraced(request.params)
     const era = sdk.eraOf(request, caller.header("mcp-protocol-version"))
     if (caller.size > memorableBytes || (era === "modern" && !headersAgree(request, caller.header)))
       return bySdk(request, caller)

@@ -1,12 +1,13 @@
-import { type Logger, createClientAddress, serve } from "@svc/http"
+import { type Logger, createClientAddress, serve, type ServeOptions } from "@svc/http"
 import { createLimiter } from "@svc/limits"
 import type { McpServerFactory } from "@modelcontextprotocol/server"
-import { createApp, unreadableAnswer } from "./app.ts"
+import { createApp, probeAnswer, unreadableAnswer } from "./app.ts"
 import { type Config, ownContent } from "./config.ts"
-import { CorpusError, loadCorpus } from "./corpus.ts"
+import { type Corpus, CorpusError, loadCorpus } from "./corpus.ts"
 import { createEndpoint, createSdkEndpoint } from "./endpoint.ts"
 import { createGuard } from "./guard.ts"
 import { createDocsServer } from "./mcp.ts"
+import type { Metrics } from "./metrics.ts"
 import { createSdkExchange } from "./sdk-exchange.ts"
 import { createSite } from "./site.ts"
 import { createStreams } from "./streams.ts"
@@ -17,6 +18,8 @@ export type World = {
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
   readonly randomId: () => string
+  /** Unset while it is off. */
+  readonly telemetry?: { readonly observe: ServeOptions["observe"]; readonly metrics: Metrics } | undefined
 }
 
 const drainMs = 5000
@@ -26,21 +29,28 @@ const drainMs = 5000
  * @param factory another MCP server behind the same HTTP layer
  */
 export const startServer = async (config: Config, version: string, world: World, factory?: McpServerFactory) => {
-  const { log, now, randomId } = world
+  const { log, now, randomId, telemetry } = world
   const ready = Promise.withResolvers<ReturnType<typeof createApp>>()
   // Nobody may be waiting when the start fails: the error is the caller's, below.
   ready.promise.catch(() => {})
-  // The port comes first: a server told to take any free one names itself by it.
+  let reading = true
+  // The port comes first: a server told to take any free one names itself by it. Probes are answered meanwhile.
   const running = await serve({
-    fetch: async (request, env) => (await ready.promise).fetch(request, env),
+    fetch: async (request, env) => {
+      if (reading && env.incoming.url === "/livez") return probeAnswer([])
+      if (reading && env.incoming.url === "/readyz") return probeAnswer(["pages"])
+      return (await ready.promise).fetch(request, env)
+    },
     host: config.host,
     port: config.port,
     drainMs,
     bounds: config.bounds,
-    requests: { log, now, randomId, quiet: ["/health"] },
+    observe: telemetry?.observe,
+    requests: { log, now, randomId, quiet: ["/health", "/livez", "/readyz"] },
     onUnreadable: unreadableAnswer,
   })
   const streams = createStreams()
+  telemetry?.metrics.observeStreams(streams.size)
   const stops: (() => Promise<void>)[] = [async () => streams.closeAll()]
   const close = async (): Promise<void> => {
     const closing = running.close()
@@ -61,12 +71,18 @@ export const startServer = async (config: Config, version: string, world: World,
     )
     stops.push(() => sdk.close())
     const about = { baseUrl, version, protocolVersions: sdk.protocolVersions }
-    let site = createSite(first, about, people)
+    const siteOf = (corpus: Corpus) => {
+      const made = createSite(corpus, about, people)
+      if (telemetry === undefined) return made
+      const { library } = made
+      return { ...made, library: { ...library, search: telemetry.metrics.measureSearch(library.search) } }
+    }
+    let site = siteOf(first)
     if (config.watch) {
       const readAgain = async (): Promise<void> => {
         try {
           const corpus = await read()
-          site = createSite(corpus, about, people)
+          site = siteOf(corpus)
           log.info({ pages: corpus.pages.size }, "pages read again")
         } catch (error) {
           log.error(
@@ -80,10 +96,14 @@ export const startServer = async (config: Config, version: string, world: World,
       stops.push(async () => stopWatching())
     }
 
+    const endpoint = factory === undefined ? createEndpoint(sdk, () => site.library) : createSdkEndpoint(sdk)
     ready.resolve(
       createApp({
         site: () => site,
-        endpoint: factory === undefined ? createEndpoint(sdk, () => site.library) : createSdkEndpoint(sdk),
+        endpoint:
+          telemetry?.metrics.measureEndpoint(endpoint, (request, { header }) =>
+            sdk.eraOf(request, header("mcp-protocol-version")),
+          ) ?? endpoint,
         protocolVersions: sdk.protocolVersions,
         streams,
         guard: createGuard({ listenHost: config.host, baseUrl, allowedHosts: config.allowedHosts }),
@@ -95,6 +115,7 @@ export const startServer = async (config: Config, version: string, world: World,
         log,
       }),
     )
+    reading = false
     return { baseUrl, port: running.port, pages: first.pages.size, close }
   } catch (error) {
     ready.reject(error)

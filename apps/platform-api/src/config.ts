@@ -39,6 +39,7 @@ export const readSettings = (env: Env) =>
       SVC_TRUSTED_PROXY_CIDRS: cidrs(),
       ...boundFields,
       ...limitFields,
+      SVC_OTEL_ENABLED: flag(false),
       SVC_API_URL: url({ default: undefined }),
       SVC_RELAY_URL: url({ default: "http://localhost:4002" }),
       SVC_SESSION_ISSUER: text({ default: "svc-platform" }),

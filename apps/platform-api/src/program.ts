@@ -8,7 +8,6 @@ import { type Outside, startService } from "./serve.ts"
 
 type World = Outside & {
   readonly args: readonly string[]
-  readonly env: Readonly<Record<string, string | undefined>>
 }
 
 const commandMs = 600_000

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs"
+import { metrics } from "@opentelemetry/api"
 import { createClientAddress, createLogger, readBounds, serve } from "@svc/http"
 import { openLimits } from "@svc/limits"
+import { startTelemetry } from "@svc/telemetry"
 import manifest from "../package.json" with { type: "json" }
 import { sampleStacks } from "../stacks/index.ts"
 import { createApp, everyAnswer, unreadableAnswer } from "./app.ts"
@@ -13,6 +15,7 @@ import type { Database } from "./db/database.ts"
 import { orm } from "./db/drizzle.ts"
 import { openDatabase } from "./db/open.ts"
 import { registryState, stacks } from "./db/schema.ts"
+import { createMetrics, measureDatabase, observeLimits, observeState } from "./metrics.ts"
 import { publish } from "./operator/publish.ts"
 import { readAst } from "./registry/read-ast.ts"
 import { createRegistry, registryChannel } from "./registry/registry.ts"
@@ -32,6 +35,8 @@ export type Outside = {
   readonly now: () => number
   readonly randomBytes: (size: number) => Uint8Array
   readonly randomId: () => string
+  /** The environment, for the standard OTEL_* variables alone. */
+  readonly env: Readonly<Record<string, string | undefined>>
   /** Whether a person reads the log. */
   readonly terminal: boolean
 }
@@ -92,12 +97,32 @@ export const startService = async (settings: ServiceSettings, outside: Outside) 
   const { wallClock, now, randomBytes, randomId } = outside
   const log = await createLogger({ level: settings.SVC_LOG_LEVEL, pretty: outside.terminal, service: "platform-api" })
   const signingKeys = settings.givenKeys ?? (await keepSigningKeys(settings, (message) => log.warn(message)))
-  const { database } = await openDatabase(settings, { statementMs, now })
+  const telemetry = settings.SVC_OTEL_ENABLED
+    ? await startTelemetry({
+        env: outside.env,
+        service: "svc-platform-api",
+        version: manifest.version,
+        instanceId: randomId(),
+        prometheusPort: 9466,
+        trustedProxies: settings.SVC_TRUSTED_PROXY_CIDRS,
+        onProblem: (reason) => log.warn({ reason: reason.slice(0, 300) }, "the telemetry could not be exported"),
+      })
+    : undefined
+  const meter = metrics.getMeter("svc.platform", manifest.version)
+  const { database: opened } = await openDatabase(settings, { statementMs, now })
+  const database = telemetry === undefined ? opened : measureDatabase(opened, meter)
   if (settings.DATABASE_URL === undefined) await seed(database, new Date(wallClock()))
   const registry = createRegistry(database)
-  await registry.refresh()
+  let refreshedAt = now()
+  const refresh = async (): Promise<void> => {
+    await registry.refresh()
+    refreshedAt = now()
+  }
+  await refresh()
+  observeState(meter, database.connections, () => now() - refreshedAt)
 
   const limits = await openLimits(settings, { service: "platform-api", replicaId: randomId(), now, log })
+  observeLimits(meter, limits.mode)
   const clientAddress = createClientAddress(settings.SVC_TRUSTED_PROXY_CIDRS, log)
   const useTracker = createUseTracker({ database, wallClock })
   const stopping = new AbortController()
@@ -119,6 +144,7 @@ export const startService = async (settings: ServiceSettings, outside: Outside) 
     useTracker,
     clientAddress,
     log,
+    metrics: createMetrics(meter),
     wallClock,
     now,
     randomBytes,
@@ -129,14 +155,15 @@ export const startService = async (settings: ServiceSettings, outside: Outside) 
     host: settings.HOST,
     port: settings.PORT,
     drainMs,
-    requests: { log, now, randomId, quiet: ["/health", "/health/live"] },
+    requests: { log, now, randomId, quiet: ["/health", "/health/live", "/livez", "/readyz"] },
     headers: everyAnswer,
     bounds: readBounds(settings),
+    observe: telemetry?.observe,
     onUnreadable: unreadableAnswer,
   })
-  database.listen(registryChannel, () => void registry.refresh().catch(() => {}))
+  database.listen(registryChannel, () => void refresh().catch(() => {}))
   const stopChores = startChores(log, [
-    [1000, registry.refresh],
+    [1000, refresh],
     [1000, useTracker.flush],
     [60_000, () => forgetSignups(database.within(statementMs))],
     [60_000, () => forgetAnswers({ database, wallClock })],
@@ -167,6 +194,7 @@ export const startService = async (settings: ServiceSettings, outside: Outside) 
       await useTracker.flush().catch(() => {})
       await limits.close()
       await database.close()
+      await telemetry?.stop()
     },
   }
 }

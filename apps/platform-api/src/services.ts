@@ -6,6 +6,7 @@ import type { UseTracker } from "./auth/use-tracker.ts"
 import type { Settings } from "./config.ts"
 import type { Database } from "./db/database.ts"
 import type { AstLinks } from "./registry/ast-links.ts"
+import type { Metrics } from "./metrics.ts"
 import type { Registry } from "./registry/registry.ts"
 import type { StackVersions } from "./registry/stack-versions.ts"
 
@@ -43,6 +44,7 @@ export type Services = {
   readonly useTracker: UseTracker
   readonly clientAddress: ClientAddress
   readonly log: Logger
+  readonly metrics: Metrics
   /** Wall clock, in milliseconds since 1970. */
   readonly wallClock: () => number
   /** A monotonic clock, in milliseconds. */

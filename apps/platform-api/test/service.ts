@@ -68,6 +68,7 @@ export const startTestService = async (
     now: () => performance.now() + clock.offsetMs,
     randomBytes,
     randomId: randomUUID,
+    env: {},
     terminal: false,
   })
   const url = `http://127.0.0.1:${service.port}`

@@ -14,6 +14,8 @@ export type AppParts = {
   readonly version: string
   readonly publicUrl: () => string
   readonly draining: () => boolean
+  /** Whether tokens can be verified, where they have to be. */
+  readonly keysKnown: () => boolean
   /** What the routes of the table need; without it they are unknown paths. */
   readonly transactions: (Omit<HandlerParts, "onBug"> & { readonly limitsMode: () => LimitsMode }) | undefined
 }
@@ -57,6 +59,19 @@ export const createApp = (parts: AppParts) => {
     return jsonAnswer(c, JSON.stringify(health))
   }
   app.get("/health", routed(getHealth))
+  const probeAnswer = (c: Context<RelayEnv>, missing: readonly string[]): Response => {
+    const ok = missing.length === 0
+    return jsonAnswer(c, JSON.stringify({ status: ok ? "ok" : "unavailable", missing }), ok ? 200 : 503)
+  }
+  app.get(
+    "/livez",
+    routed((c: Context<RelayEnv>) => probeAnswer(c, [])),
+  )
+  const getReadiness = (c: Context<RelayEnv>): Response => {
+    if (draining()) return probeAnswer(c, ["time"])
+    return probeAnswer(c, parts.keysKnown() ? [] : ["session-keys"])
+  }
+  app.get("/readyz", routed(getReadiness))
   let document: string | undefined
   const getDocument = (c: Context<RelayEnv>): Response => {
     turnAway(c)

@@ -1,6 +1,6 @@
 import { createApi, errorResponses, openApiDocument } from "@svc/openapi"
 import { z } from "zod"
-import { errorEnvelope, healthResponse } from "./envelope.ts"
+import { errorEnvelope, healthResponse, probeResponse } from "./envelope.ts"
 import { type ErrorCode, errors } from "./errors.ts"
 import type { Route } from "./routes/route.ts"
 import { routes } from "./routes/table.ts"
@@ -102,6 +102,21 @@ export const describeRelay = (version: string, publicUrl: string) => {
     operationId: "health",
     summary: "Whether the relay is up, and whether its routes are switched on",
     responses: { 200: { description: "It is up.", headers, ...json(healthResponse) }, ...busy },
+  })
+  const probe = (meaning: string) => ({ description: meaning, headers, ...json(probeResponse) })
+  registry.registerPath({
+    ...open,
+    path: "/livez",
+    operationId: "livez",
+    summary: "Whether the process serves",
+    responses: { 200: probe("It does.") },
+  })
+  registry.registerPath({
+    ...open,
+    path: "/readyz",
+    operationId: "readyz",
+    summary: "Whether the relay can do its work: it knows a key to verify tokens with, and is not stopping",
+    responses: { 200: probe("It can."), 503: probe("What `missing` names is not there.") },
   })
   registry.registerPath({
     ...open,

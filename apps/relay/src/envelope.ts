@@ -47,3 +47,8 @@ export const healthResponse = z.object({
       .meta({ description: "Where there are fallbacks for reads: who gave the last answer.", example: "fallback-1" }),
   }),
 })
+
+export const probeResponse = z.object({
+  status: z.enum(["ok", "unavailable"]),
+  missing: z.array(z.enum(["session-keys", "time"])).meta({ description: "time: it is stopping." }),
+})

@@ -1,6 +1,7 @@
 import { ApiError } from "@svc/errors"
 import { addressBucket, BodyError, peerAddress, readJson, requestHeader } from "@svc/http"
 import type { BodyFault, ClientAddress, ServedEnv } from "@svc/http"
+import { clientSpan } from "@svc/telemetry"
 import type { Context } from "hono"
 import { type Admission, type AdmissionTurn, lower } from "./admission.ts"
 import { type HttpAuthPlugin, type Principal, requireScope } from "./auth.ts"
@@ -98,7 +99,8 @@ export const createHandler = (parts: HandlerParts) => {
     const leave = await turn.enter(principal.claims)
     try {
       call.attempted = true
-      return await ask(settings.timeoutMs[route.class])
+      const attributes = { "rpc.system.name": "jsonrpc", "rpc.method": route.method }
+      return await clientSpan(`provider ${route.method}`, attributes, () => ask(settings.timeoutMs[route.class]))
     } finally {
       leave()
     }

@@ -3,6 +3,7 @@ import { metrics } from "@opentelemetry/api"
 import { createClientAddress, createLogger, type Logger, runService, serve } from "@svc/http"
 import { openLimits } from "@svc/limits"
 import { createVerifier, remoteKeys } from "@svc/session-token"
+import { clientSpan, startTelemetry } from "@svc/telemetry"
 import { Agent } from "undici"
 import manifest from "../package.json" with { type: "json" }
 import { createAdmission } from "./admission.ts"
@@ -10,8 +11,7 @@ import { createApp } from "./app.ts"
 import { createLoopbackAuthPlugin, createSignedSessionAuthPlugin, type HttpAuthPlugin } from "./auth.ts"
 import { type Config, readConfig } from "./config.ts"
 import { createMetering } from "./metering.ts"
-import { createMetrics, observeLimits, observeReads } from "./metrics.ts"
-import { startTelemetry } from "./telemetry.ts"
+import { createMetrics, observeKeys, observeLimits, observeReads } from "./metrics.ts"
 import { openUpstreams } from "./upstreams.ts"
 import { createUsage } from "./usage.ts"
 import { createDelivery, createPostUsage } from "./usage-delivery.ts"
@@ -25,20 +25,29 @@ const start = randomBytes(12).toString("hex")
 let requests = 0
 const requestId = () => `${start}-${(++requests).toString(36)}`
 
-const chooseAuth = (config: Config, log: Logger): HttpAuthPlugin => {
+let keysFetchedAt: number | undefined
+const fetchKeys: typeof fetch = (...asked) =>
+  clientSpan("GET session keys", {}, async () => {
+    const response = await fetch(...asked)
+    if (response.ok) keysFetchedAt = now()
+    return response
+  })
+
+const chooseAuth = (config: Config, log: Logger): { auth: HttpAuthPlugin; keysKnown: () => boolean } => {
   const onProblem = (reason: string) => log.warn({ reason }, "the session keys could not be read from their URL")
   const keys =
     config.publicKeys ??
-    (config.jwksUrl === undefined ? undefined : remoteKeys({ url: config.jwksUrl, fetch, now, onProblem }))
+    (config.jwksUrl === undefined ? undefined : remoteKeys({ url: config.jwksUrl, fetch: fetchKeys, now, onProblem }))
   if (keys !== undefined) {
     const { issuer, audiences } = config
-    return createSignedSessionAuthPlugin(createVerifier({ keys, issuer, audiences, now: wallClock }))
+    const auth = createSignedSessionAuthPlugin(createVerifier({ keys, issuer, audiences, now: wallClock }))
+    return { auth, keysKnown: () => keys.current() !== undefined }
   }
   log.warn("the relay is unprotected: everybody on this machine can use it (no SVC_SESSION_… key is set)")
   if (config.trustedProxies.length > 0) {
     log.warn("SVC_TRUSTED_PROXY_CIDRS is set on an unprotected relay: a proxy makes its loopback listener public")
   }
-  return createLoopbackAuthPlugin()
+  return { auth: createLoopbackAuthPlugin(), keysKnown: () => true }
 }
 
 const openTransactions = async (config: Config, log: Logger) => {
@@ -60,9 +69,10 @@ const openTransactions = async (config: Config, log: Logger) => {
   const meter = metrics.getMeter("svc.relay", version)
   observeLimits(meter, limits)
   observeReads(meter, reads.count, reads.answering)
+  observeKeys(meter, () => (keysFetchedAt === undefined ? undefined : (now() - keysFetchedAt) / 1000))
   return {
     settings: config,
-    auth: chooseAuth(config, log),
+    ...chooseAuth(config, log),
     admission: createAdmission(config, limits),
     limitsMode: limits.mode,
     clientAddress: createClientAddress(config.trustedProxies, log),
@@ -84,8 +94,17 @@ const openTransactions = async (config: Config, log: Logger) => {
 await runService(async () => {
   const config = await readConfig(process.env)
   const log = await createLogger({ level: config.logLevel, pretty: process.stdout.isTTY, service: "relay" })
-  const onProblem = (reason: string) => log.warn({ reason: reason.slice(0, 300) }, "the metrics could not be exported")
-  const telemetry = config.telemetry ? await startTelemetry(process.env, version, onProblem) : undefined
+  const telemetry = config.telemetry
+    ? await startTelemetry({
+        env: process.env,
+        service: "svc-relay",
+        version,
+        instanceId: randomUUID(),
+        prometheusPort: 9465,
+        trustedProxies: config.trustedProxies,
+        onProblem: (reason) => log.warn({ reason: reason.slice(0, 300) }, "the telemetry could not be exported"),
+      })
+    : undefined
   const transactions = await openTransactions(config, log)
   let draining = () => false
   let port = config.port
@@ -94,6 +113,7 @@ await runService(async () => {
     version,
     publicUrl: () => config.publicUrl ?? `http://localhost:${port}`,
     draining: () => draining(),
+    keysKnown: () => transactions?.keysKnown() ?? true,
     transactions,
   })
   // A little over the longest upstream timeout, so that the last answer still gets out.
@@ -104,7 +124,8 @@ await runService(async () => {
     port: config.port,
     drainMs,
     bounds: config.bounds,
-    requests: { log, now, randomId: requestId, quiet: ["/health"] },
+    observe: telemetry?.observe,
+    requests: { log, now, randomId: requestId, quiet: ["/health", "/livez", "/readyz"] },
   })
   draining = server.draining
   port = server.port

@@ -1,8 +1,11 @@
 import type { Meter } from "@opentelemetry/api"
 import type { Limits } from "@svc/limits"
 
-export type UpstreamOutcome = "ok" | "rpc_error" | "http_error" | "transport_error" | "timeout"
-export type DenialReason = "auth" | "scope" | "rate_limit" | "concurrency" | "request_size"
+const upstreamOutcomes = ["ok", "rpc_error", "http_error", "transport_error", "timeout"] as const
+const denialReasons = ["auth", "scope", "rate_limit", "concurrency", "request_size"] as const
+
+export type UpstreamOutcome = (typeof upstreamOutcomes)[number]
+export type DenialReason = (typeof denialReasons)[number]
 
 export type Metrics = {
   readonly begin: (operation: string) => void
@@ -36,6 +39,16 @@ export const observeLimits = (meter: Meter, limits: Pick<Limits, "mode">): void 
   })
 }
 
+/** @param age seconds since the session keys were fetched from their URL; undefined while they never were */
+export const observeKeys = (meter: Meter, age: () => number | undefined): void => {
+  meter
+    .createObservableGauge("svc.relay.jwks.age", { unit: "s", description: "Since the session keys were fetched." })
+    .addCallback((result) => {
+      const seconds = age()
+      if (seconds !== undefined) result.observe(seconds)
+    })
+}
+
 /** The instruments. Their attributes come from short fixed lists: never an identity, never a signature. */
 export const createMetrics = (meter: Meter): Metrics => {
   const requests = meter.createCounter("svc.transaction.requests.total", { description: "Requests on the routes." })
@@ -51,6 +64,9 @@ export const createMetrics = (meter: Meter): Metrics => {
   const upstream = meter.createCounter("svc.transaction.upstream.total", { description: "Calls to the provider." })
   const inflight = meter.createUpDownCounter("svc.transaction.inflight", { description: "Requests being served." })
   const denials = meter.createCounter("svc.transaction.denials.total", { description: "Requests turned away." })
+  // What never happened is 0: a series that begins with its first event has no rate.
+  for (const outcome of upstreamOutcomes) upstream.add(0, { outcome })
+  for (const reason of denialReasons) denials.add(0, { reason })
 
   return {
     begin: (operation) => inflight.add(1, { operation }),

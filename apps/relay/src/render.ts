@@ -60,8 +60,8 @@ const errorHeaders = (about: About, error: ApiError): Record<string, string> => 
 export const answerHeaders = (c: Context<RelayEnv>): Record<string, string> => headersOf(aboutOf(c))
 
 // Responses are made here and not by the context: that would turn the record into a Headers object for each request.
-export const jsonAnswer = (c: Context<RelayEnv>, body: string): Response =>
-  new Response(body, { headers: { ...answerHeaders(c), "Content-Type": "application/json" } })
+export const jsonAnswer = (c: Context<RelayEnv>, body: string, status = 200): Response =>
+  new Response(body, { status, headers: { ...answerHeaders(c), "Content-Type": "application/json" } })
 
 export const errorBody = (c: Context<RelayEnv>, error: ApiError): string => bodyOf(aboutOf(c), error)
 

@@ -22,7 +22,13 @@ test("openapi.json passes the linter without a warning", async () => {
 })
 
 test("every route and every code of the error table is described", () => {
-  expect(Object.keys(document.paths ?? {})).toEqual([...routes.map(({ path }) => path), "/health", "/openapi.json"])
+  expect(Object.keys(document.paths ?? {})).toEqual([
+    ...routes.map(({ path }) => path),
+    "/health",
+    "/livez",
+    "/readyz",
+    "/openapi.json",
+  ])
   const text = JSON.stringify(document)
   // What no described operation can answer.
   const elsewhere = new Set(["method_not_allowed", "not_implemented"])

@@ -79,6 +79,7 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
     version,
     publicUrl: () => publicUrl,
     draining: () => draining(),
+    keysKnown: () => true,
     transactions: config.enabled
       ? {
           settings: config,

@@ -12,6 +12,8 @@ export type RequestLine = {
   readonly route: string
   readonly status: number
   readonly duration_ms: number
+  /** 32 hexadecimal digits, where telemetry is on. */
+  readonly trace_id?: string
 }
 
 export type Logger = PinoLogger & {
@@ -53,10 +55,11 @@ export const createLogger = async ({
   return Object.assign(logger, {
     request: (at: "debug" | "info" | "error", line: RequestLine): void => {
       if (!logger.isLevelEnabled(at)) return
-      const { request_id, method, route, status, duration_ms } = line
+      const { request_id, method, route, status, duration_ms, trace_id } = line
+      const trace = trace_id === undefined ? "" : `,"trace_id":"${trace_id}"`
       const what = `"request_id":"${request_id}","method":"${method}","route":${ofRoute(route)}`
       stream.write(
-        `{"level":"${at}"${timestamp()},"service":${name},${what},"status":${status},"duration_ms":${duration_ms},"msg":"request"}\n`,
+        `{"level":"${at}"${timestamp()},"service":${name},${what},"status":${status},"duration_ms":${duration_ms}${trace},"msg":"request"}\n`,
       )
     },
   })

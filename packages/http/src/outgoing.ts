@@ -25,6 +25,8 @@ export class Outgoing extends ServerResponse {
   readonly preset: Record<string, string> = {}
   /** The request's id; empty when the server keeps no request log. */
   requestId = ""
+  /** The request's trace, where telemetry is on. */
+  traceId: string | undefined
   /** The pattern of the route that serves the request, for the log. */
   route = "*"
   /** Called with the status when the answer's head is written. */

@@ -23,14 +23,16 @@ export const createRequestLog = ({ log, now, randomId, quiet = [] }: RequestLogO
     begin: ({ incoming, outgoing }: Exchange): void => {
       const started = now()
       const given = incoming.headers["x-request-id"]
-      const requestId = typeof given === "string" && acceptable.test(given) ? given : randomId()
+      const requestId = typeof given === "string" && acceptable.test(given) ? given : (outgoing.traceId ?? randomId())
       outgoing.requestId = requestId
       outgoing.preset["x-request-id"] = requestId
       outgoing.onHead = (status) => {
         const { route } = outgoing
         const duration = Math.round((now() - started) * 100) / 100
         const { method = "" } = incoming
-        log.request(levelOf(status, route), { request_id: requestId, method, route, status, duration_ms: duration })
+        const line = { request_id: requestId, method, route, status, duration_ms: duration }
+        const { traceId } = outgoing
+        log.request(levelOf(status, route), traceId === undefined ? line : { ...line, trace_id: traceId })
       }
     },
     /** For what no request could be made of. */

@@ -20,6 +20,8 @@ export type ServeOptions = {
   readonly requests?: RequestLogOptions
   /** What clients may cost; `readBounds` makes it of the settings, which see for the defaults. */
   readonly bounds?: Bounds
+  /** Called once for each request; serves it by `run`. For telemetry. */
+  readonly observe?: ((exchange: Exchange, run: () => void) => void) | undefined
   /** Headers of every answer, in lower case, unless the answer or its handler says otherwise. */
   readonly headers?: Readonly<Record<string, string>>
   /** Answers what no Request can be made of; a plain 400 with the reason unless given. */
@@ -82,13 +84,18 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
       hostname: "localhost",
     },
   )
+  const { observe } = options
+  const begin = (exchange: Exchange): void => {
+    log?.begin(exchange)
+    newest = exchange.outgoing.requestId
+    void handle(exchange.incoming, exchange.outgoing)
+  }
   const connections = createConnections(
     options.bounds ?? readBounds(),
     (exchange) => {
       exchange.outgoing.shared = shared
-      log?.begin(exchange)
-      newest = exchange.outgoing.requestId
-      void handle(exchange.incoming, exchange.outgoing)
+      if (observe === undefined) begin(exchange)
+      else observe(exchange, () => begin(exchange))
     },
     createCutLog(options.requests?.log),
   )

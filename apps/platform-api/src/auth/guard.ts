@@ -70,6 +70,7 @@ export const guarded =
   async (c, next) => {
     const queries = services.database.within(requestMs)
     const principal = await authenticate(services.findKey, credentialsOf(c), services.wallClock())
+    services.metrics.keyChecked("refused" in principal ? principal.refused : "ok")
     if ("refused" in principal) return refuse(services, c, principal)
     const refused = refusedBy(policy, principal)
     if (refused !== undefined) throw errors.fail(refused)

@@ -20,6 +20,8 @@ export type Queries = {
 export type Database = {
   /** @param ms time for everything that is asked through the result, from now on */
   readonly within: (ms: number) => Queries
+  /** How many connections are held now. */
+  readonly connections: () => number
   /** Calls back on every notice of the channel; notices can be lost, so poll as well. */
   readonly listen: (channel: string, onNotice: () => void) => void
   /** Whether it stores what it is given, by what the last writes said: with a full disk reads may go on. */

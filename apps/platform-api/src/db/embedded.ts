@@ -75,6 +75,7 @@ export const openEmbeddedDatabase = async ({
   return {
     // An answer from inside the process always comes, late when the machine is busy: no time is set to it.
     within: () => queries,
+    connections: () => 1,
     // A poll stands in for notices that can't be had.
     listen: (channel, onNotice) => void client.listen(channel, onNotice).catch(() => {}),
     stores,

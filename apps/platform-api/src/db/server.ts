@@ -122,6 +122,7 @@ export const openServerDatabase = ({ url, statementMs, connections, now }: Serve
   const stops: (() => void)[] = []
   return {
     within,
+    connections: () => pool.totalCount + stops.length,
     listen: (channel, onNotice) => {
       stops.push(startListening({ ...config, query_timeout: connectMs }, channel, onNotice))
     },

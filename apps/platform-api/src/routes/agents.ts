@@ -77,6 +77,7 @@ export const agentRoutes = (api: Api, services: Services): void => {
         exhausted.set(bucket, services.now() + made.waitSeconds * 1000)
         throw refuse(made.waitSeconds)
       }
+      services.metrics.signedUp()
       const message = "Store the key now: it is not shown again and can't be recovered."
       const { slug, displayName: display_name, key: api_key, keyId: key_id } = made
       const body = { slug, display_name, api_key, message, key_id }

@@ -12,6 +12,7 @@ const health = z.object({
     .meta({ description: "Who counts the limits now: a store for all replicas, or each replica for itself." }),
 })
 const live = z.object({ status: z.literal("ok"), version: z.string() })
+const probe = z.object({ status: z.enum(["ok", "unavailable"]), missing: z.array(z.enum(["database"])) })
 const jwks = z.object({
   keys: z.array(
     z.object({
@@ -96,6 +97,43 @@ export const healthRoutes = (api: Api, services: Services): void => {
       codes: [],
     },
     (c) => c.json({ status: "ok", version }, 200, { "cache-control": "no-store" }),
+  )
+
+  endpoint(
+    api,
+    services,
+    {
+      method: "get",
+      path: "/livez",
+      access: "anyone",
+      id: "getLivez",
+      summary: "Whether the process serves, whatever its database does",
+      tag: "service",
+      success: [200, "The process serves", probe],
+      codes: [],
+    },
+    (c) => c.json({ status: "ok", missing: [] }, 200, { "cache-control": "no-store" }),
+  )
+  endpoint(
+    api,
+    services,
+    {
+      method: "get",
+      path: "/readyz",
+      access: "anyone",
+      id: "getReadyz",
+      summary: "Whether the service can do its work: its database is migrated and can be reached",
+      description: "Answers in under a second whatever the database does. Never limited.",
+      tag: "service",
+      success: [200, "The service can do its work", probe],
+      others: { 503: ["What `missing` names can't be reached", probe] },
+      codes: [],
+    },
+    async (c) => {
+      const ok = await aliveInTime()
+      const body = ok ? { status: "ok", missing: [] } : { status: "unavailable", missing: ["database"] }
+      return c.json(body, ok ? 200 : 503, { "cache-control": "no-store", ...(ok ? {} : { "retry-after": "1" }) })
+    },
   )
 
   endpoint(

@@ -1,0 +1,67 @@
+import type { Meter } from "@opentelemetry/api"
+import { carriedSpan } from "@svc/telemetry"
+import type { RpcEndpoint } from "./endpoint.ts"
+import type { Search } from "./search.ts"
+import type { Era } from "./sdk-exchange.ts"
+
+const methods = new Set([
+  "initialize",
+  "ping",
+  "server/discover",
+  "tools/list",
+  "tools/call",
+  "resources/list",
+  "resources/read",
+  "prompts/list",
+  "prompts/get",
+  "subscriptions/listen",
+])
+
+/** The server's instruments. Their attributes come from short fixed lists: never a query or a client. */
+export const createMetrics = (meter: Meter) => {
+  const requests = meter.createCounter("svc.docs.mcp.requests", {
+    description: "JSON-RPC requests to the MCP endpoint.",
+  })
+  const searches = meter.createCounter("svc.docs.searches", {
+    description: "Searches that were run; one that was asked before is answered from memory.",
+  })
+  const duration = meter.createHistogram("svc.docs.search.duration", {
+    unit: "s",
+    advice: { explicitBucketBoundaries: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25] },
+  })
+  // What never happened is 0: a series that begins with its first event has no rate.
+  for (const outcome of ["found", "corrected", "nothing"]) searches.add(0, { outcome })
+  return {
+    observeStreams: (open: () => number): void => {
+      meter
+        .createObservableGauge("svc.docs.streams", { description: "Event streams that are open." })
+        .addCallback((result) => result.observe(open()))
+    },
+
+    /** The same search, with its time and what came of it. */
+    measureSearch:
+      (search: Search): Search =>
+      (...asked) => {
+        const began = performance.now()
+        const found = search(...asked)
+        duration.record((performance.now() - began) / 1000)
+        searches.add(1, {
+          outcome: found.total === 0 ? "nothing" : found.corrected !== undefined ? "corrected" : "found",
+        })
+        return found
+      },
+
+    /** The same endpoint, with a count and a span for each message; trace fields of its `_meta` name the parent. */
+    measureEndpoint:
+      (endpoint: RpcEndpoint, eraOf: (...asked: Parameters<RpcEndpoint>) => Era): RpcEndpoint =>
+      (request, caller) => {
+        const method = methods.has(request.method) ? request.method : "other"
+        requests.add(1, { method, era: eraOf(request, caller) })
+        const meta: unknown = request.params?.["_meta"]
+        const carrier = typeof meta === "object" && meta !== null ? { ...meta } : undefined
+        return carriedSpan(carrier, `mcp ${method}`, () => endpoint(request, caller))
+      },
+  }
+}
+
+export type Metrics = ReturnType<typeof createMetrics>

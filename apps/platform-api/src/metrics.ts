@@ -1,0 +1,69 @@
+import type { Meter } from "@opentelemetry/api"
+import { clientSpan } from "@svc/telemetry"
+import type { Database, Queries } from "./db/database.ts"
+import { DatabaseUnavailable } from "./db/errors.ts"
+
+export type Metrics = {
+  readonly signedUp: () => void
+  /** @param outcome `ok`, or the code that the caller is told */
+  readonly keyChecked: (outcome: string) => void
+}
+
+/** The service's instruments. Their attributes come from short fixed lists: never an account, a key or an address. */
+export const createMetrics = (meter: Meter): Metrics => {
+  const signups = meter.createCounter("svc.platform.signups", { description: "Agent accounts made." })
+  const checks = meter.createCounter("svc.platform.key_checks", { description: "Keys looked up for a request." })
+  // What never happened is 0: a series that begins with its first event has no rate.
+  signups.add(0)
+  checks.add(0, { outcome: "ok" })
+  return { signedUp: () => signups.add(1), keyChecked: (outcome) => checks.add(1, { outcome }) }
+}
+
+/** @param registryAgeMs how long ago the registry was last read */
+export const observeState = (meter: Meter, connections: () => number, registryAgeMs: () => number): void => {
+  meter
+    .createObservableGauge("svc.platform.database.connections", { description: "Connections held to the database." })
+    .addCallback((result) => result.observe(connections()))
+  meter
+    .createObservableGauge("svc.platform.registry.age", { unit: "s", description: "Since the registry was last read." })
+    .addCallback((result) => result.observe(registryAgeMs() / 1000))
+}
+
+/** Shows who counts the limits now: 1 for that mode, 0 for the other. */
+export const observeLimits = (meter: Meter, mode: () => "shared" | "local"): void => {
+  meter
+    .createObservableGauge("svc.limits.mode", { description: "1 for who counts the limits now: shared, or local." })
+    .addCallback((result) => {
+      for (const one of ["shared", "local"] as const) result.observe(mode() === one ? 1 : 0, { mode: one })
+    })
+}
+
+/** The same database, with a span and a measured time for each thing that is asked of it. */
+export const measureDatabase = (database: Database, meter: Meter): Database => {
+  const duration = meter.createHistogram("svc.platform.database.duration", {
+    unit: "s",
+    description: "From asking the database to its answer, waiting for a connection included.",
+    advice: { explicitBucketBoundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5] },
+  })
+  const measured = async <T>(operation: string, work: () => Promise<T>): Promise<T> => {
+    const began = performance.now()
+    let outcome = "ok"
+    try {
+      return await clientSpan(`database ${operation}`, { "db.system.name": "postgresql" }, work)
+    } catch (error) {
+      outcome = error instanceof DatabaseUnavailable ? "unavailable" : "refused"
+      throw error
+    } finally {
+      duration.record((performance.now() - began) / 1000, { operation, outcome })
+    }
+  }
+  const within = (ms: number): Queries => {
+    const queries = database.within(ms)
+    return {
+      query: (text, params) => measured("query", () => queries.query(text, params)),
+      run: (work) => measured("run", () => queries.run(work)),
+      transaction: (work, turn) => measured("transaction", () => queries.transaction(work, turn)),
+    }
+  }
+  return { ...database, within }
+}

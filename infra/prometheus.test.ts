@@ -1,0 +1,131 @@
+import { execFileSync, spawnSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { freePort, startPostgres, startProcess } from "@svc/testing"
+import { afterAll, expect, test, vi } from "vitest"
+import { parse } from "yaml"
+import { z } from "zod"
+import { dashboards, grafanaJson } from "./grafana/dashboards.ts"
+
+const missing = process.env["CI"] !== "true" && spawnSync("promtool", ["--version"]).error !== undefined
+const folder = import.meta.dirname
+
+const cleanUps: (() => unknown)[] = []
+afterAll(async () => {
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp()
+})
+
+const alertsFile = z.object({
+  groups: z.array(z.object({ rules: z.array(z.object({ alert: z.string(), expr: z.string() })) })),
+})
+const alerts = alertsFile
+  .parse(parse(readFileSync(join(folder, "prometheus-alerts.yaml"), "utf8")))
+  .groups.flatMap(({ rules }) => rules)
+
+test.each(Object.keys(dashboards))("%s.json is what dashboards.ts says", (name) => {
+  const written: unknown = JSON.parse(readFileSync(join(folder, `grafana/${name}.json`), "utf8"))
+  expect(written).toEqual(JSON.parse(grafanaJson(name)))
+})
+
+test.skipIf(missing)("the scrape configuration and the rules are valid, and the rules' own tests pass", () => {
+  const check = (...args: string[]): string => execFileSync("promtool", args, { cwd: folder, encoding: "utf8" })
+  expect(check("check", "config", "prometheus.yaml")).toContain("SUCCESS")
+  expect(check("test", "rules", "prometheus-alerts.test.yaml")).toContain("SUCCESS")
+})
+
+const start = async (app: string, metricsPort: number, env: Readonly<Record<string, string>> = {}) => {
+  const port = await freePort()
+  const child = startProcess(process.execPath, ["src/main.ts"], {
+    cwd: join(folder, "../apps", app),
+    env: {
+      PORT: String(port),
+      SVC_OTEL_ENABLED: "true",
+      OTEL_TRACES_EXPORTER: "none",
+      OTEL_METRICS_EXPORTER: "prometheus",
+      OTEL_EXPORTER_PROMETHEUS_HOST: "127.0.0.1",
+      OTEL_EXPORTER_PROMETHEUS_PORT: String(metricsPort),
+      ...env,
+    },
+  })
+  cleanUps.push(async () => {
+    child.kill("SIGKILL")
+    await child.exited
+  })
+  await child.waitFor(/"listening"/)
+  return `http://127.0.0.1:${port}`
+}
+
+const startAll = async () => {
+  const data = await mkdtemp(join(tmpdir(), "svc-prometheus-"))
+  cleanUps.push(() => rm(data, { recursive: true, force: true }))
+  const postgres = await startPostgres()
+  cleanUps.push(postgres.stop)
+  const [docsPort, relayPort, platformPort, port] = await Promise.all([freePort(), freePort(), freePort(), freePort()])
+  const platform = await start("platform-api", platformPort, { DATABASE_URL: postgres.url, SVC_DATA_DIR: data })
+  const docs = await start("docs-server", docsPort)
+  const relay = await start("relay", relayPort, {
+    SVC_TRANSACTIONS_ENABLED: "true",
+    SVC_TRANSACTION_RPC_URL: "http://127.0.0.1:9",
+    SVC_SESSION_JWKS_URL: `${platform}/.well-known/jwks.json`,
+    SVC_SESSION_AUDIENCE: "transfers",
+  })
+  const config = readFileSync(join(folder, "prometheus.yaml"), "utf8")
+    .replaceAll("15s", "1s")
+    .replace("[prometheus-alerts.yaml]", JSON.stringify([join(folder, "prometheus-alerts.yaml")]))
+    .replace("localhost:9464", `127.0.0.1:${docsPort}`)
+    .replace("localhost:9465", `127.0.0.1:${relayPort}`)
+    .replace("localhost:9466", `127.0.0.1:${platformPort}`)
+  const file = join(data, "prometheus.yaml")
+  await writeFile(file, config)
+  const prometheus = startProcess(
+    "prometheus",
+    [`--config.file=${file}`, `--storage.tsdb.path=${data}/tsdb`, `--web.listen-address=127.0.0.1:${port}`],
+    { cwd: data },
+  )
+  cleanUps.push(async () => {
+    prometheus.kill("SIGKILL")
+    await prometheus.exited
+  })
+  await prometheus.waitFor(/Server is ready/)
+  return { docs, relay, platform, prometheus: `http://127.0.0.1:${port}` }
+}
+
+const answered = z.object({ data: z.object({ result: z.array(z.unknown()) }) })
+
+test.skipIf(missing)(
+  "a real Prometheus that scrapes the running services has data for every query of every dashboard and every alert",
+  { timeout: 120_000 },
+  async () => {
+    const { docs, relay, platform, prometheus } = await startAll()
+    const json = { "content-type": "application/json", accept: "application/json, text/event-stream" }
+    const use = async (): Promise<void> => {
+      const search = { name: "search_docs", arguments: { query: "rate limits" } }
+      const message = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: search })
+      await (await fetch(`${docs}/mcp`, { method: "POST", headers: json, body: message })).text()
+      await (await fetch(`${relay}/transactions/v1/block-height`, { method: "POST", headers: json, body: "{}" })).text()
+      await (await fetch(`${platform}/api/agents/me`, { headers: { authorization: "Bearer svc_ak_none" } })).text()
+      await (await fetch(`${platform}/api/agents/signup`, { method: "POST" })).text()
+    }
+    const has = async (expression: string): Promise<boolean> => {
+      const found = await fetch(`${prometheus}/api/v1/query?${new URLSearchParams({ query: expression })}`)
+      return answered.parse(await found.json()).data.result.length > 0
+    }
+    const expressions = [
+      ...Object.values(dashboards).flatMap(({ panels }) =>
+        panels.flatMap(({ queries }) => queries.map(([, expression]) => expression)),
+      ),
+      ...alerts.map(({ expr }) => expr.replace(/ [<>] [\d.]+$/, "").replace(/^absent\((.*)\)$/, "$1")),
+    ]
+    expect(expressions.length).toBeGreaterThan(60)
+    await vi.waitFor(
+      async () => {
+        await use()
+        const without = await Promise.all(expressions.map(async (one) => ((await has(one)) ? [] : [one])))
+        expect(without.flat()).toEqual([])
+      },
+      { timeout: 90_000, interval: 1000 },
+    )
+  },
+)

@@ -1,0 +1,29 @@
+import { metrics } from "@opentelemetry/api"
+import { monitorEventLoopDelay } from "node:perf_hooks"
+
+const seconds = (nanoseconds: number): number => (Number.isFinite(nanoseconds) ? nanoseconds / 1e9 : 0)
+
+/** The process's own metrics, by the conventions for Node. Gives what ends them. */
+export const observeProcess = (): (() => void) => {
+  const meter = metrics.getMeter("svc.process")
+  const delay = monitorEventLoopDelay({ resolution: 10 })
+  delay.enable()
+  const p50 = meter.createObservableGauge("nodejs.eventloop.delay.p50", { unit: "s" })
+  const p99 = meter.createObservableGauge("nodejs.eventloop.delay.p99", { unit: "s" })
+  const max = meter.createObservableGauge("nodejs.eventloop.delay.max", { unit: "s" })
+  const memory = meter.createObservableUpDownCounter("process.memory.usage", { unit: "By" })
+  const heap = meter.createObservableUpDownCounter("v8js.memory.heap.used", { unit: "By" })
+  meter.addBatchObservableCallback(
+    (result) => {
+      result.observe(p50, seconds(delay.percentile(50)))
+      result.observe(p99, seconds(delay.percentile(99)))
+      result.observe(max, seconds(delay.max))
+      delay.reset()
+      const { rss, heapUsed } = process.memoryUsage()
+      result.observe(memory, rss)
+      result.observe(heap, heapUsed)
+    },
+    [p50, p99, max, memory, heap],
+  )
+  return () => delay.disable()
+}

@@ -1,0 +1,42 @@
+import { type Context, createContextKey, ROOT_CONTEXT } from "@opentelemetry/api"
+import type { Sampler } from "@opentelemetry/sdk-trace"
+import { ConfigError } from "@svc/config"
+import { type Env, valueOf } from "./variables.ts"
+
+const doubted = createContextKey("the parent's sampled flag does not count")
+
+/** A context whose parent only names the trace: anybody can set a flag, and each trace costs. */
+export const withDoubt = (context: Context): Context => context.setValue(doubted, true)
+
+const ratioOf = (env: Env): number => {
+  const text = valueOf(env, "OTEL_TRACES_SAMPLER_ARG")
+  const ratio = text === undefined ? 0.01 : Number(text)
+  if (!(ratio >= 0 && ratio <= 1)) throw new ConfigError(["OTEL_TRACES_SAMPLER_ARG: must be a number from 0 to 1"])
+  return ratio
+}
+
+/** Which traces are kept, as OTEL_TRACES_SAMPLER says: by default the caller's choice, else one in a hundred. */
+export const createSampler = async (env: Env): Promise<Sampler> => {
+  const { AlwaysOffSampler, AlwaysOnSampler, ParentBasedSampler, RandomIdGenerator, TraceIdRatioBasedSampler } =
+    await import("@opentelemetry/sdk-trace")
+  const name = valueOf(env, "OTEL_TRACES_SAMPLER") ?? "parentbased_traceidratio"
+  const roots: Readonly<Record<string, () => Sampler>> = {
+    always_on: () => new AlwaysOnSampler(),
+    always_off: () => new AlwaysOffSampler(),
+    traceidratio: () => new TraceIdRatioBasedSampler(ratioOf(env)),
+  }
+  const root = roots[name.replace(/^parentbased_/, "")]?.()
+  if (root === undefined) {
+    throw new ConfigError([`OTEL_TRACES_SAMPLER: must be ${Object.keys(roots).join(", ")} or one with parentbased_`])
+  }
+  const trusting = name.startsWith("parentbased_") ? new ParentBasedSampler({ root }) : root
+  const ids = new RandomIdGenerator()
+  return {
+    shouldSample: (context, traceId, ...rest) =>
+      // Not by the caller's trace id either, which can be chosen so that it is always kept.
+      context.getValue(doubted) === true
+        ? root.shouldSample(ROOT_CONTEXT, ids.generateTraceId(), ...rest)
+        : trusting.shouldSample(context, traceId, ...rest),
+    toString: () => name,
+  }
+}

@@ -1,0 +1,183 @@
+import { once } from "node:events"
+import { createServer, type IncomingHttpHeaders } from "node:http"
+import { mkdtemp, rm } from "node:fs/promises"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { freePort, startPostgres, startProcess } from "@svc/testing"
+import { afterEach, expect, test } from "vitest"
+import { z } from "zod"
+
+const cleanUps: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp()
+})
+
+const attribute = z.object({ key: z.string(), value: z.record(z.string(), z.unknown()) })
+const span = z.object({
+  traceId: z.string(),
+  spanId: z.string(),
+  parentSpanId: z.string().optional(),
+  name: z.string(),
+  attributes: z.array(attribute),
+})
+const traces = z.object({
+  resourceSpans: z.array(
+    z.object({
+      resource: z.object({ attributes: z.array(attribute) }),
+      scopeSpans: z.array(z.object({ spans: z.array(span) })),
+    }),
+  ),
+})
+
+const listen = async (onRequest: (headers: IncomingHttpHeaders, url: string, body: string) => string) => {
+  const server = createServer((request, response) => {
+    let body = ""
+    request.setEncoding("utf8").on("data", (text: string) => (body += text))
+    request.on("end", () => response.end(onRequest(request.headers, request.url ?? "", body)))
+  }).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  cleanUps.push(() => server.close())
+  cleanUps.push(() => server.closeAllConnections())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** Keeps the spans that it is sent. */
+const startReceiver = async () => {
+  const spans: z.infer<typeof span>[] = []
+  const resources: string[] = []
+  const url = await listen((_, path, body) => {
+    if (path === "/v1/traces") {
+      for (const { resource, scopeSpans } of traces.parse(JSON.parse(body)).resourceSpans) {
+        resources.push(...resource.attributes.map(({ key }) => key))
+        for (const scope of scopeSpans) spans.push(...scope.spans)
+      }
+    }
+    return "{}"
+  })
+  return { url, spans, resources }
+}
+
+const start = async (app: string, receiver: string, env: Readonly<Record<string, string>>) => {
+  const port = await freePort()
+  const child = startProcess(process.execPath, ["src/main.ts"], {
+    cwd: join(import.meta.dirname, "../apps", app),
+    env: {
+      PORT: String(port),
+      SVC_OTEL_ENABLED: "true",
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver,
+      ...env,
+    },
+  })
+  cleanUps.push(async () => {
+    child.kill("SIGKILL")
+    await child.exited
+  })
+  await child.waitFor(/"listening"/)
+  return { child, url: `http://localhost:${port}` }
+}
+
+const trace = "0af7651916cd43dd8448eb211c80319c"
+const parent = "b7ad6b7169203331"
+const sampled = { traceparent: `00-${trace}-${parent}-01` }
+
+test("a trace of a send goes from the client through the relay to the provider's answer, and no further", async () => {
+  const receiver = await startReceiver()
+  const heard: IncomingHttpHeaders[] = []
+  const provider = await listen((headers, _, body) => {
+    heard.push(headers)
+    return `{"jsonrpc":"2.0","id":${/"id":(\d+)/.exec(body)?.[1]},"error":{"code":-32002,"message":"refused"}}`
+  })
+  const relay = await start("relay", receiver.url, {
+    SVC_TRANSACTIONS_ENABLED: "true",
+    SVC_TRANSACTION_RPC_URL: provider,
+  })
+  const send = await fetch(`${relay.url}/transactions/v1/send`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...sampled },
+    body: JSON.stringify({ transaction: Buffer.alloc(200, 1).toString("base64") }),
+  })
+  await send.text()
+  expect(send.headers.get("x-request-id")).toBe(trace)
+  expect((await fetch(`${relay.url}/nowhere?key=hidden`)).status).toBe(404)
+  relay.child.kill("SIGTERM")
+  expect(await relay.child.exited).toBe(0)
+
+  const served = receiver.spans.find(({ parentSpanId }) => parentSpanId === parent)
+  expect(served).toMatchObject({ traceId: trace, name: "POST /transactions/v1/send" })
+  expect(served?.attributes).toContainEqual({ key: "http.route", value: { stringValue: "/transactions/v1/send" } })
+  const asked = receiver.spans.filter(({ parentSpanId }) => parentSpanId === served?.spanId)
+  expect(asked.map(({ name, traceId }) => [name, traceId])).toEqual([["provider sendTransaction", trace]])
+  expect(receiver.resources).toEqual(expect.arrayContaining(["service.name", "service.instance.id"]))
+  expect(heard).toHaveLength(1)
+  expect(heard[0]?.["traceparent"]).toBeUndefined()
+  expect(relay.child.stdout()).toMatch(new RegExp(`"request_id":"${trace}".*"trace_id":"${trace}","msg":"request"`))
+  expect(JSON.stringify(receiver.spans)).not.toContain("hidden")
+})
+
+test("a trace of a key check goes from the caller through the platform into PostgreSQL", async () => {
+  const receiver = await startReceiver()
+  const postgres = await startPostgres()
+  cleanUps.push(postgres.stop)
+  const data = await mkdtemp(join(tmpdir(), "svc-traces-"))
+  cleanUps.push(() => rm(data, { recursive: true, force: true }))
+  const platform = await start("platform-api", receiver.url, {
+    DATABASE_URL: postgres.url,
+    SVC_DATA_DIR: data,
+  })
+  const signUp = await fetch(`${platform.url}/api/agents/signup`, { method: "POST" })
+  const { api_key: key } = z.object({ api_key: z.string() }).parse(await signUp.json())
+  const me = await fetch(`${platform.url}/api/agents/me`, { headers: { authorization: `Bearer ${key}`, ...sampled } })
+  expect(me.status).toBe(200)
+  platform.child.kill("SIGTERM")
+  expect(await platform.child.exited).toBe(0)
+
+  const served = receiver.spans.find(({ parentSpanId }) => parentSpanId === parent)
+  expect(served).toMatchObject({ traceId: trace, name: "GET /api/agents/me" })
+  const asked = receiver.spans.filter(({ parentSpanId }) => parentSpanId === served?.spanId)
+  expect(asked.map(({ name, traceId }) => [name, traceId])).toContainEqual(["database query", trace])
+  expect(JSON.stringify(receiver.spans)).not.toContain(key)
+})
+
+test("MCP's own trace fields name the parent of a message, and change nothing of what is answered from memory", async () => {
+  const receiver = await startReceiver()
+  const docs = await start("docs-server", receiver.url, {})
+  const call = async (meta: object) => {
+    const params = { name: "search_docs", arguments: { query: "rate limits" }, _meta: meta }
+    const answer = await fetch(`${docs.url}/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+    })
+    return answer.text()
+  }
+  const plain = await call({})
+  expect(await call(sampled)).toBe(plain)
+  expect(await call({ traceparent: `00-${trace}-00f067aa0ba902b7-01` })).toBe(plain)
+  docs.child.kill("SIGTERM")
+  expect(await docs.child.exited).toBe(0)
+  expect(
+    receiver.spans.filter(({ traceId }) => traceId === trace).map(({ name, parentSpanId }) => [name, parentSpanId]),
+  ).toEqual([
+    ["mcp tools/call", parent],
+    ["mcp tools/call", "00f067aa0ba902b7"],
+  ])
+})
+
+test("while telemetry is off nothing of it is loaded but its API", async () => {
+  const receiver = await startReceiver()
+  const docs = await start("docs-server", receiver.url, {
+    SVC_OTEL_ENABLED: "false",
+    NODE_OPTIONS:
+      "--import=data:text/javascript,import{registerHooks}from'node:module';registerHooks({load(u,c,n){if(u.includes('@opentelemetry'))process.stderr.write(u+'\\n');return%20n(u,c)}})",
+  })
+  await fetch(`${docs.url}/health`, { headers: sampled })
+  docs.child.kill("SIGTERM")
+  expect(await docs.child.exited).toBe(0)
+  const packages = new Set(
+    [...docs.child.stderr().matchAll(/node_modules\/@opentelemetry\/([\w-]+)/g)].map(([, name]) => name),
+  )
+  expect([...packages]).toEqual(["api"])
+  expect(receiver.spans).toEqual([])
+})
