@@ -127,7 +127,11 @@ try {
         rate(urls[0] + meUrl, agents.map(bearer), connections / 2),
         rate(urls[1] + meUrl, agents.map(bearer), connections / 2),
       ])
-      return { perSecond: one.perSecond + two.perSecond, p99: Math.max(one.p99, two.p99) }
+      return {
+        perSecond: one.perSecond + two.perSecond,
+        p50: Math.max(one.p50, two.p50),
+        p99: Math.max(one.p99, two.p99),
+      }
     }
   const [both, alone] = [clients(service.url, second.url), clients(service.url, service.url)]
   await compare(table, "two replicas to one", { atLeast: 1 }, both, alone)

@@ -19,7 +19,7 @@ local first
 for i, key in ipairs(KEYS) do
   local limit = tonumber(ARGV[i])
   local flat = redis.call('HGETALL', key)
-  local seconds, counts, total = {}, {}, 0
+  local seconds, counts, total, oldest = {}, {}, 0, cell
   for j = 1, #flat, 2 do
     local second = tonumber(flat[j])
     if second <= cell - 61 or second > cell + 1 then
@@ -28,10 +28,12 @@ for i, key in ipairs(KEYS) do
       seconds[#seconds + 1] = second
       counts[second] = tonumber(flat[j + 1])
       total = total + counts[second]
+      if second < oldest then oldest = second end
     end
   end
-  table.sort(seconds)
+  local reset = math.max(1, math.ceil(((oldest + 61) * 1000 - now) / 1000))
   local function leaves(count)
+    table.sort(seconds)
     local gone = 0
     for _, second in ipairs(seconds) do
       gone = gone + counts[second]
@@ -41,9 +43,9 @@ for i, key in ipairs(KEYS) do
   end
   if total >= limit then
     local retry = limit <= 0 and 60 or leaves(total - limit + 1)
-    return {0, math.max(0, limit - total), retry, total == 0 and 0 or leaves(1)}
+    return {0, math.max(0, limit - total), retry, total == 0 and 0 or reset}
   end
-  if i == 1 then first = {1, limit - total - 1, 0, total == 0 and math.max(1, math.ceil(((cell + 61) * 1000 - now) / 1000)) or leaves(1)} end
+  if i == 1 then first = {1, limit - total - 1, 0, reset} end
 end
 for _, key in ipairs(KEYS) do
   redis.call('HINCRBY', key, cell, 1)
@@ -70,11 +72,8 @@ end
 return 0
 `)
 
-/** KEYS: the pools. ARGV: the place's id. Gives the place back. */
-export const leaveScript = script(`
-for _, key in ipairs(KEYS) do redis.call('ZREM', key, ARGV[1]) end
-return 0
-`)
+/** KEYS: a pool. ARGV: places of it. Gives them back. */
+export const leaveScript = script(`return redis.call('ZREM', KEYS[1], unpack(ARGV))`)
 
 /** KEYS: the replicas of a service. ARGV: this one's id, 1 to stay or 0 to leave. Answers how many were heard of in 9 s. */
 export const announceScript = script(`

@@ -118,10 +118,24 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
     }
   }
 
+  // What is given back in one turn of the event loop goes out in one call a pool.
+  const leaving = new Map<string, string[]>()
+  const sendLeaving = (): void => {
+    for (const [pool, ids] of leaving) {
+      store.run(leaveScript, [pool], ids).catch(() => {
+        // Their leases run out by themselves.
+      })
+    }
+    leaving.clear()
+  }
   const release = (taken: readonly Place[], id: string): void => {
-    store.run(leaveScript, taken.map(placeKey), [id]).catch(() => {
-      // Its lease runs out by itself.
-    })
+    if (leaving.size === 0) setImmediate(sendLeaving)
+    for (const place of taken) {
+      const pool = placeKey(place)
+      const ids = leaving.get(pool)
+      if (ids === undefined) leaving.set(pool, [id])
+      else ids.push(id)
+    }
   }
 
   const turn = () => {

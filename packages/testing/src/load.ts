@@ -13,6 +13,8 @@ export type LoadTarget = {
 
 export type Load = {
   readonly perSecond: number
+  /** Milliseconds that half of the answers took at most. */
+  readonly p50: number
   /** Milliseconds that 99 of 100 answers took at most. */
   readonly p99: number
 }
@@ -20,7 +22,7 @@ export type Load = {
 const program = fileURLToPath(new URL("load-program.ts", import.meta.url))
 const report = z.object({
   requests: z.object({ average: z.number() }),
-  latency: z.object({ p99: z.number() }),
+  latency: z.object({ p50: z.number(), p99: z.number() }),
   non2xx: z.number(),
   errors: z.number(),
 })
@@ -35,7 +37,7 @@ export const load = async (
   await child.exited
   const { requests, latency, non2xx, errors } = report.parse(JSON.parse(child.stdout()))
   if (non2xx + errors > 0) throw new Error(`${non2xx} answers were no 2xx, ${errors} failed: ${url}`)
-  return { perSecond: requests.average, p99: latency.p99 }
+  return { perSecond: requests.average, p50: latency.p50, p99: latency.p99 }
 }
 
 export type Comparison = {
@@ -56,6 +58,7 @@ export const compareLoads = async (ours: () => Promise<Load>, bare: () => Promis
   for (let round = 0; round < rounds; round++) measured.push({ bare: await bare(), ours: await ours() })
   const medians = (of: (round: (typeof measured)[number]) => Load): Load => ({
     perSecond: median(measured.map((round) => of(round).perSecond)),
+    p50: median(measured.map((round) => of(round).p50)),
     p99: median(measured.map((round) => of(round).p99)),
   })
   return {
@@ -63,6 +66,7 @@ export const compareLoads = async (ours: () => Promise<Load>, bare: () => Promis
     bare: medians((round) => round.bare),
     ratio: medians((round) => ({
       perSecond: round.ours.perSecond / round.bare.perSecond,
+      p50: round.ours.p50 / round.bare.p50,
       p99: round.ours.p99 / round.bare.p99,
     })),
   }
