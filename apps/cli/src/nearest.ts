@@ -1,24 +1,7 @@
-/** Edits (insert, delete, replace, swap of neighbours) that make one text of the other, upper and lower case alike. */
-const distance = (left: string, right: string): number => {
-  const a = Array.from(left.toLowerCase())
-  const b = Array.from(right.toLowerCase())
-  let beforeLast: number[] = []
-  let last = Array.from({ length: b.length + 1 }, (_, j) => j)
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1]
-      let least = Math.min((row[j - 1] ?? 0) + 1, (last[j] ?? 0) + 1, (last[j - 1] ?? 0) + (same ? 0 : 1))
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        least = Math.min(least, (beforeLast[j - 2] ?? 0) + 1)
-      }
-      row.push(least)
-    }
-    beforeLast = last
-    last = row
-  }
-  return last[b.length] ?? 0
-}
+import { editDistance } from "@svc/edit-distance"
+
+/** Edits between two names, upper and lower case alike. */
+const distance = (left: string, right: string): number => editDistance(left.toLowerCase(), right.toLowerCase())
 
 // No name is longer, and the distance takes time that grows with both lengths.
 const longest = 100

@@ -1,28 +1,7 @@
+import { editDistance } from "@svc/edit-distance"
+
 /** Letters compared so far, over all words of a query: what a query may cost does not grow with what it asks. */
 export type Effort = { steps: number; readonly most: number }
-
-/** Edit distance, a transposition counted once; anything past `limit` is `limit + 1`. */
-const distance = (a: string, b: string, limit: number, effort: Effort): number => {
-  let before: number[] = []
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    let least = i
-    effort.steps += b.length
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1] ? 0 : 1
-      let cost = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + same)
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
-        cost = Math.min(cost, (before[j - 2] ?? 0) + 1)
-      next.push(cost)
-      least = Math.min(least, cost)
-    }
-    if (least > limit) return limit + 1
-    before = row
-    row = next
-  }
-  return Math.min(row[b.length] ?? limit + 1, limit + 1)
-}
 
 const allowedEdits = (word: string): number =>
   word.length < 4 || word.length > 40 || !/\p{L}/u.test(word) ? 0 : word.length < 8 ? 1 : 2
@@ -80,7 +59,7 @@ export const createVocabulary = (written: ReadonlyMap<string, { readonly times: 
         // An edit changes two letters at most.
         if (bits((letters[i] ?? 0) ^ own) > 2 * Math.min(edits, bestDistance)) continue
         const candidate = all[i] ?? ""
-        const far = distance(word, candidate, Math.min(edits, bestDistance), effort)
+        const far = editDistance(word, candidate, Math.min(edits, bestDistance), (steps) => (effort.steps += steps))
         const better =
           far < bestDistance ||
           (far === bestDistance && best !== undefined && (total.get(candidate) ?? 0) > (total.get(best) ?? 0))
