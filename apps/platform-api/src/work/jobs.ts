@@ -84,5 +84,7 @@ export const claimSql = `
 export const renewSql = `update jobs set lease_until = now() + interval '${leaseSeconds} seconds' where lease_by = $1`
 export const releaseSql =
   "update jobs set lease_by = null, lease_until = null where kind = $1 and record_id = $2 and lease_by = $3"
+/** Builds that wait for the operator's word look again whether it is still asked for. */
+export const wakeParkedSql = "update jobs set next_at = now() where kind = $1 and next_at is null"
 /** A process that has the database for itself finds only leases of the dead. */
 export const releaseAllSql = "update jobs set lease_by = null, lease_until = null where lease_by <> $1"

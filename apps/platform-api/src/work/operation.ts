@@ -2,6 +2,7 @@
 import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
 import { deployments } from "../db/records-schema.ts"
+import { stackNames } from "../db/schema.ts"
 import { storedAst } from "../records/spec-versions.ts"
 import { deriveShape } from "../registry/derive-schema.ts"
 import { announce, diffToPrevious, lineOf, putStack, raiseRevision, StackConflict } from "../registry/publication.ts"
@@ -61,13 +62,24 @@ export const deploymentHandler = (context: WorkContext): Handlers["deployment"] 
   }
 
   const restart = async (deployment: DeploymentRow, inStep: InStep): Promise<void> => {
-    const read = await inStep(async (tx) => ({
-      spec: await readSpec(tx, deployment.specId),
-      version: await versionOf(tx, deployment),
-    }))
-    const { spec, version } = read
+    const { spec, version, approved } = await inStep(async (tx) => {
+      const [held] = await tx
+        .select()
+        .from(stackNames)
+        .where(eq(stackNames.name, deployment.stackName ?? ""))
+      return {
+        spec: await readSpec(tx, deployment.specId),
+        version: await versionOf(tx, deployment),
+        approved: context.settings.SVC_PUBLIC_STACKS === "people" || held?.approved === true,
+      }
+    })
     if (version === undefined || deployment.stackName === null) {
       return inStep((tx) => giveUp(tx, deployment, "it has no version to go back to: build one", now()))
+    }
+    // It may have become public while it was stopped.
+    if (!approved && deployment.branch === null && spec.visibility === "public") {
+      const message = `waits for the operator: stack approve ${deployment.stackName}, then restart it`
+      return inStep((tx) => giveUp(tx, deployment, message, now()))
     }
     const at = now()
     const stack = {

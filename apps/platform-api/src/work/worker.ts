@@ -2,7 +2,16 @@ import type { Logger } from "@svc/http"
 import { bind, rowsOf } from "../db/bind.ts"
 import type { Database, Orm } from "../db/database.ts"
 import { DatabaseUnavailable } from "../db/errors.ts"
-import { claimSql, type Job, type JobKind, releaseAllSql, releaseSql, renewSql, workChannel } from "./jobs.ts"
+import {
+  claimSql,
+  type Job,
+  type JobKind,
+  releaseAllSql,
+  releaseSql,
+  renewSql,
+  wakeParkedSql,
+  workChannel,
+} from "./jobs.ts"
 
 /** Somebody else has the job now, or it is gone: nothing more is to be done here. */
 class LeaseLost extends Error {
@@ -46,7 +55,7 @@ export const startWorker = ({
   const stopping = new AbortController()
   let claiming = false
   let again = false
-  let freed = !alone
+  let begun = false
 
   const inStepOf =
     (job: Job): InStep =>
@@ -82,9 +91,10 @@ export const startWorker = ({
   }
 
   const takeAll = async (): Promise<void> => {
-    if (!freed) {
-      await database.within(stepMs).query(releaseAllSql, [holder])
-      freed = true
+    if (!begun) {
+      if (alone) await database.within(stepMs).query(releaseAllSql, [holder])
+      await database.within(stepMs).query(wakeParkedSql, ["build"])
+      begun = true
     }
     while (!stopping.signal.aborted && running.size < slots) {
       const [job] = await database.within(stepMs).query<Job>(claimSql, [holder])
