@@ -93,6 +93,7 @@ export const builds = pgTable(
   },
   (t) => [
     unique("builds_of_owner").on(t.ownerId, t.id),
+    index("builds_of_spec").on(t.specId),
     foreignKey({ name: "builds_spec", columns: [t.ownerId, t.specId], foreignColumns: [specs.ownerId, specs.id] }),
     foreignKey({
       name: "builds_version",
@@ -150,6 +151,7 @@ export const deployments = pgTable(
   },
   (t) => [
     unique("deployments_of_owner").on(t.ownerId, t.id),
+    index("deployments_of_spec").on(t.specId),
     uniqueIndex("deployments_of_branch")
       .on(t.specId, sql`coalesce(${t.branch}, '')`)
       .where(sql`${t.stackName} is not null and ${t.deletedAt} is null`),
@@ -212,6 +214,8 @@ export const runs = pgTable(
   },
   (t) => [
     unique("runs_of_owner").on(t.ownerId, t.id),
+    index("runs_of_spec").on(t.specId),
+    index("runs_retries").on(t.retryOfId),
     foreignKey({ name: "runs_spec", columns: [t.ownerId, t.specId], foreignColumns: [specs.ownerId, specs.id] }),
     foreignKey({
       name: "runs_deployment",
