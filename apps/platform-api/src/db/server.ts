@@ -3,7 +3,7 @@ import type { Database, Orm, Queries } from "./database.ts"
 import { loadServerDriver } from "./drizzle.ts"
 import { DatabaseUnavailable, isStale } from "./errors.ts"
 import { createLeases, type Lease } from "./leases.ts"
-import { startListening } from "./listening.ts"
+import { createListening } from "./listening.ts"
 import { createWriteWatch } from "./write-watch.ts"
 
 type ServerOptions = {
@@ -119,16 +119,14 @@ export const openServerDatabase = ({ url, statementMs, connections, now }: Serve
     }
   }
 
-  const stops: (() => void)[] = []
+  const { listen, isOpen, end } = createListening({ ...config, query_timeout: connectMs })
   return {
     within,
-    connections: () => pool.totalCount + stops.length,
-    listen: (channel, onNotice) => {
-      stops.push(startListening({ ...config, query_timeout: connectMs }, channel, onNotice))
-    },
+    connections: () => pool.totalCount + (isOpen() ? 1 : 0),
+    listen,
     stores,
     close: async () => {
-      for (const stop of stops) stop()
+      end()
       const timer = setTimeout(leases.cut, closeMs)
       await pool.end()
       clearTimeout(timer)
