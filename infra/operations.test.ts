@@ -320,11 +320,11 @@ describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tel
     const alerts = await readFile(join(root, "infra/prometheus-alerts.yaml"), "utf8")
     // The other services' are looked for in a real Prometheus.
     const used = new Set(
-      [...`${page}\n${alerts}`.matchAll(/\bsvc_(?:transaction|relay)_[a-z_]+/g)].map(([name]) => name),
+      [...`${page}\n${alerts}`.matchAll(/\bsvc_(?:transaction|relay|limits)_[a-z_]+/g)].map(([name]) => name),
     )
     expect([...used].filter((name) => !names.has(name))).toEqual([])
     const families = new Set([...exported.matchAll(/^# TYPE (svc_\S+)/gm)].map(([, name = ""]) => name))
-    const dotted = [...page.matchAll(/^\| `(svc\.(?:transaction|relay)[a-z.]+)`/gm)].map(([, name = ""]) =>
+    const dotted = [...page.matchAll(/^\| `(svc\.(?:transaction|relay|limits)[a-z.]+)`/gm)].map(([, name = ""]) =>
       name.replaceAll(".", "_"),
     )
     expect(dotted.toSorted()).toEqual([...families].toSorted())
