@@ -41,6 +41,7 @@ export const readSettings = (env: Env) =>
       ...limitFields,
       SVC_OTEL_ENABLED: flag(false),
       SVC_API_URL: url({ default: undefined }),
+      SVC_DOCS_URL: url({ default: "http://localhost:4001" }),
       SVC_RELAY_URL: url({ default: "http://localhost:4002" }),
       SVC_SESSION_ISSUER: text({ default: "svc-platform" }),
       SVC_SESSION_SIGNING_KEY: secret({ default: undefined }),

@@ -15,6 +15,7 @@ export type Services = {
   readonly version: string
   readonly settings: Pick<
     Settings,
+    | "SVC_DOCS_URL"
     | "SVC_SESSION_ISSUER"
     | "SVC_SIGNUPS_PER_HOUR"
     | "SVC_REGISTRY_REQUESTS_PER_MINUTE"

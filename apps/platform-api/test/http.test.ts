@@ -118,6 +118,13 @@ test("the document that is served is the committed openapi.json", async () => {
   await expect(`${JSON.stringify(served, null, 2)}\n`).toMatchFileSnapshot(documentFile)
 })
 
+test("the bare address says what this is, and where its description and documentation are", async () => {
+  const answer = await fetch(`${service.url}/`)
+  const { name, openapi, docs } = (await answer.json()) as Record<string, string>
+  expect([answer.status, name, docs]).toEqual([200, "svc-platform-api", "http://localhost:4001"])
+  expect(openapi).toMatch(/^http.*\/openapi\.json$/)
+})
+
 test("the document names the port that the service listens on, where no address is set", async () => {
   const other = await startTestService("embedded", { SVC_API_URL: "" })
   try {

@@ -13,6 +13,8 @@ export type AppParts = {
   readonly log: Pick<Logger, "error">
   readonly version: string
   readonly publicUrl: () => string
+  /** Where the documentation is. */
+  readonly docsUrl: string
   readonly draining: () => boolean
   /** Whether tokens can be verified, where they have to be. */
   readonly keysKnown: () => boolean
@@ -72,6 +74,14 @@ export const createApp = (parts: AppParts) => {
     return probeAnswer(c, parts.keysKnown() ? [] : ["session-keys"])
   }
   app.get("/readyz", routed(getReadiness))
+  // Nobody who looks at the bare address is met by a 404.
+  const getAbout = (c: Context<RelayEnv>): Response => {
+    turnAway(c)
+    const url = parts.publicUrl()
+    const about = { name: "svc-relay", version: parts.version, docs: parts.docsUrl }
+    return jsonAnswer(c, JSON.stringify({ ...about, openapi: `${url}/openapi.json`, health: `${url}/health` }))
+  }
+  app.get("/", routed(getAbout))
   let document: string | undefined
   const getDocument = (c: Context<RelayEnv>): Response => {
     turnAway(c)

@@ -1,6 +1,6 @@
 import { createApi, errorResponses, openApiDocument } from "@svc/openapi"
 import { z } from "zod"
-import { errorEnvelope, healthResponse, probeResponse } from "./envelope.ts"
+import { aboutResponse, errorEnvelope, healthResponse, probeResponse } from "./envelope.ts"
 import { type ErrorCode, errors } from "./errors.ts"
 import type { Route } from "./routes/route.ts"
 import { routes } from "./routes/table.ts"
@@ -96,6 +96,13 @@ export const describeRelay = (version: string, publicUrl: string) => {
   for (const route of routes) registry.registerPath(describeRoute(route))
   const open = { method: "get" as const, tags: ["service"], security: [] }
   const busy = refusals(false, ["server_busy"])
+  registry.registerPath({
+    ...open,
+    path: "/",
+    operationId: "about",
+    summary: "What this is, and where its description and documentation are",
+    responses: { 200: { description: "The relay.", headers, ...json(aboutResponse) }, ...busy },
+  })
   registry.registerPath({
     ...open,
     path: "/health",

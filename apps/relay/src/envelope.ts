@@ -33,6 +33,15 @@ export const errorEnvelope = z.object({
     .optional(),
 })
 
+/** What a service says of itself at its bare address. */
+export const aboutResponse = z.object({
+  name: z.string(),
+  version: z.string(),
+  docs: z.url(),
+  openapi: z.url(),
+  health: z.url(),
+})
+
 export const healthResponse = z.object({
   status: z.literal("ok"),
   version: z.string(),

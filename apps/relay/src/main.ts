@@ -112,6 +112,7 @@ await runService(async () => {
     log,
     version,
     publicUrl: () => config.publicUrl ?? `http://localhost:${port}`,
+    docsUrl: config.docsUrl,
     draining: () => draining(),
     keysKnown: () => transactions?.keysKnown() ?? true,
     transactions,

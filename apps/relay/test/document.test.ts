@@ -24,6 +24,7 @@ test("openapi.json passes the linter without a warning", async () => {
 test("every route and every code of the error table is described", () => {
   expect(Object.keys(document.paths ?? {})).toEqual([
     ...routes.map(({ path }) => path),
+    "/",
     "/health",
     "/livez",
     "/readyz",

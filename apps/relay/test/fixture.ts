@@ -78,6 +78,7 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
     log: { error: write },
     version,
     publicUrl: () => publicUrl,
+    docsUrl: "http://localhost:4001",
     draining: () => draining(),
     keysKnown: () => true,
     transactions: config.enabled

@@ -26,6 +26,19 @@ const talk = (port: number, text: string): Promise<string> =>
     socket.on("error", reject)
   })
 
+test("the bare address says what this is, and where its description and documentation are", async () => {
+  relay = await startRelay(rpc.url)
+  const answer = await fetch(`${relay.url}/`)
+  expect(answer.status).toBe(200)
+  expect(await answer.json()).toEqual({
+    name: "svc-relay",
+    version: expect.any(String),
+    docs: "http://localhost:4001",
+    openapi: "http://localhost:4002/openapi.json",
+    health: "http://localhost:4002/health",
+  })
+})
+
 test("other methods are 405 with Allow, and preflights are answered for any origin", async () => {
   relay = await startRelay(rpc.url)
   for (const path of paths) {
@@ -86,7 +99,7 @@ test("a bug after the provider was called leaves a send unknown, with its signat
 test("paths are exact", async () => {
   relay = await startRelay(rpc.url)
   for (const path of [
-    "/",
+    "//",
     "/transactions/v1/send/",
     "/transactions/v1",
     "/Transactions/v1/send",

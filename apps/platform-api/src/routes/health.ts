@@ -11,6 +11,7 @@ const health = z.object({
     .enum(["shared", "local"])
     .meta({ description: "Who counts the limits now: a store for all replicas, or each replica for itself." }),
 })
+const about = z.object({ name: z.string(), version: z.string(), docs: z.url(), openapi: z.url(), health: z.url() })
 const live = z.object({ status: z.literal("ok"), version: z.string() })
 const probe = z.object({ status: z.enum(["ok", "unavailable"]), missing: z.array(z.enum(["database"])) })
 const jwks = z.object({
@@ -55,6 +56,25 @@ export const healthRoutes = (api: Api, services: Services): void => {
     return result
   }
 
+  endpoint(
+    api,
+    services,
+    {
+      method: "get",
+      path: "/",
+      id: "getAbout",
+      summary: "What this is, and where its description and documentation are",
+      tag: "service",
+      access: "anyone",
+      success: [200, "The service", about],
+      codes: [],
+    },
+    (c) => {
+      const url = services.apiUrl()
+      const links = { docs: services.settings.SVC_DOCS_URL, openapi: `${url}/openapi.json`, health: `${url}/health` }
+      return c.json({ name: "svc-platform-api", version, ...links }, 200)
+    },
+  )
   endpoint(
     api,
     services,
