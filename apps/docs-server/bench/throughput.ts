@@ -3,7 +3,13 @@ import { post, search, start } from "./start.ts"
 
 const options = { connections: 16, seconds: Number(process.env["SVC_BENCH_SECONDS"] ?? 3) }
 
-type Row = { readonly name: string; readonly goal?: Goal; readonly body?: string }
+type Row = {
+  readonly name: string
+  readonly goal?: Goal
+  readonly path?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
 
 const rows: Row[] = [
   {
@@ -15,18 +21,24 @@ const rows: Row[] = [
   // The load generator puts another text into every request.
   { name: "search_docs, never repeating", goal: { atLeast: 0.15 }, body: search("limit of streams [<id>]") },
   { name: "GET /mcp", goal: { atLeast: 0.6 } },
+  {
+    name: "a page in a browser",
+    goal: { atLeast: 0.6 },
+    path: "/keys",
+    headers: { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" },
+  },
 ]
 
 /** Requests a second of the server against a bare route that answers with as many bytes. */
 export const measureThroughput = async (table: BenchmarkTable): Promise<void> => {
   const [bare, server] = [await start("bare.ts"), await start("../src/main.ts")]
   try {
-    for (const { name, goal, body } of rows) {
-      const first = body === undefined ? fetch(`${server.url}/mcp`) : post(server.url, body)
+    for (const { name, goal, path = "/mcp", headers = {}, body } of rows) {
+      const first = body === undefined ? fetch(`${server.url}${path}`, { headers }) : post(server.url, body)
       const size = (await (await first).text()).length
-      const given = body === undefined ? {} : { body }
+      const given = body === undefined ? { headers } : { body }
       const compared = await compareLoads(
-        () => load({ url: `${server.url}/mcp`, ...given }, options),
+        () => load({ url: `${server.url}${path}`, ...given }, options),
         () => load({ url: `${bare.url}/${size}`, ...given }, options),
       )
       const rates = [compared.ours, compared.bare].map(({ perSecond }) => Math.round(perSecond))
