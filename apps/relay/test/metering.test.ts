@@ -87,7 +87,7 @@ test("the metrics count what happened, with no attributes but the named ones", a
     env: {
       SVC_TRANSACTION_SEND_REQUESTS_PER_MINUTE: "1",
       SVC_TRANSACTION_INSPECT_CONCURRENCY: "0",
-      SVC_TRANSACTION_STATUS_TIMEOUT_MS: "20",
+      SVC_TRANSACTION_STATUS_TIMEOUT_MS: "500",
     },
   })
   const headers = await issuer.bearer()
@@ -101,7 +101,7 @@ test("the metrics count what happened, with no attributes but the named ones", a
   await relay.close()
   relay = await startRelay(rpc.url, {
     metrics: createMetrics(provider.getMeter("test")),
-    env: { SVC_TRANSACTION_STATUS_TIMEOUT_MS: "20" },
+    env: { SVC_TRANSACTION_STATUS_TIMEOUT_MS: "500" },
   })
   for (const script of [
     (r: Parameters<typeof result>[0]) => result(r, "1"),
