@@ -35,12 +35,6 @@ export const startInstance = async (): Promise<Instance> => {
     start("apps/docs-server", docs),
     // Every page signs up agents of its own, all from one address.
     start("apps/platform-api", platform, { SVC_DATA_DIR: join(folder, "platform"), SVC_SIGNUPS_PER_HOUR: "1000" }),
-    start("apps/relay", relay, {
-      SVC_TRANSACTIONS_ENABLED: "true",
-      SVC_TRANSACTION_RPC_URL: chainUrl,
-      SVC_SESSION_JWKS_URL: `${urls.SVC_API_URL}/.well-known/jwks.json`,
-      SVC_SESSION_AUDIENCE: "transfers",
-    }),
   ]
   const close = async (): Promise<void> => {
     for (const service of processes) service.kill("SIGTERM")
@@ -49,6 +43,15 @@ export const startInstance = async (): Promise<Instance> => {
   }
   try {
     await Promise.all(processes.map((service) => service.waitFor(/listening/)))
+    // Last: a relay that finds no keys at its start asks for them again only seconds later.
+    const last = start("apps/relay", relay, {
+      SVC_TRANSACTIONS_ENABLED: "true",
+      SVC_TRANSACTION_RPC_URL: chainUrl,
+      SVC_SESSION_JWKS_URL: `${urls.SVC_API_URL}/.well-known/jwks.json`,
+      SVC_SESSION_AUDIENCE: "transfers",
+    })
+    processes.push(last)
+    await last.waitFor(/listening/)
   } catch (error) {
     await close()
     throw error
