@@ -249,6 +249,8 @@ describe("links", () => {
     "llms-full.txt",
     "openapi.json",
     "health",
+    "livez",
+    "readyz",
     "cli/svc.tgz",
     "client/svc-client.tgz",
     "client/test-vectors.json",
