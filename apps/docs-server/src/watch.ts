@@ -91,6 +91,8 @@ export const watchFolder = (
     )
     if (stopped) return
     if (now === undefined) unwatch()
+    // The first look only learns which folder is watched: watching it anew would miss what changes meanwhile.
+    else if (watched === undefined && watcher !== undefined) watched = now
     else if (now !== watched || (watcher === undefined && !troubled)) {
       unwatch()
       if (!troubled) startWatching()
