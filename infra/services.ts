@@ -14,6 +14,8 @@ export type Service = {
   readonly urlVariable?: string
   /** Answers 200 as long as the process serves, whatever its database does. */
   readonly livePath: string
+  /** Answers 200 once the service can do its work. */
+  readonly readyPath: string
   /** What a person finds there. */
   readonly offers: string
 }
@@ -26,6 +28,7 @@ export const services: readonly Service[] = [
     portVariable: "SVC_DOCS_PORT",
     urlVariable: "SVC_DOCS_URL",
     livePath: "/livez",
+    readyPath: "/readyz",
     offers: "documentation: /llms.txt, over MCP at /mcp",
   },
   {
@@ -35,6 +38,7 @@ export const services: readonly Service[] = [
     portVariable: "SVC_RELAY_PORT",
     urlVariable: "SVC_RELAY_URL",
     livePath: "/livez",
+    readyPath: "/readyz",
     offers: "transaction relay: /openapi.json",
   },
   {
@@ -44,6 +48,7 @@ export const services: readonly Service[] = [
     portVariable: "SVC_API_PORT",
     urlVariable: "SVC_API_URL",
     livePath: "/livez",
+    readyPath: "/readyz",
     offers: "agent platform API: /api/registry, /openapi.json",
   },
   {
@@ -52,6 +57,7 @@ export const services: readonly Service[] = [
     defaultPort: 8899,
     portVariable: "SVC_CHAIN_PORT",
     livePath: "/health",
+    readyPath: "/health",
     offers: "local Solana chain, JSON-RPC",
   },
 ]

@@ -10,7 +10,7 @@ import { readableLine } from "./log-line.ts"
 import type { PlannedService } from "./start-plan.ts"
 
 export type Supervision = {
-  /** True once every service is healthy, false when the start failed or was stopped. */
+  /** True once every service is ready, false when the start failed or was stopped. */
   readonly ready: Promise<boolean>
   /** Resolves when no child is left: 0 after a stop that was asked for, 1 after a failure. */
   readonly ended: Promise<number>
@@ -34,7 +34,7 @@ export const portIsFree = (port: number, host: string): Promise<boolean> =>
  * Starts the services from their folders under `root`. A child is detached, so that a terminal's Ctrl-C, which goes to a
  * whole process group, reaches it through here only, once. A service that ends by itself stops all.
  * @param write takes one line for people
- * @param patienceMs how long a service may take until it is healthy
+ * @param patienceMs how long a service may take until it is ready
  */
 export const supervise = (
   planned: readonly PlannedService[],
@@ -65,7 +65,7 @@ export const supervise = (
         resolve()
       })
     })
-    return { service, port, child, exited, healthUrl: `http://${reachable(env["HOST"])}:${port}/health` }
+    return { service, port, child, exited, readyUrl: `http://${reachable(env["HOST"])}:${port}${service.readyPath}` }
   })
 
   const signalAll = (signal: NodeJS.Signals): void => {
@@ -90,16 +90,16 @@ export const supervise = (
     stop()
   }
 
-  const healthy = async (name: string, url: string): Promise<void> => {
+  const becomesReady = async (name: string, url: string): Promise<void> => {
     const until = performance.now() + patienceMs
     while (!stopped.signal.aborted) {
       const answer = await fetch(url, { signal: AbortSignal.timeout(2000) }).catch(() => undefined)
       if (answer?.ok) return
-      if (performance.now() > until) return fail(`${name} is not healthy after ${patienceMs / 1000} s; stopping all`)
+      if (performance.now() > until) return fail(`${name} is not ready after ${patienceMs / 1000} s; stopping all`)
       await delay(100)
     }
   }
-  const ready = Promise.all(children.map(({ service, healthUrl }) => healthy(service.name, healthUrl))).then(
+  const ready = Promise.all(children.map(({ service, readyUrl }) => becomesReady(service.name, readyUrl))).then(
     () => !stopped.signal.aborted,
   )
   const ended = Promise.all(children.map(({ exited }) => exited)).then(() => exitCode)

@@ -127,13 +127,13 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("a page with a 
   })
 
   test("a preflight needs no key: a page without a good one gets a readable 401, not a CORS failure", async () => {
-    for (const [bad, code] of [
-      [undefined, "missing-credentials"],
-      ["svc_pk_none", "invalid-api-key"],
+    for (const [bad, code, challenge] of [
+      [undefined, "missing-credentials", "Bearer"],
+      ["svc_pk_none", "invalid-api-key", 'Bearer error="invalid_token"'],
     ] as const) {
       const { key: _key, ...asked } = mint("read")
       const seen = await askJson(allowed.page, bad === undefined ? asked : { ...asked, key: bad })
-      expect(seen).toMatchObject({ status: 401, headers: { "www-authenticate": "Bearer" }, body: { code } })
+      expect(seen).toMatchObject({ status: 401, headers: { "www-authenticate": challenge }, body: { code } })
     }
     // Log lines come in order and a moment late.
     await expect
