@@ -58,6 +58,14 @@ const operated = z.object({
 
 const bodyCodes = ["invalid-json", "invalid-request", "payload-too-large", "unsupported-media-type"] as const
 const changeCodes = [...bodyCodes, "idempotency-key-reused", "outcome-unknown"] as const
+/** Besides, of what takes a version of a spec to readers. */
+const deployCodes = [
+  "spec-not-found",
+  "version-not-found",
+  "stack-name-taken",
+  "websocket-url-taken",
+  "limit-reached",
+] as const
 
 /** The version that is asked for, or the latest. Throws version-not-found. */
 const versionIdOf = async (tx: Orm, specId: number, wanted: number | null | undefined): Promise<number> => {
@@ -125,14 +133,7 @@ export const recordChangeRoutes = (api: Api, services: Services): void => {
       summary: "Build a version of a spec and deploy it",
       largeBody: newBuild,
       success: [202, "Taken", buildStarted],
-      codes: [
-        ...changeCodes,
-        "spec-not-found",
-        "version-not-found",
-        "stack-name-taken",
-        "websocket-url-taken",
-        "limit-reached",
-      ],
+      codes: [...changeCodes, ...deployCodes],
     },
     async (c) => {
       const { given, text } = await readLargeBody(c, newBuild)
@@ -355,14 +356,7 @@ export const recordChangeRoutes = (api: Api, services: Services): void => {
       summary: "Publish: version, check, approve, build, deploy, verify",
       largeBody: newRun,
       success: [202, "Taken", runWithSteps],
-      codes: [
-        ...changeCodes,
-        "spec-not-found",
-        "version-not-found",
-        "stack-name-taken",
-        "websocket-url-taken",
-        "limit-reached",
-      ],
+      codes: [...changeCodes, ...deployCodes],
     },
     async (c) => {
       const { given, text } = await readLargeBody(c, newRun)
