@@ -10,7 +10,7 @@ import { settingsFolder, variable, type Environment } from "./settings.ts"
 import { plain } from "./table.ts"
 
 /** What the tool is given by the process. */
-export type Surroundings = {
+export type Runtime = {
   readonly argv: readonly string[]
   readonly env: Environment
   /** The user's home folder, where there is one. */
@@ -46,7 +46,7 @@ const jsonText = (value: unknown, isTTY: boolean): string =>
 
 const contextOf = (
   call: Extract<Call, { kind: "run" }>,
-  { env, home, stdout, stderr, readLine, readInput, onInterrupt }: Surroundings,
+  { env, home, stdout, stderr, readLine, readInput, onInterrupt }: Runtime,
 ): Context => {
   const plainOutput = variable(env, "NO_COLOR") !== undefined || env["TERM"] === "dumb"
   let shown = 0
@@ -80,8 +80,8 @@ const failure = (error: unknown): CliError => {
 }
 
 /** Runs one call of the tool and gives its exit code. */
-export const run = async (surroundings: Surroundings): Promise<0 | 1 | 2 | 3> => {
-  const { argv, stdout, stderr } = surroundings
+export const run = async (runtime: Runtime): Promise<0 | 1 | 2 | 3> => {
+  const { argv, stdout, stderr } = runtime
   const json = wantsJson(argv)
   let help = "Next: svc --help"
   try {
@@ -90,7 +90,7 @@ export const run = async (surroundings: Surroundings): Promise<0 | 1 | 2 | 3> =>
     if (call.kind === "version") stdout.write(`${manifest.version}\n`)
     else if (call.kind === "help") stdout.write(`${helpText(call.words, commands)}\n`)
     else {
-      const outcome = await call.command.run(contextOf(call, surroundings))
+      const outcome = await call.command.run(contextOf(call, runtime))
       stdout.write(`${json ? jsonText(outcome.json, stdout.isTTY) : outcome.text}\n`)
       return outcome.exit ?? 0
     }

@@ -32,7 +32,7 @@ type AppEnv = ServedEnv
 
 type Tarball = { readonly path: string; readonly file: string; readonly name: string; readonly hint: string }
 
-export type AppParts = {
+export type Dependencies = {
   readonly site: () => Site
   readonly endpoint: RpcEndpoint
   readonly protocolVersions: readonly string[]
@@ -171,13 +171,19 @@ const readJsonBody = async (c: Context<AppEnv>): Promise<{ readonly text: string
   }
 }
 
-export const createApp = (parts: AppParts): Hono<AppEnv> => {
-  const { site, endpoint, streams, log } = parts
+export const createApp = (dependencies: Dependencies): Hono<AppEnv> => {
+  const { site, endpoint, streams, log } = dependencies
   const app = new Hono<AppEnv>({ getPath })
-  const fixedPaths = new Set(["/health", "/livez", "/readyz", "/search", ...parts.tarballs.map(({ path }) => path)])
+  const fixedPaths = new Set([
+    "/health",
+    "/livez",
+    "/readyz",
+    "/search",
+    ...dependencies.tarballs.map(({ path }) => path),
+  ])
 
   const addressOf = (c: Context<AppEnv>): string =>
-    parts.clientAddress(peerAddress(c), requestHeader(c, "x-forwarded-for"))
+    dependencies.clientAddress(peerAddress(c), requestHeader(c, "x-forwarded-for"))
 
   app.onError((error, c) => {
     const known = toApiError(error)
@@ -208,18 +214,18 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
       reply(
         200,
         { ...rpcHeaders, "Cache-Control": "no-store" },
-        JSON.stringify({ status: "ok", version: parts.version, pages: site().library.corpus.pages.size }),
+        JSON.stringify({ status: "ok", version: dependencies.version, pages: site().library.corpus.pages.size }),
       ),
     ),
   )
 
   app.use(async (c, next) => {
-    if (!parts.guard(requestHeader(c, "host"), requestHeader(c, "origin"))) throw errors.fail("forbidden")
+    if (!dependencies.guard(requestHeader(c, "host"), requestHeader(c, "origin"))) throw errors.fail("forbidden")
     if (c.req.method === "OPTIONS") return reply(204, preflightHeaders)
     // Asked for even where nothing is counted by it: this is what tells the operator of a proxy that is not trusted.
     const address = addressOf(c)
-    if (parts.requestsPerMinute > 0) {
-      const decision = parts.limiter.take("docs", addressBucket(address), parts.requestsPerMinute)
+    if (dependencies.requestsPerMinute > 0) {
+      const decision = dependencies.limiter.take("docs", addressBucket(address), dependencies.requestsPerMinute)
       if (!decision.allowed) throw errors.fail("rate_limited", { retryAfterSeconds: decision.retryAfterSeconds })
     }
     return next()
@@ -229,10 +235,10 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
     const noStream = (message: string, hint: string) =>
       errors.fail("method_not_allowed", { message, hint, headers: { Allow: "POST" } })
     const version = requestHeader(c, "mcp-protocol-version")
-    if (version !== undefined && !parts.protocolVersions.includes(version))
+    if (version !== undefined && !dependencies.protocolVersions.includes(version))
       throw errors.fail("invalid_request", {
         message: "The MCP-Protocol-Version header names no revision that is served here.",
-        hint: `Name one of ${parts.protocolVersions.join(", ")}, or none; see /openapi.json.`,
+        hint: `Name one of ${dependencies.protocolVersions.join(", ")}, or none; see /openapi.json.`,
       })
     if (version !== undefined && version >= "2026-07-28")
       throw noStream("MCP 2026-07-28 has no stream over GET.", "Call subscriptions/listen by POST; see /openapi.json.")
@@ -275,7 +281,7 @@ export const createApp = (parts: AppParts): Hono<AppEnv> => {
       throw errors.fail("not_found", { message: `${name} has not been built on this server.`, hint })
     return serveFile(c, file, { "Content-Type": "application/gzip" })
   }
-  for (const tarball of parts.tarballs) {
+  for (const tarball of dependencies.tarballs) {
     app.get(
       tarball.path,
       routed((c: Context<AppEnv>) => getTarball(c, tarball)),

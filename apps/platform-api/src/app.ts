@@ -20,7 +20,7 @@ import { runRoutes } from "./routes/runs.ts"
 import { specChangeRoutes } from "./routes/spec-changes.ts"
 import { specRoutes } from "./routes/specs.ts"
 import { sessionRoutes } from "./routes/ws-sessions.ts"
-import type { Services } from "./services.ts"
+import type { Dependencies } from "./dependencies.ts"
 
 const signUpPath = "/api/agents/signup"
 
@@ -63,7 +63,7 @@ const fromBody = ({ fault }: BodyError): ApiError => {
 }
 
 /** The service's OpenAPI 3.1 document. */
-const describe = (api: Api, services: Pick<Services, "version" | "apiUrl">) => {
+const describe = (api: Api, dependencies: Pick<Dependencies, "version" | "apiUrl">) => {
   api.openAPIRegistry.registerComponent("securitySchemes", "key", {
     type: "http",
     scheme: "bearer",
@@ -74,7 +74,7 @@ const describe = (api: Api, services: Pick<Services, "version" | "apiUrl">) => {
     api,
     {
       title: "Agent platform API",
-      version: services.version,
+      version: dependencies.version,
       description:
         "Lets a software agent sign up, manage its keys, read the registry of data streams and mint session tokens for them.",
       tags: [
@@ -86,14 +86,14 @@ const describe = (api: Api, services: Pick<Services, "version" | "apiUrl">) => {
         { name: "records", description: "The caller's own records" },
       ],
     },
-    [{ url: services.apiUrl() }],
+    [{ url: dependencies.apiUrl() }],
   )
 }
 
-/** The whole API. Nothing is read from the environment: `services` brings all that it works with. */
-export const createApp = (services: Services): Api => {
+/** The whole API. Nothing is read from the environment: `dependencies` brings all that it works with. */
+export const createApp = (dependencies: Dependencies): Api => {
   const api = createApi<AppEnv>(sentPath)
-  const { log } = services
+  const { log } = dependencies
 
   api.all(signUpPath, async (c, next) => {
     omitServerHeaders(c)
@@ -101,26 +101,26 @@ export const createApp = (services: Services): Api => {
   })
   api.options("*", (c) => c.body(null, 204, preflight))
 
-  healthRoutes(api, services)
-  registryRoutes(api, services)
-  agentRoutes(api, services)
-  keyRoutes(api, services)
-  sessionRoutes(api, services)
-  specRoutes(api, services)
-  buildRoutes(api, services)
-  deploymentRoutes(api, services)
-  runRoutes(api, services)
-  runEventRoutes(api, services)
-  specChangeRoutes(api, services)
-  recordChangeRoutes(api, services)
-  astLinkRoutes(api, services)
-  closedRoutes(api, services)
+  healthRoutes(api, dependencies)
+  registryRoutes(api, dependencies)
+  agentRoutes(api, dependencies)
+  keyRoutes(api, dependencies)
+  sessionRoutes(api, dependencies)
+  specRoutes(api, dependencies)
+  buildRoutes(api, dependencies)
+  deploymentRoutes(api, dependencies)
+  runRoutes(api, dependencies)
+  runEventRoutes(api, dependencies)
+  specChangeRoutes(api, dependencies)
+  recordChangeRoutes(api, dependencies)
+  astLinkRoutes(api, dependencies)
+  closedRoutes(api, dependencies)
 
   // Made when it is first asked for: the port in it is not known before the service listens.
   let document: string | undefined
   const documentHeaders = { "content-type": "application/json", "cache-control": "public, max-age=300" }
   undocumented(api, "get", "/openapi.json", (c) =>
-    c.body((document ??= JSON.stringify(describe(api, services))), 200, documentHeaders),
+    c.body((document ??= JSON.stringify(describe(api, dependencies))), 200, documentHeaders),
   )
 
   api.notFound((c) => {

@@ -4,12 +4,12 @@ import type { LimitsMode } from "@svc/limits"
 import { type Context, Hono } from "hono"
 import { describeRelay } from "./document.ts"
 import { errors } from "./errors.ts"
-import { createHandler, type HandlerParts, type RelayEnv } from "./handle.ts"
+import { createHandler, type HandlerDependencies, type RelayEnv } from "./handle.ts"
 import { answerHeaders, errorAnswer, errorBody, jsonAnswer, unreadableAnswer } from "./render.ts"
 import { upstreamName } from "./metrics.ts"
 import { routes } from "./routes/table.ts"
 
-export type AppParts = {
+export type Dependencies = {
   readonly log: Pick<Logger, "error">
   readonly version: string
   readonly publicUrl: () => string
@@ -19,15 +19,15 @@ export type AppParts = {
   /** Whether tokens can be verified, where they have to be. */
   readonly keysKnown: () => boolean
   /** What the routes of the table need; without it they are unknown paths. */
-  readonly transactions: (Omit<HandlerParts, "onBug"> & { readonly limitsMode: () => LimitsMode }) | undefined
+  readonly transactions: (Omit<HandlerDependencies, "onBug"> & { readonly limitsMode: () => LimitsMode }) | undefined
 }
 
 const isWebSocket = (method: string, upgrade: string | undefined): boolean =>
   method === "GET" && upgrade !== undefined && /(^|,)\s*websocket\s*(,|$)/i.test(upgrade)
 
 /** The relay's HTTP side. `idle` resolves once no request on a route is under way, its client gone or not. */
-export const createApp = (parts: AppParts) => {
-  const { log, transactions, draining } = parts
+export const createApp = (dependencies: Dependencies) => {
+  const { log, transactions, draining } = dependencies
   const app = new Hono<RelayEnv>({ getPath: sentPath })
   const onBug = (error: unknown): void => {
     // Only its name and where it happened: what else an error carries, its message too, could be the transaction.
@@ -51,7 +51,7 @@ export const createApp = (parts: AppParts) => {
     const { reads } = transactions ?? {}
     const health = {
       status: "ok",
-      version: parts.version,
+      version: dependencies.version,
       limits: transactions?.limitsMode() ?? "local",
       transactions: {
         enabled: transactions !== undefined,
@@ -71,21 +71,21 @@ export const createApp = (parts: AppParts) => {
   )
   const getReadiness = (c: Context<RelayEnv>): Response => {
     if (draining()) return probeAnswer(c, ["time"])
-    return probeAnswer(c, parts.keysKnown() ? [] : ["session-keys"])
+    return probeAnswer(c, dependencies.keysKnown() ? [] : ["session-keys"])
   }
   app.get("/readyz", routed(getReadiness))
   // Nobody who looks at the bare address is met by a 404.
   const getAbout = (c: Context<RelayEnv>): Response => {
     turnAway(c)
-    const url = parts.publicUrl()
-    const about = { name: "svc-relay", version: parts.version, docs: parts.docsUrl }
+    const url = dependencies.publicUrl()
+    const about = { name: "svc-relay", version: dependencies.version, docs: dependencies.docsUrl }
     return jsonAnswer(c, JSON.stringify({ ...about, openapi: `${url}/openapi.json`, health: `${url}/health` }))
   }
   app.get("/", routed(getAbout))
   let document: string | undefined
   const getDocument = (c: Context<RelayEnv>): Response => {
     turnAway(c)
-    document ??= JSON.stringify(describeRelay(parts.version, parts.publicUrl()))
+    document ??= JSON.stringify(describeRelay(dependencies.version, dependencies.publicUrl()))
     return jsonAnswer(c, document)
   }
   app.get("/openapi.json", routed(getDocument))

@@ -17,7 +17,7 @@ import type { Verify } from "./wire.ts"
 /** What a request's context holds. */
 export type RelayEnv = ServedEnv & { Variables: { call?: Call } }
 
-export type HandlerParts = {
+export type HandlerDependencies = {
   readonly settings: {
     readonly maxBodyBytes: number
     readonly maxBytes: number
@@ -64,8 +64,8 @@ const bodyRefusal = (fault: BodyFault): ApiError => {
  * steps is part of the contract: a place among the concurrent requests, for one, is taken only when the body is there, so
  * that a slow client holds none.
  */
-export const createHandler = (parts: HandlerParts) => {
-  const { settings, auth, admission, clientAddress, reads, sender, redact, metering } = parts
+export const createHandler = (dependencies: HandlerDependencies) => {
+  const { settings, auth, admission, clientAddress, reads, sender, redact, metering } = dependencies
 
   const authorize = async (c: Context<RelayEnv>, route: Route): Promise<Principal> => {
     const principal = await auth.authorize({
@@ -147,7 +147,7 @@ export const createHandler = (parts: HandlerParts) => {
   const refusal = (error: unknown, { attempted, signature }: Call): ApiError => {
     if (error instanceof ApiError) return error
     if (error instanceof BodyError) return bodyRefusal(error.fault)
-    parts.onBug(error)
+    dependencies.onBug(error)
     // A fault of ours after the call proves nothing about the transaction.
     const extra = attempted && signature !== undefined ? submissionUnknown(signature).extra : {}
     return errors.fail("internal_error", { extra })

@@ -58,7 +58,7 @@ const identity = ({ claims }: Principal) => ({
   ...(claims.plan !== undefined && { plan: claims.plan }),
 })
 
-export type MeteringParts = {
+export type MeteringDependencies = {
   readonly metrics: Metrics
   readonly usage: Usage | undefined
   /** A monotonic clock, in milliseconds. */
@@ -70,7 +70,7 @@ export type MeteringParts = {
 }
 
 /** Makes what counts requests: for the operator as metrics, for who pays as usage records. */
-export const createMetering = ({ metrics, usage, now, wallClock, eventId }: MeteringParts) => ({
+export const createMetering = ({ metrics, usage, now, wallClock, eventId }: MeteringDependencies) => ({
   begin: (route: Route): Call => {
     metrics.begin(route.operation)
     return { startedAt: now(), attempted: false, requestBytes: 0 }

@@ -3,7 +3,7 @@ import type { Decision } from "@svc/limits"
 import type { Context, Handler } from "hono"
 import type { Queries } from "../db/database.ts"
 import { errors } from "../errors.ts"
-import type { Services } from "../services.ts"
+import type { Dependencies } from "../dependencies.ts"
 import { type Policy, refusedBy } from "./agent-policy.ts"
 import { authenticate, type Principal, type Refusal } from "./authenticate.ts"
 
@@ -14,8 +14,8 @@ export const requestMs = 1800
 
 const sessionsPerMinute = 60
 
-export const clientOf = (services: Services, c: Context<AppEnv>): string =>
-  services.clientAddress(peerAddress(c), requestHeader(c, "x-forwarded-for"))
+export const clientOf = (dependencies: Dependencies, c: Context<AppEnv>): string =>
+  dependencies.clientAddress(peerAddress(c), requestHeader(c, "x-forwarded-for"))
 
 /** The headers that say who asks. */
 export const credentialsOf = (c: Context<AppEnv>) => ({
@@ -27,7 +27,11 @@ export const credentialsOf = (c: Context<AppEnv>) => ({
 export type RequestLimit = { readonly group: string; readonly bucket: string; readonly perMinute: number }
 
 /** Counts a request, and tells the caller what is left, refused or not. Throws rate-limit-exceeded. */
-export const countRequest = (services: Services, c: Context<AppEnv>, limit: RequestLimit): void | Promise<void> => {
+export const countRequest = (
+  dependencies: Dependencies,
+  c: Context<AppEnv>,
+  limit: RequestLimit,
+): void | Promise<void> => {
   const { group, bucket: key, perMinute } = limit
   if (perMinute === 0) return
   const tell = ({ allowed, remaining, retryAfterSeconds, resetSeconds }: Decision): void => {
@@ -35,48 +39,52 @@ export const countRequest = (services: Services, c: Context<AppEnv>, limit: Requ
     setHeader(c, "RateLimit", `"default";r=${remaining};t=${Math.min(resetSeconds, 60)}`)
     if (!allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds })
   }
-  const decision = services.limits.turn().take([{ table: "requests", group, key, limit: perMinute }])
+  const decision = dependencies.limits.turn().take([{ table: "requests", group, key, limit: perMinute }])
   // Counted in this process nothing is waited for.
   return decision instanceof Promise ? decision.then(tell) : tell(decision)
 }
 
-const limitOf = (services: Services, c: Context<AppEnv>, policy: Policy, { keyId }: Principal): RequestLimit =>
+const limitOf = (dependencies: Dependencies, c: Context<AppEnv>, policy: Policy, { keyId }: Principal): RequestLimit =>
   policy.limit === "sessions"
     ? {
         group: "sessions",
-        bucket: `${keyId} ${addressBucket(clientOf(services, c))}`,
+        bucket: `${keyId} ${addressBucket(clientOf(dependencies, c))}`,
         perMinute: sessionsPerMinute,
       }
-    : { group: "key", bucket: String(keyId), perMinute: services.settings.SVC_REQUESTS_PER_MINUTE }
+    : { group: "key", bucket: String(keyId), perMinute: dependencies.settings.SVC_REQUESTS_PER_MINUTE }
 
 /** A caller who keeps sending keys that fail gets 429 in place of 401, which costs guessing its speed. */
-const countFailure = async (services: Services, c: Context<AppEnv>): Promise<void> => {
-  const perMinute = services.settings.SVC_FAILED_AUTH_PER_MINUTE
+const countFailure = async (dependencies: Dependencies, c: Context<AppEnv>): Promise<void> => {
+  const perMinute = dependencies.settings.SVC_FAILED_AUTH_PER_MINUTE
   if (perMinute === 0) return
-  const key = addressBucket(clientOf(services, c))
+  const key = addressBucket(clientOf(dependencies, c))
   const bucket = { table: "requests", group: "failed-auth", key, limit: perMinute }
-  const { allowed, retryAfterSeconds } = await services.limits.turn().take([bucket])
+  const { allowed, retryAfterSeconds } = await dependencies.limits.turn().take([bucket])
   if (!allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds })
 }
 
-const refuse = async (services: Services, c: Context<AppEnv>, { refused, message }: Refusal): Promise<never> => {
-  if (errors.rows[refused].status === 401) await countFailure(services, c)
+const refuse = async (
+  dependencies: Dependencies,
+  c: Context<AppEnv>,
+  { refused, message }: Refusal,
+): Promise<never> => {
+  if (errors.rows[refused].status === 401) await countFailure(dependencies, c)
   throw errors.fail(refused, message === undefined ? {} : { message })
 }
 
 /** Lets a handler run when the key is good and the policy lets this caller in; it finds who that is in `principal`. */
 export const guarded =
-  (services: Services, policy: Policy, handler: Handler<AppEnv>): Handler<AppEnv> =>
+  (dependencies: Dependencies, policy: Policy, handler: Handler<AppEnv>): Handler<AppEnv> =>
   async (c, next) => {
-    const queries = services.database.within(requestMs)
-    const principal = await authenticate(services.findKey, credentialsOf(c), services.wallClock())
-    services.metrics.keyChecked("refused" in principal ? principal.refused : "ok")
-    if ("refused" in principal) return refuse(services, c, principal)
+    const queries = dependencies.database.within(requestMs)
+    const principal = await authenticate(dependencies.findKey, credentialsOf(c), dependencies.wallClock())
+    dependencies.metrics.keyChecked("refused" in principal ? principal.refused : "ok")
+    if ("refused" in principal) return refuse(dependencies, c, principal)
     const refused = refusedBy(policy, principal)
     if (refused !== undefined) throw errors.fail(refused)
-    await countRequest(services, c, limitOf(services, c, policy, principal))
-    const noted = services.useTracker.note(principal)
-    if (noted !== true && !(await noted)) return refuse(services, c, { refused: "invalid-api-key" })
+    await countRequest(dependencies, c, limitOf(dependencies, c, policy, principal))
+    const noted = dependencies.useTracker.note(principal)
+    if (noted !== true && !(await noted)) return refuse(dependencies, c, { refused: "invalid-api-key" })
     c.set("queries", queries)
     c.set("principal", principal)
     return handler(c, next)

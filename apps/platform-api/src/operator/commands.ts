@@ -11,7 +11,8 @@ import { limitOptions, listLimits, readLimit, setLimits } from "./limits.ts"
 import { approve, deprecate, type Publication, publish, unpublish } from "./publish.ts"
 import { importRecords } from "./records-import.ts"
 
-export type Surroundings = {
+/** What commands work with. */
+export type Dependencies = {
   /** Opens the database; called only by commands that need it. */
   readonly database: () => Promise<{ readonly queries: Queries; readonly applied: number }>
   /** Where streams are served. */
@@ -32,7 +33,7 @@ type Command = {
   /** Whether it takes an argument besides its options. */
   readonly argument?: boolean
   readonly options?: Readonly<Record<string, { readonly type: "string" | "boolean" }>>
-  readonly run: (given: Given, around: Surroundings) => Promise<unknown>
+  readonly run: (given: Given, dependencies: Dependencies) => Promise<unknown>
 }
 
 const text = { type: "string" } as const
@@ -176,8 +177,8 @@ const commands: Readonly<Record<string, Command>> = {
     argument: true,
     run: async ({ words: [file] }, { database, wallClock, randomBytes, relayUrl }) => {
       const document = readFile(need(file, "FILE"))
-      const around = { at: new Date(wallClock()), randomBytes, relayUrl: relayUrl() }
-      return importRecords((await database()).queries, document, around)
+      const options = { at: new Date(wallClock()), randomBytes, relayUrl: relayUrl() }
+      return importRecords((await database()).queries, document, options)
     },
   },
   "limits set": {
@@ -233,11 +234,11 @@ const parse = (args: readonly string[], { options = {}, argument = false, usage:
 }
 
 /** Runs one operator command and gives what it prints. Throws CommandError, DocumentFault or DatabaseUnavailable. */
-export const runCommand = (args: readonly string[], around: Surroundings): Promise<unknown> => {
+export const runCommand = (args: readonly string[], dependencies: Dependencies): Promise<unknown> => {
   for (const length of [2, 1]) {
     const name = args.slice(0, length).join(" ")
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-    if (command !== undefined) return command.run(parse(args.slice(length), command), around)
+    if (command !== undefined) return command.run(parse(args.slice(length), command), dependencies)
   }
   throw usage("unknown command")
 }

@@ -32,7 +32,7 @@ const accountOf = async (tx: Orm, who: string, at: DocumentPath): Promise<number
 export const importRecords = async (
   queries: Pick<Queries, "transaction">,
   text: string,
-  around: { readonly at: Date; readonly randomBytes: (size: number) => Uint8Array; readonly relayUrl: string },
+  options: { readonly at: Date; readonly randomBytes: (size: number) => Uint8Array; readonly relayUrl: string },
 ) => {
   const checked = checkDocument(text)
   const { owner, shared_with } = checked.document
@@ -46,9 +46,9 @@ export const importRecords = async (
       if (viewer === ownerId) throw faultAt(["shared_with", index], "is the owner")
       viewers.add(viewer)
     }
-    const ids = await insertRecords(tx, checked, { ...around, ownerId, viewers: [...viewers] })
+    const ids = await insertRecords(tx, checked, { ...options, ownerId, viewers: [...viewers] })
     const target = owner.includes("@") ? `user:${ownerId}` : `agent:${owner}`
-    await audit(tx, { at: around.at, actor: "operator", action: "records.import", target })
+    await audit(tx, { at: options.at, actor: "operator", action: "records.import", target })
     return ids
   })
 }

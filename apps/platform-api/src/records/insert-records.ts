@@ -11,7 +11,7 @@ import { makeSlug, streamUrl } from "./names.ts"
 
 const { sql } = orm
 
-type Around = {
+type ImportOptions = {
   readonly at: Date
   readonly randomBytes: (size: number) => Uint8Array
   readonly relayUrl: string
@@ -54,8 +54,8 @@ const taken = <T>(value: T | undefined): T => {
 const normalised = (url: string | null): string | null => (url === null ? null : (normaliseWebsocketUrl(url) ?? null))
 
 /** Puts a checked document's records into the database; triggers derive from the events what each has come to. */
-export const insertRecords = async (tx: Orm, { document, versions, attempts }: Checked, around: Around) => {
-  const { at, ownerId } = around
+export const insertRecords = async (tx: Orm, { document, versions, attempts }: Checked, options: ImportOptions) => {
+  const { at, ownerId } = options
   const specIds = await idsByRef(tx, "specs_id_seq", document.specs)
   const buildIds = await idsByRef(tx, "builds_id_seq", document.builds)
   const deploymentIds = await idsByRef(tx, "deployments_id_seq", document.deployments)
@@ -69,7 +69,7 @@ export const insertRecords = async (tx: Orm, { document, versions, attempts }: C
     name: spec.name,
     entityName: spec.entity_name,
     description: spec.description,
-    urlSlug: spec.url_slug ?? makeSlug(spec.name, around.randomBytes),
+    urlSlug: spec.url_slug ?? makeSlug(spec.name, options.randomBytes),
     websocketUrl: normalised(spec.websocket_url),
     latestVersion: 0,
     createdAt: at,
@@ -141,7 +141,7 @@ export const insertRecords = async (tx: Orm, { document, versions, attempts }: C
         specId: spec.id,
         branch: deployment.branch,
         websocketUrl:
-          build?.websocketUrl ?? spec.websocketUrl ?? streamUrl(around.relayUrl, spec.urlSlug, deployment.branch),
+          build?.websocketUrl ?? spec.websocketUrl ?? streamUrl(options.relayUrl, spec.urlSlug, deployment.branch),
         currentBuildId,
       }
     }),
@@ -204,7 +204,7 @@ export const insertRecords = async (tx: Orm, { document, versions, attempts }: C
   )
 
   const shared = (ids: Ids) =>
-    around.viewers.flatMap((userId) => [...ids.values()].map((recordId) => ({ userId, recordId })))
+    options.viewers.flatMap((userId) => [...ids.values()].map((recordId) => ({ userId, recordId })))
   await insertAll(tx, tables.specShares, shared(specIds))
   await insertAll(tx, tables.buildShares, shared(buildIds))
   await insertAll(tx, tables.deploymentShares, shared(deploymentIds))

@@ -5,7 +5,7 @@ import { policies } from "../auth/agent-policy.ts"
 import { clientOf, requestMs } from "../auth/guard.ts"
 import { nameFault, normaliseName } from "../auth/name.ts"
 import { errors } from "../errors.ts"
-import type { Services } from "../services.ts"
+import type { Dependencies } from "../dependencies.ts"
 import { type Api, endpoint, jsonBody } from "./endpoint.ts"
 
 const signUpBody = z.object({ display_name: z.string().optional() })
@@ -27,14 +27,14 @@ const profile = z.object({
 const mostExhausted = 100_000
 const ownJson = { "content-type": "application/json", "cache-control": "no-store" }
 
-export const agentRoutes = (api: Api, services: Services): void => {
+export const agentRoutes = (api: Api, dependencies: Dependencies): void => {
   // Addresses that have had their share, and until when: refused without asking the database.
   const exhausted = new Map<string, number>()
   const refuse = (waitSeconds: number) => errors.fail("rate-limit-exceeded", { retryAfterSeconds: waitSeconds })
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       method: "post",
       path: "/api/agents/signup",
@@ -59,25 +59,26 @@ export const agentRoutes = (api: Api, services: Services): void => {
       if (given.display_name !== undefined && displayName === undefined) {
         throw errors.fail("invalid-display-name", { details: { path: "display_name", reason: nameFault } })
       }
-      const address = clientOf(services, c)
+      const address = clientOf(dependencies, c)
       const bucket = addressBucket(address)
       const until = exhausted.get(bucket)
-      if (until !== undefined && until > services.now()) throw refuse(Math.ceil((until - services.now()) / 1000))
+      if (until !== undefined && until > dependencies.now())
+        throw refuse(Math.ceil((until - dependencies.now()) / 1000))
       exhausted.delete(bucket)
       const made = await signUp(
-        services.database.within(requestMs),
+        dependencies.database.within(requestMs),
         { displayName, bucket, address, requestId: requestIdOf(c) },
-        services.settings.SVC_SIGNUPS_PER_HOUR,
-        new Date(services.wallClock()),
-        services.randomBytes,
+        dependencies.settings.SVC_SIGNUPS_PER_HOUR,
+        new Date(dependencies.wallClock()),
+        dependencies.randomBytes,
       )
       if ("waitSeconds" in made) {
         const oldest = exhausted.keys().next()
         if (exhausted.size >= mostExhausted && oldest.done !== true) exhausted.delete(oldest.value)
-        exhausted.set(bucket, services.now() + made.waitSeconds * 1000)
+        exhausted.set(bucket, dependencies.now() + made.waitSeconds * 1000)
         throw refuse(made.waitSeconds)
       }
-      services.metrics.signedUp()
+      dependencies.metrics.signedUp()
       const message = "Store the key now: it is not shown again and can't be recovered."
       const { slug, displayName: display_name, key: api_key, keyId: key_id } = made
       const body = { slug, display_name, api_key, message, key_id }
@@ -87,7 +88,7 @@ export const agentRoutes = (api: Api, services: Services): void => {
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       method: "get",
       path: "/api/agents/me",

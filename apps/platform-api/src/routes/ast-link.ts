@@ -4,16 +4,16 @@ import { orm } from "../db/drizzle.ts"
 import { specVersions } from "../db/records-schema.ts"
 import { errors } from "../errors.ts"
 import { storedAst } from "../records/spec-versions.ts"
-import type { Services } from "../services.ts"
+import type { Dependencies } from "../dependencies.ts"
 import { type Api, endpoint, idOf } from "./endpoint.ts"
 
 const query = z.object({ until: z.string().optional(), signature: z.string().optional() })
 
 /** Where the deploy hook's receiver gets a version's AST: the link is the credential, and is good for an hour. */
-export const astLinkRoutes = (api: Api, services: Services): void =>
+export const astLinkRoutes = (api: Api, dependencies: Dependencies): void =>
   endpoint(
     api,
-    services,
+    dependencies,
     {
       method: "get",
       path: "/api/asts/{id}",
@@ -29,10 +29,10 @@ export const astLinkRoutes = (api: Api, services: Services): void =>
       const id = idOf(c, "version-not-found")
       const until = Number(c.req.query("until") ?? "")
       const signature = c.req.query("signature") ?? ""
-      if (id === undefined || services.astLinks?.isGood(id, until, signature, services.wallClock()) !== true) {
+      if (id === undefined || dependencies.astLinks?.isGood(id, until, signature, dependencies.wallClock()) !== true) {
         throw errors.fail("version-not-found")
       }
-      const [row] = await services.database
+      const [row] = await dependencies.database
         .within(requestMs)
         .run((db) => db.select({ astGzip: specVersions.astGzip }).from(specVersions).where(orm.eq(specVersions.id, id)))
       if (row === undefined) throw errors.fail("version-not-found")

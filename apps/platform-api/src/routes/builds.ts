@@ -2,7 +2,7 @@ import { z } from "@svc/openapi"
 import { buildEvents, builds } from "../db/records-schema.ts"
 import { buildStatuses } from "../records/transitions.ts"
 import { isVisible, listVisible } from "../records/visible.ts"
-import type { Services } from "../services.ts"
+import type { Dependencies } from "../dependencies.ts"
 import { sendOwn } from "./conditional.ts"
 import { type Api, endpoint } from "./endpoint.ts"
 import { readOne, reading, sendRecords } from "./owned.ts"
@@ -50,10 +50,10 @@ export const buildsSql = {
     where ${isVisible(tables, "b")} order by e.id`,
 }
 
-export const buildRoutes = (api: Api, services: Services): void => {
+export const buildRoutes = (api: Api, dependencies: Dependencies): void => {
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...reading(z.array(buildAnswer), "Builds"),
       path: "/api/builds",
@@ -67,7 +67,7 @@ export const buildRoutes = (api: Api, services: Services): void => {
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...reading(buildAnswer.extend({ events: z.array(event.schema) }), "The build, its events oldest first"),
       path: "/api/builds/{id}",

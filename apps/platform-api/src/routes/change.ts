@@ -8,7 +8,7 @@ import { orm } from "../db/drizzle.ts"
 import { idempotencyKeys } from "../db/records-schema.ts"
 import { errors } from "../errors.ts"
 import { StackConflict } from "../registry/publication.ts"
-import type { Services } from "../services.ts"
+import type { Dependencies } from "../dependencies.ts"
 
 const { and, eq, lt } = orm
 
@@ -47,7 +47,7 @@ const answer = ({ status, body, location }: Done, replayed: boolean): Response =
  * and body get the same answer for a day. One that is under way is waited for, because its row is not there for others.
  */
 export const change = async (
-  services: Services,
+  dependencies: Dependencies,
   c: Context<AppEnv>,
   text: string,
   work: (given: Change) => Promise<Done>,
@@ -55,8 +55,8 @@ export const change = async (
   const key = idempotencyKey(c)
   const { userId } = c.get("principal")
   const { requestId } = c.env.outgoing
-  const at = new Date(services.wallClock())
-  const address = clientOf(services, c)
+  const at = new Date(dependencies.wallClock())
+  const address = clientOf(dependencies, c)
   const tellIn = (tx: Orm) => (action: AuditEntry["action"], target: string) =>
     audit(tx, { at, actor: `user:${userId}`, action, target, address, requestId })
   try {
@@ -103,9 +103,9 @@ export const change = async (
 }
 
 /** Forgets answers that nobody can ask for any more. */
-export const forgetAnswers = (services: Pick<Services, "database" | "wallClock">) =>
-  services.database
+export const forgetAnswers = (dependencies: Pick<Dependencies, "database" | "wallClock">) =>
+  dependencies.database
     .within(1500)
     .run((db) =>
-      db.delete(idempotencyKeys).where(lt(idempotencyKeys.createdAt, new Date(services.wallClock() - keptMs))),
+      db.delete(idempotencyKeys).where(lt(idempotencyKeys.createdAt, new Date(dependencies.wallClock() - keptMs))),
     )

@@ -2,7 +2,7 @@ import { z } from "@svc/openapi"
 import { deploymentEvents, deployments, specs, specVersions } from "../db/records-schema.ts"
 import { deploymentStatuses } from "../records/transitions.ts"
 import { isVisible, listVisible } from "../records/visible.ts"
-import type { Services } from "../services.ts"
+import type { Dependencies } from "../dependencies.ts"
 import { sendOwn } from "./conditional.ts"
 import { type Api, endpoint } from "./endpoint.ts"
 import { readOne, reading, sendBelongings, sendRecords } from "./owned.ts"
@@ -58,10 +58,10 @@ export const deploymentsSql = {
     where ${isVisible(tables, "d")} order by e.id desc`,
 }
 
-export const deploymentRoutes = (api: Api, services: Services): void => {
+export const deploymentRoutes = (api: Api, dependencies: Dependencies): void => {
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...reading(z.array(deploymentAnswer), "Deployments"),
       path: "/api/deployments",
@@ -75,7 +75,7 @@ export const deploymentRoutes = (api: Api, services: Services): void => {
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...reading(deploymentAnswer, "The deployment"),
       path: "/api/deployments/{id}",
@@ -91,7 +91,7 @@ export const deploymentRoutes = (api: Api, services: Services): void => {
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...reading(z.array(eventAnswer), "Events"),
       path: "/api/deployments/{id}/events",

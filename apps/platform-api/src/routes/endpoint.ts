@@ -4,7 +4,7 @@ import type { Context, Handler } from "hono"
 import type { Policy } from "../auth/agent-policy.ts"
 import { type AppEnv, guarded } from "../auth/guard.ts"
 import { type ErrorCode, errorEnvelope, errors } from "../errors.ts"
-import type { Services } from "../services.ts"
+import type { Dependencies } from "../dependencies.ts"
 import { headersOf } from "./headers.ts"
 
 export type Api = ReturnType<typeof createApi<AppEnv>>
@@ -89,7 +89,7 @@ const parameters = (path: string) => {
 }
 
 /** Serves one endpoint and describes it, errors of its policy and of body reading included. */
-export const endpoint = (api: Api, services: Services, spec: Endpoint, handler: Handler<AppEnv>): void => {
+export const endpoint = (api: Api, dependencies: Dependencies, spec: Endpoint, handler: Handler<AppEnv>): void => {
   const { access, query, body, success } = spec
   const policy = typeof access === "string" ? undefined : access
   const codes: ErrorCode[] = [
@@ -134,7 +134,7 @@ export const endpoint = (api: Api, services: Services, spec: Endpoint, handler: 
         ]),
       ),
     },
-    routed(policy === undefined ? handler : guarded(services, policy, handler)),
+    routed(policy === undefined ? handler : guarded(dependencies, policy, handler)),
   )
 }
 

@@ -1,6 +1,6 @@
 import { z } from "@svc/openapi"
 import { publicJwks } from "@svc/session-token"
-import type { Services } from "../services.ts"
+import type { Dependencies } from "../dependencies.ts"
 import { type Api, endpoint } from "./endpoint.ts"
 
 const health = z.object({
@@ -30,8 +30,8 @@ const jwks = z.object({
 const answerMs = 800
 const pingMs = 1800
 
-export const healthRoutes = (api: Api, services: Services): void => {
-  const { version, database } = services
+export const healthRoutes = (api: Api, dependencies: Dependencies): void => {
+  const { version, database } = dependencies
   let ping: Promise<boolean> | undefined
 
   // One question at a time, however many monitors ask; it may take longer than the answer to them.
@@ -58,7 +58,7 @@ export const healthRoutes = (api: Api, services: Services): void => {
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       method: "get",
       path: "/",
@@ -70,14 +70,18 @@ export const healthRoutes = (api: Api, services: Services): void => {
       codes: [],
     },
     (c) => {
-      const url = services.apiUrl()
-      const links = { docs: services.settings.SVC_DOCS_URL, openapi: `${url}/openapi.json`, health: `${url}/health` }
+      const url = dependencies.apiUrl()
+      const links = {
+        docs: dependencies.settings.SVC_DOCS_URL,
+        openapi: `${url}/openapi.json`,
+        health: `${url}/health`,
+      }
       return c.json({ name: "svc-platform-api", version, ...links }, 200)
     },
   )
   endpoint(
     api,
-    services,
+    dependencies,
     {
       method: "get",
       path: "/health",
@@ -97,7 +101,7 @@ export const healthRoutes = (api: Api, services: Services): void => {
         status: ok ? "ok" : "degraded",
         version,
         database: ok ? "ok" : "unavailable",
-        limits: services.limits.mode(),
+        limits: dependencies.limits.mode(),
       }
       const headers = { "cache-control": "no-store", ...(ok ? {} : { "retry-after": "1" }) }
       return c.json(body, ok ? 200 : 503, headers)
@@ -105,7 +109,7 @@ export const healthRoutes = (api: Api, services: Services): void => {
   )
   endpoint(
     api,
-    services,
+    dependencies,
     {
       method: "get",
       path: "/health/live",
@@ -121,7 +125,7 @@ export const healthRoutes = (api: Api, services: Services): void => {
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       method: "get",
       path: "/livez",
@@ -136,7 +140,7 @@ export const healthRoutes = (api: Api, services: Services): void => {
   )
   endpoint(
     api,
-    services,
+    dependencies,
     {
       method: "get",
       path: "/readyz",
@@ -158,7 +162,7 @@ export const healthRoutes = (api: Api, services: Services): void => {
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       method: "get",
       path: "/.well-known/jwks.json",
@@ -169,6 +173,6 @@ export const healthRoutes = (api: Api, services: Services): void => {
       success: [200, "A JWK set (RFC 7517)", jwks],
       codes: [],
     },
-    (c) => c.json(publicJwks(services.signingKeys), 200, { "cache-control": "max-age=60" }),
+    (c) => c.json(publicJwks(dependencies.signingKeys), 200, { "cache-control": "max-age=60" }),
   )
 }

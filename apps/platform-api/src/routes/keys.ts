@@ -16,7 +16,7 @@ import { type AppEnv, clientOf } from "../auth/guard.ts"
 import { nameFault, normaliseName } from "../auth/name.ts"
 import { normaliseOrigin } from "../auth/origin.ts"
 import { type ErrorCode, errors } from "../errors.ts"
-import type { Services } from "../services.ts"
+import type { Dependencies } from "../dependencies.ts"
 import { type Api, endpoint, idOf, jsonBody } from "./endpoint.ts"
 import { nextLink, pageOf, pageQuery } from "./paging.ts"
 
@@ -126,23 +126,23 @@ const surfaces = [
   { path: "/api/auth/keys", access: policies.humanKeys, kind: "sk", owner: "User" },
 ] as const
 
-export const keyRoutes = (api: Api, services: Services): void => {
-  for (const surface of surfaces) routesOf(api, services, surface)
+export const keyRoutes = (api: Api, dependencies: Dependencies): void => {
+  for (const surface of surfaces) routesOf(api, dependencies, surface)
 }
 
-const routesOf = (api: Api, services: Services, surface: (typeof surfaces)[number]): void => {
+const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surfaces)[number]): void => {
   const { path, access, kind, owner } = surface
   const common = { tag: "keys", access } as const
   const changeOf = (c: Context<AppEnv>): KeyChange => ({
     principal: c.var.principal,
-    at: new Date(services.wallClock()),
-    address: clientOf(services, c),
+    at: new Date(dependencies.wallClock()),
+    address: clientOf(dependencies, c),
     requestId: requestIdOf(c),
   })
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...common,
       method: "get",
@@ -157,7 +157,7 @@ const routesOf = (api: Api, services: Services, surface: (typeof surfaces)[numbe
       const page = pageOf(c)
       const { userId, keyId } = c.var.principal
       const rows = await listKeys(c.var.queries, userId, page)
-      const at = new Date(services.wallClock())
+      const at = new Date(dependencies.wallClock())
       const keys = rows.slice(0, page.limit).map((row) => present(row, at, keyId))
       if (rows.length > page.limit) setHeader(c, "Link", nextLink(c, page))
       return c.json(keys, 200, { "cache-control": "no-store" })
@@ -194,13 +194,13 @@ const routesOf = (api: Api, services: Services, surface: (typeof surfaces)[numbe
       ...(origin === undefined ? {} : { origin }),
       ...(expiresAt === undefined ? {} : { expiresAt }),
     } as const
-    const key = await mintAccountKey(c.var.queries, change, wanted, services.randomBytes)
+    const key = await mintAccountKey(c.var.queries, change, wanted, dependencies.randomBytes)
     return sendKey(c, { ...key, name, origin, expiresAt })
   }
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...common,
       method: "post",
@@ -219,7 +219,7 @@ const routesOf = (api: Api, services: Services, surface: (typeof surfaces)[numbe
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...common,
       method: "post",
@@ -249,7 +249,7 @@ const routesOf = (api: Api, services: Services, surface: (typeof surfaces)[numbe
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...common,
       method: "post",
@@ -278,14 +278,14 @@ const routesOf = (api: Api, services: Services, surface: (typeof surfaces)[numbe
       if (replaces === undefined) throw errors.fail("key-not-found")
       const name = given.name === undefined ? undefined : keyName(given.name)
       const wish = { name, overlapSeconds: given.overlap_seconds }
-      const made = await rotateAccountKey(c.var.queries, changeOf(c), replaces, wish, services.randomBytes)
+      const made = await rotateAccountKey(c.var.queries, changeOf(c), replaces, wish, dependencies.randomBytes)
       return sendKey(c, made, { replaces, old_expires_at: made.oldExpiresAt.toISOString() })
     },
   )
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...common,
       method: "delete",

@@ -10,7 +10,7 @@ import { shareRecord } from "../records/sharing.ts"
 import { addVersion, prepareVersion, type PreparedVersion } from "../records/spec-versions.ts"
 import { branchFits, branchPattern, stackNameOf, streamUrlOf } from "../records/stack-names.ts"
 import { checkFree, freeNames, lineOf } from "../registry/publication.ts"
-import type { Services } from "../services.ts"
+import type { Dependencies } from "../dependencies.ts"
 import { endBuild } from "../work/build.ts"
 import { moveDeployment, moveRun, runStepNames } from "../work/events.ts"
 import { addJob, wakeJob } from "../work/jobs.ts"
@@ -87,8 +87,8 @@ const checkBranch = (spec: SpecRow, given: string | null | undefined): string | 
   throw errors.fail("invalid-request", { details: { path: "branch", reason } })
 }
 
-export const recordChangeRoutes = (api: Api, services: Services): void => {
-  const { settings } = services
+export const recordChangeRoutes = (api: Api, dependencies: Dependencies): void => {
+  const { settings } = dependencies
   const common = { tag: "records", access: policies.people, method: "post" } as const
 
   /** What is taken already can be told at once; it is looked at again when the build gets there. */
@@ -125,7 +125,7 @@ export const recordChangeRoutes = (api: Api, services: Services): void => {
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...common,
       path: "/api/builds",
@@ -137,7 +137,7 @@ export const recordChangeRoutes = (api: Api, services: Services): void => {
     },
     async (c) => {
       const { given, text } = await readLargeBody(c, newBuild)
-      return change(services, c, text, async ({ tx, at, userId, tell }) => {
+      return change(dependencies, c, text, async ({ tx, at, userId, tell }) => {
         const spec = await ownSpec(tx, userId, given.spec_id)
         const onBranch = checkBranch(spec, given.branch)
         const specVersionId = await versionIdOf(tx, spec.id, given.spec_version_id)
@@ -153,7 +153,7 @@ export const recordChangeRoutes = (api: Api, services: Services): void => {
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...common,
       path: "/api/builds/{id}/cancel",
@@ -166,7 +166,7 @@ export const recordChangeRoutes = (api: Api, services: Services): void => {
     async (c) => {
       const buildId = recordId(c, "build-not-found")
       const { text } = await readLargeBody(c, nothing)
-      return change(services, c, text, async ({ tx, at, userId, tell }) => {
+      return change(dependencies, c, text, async ({ tx, at, userId, tell }) => {
         const own = and(eq(builds.id, buildId), eq(builds.ownerId, userId))
         const [build] = await tx.select().from(builds).where(own).for("no key update")
         if (build === undefined) throw errors.fail("build-not-found")
@@ -197,7 +197,7 @@ export const recordChangeRoutes = (api: Api, services: Services): void => {
   const operation = (verb: "stop" | "restart", done: string, from: readonly string[], schema: z.ZodObject) =>
     endpoint(
       api,
-      services,
+      dependencies,
       {
         ...common,
         path: `/api/deployments/{id}/${verb}`,
@@ -212,7 +212,7 @@ export const recordChangeRoutes = (api: Api, services: Services): void => {
       },
       async (c) => {
         const { given, text } = await readLargeBody(c, schema)
-        return change(services, c, text, async (about) => {
+        return change(dependencies, c, text, async (about) => {
           const { tx, at, tell } = about
           const deployment = await ownDeployment(c, about)
           if (!from.includes(deployment.status ?? "") || deployment.operation !== null)
@@ -243,7 +243,7 @@ export const recordChangeRoutes = (api: Api, services: Services): void => {
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...common,
       path: "/api/deployments/{id}/rollback",
@@ -263,7 +263,7 @@ export const recordChangeRoutes = (api: Api, services: Services): void => {
     },
     async (c) => {
       const { given, text } = await readLargeBody(c, rollbackBody)
-      return change(services, c, text, async (about) => {
+      return change(dependencies, c, text, async (about) => {
         const { tx, at, userId, tell } = about
         const deployment = await ownDeployment(c, about)
         if (deployment.status !== "active" && deployment.status !== "failed")
@@ -290,7 +290,7 @@ export const recordChangeRoutes = (api: Api, services: Services): void => {
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...common,
       method: "delete",
@@ -301,7 +301,7 @@ export const recordChangeRoutes = (api: Api, services: Services): void => {
       codes: ["invalid-request", "deployment-not-found", "deployment-active", "deployment-state", "outcome-unknown"],
     },
     (c) =>
-      change(services, c, "", async (about) => {
+      change(dependencies, c, "", async (about) => {
         const { tx, at, tell } = about
         const deployment = await ownDeployment(c, about)
         if (deployment.status === "active") throw errors.fail("deployment-active")
@@ -348,7 +348,7 @@ export const recordChangeRoutes = (api: Api, services: Services): void => {
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...common,
       path: "/api/automation/runs",
@@ -367,7 +367,7 @@ export const recordChangeRoutes = (api: Api, services: Services): void => {
       }
       const prepared: PreparedVersion | undefined =
         given.ast_payload === undefined ? undefined : await prepareVersion(checkedAst(given.ast_payload))
-      return change(services, c, text, async (about) => {
+      return change(dependencies, c, text, async (about) => {
         const { tx, at, userId, tell } = about
         // The spec's lock gives its runs their order, which is that of their versions.
         const spec = await ownSpec(tx, userId, given.spec_id)
@@ -401,7 +401,7 @@ export const recordChangeRoutes = (api: Api, services: Services): void => {
   ) =>
     endpoint(
       api,
-      services,
+      dependencies,
       {
         ...common,
         path: `/api/automation/runs/{id}/${verb}`,
@@ -414,7 +414,7 @@ export const recordChangeRoutes = (api: Api, services: Services): void => {
       async (c) => {
         const runId = recordId(c, "run-not-found")
         const { text } = await readLargeBody(c, nothing)
-        return change(services, c, text, async (about) => {
+        return change(dependencies, c, text, async (about) => {
           const { tx, userId, tell } = about
           const own = and(eq(runs.id, runId), eq(runs.ownerId, userId))
           const [run] = await tx.select().from(runs).where(own).for("no key update")

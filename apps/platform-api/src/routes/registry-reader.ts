@@ -5,7 +5,7 @@ import { type AppEnv, clientOf, countRequest, credentialsOf, type RequestLimit }
 import { type ErrorCode, errors } from "../errors.ts"
 import type { Answer } from "../registry/answer.ts"
 import type { Audience, PublishedStack } from "../registry/registry.ts"
-import type { Services } from "../services.ts"
+import type { Dependencies } from "../dependencies.ts"
 
 /** What is sent, where there is something to send. */
 export type Found = { readonly answer: Answer; readonly headers?: Readonly<Record<string, string>> }
@@ -21,15 +21,15 @@ export type Caller = {
 }
 
 /** How the registry's endpoints find out who asks, count the request, and answer. */
-export const createRegistryReader = (services: Services) => {
-  const { registry, settings } = services
+export const createRegistryReader = (dependencies: Dependencies) => {
+  const { registry, settings } = dependencies
 
   const anyone = (c: Context<AppEnv>): Caller => ({
     audience: "public",
     limit: {
       group: "registry",
       // Without a limit nobody's address is worked out.
-      bucket: settings.SVC_REGISTRY_REQUESTS_PER_MINUTE === 0 ? "" : `ip:${addressBucket(clientOf(services, c))}`,
+      bucket: settings.SVC_REGISTRY_REQUESTS_PER_MINUTE === 0 ? "" : `ip:${addressBucket(clientOf(dependencies, c))}`,
       perMinute: settings.SVC_REGISTRY_REQUESTS_PER_MINUTE,
     },
     credentials: false,
@@ -39,9 +39,9 @@ export const createRegistryReader = (services: Services) => {
 
   /** The holder of the key that was sent. A key that fails counts as none; one that can't be checked fails the request. */
   const holder = async (c: Context<AppEnv>): Promise<Caller> => {
-    const principal = await authenticate(services.findKey, credentialsOf(c), services.wallClock())
+    const principal = await authenticate(dependencies.findKey, credentialsOf(c), dependencies.wallClock())
     if ("refused" in principal) return ignoredKey(c, principal.refused)
-    if (!(await services.useTracker.note(principal))) return ignoredKey(c, "invalid-api-key")
+    if (!(await dependencies.useTracker.note(principal))) return ignoredKey(c, "invalid-api-key")
     const perMinute = settings.SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE
     const limit = { group: "registry", bucket: `key:${principal.keyId}`, perMinute }
     // A page's key is in many hands: it opens nothing private.
@@ -55,7 +55,7 @@ export const createRegistryReader = (services: Services) => {
     if (ignored !== undefined) setHeader(c, "X-Auth-Ignored", ignored)
   }
 
-  const count = (c: Context<AppEnv>, { limit }: Caller) => countRequest(services, c, limit)
+  const count = (c: Context<AppEnv>, { limit }: Caller) => countRequest(dependencies, c, limit)
 
   const respond = (c: Context<AppEnv>, caller: Caller, found: Found | undefined, unchanged: boolean): Response => {
     if (found === undefined) throw errors.fail("stack-not-found")

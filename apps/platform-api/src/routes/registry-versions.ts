@@ -3,7 +3,7 @@ import { z } from "@svc/openapi"
 import { errors } from "../errors.ts"
 import { shapeInAnswer } from "../registry/stack-bytes.ts"
 import { languages, mediaTypes, typedModule } from "../registry/types/typed-module.ts"
-import type { Services } from "../services.ts"
+import type { Dependencies } from "../dependencies.ts"
 import { type Api, endpoint } from "./endpoint.ts"
 import type { Found, RegistryReader } from "./registry-reader.ts"
 import { diffAnswer, versionsAnswer } from "./registry-schemas.ts"
@@ -27,8 +27,8 @@ export const existing = <T>(found: T | undefined): T => {
 }
 
 /** What a reader asks about a stack's past, and what it takes from a version into its own program. */
-export const stackVersionRoutes = (api: Api, services: Services, reader: RegistryReader): void => {
-  const { versions } = services
+export const stackVersionRoutes = (api: Api, dependencies: Dependencies, reader: RegistryReader): void => {
+  const { versions } = dependencies
   const common = {
     method: "get",
     tag: "registry",
@@ -39,7 +39,7 @@ export const stackVersionRoutes = (api: Api, services: Services, reader: Registr
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...common,
       path: "/api/registry/{name}/versions",
@@ -57,7 +57,7 @@ export const stackVersionRoutes = (api: Api, services: Services, reader: Registr
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...common,
       path: "/api/registry/{name}/diff",
@@ -79,7 +79,7 @@ export const stackVersionRoutes = (api: Api, services: Services, reader: Registr
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...common,
       path: "/api/registry/{name}/types",

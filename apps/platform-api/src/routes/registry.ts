@@ -3,7 +3,7 @@ import { z } from "@svc/openapi"
 import type { Context } from "hono"
 import type { AppEnv } from "../auth/guard.ts"
 import type { PublishedStack } from "../registry/registry.ts"
-import type { Services } from "../services.ts"
+import type { Dependencies } from "../dependencies.ts"
 import { type Api, endpoint } from "./endpoint.ts"
 import { nextLink, pageQuery } from "./paging.ts"
 import { type Caller, createRegistryReader, type Found } from "./registry-reader.ts"
@@ -17,9 +17,9 @@ const listQuery = pageQuery.extend({
 
 const codes = ["stack-not-found", "rate-limit-exceeded", "service-unavailable"] as const
 
-export const registryRoutes = (api: Api, services: Services): void => {
-  const { registry } = services
-  const reader = createRegistryReader(services)
+export const registryRoutes = (api: Api, dependencies: Dependencies): void => {
+  const { registry } = dependencies
+  const reader = createRegistryReader(dependencies)
   const { anyone, holder, tell, count, send, answer } = reader
 
   /** The list's query. What can't be one counts like any other request. */
@@ -37,7 +37,7 @@ export const registryRoutes = (api: Api, services: Services): void => {
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...common,
       path: "/api/registry",
@@ -63,7 +63,7 @@ export const registryRoutes = (api: Api, services: Services): void => {
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...common,
       path: "/api/registry/{name}",
@@ -79,7 +79,7 @@ export const registryRoutes = (api: Api, services: Services): void => {
   const inVersion = async (c: Context<AppEnv>, stack: PublishedStack, pick: "schema" | "ast"): Promise<Found> => {
     const { version = stack.version } = validate(versionQuery, c.req.query())
     if (version === stack.version) return { answer: stack.answers[pick] }
-    return { answer: existing(await services.versions.find(stack.line, version))[pick] }
+    return { answer: existing(await dependencies.versions.find(stack.line, version))[pick] }
   }
 
   const content = (
@@ -92,7 +92,7 @@ export const registryRoutes = (api: Api, services: Services): void => {
   ) =>
     endpoint(
       api,
-      services,
+      dependencies,
       {
         ...common,
         path,
@@ -118,5 +118,5 @@ export const registryRoutes = (api: Api, services: Services): void => {
     "name",
   )
   content("/api/registry/stacks/{stack}/ast", "getStackAst", "A stack's AST as published", astAnswer, "ast", "stack")
-  stackVersionRoutes(api, services, reader)
+  stackVersionRoutes(api, dependencies, reader)
 }

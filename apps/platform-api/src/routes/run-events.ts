@@ -3,7 +3,7 @@ import { policies } from "../auth/agent-policy.ts"
 import { requestMs } from "../auth/guard.ts"
 import { errors } from "../errors.ts"
 import { isVisible } from "../records/visible.ts"
-import type { Services } from "../services.ts"
+import type { Dependencies } from "../dependencies.ts"
 import { type Api, endpoint } from "./endpoint.ts"
 import { readOne } from "./owned.ts"
 
@@ -21,7 +21,7 @@ const write = ({ id, step, status }: Event): string =>
   `id: ${id}\nevent: ${step === null ? "status" : "step"}\ndata: ${JSON.stringify(step === null ? { status } : { name: step, status })}\n\n`
 
 /** A run's changes as they happen, until it is over. */
-export const runEventRoutes = (api: Api, services: Services): void => {
+export const runEventRoutes = (api: Api, dependencies: Dependencies): void => {
   const open = new Map<number, number>()
 
   const streamOf = (userId: number, runId: number, status: string, since: number | undefined): ReadableStream => {
@@ -32,7 +32,7 @@ export const runEventRoutes = (api: Api, services: Services): void => {
       if (closed) return
       closed = true
       clearTimeout(timer)
-      services.stopping.removeEventListener("abort", leave)
+      dependencies.stopping.removeEventListener("abort", leave)
       const left = (open.get(userId) ?? 1) - 1
       if (left === 0) open.delete(userId)
       else open.set(userId, left)
@@ -46,12 +46,12 @@ export const runEventRoutes = (api: Api, services: Services): void => {
           leave()
           if (wasOpen) controller.close()
         }
-        services.stopping.addEventListener("abort", end, { once: true })
+        dependencies.stopping.addEventListener("abort", end, { once: true })
         const send = (part: string): void => {
           if (!closed) controller.enqueue(text.encode(part))
         }
         const round = async (): Promise<void> => {
-          const changes = await services.database.within(requestMs).query<Event>(changesSql, [runId, last])
+          const changes = await dependencies.database.within(requestMs).query<Event>(changesSql, [runId, last])
           for (const event of changes) {
             last = event.id
             send(write(event))
@@ -74,7 +74,7 @@ export const runEventRoutes = (api: Api, services: Services): void => {
         }
         const begin = async (): Promise<void> => {
           if (since === undefined) {
-            const [row] = await services.database.within(requestMs).query<{ id: number }>(lastSql, [runId])
+            const [row] = await dependencies.database.within(requestMs).query<{ id: number }>(lastSql, [runId])
             last = row?.id ?? 0
             send(write({ id: last, step: null, status }))
             if (over.has(status)) end()
@@ -91,7 +91,7 @@ export const runEventRoutes = (api: Api, services: Services): void => {
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       method: "get",
       path: "/api/automation/runs/{id}/events",
@@ -106,7 +106,7 @@ export const runEventRoutes = (api: Api, services: Services): void => {
       const [row] = await readOne(c, seenSql, "run-not-found")
       const { userId } = c.get("principal")
       const streams = open.get(userId) ?? 0
-      const limit = services.settings.SVC_EVENT_STREAMS_PER_OWNER
+      const limit = dependencies.settings.SVC_EVENT_STREAMS_PER_OWNER
       if (streams >= limit) {
         const message = `You have ${limit} event streams open, as many as SVC_EVENT_STREAMS_PER_OWNER allows.`
         throw errors.fail("rate-limit-exceeded", { message, retryAfterSeconds: 5 })

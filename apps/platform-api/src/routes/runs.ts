@@ -3,7 +3,7 @@ import { runs, runSteps } from "../db/records-schema.ts"
 import { runStatuses } from "../records/transitions.ts"
 import { isVisible, listVisible } from "../records/visible.ts"
 import { errors } from "../errors.ts"
-import type { Services } from "../services.ts"
+import type { Dependencies } from "../dependencies.ts"
 import { sendOwn } from "./conditional.ts"
 import { type Api, endpoint } from "./endpoint.ts"
 import { readOne, reading, sendRecords } from "./owned.ts"
@@ -59,10 +59,10 @@ export const presentRun = (rows: readonly Row[]): Record<string, unknown> => {
   return { ...run.present(first), steps: rows.filter(step.isIn).map(step.present) }
 }
 
-export const runRoutes = (api: Api, services: Services): void => {
+export const runRoutes = (api: Api, dependencies: Dependencies): void => {
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...reading(z.array(runAnswer), "Runs"),
       path: "/api/automation/runs",
@@ -76,7 +76,7 @@ export const runRoutes = (api: Api, services: Services): void => {
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...reading(runWithSteps, "The run, its steps in order"),
       path: "/api/automation/runs/{id}",

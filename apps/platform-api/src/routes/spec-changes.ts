@@ -16,7 +16,7 @@ import { specNamePattern } from "../records/stack-names.ts"
 import { tagOf } from "../registry/answer.ts"
 import { announce, freeNames, lineOf, raiseRevision } from "../registry/publication.ts"
 import { normaliseWebsocketUrl } from "../registry/websocket-url.ts"
-import type { Services } from "../services.ts"
+import type { Dependencies } from "../dependencies.ts"
 import { endBuild } from "../work/build.ts"
 import { dropJob } from "../work/jobs.ts"
 import { failRun } from "../work/run.ts"
@@ -126,13 +126,13 @@ const showAtOnce = async (tx: Orm, spec: typeof specs.$inferSelect, mustAsk: boo
   if (live.length > 0) await announce(tx)
 }
 
-export const specChangeRoutes = (api: Api, services: Services): void => {
-  const { settings } = services
+export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => {
+  const { settings } = dependencies
   const common = { tag: "records", access: policies.people } as const
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...common,
       method: "post",
@@ -152,7 +152,7 @@ export const specChangeRoutes = (api: Api, services: Services): void => {
           details: { path: "entity_name", reason: "is no entity of ast_payload" },
         })
       }
-      return change(services, c, text, async ({ tx, at, userId, tell }) => {
+      return change(dependencies, c, text, async ({ tx, at, userId, tell }) => {
         await checkNew(tx, userId, given.name, settings.SVC_SPECS_PER_OWNER)
         const [spec] = await tx
           .insert(specs)
@@ -161,7 +161,7 @@ export const specChangeRoutes = (api: Api, services: Services): void => {
             name: given.name,
             entityName: prepared === undefined ? null : (given.entity_name ?? null),
             description: given.description ?? null,
-            urlSlug: makeSlug(given.name, services.randomBytes),
+            urlSlug: makeSlug(given.name, dependencies.randomBytes),
             websocketUrl: given.websocket_url ?? null,
             visibility: given.visibility,
             latestVersion: 0,
@@ -191,7 +191,7 @@ export const specChangeRoutes = (api: Api, services: Services): void => {
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...common,
       method: "put",
@@ -212,7 +212,7 @@ export const specChangeRoutes = (api: Api, services: Services): void => {
     async (c) => {
       const id = recordId(c, "spec-not-found")
       const { given, text } = await readLargeBody(c, specChange)
-      return change(services, c, text, async ({ tx, at, userId, tell }) => {
+      return change(dependencies, c, text, async ({ tx, at, userId, tell }) => {
         const spec = await ownSpec(tx, userId, id)
         await matches(c, tx, userId, id)
         if (given.name !== undefined && given.name !== spec.name) {
@@ -260,7 +260,7 @@ export const specChangeRoutes = (api: Api, services: Services): void => {
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...common,
       method: "delete",
@@ -272,7 +272,7 @@ export const specChangeRoutes = (api: Api, services: Services): void => {
     },
     async (c) => {
       const id = recordId(c, "spec-not-found")
-      return change(services, c, "", async ({ tx, at, userId, tell }) => {
+      return change(dependencies, c, "", async ({ tx, at, userId, tell }) => {
         await ownSpec(tx, userId, id)
         // What is under way fails first: a deployment that is being made goes back to where it was.
         const open = and(
@@ -309,7 +309,7 @@ export const specChangeRoutes = (api: Api, services: Services): void => {
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...common,
       method: "post",
@@ -325,7 +325,7 @@ export const specChangeRoutes = (api: Api, services: Services): void => {
       const id = recordId(c, "spec-not-found")
       const { given, text } = await readLargeBody(c, newVersion)
       const prepared = await prepareVersion(checkedAst(given.ast_payload))
-      return change(services, c, text, async ({ tx, at, userId, tell }) => {
+      return change(dependencies, c, text, async ({ tx, at, userId, tell }) => {
         const spec = await ownSpec(tx, userId, id)
         const message = given.message ?? null
         const added = await addVersion(tx, spec, prepared, { message, limit: settings.SVC_VERSIONS_PER_SPEC, at })

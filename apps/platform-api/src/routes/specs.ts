@@ -6,7 +6,7 @@ import { astOfVersions, numbersOf } from "../records/spec-versions.ts"
 import { deriveShape } from "../registry/derive-schema.ts"
 import { diffSchemas } from "../registry/diff.ts"
 import { validate } from "@svc/http"
-import type { Services } from "../services.ts"
+import type { Dependencies } from "../dependencies.ts"
 import { sendOwn } from "./conditional.ts"
 import { type Api, endpoint } from "./endpoint.ts"
 import { readOne, reading, sendBelongings, sendRecords } from "./owned.ts"
@@ -89,10 +89,10 @@ export const specsSql = {
     where ${isVisible(tables, "s")} order by v.id desc`,
 }
 
-export const specRoutes = (api: Api, services: Services): void => {
+export const specRoutes = (api: Api, dependencies: Dependencies): void => {
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...reading(z.array(specAnswer), "Specs"),
       path: "/api/specs",
@@ -106,7 +106,7 @@ export const specRoutes = (api: Api, services: Services): void => {
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...reading(specAnswer, "The spec"),
       path: "/api/specs/{id}",
@@ -122,7 +122,7 @@ export const specRoutes = (api: Api, services: Services): void => {
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...reading(specSchema, "The schema of its latest version"),
       path: "/api/specs/{id}/schema",
@@ -141,7 +141,7 @@ export const specRoutes = (api: Api, services: Services): void => {
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...reading(z.array(versionAnswer), "Versions"),
       path: "/api/specs/{id}/versions",
@@ -155,7 +155,7 @@ export const specRoutes = (api: Api, services: Services): void => {
 
   endpoint(
     api,
-    services,
+    dependencies,
     {
       ...reading(diffAnswer, "The difference"),
       path: "/api/specs/{id}/diff",

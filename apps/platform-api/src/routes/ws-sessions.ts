@@ -6,7 +6,7 @@ import { limitsOf } from "../auth/token-limits.ts"
 import { type ErrorCode, errors } from "../errors.ts"
 import type { PublishedStack } from "../registry/registry.ts"
 import { normaliseWebsocketUrl, urlFault } from "../registry/websocket-url.ts"
-import type { Services } from "../services.ts"
+import type { Dependencies } from "../dependencies.ts"
 import { type Api, endpoint, jsonBody } from "./endpoint.ts"
 
 const body = z
@@ -54,10 +54,10 @@ const scopesOf = ({ scope, scopes }: z.infer<typeof body>): readonly SessionScop
 const mayHave = (scope: SessionScope, stack: PublishedStack, keyClass: Principal["keyClass"]): boolean =>
   scope === "read" || (stack.relay && (scope === "transaction:inspect" || keyClass === "secret" || stack.browserSend))
 
-export const sessionRoutes = (api: Api, services: Services): void =>
+export const sessionRoutes = (api: Api, dependencies: Dependencies): void =>
   endpoint(
     api,
-    services,
+    dependencies,
     {
       method: "post",
       path: "/ws/sessions",
@@ -81,7 +81,7 @@ export const sessionRoutes = (api: Api, services: Services): void =>
       const url = normaliseWebsocketUrl(given.websocket_url)
       if (url === undefined) throw refuse("invalid-websocket-url", "websocket_url", urlFault)
       const scopes = scopesOf(given)
-      const stack = services.registry.findByUrl(url)
+      const stack = dependencies.registry.findByUrl(url)
       // One answer for a stack that is not public and for none at all, so that private names can't be probed.
       if (stack === undefined || !isOpenTo(stack, principal, scopes)) {
         const hint = "websocket_url must be that of a public stack, as GET /api/registry writes it."
@@ -96,19 +96,19 @@ export const sessionRoutes = (api: Api, services: Services): void =>
       const account = accountName(principal)
       const limits = await limitsOf(c.var.queries, account, stack.name)
       const { token, expiresAt } = await signSessionToken(
-        services.signingKeys,
+        dependencies.signingKeys,
         {
-          iss: services.settings.SVC_SESSION_ISSUER,
+          iss: dependencies.settings.SVC_SESSION_ISSUER,
           sub: account,
           aud: stack.name,
-          jti: services.randomId(),
+          jti: dependencies.randomId(),
           scope,
           key_class: principal.keyClass,
           metering_key: `key:${principal.keyId}`,
           ...(principal.origin === undefined ? {} : { origin: principal.origin }),
           ...(limits === undefined ? {} : { limits }),
         },
-        Math.floor(services.wallClock() / 1000),
+        Math.floor(dependencies.wallClock() / 1000),
       )
       const answer = { token, expires_at: expiresAt, token_type: "Bearer", scope }
       return c.json(answer, 200, { "cache-control": "no-store" })

@@ -90,8 +90,8 @@ describe.each(databaseKinds)("importing records on %s", (kind) => {
     const document = manyBuilds(owner, 1)
     const ref = "__proto__"
     const text = JSON.stringify({ ...document, builds: [{ ...document.builds[0], ref }] })
-    const around = { at: new Date(), randomBytes, relayUrl: "http://localhost:4002" }
-    const ids = await importRecords(service.database(), text, around)
+    const options = { at: new Date(), randomBytes, relayUrl: "http://localhost:4002" }
+    const ids = await importRecords(service.database(), text, options)
     expect(JSON.stringify(ids)).toMatch(/"builds":\{"__proto__":\d+\}/)
   })
 
@@ -222,10 +222,10 @@ describe.each(databaseKinds)("importing records on %s", (kind) => {
   })
 
   test("a text that JSON readers would change in silence is refused", async () => {
-    const around = { at: new Date(), randomBytes, relayUrl: "http://localhost:4002" }
+    const options = { at: new Date(), randomBytes, relayUrl: "http://localhost:4002" }
     const failure = async (text: string) => {
       try {
-        await importRecords(service.database(), text, around)
+        await importRecords(service.database(), text, options)
         return undefined
       } catch (error) {
         return failureOf(error)

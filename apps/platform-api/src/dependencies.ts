@@ -11,7 +11,7 @@ import type { Registry } from "./registry/registry.ts"
 import type { StackVersions } from "./registry/stack-versions.ts"
 
 /** All that routes work with, made once at the start. */
-export type Services = {
+export type Dependencies = {
   readonly version: string
   readonly settings: Pick<
     Settings,
