@@ -1,26 +1,24 @@
 import { join, resolve } from "node:path"
-import { boundFields, readBounds } from "@svc/http"
-import { cidrs, flag, integer, list, loadConfig, oneOf, text, url } from "@svc/config"
+import { flag, integer, list, loadConfig, text, url } from "@svc/config"
+import { serviceFields } from "@svc/http"
 
 const appFolder = join(import.meta.dirname, "..")
 
 const fields = {
-  HOST: text({ default: "127.0.0.1" }),
-  PORT: integer({ default: 4001, min: 0, max: 65_535 }),
-  SVC_LOG_LEVEL: oneOf(["debug", "info", "warn", "error", "silent"], "info"),
-  SVC_TRUSTED_PROXY_CIDRS: cidrs(),
-  ...boundFields,
-  SVC_OTEL_ENABLED: flag(false),
-  SVC_DOCS_URL: url({ default: undefined }),
-  SVC_API_URL: url({ default: "http://localhost:4003" }),
-  SVC_RELAY_URL: url({ default: "http://localhost:4002" }),
-  SVC_DOCS_DIR: text({ default: undefined }),
-  SVC_DOCS_TITLE: text({ default: undefined }),
-  SVC_DOCS_WATCH: flag(false),
-  SVC_DOCS_REQUESTS_PER_MINUTE: integer({ default: 0, min: 0 }),
-  SVC_ALLOWED_HOSTS: list(),
-  SVC_CLI_TARBALL: text({ default: join(appFolder, "../cli/dist/svc.tgz") }),
-  SVC_CLIENT_TARBALL: text({ default: join(appFolder, "../../packages/client/dist/svc-client.tgz") }),
+  ...serviceFields(4001),
+  /** Undefined: this machine, at the port that is listened on. */
+  publicUrl: url("SVC_DOCS_URL", undefined),
+  apiUrl: url("SVC_API_URL", "http://localhost:4003"),
+  relayUrl: url("SVC_RELAY_URL", "http://localhost:4002"),
+  docsDir: text("SVC_DOCS_DIR", undefined),
+  /** Undefined: that of the first page. */
+  title: text("SVC_DOCS_TITLE", undefined),
+  watch: flag("SVC_DOCS_WATCH", false),
+  /** 0: no limit. */
+  requestsPerMinute: integer("SVC_DOCS_REQUESTS_PER_MINUTE", 0, { min: 0 }),
+  allowedHosts: list("SVC_ALLOWED_HOSTS"),
+  cliTarball: text("SVC_CLI_TARBALL", join(appFolder, "../cli/dist/svc.tgz")),
+  clientTarball: text("SVC_CLIENT_TARBALL", join(appFolder, "../../packages/client/dist/svc-client.tgz")),
 }
 
 /** The product's own pages. */
@@ -30,33 +28,18 @@ export const ownContent = join(appFolder, "content")
 export const readConfig = (env: Readonly<Record<string, string | undefined>>) => {
   const settings = loadConfig(fields, env)
   return {
-    host: settings.HOST,
-    port: settings.PORT,
-    logLevel: settings.SVC_LOG_LEVEL,
-    trustedProxies: settings.SVC_TRUSTED_PROXY_CIDRS,
-    bounds: readBounds(settings),
-    telemetry: settings.SVC_OTEL_ENABLED,
-    /** Undefined: this machine, at the port that is listened on. */
-    docsUrl: settings.SVC_DOCS_URL,
-    apiUrl: settings.SVC_API_URL,
-    relayUrl: settings.SVC_RELAY_URL,
-    docsDir: settings.SVC_DOCS_DIR === undefined ? ownContent : resolve(settings.SVC_DOCS_DIR),
-    /** Undefined: that of the first page. */
-    title: settings.SVC_DOCS_TITLE,
-    watch: settings.SVC_DOCS_WATCH,
-    /** 0: no limit. */
-    requestsPerMinute: settings.SVC_DOCS_REQUESTS_PER_MINUTE,
-    allowedHosts: settings.SVC_ALLOWED_HOSTS,
+    ...settings,
+    docsDir: settings.docsDir === undefined ? ownContent : resolve(settings.docsDir),
     tarballs: [
       {
         path: "/cli/svc.tgz",
-        file: resolve(settings.SVC_CLI_TARBALL),
+        file: resolve(settings.cliTarball),
         name: "The command-line tool",
         hint: "The operator builds it with `pnpm --filter @svc/cli build`; all it does can be done by HTTP, see /llms.txt.",
       },
       {
         path: "/client/svc-client.tgz",
-        file: resolve(settings.SVC_CLIENT_TARBALL),
+        file: resolve(settings.clientTarball),
         name: "The client library",
         hint: "The operator builds it with `pnpm --filter @svc/client build`; all it does can be done by HTTP, see /llms.txt.",
       },

@@ -58,7 +58,7 @@ export const startServer = async (config: Config, version: string, world: World,
     await closing
   }
   try {
-    const baseUrl = config.docsUrl ?? `http://localhost:${running.port}`
+    const baseUrl = config.publicUrl ?? `http://localhost:${running.port}`
     const own = config.docsDir === ownContent
     const people = { title: config.title, own, apiUrl: config.apiUrl, relayUrl: config.relayUrl }
     const fill = { base_url: baseUrl, api_url: config.apiUrl, relay_url: config.relayUrl }

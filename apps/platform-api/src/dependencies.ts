@@ -3,7 +3,7 @@ import type { Limits } from "@svc/limits"
 import type { SigningKeys } from "@svc/session-token"
 import type { FindKey } from "./auth/find-key.ts"
 import type { UseTracker } from "./auth/use-tracker.ts"
-import type { Settings } from "./config.ts"
+import type { Config } from "./config.ts"
 import type { Database } from "./db/database.ts"
 import type { AstLinks } from "./registry/ast-links.ts"
 import type { Metrics } from "./metrics.ts"
@@ -13,22 +13,17 @@ import type { StackVersions } from "./registry/stack-versions.ts"
 /** All that routes work with, made once at the start. */
 export type Dependencies = {
   readonly version: string
-  readonly settings: Pick<
-    Settings,
-    | "SVC_DOCS_URL"
-    | "SVC_SESSION_ISSUER"
-    | "SVC_SIGNUPS_PER_HOUR"
-    | "SVC_REGISTRY_REQUESTS_PER_MINUTE"
-    | "SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE"
-    | "SVC_REQUESTS_PER_MINUTE"
-    | "SVC_FAILED_AUTH_PER_MINUTE"
-    | "SVC_STREAM_URL_TEMPLATE"
-    | "SVC_PUBLIC_STACKS"
-    | "SVC_DEPLOY_HOOK_URL"
-    | "SVC_SPECS_PER_OWNER"
-    | "SVC_VERSIONS_PER_SPEC"
-    | "SVC_WAITING_BUILDS_PER_OWNER"
-    | "SVC_EVENT_STREAMS_PER_OWNER"
+  readonly config: Pick<
+    Config,
+    | "docsUrl"
+    | "issuer"
+    | "signupsPerHour"
+    | "perMinute"
+    | "streamUrlTemplate"
+    | "publicStacks"
+    | "deployHookUrl"
+    | "perOwner"
+    | "versionsPerSpec"
   >
   /** The service's own URL, for its OpenAPI document. */
   readonly apiUrl: () => string

@@ -1,6 +1,6 @@
 import { flushCompileCache } from "node:module"
 import { runService } from "@svc/http"
-import { readServiceSettings, readSettings } from "./config.ts"
+import { readConfig, readSettings } from "./config.ts"
 import { openDatabase } from "./db/open.ts"
 import { runCommand } from "./operator/commands.ts"
 import { failureOf } from "./operator/failure.ts"
@@ -20,7 +20,7 @@ const operate = async ({ args, env, wallClock, now, randomBytes }: World): Promi
       close = opened.database.close
       return { queries: opened.database.within(commandMs), applied: opened.applied }
     }
-    const relayUrl = () => readSettings(env).SVC_RELAY_URL
+    const relayUrl = () => readSettings(env).relayUrl
     console.log(JSON.stringify(await runCommand(args, { database, relayUrl, wallClock, randomBytes })))
   } catch (error) {
     console.log(JSON.stringify(failureOf(error)))
@@ -34,7 +34,7 @@ const operate = async ({ args, env, wallClock, now, randomBytes }: World): Promi
 export const run = async (world: World): Promise<void> => {
   if (world.args.length > 0) return operate(world)
   await runService(async () => {
-    const service = await startService(await readServiceSettings(world.env), world)
+    const service = await startService(await readConfig(world.env), world)
     flushCompileCache()
     return service
   })

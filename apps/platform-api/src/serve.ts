@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { metrics } from "@opentelemetry/api"
-import { createClientAddress, createLogger, readBounds, serve } from "@svc/http"
+import { createClientAddress, createLogger, serve } from "@svc/http"
 import { openLimits } from "@svc/limits"
 import { startTelemetry } from "@svc/telemetry"
 import manifest from "../package.json" with { type: "json" }
@@ -10,7 +10,7 @@ import { forgetSignups } from "./auth/accounts.ts"
 import { createKeyFinder } from "./auth/find-key.ts"
 import { requestMs } from "./auth/guard.ts"
 import { createUseTracker } from "./auth/use-tracker.ts"
-import type { ServiceSettings } from "./config.ts"
+import type { Config } from "./config.ts"
 import type { Database } from "./db/database.ts"
 import { orm } from "./db/drizzle.ts"
 import { openDatabase } from "./db/open.ts"
@@ -93,25 +93,25 @@ export const startChores = (
 }
 
 /** Brings the service up. Rejects when it can't be: the message is for the operator. */
-export const startService = async (settings: ServiceSettings, outside: Outside) => {
+export const startService = async (config: Config, outside: Outside) => {
   const { wallClock, now, randomBytes, randomId } = outside
-  const log = await createLogger({ level: settings.SVC_LOG_LEVEL, pretty: outside.terminal, service: "platform-api" })
-  const signingKeys = settings.givenKeys ?? (await keepSigningKeys(settings, (message) => log.warn(message)))
-  const telemetry = settings.SVC_OTEL_ENABLED
+  const log = await createLogger({ level: config.logLevel, pretty: outside.terminal, service: "platform-api" })
+  const signingKeys = config.givenKeys ?? (await keepSigningKeys(config, (message) => log.warn(message)))
+  const telemetry = config.telemetry
     ? await startTelemetry({
         env: outside.env,
         service: "svc-platform-api",
         version: manifest.version,
         instanceId: randomId(),
         prometheusPort: 9466,
-        trustedProxies: settings.SVC_TRUSTED_PROXY_CIDRS,
+        trustedProxies: config.trustedProxies,
         onProblem: (reason) => log.warn({ reason: reason.slice(0, 300) }, "the telemetry could not be exported"),
       })
     : undefined
   const meter = metrics.getMeter("svc.platform", manifest.version)
-  const { database: opened } = await openDatabase(settings, { statementMs, now })
+  const { database: opened } = await openDatabase(config, { statementMs, now })
   const database = telemetry === undefined ? opened : measureDatabase(opened, meter)
-  if (settings.DATABASE_URL === undefined) await seed(database, new Date(wallClock()))
+  if (config.databaseUrl === undefined) await seed(database, new Date(wallClock()))
   const registry = createRegistry(database)
   let refreshedAt = now()
   const refresh = async (): Promise<void> => {
@@ -121,17 +121,17 @@ export const startService = async (settings: ServiceSettings, outside: Outside) 
   await refresh()
   observeState(meter, database.connections, () => now() - refreshedAt)
 
-  const limits = await openLimits(settings, { service: "platform-api", replicaId: randomId(), now, log })
+  const limits = await openLimits(config.limits, { service: "platform-api", replicaId: randomId(), now, log })
   observeLimits(meter, limits.mode)
-  const clientAddress = createClientAddress(settings.SVC_TRUSTED_PROXY_CIDRS, log)
+  const clientAddress = createClientAddress(config.trustedProxies, log)
   const useTracker = createUseTracker({ database, wallClock })
   const stopping = new AbortController()
-  const apiUrl = (): string => settings.SVC_API_URL ?? `http://localhost:${server.port}`
-  const { SVC_DEPLOY_HOOK_URL: hookUrl, SVC_DEPLOY_HOOK_SECRET: hookSecret } = settings
+  const apiUrl = (): string => config.publicUrl ?? `http://localhost:${server.port}`
+  const { deployHookUrl: hookUrl, deployHookSecret: hookSecret } = config
   const astLinks = hookSecret === undefined ? undefined : createAstLinks(apiUrl, hookSecret)
   const app = createApp({
     version: manifest.version,
-    settings,
+    config,
     apiUrl,
     database,
     findKey: createKeyFinder(database, requestMs),
@@ -152,12 +152,12 @@ export const startService = async (settings: ServiceSettings, outside: Outside) 
   })
   const server = await serve({
     fetch: app.fetch,
-    host: settings.HOST,
-    port: settings.PORT,
+    host: config.host,
+    port: config.port,
     drainMs,
     requests: { log, now, randomId, quiet: ["/health", "/health/live", "/livez", "/readyz"] },
     headers: everyAnswer,
-    bounds: readBounds(settings),
+    bounds: config.bounds,
     observe: telemetry?.observe,
     onUnreadable: unreadableAnswer,
   })
@@ -168,15 +168,15 @@ export const startService = async (settings: ServiceSettings, outside: Outside) 
     [60_000, () => forgetSignups(database.within(statementMs))],
     [60_000, () => forgetAnswers({ database, wallClock })],
   ])
-  const stopWorker = settings.SVC_WORKER
+  const stopWorker = config.worker
     ? startWorker({
         database,
         log,
         holder: randomId(),
-        alone: settings.DATABASE_URL === undefined,
+        alone: config.databaseUrl === undefined,
         handlers: createHandlers({
           wallClock,
-          settings,
+          config,
           hook: hookUrl === undefined || hookSecret === undefined ? undefined : createHook(hookUrl, hookSecret),
           astUrl: (versionId, at) => astLinks?.make(versionId, at) ?? "",
         }),

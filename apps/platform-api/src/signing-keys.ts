@@ -2,7 +2,7 @@ import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { ConfigError, textOrFile } from "@svc/config"
 import { generateSigningKey, readSigningKeys, type SigningKeys } from "@svc/session-token"
-import type { Settings } from "./config.ts"
+import type { Config } from "./config.ts"
 import { closeDataFolder } from "./data-folder.ts"
 
 const advice =
@@ -48,10 +48,10 @@ export const readGivenKeys = async (
 
 /** The keys that session tokens are signed with where none are given: made once, and kept in the data folder. Throws OpenDataFolder. */
 export const keepSigningKeys = async (
-  settings: Pick<Settings, "SVC_DATA_DIR" | "DATABASE_URL">,
+  config: Pick<Config, "dataFolder" | "databaseUrl">,
   warn: (message: string) => void,
 ): Promise<SigningKeys> => {
-  if (settings.DATABASE_URL !== undefined) warn(`replicas need one signing key: ${advice}`)
-  closeDataFolder(settings.SVC_DATA_DIR)
-  return readSigningKeys(await readOrMake(join(settings.SVC_DATA_DIR, "session-signing-key.json")))
+  if (config.databaseUrl !== undefined) warn(`replicas need one signing key: ${advice}`)
+  closeDataFolder(config.dataFolder)
+  return readSigningKeys(await readOrMake(join(config.dataFolder, "session-signing-key.json")))
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { randomBytes, randomUUID } from "node:crypto"
 import { type ResponseChecker, responseChecker, startPostgres } from "@svc/testing"
-import { readServiceSettings } from "../src/config.ts"
+import { readConfig } from "../src/config.ts"
 import type { Queries } from "../src/db/database.ts"
 import { startService } from "../src/serve.ts"
 
@@ -53,7 +53,7 @@ export const startTestService = async (
   const { folder, remove } = temporaryFolder()
   const server = kind === "postgres" && env["DATABASE_URL"] === undefined ? await startPostgres() : undefined
   const clock = { offsetMs: 0 }
-  const settings = await readServiceSettings({
+  const config = await readConfig({
     PORT: "0",
     SVC_API_URL: "http://localhost:4003",
     SVC_DATA_DIR: folder,
@@ -63,7 +63,7 @@ export const startTestService = async (
     ...(server === undefined ? {} : { DATABASE_URL: server.url }),
     ...env,
   })
-  const service = await startService(settings, {
+  const service = await startService(config, {
     wallClock: () => Date.now() + clock.offsetMs,
     now: () => performance.now() + clock.offsetMs,
     randomBytes,

@@ -6,7 +6,7 @@ import type { RequestClass } from "./routes/route.ts"
 /** Of a caller, what its limits hang on; empty for a caller without a token. */
 type LimitedCaller = Partial<Pick<SessionClaims, "sub" | "key_class" | "limits">>
 
-export type AdmissionSettings = {
+export type AdmissionConfig = {
   readonly perMinute: Readonly<Record<RequestClass, number>>
   readonly concurrency: { readonly inspect: number; readonly send: number }
   /** How long the provider may take, in milliseconds. */
@@ -49,31 +49,31 @@ const limited = ({ allowed, retryAfterSeconds }: Decision): void => {
 }
 
 /** Makes the relay's limits. Addresses and subjects have tables of their own: a flood of one leaves the other its room. */
-export const createAdmission = (settings: AdmissionSettings, limits: Limits): Admission => {
+export const createAdmission = (config: AdmissionConfig, limits: Limits): Admission => {
   const subjectBucket = (of: RequestClass, caller: LimitedCaller): Bucket => ({
     table: "subject",
     group: of,
     key: subjectKey(caller),
-    limit: lower(settings.perMinute[of], caller.limits?.[claimNames[of]]),
+    limit: lower(config.perMinute[of], caller.limits?.[claimNames[of]]),
   })
 
   const placesOf = (of: RequestClass, caller: LimitedCaller): Place[] => {
     const pool = of === "send" ? "send" : "inspect"
-    const global = { pool, limit: settings.concurrency[pool] }
+    const global = { pool, limit: config.concurrency[pool] }
     const claim = caller.limits?.max_transaction_concurrency
     return claim === undefined ? [global] : [{ pool: `${pool} ${subjectKey(caller)}`, limit: claim }, global]
   }
 
   return {
     begin: (of, address) => {
-      const bucket: Bucket = { table: "address", group: of, key: address, limit: settings.perMinute[of] }
+      const bucket: Bucket = { table: "address", group: of, key: address, limit: config.perMinute[of] }
       limited(limits.peek(bucket))
       const turn = limits.turn()
       return {
         count: async (caller) =>
           limited(await turn.take(caller?.sub === undefined ? [bucket] : [bucket, subjectBucket(of, caller)])),
         enter: async (caller) => {
-          const entry = await turn.enter(placesOf(of, caller), settings.timeoutMs[of] + leaseExtraMs)
+          const entry = await turn.enter(placesOf(of, caller), config.timeoutMs[of] + leaseExtraMs)
           if ("leave" in entry) return entry.leave
           throw errors.fail("server_busy", { retryAfterSeconds: entry.full.limit === 0 ? 60 : 1 })
         },

@@ -18,7 +18,7 @@ import type { Verify } from "./wire.ts"
 export type RelayEnv = ServedEnv & { Variables: { call?: Call } }
 
 export type HandlerDependencies = {
-  readonly settings: {
+  readonly config: {
     readonly maxBodyBytes: number
     readonly maxBytes: number
     readonly verify: Verify
@@ -65,7 +65,7 @@ const bodyRefusal = (fault: BodyFault): ApiError => {
  * that a slow client holds none.
  */
 export const createHandler = (dependencies: HandlerDependencies) => {
-  const { settings, auth, admission, clientAddress, reads, sender, redact, metering } = dependencies
+  const { config, auth, admission, clientAddress, reads, sender, redact, metering } = dependencies
 
   const authorize = async (c: Context<RelayEnv>, route: Route): Promise<Principal> => {
     const principal = await auth.authorize({
@@ -100,7 +100,7 @@ export const createHandler = (dependencies: HandlerDependencies) => {
     try {
       call.attempted = true
       const attributes = { "rpc.system.name": "jsonrpc", "rpc.method": route.method }
-      return await clientSpan(`provider ${route.method}`, attributes, () => ask(settings.timeoutMs[route.class]))
+      return await clientSpan(`provider ${route.method}`, attributes, () => ask(config.timeoutMs[route.class]))
     } finally {
       leave()
     }
@@ -133,12 +133,12 @@ export const createHandler = (dependencies: HandlerDependencies) => {
     const admitted = { call, turn, principal }
     const { limits } = principal.claims
     const json = await readJson(c, {
-      limit: lower(settings.maxBodyBytes, limits?.max_transaction_request_bytes),
+      limit: lower(config.maxBodyBytes, limits?.max_transaction_request_bytes),
       deadlineMs: bodyDeadlineMs,
       uniqueKeys: true,
       onSize: (bytes) => (call.requestBytes = bytes),
     })
-    const rules = { maxBytes: lower(settings.maxBytes, limits?.max_transaction_bytes), verify: settings.verify }
+    const rules = { maxBytes: lower(config.maxBytes, limits?.max_transaction_bytes), verify: config.verify }
     if (route.class !== "send") return read(route, admitted, route.prepare(json, rules))
     const { params, signature } = await route.prepare(json, rules)
     return send(route, admitted, params, signature)

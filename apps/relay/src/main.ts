@@ -71,7 +71,7 @@ const openTransactions = async (config: Config, log: Logger) => {
   observeReads(meter, reads.count, reads.answering)
   observeKeys(meter, () => (keysFetchedAt === undefined ? undefined : (now() - keysFetchedAt) / 1000))
   return {
-    settings: config,
+    config,
     ...chooseAuth(config, log),
     admission: createAdmission(config, limits),
     limitsMode: limits.mode,

@@ -83,7 +83,7 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
     keysKnown: () => true,
     transactions: config.enabled
       ? {
-          settings: config,
+          config,
           auth: options.auth ?? createLoopbackAuthPlugin(),
           admission: createAdmission(config, createLocalLimits({ now })),
           limitsMode: () => "local",

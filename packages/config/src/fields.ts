@@ -2,45 +2,44 @@ import { z } from "zod"
 import { type Cidr, parseCidr } from "./cidr.ts"
 import { Secret } from "./secret.ts"
 
-/** How one variable is read: its text parsed, or `fallback` when it is unset or empty. */
-export type Field<T> = { readonly schema: z.ZodType<T, string>; readonly fallback: T | typeof required }
+/** How one setting is read: a variable's text parsed, or `fallback` when it is unset or empty. */
+export type Field<T> = {
+  readonly variable: string
+  readonly schema: z.ZodType<T, string>
+  readonly fallback: T
+}
 
-/** Marks a field without which the program can't start. */
-export const required: unique symbol = Symbol("required")
-
-type Fallback<T> = { readonly default?: T }
-
-const field = <T, D>(schema: z.ZodType<T, string>, options: { readonly default?: D }): Field<T | D> => ({
-  schema,
-  fallback: "default" in options ? options.default : required,
+/** Any text. */
+export const text = <D extends string | undefined>(variable: string, fallback: D): Field<string | D> => ({
+  variable,
+  schema: z.string(),
+  fallback,
 })
 
-/** Any text. With `default: undefined` the setting is optional; without `default` it is required, as for every field. */
-export const text = <D = never>(options: Fallback<D> = {}): Field<string | D> => field(z.string(), options)
-
 /** `true`, `false`, `1` or `0` in any case. */
-export const flag = (fallback: boolean): Field<boolean> =>
-  field(
-    z
-      .string()
-      .toLowerCase()
-      .pipe(z.enum(["true", "false", "1", "0"], "must be true, false, 1 or 0"))
-      .transform((word) => word === "true" || word === "1"),
-    { default: fallback },
-  )
+export const flag = (variable: string, fallback: boolean): Field<boolean> => ({
+  variable,
+  schema: z
+    .string()
+    .toLowerCase()
+    .pipe(z.enum(["true", "false", "1", "0"], "must be true, false, 1 or 0"))
+    .transform((word) => word === "true" || word === "1"),
+  fallback,
+})
 
 /** A decimal integer between `min` and `max`, inclusive. */
-export const integer = (options: { default: number; min: number; max?: number }): Field<number> => {
-  const max = options.max ?? Number.MAX_SAFE_INTEGER
-  const reason = `must be an integer from ${options.min} to ${max}`
-  return field(
-    z
-      .string()
-      .regex(/^-?\d+$/, reason)
-      .transform(Number)
-      .refine((value) => value >= options.min && value <= max, reason),
-    options,
-  )
+export const integer = (
+  variable: string,
+  fallback: number,
+  { min, max = Number.MAX_SAFE_INTEGER }: { readonly min: number; readonly max?: number },
+): Field<number> => {
+  const reason = `must be an integer from ${min} to ${max}`
+  const schema = z
+    .string()
+    .regex(/^-?\d+$/, reason)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, reason)
+  return { variable, schema, fallback }
 }
 
 /**
@@ -49,47 +48,45 @@ export const integer = (options: { default: number; min: number; max?: number })
  * and password in it are refused, and shown nowhere, unless `credentials` says that they can be used: a database's URL,
  * which may have a query.
  */
-export const url = <D = never>(
-  options: Fallback<D> & {
-    readonly protocols?: readonly string[]
-    readonly exact?: boolean
-    readonly credentials?: boolean
-  } = {},
-): Field<string | D> => {
-  const protocols = options.protocols ?? ["http:", "https:"]
-  const whole = options.exact === true || options.credentials === true
-  const reason = `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`
-  return field(
-    z
-      .string()
-      .refine((value) => protocols.some((protocol) => isUrlOf(protocol, value)), reason)
-      .refine((value) => whole || !/[?#]/.test(value), "must hold no query and no fragment")
-      .refine((value) => options.credentials === true || !holdsCredentials(value), "must hold no user and no password")
-      .refine(decodes, "holds a user or password whose % is not percent-encoded")
-      .transform((value) => (options.exact === true ? value : value.replace(/\/+$/, ""))),
-    options,
-  )
+export const url = <D extends string | undefined>(
+  variable: string,
+  fallback: D,
+  options: UrlOptions = {},
+): Field<string | D> => ({ variable, schema: urlSchema(options), fallback })
+
+/** Comma-separated URLs, each as `url` takes it; a repeated one counts once. None unless set. */
+export const urls = (variable: string, options: UrlOptions = {}): Field<readonly string[]> => {
+  const one = urlSchema(options)
+  const schema = z.string().transform((value, context) => {
+    const read = words(value).map((word) => one.safeParse(word))
+    const wrong = read.find(({ success }) => !success)
+    // Without the text: it may hold a password.
+    if (wrong?.error !== undefined) {
+      context.addIssue({ code: "custom", message: `each one ${wrong.error.issues[0]?.message ?? "must be a URL"}` })
+      return z.NEVER
+    }
+    return [...new Set(read.flatMap(({ data }) => (data === undefined ? [] : [data])))]
+  })
+  return { variable, schema, fallback: [] }
 }
 
-/** Comma-separated URLs, each as `url` takes it; a repeated one counts once. */
-export const urls = (
-  options: { readonly exact?: boolean; readonly credentials?: boolean } = {},
-): Field<readonly string[]> => {
-  const { schema } = url(options)
-  return field(
-    z.string().transform((value, context) => {
-      const read = words(value).map((word) => schema.safeParse(word))
-      const wrong = read.find(({ success }) => !success)
-      // Without the text: it may hold a password.
-      if (wrong?.error !== undefined) {
-        context.addIssue({ code: "custom", message: `each one ${wrong.error.issues[0]?.message ?? "must be a URL"}` })
-        return z.NEVER
-      }
-      return [...new Set(read.flatMap(({ data }) => (data === undefined ? [] : [data])))]
-    }),
-    { default: [] },
-  )
+type UrlOptions = {
+  readonly protocols?: readonly string[]
+  readonly exact?: boolean
+  readonly credentials?: boolean
 }
+
+const urlSchema = ({ protocols = ["http:", "https:"], exact = false, credentials = false }: UrlOptions) =>
+  z
+    .string()
+    .refine(
+      (value) => protocols.some((protocol) => isUrlOf(protocol, value)),
+      `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
+    )
+    .refine((value) => exact || credentials || !/[?#]/.test(value), "must hold no query and no fragment")
+    .refine((value) => credentials || !holdsCredentials(value), "must hold no user and no password")
+    .refine(decodes, "holds a user or password whose % is not percent-encoded")
+    .transform((value) => (exact ? value : value.replace(/\/+$/, "")))
 
 // URL itself reads "http:host" as "http://host"; kept as written it would be a broken link.
 const isUrlOf = (protocol: string, value: string): boolean =>
@@ -115,30 +112,40 @@ const words = (value: string): string[] =>
     .map((word) => word.trim())
     .filter((word) => word !== "")
 
-/** Comma-separated words; empty ones are dropped. */
-export const list = (): Field<readonly string[]> => field(z.string().transform(words), { default: [] })
+/** Comma-separated words; empty ones are dropped. None unless set. */
+export const list = (variable: string): Field<readonly string[]> => ({
+  variable,
+  schema: z.string().transform(words),
+  fallback: [],
+})
 
-/** Comma-separated networks (`10.0.0.0/8`, `fd00::/8`) or bare addresses, each of which stands for that one host. */
-export const cidrs = (): Field<readonly Cidr[]> =>
-  field(
-    z.string().transform((value, context) =>
-      words(value).flatMap((word) => {
-        const cidr = parseCidr(word)
-        if (cidr !== undefined) return [cidr]
-        context.addIssue({ code: "custom", message: `${JSON.stringify(word)} is no IP network` })
-        return []
-      }),
-    ),
-    { default: [] },
-  )
+/**
+ * Comma-separated networks (`10.0.0.0/8`, `fd00::/8`) or bare addresses, each of which stands for that one host. None
+ * unless set.
+ */
+export const cidrs = (variable: string): Field<readonly Cidr[]> => ({
+  variable,
+  schema: z.string().transform((value, context) =>
+    words(value).flatMap((word) => {
+      const cidr = parseCidr(word)
+      if (cidr !== undefined) return [cidr]
+      context.addIssue({ code: "custom", message: `${JSON.stringify(word)} is no IP network` })
+      return []
+    }),
+  ),
+  fallback: [],
+})
 
 /** A value that is never printed. */
-export const secret = <D = never>(options: Fallback<D> = {}): Field<Secret | D> =>
-  field(
-    z.string().transform((value) => new Secret(value)),
-    options,
-  )
+export const secret = (variable: string): Field<Secret | undefined> => ({
+  variable,
+  schema: z.string().transform((value) => new Secret(value)),
+  fallback: undefined,
+})
 
 /** One of the words. */
-export const oneOf = <const Word extends string>(choices: readonly Word[], fallback: Word): Field<Word> =>
-  field(z.enum(choices, `must be one of ${choices.join(", ")}`), { default: fallback })
+export const oneOf = <const Word extends string>(
+  variable: string,
+  fallback: Word,
+  choices: readonly Word[],
+): Field<Word> => ({ variable, schema: z.enum(choices, `must be one of ${choices.join(", ")}`), fallback })

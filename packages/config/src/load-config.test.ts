@@ -12,26 +12,31 @@ const problemsOf = (run: () => unknown): readonly string[] => {
   throw new Error("no ConfigError was thrown")
 }
 
-test("unset and empty variables take the default, or are reported when they have none", () => {
+test("unset and empty variables take the default", () => {
   const fields = {
-    PORT: integer({ default: 4001, min: 0, max: 65535 }),
-    NAME: text(),
-    NOTE: text({ default: undefined }),
+    port: integer("PORT", 4001, { min: 0, max: 65_535 }),
+    name: text("NAME", "svc"),
+    note: text("NOTE", undefined),
   }
-  expect(loadConfig(fields, { PORT: "", NAME: "x", NOTE: "  " })).toEqual({ PORT: 4001, NAME: "x", NOTE: undefined })
-  expect(problemsOf(() => loadConfig(fields, { NAME: " " }))).toEqual(["NAME: is required"])
+  expect(loadConfig(fields, { PORT: "", NAME: "x", NOTE: "  " })).toEqual({ port: 4001, name: "x", note: undefined })
+})
+
+test("settings that belong together are a group, as deep as it is written", () => {
+  const fields = { limits: { perMinute: { send: integer("SEND", 60, { min: 0 }) }, prefix: text("PREFIX", "svc") } }
+  expect(loadConfig(fields, { SEND: "7" })).toEqual({ limits: { perMinute: { send: 7 }, prefix: "svc" } })
+  expect(problemsOf(() => loadConfig(fields, { SEND: "x" }))).toEqual([expect.stringMatching(/^SEND: /)])
 })
 
 test("every problem is listed at once, and no secret's value is printed", () => {
   const problems = problemsOf(() =>
     loadConfig(
       {
-        A: integer({ default: 1, min: 0 }),
-        B: flag(false),
-        C: url(),
-        D: cidrs(),
-        E: oneOf(["x", "y"], "x"),
-        TOKEN: secret(),
+        a: integer("A", 1, { min: 0 }),
+        b: flag("B", false),
+        c: url("C", undefined),
+        d: cidrs("D"),
+        e: oneOf("E", "x", ["x", "y"]),
+        token: secret("TOKEN"),
       },
       { A: "1.5", B: "yes", C: "ftp://example.org", D: "10.0.0.0/8, nonsense, 10.0.0.0/33", E: "z", TOKEN: "hunter2" },
     ),
@@ -42,21 +47,21 @@ test("every problem is listed at once, and no secret's value is printed", () => 
 
 test("settings that contradict each other are refused with the caller's words", () => {
   const check = () => ["USAGE_TOKEN: is required when USAGE_ENABLED is true"]
-  expect(problemsOf(() => loadConfig({ USAGE_ENABLED: flag(true) }, {}, check))).toEqual(check())
+  expect(problemsOf(() => loadConfig({ usageEnabled: flag("USAGE_ENABLED", true) }, {}, check))).toEqual(check())
 })
 
 test("what settings lack together is listed beside what is wrong with each, unless it is the same fault", () => {
-  const fields = { PORT: integer({ default: 1, min: 0 }), URL: url({ default: undefined }), USE: flag(false) }
-  const check = ({ USE, URL }: { USE: boolean; URL: string | undefined }, unusable: ReadonlySet<string>) =>
-    USE && URL === undefined && !unusable.has("URL") ? ["URL: is required when USE is true"] : []
+  const fields = { port: integer("PORT", 1, { min: 0 }), address: url("URL", undefined), use: flag("USE", false) }
+  const check = ({ use, address }: { use: boolean; address: string | undefined }, unusable: ReadonlySet<string>) =>
+    use && address === undefined && !unusable.has("URL") ? ["URL: is required when USE is true"] : []
   expect(problemsOf(() => loadConfig(fields, { PORT: "x", USE: "true" }, check))).toHaveLength(2)
   expect(problemsOf(() => loadConfig(fields, { URL: "x", USE: "true" }, check))).toHaveLength(1)
 })
 
 test("an exact URL keeps its trailing slash, another loses it", () => {
-  const fields = { EXACT: url({ exact: true }), BASE: url() }
+  const fields = { exact: url("EXACT", undefined, { exact: true }), base: url("BASE", undefined) }
   const written = "https://example.org/a/"
-  expect(loadConfig(fields, { EXACT: written, BASE: written })).toEqual({ EXACT: written, BASE: written.slice(0, -1) })
+  expect(loadConfig(fields, { EXACT: written, BASE: written })).toEqual({ exact: written, base: written.slice(0, -1) })
 })
 
 test("a URL is written with both slashes, and one that paths are appended to has no query and no fragment", () => {
@@ -67,18 +72,21 @@ test("a URL is written with both slashes, and one that paths are appended to has
     "https://example.org/#a",
     "https://h/?",
   ]
-  for (const value of bad) expect(problemsOf(() => loadConfig({ BASE: url() }, { BASE: value }))).toHaveLength(1)
+  const base = url("BASE", undefined)
+  for (const value of bad) expect(problemsOf(() => loadConfig({ base }, { BASE: value }))).toHaveLength(1)
   const exact = "HTTPS://example.org/?a=1#b"
-  expect(loadConfig({ EXACT: url({ exact: true }) }, { EXACT: exact }).EXACT).toBe(exact)
+  expect(loadConfig({ u: url("EXACT", undefined, { exact: true }) }, { EXACT: exact }).u).toBe(exact)
   const database = "postgres://u:p@h/db?sslmode=require"
   const protocols = ["postgres:"]
-  expect(loadConfig({ DB: url({ protocols, credentials: true }) }, { DB: database }).DB).toBe(database)
+  const db = url("DB", undefined, { protocols, credentials: true })
+  expect(loadConfig({ db }, { DB: database }).db).toBe(database)
 })
 
 test("a user and password in a URL are refused where nobody would use them, and never shown", () => {
   const given = { PLAIN: "http://user:hunter2@h/", OPEN: "http://user:100%25@h/", ODD: "http://u:100%@h/" }
-  expect(loadConfig({ OPEN: url({ credentials: true }) }, given).OPEN).toBe("http://user:100%25@h")
-  const problems = problemsOf(() => loadConfig({ PLAIN: url(), ODD: url({ credentials: true }) }, given))
+  const open = (variable: string) => url(variable, undefined, { credentials: true })
+  expect(loadConfig({ open: open("OPEN") }, given).open).toBe("http://user:100%25@h")
+  const problems = problemsOf(() => loadConfig({ plain: url("PLAIN", undefined), odd: open("ODD") }, given))
   expect(problems).toEqual([
     "PLAIN: must hold no user and no password",
     "ODD: holds a user or password whose % is not percent-encoded",
@@ -86,27 +94,28 @@ test("a user and password in a URL are refused where nobody would use them, and 
 })
 
 test("flags are read in any case", () => {
-  for (const word of ["true", "TRUE", "1"]) expect(loadConfig({ F: flag(false) }, { F: word }).F).toBe(true)
-  for (const word of ["false", "False", "0"]) expect(loadConfig({ F: flag(true) }, { F: word }).F).toBe(false)
+  for (const word of ["true", "TRUE", "1"]) expect(loadConfig({ f: flag("F", false) }, { F: word }).f).toBe(true)
+  for (const word of ["false", "False", "0"]) expect(loadConfig({ f: flag("F", true) }, { F: word }).f).toBe(false)
 })
 
 test("an integer outside its bounds, or too large to be exact, is refused", () => {
-  const fields = { N: integer({ default: 5, min: 0 }) }
-  expect(loadConfig(fields, { N: "0" }).N).toBe(0)
+  const fields = { n: integer("N", 5, { min: 0 }) }
+  expect(loadConfig(fields, { N: "0" }).n).toBe(0)
   for (const bad of ["-1", "9007199254740993", "1e3", "0x10", "1 000"]) {
     expect(problemsOf(() => loadConfig(fields, { N: bad }))).toHaveLength(1)
   }
 })
 
 test("a URL loses its trailing slash, a list its empty words", () => {
-  expect(loadConfig({ U: url(), L: list() }, { U: "https://example.org/x/", L: "a, ,b," })).toEqual({
-    U: "https://example.org/x",
-    L: ["a", "b"],
+  const fields = { u: url("U", undefined), l: list("L") }
+  expect(loadConfig(fields, { U: "https://example.org/x/", L: "a, ,b," })).toEqual({
+    u: "https://example.org/x",
+    l: ["a", "b"],
   })
 })
 
 test("networks are canonical: host bits cleared, a bare address is one host, IPv4-mapped IPv6 is IPv4", () => {
-  const read = (value: string) => loadConfig({ C: cidrs() }, { C: value }).C
+  const read = (value: string) => loadConfig({ c: cidrs("C") }, { C: value }).c
   expect(read("10.1.2.3/8, 192.0.2.7, FD00:0::1/8, ::ffff:10.0.0.1/104")).toEqual([
     { address: "10.0.0.0", prefix: 8, family: "ipv4" },
     { address: "192.0.2.7", prefix: 32, family: "ipv4" },
@@ -117,7 +126,7 @@ test("networks are canonical: host bits cleared, a bare address is one host, IPv
 })
 
 test("no text makes a field throw anything but a ConfigError", () => {
-  const fields = { A: integer({ default: 1, min: 0 }), B: flag(false), C: url({ default: undefined }), D: cidrs() }
+  const fields = { a: integer("A", 1, { min: 0 }), b: flag("B", false), c: url("C", undefined), d: cidrs("D") }
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (value) => {
       try {

@@ -3,15 +3,15 @@ import { inspect } from "node:util"
 const hidden = "[secret]"
 
 /** Holds a value that must not be printed: every way of turning it into text gives `[secret]`. */
-export class Secret<T = string> {
-  readonly #value: T
+export class Secret {
+  readonly #value: string
 
-  constructor(value: T) {
+  constructor(value: string) {
     this.#value = value
   }
 
   /** The value itself; call it only where the value is used. */
-  reveal(): T {
+  reveal(): string {
     return this.#value
   }
 

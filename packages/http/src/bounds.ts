@@ -15,20 +15,12 @@ export type Bounds = {
 
 /** The settings that bounds are read from: for every service the same. */
 export const boundFields = {
-  SVC_HTTP_MAX_CONNECTIONS: integer({ default: 4096, min: 1, max: 1_000_000 }),
-  SVC_HTTP_MAX_WAITING_REQUESTS: integer({ default: 8192, min: 0, max: 10_000_000 }),
-  SVC_HTTP_MAX_HELD_BYTES: integer({ default: 33_554_432, min: 65_536 }),
-  SVC_HTTP_ANSWER_TIMEOUT_MS: integer({ default: 20_000, min: 1, max: 3_600_000 }),
-  SVC_HTTP_MIN_BYTES_PER_SECOND: integer({ default: 8192, min: 1 }),
+  connections: integer("SVC_HTTP_MAX_CONNECTIONS", 4096, { min: 1, max: 1_000_000 }),
+  waitingRequests: integer("SVC_HTTP_MAX_WAITING_REQUESTS", 8192, { min: 0, max: 10_000_000 }),
+  heldBytes: integer("SVC_HTTP_MAX_HELD_BYTES", 33_554_432, { min: 65_536 }),
+  answerMs: integer("SVC_HTTP_ANSWER_TIMEOUT_MS", 20_000, { min: 1, max: 3_600_000 }),
+  bytesPerSecond: integer("SVC_HTTP_MIN_BYTES_PER_SECOND", 8192, { min: 1 }),
 }
 
-type Settings = { readonly [Name in keyof typeof boundFields]: number }
-
-/** Picks the bounds out of a service's settings; the defaults unless given. */
-export const readBounds = (settings: Settings = loadConfig(boundFields, {})): Bounds => ({
-  connections: settings.SVC_HTTP_MAX_CONNECTIONS,
-  waitingRequests: settings.SVC_HTTP_MAX_WAITING_REQUESTS,
-  heldBytes: settings.SVC_HTTP_MAX_HELD_BYTES,
-  answerMs: settings.SVC_HTTP_ANSWER_TIMEOUT_MS,
-  bytesPerSecond: settings.SVC_HTTP_MIN_BYTES_PER_SECOND,
-})
+/** The bounds where nothing is set. */
+export const defaultBounds: Bounds = loadConfig(boundFields, {})

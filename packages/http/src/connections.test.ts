@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
 import { afterEach, expect, test, vi } from "vitest"
-import { type Bounds, readBody, readBounds, type RunningServer, serve, type ServeOptions } from "./index.ts"
+import { type Bounds, defaultBounds, readBody, type RunningServer, serve, type ServeOptions } from "./index.ts"
 
 let server: RunningServer | undefined
 const sockets: Socket[] = []
@@ -28,7 +28,7 @@ const answers: ServeOptions["fetch"] = async (_, { incoming }) => {
 const start = async (bounds: Partial<Bounds> = {}, fetch = answers): Promise<number> => {
   const log = { request: () => {}, warn: (details: unknown) => void warnings.push(details) }
   const requests = { log, now: () => performance.now(), randomId: () => "id-of-request" }
-  const all = { ...readBounds(), ...bounds }
+  const all = { ...defaultBounds, ...bounds }
   server = await serve({ fetch, host: "127.0.0.1", port: 0, drainMs: 0, requests, bounds: all })
   return server.port
 }

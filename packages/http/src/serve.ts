@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from "node:http"
 import type { Socket } from "node:net"
 import { getRequestListener } from "@hono/node-server"
-import { type Bounds, readBounds } from "./bounds.ts"
+import { type Bounds, defaultBounds } from "./bounds.ts"
 import { createConnections } from "./connections.ts"
 import { createCutLog } from "./cut-log.ts"
 import type { Exchange } from "./exchange.ts"
@@ -18,7 +18,7 @@ export type ServeOptions = {
   readonly drainMs: number
   /** Ids and a log line for all requests; neither unless given. */
   readonly requests?: RequestLogOptions
-  /** What clients may cost; `readBounds` makes it of the settings, which see for the defaults. */
+  /** What clients may cost; `defaultBounds` unless given. */
   readonly bounds?: Bounds
   /** Called once for each request; serves it by `run`. For telemetry. */
   readonly observe?: ((exchange: Exchange, run: () => void) => void) | undefined
@@ -91,7 +91,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
     void handle(exchange.incoming, exchange.outgoing)
   }
   const connections = createConnections(
-    options.bounds ?? readBounds(),
+    options.bounds ?? defaultBounds,
     (exchange) => {
       exchange.outgoing.shared = shared
       if (observe === undefined) begin(exchange)

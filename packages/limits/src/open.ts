@@ -5,17 +5,17 @@ import { createSharedLimits } from "./shared.ts"
 
 /** The settings of limits: for every service the same. */
 export const limitFields = {
-  SVC_LIMITS_URL: url({ default: undefined, protocols: ["redis:", "rediss:"], exact: true, credentials: true }),
-  SVC_LIMITS_PREFIX: text({ default: "svc" }),
-  SVC_LIMITS_TIMEOUT_MS: integer({ default: 50, min: 1, max: 10_000 }),
-  SVC_LIMITS_REPLICAS: integer({ default: 1, min: 1, max: 10_000 }),
+  url: url("SVC_LIMITS_URL", undefined, { protocols: ["redis:", "rediss:"], exact: true, credentials: true }),
+  prefix: text("SVC_LIMITS_PREFIX", "svc"),
+  timeoutMs: integer("SVC_LIMITS_TIMEOUT_MS", 50, { min: 1, max: 10_000 }),
+  replicas: integer("SVC_LIMITS_REPLICAS", 1, { min: 1, max: 10_000 }),
 }
 
 export type LimitSettings = {
-  readonly SVC_LIMITS_URL: string | undefined
-  readonly SVC_LIMITS_PREFIX: string
-  readonly SVC_LIMITS_TIMEOUT_MS: number
-  readonly SVC_LIMITS_REPLICAS: number
+  readonly url: string | undefined
+  readonly prefix: string
+  readonly timeoutMs: number
+  readonly replicas: number
 }
 
 type Log = Readonly<Record<"info" | "warn", (...line: [object, string]) => void>>
@@ -30,12 +30,10 @@ export const openLimits = async (
   settings: LimitSettings,
   { service, replicaId, now, log }: { service: string; replicaId: string; now: () => number; log: Log },
 ): Promise<Limits> => {
-  if (settings.SVC_LIMITS_URL === undefined) return createLocalLimits({ now })
+  if (settings.url === undefined) return createLocalLimits({ now })
   return createSharedLimits({
-    url: settings.SVC_LIMITS_URL,
-    prefix: settings.SVC_LIMITS_PREFIX,
-    timeoutMs: settings.SVC_LIMITS_TIMEOUT_MS,
-    replicas: settings.SVC_LIMITS_REPLICAS,
+    ...settings,
+    url: settings.url,
     service,
     replicaId,
     now,

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import type { Fields } from "@svc/config"
 import { startProcess } from "@svc/testing"
 import { z } from "zod"
 import { beforeAll, describe, expect, test, vi } from "vitest"
@@ -34,12 +35,18 @@ const errorTable = z.object({ errors: z.object({ rows: z.record(z.string(), z.ob
 
 /** What a service's settings are when nothing is set, by variable, as its own program reads them. */
 const defaultsOf = async (folder: string): Promise<Record<string, unknown>> => {
-  let settings: Record<string, unknown> = {}
+  const defaults: Record<string, unknown> = {}
+  const note = (fields: Fields): void => {
+    for (const field of Object.values(fields)) {
+      if (typeof field["variable"] === "string") defaults[field["variable"]] = field["fallback"]
+      else note(field as Fields)
+    }
+  }
   vi.resetModules()
   vi.doMock("@svc/config", async (load) => {
     const config = await load<typeof import("@svc/config")>()
     const loadConfig: typeof config.loadConfig = (fields, env, check) => {
-      settings = config.loadConfig(fields, {})
+      note(fields)
       return config.loadConfig(fields, env, check)
     }
     return { ...config, loadConfig }
@@ -50,7 +57,7 @@ const defaultsOf = async (folder: string): Promise<Record<string, unknown>> => {
     if (typeof readSettings === "function") await Promise.resolve(readSettings({})).catch(() => {})
   }
   vi.doUnmock("@svc/config")
-  return settings
+  return defaults
 }
 
 describe.each(services)("$name", ({ name, folder }) => {

@@ -51,11 +51,11 @@ const limitOf = (dependencies: Dependencies, c: Context<AppEnv>, policy: Policy,
         bucket: `${keyId} ${addressBucket(clientOf(dependencies, c))}`,
         perMinute: sessionsPerMinute,
       }
-    : { group: "key", bucket: String(keyId), perMinute: dependencies.settings.SVC_REQUESTS_PER_MINUTE }
+    : { group: "key", bucket: String(keyId), perMinute: dependencies.config.perMinute.requests }
 
 /** A caller who keeps sending keys that fail gets 429 in place of 401, which costs guessing its speed. */
 const countFailure = async (dependencies: Dependencies, c: Context<AppEnv>): Promise<void> => {
-  const perMinute = dependencies.settings.SVC_FAILED_AUTH_PER_MINUTE
+  const perMinute = dependencies.config.perMinute.failedAuth
   if (perMinute === 0) return
   const key = addressBucket(clientOf(dependencies, c))
   const bucket = { table: "requests", group: "failed-auth", key, limit: perMinute }

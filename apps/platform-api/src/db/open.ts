@@ -1,4 +1,4 @@
-import type { Settings } from "../config.ts"
+import type { Config } from "../config.ts"
 import type { Database } from "./database.ts"
 import { migrate } from "./migrate.ts"
 
@@ -11,10 +11,10 @@ const migrationMs = 600_000
  * @param statementMs longest time of one statement on a server, in milliseconds; 0 for none
  */
 export const openDatabase = async (
-  settings: Pick<Settings, "DATABASE_URL" | "SVC_DATA_DIR">,
+  config: Pick<Config, "databaseUrl" | "dataFolder">,
   { statementMs, now }: { readonly statementMs: number; readonly now: () => number },
 ): Promise<{ readonly database: Database; readonly applied: number }> => {
-  const database = await open(settings, statementMs, now)
+  const database = await open(config, statementMs, now)
   try {
     return { database, applied: await migrate(database.within(migrationMs)) }
   } catch (error) {
@@ -24,14 +24,14 @@ export const openDatabase = async (
 }
 
 const open = async (
-  settings: Pick<Settings, "DATABASE_URL" | "SVC_DATA_DIR">,
+  config: Pick<Config, "databaseUrl" | "dataFolder">,
   statementMs: number,
   now: () => number,
 ): Promise<Database> => {
-  const url = settings.DATABASE_URL
+  const url = config.databaseUrl
   if (url === undefined) {
     const { openEmbeddedDatabase } = await import("./embedded.ts")
-    return openEmbeddedDatabase({ folder: settings.SVC_DATA_DIR, now })
+    return openEmbeddedDatabase({ folder: config.dataFolder, now })
   }
   const { openServerDatabase } = await import("./server.ts")
   return openServerDatabase({ url, statementMs, connections: 10, now })

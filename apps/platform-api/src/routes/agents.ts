@@ -68,7 +68,7 @@ export const agentRoutes = (api: Api, dependencies: Dependencies): void => {
       const made = await signUp(
         dependencies.database.within(requestMs),
         { displayName, bucket, address, requestId: requestIdOf(c) },
-        dependencies.settings.SVC_SIGNUPS_PER_HOUR,
+        dependencies.config.signupsPerHour,
         new Date(dependencies.wallClock()),
         dependencies.randomBytes,
       )

@@ -72,7 +72,7 @@ export const healthRoutes = (api: Api, dependencies: Dependencies): void => {
     (c) => {
       const url = dependencies.apiUrl()
       const links = {
-        docs: dependencies.settings.SVC_DOCS_URL,
+        docs: dependencies.config.docsUrl,
         openapi: `${url}/openapi.json`,
         health: `${url}/health`,
       }

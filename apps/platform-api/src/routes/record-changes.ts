@@ -88,12 +88,12 @@ const checkBranch = (spec: SpecRow, given: string | null | undefined): string | 
 }
 
 export const recordChangeRoutes = (api: Api, dependencies: Dependencies): void => {
-  const { settings } = dependencies
+  const { config } = dependencies
   const common = { tag: "records", access: policies.people, method: "post" } as const
 
   /** What is taken already can be told at once; it is looked at again when the build gets there. */
   const firstLook = async (tx: Orm, spec: SpecRow, onBranch: string | null, at: Date): Promise<void> => {
-    const websocketUrl = streamUrlOf(spec, onBranch, settings.SVC_STREAM_URL_TEMPLATE)
+    const websocketUrl = streamUrlOf(spec, onBranch, config.streamUrlTemplate)
     const name = stackNameOf(spec.name, onBranch)
     const holder = { ownerId: spec.ownerId, specId: spec.id, branch: onBranch }
     await checkFree(tx, { name, websocketUrl: websocketUrl ?? "" }, holder, at)
@@ -109,7 +109,7 @@ export const recordChangeRoutes = (api: Api, dependencies: Dependencies): void =
       tx,
       bind("select count(*)::integer as n from jobs where kind = 'build' and owner_id = $1", [spec.ownerId]),
     )
-    const limit = settings.SVC_WAITING_BUILDS_PER_OWNER
+    const limit = config.perOwner.waitingBuilds
     if ((waiting?.n ?? 0) >= limit) {
       throw errors.fail("limit-reached", {
         message: `${limit} of your builds are waiting, as many as SVC_WAITING_BUILDS_PER_OWNER allows.`,
@@ -312,7 +312,7 @@ export const recordChangeRoutes = (api: Api, dependencies: Dependencies): void =
         await tx.execute(sql`delete from deployment_shares where record_id = ${deployment.id}`)
         await tx.update(deployments).set({ deletedAt: at }).where(eq(deployments.id, deployment.id))
         await freeNames(tx, lineOf("", deployment), at)
-        if (settings.SVC_DEPLOY_HOOK_URL !== undefined) {
+        if (config.deployHookUrl !== undefined) {
           await addJob(tx, "notice", deployment.id, deployment.ownerId, deployment.specId)
         }
         await tell("deployment.delete", `deployment:${deployment.id}`)
@@ -373,7 +373,7 @@ export const recordChangeRoutes = (api: Api, dependencies: Dependencies): void =
         const spec = await ownSpec(tx, userId, given.spec_id)
         const onBranch = checkBranch(spec, given.branch)
         await firstLook(tx, spec, onBranch, at)
-        const limit = settings.SVC_VERSIONS_PER_SPEC
+        const limit = config.versionsPerSpec
         const added =
           prepared === undefined ? undefined : await addVersion(tx, spec, prepared, { message: null, limit, at })
         if (added?.isNew === true) await tell("version.create", `spec:${spec.id} version:${added.number}`)

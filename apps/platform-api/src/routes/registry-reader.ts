@@ -22,15 +22,15 @@ export type Caller = {
 
 /** How the registry's endpoints find out who asks, count the request, and answer. */
 export const createRegistryReader = (dependencies: Dependencies) => {
-  const { registry, settings } = dependencies
+  const { registry, config } = dependencies
 
   const anyone = (c: Context<AppEnv>): Caller => ({
     audience: "public",
     limit: {
       group: "registry",
       // Without a limit nobody's address is worked out.
-      bucket: settings.SVC_REGISTRY_REQUESTS_PER_MINUTE === 0 ? "" : `ip:${addressBucket(clientOf(dependencies, c))}`,
-      perMinute: settings.SVC_REGISTRY_REQUESTS_PER_MINUTE,
+      bucket: config.perMinute.registry === 0 ? "" : `ip:${addressBucket(clientOf(dependencies, c))}`,
+      perMinute: config.perMinute.registry,
     },
     credentials: false,
   })
@@ -42,7 +42,7 @@ export const createRegistryReader = (dependencies: Dependencies) => {
     const principal = await authenticate(dependencies.findKey, credentialsOf(c), dependencies.wallClock())
     if ("refused" in principal) return ignoredKey(c, principal.refused)
     if (!(await dependencies.useTracker.note(principal))) return ignoredKey(c, "invalid-api-key")
-    const perMinute = settings.SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE
+    const perMinute = config.perMinute.keyedRegistry
     const limit = { group: "registry", bucket: `key:${principal.keyId}`, perMinute }
     // A page's key is in many hands: it opens nothing private.
     const audience = principal.keyClass === "secret" ? registry.audienceOf(principal.userId) : "keyed"

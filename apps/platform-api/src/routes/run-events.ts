@@ -106,7 +106,7 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies): void => {
       const [row] = await readOne(c, seenSql, "run-not-found")
       const { userId } = c.get("principal")
       const streams = open.get(userId) ?? 0
-      const limit = dependencies.settings.SVC_EVENT_STREAMS_PER_OWNER
+      const limit = dependencies.config.perOwner.eventStreams
       if (streams >= limit) {
         const message = `You have ${limit} event streams open, as many as SVC_EVENT_STREAMS_PER_OWNER allows.`
         throw errors.fail("rate-limit-exceeded", { message, retryAfterSeconds: 5 })

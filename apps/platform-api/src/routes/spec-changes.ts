@@ -127,7 +127,7 @@ const showAtOnce = async (tx: Orm, spec: typeof specs.$inferSelect, mustAsk: boo
 }
 
 export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => {
-  const { settings } = dependencies
+  const { config } = dependencies
   const common = { tag: "records", access: policies.people } as const
 
   endpoint(
@@ -153,7 +153,7 @@ export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => 
         })
       }
       return change(dependencies, c, text, async ({ tx, at, userId, tell }) => {
-        await checkNew(tx, userId, given.name, settings.SVC_SPECS_PER_OWNER)
+        await checkNew(tx, userId, given.name, config.perOwner.specs)
         const [spec] = await tx
           .insert(specs)
           .values({
@@ -173,7 +173,7 @@ export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => 
         if (given.shared_with !== undefined) await shareSpec(tx, spec.id, given.shared_with)
         await tell("spec.create", `spec:${spec.id}`)
         if (prepared !== undefined) {
-          const limit = settings.SVC_VERSIONS_PER_SPEC
+          const limit = config.versionsPerSpec
           await addVersion(tx, spec, prepared, { message: null, limit, at })
           await tell("version.create", `spec:${spec.id} version:1`)
         }
@@ -251,7 +251,7 @@ export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => 
           .where(eq(specs.id, id))
           .returning()
         if (given.shared_with !== undefined) await shareSpec(tx, id, given.shared_with)
-        if (changed !== undefined) await showAtOnce(tx, changed, settings.SVC_PUBLIC_STACKS === "operator")
+        if (changed !== undefined) await showAtOnce(tx, changed, config.publicStacks === "operator")
         await tell("spec.update", `spec:${id}`)
         return { status: 200, body: await answerOf(tx, userId, id) }
       })
@@ -328,7 +328,7 @@ export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => 
       return change(dependencies, c, text, async ({ tx, at, userId, tell }) => {
         const spec = await ownSpec(tx, userId, id)
         const message = given.message ?? null
-        const added = await addVersion(tx, spec, prepared, { message, limit: settings.SVC_VERSIONS_PER_SPEC, at })
+        const added = await addVersion(tx, spec, prepared, { message, limit: config.versionsPerSpec, at })
         if (added.isNew) await tell("version.create", `spec:${id} version:${added.number}`)
         const diff = added.diff ?? { verdict: "none", bump: "none", changes: [] }
         const from = added.isNew ? Math.max(added.number - 1, 1) : added.number

@@ -98,7 +98,7 @@ export const sessionRoutes = (api: Api, dependencies: Dependencies): void =>
       const { token, expiresAt } = await signSessionToken(
         dependencies.signingKeys,
         {
-          iss: dependencies.settings.SVC_SESSION_ISSUER,
+          iss: dependencies.config.issuer,
           sub: account,
           aud: stack.name,
           jti: dependencies.randomId(),

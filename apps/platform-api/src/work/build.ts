@@ -59,12 +59,12 @@ export const breakingText = ({ changes }: SchemaDiff): string => {
 }
 
 /** What a build publishes under which name, checked against what others have. Throws BuildFailure and StackConflict. */
-const stackOf = (spec: SpecRow, branch: string | null, { settings }: WorkContext): StackHead => {
+const stackOf = (spec: SpecRow, branch: string | null, { config }: WorkContext): StackHead => {
   const name = stackNameOf(spec.name, branch)
   if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(name) || (branch !== null && !branchFits(spec.name, branch))) {
     throw new BuildFailure("the spec's name can't be a stack's: lower-case letters, digits and dashes, 63 at most")
   }
-  const websocketUrl = streamUrlOf(spec, branch, settings.SVC_STREAM_URL_TEMPLATE)
+  const websocketUrl = streamUrlOf(spec, branch, config.streamUrlTemplate)
   if (websocketUrl === undefined) {
     throw new BuildFailure(
       branch === null
@@ -85,9 +85,9 @@ const waitsForApproval = async (
   tx: Orm,
   build: BuildRow,
   stack: StackHead,
-  { settings }: WorkContext,
+  { config }: WorkContext,
 ): Promise<boolean> => {
-  if (settings.SVC_PUBLIC_STACKS === "people" || stack.visibility !== "public") return false
+  if (config.publicStacks === "people" || stack.visibility !== "public") return false
   const line = lineOf(stack.name, build)
   const held = { name: stack.name, ownerId: build.ownerId, line, freedAt: null }
   const [row] = await tx

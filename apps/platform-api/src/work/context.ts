@@ -1,11 +1,11 @@
-import type { Settings } from "../config.ts"
+import type { Config } from "../config.ts"
 import type { Hook } from "./hook.ts"
 
 /** What the work beside the requests is done with. */
 export type WorkContext = {
   /** Wall clock, in milliseconds since 1970. */
   readonly wallClock: () => number
-  readonly settings: Pick<Settings, "SVC_STREAM_URL_TEMPLATE" | "SVC_PUBLIC_STACKS">
+  readonly config: Pick<Config, "streamUrlTemplate" | "publicStacks">
   readonly hook: Hook | undefined
   /** A link to a version's AST that is good for an hour and needs no key. */
   readonly astUrl: (versionId: number, at: Date) => string

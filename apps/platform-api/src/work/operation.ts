@@ -70,7 +70,7 @@ export const deploymentHandler = (context: WorkContext): Handlers["deployment"] 
       return {
         spec: await readSpec(tx, deployment.specId),
         version: await versionOf(tx, deployment),
-        approved: context.settings.SVC_PUBLIC_STACKS === "people" || held?.approved === true,
+        approved: context.config.publicStacks === "people" || held?.approved === true,
       }
     })
     if (version === undefined || deployment.stackName === null) {
