@@ -117,6 +117,14 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the pages in a
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
       (await first.locator("code").innerText()).trimEnd(),
     )
+    await page.locator(".tools button").click()
+    expect(await faults(tab)).toEqual([])
+    await page.locator("#agents .code button").first().click()
+    expect(JSON.parse(await page.evaluate(() => navigator.clipboard.readText()))).toEqual({
+      name: "fetch_page",
+      arguments: { slug: "keys" },
+    })
+    await page.keyboard.press("Escape")
     await page.setViewportSize({ width: 320, height: 640 })
     const menu = page.locator("#menu")
     expect(await menu.isVisible()).toBe(false)
@@ -145,6 +153,11 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the pages in a
         expect(text).toContain(word)
       for (const word of [name, ...primary_keys]) expect(drawn).toContain(word)
     }
+    // The contents are those of the stack, and follow the reader.
+    const contents = page.locator(".contents a")
+    expect(await contents.allTextContents()).toEqual(expect.arrayContaining(schema.entities.map(({ name }) => name)))
+    await page.locator("#versions").scrollIntoViewIfNeeded()
+    await page.locator(".contents a[aria-current]").waitFor({ state: "attached" })
     // A key that two entities share is drawn once, and joins them.
     expect(drawn.match(/<title>id\.market<\/title>/g)).toHaveLength(1)
     await page.goto(at("/stacks/none%22%3E%3Cb%3E"))

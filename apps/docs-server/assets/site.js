@@ -123,6 +123,23 @@ const addSuggestions = (form) => {
 for (const code of document.querySelectorAll(".code")) addCopyButton(code)
 addSuggestions(document.querySelector(".top .search"))
 
+// Where the reader is
+
+/** Marks the entry of the contents whose section is being read. */
+const followReader = () => {
+  const links = [...document.querySelectorAll(".contents li a")]
+  const headings = links.map((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))))
+  const mark = () => {
+    const behind = headings.findIndex((heading) => heading !== null && heading.getBoundingClientRect().top > 120)
+    const current = (behind === -1 ? links.length : behind) - 1
+    for (const [index, link] of links.entries())
+      if (index === current) link.setAttribute("aria-current", "true")
+      else link.removeAttribute("aria-current")
+  }
+  if (links.length > 0) document.addEventListener("scroll", mark, { passive: true })
+}
+followReader()
+
 // The registry, read from the API whenever the page is opened
 
 const get = async (url) => {
@@ -150,11 +167,11 @@ const allStacks = async (api) => {
   return stacks
 }
 
-const badge = (text) => make("span", { class: "badge" }, text)
+const badge = (text, kind = "") => make("span", { class: `badge ${kind}` }, text)
 const badgesOf = ({ relay, deprecated, version }) => [
   ...(version === undefined ? [] : [badge(`version ${version}`)]),
   ...(relay ? [badge("relay")] : []),
-  ...(deprecated ? [badge("deprecated")] : []),
+  ...(deprecated ? [badge("deprecated", "warn")] : []),
 ]
 
 const code = (text) => {
@@ -189,14 +206,10 @@ const drawing = (entities) => {
   const row = 34
   const columns = { key: [4, 220], entity: [304, 180], view: [576, 220] }
   const shapes = []
-  const box = (column, y, text, small) => {
+  const box = (column, y, text) => {
     const [x, width] = columns[column]
-    shapes.push(drawn("rect", { x, y: y - 13, width, height: 26, rx: 6 }))
-    const label = drawn(
-      "text",
-      { x: x + 10, y: y + 4, ...(small && { class: "small" }) },
-      short(text, Math.floor(width / 8)),
-    )
+    shapes.push(drawn("rect", { class: column, x, y: y - 13, width, height: 26, rx: 6 }))
+    const label = drawn("text", { x: x + 10, y: y + 4 }, short(text, Math.floor(width / 8)))
     label.append(drawn("title", {}, text))
     shapes.push(label)
   }
@@ -206,7 +219,10 @@ const drawing = (entities) => {
     const middle = (x1 + x2) / 2
     shapes.unshift(drawn("path", { d: `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}` }))
   }
-  let top = 20
+  for (const [column, text] of Object.entries({ key: "Primary keys", entity: "Entities", view: "Views" }))
+    shapes.push(drawn("text", { class: "small", x: columns[column][0], y: 14 }, text))
+  const first = 44
+  let top = first
   const keys = new Map()
   for (const { name: title, primary_keys: own, views } of entities) {
     const rows = Math.max(views.length, own.length, 1)
@@ -223,7 +239,7 @@ const drawing = (entities) => {
   let lowest = -Infinity
   const mean = (numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length
   for (const [key, places] of [...keys].sort(([, a], [, b]) => mean(a) - mean(b))) {
-    const y = Math.max(mean(places), lowest + row, 20)
+    const y = Math.max(mean(places), lowest + row, first)
     lowest = y
     box("key", y, key)
     for (const place of places) line("key", y, "entity", place)
@@ -235,29 +251,53 @@ const drawing = (entities) => {
   return make("div", { class: "table", tabindex: "0" }, picture)
 }
 
-const pipelineText = (pipeline) => (pipeline.length === 0 ? "" : name(JSON.stringify(pipeline)))
+/** `{"Sort": {"key": {"segments": ["a", "b"]}, "order": "desc"}}` as `Sort(key a.b, order desc)`. */
+const stepText = (step) => {
+  const value = (one) => (one?.segments ? one.segments.join(".") : typeof one === "string" ? one : JSON.stringify(one))
+  if (typeof step !== "object" || step === null) return String(step)
+  return Object.entries(step)
+    .map(([kind, given]) => {
+      const parts = Object.entries(given ?? {}).map(([key, one]) => `${key} ${value(one)}`)
+      return `${kind}(${typeof given === "object" ? parts.join(", ") : value(given)})`
+    })
+    .join(" ")
+}
+const pipelineText = (pipeline) => (pipeline.length === 0 ? "" : name(pipeline.map(stepText).join(", then ")))
 
 const entityParts = ({ name: title, primary_keys: keys, fields, views }) => [
   make("h2", { id: title }, title),
-  make("p", {}, "Primary keys: ", ...keys.flatMap((key, index) => [index === 0 ? "" : ", ", name(key)]), "."),
+  make(
+    "p",
+    { class: "muted" },
+    keys.length === 1 ? "Primary key: " : "Primary keys: ",
+    ...keys.flatMap((key, index) => [index === 0 ? "" : ", ", name(key)]),
+    ".",
+  ),
   make("h3", {}, "Fields"),
   table(
     ["Field", "Type", "May be null"],
     fields.map(({ path, rust_type: type, nullable }) => [name(path), name(type), nullable ? "yes" : "no"]),
   ),
   make("h3", {}, "Views"),
-  table(
+  dense(
     ["View", "Mode", "Pipeline"],
     views.map(({ id, mode, pipeline }) => [name(id), mode, pipelineText(pipeline)]),
   ),
 ]
+
+/** Tables without the columns that say nothing in any row. */
+const dense = (heads, rows) => {
+  const said = heads.map((_, column) => rows.some((row) => row[column] !== ""))
+  const kept = (cells) => cells.filter((_, column) => said[column])
+  return table(kept(heads), rows.map(kept))
+}
 
 const versionParts = (versions, diff) => {
   if (!Array.isArray(versions) || versions.length === 0) return []
   const changes = diff?.changes ?? []
   return [
     make("h2", { id: "versions" }, "Versions"),
-    table(
+    dense(
       ["Version", "Published", "Against the one before", "Changes", "Message"],
       versions.map(({ version, published_at: at, verdict, changes: count, message, current }) => [
         `${version}${current ? " (current)" : ""}`,
@@ -274,21 +314,25 @@ const versionParts = (versions, diff) => {
           make(
             "ul",
             {},
-            ...changes.map(({ text, breaking }) => make("li", {}, text, ...(breaking ? [badge("breaking")] : []))),
+            ...changes.map(({ text, breaking }) =>
+              make("li", {}, ...(breaking ? [badge("breaking", "warn")] : []), text),
+            ),
           ),
         ]),
   ]
 }
+
+const stackLink = (stack) => make("a", { href: `${root}/stacks/${encodeURIComponent(stack)}` }, stack)
 
 const deprecation = ({ deprecated }) =>
   deprecated
     ? [
         make(
           "p",
-          {},
+          { class: "note care" },
           make("strong", {}, "Deprecated. "),
           deprecated.message ?? "",
-          ...(deprecated.successor ? [" Use ", name(deprecated.successor), "."] : []),
+          ...(deprecated.successor ? [" Use ", stackLink(deprecated.successor), "."] : []),
         ),
       ]
     : []
@@ -302,21 +346,34 @@ const showStack = async (place, { api, docs, stack }) => {
   ])
   const diff = versions?.length > 1 ? await getIfThere(`${url}/diff`) : undefined
   place.replaceChildren(
-    make("p", { class: "lead" }, about.description ?? "", ...badgesOf(about)),
+    make("p", { class: "lead" }, about.description ?? ""),
+    make("p", {}, ...badgesOf(about), name(about.websocket_url ?? "no stream")),
     ...deprecation(about),
-    make("p", {}, "Stream: ", name(about.websocket_url ?? "none")),
     make("h2", { id: "shape" }, "How it hangs together"),
     drawing(schema.entities),
     make("h2", { id: "read" }, "Read it"),
-    make("p", {}, "In a shell:"),
-    code(`curl ${url}/schema`),
-    make("p", {}, "By the command line tool:"),
-    code(`npx ${docs}/cli/svc.tgz explore ${stack} --json`),
-    make("p", {}, "In TypeScript:"),
-    code(`const { schema } = await (await fetch("${url}/schema")).json()`),
+    make(
+      "div",
+      { class: "steps" },
+      make("p", {}, "In a shell:"),
+      code(`curl ${url}/schema`),
+      make("p", {}, "By the command line tool:"),
+      code(`npx ${docs}/cli/svc.tgz explore ${stack} --json`),
+      make("p", {}, "In TypeScript:"),
+      code(`const answer = await fetch("${url}/schema")\nconst { schema } = await answer.json()`),
+    ),
     ...schema.entities.flatMap(entityParts),
     ...versionParts(versions, diff),
   )
+  const entries = [...place.querySelectorAll("h2")].map((heading) =>
+    make("li", {}, make("a", { href: `#${encodeURIComponent(heading.id)}` }, heading.textContent)),
+  )
+  const contents = document.querySelector(".contents")
+  contents.append(make("details", {}, make("summary", {}, "On this page"), make("ul", {}, ...entries)))
+  contents.hidden = false
+  followReader()
+  // The place that was asked for was not there when the browser looked.
+  if (location.hash !== "") location.replace(location.hash)
 }
 
 const showStacks = async (place, { api }) => {
@@ -330,7 +387,8 @@ const showStacks = async (place, { api }) => {
         make(
           "li",
           {},
-          make("a", { href: `${root}/stacks/${encodeURIComponent(one.name)}` }, one.name),
+          stackLink(one.name),
+          " ",
           ...badgesOf(one),
           make("p", { class: "about" }, one.description ?? ""),
           make("p", { class: "about" }, one.entities.join(", ")),
@@ -348,7 +406,7 @@ if (registry !== null) {
     registry.prepend(
       make(
         "p",
-        { role: "alert" },
+        { class: "note care", role: "alert" },
         error.status === 404 ? "There is no public stack of this name." : `The API at ${api} does not answer now.`,
       ),
     ),

@@ -99,7 +99,7 @@ const renderError = (error: ApiError, more: Readonly<Record<string, string>> = {
 const answerError = async (c: Context<AppEnv>, error: ApiError, { people }: Site): Promise<Response> => {
   if (isMcp(c)) return renderError(error)
   if (!asksForHtml(c)) return renderError(error, { Vary: "Accept" })
-  const { headers, text } = await people.error(error)
+  const { headers, text } = await people.error(error, c.req.path)
   const { ETag: _tag, ...kept } = headers
   return reply(error.status, { ...kept, Vary: "Accept", ...headersOf(error) }, text)
 }

@@ -172,6 +172,10 @@ test("errors are pages for people, with the same status; at /mcp never", async (
   expect((await get("/mcp", { accept: browser })).headers.get("content-type")).toBe("application/json; charset=utf-8")
 })
 
+test("a page that is not there names the nearest", async () => {
+  expect(await html("/guides/onne")).toContain('<a href="/guides/one.html">One</a>')
+})
+
 test("nothing that an author wrote becomes markup, and no link leads to a script", async () => {
   for (const path of [
     "/hostile",
@@ -230,6 +234,7 @@ test("another's folder has its own title and sections, and its index for a way i
 
 test("the search answers people, and without HTML in Markdown", async () => {
   expect(await html("/search?q=unique+text")).toMatch(/<a href="\/guides\/one.html#one">One/)
+  expect(await html("/search?q=unique+text%7C(")).toContain("<mark>Unique</mark>")
   const plain = await get("/search?q=unique+text", { accept: "*/*" })
   expect([plain.headers.get("content-type"), await plain.text()]).toEqual([
     "text/markdown; charset=utf-8",

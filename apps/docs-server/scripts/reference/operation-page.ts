@@ -40,6 +40,8 @@ export type Service = {
   /** Its name in slugs and error anchors: `relay`. */
   readonly name: string
   readonly title: string
+  /** Its name in the navigation. */
+  readonly short: string
   /** Its URL as the pages write it: `{relay_url}`. */
   readonly url: string
   /** Who may call an operation that asks for a credential. */
@@ -162,7 +164,7 @@ const caller = ({ about }: Operation, { credential }: Service): string => {
 const searchWeight = 0.2
 
 const frontMatter = (title: string, description: string, service: Service, order: number): string =>
-  `---\ntitle: ${JSON.stringify(title)}\ndescription: ${JSON.stringify(description)}\nsection: "Reference: ${service.title}"\norder: ${order}\nsearch_weight: ${searchWeight}\n---\n`
+  `---\ntitle: ${JSON.stringify(title)}\ndescription: ${JSON.stringify(description)}\nsection: "Reference: ${service.short}"\norder: ${order}\nsearch_weight: ${searchWeight}\n---\n`
 
 /** One operation's page, as Markdown. @param explained the anchors of the error codes that have a row on the errors page */
 export const operationPage = (

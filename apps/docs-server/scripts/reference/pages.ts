@@ -23,6 +23,7 @@ const services: readonly Documented[] = [
   {
     name: "platform",
     title: "Platform API",
+    short: "platform",
     url: "{api_url}",
     credential: "an API key: [Keys]({base_url}/keys.md)",
     order: 100,
@@ -31,6 +32,7 @@ const services: readonly Documented[] = [
   {
     name: "relay",
     title: "Transaction relay",
+    short: "relay",
     url: "{relay_url}",
     credential: "a session token with the scope: [Session tokens]({base_url}/sessions.md)",
     order: 200,
@@ -39,6 +41,7 @@ const services: readonly Documented[] = [
   {
     name: "docs",
     title: "Documentation server",
+    short: "documentation",
     url: "{base_url}",
     credential: "nothing",
     order: 300,

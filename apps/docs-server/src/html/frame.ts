@@ -73,6 +73,7 @@ const topLinks = ({ root, own, navigation }: Look): Html | "" => {
 /** A whole page around its text. */
 export const frame = (look: Look, page: Framed): Html => {
   const { root, title: site } = look
+  const links = topLinks(look)
   const title = page.title === site ? site : `${page.title} · ${site}`
   return html`<!doctype html>
     <html lang="en">
@@ -106,10 +107,10 @@ export const frame = (look: Look, page: Framed): Html => {
               value="${page.query ?? ""}"
             />
           </form>
-          <nav class="links" aria-label="Site">${topLinks(look)}</nav>
+          ${links === "" ? "" : html`<nav class="links" aria-label="Site">${links}</nav>`}
         </header>
         <div class="columns">
-          <nav id="menu" class="sidebar" aria-label="Pages" popover>${navigationList(look, page)}</nav>
+          <nav id="menu" class="sidebar" aria-label="Pages" popover>${links === "" ? "" : html`<div class="links">${links}</div> `}${navigationList(look, page)}</nav>
           <main id="main">${page.main}</main>
           ${page.contents ?? ""}
         </div>

@@ -19,11 +19,18 @@ const sections = ({ root, navigation }: Look): Html =>
       </section> `,
   )}`
 
-const command = (what: string, line: string): Html =>
-  html`<h3>${what}</h3>
+const command = (what: Html, line: string): Html =>
+  html`<p>${what}</p>
     <div class="code" data-language="sh">
       <pre tabindex="0"><code>${line}</code></pre>
     </div>`
+
+const service = (name: string, url: string, about: Html): Html =>
+  html`<section>
+    <h3>${name}</h3>
+    <code>${url}</code>
+    <p>${about}</p>
+  </section>`
 
 /** The way in to the product's own pages: what it is, commands that work on this copy, its services, and where to go. */
 export const homeView = (look: Look, { apiUrl, relayUrl }: Services): Html => {
@@ -38,55 +45,44 @@ export const homeView = (look: Look, { apiUrl, relayUrl }: Services): Html => {
       "Live Solana data for software agents: documentation, a registry of data stacks, and a transaction relay.",
     canonical: `${baseUrl}/`,
     alternate: `${root}/index.md`,
+    section: look.navigation.sections[0],
     main: html`<article class="home">
       <h1>Live Solana data for software agents</h1>
       <p class="lead">
         An agent signs itself up with one request, reads which live data there is and what it looks like, and sends
         transactions that it signed itself. Everything here is made to be read by agents and people alike.
       </p>
-      <h2>Start here</h2>
-      ${command("Sign an agent up, and get its key", `curl -X POST ${apiUrl}/api/agents/signup`)}
-      ${command("See every stack with its entities, fields and types", `npx ${baseUrl}/cli/svc.tgz explore --json`)}
-      ${command("Read what an agent reads first", `curl ${baseUrl}/agent.md`)}
-      <p>Then: <a href="${pageLink(root, "getting-started")}">from nothing to a sent transaction</a>.</p>
+      <p class="go">
+        <a href="${pageLink(root, "getting-started")}">Get started</a> <a href="${root}/stacks">See the stacks</a>
+        <a href="${pageLink(root, "reference/platform")}">API reference</a>
+      </p>
+      <h2>Three commands</h2>
+      <div class="steps">
+        ${command(html`Sign an agent up, and get its key:`, `curl -X POST ${apiUrl}/api/agents/signup`)}
+        ${command(html`See every stack with its entities, fields and types:`, `npx ${baseUrl}/cli/svc.tgz explore --json`)}
+        ${command(html`Read <a href="${pageLink(root, "agent")}">what an agent reads first</a>:`, `curl ${baseUrl}/agent.md`)}
+      </div>
       <h2>The services</h2>
-      <div class="table" tabindex="0">
-        <table>
-          <thead>
-            <tr>
-              <th>Service</th>
-              <th>Where</th>
-              <th>What it gives</th>
-            </tr>
-          </thead>
-          <tbody>
-            <tr>
-              <td>Documentation</td>
-              <td><code>${baseUrl}</code></td>
-              <td>
-                These pages, for people, as Markdown and over <a href="${pageLink(root, "mcp-server")}">MCP</a> at
-                <code>${baseUrl}/mcp</code>
-              </td>
-            </tr>
-            <tr>
-              <td>Platform API</td>
-              <td><code>${apiUrl}</code></td>
-              <td>
-                <a href="${pageLink(root, "agents")}">Sign-up</a>, <a href="${pageLink(root, "keys")}">keys</a>, the
-                <a href="${root}/stacks">registry of stacks</a>,
-                <a href="${pageLink(root, "sessions")}">session tokens</a>
-              </td>
-            </tr>
-            <tr>
-              <td>Transaction relay</td>
-              <td><code>${relayUrl}</code></td>
-              <td>
-                <a href="${pageLink(root, "relay")}">Six routes</a> to a Solana RPC provider: inspect, and send exactly
-                once
-              </td>
-            </tr>
-          </tbody>
-        </table>
+      <div class="cards">
+        ${service(
+          "Documentation",
+          baseUrl,
+          html`These pages, for people, as Markdown and over <a href="${pageLink(root, "mcp-server")}">MCP</a> at
+            <code>/mcp</code>.`,
+        )}
+        ${service(
+          "Platform API",
+          apiUrl,
+          html`<a href="${pageLink(root, "agents")}">Sign-up</a>, <a href="${pageLink(root, "keys")}">keys</a>, the
+            <a href="${root}/stacks">registry of stacks</a> and
+            <a href="${pageLink(root, "sessions")}">session tokens</a>.`,
+        )}
+        ${service(
+          "Transaction relay",
+          relayUrl,
+          html`<a href="${pageLink(root, "relay")}">Six routes</a> to a Solana RPC provider: inspect, and send exactly
+            once.`,
+        )}
       </div>
       <h2>All pages</h2>
       <div class="sections">${sections({ ...look, navigation: shown })}</div>

@@ -24,8 +24,7 @@ const code = (text: string): Html =>
 
 /** What an agent is handed to read the same page, and to find the others. */
 const forAgents = ({ baseUrl, root }: Look, slug: string): Html =>
-  html`<details class="agents">
-    <summary>Copy for an agent</summary>
+  html`<div id="agents" class="agents" popover>
     <p>The call that gives this page to an agent:</p>
     ${code(JSON.stringify({ name: "fetch_page", arguments: { slug } }))}
     <p>The settings that give an MCP client all pages:</p>
@@ -34,7 +33,7 @@ const forAgents = ({ baseUrl, root }: Look, slug: string): Html =>
       Without MCP: <a href="${markdownLink(root, slug)}">this page as Markdown</a>,
       <a href="${root}/llms.txt">the list of all pages</a>.
     </p>
-  </details>`
+  </div>`
 
 export const pageView = (look: Look, page: Page, text: string): Html => {
   const { root, baseUrl, navigation } = look
@@ -49,16 +48,21 @@ export const pageView = (look: Look, page: Page, text: string): Html => {
     section,
     slug: page.slug,
     contents,
-    main: html`<nav class="crumbs" aria-label="Breadcrumb">
-        <ol>
-          <li><a href="${root}/">${look.title}</a></li>
-          ${section === undefined ? "" : html`<li>${section.name}</li>`}
-          <li aria-current="page">${page.title}</li>
-        </ol>
-      </nav>
-      <article>${hasTitle ? "" : html`<h1>${page.title}</h1>`} ${raw(text)}</article>
-      <p class="tools"><a href="${markdownLink(root, page.slug)}">As Markdown</a></p>
+    main: html`<div class="bar">
+        <nav class="crumbs" aria-label="Breadcrumb">
+          <ol>
+            <li><a href="${root}/">${look.title}</a></li>
+            ${section === undefined ? "" : html`<li>${section.name}</li>`}
+            <li aria-current="page">${page.title}</li>
+          </ol>
+        </nav>
+        <div class="tools">
+          <a href="${markdownLink(root, page.slug)}">As Markdown</a>
+          <button type="button" popovertarget="agents">Copy for an agent</button>
+        </div>
+      </div>
       ${forAgents(look, page.slug)}
+      <article>${hasTitle ? "" : html`<h1>${page.title}</h1>`} ${raw(text)}</article>
       <nav class="turn" aria-label="Previous and next">
         ${previous === undefined ? "" : html`<a rel="prev" href="${pageLink(root, previous.slug)}"><small>Previous</small> ${previous.title}</a>`}
         ${next === undefined ? "" : html`<a rel="next" href="${pageLink(root, next.slug)}"><small>Next</small> ${next.title}</a>`}

@@ -3,7 +3,7 @@ import { isOwnPath, type Page } from "../corpus.ts"
 import { type Document, createDocument, markdownType } from "../documents.ts"
 import { createMemo } from "../memo.ts"
 import { searchDocs, searchDocsInput } from "../search-docs.ts"
-import { findPage, pageUrl } from "../slug.ts"
+import { decodePath, findPage, nearestSlugs, pageUrl } from "../slug.ts"
 import type { Library } from "../tools.ts"
 import { CursorError } from "../cursor.ts"
 import { assets } from "./assets.ts"
@@ -30,8 +30,8 @@ export type People = {
   /** The document at a decoded path. @param html whether the request prefers HTML */
   readonly find: (path: string, html: boolean) => Document | Promise<Document> | undefined
   readonly search: (query: string, cursor: string | undefined, html: boolean) => Promise<Document>
-  /** An error as a page. */
-  readonly error: (error: ApiError) => Promise<Document>
+  /** An error as a page. @param path what was asked for, as sent */
+  readonly error: (error: ApiError, path: string) => Promise<Document>
 }
 
 // Rendered pages are many times their Markdown; whoever reads all of a large folder must not fill the memory.
@@ -134,7 +134,11 @@ export const createPeople = (library: Library, { apiUrl, relayUrl, own, title }:
       const lines = "texts" in answer ? answer.texts.join("\n") : (answer.refusal ?? "Ask with ?q= and a few words.")
       return createDocument(markdownType, `# Search\n\n${lines}\n`, { "Cache-Control": "no-cache" })
     },
-    error: (error) => documentOf(errorView(look, error)),
+    error: (error, path) => {
+      const near = error.status === 404 ? nearestSlugs(corpus, decodePath(path) ?? path) : []
+      const pages = near.map((slug) => corpus.pages.get(slug)).filter((page) => page !== undefined)
+      return documentOf(errorView(look, error, pages))
+    },
   }
 }
 

@@ -17,12 +17,20 @@ const list = (look: Look, { query, results, total, next_cursor: next, did_you_me
       ${results.map(
         ({ slug, title, section, anchor, snippet }) =>
           html`<li><a href="${pageLink(root, slug, anchor)}">${title}${section === title ? "" : html` <span>› ${section}</span>`}</a>
-            <p>${snippet}</p>
+            <p>${marked(snippet, query)}</p>
           </li> `,
       )}
     </ol>
     ${results.length === 0 ? html`<p>Try fewer or other words, or read <a href="${root}/">all there is</a>.</p>` : ""}
     ${next === undefined ? "" : html`<p><a rel="next" href="${address(query, next)}">Further results</a></p>`}`
+}
+
+/** The words that were looked for stand out where the page has them as they were written. */
+const marked = (text: string, query: string): Html => {
+  const words = query.match(/[\p{L}\p{N}_]{2,}/gu) ?? []
+  if (words.length === 0) return html`${text}`
+  const parts = text.split(new RegExp(`(?<![\\p{L}\\p{N}])(${words.join("|")})`, "giu"))
+  return html`${parts.map((part, index) => (index % 2 === 1 ? html`<mark>${part}</mark>` : part))}`
 }
 
 /** The page of results; `found` is undefined where nothing was asked for, `refusal` says why nothing can be found. */

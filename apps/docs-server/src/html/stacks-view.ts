@@ -12,7 +12,9 @@ export const stacksView = (look: Look, apiUrl: string, name?: string): Html => {
         ? "The public stacks: live data, entity by entity."
         : `The stack ${name}: entities, fields, views, versions.`,
     canonical: `${baseUrl}/stacks${name === undefined ? "" : `/${encodeURIComponent(name)}`}`,
-    main: html`<nav class="crumbs" aria-label="Breadcrumb">
+    // Filled with the rest; empty, it takes no place.
+    contents: name === undefined ? "" : html`<nav class="contents" aria-label="On this page" hidden></nav>`,
+    main: html`<nav class="bar crumbs" aria-label="Breadcrumb">
         <ol>
           <li><a href="${root}/">${look.title}</a></li>
           ${name === undefined ? "" : html`<li><a href="${root}/stacks">Stacks</a></li>`}
