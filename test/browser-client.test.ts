@@ -26,6 +26,12 @@ const openToPages = async (dataFolder: string): Promise<void> => {
   expect([await published.exited, published.stderr()]).toEqual([0, expect.any(String)])
 }
 
+/** What the page finds in its globals: the library, and what signs for it. */
+type Given = {
+  readonly client: typeof import("../packages/client/src/index.ts")
+  readonly sign: (blockhash: string, lastValidBlockHeight: string) => Promise<readonly number[]>
+}
+
 const signedUp = z.object({ api_key: z.string() })
 const minted = z.object({ key: z.string() })
 
@@ -74,8 +80,7 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the client lib
     const { apiUrl, relayUrl } = instance
     const seen = await tab.page.evaluate(
       async (given) => {
-        // What the page was given above; its types are Node's business.
-        const { client, sign } = globalThis as any // oxlint-disable-line typescript/no-explicit-any
+        const { client, sign } = globalThis as unknown as Given
         const platform = client.createPlatform({ apiUrl: given.apiUrl, key: given.key })
         const scope = ["transaction:inspect", "transaction:send"]
         const session = client.createSession({ platform, websocketUrl: given.websocketUrl, scope })
@@ -83,9 +88,10 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the client lib
         const { blockhash, lastValidBlockHeight } = await relay.latestBlockhash()
         const transaction = new Uint8Array(await sign(blockhash, String(lastValidBlockHeight)))
         const stored: string[] = []
-        const before = (signature: string) => stored.push(signature)
+        const before = (signature: string) => void stored.push(signature)
         const outcome = await client.submit(relay, { transaction, lastValidBlockHeight, before })
-        return { ...outcome, slot: String(outcome.slot), stored }
+        // A bigint does not come out of a page.
+        return { ...outcome, ...("slot" in outcome && { slot: String(outcome.slot) }), stored }
       },
       { apiUrl, relayUrl, key, websocketUrl },
     )

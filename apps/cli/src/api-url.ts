@@ -1,3 +1,4 @@
+import { isLoopback } from "@svc/loopback"
 import { CliError } from "./errors.ts"
 
 /**
@@ -14,7 +15,7 @@ export const normaliseUrl = (text: string): string | undefined => {
 /** Whether a key may travel to this URL: encrypted, or never leaving the machine. */
 export const isSafeForKeys = (url: string): boolean => {
   const { protocol, hostname } = new URL(url)
-  return protocol === "https:" || hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname)
+  return protocol === "https:" || isLoopback(hostname)
 }
 
 export const requireSafeForKeys = (url: string): void => {

@@ -6,9 +6,7 @@ import { isObject, listOf, textOf, type JsonObject } from "./json-value.ts"
 import { apiForReading } from "./key.ts"
 import { nearest } from "./nearest.ts"
 import type { Answer } from "./network.ts"
-import { versionOption } from "./versions.ts"
-
-const stackName = /^[a-z0-9][a-z0-9-]{0,62}$/
+import { isStackName, versionOption } from "./versions.ts"
 
 const pick = (value: unknown, names: readonly string[]): JsonObject => {
   const from = isObject(value) ? value : {}
@@ -49,7 +47,7 @@ const missingStack = async (context: Context, api: Api, name: string): Promise<C
 const readStack = async (context: Context, api: Api, name: string): Promise<JsonObject> => {
   const at = versionOption(context, "at", "explore")
   // A name that no stack can have never becomes a part of a path.
-  if (!stackName.test(name.toLowerCase())) throw await missingStack(context, api, name)
+  if (!isStackName(name)) throw await missingStack(context, api, name)
   try {
     const answer = await callApi(
       api,

@@ -8,9 +8,12 @@ import { pairs, plain, table } from "./table.ts"
 
 const languages = ["typescript", "python", "json-schema"] as const
 
+/** Whether a stack can have this name; the registry does not tell upper from lower case. */
+export const isStackName = (name: string): boolean => /^[a-z0-9][a-z0-9-]{0,62}$/i.test(name)
+
 /** The path of a stack in the registry; a name that no stack can have never becomes a part of it. */
 export const stackPath = (name: string, rest = ""): string => {
-  if (!/^[a-z0-9][a-z0-9-]{0,62}$/i.test(name)) {
+  if (!isStackName(name)) {
     throw new CliError("stack-not-found", `There is no stack named ${JSON.stringify(name.slice(0, 100))}.`)
   }
   return `/api/registry/${name.toLowerCase()}${rest}`

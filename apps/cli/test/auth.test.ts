@@ -2,9 +2,10 @@ import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { keyHint, mintKey } from "@svc/keys"
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest"
-import { startServer, type Received, type Reply, type TestServer } from "./server.ts"
-import { json, makeTool, type Tool } from "./tool.ts"
+import { beforeEach, expect, test } from "vitest"
+import { startServer, type Received, type Reply } from "./server.ts"
+import { json } from "./tool.ts"
+import { startToolAndServer } from "./tool-and-server.ts"
 
 const newKey = (): string => mintKey("ak", randomBytes)
 
@@ -23,23 +24,12 @@ const api = ({ method, target, headers }: Received): Reply => {
   return { body: { slug, display_name: `agent-${slug}`, status: "active", ...times } }
 }
 
-let tool: Tool
-let server: TestServer
-let folder: string
-let file: string
-beforeAll(async () => {
-  tool = await makeTool()
-  server = await startServer(api)
-  folder = join(tool.home, "config/svc")
-  file = join(folder, "credentials.json")
-})
+const { tool, server } = await startToolAndServer(api)
+const folder = join(tool.home, "config/svc")
+const file = join(folder, "credentials.json")
 beforeEach(async () => {
   await rm(folder, { recursive: true, force: true })
   server.received.length = 0
-})
-afterAll(async () => {
-  await server.close()
-  await tool.remove()
 })
 
 const svc = (args: string, stdin = "", env: Record<string, string> = {}) =>

@@ -1,23 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest"
-import { startServer, type Received, type Reply, type TestServer } from "./server.ts"
-import { json, makeTool, type Tool } from "./tool.ts"
+import { beforeEach, expect, test } from "vitest"
+import type { Received, Reply } from "./server.ts"
+import { json } from "./tool.ts"
+import { startToolAndServer } from "./tool-and-server.ts"
 
 const results = [
   { slug: "keys", title: "Keys", section: "Rotate", anchor: "rotate", url: "u", snippet: "How to rotate", score: 2 },
 ]
 let reply: (request: Received) => Reply
-let tool: Tool
-let server: TestServer
-beforeAll(async () => {
-  tool = await makeTool()
-  server = await startServer((request) => reply(request))
-})
+const { tool, server } = await startToolAndServer((request) => reply(request))
 beforeEach(() => {
   server.received.length = 0
-})
-afterAll(async () => {
-  await server.close()
-  await tool.remove()
 })
 
 const svc = (...args: string[]) =>

@@ -1,7 +1,8 @@
 import { gzipSync } from "node:zlib"
-import { afterAll, beforeAll, expect, test } from "vitest"
-import { startServer, type Reply, type TestServer } from "./server.ts"
-import { json, makeTool, type Tool } from "./tool.ts"
+import { expect, test } from "vitest"
+import { startServer, type Reply } from "./server.ts"
+import { json } from "./tool.ts"
+import { startToolAndServer } from "./tool-and-server.ts"
 
 const schemaOf = (name: string) => ({
   stack_name: name,
@@ -62,16 +63,7 @@ const answer = ({ target }: { readonly target: string }): Reply => {
   }
 }
 
-let tool: Tool
-let api: TestServer
-beforeAll(async () => {
-  tool = await makeTool()
-  api = await startServer(answer)
-})
-afterAll(async () => {
-  await api.close()
-  await tool.remove()
-})
+const { tool, server: api } = await startToolAndServer(answer)
 
 const explore = (...args: string[]) => tool.svc(["explore", ...args], { env: { SVC_API_URL: api.url } })
 

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto"
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest"
-import { startServer, type Reply, type TestServer } from "./server.ts"
-import { json, makeTool, runProgram, type Tool } from "./tool.ts"
+import { beforeEach, expect, test } from "vitest"
+import { startServer, type Reply } from "./server.ts"
+import { json, runProgram } from "./tool.ts"
+import { startToolAndServer } from "./tool-and-server.ts"
 
 // With a byte order mark, which decoding would drop: what counts are the bytes.
 const text = (name: string): string => `\ufeff---\nname: ${name}\n---\n`
@@ -19,17 +20,12 @@ const names = ["svc", "svc-consume", "svc-build"]
 
 let skills: unknown
 let served: (name: string) => string
-let tool: Tool
-let server: TestServer
 let project: string
-beforeAll(async () => {
-  tool = await makeTool()
-  server = await startServer(({ target }): Reply => {
-    if (target === "/.well-known/agent-skills/index.json") return { body: { skills } }
-    const name = /^\/skills\/([^/]+)\/SKILL\.md$/.exec(target)?.[1]
-    const error = { code: "not_found", message: "No such page.", hint: "h" }
-    return name === undefined ? { status: 404, body: { error } } : { body: served(name) }
-  })
+const { tool, server } = await startToolAndServer(({ target }): Reply => {
+  if (target === "/.well-known/agent-skills/index.json") return { body: { skills } }
+  const name = /^\/skills\/([^/]+)\/SKILL\.md$/.exec(target)?.[1]
+  const error = { code: "not_found", message: "No such page.", hint: "h" }
+  return name === undefined ? { status: 404, body: { error } } : { body: served(name) }
 })
 beforeEach(async () => {
   skills = names.map(entry)
@@ -37,10 +33,6 @@ beforeEach(async () => {
   server.received.length = 0
   await rm(join(tool.home, "config"), { recursive: true, force: true })
   project = await mkdtemp(join(tool.home, "project-"))
-})
-afterAll(async () => {
-  await server.close()
-  await tool.remove()
 })
 
 const init = (...args: string[]) =>

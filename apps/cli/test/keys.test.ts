@@ -1,8 +1,9 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest"
-import { startServer, type Received, type Reply, type TestServer } from "./server.ts"
-import { json, makeTool, type Tool } from "./tool.ts"
+import { beforeEach, expect, test } from "vitest"
+import { startServer, type Received, type Reply } from "./server.ts"
+import { json } from "./tool.ts"
+import { startToolAndServer } from "./tool-and-server.ts"
 
 const kept = "svc_ak_keptkeptkeptkept"
 const fresh = "svc_ak_freshfreshfresh"
@@ -52,23 +53,13 @@ const answer = ({ method, target, headers }: Received): Reply => {
   return { status: 404, body: { error: "No such key.", code: "key-not-found" } }
 }
 
-let tool: Tool
-let server: TestServer
-let file: string
-beforeAll(async () => {
-  tool = await makeTool()
-  server = await startServer(answer)
-  file = join(tool.home, "config/svc/credentials.json")
-})
+const { tool, server } = await startToolAndServer(answer)
+const file = join(tool.home, "config/svc/credentials.json")
 beforeEach(async () => {
   server.received.length = 0
   await rm(join(tool.home, "config"), { recursive: true, force: true })
   await mkdir(join(tool.home, "config/svc"), { recursive: true })
   await writeFile(file, JSON.stringify({ [server.url]: { api_key: kept, slug: "agt_1" } }))
-})
-afterAll(async () => {
-  await server.close()
-  await tool.remove()
 })
 
 const svc = (args: string, env: Record<string, string> = { SVC_API_URL: server.url }) =>

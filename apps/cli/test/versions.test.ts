@@ -1,8 +1,9 @@
 import { mkdtemp, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest"
-import { startServer, type Reply, type TestServer } from "./server.ts"
-import { json, makeTool, type Tool } from "./tool.ts"
+import { beforeEach, expect, test } from "vitest"
+import type { Reply } from "./server.ts"
+import { json } from "./tool.ts"
+import { startToolAndServer } from "./tool-and-server.ts"
 
 /** What the registry serves: the version of each stack, and what changed since the first. */
 let served: Record<string, { version: number; hash: string; deprecated?: object }>
@@ -56,17 +57,8 @@ const answer = ({ target }: { readonly target: string }): Reply => {
   }
 }
 
-let tool: Tool
-let api: TestServer
 let folder: string
-beforeAll(async () => {
-  tool = await makeTool()
-  api = await startServer(answer)
-})
-afterAll(async () => {
-  await api.close()
-  await tool.remove()
-})
+const { tool, server: api } = await startToolAndServer(answer)
 beforeEach(async () => {
   served = { swaps: { version: 2, hash: "b" }, transfers: { version: 1, hash: "a" } }
   difference = { verdict: "compatible", changes: [] }

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import type { RpcRequest } from "./json-rpc.ts"
-import { createMemo } from "./memo.ts"
+import { createMemo } from "@svc/memo"
 import type { Era, SdkExchange } from "./sdk-exchange.ts"
 import { type Library, toCallResult, tools } from "./tools.ts"
 
@@ -84,7 +84,7 @@ const untraced = (params: RpcRequest["params"]): RpcRequest["params"] => {
 export const createEndpoint = (sdk: SdkExchange, library: () => Library): RpcEndpoint => {
   const bySdk = createSdkEndpoint(sdk)
   const results = createMemo<string>({ maxEntries: 2000, maxSize: 32 * 2 ** 20, sizeOf: (text) => text.length })
-  const frames = createMemo<Frame>({ maxEntries: 200, maxSize: 200, sizeOf: () => 1 })
+  const frames = createMemo<Frame>({ maxEntries: 200 })
   let current = library()
 
   const callTool = (era: Era, params: RpcRequest["params"]): string | undefined => {

@@ -1,14 +1,10 @@
-const loopback = /^(?:localhost|[\w-]+\.localhost|127(?:\.\d+){3}|\[::1\])$/
+import { isLoopback } from "@svc/loopback"
 
 const plainHost = /^(?:localhost|127\.0\.0\.1)(?::\d+)?$/
 
 const hostOf = (host: string): string | undefined =>
   // The usual case needs no parser.
   plainHost.test(host) ? "localhost" : URL.parse(`http://${host}`)?.hostname
-
-/** Whether only this machine can reach a listener on the host. */
-const isLoopback = (host: string): boolean =>
-  loopback.test(host.includes(":") ? `[${host.replace(/[[\]]/g, "")}]` : host)
 
 /**
  * Makes the check of Host and Origin that keeps a web page from reaching a server on its reader's own machine under
@@ -27,7 +23,7 @@ export const createGuard = ({
     URL.parse(baseUrl)?.hostname,
     ...allowedHosts.map((name) => hostOf(name) ?? name.toLowerCase()),
   ])
-  const known = (name: string | undefined): boolean => name !== undefined && (loopback.test(name) || names.has(name))
+  const known = (name: string | undefined): boolean => name !== undefined && (isLoopback(name) || names.has(name))
   if (!isLoopback(listenHost)) return allowedHosts.length === 0 ? () => true : (host) => known(hostOf(host ?? ""))
   return (host, origin) => known(hostOf(host ?? "")) && (origin === undefined || known(URL.parse(origin)?.hostname))
 }

@@ -47,6 +47,7 @@ export const readReference = (
   return { path: decodePath(bare) ?? bare, anchor: decodePath(anchor.join("#")) ?? anchor.join("#") }
 }
 
+// Not by edits: a guess like `guides/sign-up` shares a word with the right slug and little of its length.
 const pairs = (text: string): Set<string> => {
   const found = new Set<string>()
   for (let i = 0; i < text.length - 1; i++) found.add(text.slice(i, i + 2))

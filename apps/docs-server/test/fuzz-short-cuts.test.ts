@@ -3,7 +3,6 @@ import { beforeAll, expect, test } from "vitest"
 import { type Caller, createEndpoint, createSdkEndpoint } from "../src/endpoint.ts"
 import { createDocsServer } from "../src/mcp.ts"
 import { createSdkExchange } from "../src/sdk-exchange.ts"
-import { createMemo } from "../src/memo.ts"
 import { runs } from "./fuzz-runs.ts"
 import { libraryOf } from "./library.ts"
 import { modernCall } from "./start.ts"
@@ -120,19 +119,4 @@ test("when the pages change, nothing of the old ones is answered", async () => {
   const after = await ask()
   library = before
   expect(JSON.stringify(after)).toContain("Changed")
-})
-
-test("what is kept stays within its bounds, and what is asked for again stays longest", () => {
-  fc.assert(
-    fc.property(fc.array(fc.tuple(fc.constantFrom("a", "b", "c", "d"), fc.integer({ min: 1, max: 5 }))), (steps) => {
-      const memo = createMemo<number>({ maxEntries: 3, maxSize: 8, sizeOf: (size) => size })
-      for (const [key, size] of steps) memo.set(key, size)
-      const left = ["a", "b", "c", "d"].flatMap((key) => memo.get(key) ?? [])
-      expect(left.length).toBeLessThanOrEqual(3)
-      expect(left.reduce((a, b) => a + b, 0)).toBeLessThanOrEqual(8)
-      const last = steps.at(-1)
-      if (last !== undefined) expect(memo.get(last[0])).toBe(last[1])
-    }),
-    runs(10_000),
-  )
 })

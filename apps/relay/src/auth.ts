@@ -1,4 +1,5 @@
 import { recogniseKey } from "@svc/keys"
+import { isLoopback } from "@svc/loopback"
 import { KeysUnavailableError, type SessionClaims, TokenError, type Verifier } from "@svc/session-token"
 import { errors } from "./errors.ts"
 import type { Scope } from "./routes/route.ts"
@@ -62,11 +63,6 @@ export const createSignedSessionAuthPlugin = (verifier: Verifier): HttpAuthPlugi
   },
 })
 
-const loopback = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i
-
-/** Whether this name is the machine's own, as a listener's address or in a URL. */
-export const isLoopbackHost = (host: string): boolean => loopback.test(host)
-
 const hostOf = (url: string): string => URL.parse(url)?.hostname ?? ""
 
 const everyScope: readonly Scope[] = ["transaction:inspect", "transaction:send"]
@@ -77,8 +73,7 @@ const everyScope: readonly Scope[] = ["transaction:inspect", "transaction:send"]
  */
 export const createLoopbackAuthPlugin = (): HttpAuthPlugin => ({
   authorize: async ({ host, origin }) => {
-    const local =
-      isLoopbackHost(hostOf(`http://${host ?? ""}`)) && (origin === undefined || isLoopbackHost(hostOf(origin)))
+    const local = isLoopback(hostOf(`http://${host ?? ""}`)) && (origin === undefined || isLoopback(hostOf(origin)))
     if (!local) throw errors.fail("forbidden")
     return { scopes: everyScope, claims: {} }
   },

@@ -1,8 +1,8 @@
 import { flag, integer, list, loadConfig, oneOf, readBoth, secret, text, textOrFile, url, urls } from "@svc/config"
 import { serviceFields } from "@svc/http"
 import { limitFields } from "@svc/limits"
+import { isLoopback } from "@svc/loopback"
 import { staticKeys } from "@svc/session-token"
-import { isLoopbackHost } from "./auth.ts"
 import { largestTransaction } from "./wire.ts"
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -87,7 +87,7 @@ const check = (settings: Settings, unusable: ReadonlySet<string>): string[] => {
   if (keys.length > 0 && settings.audiences.length === 0) {
     problems.push("SVC_SESSION_AUDIENCE: is required with session keys: the stacks whose tokens count here")
   }
-  if (keys.length === 0 && (nodeEnv === "production" || !isLoopbackHost(host))) {
+  if (keys.length === 0 && (nodeEnv === "production" || !isLoopback(host))) {
     const where = nodeEnv === "production" ? "with NODE_ENV=production" : `on HOST=${host}`
     problems.push(
       `SVC_SESSION_JWKS_URL: the relay does not run unprotected ${where}: ` +

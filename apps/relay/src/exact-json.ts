@@ -1,19 +1,6 @@
+import { parseExactly } from "@svc/exact-json"
+
 // JSON whose integers keep their digits: chain values go up to 2^64-1, doubles only to 2^53.
-
-/** A number kept as the text that stood in the JSON; JSON.stringify writes it back unchanged. */
-type RawJson = { readonly rawJSON: string }
-
-declare global {
-  // In the language since 2025, not yet in the compiler's library.
-  interface JSON {
-    rawJSON(text: string): RawJson
-    isRawJSON(value: unknown): value is RawJson
-    parse(
-      text: string,
-      reviver: (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown,
-    ): unknown
-  }
-}
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 const safeDigits = 15
@@ -47,9 +34,7 @@ export const parseExact = (bytes: Uint8Array): unknown => {
   const text = utf8.decode(bytes)
   if (!longNumber) return JSON.parse(text)
   if (commas > maxExactValues) throw new RangeError("too many values")
-  return JSON.parse(text, (_key, value, { source }) =>
-    typeof value === "number" && !Number.isSafeInteger(value) && source !== undefined ? JSON.rawJSON(source) : value,
-  )
+  return parseExactly(text, (source) => JSON.rawJSON(source))
 }
 
 /** Whether decimal text without leading zeros is at most 2^64-1. */

@@ -1,8 +1,9 @@
 import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import { writeExactly } from "@svc/exact-json"
 import { createLocalChain } from "./chain.ts"
 import { RpcError } from "./errors.ts"
-import { parseJson, toJson } from "./json.ts"
+import { parseJson } from "./json.ts"
 import { errorAnswer } from "./rpc.ts"
 
 const maxBodyBytes = 1_048_576
@@ -58,10 +59,10 @@ export const startLocalChain = async (settings: { host: string; port: number; no
     try {
       request = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(body))
     } catch {
-      return { status: 200, body: toJson(errorAnswer(null, new RpcError("parse", "Parse error"))) }
+      return { status: 200, body: writeExactly(errorAnswer(null, new RpcError("parse", "Parse error"))) }
     }
     const answer = chain.handle(request)
-    return answer === undefined ? { status: 204 } : { status: 200, body: toJson(answer) }
+    return answer === undefined ? { status: 204 } : { status: 200, body: writeExactly(answer) }
   }
 
   const respond = async (request: IncomingMessage): Promise<Answer> => {

@@ -88,6 +88,7 @@ export const createLedger = (svm: Svm, blocks: Blocks) => {
     origin.landed.add(key)
     const balances = { pre, post: keys.map(svm.balance) }
     history.set(firstSignature(transaction), { block: bank, transaction, run, fee, balances, loaded })
+    // By age, not by use: which transactions a node still knows must not hang on who asked for them.
     for (const oldest of history.keys()) {
       if (history.size <= historySize) break
       history.delete(oldest)

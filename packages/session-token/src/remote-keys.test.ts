@@ -10,25 +10,14 @@ import {
   signSessionToken,
   TokenError,
 } from "./index.ts"
+import { claims, start } from "../test/claims.ts"
 
-const start = 1_800_000_000
 const keys = await readSigningKeys(await generateSigningKey())
 const other = await readSigningKeys(await generateSigningKey())
 const one = JSON.stringify(publicJwks(keys))
 const both = JSON.stringify({ keys: [...publicJwks(keys).keys, ...publicJwks(other).keys] })
 
-const mint = async (signer = keys): Promise<string> => {
-  const claims = {
-    iss: "svc-platform",
-    sub: "agent:agt_0123456789",
-    aud: "transfers",
-    jti: "0b0c5b0e-6b0f-4c39-9d2c-2f6f4f9a3c55",
-    scope: "read",
-    key_class: "secret",
-    metering_key: "key:7",
-  } as const
-  return (await signSessionToken(signer, claims, start)).token
-}
+const mint = async (signer = keys): Promise<string> => (await signSessionToken(signer, claims, start)).token
 
 // The timers of the code under test, and its clock; sockets keep their own.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }))

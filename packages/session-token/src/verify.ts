@@ -1,3 +1,4 @@
+import { createMemo } from "@svc/memo"
 import { compactVerify, decodeProtectedHeader, errors as joseErrors } from "jose"
 import { type SessionClaims, sessionClaims } from "./claims.ts"
 import { TokenError } from "./errors.ts"
@@ -76,7 +77,7 @@ export const createVerifier = ({
   readonly now: () => number
   readonly cacheSize?: number
 }): Verifier => {
-  const verified = new Map<string, { readonly claims: SessionClaims; readonly set: KeySet }>()
+  const verified = createMemo<{ readonly claims: SessionClaims; readonly set: KeySet }>({ maxEntries: cacheSize })
 
   const checkTime = ({ iat, nbf, exp }: SessionClaims): void => {
     const time = now() / 1000
@@ -108,14 +109,6 @@ export const createVerifier = ({
     }
   }
 
-  const remember = (token: string, claims: SessionClaims, set: KeySet): void => {
-    if (verified.size >= cacheSize) {
-      const oldest = verified.keys().next()
-      if (oldest.done !== true) verified.delete(oldest.value)
-    }
-    verified.set(token, { claims, set })
-  }
-
   return {
     verify: async (token, origin) => {
       const known = verified.get(token)
@@ -132,7 +125,7 @@ export const createVerifier = ({
       }
       checkTime(claims)
       checkOrigin(claims, origin)
-      remember(token, claims, set)
+      verified.set(token, { claims, set })
       return claims
     },
   }

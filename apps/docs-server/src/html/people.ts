@@ -1,7 +1,7 @@
 import type { ApiError } from "@svc/errors"
 import { isOwnPath, type Page } from "../corpus.ts"
 import { type Document, createDocument, markdownType } from "../documents.ts"
-import { createMemo } from "../memo.ts"
+import { createMemo } from "@svc/memo"
 import { searchDocs, searchDocsInput } from "../search-docs.ts"
 import { decodePath, findPage, nearestSlugs, pageUrl } from "../slug.ts"
 import type { Library } from "../tools.ts"

@@ -2,6 +2,7 @@ import { hashKey, keyHint, mintKey } from "@svc/keys"
 import { audit } from "../audit.ts"
 import type { Orm, Queries } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
+import { makeAgentSlug } from "../records/names.ts"
 import { agentProfiles, apiKeys, signups, users } from "../db/schema.ts"
 
 const { desc, eq, sql } = orm
@@ -41,12 +42,6 @@ export const insertKey = async (
   if (row === undefined) throw new Error("the key was not stored")
   return { id: row.id, text }
 }
-
-const slugAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
-
-/** `agt_` and 10 characters of lower-case Crockford base32: 50 random bits. */
-const makeSlug = (randomBytes: (size: number) => Uint8Array): string =>
-  `agt_${[...randomBytes(10)].map((byte) => slugAlphabet.charAt(byte % 32)).join("")}`
 
 export type SignUp =
   | { readonly slug: string; readonly displayName: string; readonly key: string; readonly keyId: number }
@@ -89,7 +84,7 @@ export const signUp = (
     if (oldest !== undefined) return { waitSeconds: Math.max(1, Math.ceil(oldest.wait)) }
     const [user] = await tx.insert(users).values({ kind: "agent", createdAt: at }).returning({ id: users.id })
     if (user === undefined) throw new Error("the account was not stored")
-    const slug = makeSlug(randomBytes)
+    const slug = makeAgentSlug(randomBytes)
     const displayName = who.displayName ?? `agent-${slug}`
     await tx.insert(agentProfiles).values({ userId: user.id, slug, displayName, createdAt: at, lastSeenAt: at })
     const key = { kind: "ak", userId: user.id, name: "signup", createdAt: at } as const

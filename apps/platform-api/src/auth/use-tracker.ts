@@ -16,6 +16,7 @@ export type UseTracker = {
 const everyMs = 60_000
 const mostPending = 100_000
 
+// In SQL, because drizzle has no update of a batch that is read from JSON.
 // Rows are taken in the order of their ids and those that someone else holds are left for the next time: no two replicas
 // ever wait for each other. The time is compared again, since another replica may have written it meanwhile.
 const keysStatement = `

@@ -3,6 +3,7 @@ import type { Orm, Queries } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
 import { specs } from "../db/records-schema.ts"
 import { stackNames, stacks, stackVersions } from "../db/schema.ts"
+import { stackNamePattern } from "../records/stack-names.ts"
 import type { Ast } from "../registry/ast-shape.ts"
 import { deriveShape } from "../registry/derive-schema.ts"
 import {
@@ -31,7 +32,7 @@ export type Publication = StackHead & {
 
 const checkName = (text: string): string => {
   const name = text.toLowerCase()
-  if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(name)) return name
+  if (stackNamePattern.test(name)) return name
   throw new CommandError("invalid-name", "a stack's name is 1 to 63 letters, digits and dashes, not a dash first")
 }
 

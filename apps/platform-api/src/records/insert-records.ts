@@ -7,7 +7,7 @@ import { contentHash } from "../registry/content-hash.ts"
 import { deriveSchema } from "../registry/derive-schema.ts"
 import { normaliseWebsocketUrl } from "../registry/websocket-url.ts"
 import type { Checked } from "./check-document.ts"
-import { makeSlug, streamUrl } from "./names.ts"
+import { makeSpecSlug, streamUrl } from "./names.ts"
 
 const { sql } = orm
 
@@ -69,7 +69,7 @@ export const insertRecords = async (tx: Orm, { document, versions, attempts }: C
     name: spec.name,
     entityName: spec.entity_name,
     description: spec.description,
-    urlSlug: spec.url_slug ?? makeSlug(spec.name, options.randomBytes),
+    urlSlug: spec.url_slug ?? makeSpecSlug(spec.name, options.randomBytes),
     websocketUrl: normalised(spec.websocket_url),
     latestVersion: 0,
     createdAt: at,

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { gunzipSync, gzipSync } from "node:zlib"
+import { createMemo } from "@svc/memo"
 
 /** Bytes in memory of their own, as an answer's body must be. */
 export type Bytes = Uint8Array<ArrayBuffer>
@@ -27,22 +28,8 @@ export const plainAnswer = (identity: Bytes, compressed?: Bytes): Answer => {
 export type Unpacker = (gzip: Bytes) => Answer
 
 export const createUnpacker = (maxBytes: number): Unpacker => {
-  const unpacked = new Map<string, Bytes>()
-  let total = 0
-
-  const unpack = (tag: string, gzip: Bytes): Bytes => {
-    const known = unpacked.get(tag)
-    if (known !== undefined) return known
-    const bytes = gunzipSync(gzip)
-    unpacked.set(tag, bytes)
-    total += bytes.length
-    for (const [oldest, old] of unpacked) {
-      if (total <= maxBytes || oldest === tag) break
-      unpacked.delete(oldest)
-      total -= old.length
-    }
-    return bytes
-  }
+  const unpacked = createMemo<Bytes>({ maxSize: maxBytes, sizeOf: ({ length }) => length })
+  const unpack = (tag: string, gzip: Bytes): Bytes => unpacked.get(tag) ?? unpacked.set(tag, gunzipSync(gzip))
 
   return (gzip) => {
     const tag = tagOf(gzip)

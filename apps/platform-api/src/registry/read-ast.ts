@@ -1,3 +1,4 @@
+import { parseExactly } from "@svc/exact-json"
 import { duplicateKey } from "@svc/http"
 import { DocumentFault } from "./document-fault.ts"
 import type { Ast } from "./ast-shape.ts"
@@ -11,19 +12,13 @@ export const readAst = (text: string): Ast => {
   return parseAst(parseExactJson(text))
 }
 
-type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown
-// The compiler's library does not know the third argument yet.
-const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown
-
 /**
  * The value of a JSON text. An integer that a double would not give back as it was written arrives as a bigint, for
  * parseAst to refuse with its path. Throws a DocumentFault for a text that is no JSON, or names a member twice.
  */
 export const parseExactJson = (text: string): unknown => {
   try {
-    const value = parseWithSource(text, (_key, item, { source }) =>
-      typeof item === "number" && source !== undefined && isRounded(source, item) ? BigInt(source) : item,
-    )
+    const value = parseExactly(text, (source, item) => (isRounded(source, item) ? BigInt(source) : item))
     const duplicate = duplicateKey(text)
     if (duplicate === undefined) return value
     throw new DocumentFault([], `has the member ${JSON.stringify(duplicate.slice(0, 64))} twice in one object`)
@@ -35,5 +30,4 @@ export const parseExactJson = (text: string): unknown => {
   }
 }
 
-const isRounded = (source: string, value: number) =>
-  !Number.isSafeInteger(value) && /^-?\d+$/.test(source) && String(value) !== source
+const isRounded = (source: string, value: number) => /^-?\d+$/.test(source) && String(value) !== source

@@ -1,5 +1,6 @@
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
+import { createMemo } from "@svc/memo"
 import type { Database } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
 import { specShares } from "../db/records-schema.ts"
@@ -112,7 +113,7 @@ export const createRegistry = (database: Database): Registry => {
   let byUrl = new Map<string, PublishedStack>()
   let sorted: readonly PublishedStack[] = []
   let viewersOfPrivate = new Set<number>()
-  let lists = new Map<string, Promise<{ answer: Answer; more: boolean }>>()
+  const lists = createMemo<Promise<{ answer: Answer; more: boolean }>>({ maxEntries: listsKept })
   let refreshing: Promise<void> | undefined
   let again = false
 
@@ -158,7 +159,7 @@ export const createRegistry = (database: Database): Registry => {
     const hidden = sorted.filter(({ visibility }) => visibility === "private")
     viewersOfPrivate = new Set()
     for (const { viewers } of hidden) for (const viewer of viewers) viewersOfPrivate.add(viewer)
-    lists = new Map()
+    lists.clear()
     revision = latest
   }
 
@@ -201,16 +202,10 @@ export const createRegistry = (database: Database): Registry => {
       return stack !== undefined && seen(stack, audience) ? stack : undefined
     },
     findByUrl: (websocketUrl) => byUrl.get(spellingsOf(websocketUrl)[0]),
-    hasList: (query) => lists.has(listKey(query)),
+    hasList: (query) => lists.get(listKey(query)) !== undefined,
     list: (query) => {
       const key = listKey(query)
-      const known = lists.get(key)
-      if (known !== undefined) return known
-      const made = makeList(query)
-      const oldest = lists.keys().next()
-      if (lists.size >= listsKept && oldest.done !== true) lists.delete(oldest.value)
-      lists.set(key, made)
-      return made
+      return lists.get(key) ?? lists.set(key, makeList(query))
     },
   }
 }

@@ -1,6 +1,8 @@
+import { createMemo } from "@svc/memo"
 import type { Database } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
 import { stackVersions } from "../db/schema.ts"
+import { type RowOf, selectList } from "../db/select-list.ts"
 import { isoTime } from "../db/time.ts"
 import { type Answer, createUnpacker, plainAnswer } from "./answer.ts"
 import type { Shape } from "./derive-schema.ts"
@@ -16,36 +18,23 @@ const unpackedBytes = 16 * 1024 * 1024
 const versionsKept = 64
 const answersKept = 256
 
-/** A map that forgets what was put in first. */
-const bounded = <T>(size: number) => {
-  const kept = new Map<string, T>()
-  return {
-    get: (key: string) => kept.get(key),
-    set: (key: string, value: T): T => {
-      const oldest = kept.keys().next()
-      if (kept.size >= size && oldest.done !== true) kept.delete(oldest.value)
-      kept.set(key, value)
-      return value
-    },
-  }
+const listed = {
+  version: stackVersions.number,
+  content_hash: stackVersions.contentHash,
+  published_at: stackVersions.publishedAt,
+  verdict: stackVersions.verdict,
+  bump: stackVersions.bump,
+  changes: stackVersions.changes,
+  message: stackVersions.message,
 }
-
 /** One row of a stack's history, as it is answered. */
-type Listed = {
-  version: number
-  content_hash: string
-  published_at: string
-  verdict: string | null
-  bump: string | null
-  changes: number | null
-  message: string | null
-}
+type Listed = RowOf<typeof listed>
 
 /** Versions of stacks, from the database: they never change, so those asked for last are kept. */
 export const createStackVersions = (database: Database) => {
   const unpack = createUnpacker(unpackedBytes)
-  const versions = bounded<Kept>(versionsKept)
-  const answers = bounded<Answer>(answersKept)
+  const versions = createMemo<Kept>({ maxEntries: versionsKept })
+  const answers = createMemo<Answer>({ maxEntries: answersKept })
 
   const find = async (line: string, number: number): Promise<Kept | undefined> => {
     const key = `${number} ${line}`
@@ -70,11 +59,12 @@ export const createStackVersions = (database: Database) => {
     find,
     /** Newest first. Throws DatabaseUnavailable. */
     list: (line: string) =>
-      database.within(readMs).query<Listed>(
-        `select number as version, content_hash, published_at, verdict, bump, changes, message
-         from stack_versions where line = $1 order by number desc`,
-        [line],
-      ),
+      database
+        .within(readMs)
+        .query<Listed>(
+          `select ${selectList("v", listed)} from stack_versions v where v.line = $1 order by v.number desc`,
+          [line],
+        ),
     present: ({ published_at, verdict, bump, changes, message, ...row }: Listed, current: number) => ({
       ...row,
       published_at: isoTime(published_at),

@@ -1,3 +1,5 @@
+import { loopbackNames } from "@svc/loopback"
+
 const longest = 2048
 
 /**
@@ -14,16 +16,14 @@ export const normaliseWebsocketUrl = (text: string): string | undefined => {
 /** What is wrong with a text that `normaliseWebsocketUrl` does not take. */
 export const urlFault = "must be a ws:// or wss:// URL without user name and fragment"
 
-const loopback = ["localhost", "127.0.0.1", "[::1]"]
-
 /**
  * All spellings of a normalised URL that mean the same stream, the first of them the same for all: this machine has three
  * names. Any other URL has one.
  */
 export const spellingsOf = (url: string): readonly [string, ...string[]] => {
   const { protocol, hostname, port, pathname, search } = new URL(url)
-  if (!loopback.includes(hostname)) return [url]
+  if (!loopbackNames.some((name) => name === hostname)) return [url]
   const rest = `${port === "" ? "" : `:${port}`}${pathname.replace(/\/$/, "")}${search}`
-  const [first = "", ...others] = loopback.map((host) => `${protocol}//${host}${rest}`)
+  const [first = "", ...others] = loopbackNames.map((host) => `${protocol}//${host}${rest}`)
   return [first, ...others]
 }

@@ -1,4 +1,5 @@
 import { addressBucket, requestHeader, requestIdOf } from "@svc/http"
+import { createMemo } from "@svc/memo"
 import { z } from "@svc/openapi"
 import { signUp } from "../auth/accounts.ts"
 import { policies } from "../auth/agent-policy.ts"
@@ -29,7 +30,7 @@ const ownJson = { "content-type": "application/json", "cache-control": "no-store
 
 export const agentRoutes = (api: Api, dependencies: Dependencies): void => {
   // Addresses that have had their share, and until when: refused without asking the database.
-  const exhausted = new Map<string, number>()
+  const exhausted = createMemo<number>({ maxEntries: mostExhausted })
   const refuse = (waitSeconds: number) => errors.fail("rate-limit-exceeded", { retryAfterSeconds: waitSeconds })
 
   endpoint(
@@ -73,8 +74,6 @@ export const agentRoutes = (api: Api, dependencies: Dependencies): void => {
         dependencies.randomBytes,
       )
       if ("waitSeconds" in made) {
-        const oldest = exhausted.keys().next()
-        if (exhausted.size >= mostExhausted && oldest.done !== true) exhausted.delete(oldest.value)
         exhausted.set(bucket, dependencies.now() + made.waitSeconds * 1000)
         throw refuse(made.waitSeconds)
       }

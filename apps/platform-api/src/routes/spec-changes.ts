@@ -9,7 +9,7 @@ import { orm } from "../db/drizzle.ts"
 import { builds, deployments, runs, specs } from "../db/records-schema.ts"
 import { stackNames, stacks, users } from "../db/schema.ts"
 import { errors } from "../errors.ts"
-import { makeSlug } from "../records/names.ts"
+import { agentSlugPattern, makeSpecSlug } from "../records/names.ts"
 import { shareSpec, unshareSpec } from "../records/sharing.ts"
 import { addVersion, prepareVersion } from "../records/spec-versions.ts"
 import { specNamePattern } from "../records/stack-names.ts"
@@ -45,7 +45,7 @@ const websocketUrl = z
   .openapi({ type: "string" })
 const visibility = z.enum(["public", "global", "private"], "must be public, global or private")
 const sharedWith = z
-  .array(z.string().regex(/^agt_[0-9a-z]{10}$/, "is no agent's slug"))
+  .array(z.string().regex(agentSlugPattern, "is no agent's slug"))
   .max(100, "must be at most 100 agents")
 const mostShared = sharedWith.transform((slugs) => [...new Set(slugs)])
 
@@ -161,7 +161,7 @@ export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => 
             name: given.name,
             entityName: prepared === undefined ? null : (given.entity_name ?? null),
             description: given.description ?? null,
-            urlSlug: makeSlug(given.name, dependencies.randomBytes),
+            urlSlug: makeSpecSlug(given.name, dependencies.randomBytes),
             websocketUrl: given.websocket_url ?? null,
             visibility: given.visibility,
             latestVersion: 0,

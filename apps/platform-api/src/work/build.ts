@@ -6,7 +6,7 @@ import { deployments } from "../db/records-schema.ts"
 import { stackNames, stacks } from "../db/schema.ts"
 import { shareRecord } from "../records/sharing.ts"
 import { storedAst } from "../records/spec-versions.ts"
-import { branchFits, stackNameOf, streamUrlOf } from "../records/stack-names.ts"
+import { branchFits, stackNameOf, stackNamePattern, streamUrlOf } from "../records/stack-names.ts"
 import type { Ast } from "../registry/ast-shape.ts"
 import { contentHash } from "../registry/content-hash.ts"
 import { deriveShape } from "../registry/derive-schema.ts"
@@ -61,7 +61,7 @@ export const breakingText = ({ changes }: SchemaDiff): string => {
 /** What a build publishes under which name, checked against what others have. Throws BuildFailure and StackConflict. */
 const stackOf = (spec: SpecRow, branch: string | null, { config }: WorkContext): StackHead => {
   const name = stackNameOf(spec.name, branch)
-  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(name) || (branch !== null && !branchFits(spec.name, branch))) {
+  if (!stackNamePattern.test(name) || (branch !== null && !branchFits(spec.name, branch))) {
     throw new BuildFailure("the spec's name can't be a stack's: lower-case letters, digits and dashes, 63 at most")
   }
   const websocketUrl = streamUrlOf(spec, branch, config.streamUrlTemplate)

@@ -1,19 +1,26 @@
 /** A bounded store: past its bounds the entries that were not asked for longest go. */
 export type Memo<T> = {
   readonly get: (key: string) => T | undefined
-  readonly set: (key: string, value: T) => void
+  /** Gives the value back. */
+  readonly set: (key: string, value: T) => T
+  readonly delete: (key: string) => void
   readonly clear: () => void
 }
 
+/**
+ * @param maxSize what the sizes of all entries may add up to, in the unit of `sizeOf`; a larger entry is not kept
+ * @param sizeOf must say the same of a value each time
+ */
 export const createMemo = <T>({
-  maxEntries,
-  maxSize,
-  sizeOf,
+  maxEntries = Infinity,
+  maxSize = Infinity,
+  sizeOf = () => 0,
 }: {
-  readonly maxEntries: number
-  readonly maxSize: number
-  readonly sizeOf: (value: T) => number
+  readonly maxEntries?: number
+  readonly maxSize?: number
+  readonly sizeOf?: (value: T) => number
 }): Memo<T> => {
+  // A Map goes through its entries in the order in which they were put in.
   const entries = new Map<string, T>()
   let size = 0
   const drop = (key: string): void => {
@@ -38,7 +45,9 @@ export const createMemo = <T>({
         if (entries.size <= maxEntries && size <= maxSize) break
         drop(oldest)
       }
+      return value
     },
+    delete: drop,
     clear: () => {
       entries.clear()
       size = 0

@@ -1,0 +1,1 @@
+export { parseExactly, writeExactly } from "./exact-json.ts"

@@ -1,0 +1,1 @@
+export { isLoopback, loopbackNames } from "./loopback.ts"

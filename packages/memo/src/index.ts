@@ -1,0 +1,2 @@
+export { createMemo } from "./memo.ts"
+export type { Memo } from "./memo.ts"
