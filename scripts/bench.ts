@@ -1,5 +1,5 @@
 // `pnpm bench`: the benchmarks of all apps and packages, one after another, so that none takes the machine from another;
-// `pnpm bench relay` runs one's.
+// `pnpm bench relay` runs one's, `pnpm bench relay limits` a part of them.
 import { spawnSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { basename, delimiter, join } from "node:path"
@@ -18,8 +18,12 @@ const benchmarks = folders.flatMap((folder) => {
   )
 })
 
-const [wanted] = process.argv.slice(2)
-const chosen = benchmarks.filter(({ app }) => wanted === undefined || app === wanted || app.startsWith(`${wanted}-`))
+const [wanted, part] = process.argv.slice(2)
+const chosen = benchmarks.filter(
+  ({ app, name }) =>
+    (wanted === undefined || app === wanted || app.startsWith(`${wanted}-`)) &&
+    (part === undefined || name === `bench:${part}`),
+)
 if (chosen.length === 0) {
   console.error(`no benchmarks for ${wanted}: there are ${[...new Set(benchmarks.map(({ app }) => app))].join(", ")}`)
   process.exit(2)

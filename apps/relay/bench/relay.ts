@@ -1,66 +1,13 @@
 // Measures the relay against a bare pass-through, in one run on one machine: only the ratios mean something elsewhere.
-import { setTimeout } from "node:timers/promises"
-import { fileURLToPath } from "node:url"
 import { createLimiter } from "@svc/limits"
-import { generateSigningKey, publicJwks, readSigningKeys, signSessionToken } from "@svc/session-token"
-import {
-  compareLoads,
-  createBenchmarkTable,
-  freePort,
-  load,
-  redisProgram,
-  startProcess,
-  startRedis,
-  type TestProcess,
-} from "@svc/testing"
+import { compareLoads, createBenchmarkTable, load, startProcess } from "@svc/testing"
 import { checkSigned, checkTransaction, decodeBase64 } from "../src/wire.ts"
 import { transactionOfSize } from "../test/transactions.ts"
-
-const options = { connections: 32, seconds: Number(process.env["SVC_BENCH_SECONDS"] ?? 2) }
-const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
-const portOf = async (child: TestProcess): Promise<number> => Number((await child.waitFor(/"port":(\d+)/))[1])
+import { file, headers, options, portOf, provider, providerUrl, startRelay } from "./parts.ts"
 
 const table = createBenchmarkTable()
-
-const keys = await readSigningKeys(await generateSigningKey())
-const claims = {
-  iss: "svc-platform",
-  sub: "agent:bench",
-  aud: "transfers",
-  jti: "00000000-0000-4000-8000-000000000000",
-  scope: "transaction:inspect transaction:send",
-  key_class: "secret" as const,
-  metering_key: "key:1",
-}
-const { token } = await signSessionToken(keys, claims, Math.floor(Date.now() / 1000))
-const headers = { authorization: `Bearer ${token}` }
-
-const provider = startProcess(process.execPath, [file("canned-rpc.ts")])
-const providerUrl = `http://127.0.0.1:${await portOf(provider)}`
 const passThrough = startProcess(process.execPath, [file("pass-through.ts"), providerUrl])
 const passThroughUrl = `http://127.0.0.1:${await portOf(passThrough)}/`
-const many = "1000000000"
-const startRelay = async (env: Record<string, string> = {}) => {
-  const port = await freePort()
-  const child = startProcess(process.execPath, [file("../src/main.ts")], {
-    env: { ...settings, ...env, PORT: String(port) },
-    mute: true,
-  })
-  const healthy = async (): Promise<boolean> =>
-    (await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined))?.status === 200
-  while (!(await healthy())) await setTimeout(20)
-  return { child, port, url: `http://127.0.0.1:${port}/transactions/v1` }
-}
-const settings = {
-  SVC_TRANSACTIONS_ENABLED: "true",
-  SVC_TRANSACTION_RPC_URL: providerUrl,
-  SVC_SESSION_PUBLIC_KEY: JSON.stringify(publicJwks(keys)),
-  SVC_SESSION_AUDIENCE: "transfers",
-  SVC_TRANSACTION_INSPECT_REQUESTS_PER_MINUTE: many,
-  SVC_TRANSACTION_STATUS_REQUESTS_PER_MINUTE: many,
-  SVC_TRANSACTION_SEND_REQUESTS_PER_MINUTE: many,
-  SVC_TRANSACTION_SEND_CONCURRENCY: "32",
-}
 const { child: relay, port, url: relayUrl } = await startRelay()
 
 const compare = async (name: string, route: string, body: unknown, rpcBody: unknown): Promise<void> => {
@@ -84,24 +31,6 @@ await compare(
   { transaction },
   rpc("sendTransaction", [transaction, { encoding: "base64" }]),
 )
-
-// The same relay with its limits in a store, against the one that counts for itself.
-const program = redisProgram()
-if (program !== undefined) {
-  const redis = await startRedis(program)
-  const shared = await startRelay({ SVC_LIMITS_URL: redis.url })
-  const loadOf = (url: string) => () => load({ url: `${url}/latest-blockhash`, body: "{}", headers }, options)
-  const { ours, bare, ratio } = await compareLoads(loadOf(shared.url), loadOf(relayUrl))
-  const rates = [ours, bare].map(({ perSecond }) => Math.round(perSecond))
-  table.add(`limits in a store: throughput, ${rates.join(" a second to ")}`, ratio.perSecond, "x", { atLeast: 0.8 })
-  // Alone, so that it is the wait for the store that is measured and not the queue for the processor.
-  const alone = { connections: 1, seconds: options.seconds }
-  const once = (url: string) => () => load({ url: `${url}/latest-blockhash`, body: "{}", headers }, alone)
-  const latency = await compareLoads(once(shared.url), once(relayUrl))
-  table.add("limits in a store: p50 more, one connection", latency.ours.p50 - latency.bare.p50, "ms", { atMost: 1 })
-  shared.child.kill("SIGKILL")
-  await redis.stop()
-}
 
 // A provider that stalls with every place of inspection taken.
 const post = (route: string, body: unknown) =>

@@ -26,7 +26,7 @@ export type Entry = { readonly leave: () => void } | { readonly full: Place }
 
 /** One request's dealings with the limits. */
 export type Turn = {
-  /** Counts the request against these buckets: in a store against all or none, else one after the other until one refuses. */
+  /** Counts the request against all of these buckets or none; the first that is full answers. */
   readonly take: (buckets: readonly Bucket[]) => Decision | Promise<Decision>
   /**
    * Takes a place in all of these pools, or in none, without waiting for one to come free.

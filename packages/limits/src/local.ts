@@ -20,25 +20,39 @@ export const createLocalCounts = ({ now, maxBuckets }: { now: () => number; maxB
   const peek = ({ table, group, key, limit }: Bucket, share: Share): Decision =>
     limiterOf(table).peek(group, key, share(limit))
 
+  const giveBack = (buckets: readonly Bucket[]): void => {
+    for (const { table, group, key } of buckets) limiterOf(table).giveBack(group, key)
+  }
+
   return {
     peek,
-    /** Counts against one bucket after the other, until one refuses. */
+    /** Counts against all of these buckets or none. */
     take: (buckets: readonly Bucket[], share: Share): Decision => {
       let first: Decision | undefined
-      for (const { table, group, key, limit } of buckets) {
+      for (const [index, bucket] of buckets.entries()) {
+        const { table, group, key, limit } = bucket
         const decision = limiterOf(table).take(group, key, share(limit))
-        if (!decision.allowed) return decision
+        if (!decision.allowed) {
+          giveBack(buckets.slice(0, index))
+          return decision
+        }
         first ??= decision
       }
       return first ?? { allowed: true, remaining: 0, retryAfterSeconds: 0, resetSeconds: 0 }
+    },
+    /** What the first full bucket says, if any; counts nothing. */
+    fullBucket: (buckets: readonly Bucket[], share: Share): Decision | undefined => {
+      for (const bucket of buckets) {
+        const decision = peek(bucket, share)
+        if (!decision.allowed) return decision
+      }
+      return undefined
     },
     /** Counts what was admitted elsewhere. */
     add: (buckets: readonly Bucket[]): void => {
       for (const { table, group, key } of buckets) limiterOf(table).add(group, key)
     },
-    giveBack: (buckets: readonly Bucket[]): void => {
-      for (const { table, group, key } of buckets) limiterOf(table).giveBack(group, key)
-    },
+    giveBack,
     /** The first full pool, if any. */
     fullPlace: (places: readonly Place[], share: Share): Place | undefined =>
       places.find(({ pool, limit }) => (inUse.get(pool) ?? 0) >= share(limit)),

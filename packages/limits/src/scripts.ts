@@ -7,73 +7,160 @@ const script = (source: string) => ({ source, sha: createHash("sha1").update(sou
 export type Script = ReturnType<typeof script>
 
 /**
- * KEYS: a hash a bucket, from second to count. ARGV: their limits.
- * Counts one request against all or none. Answers {allowed, remaining, retry after s, reset s}, of the bucket that refused
- * or of the first. A second leaves the window only when all of it is over 60 s old, as in limiter.ts.
+ * What many requests ask at once, decided one after the other as if each had come alone; each key is read and written once.
+ *
+ * KEYS: the buckets and pools. ARGV: how many takes; each as {how many buckets, (key's number, limit)…}; how many gifts back;
+ * each as {key's number, place}; then the entries, each as {place, lease in ms, how many pools, (key's number, limit)…}.
+ *
+ * A take counts against all its buckets or none. It answers {allowed, remaining, retry after s, reset s}, of the bucket that
+ * refused or of the first. An entry takes a place in all pools or in none, and answers 0, or the number of the pool that is
+ * full. The answers stand in one list, in the order asked.
+ *
+ * A bucket is a string: its total, then (second, count) pairs, oldest first. A second leaves the window only when all of it is
+ * over 60 s old, as in limiter.ts. A pool is a sorted set from place to the end of its lease. Buckets are written first: a
+ * store that is full refuses that before anything is changed.
  */
-export const takeScript = script(`
+export const decideScript = script(`
 local time = redis.call('TIME')
-local cell = tonumber(time[1])
-local now = cell * 1000 + math.floor(tonumber(time[2]) / 1000)
-local first
-for i, key in ipairs(KEYS) do
-  local limit = tonumber(ARGV[i])
-  local flat = redis.call('HGETALL', key)
-  local seconds, counts, total, oldest = {}, {}, 0, cell
-  for j = 1, #flat, 2 do
-    local second = tonumber(flat[j])
-    if second <= cell - 61 or second > cell + 1 then
-      redis.call('HDEL', key, flat[j])
-    else
-      seconds[#seconds + 1] = second
-      counts[second] = tonumber(flat[j + 1])
-      total = total + counts[second]
-      if second < oldest then oldest = second end
+local second = tonumber(time[1])
+local now = second * 1000 + math.floor(tonumber(time[2]) / 1000)
+local unpack2 = struct.unpack
+local at, answers, size = 1, {}, 0
+local function next_number()
+  at = at + 1
+  return tonumber(ARGV[at - 1])
+end
+local function answer(value)
+  size = size + 1
+  answers[size] = value
+end
+
+local buckets = {}
+local function bucket_of(number)
+  local bucket = buckets[number]
+  if bucket then return bucket end
+  local text = redis.call('GET', KEYS[number])
+  bucket = {text = text, total = 0, from = 5, last = second, count = 0, added = 0}
+  buckets[number] = bucket
+  if not text then return bucket end
+  bucket.total = unpack2('>I4', text)
+  bucket.last, bucket.count = unpack2('>I4I4', text, #text - 7)
+  -- A clock that was set back: its own later seconds count on, unless they are beyond belief.
+  if bucket.last > second + 60 then
+    bucket.text, bucket.total, bucket.last, bucket.count = false, 0, second, 0
+    return bucket
+  end
+  local latest = math.max(second, bucket.last)
+  while bucket.from < #text do
+    local old, count = unpack2('>I4I4', text, bucket.from)
+    if old > latest - 61 then break end
+    bucket.total = bucket.total - count
+    bucket.from = bucket.from + 8
+  end
+  if bucket.from > #text then bucket.text, bucket.last, bucket.count = false, second, 0 end
+  return bucket
+end
+local function seconds_until(moment)
+  return math.max(1, math.ceil((moment * 1000 - now) / 1000))
+end
+local function reset_of(bucket)
+  if bucket.total == 0 then return 0 end
+  if not bucket.text then return seconds_until(second + 61) end
+  return seconds_until(unpack2('>I4', bucket.text, bucket.from) + 61)
+end
+local function leaves(bucket, wanted)
+  local gone = 0
+  for from = bucket.from, bucket.text and #bucket.text or 0, 8 do
+    local old, count = unpack2('>I4I4', bucket.text, from)
+    gone = gone + count
+    if gone >= wanted then return seconds_until(old + 61) end
+  end
+  return seconds_until(second + 61)
+end
+
+for _ = 1, next_number() do
+  local count = next_number()
+  local first, refused
+  local wanted = {}
+  for i = 1, count do
+    local number, limit = next_number(), next_number()
+    if not refused then
+      local bucket = bucket_of(number)
+      if bucket.total >= limit then
+        local retry = limit <= 0 and 60 or leaves(bucket, bucket.total - limit + 1)
+        refused = {0, math.max(0, limit - bucket.total), retry, reset_of(bucket)}
+      else
+        wanted[i] = bucket
+        if i == 1 then first = {limit, bucket} end
+      end
     end
   end
-  local reset = math.max(1, math.ceil(((oldest + 61) * 1000 - now) / 1000))
-  local function leaves(count)
-    table.sort(seconds)
-    local gone = 0
-    for _, second in ipairs(seconds) do
-      gone = gone + counts[second]
-      if gone >= count then return math.max(1, math.ceil(((second + 61) * 1000 - now) / 1000)) end
+  if not refused then
+    for _, bucket in ipairs(wanted) do
+      bucket.total = bucket.total + 1
+      bucket.added = bucket.added + 1
     end
-    return 60
+    refused = {1, first[1] - first[2].total, 0, reset_of(first[2])}
   end
-  if total >= limit then
-    local retry = limit <= 0 and 60 or leaves(total - limit + 1)
-    return {0, math.max(0, limit - total), retry, total == 0 and 0 or reset}
+  for i = 1, 4 do answer(refused[i]) end
+end
+for number, bucket in pairs(buckets) do
+  if bucket.added > 0 then
+    local kept = bucket.text and string.sub(bucket.text, bucket.from) or ''
+    local latest, count = second, bucket.added
+    if kept ~= '' and bucket.last >= second then
+      kept = string.sub(kept, 1, -9)
+      latest, count = bucket.last, count + bucket.count
+    end
+    redis.call('SET', KEYS[number], struct.pack('>I4', bucket.total) .. kept .. struct.pack('>I4I4', latest, count), 'PX', 62000)
   end
-  if i == 1 then first = {1, limit - total - 1, 0, reset} end
 end
-for _, key in ipairs(KEYS) do
-  redis.call('HINCRBY', key, cell, 1)
-  redis.call('PEXPIRE', key, 62000)
-end
-return first
-`)
 
-/**
- * KEYS: a sorted set a pool, from place to the end of its lease. ARGV: the place's id, the lease in ms, the limits.
- * Takes a place in all pools or in none. Answers 0, or the number of the pool that is full.
- */
-export const enterScript = script(`
-local time = redis.call('TIME')
-local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-for i, key in ipairs(KEYS) do
-  redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
-  if redis.call('ZCARD', key) >= tonumber(ARGV[i + 2]) then return i end
+local given = {}
+for _ = 1, next_number() do
+  local number = next_number()
+  local places = given[number]
+  if not places then places = {}; given[number] = places end
+  places[#places + 1] = ARGV[at]
+  at = at + 1
 end
-for _, key in ipairs(KEYS) do
-  redis.call('ZADD', key, now + tonumber(ARGV[2]), ARGV[1])
-  if redis.call('PTTL', key) < tonumber(ARGV[2]) then redis.call('PEXPIRE', key, ARGV[2]) end
-end
-return 0
-`)
+for number, places in pairs(given) do redis.call('ZREM', KEYS[number], unpack(places)) end
 
-/** KEYS: a pool. ARGV: places of it. Gives them back. */
-export const leaveScript = script(`return redis.call('ZREM', KEYS[1], unpack(ARGV))`)
+local pools = {}
+while at <= #ARGV do
+  local place = ARGV[at]
+  at = at + 1
+  local lease, count, full = next_number(), next_number(), 0
+  local wanted = {}
+  for i = 1, count do
+    local number, limit = next_number(), next_number()
+    local pool = pools[number]
+    if not pool then
+      redis.call('ZREMRANGEBYSCORE', KEYS[number], '-inf', now)
+      pool = {inside = redis.call('ZCARD', KEYS[number]), lease = 0, added = {}}
+      pools[number] = pool
+    end
+    if full == 0 and pool.inside >= limit then full = i end
+    wanted[i] = pool
+  end
+  if full == 0 then
+    for _, pool in ipairs(wanted) do
+      pool.inside = pool.inside + 1
+      pool.lease = math.max(pool.lease, lease)
+      pool.added[#pool.added + 1] = now + lease
+      pool.added[#pool.added + 1] = place
+    end
+  end
+  answer(full)
+end
+for number, pool in pairs(pools) do
+  if pool.lease > 0 then
+    redis.call('ZADD', KEYS[number], unpack(pool.added))
+    if redis.call('PTTL', KEYS[number]) < pool.lease then redis.call('PEXPIRE', KEYS[number], pool.lease) end
+  end
+end
+return answers
+`)
 
 /** KEYS: the replicas of a service. ARGV: this one's id, 1 to stay or 0 to leave. Answers how many were heard of in 9 s. */
 export const announceScript = script(`
@@ -88,4 +175,4 @@ redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - 9)
 return redis.call('ZCARD', KEYS[1])
 `)
 
-export const allScripts: readonly Script[] = [takeScript, enterScript, leaveScript, announceScript]
+export const allScripts: readonly Script[] = [decideScript, announceScript]

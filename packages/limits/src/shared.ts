@@ -1,7 +1,8 @@
-import { hash } from "node:crypto"
+import { createBatches, StoreTimeout } from "./batch.ts"
 import type { Bucket, Decision, Entry, Limits, Place } from "./limits.ts"
 import { createLocalCounts } from "./local.ts"
-import { announceScript, enterScript, leaveScript, takeScript } from "./scripts.ts"
+import { announceScript } from "./scripts.ts"
+import { createStoreKeys } from "./store-keys.ts"
 import { connectStore } from "./store.ts"
 
 const announceMs = 5000
@@ -25,10 +26,6 @@ export type SharedOptions = {
   /** Told once an outage, and once when it is over. */
   readonly onAway: (reason: string) => void
   readonly onBack: () => void
-}
-
-class StoreTimeout extends Error {
-  override readonly name = "StoreTimeout"
 }
 
 /** Rejects when a reply takes longer; one that is there already is read first, however late this process comes to it. */
@@ -80,15 +77,13 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
   }
   const store = await connectStore(options.url, away)
 
-  // One slot for all keys of a service: a script may touch several.
-  const key = (kind: string, ...parts: readonly string[]): string =>
-    `${prefix}:{${service}}:${kind}:${hash("sha256", parts.join("\0"), "base64url").slice(0, 22)}`
-  const bucketKey = ({ table, group, key: name }: Bucket): string => key("bucket", table, group, name)
-  const placeKey = ({ pool }: Place): string => key("place", pool)
-  const replicasKey = `${prefix}:{${service}}:replicas`
+  const keys = createStoreKeys(prefix, service)
+  const batches = createBatches(store, now)
 
   const announce = async (stays: boolean): Promise<void> => {
-    const seen = await within(probeMs, store.run(announceScript, [replicasKey], [replicaId, stays ? "1" : "0"]))
+    // Back is a store that answers in the time that requests have; one that is slower would be away again at once.
+    const ms = told ? Math.min(timeoutMs, probeMs) : probeMs
+    const seen = await within(ms, store.run(announceScript, [keys.replicas], [replicaId, stays ? "1" : "0"]))
     replicas = Math.max(1, options.replicas, Number(seen))
   }
 
@@ -108,42 +103,12 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
     schedule(state === "away" ? probeMs : announceMs)
   }
 
-  const readDecision = (reply: unknown): Decision => {
-    const [allowed, remaining, retryAfterSeconds, resetSeconds] = Array.isArray(reply) ? reply.map(Number) : []
-    return {
-      allowed: allowed === 1,
-      remaining: remaining ?? 0,
-      retryAfterSeconds: retryAfterSeconds ?? 1,
-      resetSeconds: resetSeconds ?? 0,
-    }
-  }
-
-  // What is given back in one turn of the event loop goes out in one call a pool.
-  const leaving = new Map<string, string[]>()
-  const sendLeaving = (): void => {
-    for (const [pool, ids] of leaving) {
-      store.run(leaveScript, [pool], ids).catch(() => {
-        // Their leases run out by themselves.
-      })
-    }
-    leaving.clear()
-  }
-  const release = (taken: readonly Place[], id: string): void => {
-    if (leaving.size === 0) setImmediate(sendLeaving)
-    for (const place of taken) {
-      const pool = placeKey(place)
-      const ids = leaving.get(pool)
-      if (ids === undefined) leaving.set(pool, [id])
-      else ids.push(id)
-    }
-  }
-
   const turn = () => {
     let leftMs = timeoutMs
-    const ask = async <T>(reply: Promise<T>): Promise<T> => {
+    const ask = async <T>(reply: (deadline: number) => Promise<T>): Promise<T> => {
       const from = now()
       try {
-        return await within(Math.max(0, leftMs), reply)
+        return await reply(from + leftMs)
       } finally {
         leftMs -= now() - from
       }
@@ -159,12 +124,14 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
     return {
       take: async (buckets: readonly Bucket[]): Promise<Decision> => {
         if (state === "away") return counts.take(buckets, share)
+        // What this replica alone knows to be full needs no store: a flood asks it nothing.
+        const full = counts.fullBucket(buckets, whole)
+        if (full !== undefined) return full
         const own = now() < bothUntil ? counts.take(buckets, share) : undefined
         if (own?.allowed === false) return own
         let decision: Decision
         try {
-          const limits = buckets.map(({ limit }) => String(limit))
-          decision = readDecision(await ask(store.run(takeScript, buckets.map(bucketKey), limits)))
+          decision = await ask((deadline) => batches.take(buckets.map(keys.bucket), deadline))
         } catch (error) {
           away(reasonOf(error))
           return own ?? counts.take(buckets, share)
@@ -180,19 +147,13 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
         if (full !== undefined) return { full }
         counts.enter(wanted)
         const id = `${replicaId}:${++places}`
-        const args = [id, String(leaseMs), ...wanted.map(({ limit }) => String(limit))]
-        const reply = store.run(enterScript, wanted.map(placeKey), args)
+        const pools = wanted.map(keys.place)
         let number: number
         try {
-          number = Number(await ask(reply))
+          number = await ask((deadline) => batches.enter(id, leaseMs, pools, deadline))
         } catch (error) {
           away(reasonOf(error))
           counts.leave(wanted)
-          // Granted too late to be used.
-          reply.then(
-            (late) => Number(late) === 0 && release(wanted, id),
-            () => {},
-          )
           return enterHere(wanted)
         }
         const taken = wanted[number - 1]
@@ -203,7 +164,7 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
         return {
           leave: () => {
             counts.leave(wanted)
-            release(wanted, id)
+            for (const pool of pools) batches.leave(pool.key, id)
           },
         }
       },
@@ -218,6 +179,7 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
     close: async () => {
       closed = true
       clearTimeout(timer)
+      batches.close()
       if (state === "shared") await announce(false).catch(() => {})
       store.close()
     },

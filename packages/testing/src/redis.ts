@@ -8,6 +8,8 @@ import { startProcess, type TestProcess } from "./process.ts"
 export type TestRedis = {
   readonly url: string
   readonly port: number
+  /** Of the server that runs now. */
+  readonly pid: () => number
   /** Sends a signal to the server: SIGSTOP freezes it, SIGCONT lets it go on. */
   readonly signal: (signal: NodeJS.Signals) => void
   /** Kills the server; what it knew is gone. */
@@ -50,6 +52,7 @@ export const startRedis = async (program = redisProgram() ?? "redis-server"): Pr
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
+    pid: () => server.pid,
     signal: (signal) => server.kill(signal),
     halt,
     resume: async () => {

@@ -1,0 +1,72 @@
+// Measures what limits in a store cost the relay, against the same relay that counts for itself, in turns. Not only how
+// many requests a second but how much of the processor each took, which is steadier where others use the machine.
+import { readFileSync } from "node:fs"
+import { Agent, request } from "node:http"
+import { compareLoads, createBenchmarkTable, type Load, load, redisProgram, startRedis } from "@svc/testing"
+import { headers, options, provider, startRelay } from "./parts.ts"
+
+if (redisProgram() === undefined) {
+  console.error("neither valkey-server nor redis-server is on this machine")
+  process.exit(1)
+}
+const redis = await startRedis()
+const local = await startRelay()
+const shared = await startRelay({ SVC_LIMITS_URL: redis.url })
+const table = createBenchmarkTable()
+
+/** Processor time of a process so far, in microseconds: a tick is a hundredth of a second. */
+const processorTime = (pid: number): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10_000
+}
+
+const spent = new Map<string, { time: number; requests: number }>()
+/** A load, with the processor time of some processes counted under a name. */
+const counted = async (name: string, pids: readonly number[], url: string): Promise<Load> => {
+  const sum = (): number => pids.reduce((total, pid) => total + processorTime(pid), 0)
+  const before = sum()
+  const result = await load({ url: `${url}/latest-blockhash`, body: "{}", headers }, options)
+  const known = spent.get(name) ?? { time: 0, requests: 0 }
+  known.time += sum() - before
+  known.requests += result.perSecond * options.seconds
+  spent.set(name, known)
+  return result
+}
+
+const { ours, bare, ratio } = await compareLoads(
+  () => counted("shared", [shared.child.pid, redis.pid()], shared.url),
+  () => counted("local", [local.child.pid], local.url),
+)
+const rates = [ours, bare].map(({ perSecond }) => Math.round(perSecond))
+table.add(`limits in a store: throughput, ${rates.join(" a second to ")}`, ratio.perSecond, "x", { atLeast: 0.8 })
+for (const [name, { time, requests }] of spent) table.add(`${name}: processor time a request`, time / requests, "µs")
+table.add("the store's part of it", processorTime(redis.pid()) / (spent.get("shared")?.requests ?? 0), "µs")
+
+// One request after another, so that it is the wait for the store that is measured and not the queue for the processor.
+const agent = new Agent({ keepAlive: true })
+const once = (url: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const from = performance.now()
+    const type = { "content-type": "application/json" }
+    const sent = request(`${url}/latest-blockhash`, { method: "POST", agent, headers: { ...type, ...headers } })
+    sent.on("error", reject).on("response", (answer) => {
+      answer.resume().on("end", () => resolve(performance.now() - from))
+    })
+    sent.end("{}")
+  })
+const times: { shared: number[]; local: number[] } = { shared: [], local: [] }
+for (let i = 0; i < 2000; i++) {
+  times.shared.push(await once(shared.url))
+  times.local.push(await once(local.url))
+}
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+table.add("limits in a store: p50 more, one connection", median(times.shared) - median(times.local), "ms", {
+  atMost: 1,
+})
+
+for (const { child } of [local, shared]) child.kill("SIGKILL")
+provider.kill("SIGKILL")
+await redis.stop()
+console.log(table.text())
+if (!table.met()) process.exitCode = 1
+process.exit()

@@ -1,0 +1,31 @@
+import { hash } from "node:crypto"
+import type { Bucket, Place } from "./limits.ts"
+
+/** A key of the store, and the limit that one request has there. */
+export type Limited = { readonly key: string; readonly limit: number }
+
+const remembered = 10_000
+
+/**
+ * Names a service's keys: all in one slot, as a script touches several, and without the addresses and subjects that they
+ * stand for.
+ */
+export const createStoreKeys = (prefix: string, service: string) => {
+  const known = new Map<string, string>()
+  const keyOf = (kind: string, name: string): string => {
+    const made = known.get(name)
+    if (made !== undefined) return made
+    const key = `${prefix}:{${service}}:${kind}:${hash("sha256", name, "base64url").slice(0, 22)}`
+    if (known.size >= remembered) known.clear()
+    known.set(name, key)
+    return key
+  }
+  return {
+    replicas: `${prefix}:{${service}}:replicas`,
+    bucket: ({ table, group, key, limit }: Bucket): Limited => ({
+      key: keyOf("rate", `${table}\0${group}\0${key}`),
+      limit,
+    }),
+    place: ({ pool, limit }: Place): Limited => ({ key: keyOf("place", `\0${pool}`), limit }),
+  }
+}

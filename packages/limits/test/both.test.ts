@@ -1,0 +1,182 @@
+import { createClient } from "redis"
+import fc from "fast-check"
+import { redisProgram, startRedis, type TestRedis } from "@svc/testing"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { type Bucket, createLocalLimits, createSharedLimits, type Limits } from "../src/index.ts"
+import { createStoreKeys } from "../src/store-keys.ts"
+
+const store = redisProgram() !== undefined || process.env["CI"] !== undefined
+
+/** Requests of two addresses and two subjects, each with limits of its own, and the places of one pool. */
+const steps = fc.array(
+  fc.oneof(
+    { weight: 4, arbitrary: fc.record({ address: fc.nat(1), subject: fc.option(fc.nat(1), { nil: undefined }) }) },
+    { weight: 1, arbitrary: fc.constant("enter" as const) },
+    { weight: 1, arbitrary: fc.constant("leave" as const) },
+  ),
+  { maxLength: 40 },
+)
+const limitsOf = fc.record({ address: fc.nat(6), subject: fc.nat(4), places: fc.nat(2) })
+
+describe.each([
+  ["counted in this process", false],
+  ["counted in a store", true],
+])("limits %s", (_, shared) => {
+  describe.skipIf(shared && !store)("say the same", () => {
+    let redis: TestRedis | undefined
+    let runs = 0
+    beforeAll(async () => {
+      if (shared) redis = await startRedis()
+    })
+    afterAll(() => redis?.stop())
+
+    const open = async (): Promise<Limits> =>
+      redis === undefined
+        ? createLocalLimits({ now: () => 0 })
+        : createSharedLimits({
+            url: redis.url,
+            prefix: `both${++runs}`,
+            service: "relay",
+            timeoutMs: 5000,
+            replicas: 1,
+            replicaId: String(runs),
+            now: () => performance.now(),
+            onAway: () => expect.fail("the store went away"),
+            onBack: () => {},
+          })
+
+    const follow = async (
+      asked: typeof steps extends fc.Arbitrary<infer Steps> ? Steps : never,
+      limit: { address: number; subject: number; places: number },
+      atOnce: boolean,
+    ): Promise<void> => {
+      const limits = await open()
+      const counted = new Map<string, number>()
+      const entries: (() => void)[] = []
+      const checks: (() => Promise<void>)[] = []
+      for (const step of asked) {
+        if (typeof step === "object") {
+          const { address, subject } = step
+          const bucket = (group: "address" | "subject", key: number): Bucket => ({
+            table: group,
+            group,
+            key: String(key),
+            limit: limit[group],
+          })
+          const buckets = [bucket("address", address), ...(subject === undefined ? [] : [bucket("subject", subject)])]
+          // All or none, and the first that is full answers.
+          const name = ({ group, key }: Bucket): string => `${group} ${key}`
+          const full = buckets.find((one) => (counted.get(name(one)) ?? 0) >= one.limit)
+          if (full === undefined) for (const one of buckets) counted.set(name(one), (counted.get(name(one)) ?? 0) + 1)
+          const told = full ?? buckets[0] ?? expect.fail("no bucket")
+          const expected = { allowed: full === undefined, remaining: told.limit - (counted.get(name(told)) ?? 0) }
+          const answer = limits.turn().take(buckets)
+          const check = async (): Promise<void> => {
+            const decision = await answer
+            expect(decision).toMatchObject(expected)
+            expect(decision.retryAfterSeconds > 0).toBe(!decision.allowed)
+          }
+          if (atOnce) checks.push(check)
+          else await check()
+        } else if (!atOnce && step === "enter") {
+          const entry = await limits.turn().enter([{ pool: "p", limit: limit.places }], 60_000)
+          expect("leave" in entry).toBe(entries.length < limit.places)
+          if ("leave" in entry) entries.push(entry.leave)
+        } else if (!atOnce) entries.pop()?.()
+      }
+      for (const check of checks) await check()
+      await limits.close()
+    }
+
+    test("one request after another: an address and a subject count both or neither, a place given back is free", () =>
+      fc.assert(
+        fc.asyncProperty(steps, limitsOf, (asked, limit) => follow(asked, limit, false)),
+        { numRuns: 60 },
+      ))
+
+    test("many requests at once are decided as if each had come alone, in their order", () =>
+      fc.assert(
+        fc.asyncProperty(steps, limitsOf, (asked, limit) => follow(asked, limit, true)),
+        { numRuns: 60 },
+      ))
+
+    test("a subject at its limit costs its address nothing, wherever it comes from", async () => {
+      const limits = await open()
+      const address: Bucket = { table: "address", group: "send", key: "192.0.2.1", limit: 3 }
+      const subject: Bucket = { table: "subject", group: "send", key: "agent:a", limit: 1 }
+      expect((await limits.turn().take([address, subject])).allowed).toBe(true)
+      for (let i = 0; i < 5; i++) expect((await limits.turn().take([address, subject])).allowed).toBe(false)
+      expect(await limits.turn().take([address])).toMatchObject({ allowed: true, remaining: 1 })
+      await limits.close()
+    })
+  })
+})
+
+describe.skipIf(!store)("a bucket of the store", () => {
+  let redis: TestRedis
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.stop())
+
+  test("counts what is at most 60 s old and no more, and says when that leaves", async () => {
+    const admin = await createClient({ url: redis.url }).connect()
+    const limits = await createSharedLimits({
+      url: redis.url,
+      prefix: "window",
+      service: "relay",
+      timeoutMs: 5000,
+      replicas: 1,
+      replicaId: "1",
+      now: () => performance.now(),
+      onAway: () => expect.fail("the store went away"),
+      onBack: () => {},
+    })
+    const secondNow = async (): Promise<number> => Number((await admin.sendCommand<[string, string]>(["TIME"]))[0])
+    const ages = fc.uniqueArray(
+      fc.record({ age: fc.integer({ min: -3, max: 90 }), count: fc.integer({ min: 1, max: 5 }) }),
+      {
+        maxLength: 12,
+        selector: ({ age }) => age,
+      },
+    )
+    const keys = createStoreKeys("window", "relay")
+    let runs = 0
+    await fc.assert(
+      fc.asyncProperty(ages, fc.nat(30), async (given, limit) => {
+        const one: Bucket = { table: "t", group: "g", key: String(++runs), limit }
+        const { key } = keys.bucket(one)
+        for (;;) {
+          const now = await secondNow()
+          const cells = given.toSorted((a, b) => b.age - a.age)
+          const bytes = Buffer.alloc(4 + 8 * cells.length)
+          bytes.writeUInt32BE(cells.reduce((sum, { count }) => sum + count, 0))
+          cells.forEach(({ age, count }, index) => {
+            bytes.writeUInt32BE(now - age, 4 + 8 * index)
+            bytes.writeUInt32BE(count, 8 + 8 * index)
+          })
+          if (cells.length > 0) await admin.set(key, bytes)
+          else await admin.del(key)
+          const decision = await limits.turn().take([one])
+          // The second went by meanwhile: what was written is older than it says.
+          if ((await secondNow()) !== now) continue
+          // A server whose clock was set back: its latest second is now.
+          const ahead = Math.max(0, ...cells.map(({ age }) => -age))
+          const inWindow = cells.filter(({ age }) => age + ahead <= 60)
+          const total = inWindow.reduce((sum, { count }) => sum + count, 0)
+          expect(decision.allowed).toBe(total < limit)
+          expect(decision.remaining).toBe(Math.max(0, limit - total - (total < limit ? 1 : 0)))
+          if (limit > 0 && total >= limit) {
+            let gone = 0
+            const leaving = inWindow.find(({ count }) => (gone += count) > total - limit)
+            expect(Math.abs(decision.retryAfterSeconds - (61 - (leaving?.age ?? 0)))).toBeLessThanOrEqual(1)
+          }
+          return
+        }
+      }),
+      { numRuns: 150 },
+    )
+    await limits.close()
+    admin.destroy()
+  })
+})
