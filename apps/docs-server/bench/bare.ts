@@ -10,10 +10,6 @@ bare.on(["GET", "POST"], "/:size", (c) => {
   sizes.set(size, text)
   return new Response(text, { headers: { "Content-Type": "application/json" } })
 })
-const { port } = await serve({
-  fetch: (request, env) => bare.fetch(request, env),
-  host: "127.0.0.1",
-  port: 0,
-  drainMs: 0,
-})
-console.log(`"port":${port}`)
+const server = await serve({ host: "127.0.0.1", port: 0, drainMs: 0 })
+server.handle(bare.fetch)
+console.log(`"port":${server.port}`)

@@ -46,5 +46,3 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>) =>
     ],
   }
 }
-
-export type Config = ReturnType<typeof readConfig>

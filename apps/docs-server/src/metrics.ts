@@ -63,5 +63,3 @@ export const createMetrics = (meter: Meter) => {
       },
   }
 }
-
-export type Metrics = ReturnType<typeof createMetrics>

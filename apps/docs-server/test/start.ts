@@ -1,16 +1,10 @@
-import { randomUUID } from "node:crypto"
 import type { McpServerFactory } from "@modelcontextprotocol/server"
-import { createLogger } from "@svc/http"
-import { readConfig } from "../src/config.ts"
-import { startServer } from "../src/server.ts"
-
-const log = await createLogger({ level: "silent", pretty: false, service: "test" })
+import { testRuntime } from "@svc/testing"
+import { startService } from "../src/service.ts"
 
 /** A real server on a free loopback port. */
 export const start = async (env: Readonly<Record<string, string>> = {}, factory?: McpServerFactory) => {
-  const config = readConfig({ PORT: "0", ...env })
-  const world = { log, now: () => performance.now(), randomId: randomUUID }
-  const server = await startServer(config, "1.0.0", world, factory)
+  const server = await startService(testRuntime({ PORT: "0", SVC_LOG_LEVEL: "silent", ...env }), factory)
   const url = `http://127.0.0.1:${server.port}`
   const rpc = (method: string, params?: object, more: object = {}, headers: Record<string, string> = {}) =>
     fetch(`${url}/mcp`, {
@@ -18,7 +12,7 @@ export const start = async (env: Readonly<Record<string, string>> = {}, factory?
       headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params, ...more }),
     })
-  return { ...server, url, rpc, config }
+  return { ...server, url, rpc }
 }
 
 /** A request of MCP 2026-07-28, with all that the revision wants. */

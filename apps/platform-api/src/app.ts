@@ -63,7 +63,7 @@ const fromBody = ({ fault }: BodyError): ApiError => {
 }
 
 /** The service's OpenAPI 3.1 document. */
-const describe = (api: Api, dependencies: Pick<Dependencies, "version" | "apiUrl">) => {
+const describe = (api: Api, dependencies: Pick<Dependencies, "version" | "publicUrl">) => {
   api.openAPIRegistry.registerComponent("securitySchemes", "key", {
     type: "http",
     scheme: "bearer",
@@ -86,7 +86,7 @@ const describe = (api: Api, dependencies: Pick<Dependencies, "version" | "apiUrl
         { name: "records", description: "The caller's own records" },
       ],
     },
-    [{ url: dependencies.apiUrl() }],
+    [{ url: dependencies.publicUrl }],
   )
 }
 
@@ -116,7 +116,7 @@ export const createApp = (dependencies: Dependencies): Api => {
   astLinkRoutes(api, dependencies)
   closedRoutes(api, dependencies)
 
-  // Made when it is first asked for: the port in it is not known before the service listens.
+  // Made when it is first asked for: most processes never are.
   let document: string | undefined
   const documentHeaders = { "content-type": "application/json", "cache-control": "public, max-age=300" }
   undocumented(api, "get", "/openapi.json", (c) =>

@@ -26,7 +26,7 @@ export type Dependencies = {
     | "versionsPerSpec"
   >
   /** The service's own URL, for its OpenAPI document. */
-  readonly apiUrl: () => string
+  readonly publicUrl: string
   readonly database: Database
   readonly findKey: FindKey
   readonly registry: Registry

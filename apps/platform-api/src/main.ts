@@ -14,12 +14,12 @@ try {
 } catch {}
 
 const { run } = await import("./program.ts")
-await run({
-  args: process.argv.slice(2),
+await run(process.argv.slice(2), {
   env: process.env,
+  terminal: process.stdout.isTTY,
   wallClock: () => Date.now(),
   now: () => performance.now(),
+  random: Math.random,
   randomBytes,
   randomId: randomUUID,
-  terminal: process.stdout.isTTY,
 })

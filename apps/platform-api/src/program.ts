@@ -1,18 +1,14 @@
 import { flushCompileCache } from "node:module"
-import { runService } from "@svc/http"
-import { readConfig, readSettings } from "./config.ts"
+import { type Runtime, runService } from "@svc/http"
+import { readSettings } from "./config.ts"
 import { openDatabase } from "./db/open.ts"
 import { runCommand } from "./operator/commands.ts"
 import { failureOf } from "./operator/failure.ts"
-import { type Outside, startService } from "./serve.ts"
-
-type World = Outside & {
-  readonly args: readonly string[]
-}
+import { startService } from "./service.ts"
 
 const commandMs = 600_000
 
-const operate = async ({ args, env, wallClock, now, randomBytes }: World): Promise<void> => {
+const operate = async (args: readonly string[], { env, wallClock, now, randomBytes }: Runtime): Promise<void> => {
   let close: (() => Promise<void>) | undefined
   try {
     const database = async () => {
@@ -31,10 +27,10 @@ const operate = async ({ args, env, wallClock, now, randomBytes }: World): Promi
 }
 
 /** Runs an operator command when there is one, else the service until it is told to stop. */
-export const run = async (world: World): Promise<void> => {
-  if (world.args.length > 0) return operate(world)
+export const run = async (args: readonly string[], runtime: Runtime): Promise<void> => {
+  if (args.length > 0) return operate(args, runtime)
   await runService(async () => {
-    const service = await startService(await readConfig(world.env), world)
+    const service = await startService(runtime)
     flushCompileCache()
     return service
   })

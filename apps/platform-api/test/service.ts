@@ -1,11 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { randomBytes, randomUUID } from "node:crypto"
-import { type ResponseChecker, responseChecker, startPostgres } from "@svc/testing"
-import { readConfig } from "../src/config.ts"
+import { type ResponseChecker, responseChecker, startPostgres, testRuntime } from "@svc/testing"
 import type { Queries } from "../src/db/database.ts"
-import { startService } from "../src/serve.ts"
+import { startService } from "../src/service.ts"
 
 export const databaseKinds = ["postgres", "embedded"] as const
 export type DatabaseKind = (typeof databaseKinds)[number]
@@ -53,7 +51,7 @@ export const startTestService = async (
   const { folder, remove } = temporaryFolder()
   const server = kind === "postgres" && env["DATABASE_URL"] === undefined ? await startPostgres() : undefined
   const clock = { offsetMs: 0 }
-  const config = await readConfig({
+  const runtime = testRuntime({
     PORT: "0",
     SVC_API_URL: "http://localhost:4003",
     SVC_DATA_DIR: folder,
@@ -63,13 +61,10 @@ export const startTestService = async (
     ...(server === undefined ? {} : { DATABASE_URL: server.url }),
     ...env,
   })
-  const service = await startService(config, {
+  const service = await startService({
+    ...runtime,
     wallClock: () => Date.now() + clock.offsetMs,
     now: () => performance.now() + clock.offsetMs,
-    randomBytes,
-    randomId: randomUUID,
-    env: {},
-    terminal: false,
   })
   const url = `http://127.0.0.1:${service.port}`
   const check: ResponseChecker = responseChecker(await (await fetch(`${url}/openapi.json`)).json())

@@ -17,5 +17,6 @@ app.post("/", async (c) => {
   const text = await body.text()
   return c.body(text, statusCode === 200 ? 200 : 502, { "Content-Type": "application/json" })
 })
-const server = await serve({ fetch: app.fetch, host: "127.0.0.1", port: 0, drainMs: 1000 })
+const server = await serve({ host: "127.0.0.1", port: 0, drainMs: 1000 })
+server.handle(app.fetch)
 console.log(`"port":${server.port}`)

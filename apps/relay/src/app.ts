@@ -5,14 +5,14 @@ import { type Context, Hono } from "hono"
 import { describeRelay } from "./document.ts"
 import { errors } from "./errors.ts"
 import { createHandler, type HandlerDependencies, type RelayEnv } from "./handle.ts"
-import { answerHeaders, errorAnswer, errorBody, jsonAnswer, unreadableAnswer } from "./render.ts"
+import { answerHeaders, errorAnswer, errorBody, jsonAnswer } from "./render.ts"
 import { upstreamName } from "./metrics.ts"
 import { routes } from "./routes/table.ts"
 
 export type Dependencies = {
   readonly log: Pick<Logger, "error">
   readonly version: string
-  readonly publicUrl: () => string
+  readonly publicUrl: string
   /** Where the documentation is. */
   readonly docsUrl: string
   readonly draining: () => boolean
@@ -77,7 +77,7 @@ export const createApp = (dependencies: Dependencies) => {
   // Nobody who looks at the bare address is met by a 404.
   const getAbout = (c: Context<RelayEnv>): Response => {
     turnAway(c)
-    const url = dependencies.publicUrl()
+    const url = dependencies.publicUrl
     const about = { name: "svc-relay", version: dependencies.version, docs: dependencies.docsUrl }
     return jsonAnswer(c, JSON.stringify({ ...about, openapi: `${url}/openapi.json`, health: `${url}/health` }))
   }
@@ -85,7 +85,7 @@ export const createApp = (dependencies: Dependencies) => {
   let document: string | undefined
   const getDocument = (c: Context<RelayEnv>): Response => {
     turnAway(c)
-    document ??= JSON.stringify(describeRelay(dependencies.version, dependencies.publicUrl()))
+    document ??= JSON.stringify(describeRelay(dependencies.version, dependencies.publicUrl))
     return jsonAnswer(c, document)
   }
   app.get("/openapi.json", routed(getDocument))
@@ -138,5 +138,5 @@ export const createApp = (dependencies: Dependencies) => {
     if (running > 0) await new Promise<void>((resolve) => (onIdle = resolve))
   }
 
-  return { fetch: app.fetch, onUnreadable: unreadableAnswer, idle }
+  return { fetch: app.fetch, idle }
 }

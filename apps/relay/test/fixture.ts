@@ -19,6 +19,7 @@ import { type Config, readConfig } from "../src/config.ts"
 import { describeRelay } from "../src/document.ts"
 import { createMetering } from "../src/metering.ts"
 import { createMetrics, type Metrics } from "../src/metrics.ts"
+import { unreadableAnswer } from "../src/render.ts"
 import { routes } from "../src/routes/table.ts"
 import { openUpstreams } from "../src/upstreams.ts"
 import type { Usage } from "../src/usage.ts"
@@ -73,13 +74,15 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
   })
   const { readFallbackUrls: fallbacks, sendUrl: send } = config
   const upstreams = openUpstreams({ first: upstreamUrl, fallbacks, send }, now)
-  let draining = () => false
+  const requests = { log: { request: write, warn: write }, now, randomId: () => crypto.randomUUID() }
+  const onUnreadable = unreadableAnswer
+  const server = await serve({ host: "127.0.0.1", port: 0, drainMs: 5000, requests, onUnreadable })
   const app = createApp({
     log: { error: write },
     version,
-    publicUrl: () => publicUrl,
+    publicUrl,
     docsUrl: "http://localhost:4001",
-    draining: () => draining(),
+    draining: server.draining,
     keysKnown: () => true,
     transactions: config.enabled
       ? {
@@ -99,9 +102,7 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
         }
       : undefined,
   })
-  const requests = { log: { request: write, warn: write }, now, randomId: () => crypto.randomUUID() }
-  const server = await serve({ ...app, host: "127.0.0.1", port: 0, drainMs: 5000, requests })
-  draining = server.draining
+  server.handle(app.fetch)
   const url = `http://127.0.0.1:${server.port}`
 
   const request = async (path: string, init: RequestInit): Promise<Answer> => {

@@ -60,9 +60,9 @@ else if (way in served) {
   served[way]?.(app)
   const log = await createLogger({ level: "info", pretty: false, service: "bench" })
   const requests = { log, now: () => performance.now(), randomId: () => "0123456789abcdef" }
-  process.stderr.write(
-    `"port":${(await serve({ fetch: app.fetch, host: "127.0.0.1", port: 0, drainMs: 0, requests })).port}`,
-  )
+  const server = await serve({ host: "127.0.0.1", port: 0, drainMs: 0, requests })
+  server.handle(app.fetch)
+  process.stderr.write(`"port":${server.port}`)
 } else {
   const app = new Hono<ServedEnv>()
   idioms[way]?.(app)

@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
 import { afterEach, expect, test, vi } from "vitest"
-import { type Bounds, defaultBounds, readBody, type RunningServer, serve, type ServeOptions } from "./index.ts"
+import { type Bounds, defaultBounds, readBody, type Fetch, type RunningServer, serve } from "./index.ts"
 
 let server: RunningServer | undefined
 const sockets: Socket[] = []
@@ -17,7 +17,7 @@ afterEach(async () => {
 
 const large = "x".repeat(4_000_000)
 
-const answers: ServeOptions["fetch"] = async (_, { incoming }) => {
+const answers: Fetch = async (_, { incoming }) => {
   begun++
   const path = incoming.url ?? ""
   if (path === "/large") return new Response(large)
@@ -29,7 +29,8 @@ const start = async (bounds: Partial<Bounds> = {}, fetch = answers): Promise<num
   const log = { request: () => {}, warn: (details: unknown) => void warnings.push(details) }
   const requests = { log, now: () => performance.now(), randomId: () => "id-of-request" }
   const all = { ...defaultBounds, ...bounds }
-  server = await serve({ fetch, host: "127.0.0.1", port: 0, drainMs: 0, requests, bounds: all })
+  server = await serve({ host: "127.0.0.1", port: 0, drainMs: 0, requests, bounds: all })
+  server.handle(fetch)
   return server.port
 }
 

@@ -22,14 +22,12 @@ app.post("/echo", async (c) => {
 })
 app.onError((_, c) => c.text("failed", 500))
 
-const start = () =>
-  serve({
-    fetch: app.fetch,
-    host: "127.0.0.1",
-    port: 0,
-    drainMs: 1000,
-    headers: { "x-early": "early", "x-both": "early" },
-  })
+const start = async () => {
+  const headers = { "x-early": "early", "x-both": "early" }
+  const server = await serve({ host: "127.0.0.1", port: 0, drainMs: 1000, headers })
+  server.handle(app.fetch)
+  return server
+}
 
 test("a header that is set beforehand is on every answer, errors too, unless the answer names it itself", async () => {
   const server = await start()

@@ -1,5 +1,21 @@
 import type { Logger } from "./logger.ts"
 
+/** What a service has of its process. It enters in `main.ts`, and in tests as they like. */
+export type Runtime = {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Whether a person reads the log. */
+  readonly terminal: boolean
+  /** Wall clock, in milliseconds since 1970. */
+  readonly wallClock: () => number
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
+  /** From 0 to 1, for what may be guessed. */
+  readonly random: () => number
+  readonly randomBytes: (size: number) => Uint8Array
+  /** A UUID. */
+  readonly randomId: () => string
+}
+
 /**
  * Runs a service until SIGTERM or SIGINT: exit code 0 after an orderly stop, 1 when the start failed, whose reason goes
  * to stderr. A second signal stops at once.

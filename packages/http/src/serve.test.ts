@@ -66,7 +66,8 @@ const start = async (gate: Promise<void> = Promise.resolve(), deadlineMs = 5000)
     throw "text"
   })
   const onUnreadable = (id: string, reason: string) => new Response(`${id} ${reason}`, { status: 400 })
-  const server = await serve({ fetch: app.fetch, host: "127.0.0.1", port: 0, drainMs: 5000, requests, onUnreadable })
+  const server = await serve({ host: "127.0.0.1", port: 0, drainMs: 5000, requests, onUnreadable })
+  server.handle(app.fetch)
   open.push(server)
   return { server, url: `http://127.0.0.1:${server.port}` }
 }
@@ -215,9 +216,7 @@ test("closing lets a request in flight finish, tells its connection to close, an
 
 test("a port that is taken is a plain failure", async () => {
   const { server } = await start()
-  await expect(
-    serve({ fetch: () => new Response(), host: "127.0.0.1", port: server.port, drainMs: 1 }),
-  ).rejects.toThrow(/EADDRINUSE/)
+  await expect(serve({ host: "127.0.0.1", port: server.port, drainMs: 1 })).rejects.toThrow(/EADDRINUSE/)
 })
 
 test.each([

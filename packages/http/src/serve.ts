@@ -9,8 +9,10 @@ import { Outgoing } from "./outgoing.ts"
 import { createRequestLog, type RequestLogOptions } from "./request-log.ts"
 import { createUnparsedAnswer } from "./unparsed.ts"
 
+/** An app, as Hono's `fetch` is. */
+export type Fetch = (request: Request, env: Exchange) => Response | Promise<Response>
+
 export type ServeOptions = {
-  readonly fetch: (request: Request, env: Exchange) => Response | Promise<Response>
   readonly host: string
   /** 0 takes a free one. */
   readonly port: number
@@ -31,6 +33,10 @@ export type ServeOptions = {
 export type RunningServer = {
   readonly host: string
   readonly port: number
+  /** Where this machine reaches it: what a service calls itself while no setting says better. */
+  readonly url: string
+  /** Hands requests to an app from now on. Until the first one each is answered by a bare 503. */
+  readonly handle: (fetch: Fetch) => void
   /** True from the moment `close` was called: requests can still come on connections that are open. */
   readonly draining: () => boolean
   /** Stops accepting, lets what is in flight finish, then cuts what is left. */
@@ -58,10 +64,14 @@ const unreadable = (_: string, reason: string): Response => new Response(`${reas
 // The adapter puts Host and target together into one URL and overlooks some of these: the path would begin in the Host.
 const notAHost = /[\s/?#@\\]/
 
-/** Serves a fetch handler over HTTP/1.1. Rejects when the port can't be had. */
+/**
+ * Serves HTTP/1.1. Rejects when the port can't be had. The app comes afterwards, by `handle`: it may be told the server's
+ * own port.
+ */
 export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   const onUnreadable = options.onUnreadable ?? unreadable
   const log = options.requests && createRequestLog(options.requests)
+  let app: Fetch = () => new Response(null, { status: 503 })
   // The adapter turns an unreadable request away before it returns, and tells its error handler nothing of it.
   let newest: string | undefined
   // The cast: the adapter also knows HTTP/2, which this server does not speak.
@@ -74,7 +84,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
       const { host = httpVersion === "1.0" ? "localhost" : "" } = headers
       return host === "" || notAHost.test(host)
         ? onUnreadable(exchange.outgoing.requestId, notATarget)
-        : options.fetch(request, exchange)
+        : app(request, exchange)
     },
     {
       // Called while `handle` runs for a request that no Request can be made of. The app renders its own errors.
@@ -130,6 +140,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   server.on("checkExpectation", answer)
   await listen(server, options.port, options.host)
   const bound = server.address()
+  const port = typeof bound === "object" && bound !== null ? bound.port : options.port
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
     shared.draining = true
@@ -143,7 +154,11 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   }
   return {
     host: options.host,
-    port: typeof bound === "object" && bound !== null ? bound.port : options.port,
+    port,
+    url: `http://localhost:${port}`,
+    handle: (fetch) => {
+      app = fetch
+    },
     draining: () => shared.draining,
     close: () => (closing ??= close()),
   }

@@ -19,8 +19,8 @@ export type TelemetryOptions = {
   readonly prometheusPort: number
   /** Whose sampled flag counts, besides this machine's own. */
   readonly trustedProxies: readonly TrustedNetwork[]
-  /** Told in words what goes wrong while exporting. */
-  readonly onProblem: (reason: string) => void
+  /** Told what goes wrong while exporting. */
+  readonly log: { readonly warn: (details: object, message: string) => void }
 }
 
 export type Telemetry = {
@@ -34,7 +34,9 @@ export type Telemetry = {
  * Throws ConfigError.
  */
 export const startTelemetry = async (options: TelemetryOptions): Promise<Telemetry> => {
-  const { env, onProblem } = options
+  const { env, log } = options
+  const onProblem = (reason: string): void =>
+    log.warn({ reason: reason.slice(0, 300) }, "the telemetry could not be exported")
   const ignore = () => {}
   diag.setLogger({ error: onProblem, warn: onProblem, info: ignore, debug: ignore, verbose: ignore }, DiagLogLevel.WARN)
   const { MeterProvider } = await import("@opentelemetry/sdk-metrics")

@@ -4,13 +4,13 @@ import type { Secret } from "@svc/config"
 const goodForMs = 3600_000
 
 /** Links to versions' ASTs that need no key: who has one may read that AST for an hour. */
-export const createAstLinks = (apiUrl: () => string, secret: Secret) => {
+export const createAstLinks = (publicUrl: string, secret: Secret) => {
   const sign = (versionId: number, until: number): Buffer =>
     createHmac("sha256", secret.reveal()).update(`ast ${versionId} ${until}`).digest()
   return {
     make: (versionId: number, at: Date): string => {
       const until = Math.floor((at.getTime() + goodForMs) / 1000)
-      return `${apiUrl()}/api/asts/${versionId}?until=${until}&signature=${sign(versionId, until).toString("base64url")}`
+      return `${publicUrl}/api/asts/${versionId}?until=${until}&signature=${sign(versionId, until).toString("base64url")}`
     },
     /** @param now wall clock, in milliseconds since 1970 */
     isGood: (versionId: number, until: number, signature: string, now: number): boolean => {

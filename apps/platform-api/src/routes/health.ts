@@ -70,7 +70,7 @@ export const healthRoutes = (api: Api, dependencies: Dependencies): void => {
       codes: [],
     },
     (c) => {
-      const url = dependencies.apiUrl()
+      const url = dependencies.publicUrl
       const links = {
         docs: dependencies.config.docsUrl,
         openapi: `${url}/openapi.json`,

@@ -1,26 +1,22 @@
-import { type Logger, createClientAddress, serve, type ServeOptions } from "@svc/http"
-import { createLimiter } from "@svc/limits"
 import type { McpServerFactory } from "@modelcontextprotocol/server"
+import { metrics as telemetryApi } from "@opentelemetry/api"
+import { createClientAddress, createLogger, type Runtime, serve } from "@svc/http"
+import { createLimiter } from "@svc/limits"
+import { startTelemetry } from "@svc/telemetry"
+import manifest from "../package.json" with { type: "json" }
 import { createApp, probeAnswer, unreadableAnswer } from "./app.ts"
-import { type Config, ownContent } from "./config.ts"
+import { ownContent, readConfig } from "./config.ts"
 import { type Corpus, CorpusError, loadCorpus } from "./corpus.ts"
 import { createEndpoint, createSdkEndpoint } from "./endpoint.ts"
 import { createGuard } from "./guard.ts"
 import { createDocsServer } from "./mcp.ts"
-import type { Metrics } from "./metrics.ts"
+import { createMetrics } from "./metrics.ts"
 import { createSdkExchange } from "./sdk-exchange.ts"
 import { createSite } from "./site.ts"
 import { createStreams } from "./streams.ts"
 import { watchFolder } from "./watch.ts"
 
-export type World = {
-  readonly log: Logger
-  /** A monotonic clock, in milliseconds. */
-  readonly now: () => number
-  readonly randomId: () => string
-  /** Unset while it is off. */
-  readonly telemetry?: { readonly observe: ServeOptions["observe"]; readonly metrics: Metrics } | undefined
-}
+const { version } = manifest
 
 const drainMs = 5000
 
@@ -28,19 +24,23 @@ const drainMs = 5000
  * Reads the pages and serves them until `close`. Rejects when the pages can't be read or the port can't be had.
  * @param factory another MCP server behind the same HTTP layer
  */
-export const startServer = async (config: Config, version: string, world: World, factory?: McpServerFactory) => {
-  const { log, now, randomId, telemetry } = world
-  const ready = Promise.withResolvers<ReturnType<typeof createApp>>()
-  // Nobody may be waiting when the start fails: the error is the caller's, below.
-  ready.promise.catch(() => {})
-  let reading = true
-  // The port comes first: a server told to take any free one names itself by it. Probes are answered meanwhile.
-  const running = await serve({
-    fetch: async (request, env) => {
-      if (reading && env.incoming.url === "/livez") return probeAnswer([])
-      if (reading && env.incoming.url === "/readyz") return probeAnswer(["pages"])
-      return (await ready.promise).fetch(request, env)
-    },
+export const startService = async (runtime: Runtime, factory?: McpServerFactory) => {
+  const { env, now, randomId } = runtime
+  const config = readConfig(env)
+  const log = await createLogger({ level: config.logLevel, pretty: runtime.terminal, service: "docs-server" })
+  const telemetry = config.telemetry
+    ? await startTelemetry({
+        env,
+        service: "svc-docs-server",
+        version,
+        instanceId: randomId(),
+        prometheusPort: 9464,
+        trustedProxies: config.trustedProxies,
+        log,
+      })
+    : undefined
+  const metrics = telemetry && createMetrics(telemetryApi.getMeter("svc.docs", version))
+  const server = await serve({
     host: config.host,
     port: config.port,
     drainMs,
@@ -49,16 +49,26 @@ export const startServer = async (config: Config, version: string, world: World,
     requests: { log, now, randomId, quiet: ["/health", "/livez", "/readyz"] },
     onUnreadable: unreadableAnswer,
   })
+  const ready = Promise.withResolvers<ReturnType<typeof createApp>>()
+  // Nobody may be waiting when the start fails: the error is the caller's, below.
+  ready.promise.catch(() => {})
+  // While the pages are read, probes are answered and all else waits.
+  server.handle(async (request, exchange) => {
+    if (exchange.incoming.url === "/livez") return probeAnswer([])
+    if (exchange.incoming.url === "/readyz") return probeAnswer(["pages"])
+    return (await ready.promise).fetch(request, exchange)
+  })
   const streams = createStreams()
-  telemetry?.metrics.observeStreams(streams.size)
+  metrics?.observeStreams(streams.size)
   const stops: (() => Promise<void>)[] = [async () => streams.closeAll()]
   const close = async (): Promise<void> => {
-    const closing = running.close()
+    const closing = server.close()
     await Promise.all(stops.map((stop) => stop()))
     await closing
+    await telemetry?.stop()
   }
   try {
-    const baseUrl = config.publicUrl ?? `http://localhost:${running.port}`
+    const baseUrl = config.publicUrl ?? server.url
     const own = config.docsDir === ownContent
     const people = { title: config.title, own, apiUrl: config.apiUrl, relayUrl: config.relayUrl }
     const fill = { base_url: baseUrl, api_url: config.apiUrl, relay_url: config.relayUrl }
@@ -73,9 +83,9 @@ export const startServer = async (config: Config, version: string, world: World,
     const about = { baseUrl, version, protocolVersions: sdk.protocolVersions }
     const siteOf = (corpus: Corpus) => {
       const made = createSite(corpus, about, people)
-      if (telemetry === undefined) return made
+      if (metrics === undefined) return made
       const { library } = made
-      return { ...made, library: { ...library, search: telemetry.metrics.measureSearch(library.search) } }
+      return { ...made, library: { ...library, search: metrics.measureSearch(library.search) } }
     }
     let site = siteOf(first)
     if (config.watch) {
@@ -97,26 +107,26 @@ export const startServer = async (config: Config, version: string, world: World,
     }
 
     const endpoint = factory === undefined ? createEndpoint(sdk, () => site.library) : createSdkEndpoint(sdk)
-    ready.resolve(
-      createApp({
-        site: () => site,
-        endpoint:
-          telemetry?.metrics.measureEndpoint(endpoint, (request, { header }) =>
-            sdk.eraOf(request, header("mcp-protocol-version")),
-          ) ?? endpoint,
-        protocolVersions: sdk.protocolVersions,
-        streams,
-        guard: createGuard({ listenHost: config.host, baseUrl, allowedHosts: config.allowedHosts }),
-        clientAddress: createClientAddress(config.trustedProxies, log),
-        limiter: createLimiter({ now }),
-        requestsPerMinute: config.requestsPerMinute,
-        tarballs: config.tarballs,
-        version,
-        log,
-      }),
-    )
-    reading = false
-    return { baseUrl, port: running.port, pages: first.pages.size, close }
+    const app = createApp({
+      site: () => site,
+      endpoint:
+        metrics?.measureEndpoint(endpoint, (request, { header }) =>
+          sdk.eraOf(request, header("mcp-protocol-version")),
+        ) ?? endpoint,
+      protocolVersions: sdk.protocolVersions,
+      streams,
+      guard: createGuard({ listenHost: config.host, baseUrl, allowedHosts: config.allowedHosts }),
+      clientAddress: createClientAddress(config.trustedProxies, log),
+      limiter: createLimiter({ now }),
+      requestsPerMinute: config.requestsPerMinute,
+      tarballs: config.tarballs,
+      version,
+      log,
+    })
+    server.handle(app.fetch)
+    ready.resolve(app)
+    log.info({ url: baseUrl, host: server.host, port: server.port, pages: first.pages.size }, "listening")
+    return { log, port: server.port, pages: first.pages.size, baseUrl, close }
   } catch (error) {
     ready.reject(error)
     await close()

@@ -1,0 +1,136 @@
+import { metrics } from "@opentelemetry/api"
+import { createClientAddress, createLogger, type Runtime, serve } from "@svc/http"
+import { openLimits } from "@svc/limits"
+import { startTelemetry } from "@svc/telemetry"
+import manifest from "../package.json" with { type: "json" }
+import { createApp, everyAnswer, unreadableAnswer } from "./app.ts"
+import { forgetSignups } from "./auth/accounts.ts"
+import { createKeyFinder } from "./auth/find-key.ts"
+import { requestMs } from "./auth/guard.ts"
+import { createUseTracker } from "./auth/use-tracker.ts"
+import { startChores } from "./chores.ts"
+import { readConfig } from "./config.ts"
+import { openDatabase } from "./db/open.ts"
+import { createMetrics, measureDatabase, observeLimits, observeState } from "./metrics.ts"
+import { createRegistry, registryChannel } from "./registry/registry.ts"
+import { createStackVersions } from "./registry/stack-versions.ts"
+import { createAstLinks } from "./registry/ast-links.ts"
+import { forgetAnswers } from "./routes/change.ts"
+import { createHandlers } from "./work/handlers.ts"
+import { createHook } from "./work/hook.ts"
+import { startWorker } from "./work/worker.ts"
+import { seed } from "./seed.ts"
+import { keepSigningKeys } from "./signing-keys.ts"
+
+const { version } = manifest
+
+const statementMs = 1500
+const drainMs = 10_000
+
+/** Brings the service up. Rejects when it can't be: the message is for the operator. */
+export const startService = async (runtime: Runtime) => {
+  const { env, wallClock, now, randomBytes, randomId } = runtime
+  const config = await readConfig(env)
+  const log = await createLogger({ level: config.logLevel, pretty: runtime.terminal, service: "platform-api" })
+  const signingKeys = config.givenKeys ?? (await keepSigningKeys(config, (message) => log.warn(message)))
+  const telemetry = config.telemetry
+    ? await startTelemetry({
+        env,
+        service: "svc-platform-api",
+        version,
+        instanceId: randomId(),
+        prometheusPort: 9466,
+        trustedProxies: config.trustedProxies,
+        log,
+      })
+    : undefined
+  const meter = metrics.getMeter("svc.platform", version)
+  const { database: opened } = await openDatabase(config, { statementMs, now })
+  const database = telemetry === undefined ? opened : measureDatabase(opened, meter)
+  if (config.databaseUrl === undefined) await seed(database, new Date(wallClock()))
+  const registry = createRegistry(database)
+  let refreshedAt = now()
+  const refresh = async (): Promise<void> => {
+    await registry.refresh()
+    refreshedAt = now()
+  }
+  await refresh()
+  observeState(meter, database.connections, () => now() - refreshedAt)
+
+  const limits = await openLimits(config.limits, { service: "platform-api", replicaId: randomId(), now, log })
+  observeLimits(meter, limits.mode)
+  const clientAddress = createClientAddress(config.trustedProxies, log)
+  const useTracker = createUseTracker({ database, wallClock })
+  const stopping = new AbortController()
+  const server = await serve({
+    host: config.host,
+    port: config.port,
+    drainMs,
+    bounds: config.bounds,
+    observe: telemetry?.observe,
+    requests: { log, now, randomId, quiet: ["/health", "/health/live", "/livez", "/readyz"] },
+    headers: everyAnswer,
+    onUnreadable: unreadableAnswer,
+  })
+  const publicUrl = config.publicUrl ?? server.url
+  const { deployHookUrl: hookUrl, deployHookSecret: hookSecret } = config
+  const astLinks = hookSecret === undefined ? undefined : createAstLinks(publicUrl, hookSecret)
+  const app = createApp({
+    version,
+    config,
+    publicUrl,
+    database,
+    findKey: createKeyFinder(database, requestMs),
+    registry,
+    versions: createStackVersions(database),
+    astLinks,
+    stopping: stopping.signal,
+    signingKeys,
+    limits,
+    useTracker,
+    clientAddress,
+    log,
+    metrics: createMetrics(meter),
+    wallClock,
+    now,
+    randomBytes,
+    randomId,
+  })
+  server.handle(app.fetch)
+  database.listen(registryChannel, () => void refresh().catch(() => {}))
+  const stopChores = startChores(log, [
+    [1000, refresh],
+    [1000, useTracker.flush],
+    [60_000, () => forgetSignups(database.within(statementMs))],
+    [60_000, () => forgetAnswers({ database, wallClock })],
+  ])
+  const stopWorker = config.worker
+    ? startWorker({
+        database,
+        log,
+        holder: randomId(),
+        alone: config.databaseUrl === undefined,
+        handlers: createHandlers({
+          wallClock,
+          config,
+          hook: hookUrl === undefined || hookSecret === undefined ? undefined : createHook(hookUrl, hookSecret),
+          astUrl: (versionId, at) => astLinks?.make(versionId, at) ?? "",
+        }),
+      })
+    : async () => {}
+  log.info({ host: server.host, port: server.port, version }, "listening")
+  return {
+    log,
+    port: server.port,
+    database,
+    close: async () => {
+      stopping.abort()
+      await Promise.all([server.close(), stopWorker()])
+      stopChores()
+      await useTracker.flush().catch(() => {})
+      await limits.close()
+      await database.close()
+      await telemetry?.stop()
+    },
+  }
+}

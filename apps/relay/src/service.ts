@@ -1,0 +1,144 @@
+import { metrics } from "@opentelemetry/api"
+import { createClientAddress, createLogger, type Logger, type Runtime, serve } from "@svc/http"
+import { openLimits } from "@svc/limits"
+import { createVerifier, remoteKeys } from "@svc/session-token"
+import { clientSpan, startTelemetry } from "@svc/telemetry"
+import { Agent } from "undici"
+import manifest from "../package.json" with { type: "json" }
+import { createAdmission } from "./admission.ts"
+import { createApp } from "./app.ts"
+import { createLoopbackAuthPlugin, createSignedSessionAuthPlugin, type HttpAuthPlugin } from "./auth.ts"
+import { type Config, readConfig } from "./config.ts"
+import { createMetering } from "./metering.ts"
+import { createMetrics, observeKeys, observeLimits, observeReads } from "./metrics.ts"
+import { unreadableAnswer } from "./render.ts"
+import { openUpstreams } from "./upstreams.ts"
+import { createUsage } from "./usage.ts"
+import { createDelivery, createPostUsage } from "./usage-delivery.ts"
+
+const { version } = manifest
+
+type Auth = {
+  readonly auth: HttpAuthPlugin
+  /** Whether tokens can be verified, where they have to be. */
+  readonly keysKnown: () => boolean
+  /** How old the keys from their URL are, in seconds. */
+  readonly keysAge: () => number | undefined
+}
+
+const chooseAuth = (config: Config, log: Logger, { now, wallClock }: Runtime): Auth => {
+  const { jwksUrl, issuer, audiences } = config
+  let fetchedAt: number | undefined
+  const fetchKeys: typeof fetch = (...asked) =>
+    clientSpan("GET session keys", {}, async () => {
+      const response = await fetch(...asked)
+      if (response.ok) fetchedAt = now()
+      return response
+    })
+  const onProblem = (reason: string) => log.warn({ reason }, "the session keys could not be read from their URL")
+  const keys =
+    config.publicKeys ??
+    (jwksUrl === undefined ? undefined : remoteKeys({ url: jwksUrl, fetch: fetchKeys, now, onProblem }))
+  if (keys !== undefined) {
+    return {
+      auth: createSignedSessionAuthPlugin(createVerifier({ keys, issuer, audiences, now: wallClock })),
+      keysKnown: () => keys.current() !== undefined,
+      keysAge: () => (fetchedAt === undefined ? undefined : (now() - fetchedAt) / 1000),
+    }
+  }
+  log.warn("the relay is unprotected: everybody on this machine can use it (no SVC_SESSION_… key is set)")
+  if (config.trustedProxies.length > 0) {
+    log.warn("SVC_TRUSTED_PROXY_CIDRS is set on an unprotected relay: a proxy makes its loopback listener public")
+  }
+  return { auth: createLoopbackAuthPlugin(), keysKnown: () => true, keysAge: () => undefined }
+}
+
+const openTransactions = async (config: Config, log: Logger, runtime: Runtime) => {
+  if (!config.enabled || config.upstreamUrl === undefined) return undefined
+  const { now, wallClock, random, randomId } = runtime
+  const usageAgent = new Agent()
+  const usage =
+    config.usage &&
+    createUsage({
+      capacity: config.usage.capacity,
+      delivery: createDelivery(createPostUsage(usageAgent, config.usage.endpoint, config.usage.token.reveal()), random),
+      onLoss: (loss) => log.warn(loss, "usage records were lost"),
+    })
+  const { upstreamUrl: first, readFallbackUrls: fallbacks, sendUrl: send } = config
+  const { reads, sender, redact, close } = openUpstreams({ first, fallbacks, send }, now)
+  const limits = await openLimits(config.limits, { service: "relay", replicaId: randomId(), now, log })
+  const { auth, keysKnown, keysAge } = chooseAuth(config, log, runtime)
+  const meter = metrics.getMeter("svc.relay", version)
+  observeLimits(meter, limits)
+  observeReads(meter, reads.count, reads.answering)
+  observeKeys(meter, keysAge)
+  return {
+    config,
+    auth,
+    keysKnown,
+    admission: createAdmission(config, limits),
+    limitsMode: limits.mode,
+    clientAddress: createClientAddress(config.trustedProxies, log),
+    reads,
+    sender,
+    redact,
+    metering: createMetering({ metrics: createMetrics(meter), usage, now, wallClock, eventId: randomId }),
+    usage,
+    close: () => Promise.all([close(), limits.close(), usageAgent.destroy()]),
+  }
+}
+
+/** A random start and a count: unique like a UUID, and far cheaper to write out. */
+const createRequestIds = (randomBytes: Runtime["randomBytes"]): (() => string) => {
+  const start = Buffer.from(randomBytes(12)).toString("hex")
+  let requests = 0
+  return () => `${start}-${(++requests).toString(36)}`
+}
+
+/** Brings the relay up. Rejects when it can't be: the message is for the operator. */
+export const startService = async (runtime: Runtime) => {
+  const { env, now, randomBytes, randomId } = runtime
+  const config = await readConfig(env)
+  const log = await createLogger({ level: config.logLevel, pretty: runtime.terminal, service: "relay" })
+  const telemetry = config.telemetry
+    ? await startTelemetry({
+        env,
+        service: "svc-relay",
+        version,
+        instanceId: randomId(),
+        prometheusPort: 9465,
+        trustedProxies: config.trustedProxies,
+        log,
+      })
+    : undefined
+  const transactions = await openTransactions(config, log, runtime)
+  const server = await serve({
+    host: config.host,
+    port: config.port,
+    // A little over the longest upstream timeout, so that the last answer still gets out.
+    drainMs: Math.max(...Object.values(config.timeoutMs)) + 500,
+    bounds: config.bounds,
+    observe: telemetry?.observe,
+    requests: { log, now, randomId: createRequestIds(randomBytes), quiet: ["/health", "/livez", "/readyz"] },
+    onUnreadable: unreadableAnswer,
+  })
+  const app = createApp({
+    log,
+    version,
+    publicUrl: config.publicUrl ?? server.url,
+    docsUrl: config.docsUrl,
+    draining: server.draining,
+    keysKnown: transactions?.keysKnown ?? (() => true),
+    transactions,
+  })
+  server.handle(app.fetch)
+  log.info({ host: server.host, port: server.port, transactions: config.enabled }, "listening")
+  const close = async (): Promise<void> => {
+    await server.close()
+    // A send whose client has left has no connection any more, and still runs to its end.
+    await app.idle()
+    await transactions?.usage?.flush()
+    await Promise.all([transactions?.close(), telemetry?.stop()])
+  }
+  return { log, close }
+}
