@@ -3,11 +3,10 @@ import { keyHint } from "@svc/keys"
 import { textOf } from "./json-value.ts"
 
 /**
- * What to do next, by code: the API's codes and the tool's own. Every error a person or a program sees ends with it.
- * A code without a row
- * points to the help of the command that failed.
+ * What to do next, by code: the services' codes, where the tool knows it better than their hint, and the tool's own. Every
+ * error a person or a program sees ends with it. A code of the tool's without a row points to the command's help.
  */
-const nextSteps: Readonly<Record<string, string>> = {
+export const nextSteps: Readonly<Record<string, string>> = {
   "missing-credentials": "Next: svc auth signup, or svc auth login < FILE-WITH-THE-KEY",
   "invalid-authorization-format": "Next: svc auth login < FILE-WITH-THE-KEY",
   "invalid-api-key": "Next: svc auth status; a key that was revoked or lost needs svc auth signup --force",
@@ -39,7 +38,7 @@ const nextSteps: Readonly<Record<string, string>> = {
   "config-unwritable": "Next: make the folder writable, or point XDG_CONFIG_HOME to another",
   "credentials-unreadable": "Next: correct or move the file away, then svc auth login < FILE-WITH-THE-KEY",
   "credentials-unwritable": "Next: make the folder writable, or point XDG_CONFIG_HOME to another",
-  "credentials-locked": "Next: wait for the other svc to end, or delete the lock file if none runs",
+  "credentials-locked": "Next: wait until the other one has ended, or delete the lock file if none runs",
   "key-not-saved": "Next: svc auth login < FILE-WITH-THE-KEY",
   "insecure-url": "Next: use the https:// URL with --api-url or SVC_API_URL",
   "invalid-skill-index": "Nothing was written. Next: check --docs-url",

@@ -148,7 +148,12 @@ export const errors = defineErrors({
     message: "The request body did not arrive in time.",
     hint: "Send the whole body at once.",
   },
-  request_too_large: { status: 413, retryable: false, message: "The request body is too large." },
+  request_too_large: {
+    status: 413,
+    retryable: false,
+    message: "The request body is too large.",
+    hint: "Send only the fields of this route, which /openapi.json has, without white space.",
+  },
   unsupported_media_type: {
     status: 415,
     retryable: false,
@@ -167,14 +172,24 @@ export const errors = defineErrors({
     message: "The relay failed.",
     hint: "Tell the operator the requestId.",
   },
-  not_implemented: { status: 501, retryable: false, message: "Live streams are served elsewhere." },
+  not_implemented: {
+    status: 501,
+    retryable: false,
+    message: "Live streams are served elsewhere.",
+    hint: "Connect to a stream server of the stack: this relay only carries transactions.",
+  },
   upstream_rpc_error: {
     status: 502,
     retryable: false,
     message: "The provider refused the call.",
     hint: "details holds the provider's code and message.",
   },
-  upstream_unavailable: { status: 502, retryable: true, message: "The provider could not be used." },
+  upstream_unavailable: {
+    status: 502,
+    retryable: true,
+    message: "The provider could not be used.",
+    hint: "Where retryable is true, repeat, with the same bytes; else tell the relay's operator that the provider refuses it.",
+  },
   submission_unknown: {
     status: 502,
     retryable: false,

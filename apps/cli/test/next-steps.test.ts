@@ -1,0 +1,54 @@
+// Every error that the tool tells ends with what to do: by the code's row, else by what the service itself advises.
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { expect, test } from "vitest"
+import { z } from "zod"
+import { findCommand } from "../src/arguments.ts"
+import { commands } from "../src/commands.ts"
+import { CliError, nextSteps } from "../src/errors.ts"
+
+const apps = join(import.meta.dirname, "../..")
+const services = ["docs-server", "relay", "platform-api"]
+
+/** All values of members `code` that a document's schemas allow. */
+const codesOf = (value: unknown): string[] => {
+  if (typeof value !== "object" || value === null) return []
+  return Object.entries(value).flatMap(([name, member]: [string, unknown]) => {
+    const code = z.union([z.object({ enum: z.array(z.string()) }), z.object({ const: z.string() })]).safeParse(member)
+    if (name !== "code" || !code.success) return codesOf(member)
+    return "enum" in code.data ? code.data.enum : [code.data.const]
+  })
+}
+
+const documentCodes = (service: string): string[] =>
+  codesOf(JSON.parse(readFileSync(join(apps, service, "openapi.json"), "utf8")))
+
+const hints = z.object({ errors: z.object({ rows: z.record(z.string(), z.object({ hint: z.string().optional() })) }) })
+
+test.each(services)("every code of the OpenAPI document of %s leads to a next step", async (service) => {
+  const table: unknown = await import(join(apps, service, "src/errors.ts"))
+  const { rows } = hints.parse(table).errors
+  const codes = new Set(documentCodes(service))
+  expect(codes.size).toBeGreaterThan(5)
+  const without = [...codes].filter((code) => {
+    const hint = rows[code]?.hint
+    return (new CliError(code, "", hint === undefined ? {} : { hint }).next ?? "") === ""
+  })
+  expect(without, `give it a row in apps/cli/src/errors.ts, or a hint in apps/${service}/src/errors.ts`).toEqual([])
+})
+
+test("every row is for a code that a service answers or the tool makes itself", () => {
+  const own = [join(apps, "cli/src"), join(apps, "../packages/client/src")]
+    .flatMap((folder) => readdirSync(folder).map((file) => readFileSync(join(folder, file), "utf8")))
+    .flatMap((source) => [...source.matchAll(/(?:Error|notSent)\(\s*"([\w-]+)"/g)].map(([, code = ""]) => code))
+  const known = new Set([...services.flatMap(documentCodes), ...own])
+  expect(Object.keys(nextSteps).filter((code) => !known.has(code))).toEqual([])
+})
+
+test("every command that a next step names is one", () => {
+  const named = Object.values(nextSteps).flatMap((step) =>
+    [...step.matchAll(/\bsvc ((?:[a-z]+ ?)+)/g)].map(([, words = ""]) => words.trim()),
+  )
+  expect(named.length).toBeGreaterThan(20)
+  expect(named.filter((words) => findCommand(words.split(" "), commands) === undefined)).toEqual([])
+})
