@@ -31,6 +31,29 @@ const addCopyButton = (code) => {
   code.append(button)
 }
 
+/** Code for several tools is shown for one of them at a time. */
+const addTabs = (group) => {
+  const blocks = [...group.querySelectorAll(":scope > .code")]
+  if (blocks.length < 2) return
+  const tabs = make("div", { class: "tabs" })
+  const show = (chosen) => {
+    for (const [index, block] of blocks.entries()) {
+      block.hidden = index !== chosen
+      tabs.children[index].setAttribute("aria-pressed", String(index === chosen))
+    }
+  }
+  for (const [index, block] of blocks.entries()) {
+    const label = block.querySelector(".title")
+    const tab = make("button", { type: "button" }, label?.textContent ?? block.dataset.language ?? `${index + 1}`)
+    label?.remove()
+    tab.addEventListener("click", () => show(index))
+    tabs.append(tab)
+  }
+  group.prepend(tabs)
+  show(0)
+}
+for (const group of document.querySelectorAll(".group")) addTabs(group)
+
 // Searching
 
 const search = async (query) => {

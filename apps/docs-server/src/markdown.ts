@@ -49,7 +49,8 @@ blockParser.core.ruler.enableOnly(["normalize", "block"])
 /** The measure that the tools promise: a token is four characters. */
 export const countTokens = (characters: number): number => Math.ceil(characters / 4)
 
-const lineStarts = (text: string): number[] => {
+/** Where each line starts. */
+export const lineStarts = (text: string): number[] => {
   const starts = [0]
   for (const match of text.matchAll(/\r\n?|\n/g)) starts.push(match.index + match[0].length)
   return starts

@@ -48,6 +48,67 @@ const files: Readonly<Record<string, string | Buffer>> = {
   "guides/two.md":
     "---\norder: '1'\n---\n# Two\n\n[up](../other.md) [beside](one)\n\n## Same\n\n## Same\n\n## A `code` heading {#own}\n\n- ## In a list\n\n## Last\n",
   "search.md": "# A page called search\n",
+  "foreign.md": `---
+layout: doc
+---
+::: warning
+Begins with a box.
+:::
+
+# Foreign <Badge type="tip" text="new" />
+
+::: tip A **bold** "title"
+inside
+
+## Boxed {#boxed}
+
+\`\`\`md
+::: no box
+\`\`\`
+:::
+
+- item
+
+  :::danger[Never closed]
+  text
+
+> [!NOTE]
+> quoted
+
+> [!CAUTION]
+
+:::
+::: code-group
+\`\`\`sh [npm]
+npm i
+\`\`\`
+\`\`\`ts title="a.ts"
+1
+\`\`\`
+:::
+
+::: details More {open}
+hidden
+:::
+
+:::code language="cs" source="x.cs":::
+
+Map<Key> one<br>two <Tip>kept</Tip>
+
+<Card title="x">
+  see [one](guides/one)
+</Card>
+
+<script setup>
+import x from "y"
+</script>
+
+![shot](/img/dot.png) ![lost](/img/none.png) [site](/docs/guides/one#part)
+
+## Boxed
+`,
+  "public/img/dot.png": pixel,
+  "blank/index.md": "---\nlayout: home\nhero:\n  name: X\n---\n",
   "pictures/dot.png": pixel,
   "pictures/dot.svg": '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(15)</script></svg>',
 }
@@ -170,6 +231,36 @@ test("errors are pages for people, with the same status; at /mcp never", async (
     expect([answer.status, answer.headers.get("content-type")]).toEqual([405, "application/json; charset=utf-8"])
   }
   expect((await get("/mcp", { accept: browser })).headers.get("content-type")).toBe("application/json; charset=utf-8")
+})
+
+test("what other tools add to Markdown reads as they show it, and agents get the text as it was written", async () => {
+  const text = await html("/foreign")
+  const article = /<article>([^]*)<\/article>/.exec(text)?.[1] ?? ""
+  expect(text).toContain('<meta name="description" content="Begins with a box." />')
+  expect(article).toContain('<h1 id="foreign">Foreign </h1>')
+  expect(article).toContain('<div class="note good"><p class="title">A bold &quot;title&quot;</p>')
+  expect(article).toMatch(/<h2 id="boxed">Boxed <a[^]*::: no box[^]*<\/div>/)
+  expect(article).toMatch(
+    /<li>\s*<p>item<\/p>\s*<div class="note bad"><p class="title">Never closed<\/p>\s*<p>text<\/p>\s*<\/div>\s*<\/li>/,
+  )
+  expect(article).toContain('<blockquote class="note"><p class="title">Note</p>\n<p>quoted</p>')
+  expect(article).toContain('<blockquote class="note care"><p class="title">Caution</p>\n</blockquote>')
+  expect(article).toMatch(/<div class="group">\s*<div class="code" data-language="sh"><p class="title">npm<\/p>/)
+  expect(article).toContain('<p class="title">a.ts</p>')
+  expect(article).toContain('<details class="note"><summary>More</summary>')
+  expect(article).toContain(":::code language=")
+  expect(article).toContain("<p>Map&lt;Key&gt; one<br>two kept</p>")
+  expect(article).toContain('<p>see <a href="/guides/one.html">one</a></p>')
+  expect(article).toContain("&lt;script setup&gt;")
+  expect(article).toContain(
+    '<img src="/public/img/dot.png" alt="shot" loading="lazy"> lost <a href="/guides/one.html#part">site</a>',
+  )
+  expect(article).toContain('<h2 id="boxed-1">')
+  expect(article.match(/<div/g)?.length).toBe(article.match(/<\/div>/g)?.length)
+  expect((await (await get("/foreign.md")).text()).endsWith(files["foreign.md"] as string)).toBe(true)
+  // A page of front matter alone is not offered to readers.
+  expect(text).not.toContain("/blank.html")
+  expect((await get("/blank")).status).toBe(200)
 })
 
 test("a page that is not there names the nearest", async () => {

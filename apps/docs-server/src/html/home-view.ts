@@ -2,12 +2,13 @@ import { html } from "hono/html"
 import type { Page } from "../corpus.ts"
 import { type Html, type Look, frame } from "./frame.ts"
 import { pageLink } from "./links.ts"
+import { describe } from "./notes.ts"
 
 export type Services = { readonly apiUrl: string; readonly relayUrl: string }
 
 const pageList = (root: string, pages: readonly Page[]): Html =>
   html`<ul class="pages">
-    ${pages.map(({ slug, title, description }) => html`<li><a href="${pageLink(root, slug)}">${title}</a>${description === "" ? "" : html` <span>${description}</span>`}</li> `)}
+    ${pages.map((page) => html`<li><a href="${pageLink(root, page.slug)}">${page.title}</a>${page.description === "" ? "" : html` <span>${describe(page)}</span>`}</li> `)}
   </ul>`
 
 const sections = ({ root, navigation }: Look): Html =>

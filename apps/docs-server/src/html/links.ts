@@ -20,25 +20,48 @@ export const markdownLink = (root: string, slug: string): string => `${root}/${e
 const elsewhere = new Set(["http:", "https:", "mailto:"])
 const withinFolder = "http://pages.invalid"
 
-/**
- * Where a link of a page leads a person: pages to pages, whether their author wrote a relative path, one from the root or a
- * whole URL; undefined for schemes that a page has no use for (`javascript:`).
- */
-export const createLinkReader =
-  (corpus: Corpus, { baseUrl, root }: Place) =>
-  (href: string, page: Page): string | undefined => {
-    if (href.startsWith("#")) return href
-    const url = URL.parse(href, `${withinFolder}/${encodeSlug(page.file)}`)
-    if (url === null || !elsewhere.has(url.protocol)) return undefined
-    const own = url.href === baseUrl || url.href.startsWith(`${baseUrl}/`)
-    if (!own && url.origin !== withinFolder) return href
-    const sent = own ? url.pathname.slice(root.length) : url.pathname
-    const path = (decodePath(sent) ?? sent).slice(1)
-    if (path === "") return `${root}/${url.hash}`
-    const found = findPage(corpus, path.replace(/\.html$/, ""))
-    return found === undefined
-      ? `${root}/${sent.slice(1)}${url.search}${url.hash}`
-      : pageLink(root, found.slug) + url.hash
-  }
+export type Links = {
+  /**
+   * Where a link of a page leads a person: pages to pages, whether their author wrote a relative path, one from the root or a
+   * whole URL; undefined for schemes that a page has no use for (`javascript:`).
+   */
+  readonly link: (href: string, page: Page) => string | undefined
+  /** Where a picture of the folder is served; undefined for what is none. */
+  readonly image: (source: string, page: Page) => string | undefined
+}
 
-export type LinkReader = ReturnType<typeof createLinkReader>
+// Where other documentation tools keep the files that a page names from the root.
+const publicFolders = ["", "public/", "static/"]
+
+export const createLinks = (corpus: Corpus, { baseUrl, root }: Place): Links => {
+  /** The path in the folder that is meant, as sent, and what follows it; undefined where it leads elsewhere. */
+  const within = (url: URL): string | undefined => {
+    if (url.origin === withinFolder) return url.pathname
+    return url.href === baseUrl || url.href.startsWith(`${baseUrl}/`) ? url.pathname.slice(root.length) : undefined
+  }
+  const read = (href: string, page: Page): URL | null => URL.parse(href, `${withinFolder}/${encodeSlug(page.file)}`)
+  const decoded = (sent: string): string => (decodePath(sent) ?? sent).slice(1)
+  return {
+    link: (href, page) => {
+      if (href.startsWith("#")) return href
+      const url = read(href, page)
+      if (url === null || !elsewhere.has(url.protocol)) return undefined
+      const sent = within(url)
+      if (sent === undefined) return href
+      const path = decoded(sent).replace(/\.html$/, "")
+      if (path === "") return `${root}/${url.hash}`
+      // A folder that was made to stand below another path says so in its links: /docs/guide is guide here.
+      const found = findPage(corpus, path) ?? findPage(corpus, path.slice(path.indexOf("/") + 1))
+      return found === undefined
+        ? `${root}/${sent.slice(1)}${url.search}${url.hash}`
+        : pageLink(root, found.slug) + url.hash
+    },
+    image: (source, page) => {
+      const url = read(source, page)
+      const sent = url === null ? undefined : within(url)
+      if (sent === undefined) return undefined
+      const found = publicFolders.find((folder) => corpus.images.has(folder + decoded(sent)))
+      return found === undefined ? undefined : `${root}/${found}${sent.slice(1)}`
+    },
+  }
+}

@@ -1,18 +1,25 @@
-import { createParser, readHeading } from "../markdown.ts"
+import { createParser, lineStarts, readHeading } from "../markdown.ts"
 import type { Page } from "../corpus.ts"
 import type { Highlighter } from "./highlight.ts"
-import type { LinkReader } from "./links.ts"
+import type { Links } from "./links.ts"
+import { addNotes } from "./notes.ts"
 
 type Reading = {
   readonly page: Page
-  readonly linkOf: LinkReader
+  readonly links: Links
   readonly highlight: Highlighter
-  heading: number
+  /** The page's sections, by the line of their heading. */
+  readonly sectionAt: ReadonlyMap<number, number>
+  /** Names of components that the page closes somewhere: their tags are no text. */
+  readonly components: ReadonlySet<string>
+  /** The section that is being rendered. */
+  section: number
   row: number
   inLink: boolean
 }
 
 const parser = createParser()
+addNotes(parser)
 const { escapeHtml } = parser.utils
 type Token = ReturnType<typeof parser.parse>[number]
 
@@ -24,8 +31,14 @@ const dropAnchor = (inline: Token | undefined): void => {
 
 const readingOf = (env: unknown): Reading => env as Reading
 
-const codeBlock = (html: string, language: string): string =>
-  `<div class="code"${language === "" ? "" : ` data-language="${escapeHtml(language)}"`}><pre tabindex="0"><code>${html}</code></pre></div>\n`
+const codeBlock = (html: string, language: string, title = ""): string =>
+  `<div class="code"${language === "" ? "" : ` data-language="${escapeHtml(language)}"`}>${title === "" ? "" : `<p class="title">${escapeHtml(title)}</p>`}<pre tabindex="0"><code>${html}</code></pre></div>\n`
+
+/** The name that an author gave to code: `[name]`, `title="name"` or `file=name` behind its language. */
+const codeTitle = (info: string): string => {
+  const [, label, quoted, word] = /\[([^\]]+)\]|\b(?:title|file|filename)=(?:"([^"]*)"|([^\s"}]+))/.exec(info) ?? []
+  return label ?? quoted ?? word ?? ""
+}
 
 // Only what a browser shows as a picture and nothing else.
 const ownImage = /^data:image\/(?:png|gif|jpeg|webp);base64,/
@@ -35,15 +48,17 @@ const { rules } = parser.renderer
 rules["heading_open"] = (tokens, index, _options, env) => {
   const reading = readingOf(env)
   const token = tokens[index]
-  const section = token?.level === 0 ? reading.page.sections[reading.heading++] : undefined
-  if (section === undefined) return `<${token?.tag}>`
+  const found = reading.sectionAt.get(token?.map?.[0] ?? -1)
+  const section = reading.page.sections[found ?? -1]
+  if (found === undefined || section === undefined) return `<${token?.tag}>`
+  reading.section = found
   dropAnchor(tokens[index + 1])
   return `<${token?.tag} id="${escapeHtml(section.anchor)}">`
 }
 rules["heading_close"] = (tokens, index, _options, env) => {
-  const { page, heading } = readingOf(env)
+  const { page, sectionAt } = readingOf(env)
   const token = tokens[index]
-  const section = token?.level === 0 ? page.sections[heading - 1] : undefined
+  const section = page.sections[sectionAt.get(tokens[index - 2]?.map?.[0] ?? -1) ?? -1]
   if (section === undefined || section.level === 1) return `</${token?.tag}>\n`
   const anchor = escapeHtml(encodeURIComponent(section.anchor))
   return ` <a class="anchor" href="#${anchor}" aria-label="Link to: ${escapeHtml(section.heading)}">#</a></${token?.tag}>\n`
@@ -51,15 +66,35 @@ rules["heading_close"] = (tokens, index, _options, env) => {
 rules["fence"] = (tokens, index, _options, env) => {
   const { content = "", info = "" } = tokens[index] ?? {}
   const language = /^[\w+#.-]+/.exec(info.trim())?.[0] ?? ""
-  return codeBlock(readingOf(env).highlight(content, language.toLowerCase()) ?? escapeHtml(content), language)
+  return codeBlock(
+    readingOf(env).highlight(content, language.toLowerCase()) ?? escapeHtml(content),
+    language,
+    codeTitle(info),
+  )
 }
 rules["code_block"] = (tokens, index) => codeBlock(escapeHtml(tokens[index]?.content ?? ""), "")
 
 // HTML in a page is shown, not obeyed; a comment is for its author.
 const asText = (html: string): string => escapeHtml(html.replace(/^\s*<!--.*-->\s*$/s, "").trimEnd())
-rules["html_inline"] = (tokens, index) => asText(tokens[index]?.content ?? "")
-rules["html_block"] = (tokens, index) => {
-  const text = asText(tokens[index]?.content ?? "")
+/** A component of some other tool's: `<Badge text="new" />`, or a pair of tags. `Map<Key>` is none. */
+const component = /<(\/?)([A-Z][\w.]*)(?:\s[^<>]*?)?(\/?)>/g
+const withoutComponents = (html: string, { components }: Reading): string =>
+  html.replace(component, (tag, _slash, name: string, closed: string) =>
+    closed !== "" || components.has(name) ? "" : tag,
+  )
+const lineBreak = /^\s*<br\s*\/?>\s*$/i
+rules["html_inline"] = (tokens, index, _options, env) => {
+  const { content = "" } = tokens[index] ?? {}
+  return lineBreak.test(content) ? "<br>" : asText(withoutComponents(content, readingOf(env)))
+}
+rules["html_block"] = (tokens, index, _options, env) => {
+  const { content = "" } = tokens[index] ?? {}
+  if (lineBreak.test(content)) return ""
+  const left = withoutComponents(content, readingOf(env))
+  if (left.trim() === "") return ""
+  // What stands between a component's tags is the page's text.
+  if (left !== content && !left.includes("<")) return `<p>${parser.renderInline(left.trim(), env)}</p>\n`
+  const text = asText(left)
   return text === "" ? "" : `<p class="raw">${text}</p>\n`
 }
 
@@ -76,10 +111,10 @@ rules["tr_open"] = (tokens, index, _options, env) => {
   return `<tr id="${escapeHtml(row.anchor)}">`
 }
 /** Whether the next row with an anchor stands in the section that is being rendered. */
-const isBelow = ({ page, heading, row }: Reading): boolean => {
+const isBelow = ({ page, section: current, row }: Reading): boolean => {
   const { start = 0 } = page.rows[row] ?? {}
-  const section = page.sections[heading - 1]
-  const next = page.sections[heading]
+  const section = page.sections[current]
+  const next = page.sections[current + 1]
   return section !== undefined && section.start <= start && (next === undefined || start < next.start)
 }
 
@@ -97,9 +132,9 @@ for (const cell of ["th", "td"]) {
 
 rules["link_open"] = (tokens, index, _options, env) => {
   const reading = readingOf(env)
-  const { page, linkOf } = reading
+  const { page, links } = reading
   reading.inLink = true
-  const href = linkOf(String(tokens[index]?.attrGet("href") ?? ""), page)
+  const href = links.link(String(tokens[index]?.attrGet("href") ?? ""), page)
   return href === undefined ? "<a>" : `<a href="${escapeHtml(href)}">`
 }
 rules["link_close"] = (_tokens, _index, _options, env) => {
@@ -107,25 +142,34 @@ rules["link_close"] = (_tokens, _index, _options, env) => {
   return "</a>"
 }
 rules["image"] = (tokens, index, options, env, self) => {
-  const { page, linkOf, inLink } = readingOf(env)
+  const { page, links, inLink } = readingOf(env)
   const token = tokens[index]
   const source = String(token?.attrGet("src") ?? "")
   const alt = escapeHtml(self.renderInlineAsText(token?.children ?? [], options, env))
-  const own = ownImage.test(source) ? source : linkOf(source, page)
-  if (own?.startsWith("/") || own?.startsWith("data:"))
-    return `<img src="${escapeHtml(own)}" alt="${alt}" loading="lazy">`
+  const own = ownImage.test(source) ? source : links.image(source, page)
+  if (own !== undefined) return `<img src="${escapeHtml(own)}" alt="${alt}" loading="lazy">`
   // Nothing is fetched from elsewhere for a reader who did not ask for it. A link can't stand inside another.
   const text = alt === "" ? "Image" : alt
-  return own === undefined || inLink ? text : `<a href="${escapeHtml(own)}">${text}</a>`
+  const href = links.link(source, page)
+  return href === undefined || !/^https?:/.test(href) || inLink ? text : `<a href="${escapeHtml(href)}">${text}</a>`
 }
 
 /** A page's text as HTML: sections have the anchors of the Markdown, nothing that the author wrote is markup. */
-export const renderPage = (page: Page, linkOf: LinkReader, highlight: Highlighter): string =>
-  parser.render(page.markdown.slice(page.bodyStart), {
+export const renderPage = (page: Page, links: Links, highlight: Highlighter): string => {
+  const body = page.markdown.slice(page.bodyStart)
+  const lines = new Map(lineStarts(body).map((start, line) => [start, line]))
+  const sectionAt = page.sections.map(({ start }, index): [number, number] => [
+    lines.get(start - page.bodyStart) ?? -1,
+    index,
+  ])
+  return parser.render(body, {
     page,
-    linkOf,
+    links,
     highlight,
-    heading: 0,
+    sectionAt: new Map(sectionAt),
+    components: new Set(Array.from(body.matchAll(/<\/([A-Z][\w.]*)\s*>/g), ([, name = ""]) => name)),
+    section: -1,
     row: 0,
     inLink: false,
   } satisfies Reading)
+}

@@ -19,6 +19,9 @@ const sentence = (name: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
+/** Other tools make pages of front matter alone; there is nothing on them to read. */
+export const hasText = ({ markdown, bodyStart }: Page): boolean => /\S/.test(markdown.slice(bodyStart))
+
 /** The section that a page's author named, else its folder: by the title of the folder's own page, or by its name. */
 const sectionOf = (corpus: Corpus, { section, slug, file }: Page): string => {
   if (section !== undefined) return section
@@ -31,9 +34,9 @@ const sectionOf = (corpus: Corpus, { section, slug, file }: Page): string => {
 export const createNavigation = (corpus: Corpus): Navigation => {
   const isIndex = (page: Page): number => Number(/(?:^|\/)index\.mdx?$/.test(page.file))
   const bySlug = (a: Page, b: Page): number => (a.slug < b.slug ? -1 : 1)
-  const pages = [...corpus.pages.values()].sort(
-    (a, b) => (a.order ?? last) - (b.order ?? last) || isIndex(b) - isIndex(a) || bySlug(a, b),
-  )
+  const pages = [...corpus.pages.values()]
+    .filter(hasText)
+    .sort((a, b) => (a.order ?? last) - (b.order ?? last) || isIndex(b) - isIndex(a) || bySlug(a, b))
   const sections = [...Map.groupBy(pages, (page) => sectionOf(corpus, page))]
     .map(([name, own]) => ({
       name,

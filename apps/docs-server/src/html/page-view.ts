@@ -3,6 +3,7 @@ import type { Page } from "../corpus.ts"
 import { pageUrl } from "../slug.ts"
 import { type Framed, type Html, type Look, frame } from "./frame.ts"
 import { markdownLink, pageLink } from "./links.ts"
+import { describe } from "./notes.ts"
 
 const contentsOf = ({ sections }: Page): Html | "" => {
   const listed = sections.filter(({ level }) => level === 2 || level === 3)
@@ -42,7 +43,7 @@ export const pageView = (look: Look, page: Page, text: string): Html => {
   const contents = contentsOf(page)
   const framed: Framed = {
     title: page.title,
-    description: page.description,
+    description: describe(page),
     canonical: pageUrl(baseUrl, page.slug).replace(/\.md$/, ".html"),
     alternate: markdownLink(root, page.slug),
     section,

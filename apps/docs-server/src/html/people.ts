@@ -11,9 +11,9 @@ import { errorView } from "./error-view.ts"
 import type { Html, Look } from "./frame.ts"
 import { loadHighlighter } from "./highlight.ts"
 import { homeView, indexView, type Services } from "./home-view.ts"
-import { createLinkReader, markdownLink, placeOf } from "./links.ts"
+import { createLinks, markdownLink, placeOf } from "./links.ts"
 import { renderPage } from "./markdown-html.ts"
-import { createNavigation } from "./navigation.ts"
+import { createNavigation, hasText } from "./navigation.ts"
 import { pageView } from "./page-view.ts"
 import { searchView } from "./search-view.ts"
 import { stacksMarkdown, stacksView } from "./stacks-view.ts"
@@ -42,14 +42,15 @@ const escapeXml = (text: string): string => text.replaceAll("&", "&amp;").replac
 export const createPeople = (library: Library, { apiUrl, relayUrl, own, title }: PeopleOptions): People => {
   const { corpus, baseUrl } = library
   const place = placeOf(baseUrl)
-  const index = corpus.pages.get("index")
+  const first = corpus.pages.get("index")
+  const index = first !== undefined && hasText(first) ? first : undefined
   const look: Look = {
     ...place,
-    title: title ?? (own ? "svc" : (index?.title ?? "Documentation")),
+    title: title ?? (own ? "svc" : first === undefined || first.title === "index" ? "Documentation" : first.title),
     navigation: createNavigation(corpus),
     own,
   }
-  const linkOf = createLinkReader(corpus, place)
+  const links = createLinks(corpus, place)
   const policy = `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self' ${new URL(apiUrl).origin}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
 
   const documentOf = async (view: Html, alternate?: string): Promise<Document> =>
@@ -74,7 +75,7 @@ export const createPeople = (library: Library, { apiUrl, relayUrl, own, title }:
   const showPage = (page: Page) =>
     once(`page ${page.slug}`, async () =>
       documentOf(
-        pageView(look, page, renderPage(page, linkOf, await loadHighlighter())),
+        pageView(look, page, renderPage(page, links, await loadHighlighter())),
         markdownLink(place.root, page.slug),
       ),
     )
