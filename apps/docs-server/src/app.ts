@@ -15,7 +15,7 @@ import {
   sentPath,
   type ServedEnv,
 } from "@svc/http"
-import type { Limiter } from "@svc/limits"
+import type { Limiter } from "@svc/limiter"
 import { type Context, Hono } from "hono"
 import { hashOf } from "./corpus.ts"
 import { type Answer, type Document, answerDocument, commonHeaders, jsonType, preflightHeaders } from "./documents.ts"

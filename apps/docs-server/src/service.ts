@@ -1,7 +1,7 @@
 import type { McpServerFactory } from "@modelcontextprotocol/server"
 import { metrics as telemetryApi } from "@opentelemetry/api"
 import { createClientAddress, createLogger, type Runtime, serve } from "@svc/http"
-import { createLimiter } from "@svc/limits"
+import { createLimiter } from "@svc/limiter"
 import { startTelemetry } from "@svc/telemetry"
 import manifest from "../package.json" with { type: "json" }
 import { createApp, probeAnswer, unreadableAnswer } from "./app.ts"

@@ -1,5 +1,5 @@
 // Measures the relay against a bare pass-through, in one run on one machine: only the ratios mean something elsewhere.
-import { createLimiter } from "@svc/limits"
+import { createLimiter } from "@svc/limiter"
 import { compareLoads, createBenchmarkTable, load, startProcess } from "@svc/testing"
 import { checkSigned, checkTransaction, decodeBase64 } from "../src/wire.ts"
 import { transactionOfSize } from "../test/transactions.ts"

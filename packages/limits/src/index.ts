@@ -1,5 +1,3 @@
-export { createLimiter } from "./limiter.ts"
-export type { Limiter, LimiterDecision } from "./limiter.ts"
 export type { Bucket, Decision, Entry, Limits, LimitsMode, Place, Turn } from "./limits.ts"
 export { createLocalLimits } from "./local.ts"
 export { limitFields, openLimits } from "./open.ts"

@@ -1,4 +1,4 @@
-import { createLimiter, type Limiter } from "./limiter.ts"
+import { createLimiter, type Limiter } from "@svc/limiter"
 import type { Bucket, Decision, Limits, Place } from "./limits.ts"
 
 /** What of a limit counts here: all of it, or this replica's share. */

@@ -1,0 +1,2 @@
+export { createLimiter } from "./limiter.ts"
+export type { Limiter, LimiterDecision } from "./limiter.ts"
