@@ -1,7 +1,214 @@
-// Writes openapi.json, which a test compares with what the server serves at its default address.
-import { writeFile } from "node:fs/promises"
-import { join } from "node:path"
-import { createOpenApiDocument } from "./openapi-document.ts"
+import { type DocumentedRoute, createApi, documented, errorResponses, openApiDocument, z } from "@svc/openapi"
+import manifest from "../package.json" with { type: "json" }
+import { mcpDescriptor, mcpTool } from "../src/descriptor.ts"
+import { type ErrorCode, errors } from "../src/errors.ts"
+import { jsonRpcRequest, jsonRpcResponse } from "../src/json-rpc.ts"
+import { tools } from "../src/tools.ts"
 
-const document = createOpenApiDocument("http://localhost:4001")
-await writeFile(join(import.meta.dirname, "../openapi.json"), `${JSON.stringify(document, undefined, 2)}\n`)
+// Schemas that have a name in the document.
+const [rpcRequest, rpcResponse] = [jsonRpcRequest.openapi("JsonRpcRequest"), jsonRpcResponse.openapi("JsonRpcResponse")]
+const descriptor = mcpDescriptor.extend({ tools: z.array(mcpTool.openapi("McpTool")) }).openapi("McpDescriptor")
+const errorResponse = z
+  .strictObject({
+    error: z.strictObject({
+      code: z.enum(Object.keys(errors.rows)).meta({ description: "Stable machine-readable code." }),
+      message: z.string().meta({ description: "Explanation for people." }),
+      hint: z.string().meta({ description: "What to do about it." }),
+    }),
+  })
+  .meta({
+    description: "Every answer with an error status; from a well-formed JSON-RPC message on, errors are JSON-RPC's.",
+  })
+  .openapi("ErrorResponse")
+const probe = z.object({ status: z.enum(["ok", "unavailable"]), missing: z.array(z.enum(["pages"])) }).openapi("Probe")
+const health = z.object({ status: z.literal("ok"), version: z.string(), pages: z.int() }).openapi("Health")
+
+const failures = (...codes: ErrorCode[]) =>
+  errorResponses(errors, () => errorResponse, ...codes, "forbidden", "rate_limited", "internal_error")
+const text = (description: string, ...types: string[]) => ({
+  description,
+  content: Object.fromEntries(types.map((type) => [type, { schema: z.string() }])),
+})
+const notModified = { 304: { description: "The caller has this content already (If-None-Match)." } }
+const json = (description: string, schema: z.ZodType) => ({ description, content: { "application/json": { schema } } })
+
+const toolNotes = tools.map(({ name, description }) => `- \`${name}\`: ${description}`).join("\n")
+
+const mcpRoutes = (path: string, alias: string): DocumentedRoute[] => [
+  {
+    method: "get",
+    path,
+    summary: `Describe the tool server${alias}`,
+    description:
+      "Answers the descriptor. When `Accept` names `text/event-stream` and wants it more than JSON, the event stream of " +
+      "Streamable HTTP is opened instead, for MCP revisions that have it: 405 says that there is none, or none free.",
+    operationId: alias === "" ? "getMcpDescriptor" : "getMcpDescriptorLegacy",
+    tags: ["mcp"],
+    request: { headers: z.object({ accept: z.string().default("application/json").optional() }) },
+    responses: {
+      200: {
+        description: "The descriptor, or the stream.",
+        content: { "application/json": { schema: descriptor }, "text/event-stream": { schema: z.string() } },
+      },
+      ...notModified,
+      ...failures("invalid_request", "method_not_allowed"),
+    },
+  },
+  {
+    method: "post",
+    path,
+    summary: `Call the tool server${alias}`,
+    description: `One JSON-RPC 2.0 message of the Model Context Protocol over Streamable HTTP. Tools:\n\n${toolNotes}`,
+    operationId: alias === "" ? "postMcp" : "postMcpLegacy",
+    tags: ["mcp"],
+    request: { body: { required: true, content: { "application/json": { schema: rpcRequest } } } },
+    responses: {
+      200: {
+        description: "The result or a JSON-RPC error; a stream for methods that are one by nature.",
+        content: { "application/json": { schema: rpcResponse }, "text/event-stream": { schema: z.string() } },
+      },
+      202: { description: "A notification or a response was taken; there is no body." },
+      ...withJsonRpc(failures("invalid_request", "not_found", "request_too_large", "unsupported_media_type")),
+    },
+  },
+]
+
+// MCP 2026-07-28 answers its own errors, JSON-RPC ones, with 400 and 404.
+const withJsonRpc = (responses: ReturnType<typeof failures>): ReturnType<typeof failures> =>
+  Object.fromEntries(
+    Object.entries(responses).map(([status, { description, content }]) => {
+      const { schema } = content["application/json"]
+      const either = status === "400" || status === "404" ? z.union([schema, rpcResponse]) : schema
+      return [status, { description, content: { "application/json": { schema: either } } }]
+    }),
+  )
+
+const page = (
+  path: string,
+  operationId: string,
+  summary: string,
+  types: string[],
+  params?: z.ZodObject,
+): DocumentedRoute => ({
+  method: "get",
+  path,
+  operationId,
+  summary,
+  tags: ["pages"],
+  ...(params !== undefined && { request: { params } }),
+  responses: { 200: text("The text.", ...types), ...notModified, ...failures("not_found") },
+})
+
+const data = (path: string, operationId: string, summary: string, schema: z.ZodType): DocumentedRoute => ({
+  method: "get",
+  path,
+  operationId,
+  summary,
+  tags: ["discovery"],
+  responses: { 200: json("The document.", schema), ...notModified, ...failures("not_found") },
+})
+
+const slug = z.object({ slug: z.string().meta({ description: "The page's path; it may have slashes." }) })
+const anyObject = z.record(z.string(), z.unknown())
+
+const routes: DocumentedRoute[] = [
+  ...mcpRoutes("/mcp", ""),
+  ...mcpRoutes("/mcp/sse", " (legacy alias of /mcp)"),
+  data("/openapi.json", "getOpenApi", "This description", anyObject),
+  page("/", "getPageMap", "The page map, as Markdown", ["text/markdown"]),
+  page("/llms.txt", "getLlmsTxt", "The page map", ["text/plain"]),
+  page("/llms-full.txt", "getLlmsFullTxt", "All pages in one", ["text/plain"]),
+  page("/skill.md", "getSkill", "What an agent can do with the platform", ["text/markdown"]),
+  page("/agent.md", "getAgent", "How an agent sets itself up", ["text/markdown"]),
+  page("/{slug}.md", "getPageMarkdown", "A page", ["text/markdown"], slug),
+  page("/{slug}", "getPage", "A page, as Markdown too", ["text/markdown"], slug),
+  page("/skills/{name}/SKILL.md", "getSkillFile", "A skill file", ["text/markdown"], z.object({ name: z.string() })),
+  data(
+    "/client/test-vectors.json",
+    "getClientTestVectors",
+    "What a client must conclude from the relay's answers",
+    anyObject,
+  ),
+  data("/.well-known/mcp.json", "getWellKnownMcp", "The descriptor", descriptor),
+  data("/.well-known/mcp/server-card.json", "getServerCard", "The server card", anyObject),
+  data(
+    "/.well-known/agent-skills/index.json",
+    "getSkillIndex",
+    "The skill files and their digests",
+    z.object({
+      $schema: z.url(),
+      skills: z.array(
+        z.object({ name: z.string(), type: z.string(), description: z.string(), url: z.url(), digest: z.string() }),
+      ),
+    }),
+  ),
+  {
+    method: "get",
+    path: "/cli/svc.tgz",
+    operationId: "getCli",
+    summary: "The command-line tool, for npx",
+    tags: ["discovery"],
+    responses: { 200: text("The npm package.", "application/gzip"), ...notModified, ...failures("not_found") },
+  },
+  {
+    method: "get",
+    path: "/client/svc-client.tgz",
+    operationId: "getClientLibrary",
+    summary: "The client library, for npm install",
+    tags: ["discovery"],
+    responses: { 200: text("The npm package.", "application/gzip"), ...notModified, ...failures("not_found") },
+  },
+  {
+    method: "get",
+    path: "/livez",
+    operationId: "getLiveness",
+    summary: "Whether the process serves",
+    tags: ["discovery"],
+    responses: { 200: json("It does.", probe), ...errorResponses(errors, () => errorResponse, "internal_error") },
+  },
+  {
+    method: "get",
+    path: "/readyz",
+    operationId: "getReadiness",
+    summary: "Whether the server can do its work",
+    tags: ["discovery"],
+    responses: {
+      200: json("It can.", probe),
+      ...errorResponses(errors, () => errorResponse, "internal_error"),
+      503: json("What `missing` names is not there yet.", probe),
+    },
+  },
+  {
+    method: "get",
+    path: "/health",
+    operationId: "getHealth",
+    summary: "Whether the server is up",
+    tags: ["discovery"],
+    // Answered ahead of what may refuse a request.
+    responses: { 200: json("It is.", health), ...errorResponses(errors, () => errorResponse, "internal_error") },
+  },
+]
+
+const api = createApi()
+for (const { name, inputSchema, outputSchema } of tools) {
+  const prefix = name.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
+  api.openAPIRegistry.register(`${prefix}Arguments`, inputSchema)
+  api.openAPIRegistry.register(`${prefix}Result`, outputSchema)
+}
+for (const route of routes) documented(api, route, (c) => c.notFound())
+
+/** The OpenAPI document, made from the schemas that the server checks and answers with. It is served as it is committed. */
+export const document: unknown = openApiDocument(
+  api,
+  {
+    title: "Documentation server",
+    version: manifest.version,
+    description: "Machine-readable documentation: Markdown pages, search, and an MCP endpoint. No authentication.",
+    tags: [
+      { name: "mcp", description: "The tool server" },
+      { name: "pages", description: "Documentation as Markdown" },
+      { name: "discovery", description: "What this server is" },
+    ],
+  },
+  [{ url: "http://localhost:4001" }],
+)

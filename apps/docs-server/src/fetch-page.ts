@@ -10,28 +10,32 @@ const mostTokens = 20_000
 const charactersPerToken = 4
 
 export const fetchPageInput = z.object({
-  slug: z.string().min(1).max(2000).describe("The page's slug or URL, with #anchor or without."),
-  section: z.string().min(1).max(500).optional().describe("Anchor or heading of the one section wanted."),
-  cursor: z.string().max(4000).optional().describe("next_cursor of the answer before, for the next part."),
+  slug: z.string().min(1).max(2000).meta({ description: "The page's slug or URL, with #anchor or without." }),
+  section: z.string().min(1).max(500).optional().meta({ description: "Anchor or heading of the one section wanted." }),
+  cursor: z.string().max(4000).optional().meta({ description: "next_cursor of the answer before, for the next part." }),
   max_tokens: z
     .int()
     .min(1)
     .default(mostTokens)
-    .describe(`Most tokens in one answer, at 4 characters a token; ${mostTokens} at most.`),
+    .meta({ description: `Most tokens in one answer, at 4 characters a token; ${mostTokens} at most.` }),
 })
 
 export const fetchPageOutput = z.object({
   slug: z.string(),
   title: z.string(),
   url: z.string(),
-  section: z.string().optional().describe("Anchor of the section, when one was asked for."),
-  content: z.string().describe("Markdown. The parts of a page joined by nothing are the page."),
-  truncated: z.boolean().describe("Whether there is a next part."),
+  section: z.string().optional().meta({ description: "Anchor of the section, when one was asked for." }),
+  content: z.string().meta({ description: "Markdown. The parts of a page joined by nothing are the page." }),
+  truncated: z.boolean().meta({ description: "Whether there is a next part." }),
   next_cursor: z.string().optional(),
   sections: z.array(
-    z.object({ anchor: z.string(), heading: z.string(), tokens: z.int().describe("What fetching it costs.") }),
+    z.object({
+      anchor: z.string(),
+      heading: z.string(),
+      tokens: z.int().meta({ description: "What fetching it costs." }),
+    }),
   ),
-  etag: z.string().describe("Changes with the page's text; the page's ETag over HTTP."),
+  etag: z.string().meta({ description: "Changes with the page's text; the page's ETag over HTTP." }),
 })
 
 const place = z.tuple([z.literal("page"), z.string(), z.string(), z.int().nonnegative()])

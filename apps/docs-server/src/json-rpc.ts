@@ -4,7 +4,7 @@ import { z } from "zod"
 export const jsonRpcRequest = z.looseObject({
   jsonrpc: z.literal("2.0"),
   id: z.union([z.string(), z.number(), z.null()]).optional(),
-  method: z.string().describe("An MCP method such as initialize, tools/list or tools/call."),
+  method: z.string().meta({ description: "An MCP method such as initialize, tools/list or tools/call." }),
   params: z.record(z.string(), z.unknown()).optional(),
 })
 

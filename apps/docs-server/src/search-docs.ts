@@ -4,27 +4,31 @@ import { pageUrl } from "./slug.ts"
 import type { Library } from "./tools.ts"
 
 export const searchDocsInput = z.object({
-  query: z.string().min(1).max(500).describe("Words to look for, 1 to 500 characters."),
-  limit: z.int().min(1).max(20).default(5).describe("Results in one answer."),
-  cursor: z.string().max(4000).optional().describe("next_cursor of the answer before, for further results."),
+  query: z.string().min(1).max(500).meta({ description: "Words to look for, 1 to 500 characters." }),
+  limit: z.int().min(1).max(20).default(5).meta({ description: "Results in one answer." }),
+  cursor: z
+    .string()
+    .max(4000)
+    .optional()
+    .meta({ description: "next_cursor of the answer before, for further results." }),
 })
 
 export const searchDocsOutput = z.object({
   query: z.string(),
   results: z.array(
     z.object({
-      slug: z.string().describe("The page, for fetch_page."),
+      slug: z.string().meta({ description: "The page, for fetch_page." }),
       title: z.string(),
-      section: z.string().describe("Heading of the section that fits best."),
-      anchor: z.string().describe("That section, for fetch_page; empty for text above the first heading."),
+      section: z.string().meta({ description: "Heading of the section that fits best." }),
+      anchor: z.string().meta({ description: "That section, for fetch_page; empty for text above the first heading." }),
       url: z.string(),
       snippet: z.string(),
-      score: z.number().describe("Says nothing but the order."),
+      score: z.number().meta({ description: "Says nothing but the order." }),
     }),
   ),
-  total: z.int().describe("Pages worth a look, those of further answers included."),
+  total: z.int().meta({ description: "Pages worth a look, those of further answers included." }),
   next_cursor: z.string().optional(),
-  did_you_mean: z.string().optional().describe("The query with its unknown words corrected."),
+  did_you_mean: z.string().optional().meta({ description: "The query with its unknown words corrected." }),
 })
 
 const place = z.tuple([z.literal("search"), z.string(), z.int().nonnegative()])

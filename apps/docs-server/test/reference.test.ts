@@ -14,7 +14,7 @@ beforeAll(async () => {
   library = { corpus, search: createSearch(corpus), baseUrl: "https://docs.example" }
 })
 
-test("the reference says what the three OpenAPI documents say; `pnpm reference` makes it so", async () => {
+test("the reference says what the three OpenAPI documents say; `pnpm openapi` makes it so", async () => {
   const made = await referencePages()
   const files = (await readdir(referenceFolder, { recursive: true })).filter((file) => file.endsWith(".md"))
   expect(files.toSorted()).toEqual([...made.keys()].toSorted())

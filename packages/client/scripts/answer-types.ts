@@ -115,5 +115,5 @@ export const answerTypes = async (): Promise<string> => {
   const parts = Object.entries(all.schemas).flatMap(([name, schema]) =>
     name === "Error" ? [] : [`${comment(schema.description)}export type ${name} = ${typeOf(schema)}\n`],
   )
-  return `// Made by \`pnpm --filter @svc/client generate\` from the platform's OpenAPI document.\n\n${[...types, ...parts].join("\n")}`
+  return `// Made by \`pnpm openapi\` from the platform's OpenAPI document.\n\n${[...types, ...parts].join("\n")}`
 }

@@ -1,4 +1,4 @@
-// Made by `pnpm --filter @svc/client generate` from the platform's OpenAPI document.
+// Made by `pnpm openapi` from the platform's OpenAPI document.
 
 /** A new agent. `api_key` is shown this once. */
 export type SignUp = {

@@ -35,7 +35,7 @@ const record = z.object({
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime().nullable(),
   last_used_at: z.iso.datetime().nullable(),
-  replaced_by: z.int().optional().openapi({ description: "The key that took its place" }),
+  replaced_by: z.int().optional().meta({ description: "The key that took its place" }),
 })
 const minted = z.object({
   id: z.int(),
@@ -48,7 +48,7 @@ const minted = z.object({
 })
 const rotated = minted.extend({
   replaces: z.int(),
-  old_expires_at: z.iso.datetime().openapi({ description: "When the old key ends" }),
+  old_expires_at: z.iso.datetime().meta({ description: "When the old key ends" }),
 })
 const revoked = z.object({ id: z.int(), revoked: z.literal(true), remaining_secret_keys: z.int() })
 const secretBody = z.object({
@@ -56,20 +56,20 @@ const secretBody = z.object({
   expires_in_days: z.int("must be an integer from 1 to 3650").min(1).max(3650).optional(),
 })
 const publishableBody = secretBody.extend({
-  origin_allowlist: z.array(z.string()).openapi({ minItems: 1, maxItems: 1, description: "Exactly one origin" }),
+  origin_allowlist: z.array(z.string()).meta({ minItems: 1, maxItems: 1, description: "Exactly one origin" }),
 })
 // The array has codes of its own for what can be wrong with it, so it is looked at by hand.
 const looseOrigins = secretBody.extend({ origin_allowlist: z.unknown().optional() })
 
 const longestOverlap = 604_800
 const rotateBody = z.object({
-  name: z.string().optional().openapi({ description: "The old key's, unless given" }),
+  name: z.string().optional().meta({ description: "The old key's, unless given" }),
   overlap_seconds: z
     .int(`must be an integer from 0 to ${longestOverlap}`)
     .min(0)
     .max(longestOverlap)
     .default(3600)
-    .openapi({ description: "How long the old key goes on; 0 ends it at once" }),
+    .meta({ description: "How long the old key goes on; 0 ends it at once" }),
 })
 
 const keyName = (text: string): string => {

@@ -11,7 +11,7 @@ const within = (min: number, max: number, fallback: number) => {
     .transform(Number)
     .refine((value) => value >= min && value <= max, reason)
     .default(fallback)
-    .openapi({ type: "integer", minimum: min, maximum: max, default: fallback })
+    .meta({ type: "integer", minimum: min, maximum: max, default: fallback })
 }
 
 export const pageQuery = z.object({ limit: within(1, 100, 50), offset: within(0, 1_000_000, 0) })

@@ -41,7 +41,7 @@ const newBuild = z.object({
 })
 const newRun = newBuild.extend({
   workflow: z.literal("publish", "must be publish"),
-  ast_payload: z.unknown().optional().openapi({ type: "object" }),
+  ast_payload: z.unknown().optional().meta({ type: "object" }),
   approval: z.boolean().default(false),
 })
 const stopBody = z.object({ reason: prose(1024).optional() })

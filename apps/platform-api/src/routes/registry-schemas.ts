@@ -35,7 +35,7 @@ export const detail = z
     content_hash: z.string(),
     updated_at: z.iso.datetime(),
     version: z.int().positive(),
-    relay: z.boolean().openapi({ description: "Whether session tokens for it may carry the transaction scopes" }),
+    relay: z.boolean().meta({ description: "Whether session tokens for it may carry the transaction scopes" }),
     deprecated: deprecation.optional(),
     schema: schema.optional(),
   })
@@ -60,7 +60,7 @@ export const versionsAnswer = z.array(
     published_at: z.iso.datetime(),
     verdict,
     bump,
-    changes: z.int().openapi({ description: "How many, against the version before" }),
+    changes: z.int().meta({ description: "How many, against the version before" }),
     message: z.string().optional(),
     current: z.boolean(),
   }),

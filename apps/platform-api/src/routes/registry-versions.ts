@@ -13,7 +13,7 @@ const version = z
   .regex(/^[1-9]\d{0,8}$/, "must be a version's number")
   .transform(Number)
   .optional()
-  .openapi({ type: "integer", minimum: 1 })
+  .meta({ type: "integer", minimum: 1 })
 
 export const versionQuery = z.object({ version })
 /** Two versions of one stack or spec. */

@@ -11,8 +11,8 @@ import { astAnswer, detail, schemaAnswer } from "./registry-schemas.ts"
 import { existing, stackVersionRoutes, versionQuery } from "./registry-versions.ts"
 
 const listQuery = pageQuery.extend({
-  include: z.enum(["schema"], "can only be schema").optional().openapi({ description: "Adds each stack's schema" }),
-  q: z.string().max(200).default("").openapi({ description: "Text in the name or the description" }),
+  include: z.enum(["schema"], "can only be schema").optional().meta({ description: "Adds each stack's schema" }),
+  q: z.string().max(200).default("").meta({ description: "Text in the name or the description" }),
 })
 
 const codes = ["stack-not-found", "rate-limit-exceeded", "service-unavailable"] as const

@@ -42,7 +42,7 @@ const websocketUrl = z
   .string()
   .refine((given) => normaliseWebsocketUrl(given) !== undefined, "must be a ws:// or wss:// URL")
   .transform((given) => normaliseWebsocketUrl(given) ?? given)
-  .openapi({ type: "string" })
+  .meta({ type: "string" })
 const visibility = z.enum(["public", "global", "private"], "must be public, global or private")
 const sharedWith = z
   .array(z.string().regex(agentSlugPattern, "is no agent's slug"))
@@ -51,25 +51,25 @@ const mostShared = sharedWith.transform((slugs) => [...new Set(slugs)])
 
 const newSpec = z.object({
   name,
-  ast_payload: z.unknown().optional().openapi({ type: "object" }),
+  ast_payload: z.unknown().optional().meta({ type: "object" }),
   entity_name: prose(256).min(1).optional(),
   description: prose(4096).nullish(),
   websocket_url: websocketUrl.nullish(),
   visibility: visibility.default("private"),
-  shared_with: mostShared.optional().openapi({ type: "array", items: { type: "string" }, maxItems: 100 }),
+  shared_with: mostShared.optional().meta({ type: "array", items: { type: "string" }, maxItems: 100 }),
 })
 const specChange = z.object({
   name: name.optional(),
   description: prose(4096).nullish(),
   websocket_url: websocketUrl.nullish(),
   visibility: visibility.optional(),
-  shared_with: mostShared.optional().openapi({ type: "array", items: { type: "string" }, maxItems: 100 }),
+  shared_with: mostShared.optional().meta({ type: "array", items: { type: "string" }, maxItems: 100 }),
   deprecated: z
     .object({ message: prose(1024).min(1), successor: name.optional() })
     .nullish()
-    .openapi({ description: "Tells readers to leave; null takes it back" }),
+    .meta({ description: "Tells readers to leave; null takes it back" }),
 })
-const newVersion = z.object({ ast_payload: z.unknown().openapi({ type: "object" }), message: prose(1024).nullish() })
+const newVersion = z.object({ ast_payload: z.unknown().meta({ type: "object" }), message: prose(1024).nullish() })
 const versionAnswer = z.object({
   version: z.int().positive(),
   content_is_new: z.boolean(),

@@ -33,7 +33,7 @@ const spec = record({
 export const specAnswer = spec.schema
   .extend({
     deprecated: deprecation.optional(),
-    shared_with: z.array(text).optional().openapi({ description: "Agents' slugs, for the owner alone" }),
+    shared_with: z.array(text).optional().meta({ description: "Agents' slugs, for the owner alone" }),
   })
   .openapi("Spec")
 

@@ -12,8 +12,8 @@ import { type Api, endpoint, jsonBody } from "./endpoint.ts"
 const body = z
   .object({
     websocket_url: z.string(),
-    scope: z.string().optional().openapi({ description: "Words, separated by spaces", default: "read" }),
-    scopes: z.array(z.string()).optional().openapi({ description: "The same as an array" }),
+    scope: z.string().optional().meta({ description: "Words, separated by spaces", default: "read" }),
+    scopes: z.array(z.string()).optional().meta({ description: "The same as an array" }),
   })
   .refine(({ scope, scopes }) => scope === undefined || scopes === undefined, {
     path: ["scopes"],
@@ -21,7 +21,7 @@ const body = z
   })
 const session = z.object({
   token: z.string(),
-  expires_at: z.int().openapi({ description: "Unix seconds" }),
+  expires_at: z.int().meta({ description: "Unix seconds" }),
   token_type: z.literal("Bearer"),
   scope: z.string(),
 })

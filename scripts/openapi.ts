@@ -1,0 +1,15 @@
+// Writes what is made from routes and schemas: each service's openapi.json, and of these the reference pages and the types of
+// the client library. Tests compare all of it.
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { document as docsServer } from "../apps/docs-server/scripts/openapi.ts"
+import { writeReference } from "../apps/docs-server/scripts/reference.ts"
+import { document as platform } from "../apps/platform-api/scripts/openapi.ts"
+import { document as relay } from "../apps/relay/scripts/openapi.ts"
+import { writeAnswerTypes } from "../packages/client/scripts/generate.ts"
+
+const apps = join(import.meta.dirname, "../apps")
+for (const [app, document] of Object.entries({ "docs-server": docsServer, relay, "platform-api": platform })) {
+  await writeFile(join(apps, app, "openapi.json"), `${JSON.stringify(document, null, 2)}\n`)
+}
+await Promise.all([writeReference(), writeAnswerTypes()])
