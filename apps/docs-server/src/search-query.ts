@@ -18,6 +18,7 @@ export type Asked = {
 // Letters compared for one question, however long it is and whatever stands in it.
 const mostSteps = 400_000
 const mostCompletions = 8
+const longestJoined = 30
 
 type Correction = { readonly word: Word; readonly near: string }
 
@@ -48,6 +49,20 @@ export const readQuery = (
     if (near !== undefined) corrections.push({ word, near })
     return near
   }
+  /** `timed out` means the `timeout` of pages that write it so, too. */
+  const weighJoined = (first: Word, second: Word): void => {
+    const [start, ...parts] = terms(first.text)
+    if (start !== undefined && parts.length === 0) weigh(terms(start + second.text)[0] ?? "", meant.joined)
+  }
+  /** `backup` means the `back` and `up` of pages that write it so. */
+  const halvesOf = ({ text }: Word): readonly string[] => {
+    if (text.length > longestJoined) return []
+    for (let at = text.length - 2; at >= 3; at--) {
+      const halves = [text.slice(0, at), text.slice(at)].map((half) => terms(half)[0] ?? "")
+      if (halves.every((half) => numberOf.has(half))) return halves
+    }
+    return []
+  }
   /** Weighs what a word means, and gives the terms that stand in its place in the question. */
   const mean = (word: Word, isPart: boolean): readonly string[] => {
     const own = terms(word.text)
@@ -64,14 +79,24 @@ export const readQuery = (
       return terms(near).slice(0, 1)
     }
     const pieces = partsOf(word)
-    if (pieces.length > 1) return pieces.flatMap((piece) => mean(piece, true))
+    if (pieces.length > 1) {
+      for (const longer of vocabulary.holding(word.text, mostCompletions, effort))
+        weigh(terms(longer)[0] ?? "", meant.held)
+      return pieces.flatMap((piece) => mean(piece, true))
+    }
+    const halves = halvesOf(word)
+    for (const half of halves) weigh(half, meant.asWritten)
+    if (halves.length > 0) return halves
     if (!isPart)
       for (const longer of vocabulary.startingWith(word.text, mostCompletions))
         weigh(terms(longer)[0] ?? "", meant.completed)
     return [whole]
   }
 
+  let previous: Word | undefined
   for (const word of words(query)) {
+    if (previous !== undefined) weighJoined(previous, word)
+    previous = word
     if (terms(word.text).length === 0) continue
     searchable = true
     for (const term of mean(word, false)) {

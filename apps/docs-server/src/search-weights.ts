@@ -43,6 +43,10 @@ export const meant = {
   partOfKnown: 0.2,
   corrected: 0.8,
   completed: 0.4,
+  /** One word for two that stand side by side in the question. */
+  joined: 0.5,
+  /** A longer identifier that holds the one that was asked for. */
+  held: 0.8,
 }
 
 /** How a term's times in a section of some length count, and what decides between the sections of a page. */
@@ -50,16 +54,16 @@ export const section = {
   half: 1.2,
   length: 0.9,
   /** A word in code counts this much of one in text. */
-  code: 0.3,
+  code: 0.8,
   /** A word of the page's title, too. */
-  ofTitle: 0.5,
-  words: 1,
+  ofTitle: 0.2,
+  words: 1.2,
   halfOfWords: 0.7,
   heading: 1,
-  headingCover: 0.5,
+  headingCover: 1,
   otherWord: 0.3,
   pairs: 0.3,
-  line: 1,
+  line: 0.5,
 }
 
 /** What a line is worth by its kind, and for neighbours and for opening with what was asked. */

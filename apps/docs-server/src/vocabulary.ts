@@ -27,6 +27,8 @@ const bits = (number: number): number => {
 export type Vocabulary = {
   /** The word that looks most like one that no page has; the commoner of two. Undefined when none is near. */
   readonly nearest: (word: string, effort: Effort) => string | undefined
+  /** Longer words that hold this one. */
+  readonly holding: (part: string, most: number, effort: Effort) => string[]
   /** Words that start so. */
   readonly startingWith: (start: string, most: number) => string[]
 }
@@ -66,6 +68,16 @@ export const createVocabulary = (written: ReadonlyMap<string, { readonly times: 
         if (far <= edits && better) [best, bestDistance] = [candidate, far]
       }
       return best === undefined ? undefined : commonest.get(best)
+    },
+    holding: (part, most, effort) => {
+      const folded = part.toLowerCase()
+      const found: string[] = []
+      for (let i = startOf(folded.length + 1); i < all.length && found.length < most; i++) {
+        if (effort.steps++ > effort.most) break
+        const word = all[i] ?? ""
+        if (word.includes(folded)) found.push(word)
+      }
+      return found
     },
     startingWith: (start, most) => {
       const folded = start.toLowerCase()

@@ -11,13 +11,12 @@ const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 const segmenter = new Intl.Segmenter(undefined, { granularity: "word" })
 
 const stopWords = new Set(
-  `a about above after again all also am an and any are aren as at be because been before being below between both but by
-  can cannot could couldn did didn do does doesn doing don down during each else few for from further had hadn has hasn
-  have haven having he her here hers him his how i if in into is isn it its itself just ll let like may me might more most
-  must mustn my no nor not now of off on once only or other our ours out over own please re same shall she should shouldn
-  so some such than that the their theirs them then there these they this those through to too under until up us very
-  was wasn we were weren what when where whether which while who whom whose why will with won would wouldn ve you your
-  yours s t d m`.split(/\s+/),
+  `a about above all also am an and any are aren as at be because been being below both but by can could couldn did
+  didn do does doesn doing don during each else few for from further had hadn has hasn have haven having he her here
+  hers him his how i if in into is isn it its itself just ll let like may me might more most must mustn my now of on
+  or other our ours please re shall she should shouldn so some such than that the their theirs them then there these
+  they this those through to too under until us very was wasn we were weren what when where whether which while who
+  whom whose why will with won would wouldn ve you your yours s t d m`.split(/\s+/),
 )
 
 const isAscii = (text: string): boolean => !/[^\s!-~]/.test(text)
