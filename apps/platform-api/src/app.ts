@@ -14,7 +14,9 @@ import { healthRoutes } from "./routes/health.ts"
 import { keyRoutes } from "./routes/keys.ts"
 import { registryRoutes } from "./routes/registry.ts"
 import { astLinkRoutes } from "./routes/ast-link.ts"
-import { recordChangeRoutes } from "./routes/record-changes.ts"
+import { buildChangeRoutes } from "./routes/build-changes.ts"
+import { deploymentChangeRoutes } from "./routes/deployment-changes.ts"
+import { runChangeRoutes } from "./routes/run-changes.ts"
 import { runEventRoutes } from "./routes/run-events.ts"
 import { runRoutes } from "./routes/runs.ts"
 import { specChangeRoutes } from "./routes/spec-changes.ts"
@@ -112,7 +114,9 @@ export const createApp = (dependencies: Dependencies): Api => {
   runRoutes(api, dependencies)
   runEventRoutes(api, dependencies)
   specChangeRoutes(api, dependencies)
-  recordChangeRoutes(api, dependencies)
+  buildChangeRoutes(api, dependencies)
+  deploymentChangeRoutes(api, dependencies)
+  runChangeRoutes(api, dependencies)
   astLinkRoutes(api, dependencies)
   closedRoutes(api, dependencies)
 

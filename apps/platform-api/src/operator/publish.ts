@@ -8,6 +8,7 @@ import type { Ast } from "../registry/ast-shape.ts"
 import { deriveShape } from "../registry/derive-schema.ts"
 import {
   announce,
+  changeVisibility,
   diffToPrevious,
   freeNames,
   lineOf,
@@ -18,6 +19,7 @@ import {
 import { makeStackBytes, type StackHead } from "../registry/stack-bytes.ts"
 import { normaliseWebsocketUrl } from "../registry/websocket-url.ts"
 import { workChannel } from "../work/jobs.ts"
+import { breakingText } from "../work/served-diff.ts"
 import { CommandError } from "./command-error.ts"
 
 const { and, eq, isNull, sql } = orm
@@ -41,8 +43,6 @@ const checkUrl = (text: string): string => {
   if (url !== undefined) return url
   throw new CommandError("invalid-websocket-url", "the websocket URL must start with ws:// or wss://")
 }
-
-const changesTold = 5
 
 /**
  * Publishes a stack, or its next version when the name is taken already; the very same again changes nothing. Every
@@ -84,11 +84,9 @@ export const publish = async (queries: Queries, { ast, allowBreaking = false, ..
       const version = (last?.number ?? 0) + 1
       const diff = await diffToPrevious(tx, line, version, shape)
       if (diff?.verdict === "breaking" && !allowBreaking) {
-        const texts = diff.changes.filter(({ breaking }) => breaking).map(({ text }) => text)
-        const more = texts.length > changesTold ? `, and ${texts.length - changesTold} more` : ""
         throw new CommandError(
           "breaking-change",
-          `this version breaks its readers (${texts.slice(0, changesTold).join("; ")}${more}); --allow-breaking publishes it all the same`,
+          `this version breaks its readers (${breakingText(diff)}); --allow-breaking publishes it all the same`,
         )
       }
       const kept = { deprecated: old?.deprecated ?? null, message: null }
@@ -159,11 +157,8 @@ const showAsWanted = async (tx: Orm, line: string): Promise<void> => {
   if (stack === undefined || stack.specId === null || stack.branch !== null) return
   const [spec] = await tx.select({ visibility: specs.visibility }).from(specs).where(eq(specs.id, stack.specId))
   if (spec === undefined || spec.visibility === stack.visibility) return
-  const { visibility } = spec
-  const detail = JSON.stringify({ ...(JSON.parse(stack.detail) as object), visibility })
-  const revision = await raiseRevision(tx)
-  await tx.update(stacks).set({ visibility, detail, revision }).where(eq(stacks.id, stack.id))
-  await announce(tx)
+  const { deprecated } = stack
+  await changeVisibility(tx, stack, spec.visibility, { revision: await raiseRevision(tx), deprecated })
 }
 
 /** Lets a person's stack be public, now and in every later version, where the operator wants to be asked. Throws CommandError. */

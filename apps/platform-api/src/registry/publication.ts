@@ -6,7 +6,7 @@ import { diffSchemas, type SchemaDiff } from "./diff.ts"
 import type { Shape } from "./derive-schema.ts"
 import { registryChannel } from "./registry.ts"
 import { spellingsOf } from "./websocket-url.ts"
-import { type StackBytes, type StackHead, shapeInAnswer } from "./stack-bytes.ts"
+import { astAnswerFor, type StackBytes, type StackHead, shapeInAnswer } from "./stack-bytes.ts"
 
 const { and, desc, eq, inArray, lt, ne, sql } = orm
 
@@ -135,6 +135,28 @@ export const putStack = async (
     .insert(stacks)
     .values({ ...row, createdAt: at })
     .onConflictDoUpdate({ target: stacks.line, set: row })
+  await announce(tx)
+}
+
+/** Changes, behind the registry's lock, who sees a stack: the texts that are served say so too. */
+export const changeVisibility = async (
+  tx: Orm,
+  stack: typeof stacks.$inferSelect,
+  visibility: StackHead["visibility"],
+  { revision, deprecated }: { readonly revision: number; readonly deprecated: string | null },
+): Promise<void> => {
+  const texts =
+    visibility === stack.visibility
+      ? {}
+      : {
+          visibility,
+          detail: JSON.stringify({ ...(JSON.parse(stack.detail) as object), visibility }),
+          astGzip: await astAnswerFor(stack.astGzip, visibility),
+        }
+  await tx
+    .update(stacks)
+    .set({ ...texts, deprecated, revision })
+    .where(eq(stacks.id, stack.id))
   await announce(tx)
 }
 

@@ -1,10 +1,11 @@
 import { promisify } from "node:util"
-import { gunzipSync, gzip } from "node:zlib"
+import { gunzip, gunzipSync, gzip } from "node:zlib"
 import type { Ast } from "./ast-shape.ts"
 import { contentHash } from "./content-hash.ts"
 import { deriveSchema, deriveShape, type Shape } from "./derive-schema.ts"
 
 const compress = promisify(gzip)
+const decompress = promisify(gunzip)
 
 /** What readers are told of a stack besides its content. */
 export type StackHead = {
@@ -48,6 +49,17 @@ export const makeStackBytes = async (
 }
 
 export type StackBytes = Awaited<ReturnType<typeof makeStackBytes>>
+
+/** A stored AST answer, saying who sees the stack now: that changes without a new version. */
+export const astAnswerFor = async (
+  bytes: Uint8Array,
+  visibility: StackHead["visibility"],
+): Promise<Uint8Array<ArrayBuffer>> => {
+  const answer = JSON.parse((await decompress(bytes)).toString()) as Pick<StackHead, "visibility">
+  return answer.visibility === visibility
+    ? Uint8Array.from(bytes)
+    : compress(JSON.stringify({ ...answer, visibility }), { level: 9 })
+}
 
 /** The shape in a stored AST answer. It was checked when it was published. */
 export const shapeInAnswer = (bytes: Uint8Array): Shape => {

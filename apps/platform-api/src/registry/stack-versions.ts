@@ -7,11 +7,11 @@ import { isoTime } from "../db/time.ts"
 import { type Answer, createUnpacker, plainAnswer } from "./answer.ts"
 import type { Shape } from "./derive-schema.ts"
 import { diffSchemas } from "./diff.ts"
-import { shapeInAnswer } from "./stack-bytes.ts"
+import { astAnswerFor, shapeInAnswer, type StackHead } from "./stack-bytes.ts"
 
 const { and, eq } = orm
 
-type Kept = { readonly schema: Answer; readonly ast: Answer; readonly shape: () => Shape }
+type Kept = { readonly schema: Answer; readonly astGzip: Uint8Array; readonly shape: () => Shape }
 
 const readMs = 1800
 const unpackedBytes = 16 * 1024 * 1024
@@ -50,13 +50,21 @@ export const createStackVersions = (database: Database) => {
     let shape: Shape | undefined
     return versions.set(key, {
       schema: unpack(Uint8Array.from(row.schemaGzip)),
-      ast: unpack(Uint8Array.from(row.astGzip)),
+      astGzip: row.astGzip,
       shape: () => (shape ??= shapeInAnswer(row.astGzip)),
     })
   }
 
   return {
     find,
+    /** The AST answer of a version for those who see the stack now. */
+    findAst: async (line: string, number: number, visibility: StackHead["visibility"]): Promise<Answer | undefined> => {
+      const key = `ast ${visibility} ${number} ${line}`
+      const known = answers.get(key)
+      if (known !== undefined) return known
+      const found = await find(line, number)
+      return found && answers.set(key, unpack(await astAnswerFor(found.astGzip, visibility)))
+    },
     /** Newest first. Throws DatabaseUnavailable. */
     list: (line: string) =>
       database

@@ -12,6 +12,10 @@ import type { Dependencies } from "../dependencies.ts"
 
 const { and, eq, lt } = orm
 
+const bodyCodes = ["invalid-json", "invalid-request", "payload-too-large", "unsupported-media-type"] as const
+/** What every change can answer that takes a body. */
+export const changeCodes = [...bodyCodes, "idempotency-key-reused", "outcome-unknown"] as const
+
 const keptMs = 24 * 3600 * 1000
 
 type Done = { readonly status: 200 | 201 | 202; readonly body: string; readonly location?: string }

@@ -79,7 +79,9 @@ export const registryRoutes = (api: Api, dependencies: Dependencies): void => {
   const inVersion = async (c: Context<AppEnv>, stack: PublishedStack, pick: "schema" | "ast"): Promise<Found> => {
     const { version = stack.version } = validate(versionQuery, c.req.query())
     if (version === stack.version) return { answer: stack.answers[pick] }
-    return { answer: existing(await dependencies.versions.find(stack.line, version))[pick] }
+    const { versions } = dependencies
+    if (pick === "ast") return { answer: existing(await versions.findAst(stack.line, version, stack.visibility)) }
+    return { answer: existing(await versions.find(stack.line, version)).schema }
   }
 
   const content = (

@@ -13,9 +13,12 @@ const pollMs = 250
 const commentMs = 15_000
 const over = new Set(["succeeded", "failed", "cancelled"])
 
-const seenSql = `select r.id, r.status from runs r where ${isVisible({ table: "runs", shares: "run_shares" }, "r")}`
+const seenSql = `select r.id from runs r where ${isVisible({ table: "runs", shares: "run_shares" }, "r")}`
 const changesSql = "select id::integer as id, step, status from run_changes where run_id = $1 and id > $2 order by id"
-const lastSql = "select coalesce(max(id), 0)::integer as id from run_changes where run_id = $1"
+// In one statement: a change between the two would never be told.
+const stateSql = `
+  select r.status, coalesce((select max(id) from run_changes where run_id = r.id), 0)::integer as id
+  from runs r where r.id = $1`
 
 const write = ({ id, step, status }: Event): string =>
   `id: ${id}\nevent: ${step === null ? "status" : "step"}\ndata: ${JSON.stringify(step === null ? { status } : { name: step, status })}\n\n`
@@ -24,7 +27,7 @@ const write = ({ id, step, status }: Event): string =>
 export const runEventRoutes = (api: Api, dependencies: Dependencies): void => {
   const open = new Map<number, number>()
 
-  const streamOf = (userId: number, runId: number, status: string, since: number | undefined): ReadableStream => {
+  const streamOf = (userId: number, runId: number, since: number | undefined): ReadableStream => {
     const text = new TextEncoder()
     let timer: NodeJS.Timeout | undefined
     let closed = false
@@ -73,13 +76,14 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies): void => {
           }, pollMs)
         }
         const begin = async (): Promise<void> => {
+          const queries = dependencies.database.within(requestMs)
+          const [state] = await queries.query<{ id: number; status: string }>(stateSql, [runId])
+          if (state === undefined) return
           if (since === undefined) {
-            const [row] = await dependencies.database.within(requestMs).query<{ id: number }>(lastSql, [runId])
-            last = row?.id ?? 0
-            send(write({ id: last, step: null, status }))
-            if (over.has(status)) end()
+            last = state.id
+            send(write({ ...state, step: null }))
           } else await round()
-          if (over.has(status)) end()
+          if (over.has(state.status)) end()
         }
         begin()
           .catch(() => {})
@@ -119,7 +123,7 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies): void => {
         "cache-control": "private, no-store",
         "x-accel-buffering": "no",
       }
-      return new Response(streamOf(userId, Number(row["id"]), String(row["status"]), since), { headers })
+      return new Response(streamOf(userId, Number(row["id"]), since), { headers })
     },
   )
 }

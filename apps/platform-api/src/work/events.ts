@@ -1,10 +1,11 @@
 // How records move: by events, from which the database derives what each has come to, and refuses what may not follow.
+import type { SQL } from "drizzle-orm"
 import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
 import { buildEvents, builds, deploymentEvents, runEvents, runSteps } from "../db/records-schema.ts"
 import type { buildStatuses, deploymentStatuses, runStatuses } from "../records/transitions.ts"
 
-const { and, eq } = orm
+const { and, eq, inArray, sql } = orm
 
 type BuildStatus = (typeof buildStatuses)[number]
 type DeploymentStatus = (typeof deploymentStatuses)[number]
@@ -20,6 +21,9 @@ const buildPhases: Readonly<Partial<Record<BuildStatus, { phase: string; progres
   completed: { phase: "FINALIZING", progress: 100 },
 }
 
+// Replicas' clocks need not agree, and a record's times must not go back: an event is never before what was told already.
+const notBefore = (at: Date, told: SQL): SQL<Date> => sql<Date>`greatest(${at.toISOString()}::timestamptz, (${told}))`
+
 export const moveBuild = async (
   tx: Orm,
   id: number,
@@ -28,7 +32,8 @@ export const moveBuild = async (
   set: { readonly statusMessage?: string | null; readonly websocketUrl?: string } = {},
 ): Promise<void> => {
   const { phase = null, progress } = buildPhases[status] ?? {}
-  await tx.insert(buildEvents).values({ buildId: id, eventType: "status", newStatus: status, phase, createdAt: at })
+  const createdAt = notBefore(at, sql`select coalesce(started_at, created_at) from builds where id = ${id}`)
+  await tx.insert(buildEvents).values({ buildId: id, eventType: "status", newStatus: status, phase, createdAt })
   const values = { ...set, ...(progress === undefined ? {} : { progress }) }
   if (Object.keys(values).length > 0) await tx.update(builds).set(values).where(eq(builds.id, id))
 }
@@ -48,15 +53,24 @@ export const moveDeployment = async (
     readonly message?: string | null
   },
 ): Promise<number> => {
+  const createdAt = notBefore(at, sql`select last_deployed_at from deployments where id = ${id}`)
   const [row] = await tx
     .insert(deploymentEvents)
-    .values({ deploymentId: id, newStatus, createdAt: at, ...event })
+    .values({ deploymentId: id, newStatus, createdAt, ...event })
     .returning({ id: deploymentEvents.id })
   return row?.id ?? 0
 }
 
 export const moveRun = async (tx: Orm, runId: number, newStatus: RunStatus, at: Date): Promise<void> => {
-  await tx.insert(runEvents).values({ runId, newStatus, createdAt: at })
+  const createdAt = notBefore(at, sql`select coalesce(started_at, created_at) from runs where id = ${runId}`)
+  await tx.insert(runEvents).values({ runId, newStatus, createdAt })
+}
+
+/** Steps that are not over when their run is. */
+export const skipSteps = async (tx: Orm, runId: number, at: Date): Promise<void> => {
+  const open = and(eq(runSteps.runId, runId), inArray(runSteps.status, ["queued", "running"]))
+  const completedAt = notBefore(at, sql`${runSteps.startedAt}`)
+  await tx.update(runSteps).set({ status: "skipped", completedAt }).where(open)
 }
 
 export const runStepNames = ["version", "check", "approve", "build", "deploy", "verify"] as const
@@ -71,7 +85,7 @@ export const moveStep = async (
   errorMessage: string | null = null,
 ): Promise<void> => {
   const step = and(eq(runSteps.runId, runId), eq(runSteps.name, name))
-  const times = status === "running" ? { startedAt: at } : { completedAt: at }
+  const times = status === "running" ? { startedAt: at } : { completedAt: notBefore(at, sql`${runSteps.startedAt}`) }
   await tx
     .update(runSteps)
     .set({ status, errorMessage, ...times })

@@ -1,6 +1,7 @@
 import { buildHandler } from "./build.ts"
 import type { WorkContext } from "./context.ts"
-import { deploymentHandler, noticeHandler } from "./operation.ts"
+import { noticeHandler } from "./notice.ts"
+import { deploymentHandler } from "./operation.ts"
 import { runHandler } from "./run.ts"
 import type { Handlers } from "./worker.ts"
 

@@ -19,11 +19,33 @@ const leaseSeconds = 15
 
 const tell = (tx: Orm) => tx.execute(bind(`select pg_notify('${workChannel}', '')`, []))
 
+// Whoever changes what a worker may have in hand locks in one order, so that neither waits for what the other holds: the
+// spec (requests alone), jobs of runs, jobs of what they build, then the records themselves, the registry and notices.
+
+/** Locks what is under way for a spec whose row the transaction has locked: workers begin no step of it until it ends. */
+export const lockJobsOf = (tx: Orm, specId: number) =>
+  tx.execute(
+    bind("select from jobs where spec_id = $1 and kind <> 'notice' order by kind desc, record_id for update", [specId]),
+  )
+
+export const lockJob = (tx: Orm, kind: JobKind, id: number) =>
+  tx.execute(bind("select from jobs where kind = $1 and record_id = $2 for update", [kind, id]))
+
+/** Locks a worker's job for one step, a build's behind that of its run; tells whether it still has the lease. */
+export const holdJob = async (tx: Orm, { kind, id }: Pick<Job, "kind" | "id">, holder: string): Promise<boolean> => {
+  if (kind === "build") {
+    const ofRun = "kind = 'run' and record_id = (select run_id from builds where id = $1)"
+    await tx.execute(bind(`select from jobs where ${ofRun} for update`, [id]))
+  }
+  const held = "select kind from jobs where kind = $1 and record_id = $2 and lease_by = $3 for update"
+  return (await rowsOf(tx, bind(held, [kind, id, holder]))).length > 0
+}
+
 /** Has a record looked at, once the transaction is committed. */
 export const addJob = async (tx: Orm, kind: JobKind, id: number, ownerId: number, specId: number): Promise<void> => {
   const statement = `
     insert into jobs (kind, record_id, owner_id, spec_id, next_at) values ($1, $2, $3, $4, now())
-    on conflict (kind, record_id) do update set next_at = now()`
+    on conflict (kind, record_id) do update set next_at = now(), attempts = 0, first_attempt_at = null`
   await tx.execute(bind(statement, [kind, id, ownerId, specId]))
   await tell(tx)
 }
@@ -53,14 +75,23 @@ export const restAfterCall = async (tx: Orm, job: Job, ms: number): Promise<void
   await restJob(tx, job, ms)
 }
 
-/** Done with it. What waits behind it is told. Gives how often the hook was called for it in vain. */
-export const dropJob = async (tx: Orm, kind: JobKind, id: number): Promise<number> => {
-  const [gone] = await rowsOf<{ attempts: number }>(
-    tx,
-    bind("delete from jobs where kind = $1 and record_id = $2 returning attempts", [kind, id]),
-  )
+/** Done with it. What waits behind it is told. */
+export const dropJob = async (tx: Orm, kind: JobKind, id: number): Promise<void> => {
+  await tx.execute(bind("delete from jobs where kind = $1 and record_id = $2", [kind, id]))
   await tell(tx)
-  return gone?.attempts ?? 0
+}
+
+/** Whether a worker is at it now. */
+export const isInHand = async (tx: Orm, kind: JobKind, id: number): Promise<boolean> => {
+  const held = "select kind from jobs where kind = $1 and record_id = $2 and lease_until > now()"
+  return (await rowsOf(tx, bind(held, [kind, id]))).length > 0
+}
+
+/** How many of an owner's records of a kind are under way. */
+export const countJobs = async (tx: Orm, kind: JobKind, ownerId: number): Promise<number> => {
+  const counted = "select count(*)::integer as n from jobs where kind = $1 and owner_id = $2"
+  const [row] = await rowsOf<{ n: number }>(tx, bind(counted, [kind, ownerId]))
+  return row?.n ?? 0
 }
 
 /**
@@ -81,7 +112,10 @@ export const claimSql = `
   returning kind, record_id as id, attempts,
     coalesce(extract(epoch from now() - first_attempt_at) * 1000, 0)::integer as age_ms`
 
-export const renewSql = `update jobs set lease_until = now() + interval '${leaseSeconds} seconds' where lease_by = $1`
+/** Those in a step now are left out: nobody takes over what is locked. */
+export const renewSql = `
+  update jobs set lease_until = now() + interval '${leaseSeconds} seconds' where (kind, record_id) in (
+    select kind, record_id from jobs where lease_by = $1 for update skip locked)`
 export const releaseSql =
   "update jobs set lease_by = null, lease_until = null where kind = $1 and record_id = $2 and lease_by = $3"
 /** Builds that wait for the operator's word look again whether it is still asked for. */

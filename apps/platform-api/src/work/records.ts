@@ -2,9 +2,9 @@
 import { rowsOf } from "../db/bind.ts"
 import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
-import { builds, deployments, runs, specs, specVersions } from "../db/records-schema.ts"
+import { builds, deploymentEvents, deployments, runs, specs, specVersions } from "../db/records-schema.ts"
 
-const { and, asc, desc, eq, isNull, isNotNull, sql } = orm
+const { and, asc, desc, eq, isNull, isNotNull, max, sql } = orm
 
 export type SpecRow = typeof specs.$inferSelect
 export type BuildRow = typeof builds.$inferSelect
@@ -20,8 +20,25 @@ const there = <Row>(row: Row | undefined): Row => {
 export const lockBuild = async (tx: Orm, id: number): Promise<BuildRow> =>
   there((await tx.select().from(builds).where(eq(builds.id, id)).for("no key update"))[0])
 
+export const readBuild = async (tx: Orm, id: number | null): Promise<BuildRow> =>
+  there(id === null ? undefined : (await tx.select().from(builds).where(eq(builds.id, id)))[0])
+
 export const lockDeployment = async (tx: Orm, id: number): Promise<DeploymentRow> =>
   there((await tx.select().from(deployments).where(eq(deployments.id, id)).for("no key update"))[0])
+
+/** Without waiting, deleted ones too: undefined while somebody else changes it. */
+export const freeDeployment = async (tx: Orm, id: number): Promise<DeploymentRow | undefined> =>
+  (await tx.select().from(deployments).where(eq(deployments.id, id)).for("no key update", { skipLocked: true }))[0]
+
+/** The id of a deployment's last event. */
+export const lastEventOf = async (tx: Orm, id: number): Promise<number> => {
+  const ofDeployment = eq(deploymentEvents.deploymentId, id)
+  const [last] = await tx
+    .select({ id: max(deploymentEvents.id) })
+    .from(deploymentEvents)
+    .where(ofDeployment)
+  return last?.id ?? 0
+}
 
 export const lockRun = async (tx: Orm, id: number): Promise<RunRow> =>
   there((await tx.select().from(runs).where(eq(runs.id, id)).for("no key update"))[0])

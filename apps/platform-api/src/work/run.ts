@@ -1,19 +1,20 @@
 // A publish run: from a version to what readers see, step by step, with a stop where somebody has to say yes.
 import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
-import { builds, runs, runSteps } from "../db/records-schema.ts"
+import { runs, runSteps } from "../db/records-schema.ts"
 import { stacks } from "../db/schema.ts"
-import { shareRecord } from "../records/sharing.ts"
 import { storedAst } from "../records/spec-versions.ts"
 import { lineOf } from "../registry/publication.ts"
-import { breakingText, diffToDeployed, endBuild } from "./build.ts"
+import { beginBuild } from "./begin.ts"
 import type { WorkContext } from "./context.ts"
-import { moveRun, moveStep, type RunStepName, runStepNames } from "./events.ts"
-import { addJob, dropJob, type Job, restJob } from "./jobs.ts"
-import { deploymentOf, lockBuild, lockRun, readSpec, readVersion, type RunRow } from "./records.ts"
+import { endBuild } from "./end-build.ts"
+import { moveRun, moveStep, skipSteps, type RunStepName, runStepNames } from "./events.ts"
+import { dropJob, type Job, lockJob, restJob } from "./jobs.ts"
+import { deploymentOf, lockBuild, lockRun, readBuild, readVersion, type RunRow } from "./records.ts"
+import { breakingText, diffToDeployed } from "./served-diff.ts"
 import type { Handlers } from "./worker.ts"
 
-const { and, asc, eq, inArray } = orm
+const { and, asc, eq } = orm
 
 const ended = new Set(["completed", "failed", "cancelled"])
 
@@ -29,8 +30,7 @@ const endRun = async (
     await moveStep(tx, run.id, error.step, "failed", at, error.message)
     await tx.update(runs).set({ errorCode: error.code, errorMessage: error.message }).where(eq(runs.id, run.id))
   }
-  const open = and(eq(runSteps.runId, run.id), inArray(runSteps.status, ["queued", "running"]))
-  await tx.update(runSteps).set({ status: "skipped", completedAt: at }).where(open)
+  await skipSteps(tx, run.id, at)
   await moveRun(tx, run.id, status, at)
   await dropJob(tx, "run", run.id)
 }
@@ -38,6 +38,7 @@ const endRun = async (
 /** Cancels a run that nobody has in hand, or whose worker asks for it; its build goes with it. */
 export const cancelRun = async (tx: Orm, run: RunRow, at: Date): Promise<void> => {
   if (run.buildId !== null) {
+    await lockJob(tx, "build", run.buildId)
     const build = await lockBuild(tx, run.buildId)
     if (!ended.has(build.status)) await endBuild(tx, build, "cancelled", "its run was cancelled", at)
   }
@@ -81,7 +82,8 @@ export const runHandler = (context: WorkContext): Handlers["run"] => {
     step: "build" | "deploy",
     enough: readonly string[],
   ): Promise<Outcome> => {
-    const build = await lockBuild(tx, run.buildId ?? 0)
+    // The build can't move meanwhile: its steps lock this run's job too.
+    const build = await readBuild(tx, run.buildId)
     if (enough.includes(build.status)) return done(tx, run, step)
     if (build.status === "failed" || build.status === "cancelled") {
       return fail(tx, run, step, `build-${build.status}`, build.statusMessage ?? `the build was ${build.status}`)
@@ -120,24 +122,10 @@ export const runHandler = (context: WorkContext): Handlers["run"] => {
       }
       case "build": {
         if (run.buildId === null) {
-          const spec = await readSpec(tx, specId)
-          const [made] = await tx
-            .insert(builds)
-            .values({
-              ownerId: run.ownerId,
-              specId,
-              specVersionId: run.specVersionId,
-              branch: run.branch,
-              status: "pending",
-              createdAt: at,
-              allowBreaking: run.allowBreaking || run.approvedAt !== null,
-              runId: run.id,
-            })
-            .returning({ id: builds.id })
-          if (made === undefined) throw new Error("the build was not stored")
-          await shareRecord(tx, "build_shares", spec.id, made.id)
-          await tx.update(runs).set({ buildId: made.id }).where(eq(runs.id, run.id))
-          await addJob(tx, "build", made.id, run.ownerId, specId)
+          const { ownerId, specVersionId, branch, id: runId } = run
+          const allowBreaking = run.allowBreaking || run.approvedAt !== null
+          const buildId = await beginBuild(tx, { ownerId, specId, specVersionId, branch, allowBreaking, runId }, at)
+          await tx.update(runs).set({ buildId }).where(eq(runs.id, run.id))
           await restJob(tx, job, null)
           return "rest"
         }

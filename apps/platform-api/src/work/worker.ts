@@ -1,9 +1,9 @@
 import type { Logger } from "@svc/http"
-import { bind, rowsOf } from "../db/bind.ts"
 import type { Database, Orm } from "../db/database.ts"
 import { DatabaseUnavailable } from "../db/errors.ts"
 import {
   claimSql,
+  holdJob,
   type Job,
   type JobKind,
   releaseAllSql,
@@ -62,9 +62,7 @@ export const startWorker = ({
     (work) =>
       database.within(stepMs).transaction(async (tx) => {
         // Until the commit nobody can take the job over.
-        const held = "select kind from jobs where kind = $1 and record_id = $2 and lease_by = $3 for update"
-        const [mine] = await rowsOf(tx, bind(held, [job.kind, job.id, holder]))
-        if (mine === undefined) throw new LeaseLost()
+        if (!(await holdJob(tx, job, holder))) throw new LeaseLost()
         return work(tx)
       })
 

@@ -17,7 +17,7 @@ type Call = { id: string; type: string; data: Record<string, unknown> }
 /** A receiver that checks signatures by the library that such servers use, and answers as it is told. */
 const startReceiver = async () => {
   const calls: Call[] = []
-  const state = { status: 204 }
+  const state = { status: 204, before: async (): Promise<unknown> => undefined }
   const read = async (request: IncomingMessage): Promise<string> => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
@@ -30,7 +30,9 @@ const startReceiver = async () => {
     calls.push({ id: headers["webhook-id"] ?? "", type, data })
   }
   const server = createServer((request, response) => {
-    void take(request).finally(() => response.writeHead(state.status, { location: "/elsewhere" }).end())
+    void take(request)
+      .then(() => state.before())
+      .finally(() => response.writeHead(state.status, { location: "/elsewhere" }).end())
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const { port } = server.address() as AddressInfo
@@ -110,6 +112,45 @@ describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
     await expect
       .poll(() => receiver.calls.at(-1), { timeout: 20_000 })
       .toMatchObject({ type: "deployment.deploy", data: { version: 1 } })
+  })
+
+  test("a run cancelled, and a spec turned private, while the hook is called: neither reaches readers, and servers hear of it", async () => {
+    const shown = async (name: string) => (await service.call("GET", `/api/registry/${name}`)).body.version
+    const spec = await owner.newSpec("overtaken", { ast_payload: first })
+    await owner.publish(spec.id, undefined)
+    await expect.poll(() => shown("overtaken"), { timeout: 20_000 }).toBe(1)
+    const ids: string[] = []
+    for (const ast of [broken, first, broken]) {
+      receiver.calls.length = 0
+      // The call is answered with yes, but what it is about is over by then.
+      receiver.state.before = async () => {
+        receiver.state.before = async () => undefined
+        const [build] = (await owner.call("GET", "/api/builds")).body
+        expect((await owner.call("POST", `/api/builds/${build.id}/cancel`)).status).toBe(202)
+      }
+      const { id } = await owner.publish(spec.id, ast, { allow_breaking: true })
+      await owner.until(`/api/automation/runs/${id}`, "failed", "succeeded")
+      await expect.poll(() => receiver.calls.length, { timeout: 20_000 }).toBe(2)
+      expect(receiver.calls[1]).toMatchObject({ type: "deployment.deploy", data: { version: 1 } })
+      ids.push(...receiver.calls.map((call) => call.id))
+    }
+    expect(new Set(ids).size).toBe(6)
+    const quiet = await owner.newSpec("quiet", { ast_payload: first })
+    receiver.state.before = async () => {
+      receiver.state.before = async () => undefined
+      await owner.call("PUT", `/api/specs/${quiet.id}`, { visibility: "private" })
+    }
+    const { id } = await owner.publish(quiet.id, undefined)
+    const run = await owner.until(`/api/automation/runs/${id}`, "failed", "succeeded")
+    expect([run.status, await shown("quiet")]).toEqual(["succeeded", undefined])
+    expect((await service.call("GET", "/api/registry/quiet", { key: owner.key })).body.visibility).toBe("private")
+    await owner.call("POST", `/api/deployments/${run.deployment_id}/stop`)
+    await owner.until(`/api/deployments/${run.deployment_id}`, "stopped")
+    receiver.calls.length = 0
+    expect((await owner.call("DELETE", `/api/specs/${quiet.id}`)).status).toBe(200)
+    await expect
+      .poll(() => receiver.calls, { timeout: 20_000 })
+      .toMatchObject([{ type: "deployment.remove", data: { name: "quiet" } }])
   })
 })
 

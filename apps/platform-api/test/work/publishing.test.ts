@@ -141,6 +141,31 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     )
   })
 
+  test("who sees a stack changes at once, and every answer that says so says it", async () => {
+    const spec = await owner.newSpec("turning", { ast_payload: first, visibility: "private" })
+    for (const ast of [undefined, grown]) {
+      const { id } = await owner.publish(spec.id, ast)
+      await owner.until(`/api/automation/runs/${id}`, "succeeded", "failed")
+    }
+    await shows("turning", 2, owner.key)
+    const told = async () => {
+      const paths = ["turning", "stacks/turning/ast", "stacks/turning/ast?version=1"].map(
+        (path) => `/api/registry/${path}`,
+      )
+      return Promise.all(paths.map(async (path) => (await service.call("GET", path)).body.visibility))
+    }
+    expect(await told()).toEqual([undefined, undefined, undefined])
+    const before = await service.call("GET", "/api/registry/stacks/turning/ast", { key: owner.key })
+    expect(before.body.visibility).toBe("private")
+    expect((await owner.call("PUT", `/api/specs/${spec.id}`, { visibility: "public" })).status).toBe(200)
+    await expect.poll(told, { timeout: 20_000 }).toEqual(["public", "public", "public"])
+    const after = await service.call("GET", "/api/registry/stacks/turning/ast")
+    expect(after.body).toEqual({ ...before.body, visibility: "public" })
+    expect(after.headers.get("etag")).not.toBe(before.headers.get("etag"))
+    await owner.call("PUT", `/api/specs/${spec.id}`, { visibility: "private" })
+    await expect.poll(told, { timeout: 20_000 }).toEqual([undefined, undefined, undefined])
+  })
+
   test("a deployment is stopped, restarted and deleted, and its name rests before others may take it", async () => {
     const spec = await owner.newSpec("resting", { ast_payload: first })
     const { id } = await owner.publish(spec.id, undefined)

@@ -1,0 +1,24 @@
+// Fields of people's bodies that more than one route takes.
+import { z } from "@svc/openapi"
+import { branchPattern, specNamePattern } from "../records/stack-names.ts"
+
+const storable = (text: string): boolean => text.isWellFormed() && !text.includes("\0")
+
+export const prose = (max: number) =>
+  z.string().max(max, `must be at most ${max} characters`).refine(storable, "has a character that can't be stored")
+
+export const recordNumber = z.int().positive().max(2_147_483_647)
+
+export const specName = z
+  .string()
+  .toLowerCase()
+  .regex(specNamePattern, "must be 1 to 63 letters, digits and single dashes, not a dash first")
+
+export const branch = z
+  .string()
+  .regex(branchPattern, "must be 1 to 31 lower-case letters, digits and dashes, not a dash first")
+  .nullish()
+
+export const astPayload = z.unknown().meta({ type: "object" })
+
+export const nothing = z.object({})

@@ -1,0 +1,92 @@
+import { z } from "@svc/openapi"
+import { policies } from "../auth/agent-policy.ts"
+import type { Dependencies } from "../dependencies.ts"
+import { errors } from "../errors.ts"
+import { ownBuild, ownSpec } from "../records/own.ts"
+import { versionOrLatest } from "../records/which-version.ts"
+import { beginOwnBuild } from "../work/begin.ts"
+import { endBuild } from "../work/end-build.ts"
+import { branch, nothing, recordNumber } from "./body-fields.ts"
+import { change, changeCodes } from "./change.ts"
+import { branchOf, deployCodes, firstLook } from "./deploying.ts"
+import { type Api, endpoint } from "./endpoint.ts"
+import { readLargeBody } from "./large-body.ts"
+import { recordId } from "./owned.ts"
+
+export const newBuild = z.object({
+  spec_id: recordNumber,
+  spec_version_id: recordNumber.nullish(),
+  branch,
+  allow_breaking: z.boolean().default(false),
+})
+const buildAnswer = z.object({ build_id: z.int(), status: z.string(), message: z.string() })
+
+const taken = (id: number, status: string, message: string) => ({
+  status: 202 as const,
+  body: JSON.stringify({ build_id: id, status, message } satisfies z.infer<typeof buildAnswer>),
+  location: `/api/builds/${id}`,
+})
+
+export const buildChangeRoutes = (api: Api, dependencies: Dependencies): void => {
+  const { streamUrlTemplate: template, perOwner } = dependencies.config
+  const common = { tag: "records", access: policies.people, method: "post" } as const
+
+  endpoint(
+    api,
+    dependencies,
+    {
+      ...common,
+      path: "/api/builds",
+      id: "startBuild",
+      summary: "Build a version of a spec and deploy it",
+      largeBody: newBuild,
+      success: [202, "Taken", buildAnswer],
+      codes: [...changeCodes, "spec-not-found", ...deployCodes],
+    },
+    async (c) => {
+      const { given, text } = await readLargeBody(c, newBuild)
+      return change(dependencies, c, text, async ({ tx, at, userId, tell }) => {
+        const spec = await ownSpec(tx, userId, given.spec_id)
+        const onBranch = branchOf(spec, given.branch)
+        const specVersionId = await versionOrLatest(tx, spec.id, given.spec_version_id)
+        await firstLook(tx, spec, onBranch, template, at)
+        const build = { ownerId: userId, specId: spec.id, specVersionId, branch: onBranch }
+        const id = await beginOwnBuild(
+          tx,
+          { ...build, allowBreaking: given.allow_breaking },
+          perOwner.waitingBuilds,
+          at,
+        )
+        await tell("build.create", `build:${id}`)
+        return taken(id, "pending", `Follow it: GET /api/builds/${id}`)
+      })
+    },
+  )
+
+  endpoint(
+    api,
+    dependencies,
+    {
+      ...common,
+      path: "/api/builds/{id}/cancel",
+      id: "cancelBuild",
+      summary: "Cancel a build that is not over; the registry stays as it is",
+      largeBody: nothing,
+      success: [202, "Cancelled", buildAnswer],
+      codes: [...changeCodes, "build-not-found", "build-state"],
+    },
+    async (c) => {
+      const id = recordId(c, "build-not-found")
+      const { text } = await readLargeBody(c, nothing)
+      return change(dependencies, c, text, async ({ tx, at, userId, tell }) => {
+        const build = await ownBuild(tx, userId, id)
+        if (["completed", "failed", "cancelled"].includes(build.status)) {
+          throw errors.fail("build-state", { message: `The build is ${build.status}: it can't be cancelled any more.` })
+        }
+        await endBuild(tx, build, "cancelled", "cancelled by its owner", at)
+        await tell("build.cancel", `build:${id}`)
+        return taken(id, "cancelled", "Cancelled.")
+      })
+    },
+  )
+}

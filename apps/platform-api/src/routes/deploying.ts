@@ -1,0 +1,29 @@
+// What the routes that take a version of a spec to readers have in common.
+import type { Orm } from "../db/database.ts"
+import { errors } from "../errors.ts"
+import { branchFits, stackNameOf, streamUrlOf } from "../records/stack-names.ts"
+import { checkFree } from "../registry/publication.ts"
+import type { SpecRow } from "../work/records.ts"
+
+export const deployCodes = ["version-not-found", "stack-name-taken", "websocket-url-taken", "limit-reached"] as const
+
+/** The branch that a body names; null is production. Throws invalid-request. */
+export const branchOf = (spec: SpecRow, given: string | null | undefined): string | null => {
+  if (given == null) return null
+  if (branchFits(spec.name, given)) return given
+  const reason = "is too long beside the spec's name: 61 characters together at most"
+  throw errors.fail("invalid-request", { details: { path: "branch", reason } })
+}
+
+/** What is taken already can be told at once; it is looked at again when the build gets there. Throws StackConflict. */
+export const firstLook = async (
+  tx: Orm,
+  spec: SpecRow,
+  branch: string | null,
+  template: string | undefined,
+  at: Date,
+): Promise<void> => {
+  const websocketUrl = streamUrlOf(spec, branch, template) ?? ""
+  const holder = { ownerId: spec.ownerId, specId: spec.id, branch }
+  await checkFree(tx, { name: stackNameOf(spec.name, branch), websocketUrl }, holder, at)
+}

@@ -1,0 +1,158 @@
+import { z } from "@svc/openapi"
+import { policies } from "../auth/agent-policy.ts"
+import { orm } from "../db/drizzle.ts"
+import { deployments } from "../db/records-schema.ts"
+import type { Dependencies } from "../dependencies.ts"
+import { errors } from "../errors.ts"
+import { ownDeployment, ownSpec } from "../records/own.ts"
+import { versionBefore, versionNumbered } from "../records/which-version.ts"
+import { beginOwnBuild } from "../work/begin.ts"
+import { deleteDeployment } from "../work/end-deployment.ts"
+import { moveDeployment } from "../work/events.ts"
+import { addJob } from "../work/jobs.ts"
+import type { DeploymentRow } from "../work/records.ts"
+import { nothing, prose, recordNumber } from "./body-fields.ts"
+import { change, changeCodes } from "./change.ts"
+import { deployCodes, firstLook } from "./deploying.ts"
+import { type Api, endpoint } from "./endpoint.ts"
+import { readLargeBody } from "./large-body.ts"
+import { recordId } from "./owned.ts"
+
+const { eq } = orm
+
+/** From which states each operation can begin. */
+const allowedFrom = {
+  stop: ["active", "failed"],
+  restart: ["stopped"],
+  rollback: ["active", "failed"],
+} as const satisfies Record<string, readonly string[]>
+
+const stopBody = z.object({ reason: prose(1024).optional() })
+const rollbackBody = z.object({ to_version: recordNumber.optional() })
+const deploymentAnswer = z.object({
+  message: z.string(),
+  deployment_id: z.int(),
+  status: z.string(),
+  build_id: z.int().optional(),
+})
+
+const taken = (id: number, status: string, message: string, more: { build_id?: number } = {}) => ({
+  status: 202 as const,
+  body: JSON.stringify({ message, deployment_id: id, status, ...more } satisfies z.infer<typeof deploymentAnswer>),
+})
+
+/** Throws deployment-state unless the operation can begin now; gives the state that it begins from. */
+const requireState = (deployment: DeploymentRow, operation: keyof typeof allowedFrom, done: string) => {
+  const from = allowedFrom[operation].find((status) => status === deployment.status)
+  if (from !== undefined && deployment.operation === null) return from
+  throw errors.fail("deployment-state", {
+    message: `The deployment is ${deployment.status ?? "not begun"}: it can't be ${done} now.`,
+  })
+}
+
+export const deploymentChangeRoutes = (api: Api, dependencies: Dependencies): void => {
+  const { streamUrlTemplate: template, perOwner } = dependencies.config
+  const common = { tag: "records", access: policies.people } as const
+
+  const operation = (
+    verb: "stop" | "restart",
+    summary: string,
+    done: string,
+    body: z.ZodType<{ reason?: string | undefined }>,
+  ) =>
+    endpoint(
+      api,
+      dependencies,
+      {
+        ...common,
+        method: "post",
+        path: `/api/deployments/{id}/${verb}`,
+        id: `${verb}Deployment`,
+        summary,
+        largeBody: body,
+        success: [202, "Taken", deploymentAnswer],
+        codes: [...changeCodes, "deployment-not-found", "deployment-state"],
+      },
+      async (c) => {
+        const id = recordId(c, "deployment-not-found")
+        const { given, text } = await readLargeBody(c, body)
+        return change(dependencies, c, text, async ({ tx, at, userId, tell }) => {
+          const deployment = await ownDeployment(tx, userId, id)
+          const settledStatus = requireState(deployment, verb, done)
+          const { currentBuildId: buildId, ownerId, specId } = deployment
+          const message = given.reason ?? null
+          const event = { at, eventType: verb, buildId, actor: "user", message } as const
+          const operationId = await moveDeployment(tx, id, "updating", event)
+          await tx
+            .update(deployments)
+            .set({ operation: verb, operationId, settledStatus })
+            .where(eq(deployments.id, id))
+          await addJob(tx, "deployment", id, ownerId, specId)
+          await tell(`deployment.${verb}`, `deployment:${id}`)
+          return taken(id, "updating", `It is being ${done}.`)
+        })
+      },
+    )
+  operation("stop", "Take a deployment's stack out of the registry", "stopped", stopBody)
+  operation("restart", "Put it back, with the version that it had", "restarted", nothing)
+
+  endpoint(
+    api,
+    dependencies,
+    {
+      ...common,
+      method: "post",
+      path: "/api/deployments/{id}/rollback",
+      id: "rollbackDeployment",
+      summary: "Build and deploy an earlier version: the one before, unless said",
+      largeBody: rollbackBody,
+      success: [202, "Taken", deploymentAnswer],
+      codes: [...changeCodes, "deployment-not-found", "deployment-state", ...deployCodes],
+    },
+    async (c) => {
+      const id = recordId(c, "deployment-not-found")
+      const { given, text } = await readLargeBody(c, rollbackBody)
+      return change(dependencies, c, text, async ({ tx, at, userId, tell }) => {
+        const deployment = await ownDeployment(tx, userId, id)
+        const status = requireState(deployment, "rollback", "rolled back")
+        const spec = await ownSpec(tx, userId, deployment.specId)
+        const specVersionId =
+          given.to_version === undefined
+            ? await versionBefore(tx, id)
+            : await versionNumbered(tx, spec.id, given.to_version)
+        const { branch } = deployment
+        await firstLook(tx, spec, branch, template, at)
+        const build = { ownerId: userId, specId: spec.id, specVersionId, branch, allowBreaking: true }
+        const buildId = await beginOwnBuild(tx, build, perOwner.waitingBuilds, at)
+        await tell("deployment.rollback", `deployment:${id} build:${buildId}`)
+        return taken(id, status, "It is being rolled back.", { build_id: buildId })
+      })
+    },
+  )
+
+  endpoint(
+    api,
+    dependencies,
+    {
+      ...common,
+      method: "delete",
+      path: "/api/deployments/{id}",
+      id: "deleteDeployment",
+      summary: "Delete a stopped deployment; its stack's name rests before others may take it",
+      success: [200, "Deleted", z.object({ id: z.int(), deleted: z.literal(true) })],
+      codes: ["invalid-request", "deployment-not-found", "deployment-active", "outcome-unknown"],
+    },
+    (c) => {
+      const id = recordId(c, "deployment-not-found")
+      return change(dependencies, c, "", async ({ tx, at, userId, tell }) => {
+        const deployment = await ownDeployment(tx, userId, id)
+        if (deployment.status !== "stopped") {
+          throw errors.fail("deployment-active", { message: `The deployment is ${deployment.status}, not stopped.` })
+        }
+        await deleteDeployment(tx, deployment, at)
+        await tell("deployment.delete", `deployment:${id}`)
+        return { status: 200, body: JSON.stringify({ id, deleted: true }) }
+      })
+    },
+  )
+}

@@ -1,0 +1,168 @@
+import { z } from "@svc/openapi"
+import { policies } from "../auth/agent-policy.ts"
+import { bind, rowsOf } from "../db/bind.ts"
+import type { Orm } from "../db/database.ts"
+import { orm } from "../db/drizzle.ts"
+import { runs } from "../db/records-schema.ts"
+import type { Dependencies } from "../dependencies.ts"
+import { errors } from "../errors.ts"
+import { ownRun, ownSpec } from "../records/own.ts"
+import { addVersion, prepareVersion } from "../records/spec-versions.ts"
+import { versionOrLatest } from "../records/which-version.ts"
+import { beginRun, stepsDone } from "../work/begin.ts"
+import { moveRun } from "../work/events.ts"
+import { addJob, wakeJob } from "../work/jobs.ts"
+import { readBuild, type RunRow } from "../work/records.ts"
+import { cancelRun } from "../work/run.ts"
+import { astPayload, nothing } from "./body-fields.ts"
+import { newBuild } from "./build-changes.ts"
+import { change, type Change, changeCodes } from "./change.ts"
+import { branchOf, deployCodes, firstLook } from "./deploying.ts"
+import { type Api, endpoint } from "./endpoint.ts"
+import { checkedAst, readLargeBody } from "./large-body.ts"
+import { recordId } from "./owned.ts"
+import type { Row } from "./record.ts"
+import { presentRun, runsSql, runWithSteps } from "./runs.ts"
+
+const { eq } = orm
+
+const newRun = newBuild.extend({
+  workflow: z.literal("publish", "must be publish"),
+  ast_payload: astPayload.optional(),
+  approval: z.boolean().default(false),
+})
+
+const taken = async (tx: Orm, userId: number, id: number) => ({
+  status: 202 as const,
+  body: JSON.stringify(presentRun(await rowsOf<Row>(tx, bind(runsSql.one, [userId, id])))),
+  location: `/api/automation/runs/${id}`,
+})
+
+/** What was only imported has nothing to go on with: it stays as it came. */
+type ManagedRun = RunRow & { readonly specId: number; readonly specVersionId: number }
+const isManaged = (run: RunRow): run is ManagedRun => run.specId !== null && run.specVersionId !== null
+
+/** What can be done to a run, from which states. The id is of the run that comes of it. */
+const operations: Readonly<
+  Record<
+    "resume" | "retry" | "cancel",
+    {
+      readonly from: readonly string[]
+      readonly done: string
+      readonly summary: string
+      readonly work: (run: ManagedRun, change: Change) => Promise<number>
+    }
+  >
+> = {
+  resume: {
+    from: ["waiting"],
+    done: "resumed",
+    summary: "Let a waiting run go on",
+    work: async (run, { tx, at }) => {
+      await moveRun(tx, run.id, "running", at)
+      await tx.update(runs).set({ approvedAt: at }).where(eq(runs.id, run.id))
+      await addJob(tx, "run", run.id, run.ownerId, run.specId)
+      return run.id
+    },
+  },
+  retry: {
+    from: ["failed", "cancelled"],
+    done: "retried",
+    summary: "Try a failed or cancelled run again, from where it ended",
+    work: async (run, { tx, at, userId }) => {
+      const [again] = await tx.select({ id: runs.id }).from(runs).where(eq(runs.retryOfId, run.id)).limit(1)
+      if (again !== undefined)
+        throw errors.fail("run-state", { message: `The run was retried already, by run ${again.id}.` })
+      await ownSpec(tx, userId, run.specId)
+      const built = run.buildId !== null && (await readBuild(tx, run.buildId)).status === "completed"
+      const { ownerId, specId, specVersionId, branch, allowBreaking, approval, approvedAt } = run
+      const same = { ownerId, specId, specVersionId, branch, allowBreaking, approval, approvedAt }
+      const next = { ...same, attempt: run.attempt + 1, retryOfId: run.id, buildId: built ? run.buildId : null }
+      return beginRun(tx, next, await stepsDone(tx, run, built), at)
+    },
+  },
+  cancel: {
+    from: ["queued", "waiting", "running"],
+    done: "cancelled",
+    summary: "Cancel a run: at once where nobody has it in hand, else at its step's end",
+    work: async (run, { tx, at }) => {
+      if (run.status === "running") {
+        await moveRun(tx, run.id, "cancelling", at)
+        await wakeJob(tx, "run", run.id)
+      } else await cancelRun(tx, run, at)
+      return run.id
+    },
+  },
+}
+
+export const runChangeRoutes = (api: Api, dependencies: Dependencies): void => {
+  const { streamUrlTemplate: template, versionsPerSpec: limit } = dependencies.config
+  const common = { tag: "records", access: policies.people, method: "post" } as const
+
+  endpoint(
+    api,
+    dependencies,
+    {
+      ...common,
+      path: "/api/automation/runs",
+      id: "startRun",
+      summary: "Publish: version, check, approve, build, deploy, verify",
+      largeBody: newRun,
+      success: [202, "Taken", runWithSteps],
+      codes: [...changeCodes, "spec-not-found", ...deployCodes],
+    },
+    async (c) => {
+      const { given, text } = await readLargeBody(c, newRun)
+      if (given.ast_payload !== undefined && given.spec_version_id != null) {
+        const reason = "is given together with ast_payload"
+        throw errors.fail("invalid-request", { details: { path: "spec_version_id", reason } })
+      }
+      const prepared = given.ast_payload === undefined ? undefined : await prepareVersion(checkedAst(given.ast_payload))
+      return change(dependencies, c, text, async ({ tx, at, userId, tell }) => {
+        // The spec's lock gives its runs their order, which is that of their versions.
+        const spec = await ownSpec(tx, userId, given.spec_id)
+        const branch = branchOf(spec, given.branch)
+        await firstLook(tx, spec, branch, template, at)
+        const added =
+          prepared === undefined ? undefined : await addVersion(tx, spec, prepared, { message: null, limit, at })
+        if (added?.isNew === true) await tell("version.create", `spec:${spec.id} version:${added.number}`)
+        const specVersionId = added?.id ?? (await versionOrLatest(tx, spec.id, given.spec_version_id))
+        const { allow_breaking: allowBreaking, approval } = given
+        const run = { ownerId: userId, specId: spec.id, specVersionId, branch, allowBreaking, approval, attempt: 1 }
+        const id = await beginRun(tx, run, new Set(), at)
+        await tell("run.create", `run:${id}`)
+        return taken(tx, userId, id)
+      })
+    },
+  )
+
+  for (const verb of ["resume", "retry", "cancel"] as const) {
+    const { from, done, summary, work } = operations[verb]
+    endpoint(
+      api,
+      dependencies,
+      {
+        ...common,
+        path: `/api/automation/runs/{id}/${verb}`,
+        id: `${verb}Run`,
+        summary,
+        largeBody: nothing,
+        success: [202, "Taken", runWithSteps],
+        codes: [...changeCodes, "run-not-found", "run-state", ...(verb === "retry" ? ["spec-not-found" as const] : [])],
+      },
+      async (c) => {
+        const id = recordId(c, "run-not-found")
+        const { text } = await readLargeBody(c, nothing)
+        return change(dependencies, c, text, async (about) => {
+          const run = await ownRun(about.tx, about.userId, id)
+          if (!from.includes(run.status) || !isManaged(run)) {
+            throw errors.fail("run-state", { message: `The run is ${run.status}: it can't be ${done}.` })
+          }
+          const result = await work(run, about)
+          await about.tell(`run.${verb}`, `run:${result}`)
+          return taken(about.tx, about.userId, result)
+        })
+      },
+    )
+  }
+}

@@ -1,0 +1,47 @@
+import { z } from "@svc/openapi"
+import { agentSlugPattern } from "../records/names.ts"
+import { normaliseWebsocketUrl } from "../registry/websocket-url.ts"
+import { astPayload, prose, specName } from "./body-fields.ts"
+import { diffAnswer } from "./registry-schemas.ts"
+
+const websocketUrl = z
+  .string()
+  .refine((given) => normaliseWebsocketUrl(given) !== undefined, "must be a ws:// or wss:// URL")
+  .transform((given) => normaliseWebsocketUrl(given) ?? given)
+  .meta({ type: "string" })
+const visibility = z.enum(["public", "global", "private"], "must be public, global or private")
+const sharedWith = z
+  .array(z.string().regex(agentSlugPattern, "is no agent's slug"))
+  .max(100, "must be at most 100 agents")
+  .transform((slugs) => [...new Set(slugs)])
+  .optional()
+  .meta({ type: "array", items: { type: "string" }, maxItems: 100 })
+
+export const newSpec = z.object({
+  name: specName,
+  ast_payload: astPayload.optional(),
+  entity_name: prose(256).min(1).optional(),
+  description: prose(4096).nullish(),
+  websocket_url: websocketUrl.nullish(),
+  visibility: visibility.default("private"),
+  shared_with: sharedWith,
+})
+export const specChange = z.object({
+  name: specName.optional(),
+  description: prose(4096).nullish(),
+  websocket_url: websocketUrl.nullish(),
+  visibility: visibility.optional(),
+  shared_with: sharedWith,
+  deprecated: z
+    .object({ message: prose(1024).min(1), successor: specName.optional() })
+    .nullish()
+    .meta({ description: "Tells readers to leave; null takes it back" }),
+})
+export const newVersion = z.object({ ast_payload: astPayload, message: prose(1024).nullish() })
+export const versionAnswer = z.object({
+  version: z.int().positive(),
+  content_is_new: z.boolean(),
+  version_is_new: z.boolean(),
+  diff: diffAnswer,
+  message: z.string().nullable(),
+})

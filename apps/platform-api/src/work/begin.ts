@@ -1,0 +1,79 @@
+// How builds and runs begin: the record, who sees it, and the job that has it looked at, in one transaction.
+import type { Orm } from "../db/database.ts"
+import { orm } from "../db/drizzle.ts"
+import { builds, runs, runSteps } from "../db/records-schema.ts"
+import { errors } from "../errors.ts"
+import { shareRecord } from "../records/sharing.ts"
+import { countJobs, addJob } from "./jobs.ts"
+import { type RunStepName, runStepNames } from "./events.ts"
+import type { RunRow } from "./records.ts"
+
+const { eq } = orm
+
+type NewBuild = {
+  readonly ownerId: number
+  readonly specId: number
+  readonly specVersionId: number | null
+  readonly branch: string | null
+  readonly allowBreaking: boolean
+  readonly runId?: number
+}
+
+/** The build's id. */
+export const beginBuild = async (tx: Orm, build: NewBuild, at: Date): Promise<number> => {
+  const [made] = await tx
+    .insert(builds)
+    .values({ ...build, status: "pending", createdAt: at })
+    .returning({ id: builds.id })
+  if (made === undefined) throw new Error("the build was not stored")
+  await shareRecord(tx, "build_shares", build.specId, made.id)
+  await addJob(tx, "build", made.id, build.ownerId, build.specId)
+  return made.id
+}
+
+/** A build that a person asks for itself. Throws limit-reached. */
+export const beginOwnBuild = async (tx: Orm, build: NewBuild, limit: number, at: Date): Promise<number> => {
+  if ((await countJobs(tx, "build", build.ownerId)) >= limit) {
+    throw errors.fail("limit-reached", {
+      message: `${limit} of your builds are waiting, as many as SVC_WAITING_BUILDS_PER_OWNER allows.`,
+    })
+  }
+  return beginBuild(tx, build, at)
+}
+
+/** A run as it is asked for. */
+type NewRun = Pick<RunRow, "ownerId" | "specVersionId" | "branch" | "allowBreaking" | "approval" | "attempt"> & {
+  readonly specId: number
+} & Partial<Pick<RunRow, "approvedAt" | "retryOfId" | "buildId">>
+
+/**
+ * The run's id.
+ * @param done steps that need not be done again
+ */
+export const beginRun = async (tx: Orm, run: NewRun, done: ReadonlySet<RunStepName>, at: Date): Promise<number> => {
+  const [made] = await tx
+    .insert(runs)
+    .values({ ...run, workflow: "publish", status: "queued", trigger: "manual", createdAt: at })
+    .returning({ id: runs.id })
+  if (made === undefined) throw new Error("the run was not stored")
+  await tx.insert(runSteps).values(
+    runStepNames.map((name, position) => {
+      const step = { runId: made.id, position, name }
+      return done.has(name)
+        ? { ...step, status: "succeeded", startedAt: at, completedAt: at }
+        : { ...step, status: "queued" }
+    }),
+  )
+  await shareRecord(tx, "run_shares", run.specId, made.id)
+  await addJob(tx, "run", made.id, run.ownerId, run.specId)
+  return made.id
+}
+
+/** The steps of a run that a retry does not do again: a build counts when it went through to its end. */
+export const stepsDone = async (tx: Orm, run: RunRow, built: boolean): Promise<ReadonlySet<RunStepName>> => {
+  const steps = await tx.select().from(runSteps).where(eq(runSteps.runId, run.id))
+  const succeeded = new Set(steps.filter(({ status }) => status === "succeeded").map(({ name }) => name))
+  return new Set(
+    runStepNames.filter((name) => succeeded.has(name) && (built || (name !== "build" && name !== "deploy"))),
+  )
+}

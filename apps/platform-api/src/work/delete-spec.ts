@@ -1,0 +1,42 @@
+import type { Orm } from "../db/database.ts"
+import { orm } from "../db/drizzle.ts"
+import { builds, deployments, runs, specs } from "../db/records-schema.ts"
+import { errors } from "../errors.ts"
+import { unshareSpec } from "../records/sharing.ts"
+import { endBuild } from "./end-build.ts"
+import { deleteDeployment } from "./end-deployment.ts"
+import { lockJobsOf } from "./jobs.ts"
+import { failRun } from "./run.ts"
+
+const { and, eq, isNotNull, isNull, notInArray, sql } = orm
+
+const reason = "the spec was deleted"
+
+/**
+ * Deletes a spec whose row the transaction has locked, with its stopped deployments; what is under way for it fails.
+ * Throws spec-deployed.
+ */
+export const deleteSpec = async (tx: Orm, specId: number, at: Date): Promise<void> => {
+  await lockJobsOf(tx, specId)
+  // First, because a deployment that is being made goes back to where it was. What was only imported has no job.
+  const open = and(
+    eq(builds.specId, specId),
+    notInArray(builds.status, ["completed", "failed", "cancelled"]),
+    sql`exists (select from jobs where kind = 'build' and record_id = ${builds.id})`,
+  )
+  for (const build of await tx.select().from(builds).where(open).for("no key update")) {
+    await endBuild(tx, build, "failed", reason, at)
+  }
+  const going = and(
+    eq(runs.specId, specId),
+    notInArray(runs.status, ["succeeded", "failed", "cancelled"]),
+    isNotNull(runs.specVersionId),
+  )
+  for (const run of await tx.select().from(runs).where(going).for("no key update")) await failRun(tx, run, reason, at)
+  const ofSpec = and(eq(deployments.specId, specId), isNull(deployments.deletedAt))
+  const all = await tx.select().from(deployments).where(ofSpec).for("no key update")
+  if (all.some(({ status }) => status === "active" || status === "updating")) throw errors.fail("spec-deployed")
+  for (const deployment of all) await deleteDeployment(tx, deployment, at)
+  await unshareSpec(tx, specId)
+  await tx.update(specs).set({ deletedAt: at }).where(eq(specs.id, specId))
+}

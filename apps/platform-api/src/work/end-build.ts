@@ -1,0 +1,49 @@
+import type { Orm } from "../db/database.ts"
+import { orm } from "../db/drizzle.ts"
+import { deployments } from "../db/records-schema.ts"
+import { stackNames } from "../db/schema.ts"
+import { lineOf } from "../registry/publication.ts"
+import { moveBuild, moveDeployment } from "./events.ts"
+import { addJob, dropJob, wakeJob } from "./jobs.ts"
+import { type BuildRow, deploymentOf, type DeploymentRow } from "./records.ts"
+
+const { and, eq, isNull, sql } = orm
+
+/** A deployment that nothing is being done to. */
+export const atRest = { operation: null, operationId: null, settledStatus: null } as const
+
+/** Puts a deployment back where it was when what was being done to it came to nothing. */
+export const settle = async (tx: Orm, deployment: DeploymentRow, message: string, at: Date): Promise<void> => {
+  await tx.update(deployments).set(atRest).where(eq(deployments.id, deployment.id))
+  await moveDeployment(tx, deployment.id, deployment.settledStatus ?? "failed", {
+    at,
+    eventType: `${deployment.operation ?? "operation"}_failed`,
+    buildId: deployment.currentBuildId,
+    actor: "system",
+    message,
+  })
+  // Stream servers may have heard of what now does not come: they are told of what stays.
+  await addJob(tx, "notice", deployment.id, deployment.ownerId, deployment.specId)
+}
+
+/** Ends a build that does not reach its end, from any state: the registry stays as it was. */
+export const endBuild = async (
+  tx: Orm,
+  build: BuildRow,
+  status: "failed" | "cancelled",
+  message: string,
+  at: Date,
+): Promise<void> => {
+  await moveBuild(tx, build.id, status, at, { statusMessage: message })
+  await dropJob(tx, "build", build.id)
+  if (build.runId !== null) await wakeJob(tx, "run", build.runId)
+  const deployment = await deploymentOf(tx, build.specId, build.branch)
+  if (deployment?.operation === "deploy" && deployment.operationId === build.id) {
+    await settle(tx, deployment, message, at)
+  }
+  // A name that was only held for the operator's word is let go.
+  const kept = sql`select 1 from deployments where spec_id = ${build.specId} and stack_name = ${stackNames.name} and deleted_at is null`
+  await tx
+    .delete(stackNames)
+    .where(and(eq(stackNames.line, lineOf("", build)), isNull(stackNames.freedAt), sql`not exists (${kept})`))
+}

@@ -1,0 +1,78 @@
+import { startPostgres } from "@svc/testing"
+import { afterAll, beforeAll, expect, test, vi } from "vitest"
+import { startTestService, type TestService } from "../service.ts"
+import { first, grown, newPerson, type Person } from "./person.ts"
+
+const full = process.env["SVC_FUZZ"] === "full"
+vi.setConfig({ testTimeout: full ? 1_200_000 : 120_000, hookTimeout: 120_000 })
+
+// Two replicas on one server whose clocks do not agree: the one that works is ten seconds behind.
+let server: Awaited<ReturnType<typeof startPostgres>>
+let service: TestService
+let late: TestService
+let owner: Person
+beforeAll(async () => {
+  server = await startPostgres()
+  const env = {
+    DATABASE_URL: server.url,
+    SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
+    SVC_SPECS_PER_OWNER: "100000",
+    SVC_WAITING_BUILDS_PER_OWNER: "1000",
+  }
+  service = await startTestService("postgres", { ...env, SVC_WORKER: "false" })
+  late = await startTestService("postgres", env)
+  late.clock.offsetMs = -10_000
+  owner = await newPerson(service)
+})
+afterAll(async () => {
+  await late.close()
+  await service.close()
+  await server.stop()
+})
+
+test("a worker whose clock is behind takes a run to its end, and its times never go back", async () => {
+  const spec = await owner.newSpec("behind")
+  const { id } = await owner.publish(spec.id, first)
+  const run = await owner.until(`/api/automation/runs/${id}`, "succeeded", "failed")
+  expect([run.status, run.error_message]).toEqual(["succeeded", null])
+  expect(run.created_at <= run.started_at && run.started_at <= run.completed_at).toBe(true)
+})
+
+test("two owners who build one name at once: one gets it, the other one is told", async () => {
+  const people = await Promise.all([newPerson(service), newPerson(service)])
+  const ended = await Promise.all(
+    people.map(async (person, n) => {
+      const url = { websocket_url: `wss://people.example/wanted-${n}` }
+      const spec = await person.newSpec("wanted", { ast_payload: first, ...url })
+      const { status, body } = await person.call("POST", "/api/builds", { spec_id: spec.id })
+      if (status !== 202) return body.code as string
+      const build = await person.until(`/api/builds/${body.build_id}`, "completed", "failed")
+      return build.status === "failed" ? (build.status_message as string).split(":", 1)[0] : "completed"
+    }),
+  )
+  expect(ended.toSorted((a = "", b = "") => (a < b ? -1 : 1))).toEqual(["completed", "stack-name-taken"])
+})
+
+test("runs, builds and specs are cancelled and deleted at any moment, none waits for one that waits for it", async () => {
+  const refused: unknown[] = []
+  const ask = async (method: string, path: string): Promise<void> => {
+    const { status, body } = await owner.call(method, path)
+    if (status >= 500) refused.push([path, body])
+  }
+  const hurry = async (n: number): Promise<void> => {
+    const spec = await owner.newSpec(`hurry-${n}`, { ast_payload: first })
+    const run = await owner.publish(spec.id, n % 2 === 0 ? undefined : grown)
+    // Each a little further on: some have a build by now.
+    let builds: { id: number; spec_id: number }[] = []
+    for (let look = 0; look < n % 5; look++) builds = (await owner.call("GET", "/api/builds?limit=100")).body
+    await Promise.all([
+      ask("POST", `/api/automation/runs/${run.id}/cancel`),
+      ...builds.filter(({ spec_id }) => spec_id === spec.id).map(({ id }) => ask("POST", `/api/builds/${id}/cancel`)),
+      ...(n % 3 === 0 ? [ask("DELETE", `/api/specs/${spec.id}`)] : []),
+    ])
+  }
+  for (let round = 0; round < (full ? 100 : 4); round++) {
+    await Promise.all(Array.from({ length: 8 }, (_, n) => hurry(round * 8 + n)))
+  }
+  expect(refused).toEqual([])
+})
