@@ -1,5 +1,5 @@
 import { execFile, type ExecFileOptions } from "node:child_process"
-import { chown, cp, mkdtemp, readdir, rm } from "node:fs/promises"
+import { chown, cp, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -17,6 +17,8 @@ export type TestPostgres = {
   /** Starts it again on the same port. */
   readonly resume: () => Promise<void>
   readonly pid: () => Promise<number>
+  /** What the server has logged so far: errors of statements, deadlocks. */
+  readonly log: () => Promise<string>
 }
 
 const run = promisify(execFile)
@@ -87,6 +89,7 @@ export const startPostgres = async (): Promise<TestPostgres> => {
       const { stdout } = await run("head", ["-n", "1", join(data, "postmaster.pid")], { encoding: "utf8" })
       return Number(stdout)
     },
+    log: () => readFile(join(home, "log"), "utf8"),
     stop: async () => {
       await halt().catch(() => {})
       await rm(home, { recursive: true, force: true })
