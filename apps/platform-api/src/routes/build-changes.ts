@@ -28,7 +28,7 @@ const taken = (id: number, status: string, message: string) => ({
 })
 
 export const buildChangeRoutes = (api: Api, dependencies: Dependencies): void => {
-  const { streamUrlTemplate: template, perOwner } = dependencies.config
+  const { config } = dependencies
   const common = { tag: "records", access: policies.people, method: "post" } as const
 
   endpoint(
@@ -49,12 +49,12 @@ export const buildChangeRoutes = (api: Api, dependencies: Dependencies): void =>
         const spec = await ownSpec(tx, userId, given.spec_id)
         const onBranch = branchOf(spec, given.branch)
         const specVersionId = await versionOrLatest(tx, spec.id, given.spec_version_id)
-        await firstLook(tx, spec, onBranch, template, at)
+        await firstLook(tx, spec, onBranch, config.streamUrlTemplate, at)
         const build = { ownerId: userId, specId: spec.id, specVersionId, branch: onBranch }
         const id = await beginOwnBuild(
           tx,
           { ...build, allowBreaking: given.allow_breaking },
-          perOwner.waitingBuilds,
+          config.perOwner.waitingBuilds,
           at,
         )
         await tell("build.create", `build:${id}`)

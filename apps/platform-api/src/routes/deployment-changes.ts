@@ -51,7 +51,7 @@ const requireState = (deployment: DeploymentRow, operation: keyof typeof allowed
 }
 
 export const deploymentChangeRoutes = (api: Api, dependencies: Dependencies): void => {
-  const { streamUrlTemplate: template, perOwner } = dependencies.config
+  const { config } = dependencies
   const common = { tag: "records", access: policies.people } as const
 
   const operation = (
@@ -121,9 +121,9 @@ export const deploymentChangeRoutes = (api: Api, dependencies: Dependencies): vo
             ? await versionBefore(tx, id)
             : await versionNumbered(tx, spec.id, given.to_version)
         const { branch } = deployment
-        await firstLook(tx, spec, branch, template, at)
+        await firstLook(tx, spec, branch, config.streamUrlTemplate, at)
         const build = { ownerId: userId, specId: spec.id, specVersionId, branch, allowBreaking: true }
-        const buildId = await beginOwnBuild(tx, build, perOwner.waitingBuilds, at)
+        const buildId = await beginOwnBuild(tx, build, config.perOwner.waitingBuilds, at)
         await tell("deployment.rollback", `deployment:${id} build:${buildId}`)
         return taken(id, status, "It is being rolled back.", { build_id: buildId })
       })

@@ -96,7 +96,7 @@ const operations: Readonly<
 }
 
 export const runChangeRoutes = (api: Api, dependencies: Dependencies): void => {
-  const { streamUrlTemplate: template, versionsPerSpec: limit } = dependencies.config
+  const { config } = dependencies
   const common = { tag: "records", access: policies.people, method: "post" } as const
 
   endpoint(
@@ -122,7 +122,8 @@ export const runChangeRoutes = (api: Api, dependencies: Dependencies): void => {
         // The spec's lock gives its runs their order, which is that of their versions.
         const spec = await ownSpec(tx, userId, given.spec_id)
         const branch = branchOf(spec, given.branch)
-        await firstLook(tx, spec, branch, template, at)
+        await firstLook(tx, spec, branch, config.streamUrlTemplate, at)
+        const limit = config.versionsPerSpec
         const added =
           prepared === undefined ? undefined : await addVersion(tx, spec, prepared, { message: null, limit, at })
         if (added?.isNew === true) await tell("version.create", `spec:${spec.id} version:${added.number}`)
