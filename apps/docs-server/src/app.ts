@@ -1,13 +1,10 @@
 import { readFile } from "node:fs/promises"
 import { ApiError } from "@svc/errors"
 import {
+  addressBucket,
   BodyError,
   type ClientAddress,
   type Logger,
-  addressBucket,
-  jsonTypeFault,
-  matchesETag,
-  readBody,
   peerAddress,
   requestHeader,
   requestIdOf,
@@ -17,26 +14,18 @@ import {
 } from "@svc/http"
 import type { Limiter } from "@svc/limiter"
 import { type Context, Hono } from "hono"
-import { hashOf } from "./corpus.ts"
-import { type Answer, type Document, answerDocument, commonHeaders, jsonType, preflightHeaders } from "./documents.ts"
-import type { RpcEndpoint } from "./endpoint.ts"
+import { headersOf, jsonHeaders, probeAnswer, renderError, reply, serveDocument, serveFile } from "./answers.ts"
+import { preflightHeaders } from "./documents.ts"
 import { errors } from "./errors.ts"
-import { hasTooManyMembers, mostMembers, readMessage } from "./json-rpc.ts"
 import { imageType } from "./image-files.ts"
-import { wantsEventStream, wantsHtml } from "./negotiate.ts"
+import { type McpDependencies, mcpPaths, mcpRoutes } from "./mcp-routes.ts"
+import { wantsHtml } from "./negotiate.ts"
 import type { Site } from "./site.ts"
 import { decodePath } from "./slug.ts"
-import type { Streams } from "./streams.ts"
-
-type AppEnv = ServedEnv
 
 type Tarball = { readonly path: string; readonly file: string; readonly name: string; readonly hint: string }
 
-export type Dependencies = {
-  readonly site: () => Site
-  readonly endpoint: RpcEndpoint
-  readonly protocolVersions: readonly string[]
-  readonly streams: Streams
+export type Dependencies = McpDependencies & {
   readonly guard: (host: string | undefined, origin: string | undefined) => boolean
   readonly clientAddress: ClientAddress
   readonly limiter: Limiter
@@ -48,55 +37,15 @@ export type Dependencies = {
   readonly log: Logger
 }
 
-const maxBodyBytes = 2 ** 20
-const bodyDeadlineMs = 30_000
-const mcpPaths = ["/mcp", "/mcp/sse"]
 const mcpMethods = "GET, HEAD, POST, OPTIONS"
-const streamHeaders = {
-  ...commonHeaders,
-  "Content-Type": "text/event-stream",
-  "Cache-Control": "no-cache, no-transform",
-  "X-Accel-Buffering": "no",
-  Vary: "Accept, Accept-Encoding",
-}
-const rpcHeaders = { ...commonHeaders, "Content-Type": jsonType }
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** Every answer is made here, without the context: that would turn the record into a Headers object for each request. */
-const reply = (
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  body: string | Uint8Array<ArrayBuffer> | ReadableStream | null = null,
-): Response => new Response(body, { status, headers })
+const isMcp = (c: Context): boolean => mcpPaths.includes(c.req.path)
 
-/** Answers what no request can be made of. */
-export const unreadableAnswer = (_requestId: string, reason: string): Response =>
-  renderError(
-    errors.fail("invalid_request", {
-      message: `Not a request: ${reason}.`,
-      hint: "Send HTTP/1.1 with this server's name as Host and a path, as /openapi.json lists them, as target.",
-    }),
-  )
-
-const headersOf = ({ headers, retryAfterSeconds }: ApiError): Readonly<Record<string, string>> =>
-  retryAfterSeconds === undefined ? headers : { ...headers, "Retry-After": String(retryAfterSeconds) }
-
-/** What a probe is told: 503 while something is missing that the server can't do without. */
-export const probeAnswer = (missing: readonly string[]): Response =>
-  reply(
-    missing.length === 0 ? 200 : 503,
-    { ...rpcHeaders, "Cache-Control": "no-store" },
-    JSON.stringify({ status: missing.length === 0 ? "ok" : "unavailable", missing }),
-  )
-
-const renderError = (error: ApiError, more: Readonly<Record<string, string>> = {}): Response => {
-  const { code, message, hint = "", status } = error
-  const body = JSON.stringify({ error: { code, message, hint } })
-  return reply(status, { ...rpcHeaders, ...more, ...headersOf(error) }, body)
-}
+const asksForHtml = (c: Context<ServedEnv>): boolean =>
+  (c.req.method === "GET" || c.req.method === "HEAD") && wantsHtml(requestHeader(c, "accept"))
 
 /** An error for whoever asked: a page for people, but never where MCP is spoken. */
-const answerError = async (c: Context<AppEnv>, error: ApiError, { people }: Site): Promise<Response> => {
+const answerError = async (c: Context<ServedEnv>, error: ApiError, { people }: Site): Promise<Response> => {
   if (isMcp(c)) return renderError(error)
   if (!asksForHtml(c)) return renderError(error, { Vary: "Accept" })
   const { headers, text } = await people.error(error, c.req.path)
@@ -114,66 +63,17 @@ const toApiError = (error: unknown): ApiError | undefined => {
 // One slash at the end more or less is the same page.
 const getPath: typeof sentPath = (request, options) => sentPath(request, options).replace(/(?<=.)\/$/, "")
 
-const isMcp = (c: Context): boolean => mcpPaths.includes(c.req.path)
-
-const asksForHtml = (c: Context<AppEnv>): boolean =>
-  (c.req.method === "GET" || c.req.method === "HEAD") && wantsHtml(requestHeader(c, "accept"))
-
-const findDocument = (site: Site, c: Context<AppEnv>) => {
+const findDocument = (site: Site, c: Context<ServedEnv>) => {
   const path = decodePath(c.req.path)
   return path === undefined ? undefined : site.find(path, asksForHtml(c))
-}
-
-const serveDocument = (c: Context<AppEnv>, document: Document): Response | Promise<Response> => {
-  const answer = answerDocument(document, (name) => requestHeader(c, name))
-  const send = ({ status, headers, body }: Answer) => reply(status, headers, body)
-  return answer instanceof Promise ? answer.then(send) : send(answer)
-}
-
-const notJson = (): ApiError => errors.fail("invalid_request", { message: "The request body is not JSON in UTF-8." })
-
-const serveFile = (
-  c: Context<AppEnv>,
-  file: Uint8Array<ArrayBuffer>,
-  more: Readonly<Record<string, string>>,
-): Response => {
-  const etag = `"${hashOf(file)}"`
-  const headers = {
-    ...commonHeaders,
-    "Cache-Control": "public, max-age=300",
-    Vary: "Accept, Accept-Encoding",
-    ...more,
-    ETag: etag,
-  }
-  if (matchesETag(requestHeader(c, "if-none-match"), [etag])) return reply(304, headers)
-  return reply(200, headers, new Uint8Array(file))
 }
 
 // A drawing that is opened by itself may bring styles, but no script.
 const imagePolicy = { "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox" }
 
-const readJsonBody = async (c: Context<AppEnv>): Promise<{ readonly text: string; readonly value: unknown }> => {
-  const fault = jsonTypeFault(c)
-  if (fault !== undefined) throw errors.fail("unsupported_media_type", { message: `In this request, ${fault}.` })
-  const bytes = await readBody(c, { limit: maxBodyBytes, deadlineMs: bodyDeadlineMs })
-  let text: string
-  try {
-    text = decoder.decode(bytes)
-  } catch {
-    throw notJson()
-  }
-  if (text.length > mostMembers && hasTooManyMembers(text))
-    throw errors.fail("invalid_request", { message: `The request body has more than ${mostMembers} members.` })
-  try {
-    return { text, value: JSON.parse(text) }
-  } catch {
-    throw notJson()
-  }
-}
-
-export const createApp = (dependencies: Dependencies): Hono<AppEnv> => {
-  const { site, endpoint, streams, log } = dependencies
-  const app = new Hono<AppEnv>({ getPath })
+export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
+  const { site, log } = dependencies
+  const app = new Hono<ServedEnv>({ getPath })
   const fixedPaths = new Set([
     "/health",
     "/livez",
@@ -182,7 +82,7 @@ export const createApp = (dependencies: Dependencies): Hono<AppEnv> => {
     ...dependencies.tarballs.map(({ path }) => path),
   ])
 
-  const addressOf = (c: Context<AppEnv>): string =>
+  const addressOf = (c: Context<ServedEnv>): string =>
     dependencies.clientAddress(peerAddress(c), requestHeader(c, "x-forwarded-for"))
 
   app.onError((error, c) => {
@@ -213,7 +113,7 @@ export const createApp = (dependencies: Dependencies): Hono<AppEnv> => {
     routed(() =>
       reply(
         200,
-        { ...rpcHeaders, "Cache-Control": "no-store" },
+        { ...jsonHeaders, "Cache-Control": "no-store" },
         JSON.stringify({ status: "ok", version: dependencies.version, pages: site().library.corpus.pages.size }),
       ),
     ),
@@ -231,51 +131,9 @@ export const createApp = (dependencies: Dependencies): Hono<AppEnv> => {
     return next()
   })
 
-  const openStream = (c: Context<AppEnv>): Response => {
-    const noStream = (message: string, hint: string) =>
-      errors.fail("method_not_allowed", { message, hint, headers: { Allow: "POST" } })
-    const version = requestHeader(c, "mcp-protocol-version")
-    if (version !== undefined && !dependencies.protocolVersions.includes(version))
-      throw errors.fail("invalid_request", {
-        message: "The MCP-Protocol-Version header names no revision that is served here.",
-        hint: `Name one of ${dependencies.protocolVersions.join(", ")}, or none; see /openapi.json.`,
-      })
-    if (version !== undefined && version >= "2026-07-28")
-      throw noStream("MCP 2026-07-28 has no stream over GET.", "Call subscriptions/listen by POST; see /openapi.json.")
-    if (c.req.raw.method === "HEAD") return reply(200, streamHeaders)
-    const stream = streams.open(addressBucket(addressOf(c)))
-    if (stream === undefined)
-      throw noStream(
-        "No further event stream can be opened now.",
-        "All tools answer by POST without one; see /openapi.json.",
-      )
-    return reply(200, streamHeaders, stream)
-  }
+  mcpRoutes(app, dependencies, addressOf)
 
-  const getMcp = (c: Context<AppEnv>) =>
-    wantsEventStream(requestHeader(c, "accept")) ? openStream(c) : serveDocument(c, site().descriptor)
-  app.on("GET", mcpPaths, routed(getMcp))
-
-  const postMcp = async (c: Context<AppEnv>): Promise<Response> => {
-    const { text, value } = await readJsonBody(c)
-    const message = readMessage(text, value)
-    if (message === "invalid")
-      throw errors.fail(
-        "invalid_request",
-        Array.isArray(value) ? { message: "Batches are not served: send one JSON-RPC message a request." } : {},
-      )
-    if (message === "silent") return reply(202, commonHeaders)
-    const answer = await endpoint(message, {
-      header: (name) => requestHeader(c, name),
-      request: () => c.req.raw,
-      size: text.length,
-    })
-    if ("stream" in answer) return reply(200, streamHeaders, answer.stream.body)
-    return reply(answer.status, rpcHeaders, answer.body)
-  }
-  app.on("POST", mcpPaths, routed(postMcp))
-
-  const getTarball = async (c: Context<AppEnv>, { file: path, name, hint }: Tarball): Promise<Response> => {
+  const getTarball = async (c: Context<ServedEnv>, { file: path, name, hint }: Tarball): Promise<Response> => {
     const file = await readFile(path).catch(() => undefined)
     if (file === undefined)
       throw errors.fail("not_found", { message: `${name} has not been built on this server.`, hint })
@@ -284,18 +142,18 @@ export const createApp = (dependencies: Dependencies): Hono<AppEnv> => {
   for (const tarball of dependencies.tarballs) {
     app.get(
       tarball.path,
-      routed((c: Context<AppEnv>) => getTarball(c, tarball)),
+      routed((c: Context<ServedEnv>) => getTarball(c, tarball)),
     )
   }
 
-  const getSearch = async (c: Context<AppEnv>): Promise<Response> => {
+  const getSearch = async (c: Context<ServedEnv>): Promise<Response> => {
     const { searchParams } = new URL(c.req.url)
     const query = searchParams.get("q")?.trim() ?? ""
     return serveDocument(c, await site().people.search(query, searchParams.get("cursor") ?? undefined, asksForHtml(c)))
   }
   app.get("/search", routed(getSearch))
 
-  const getImage = async (c: Context<AppEnv>): Promise<Response> => {
+  const getImage = async (c: Context<ServedEnv>): Promise<Response> => {
     const path = decodePath(c.req.path)?.slice(1) ?? ""
     const known = site().library.corpus.images.get(path)
     const file = known === undefined ? undefined : await readFile(known).catch(() => undefined)
@@ -304,7 +162,7 @@ export const createApp = (dependencies: Dependencies): Hono<AppEnv> => {
     return serveFile(c, file, { ...imagePolicy, "Content-Type": type })
   }
 
-  const getDocument = (c: Context<AppEnv>) => {
+  const getDocument = (c: Context<ServedEnv>) => {
     const document = findDocument(site(), c)
     if (document === undefined) return getImage(c)
     return document instanceof Promise ? document.then((made) => serveDocument(c, made)) : serveDocument(c, document)

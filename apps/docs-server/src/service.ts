@@ -4,7 +4,8 @@ import { createClientAddress, createLogger, type Runtime, serve } from "@svc/htt
 import { createLimiter } from "@svc/limiter"
 import { startTelemetry } from "@svc/telemetry"
 import manifest from "../package.json" with { type: "json" }
-import { createApp, probeAnswer, unreadableAnswer } from "./app.ts"
+import { probeAnswer, unreadableAnswer } from "./answers.ts"
+import { createApp } from "./app.ts"
 import { ownContent, readConfig } from "./config.ts"
 import { type Corpus, CorpusError, loadCorpus } from "./corpus.ts"
 import { createEndpoint, createSdkEndpoint } from "./endpoint.ts"

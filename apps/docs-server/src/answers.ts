@@ -1,0 +1,64 @@
+import type { ApiError } from "@svc/errors"
+import { matchesETag, requestHeader, type ServedEnv } from "@svc/http"
+import type { Context } from "hono"
+import { hashOf } from "./corpus.ts"
+import { type Answer, type Document, answerDocument, commonHeaders, jsonType } from "./documents.ts"
+import { errors } from "./errors.ts"
+
+export const jsonHeaders = { ...commonHeaders, "Content-Type": jsonType }
+
+/** Every answer is made here, without the context: that would turn the record into a Headers object for each request. */
+export const reply = (
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream | null = null,
+): Response => new Response(body, { status, headers })
+
+export const headersOf = ({ headers, retryAfterSeconds }: ApiError): Readonly<Record<string, string>> =>
+  retryAfterSeconds === undefined ? headers : { ...headers, "Retry-After": String(retryAfterSeconds) }
+
+export const renderError = (error: ApiError, more: Readonly<Record<string, string>> = {}): Response => {
+  const { code, message, hint = "", status } = error
+  const body = JSON.stringify({ error: { code, message, hint } })
+  return reply(status, { ...jsonHeaders, ...more, ...headersOf(error) }, body)
+}
+
+/** Answers what no request can be made of. */
+export const unreadableAnswer = (_requestId: string, reason: string): Response =>
+  renderError(
+    errors.fail("invalid_request", {
+      message: `Not a request: ${reason}.`,
+      hint: "Send HTTP/1.1 with this server's name as Host and a path, as /openapi.json lists them, as target.",
+    }),
+  )
+
+/** What a probe is told: 503 while something is missing that the server can't do without. */
+export const probeAnswer = (missing: readonly string[]): Response =>
+  reply(
+    missing.length === 0 ? 200 : 503,
+    { ...jsonHeaders, "Cache-Control": "no-store" },
+    JSON.stringify({ status: missing.length === 0 ? "ok" : "unavailable", missing }),
+  )
+
+export const serveDocument = (c: Context<ServedEnv>, document: Document): Response | Promise<Response> => {
+  const answer = answerDocument(document, (name) => requestHeader(c, name))
+  const send = ({ status, headers, body }: Answer) => reply(status, headers, body)
+  return answer instanceof Promise ? answer.then(send) : send(answer)
+}
+
+export const serveFile = (
+  c: Context<ServedEnv>,
+  file: Uint8Array<ArrayBuffer>,
+  more: Readonly<Record<string, string>>,
+): Response => {
+  const etag = `"${hashOf(file)}"`
+  const headers = {
+    ...commonHeaders,
+    "Cache-Control": "public, max-age=300",
+    Vary: "Accept, Accept-Encoding",
+    ...more,
+    ETag: etag,
+  }
+  if (matchesETag(requestHeader(c, "if-none-match"), [etag])) return reply(304, headers)
+  return reply(200, headers, new Uint8Array(file))
+}

@@ -1,0 +1,104 @@
+import { addressBucket, jsonTypeFault, readBody, requestHeader, routed, type ServedEnv } from "@svc/http"
+import type { ApiError } from "@svc/errors"
+import type { Context, Hono } from "hono"
+import { jsonHeaders, reply, serveDocument } from "./answers.ts"
+import { commonHeaders } from "./documents.ts"
+import type { RpcEndpoint } from "./endpoint.ts"
+import { errors } from "./errors.ts"
+import { hasTooManyMembers, mostMembers, readMessage } from "./json-rpc.ts"
+import { wantsEventStream } from "./negotiate.ts"
+import type { Site } from "./site.ts"
+import type { Streams } from "./streams.ts"
+
+export type McpDependencies = {
+  readonly site: () => Site
+  readonly endpoint: RpcEndpoint
+  readonly protocolVersions: readonly string[]
+  readonly streams: Streams
+}
+
+/** Where MCP is spoken; the second is what older clients ask. */
+export const mcpPaths = ["/mcp", "/mcp/sse"]
+
+const maxBodyBytes = 2 ** 20
+const bodyDeadlineMs = 30_000
+const streamHeaders = {
+  ...commonHeaders,
+  "Content-Type": "text/event-stream",
+  "Cache-Control": "no-cache, no-transform",
+  "X-Accel-Buffering": "no",
+  Vary: "Accept, Accept-Encoding",
+}
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+const notJson = (): ApiError => errors.fail("invalid_request", { message: "The request body is not JSON in UTF-8." })
+
+const readJsonBody = async (c: Context<ServedEnv>): Promise<{ readonly text: string; readonly value: unknown }> => {
+  const fault = jsonTypeFault(c)
+  if (fault !== undefined) throw errors.fail("unsupported_media_type", { message: `In this request, ${fault}.` })
+  const bytes = await readBody(c, { limit: maxBodyBytes, deadlineMs: bodyDeadlineMs })
+  let text: string
+  try {
+    text = decoder.decode(bytes)
+  } catch {
+    throw notJson()
+  }
+  if (text.length > mostMembers && hasTooManyMembers(text))
+    throw errors.fail("invalid_request", { message: `The request body has more than ${mostMembers} members.` })
+  try {
+    return { text, value: JSON.parse(text) }
+  } catch {
+    throw notJson()
+  }
+}
+
+/** The MCP endpoint: messages by POST, the descriptor or an event stream by GET. */
+export const mcpRoutes = (
+  app: Hono<ServedEnv>,
+  { site, endpoint, protocolVersions, streams }: McpDependencies,
+  addressOf: (c: Context<ServedEnv>) => string,
+): void => {
+  const openStream = (c: Context<ServedEnv>): Response => {
+    const noStream = (message: string, hint: string) =>
+      errors.fail("method_not_allowed", { message, hint, headers: { Allow: "POST" } })
+    const version = requestHeader(c, "mcp-protocol-version")
+    if (version !== undefined && !protocolVersions.includes(version))
+      throw errors.fail("invalid_request", {
+        message: "The MCP-Protocol-Version header names no revision that is served here.",
+        hint: `Name one of ${protocolVersions.join(", ")}, or none; see /openapi.json.`,
+      })
+    if (version !== undefined && version >= "2026-07-28")
+      throw noStream("MCP 2026-07-28 has no stream over GET.", "Call subscriptions/listen by POST; see /openapi.json.")
+    if (c.req.raw.method === "HEAD") return reply(200, streamHeaders)
+    const stream = streams.open(addressBucket(addressOf(c)))
+    if (stream === undefined)
+      throw noStream(
+        "No further event stream can be opened now.",
+        "All tools answer by POST without one; see /openapi.json.",
+      )
+    return reply(200, streamHeaders, stream)
+  }
+
+  const getMcp = (c: Context<ServedEnv>) =>
+    wantsEventStream(requestHeader(c, "accept")) ? openStream(c) : serveDocument(c, site().descriptor)
+  app.on("GET", mcpPaths, routed(getMcp))
+
+  const postMcp = async (c: Context<ServedEnv>): Promise<Response> => {
+    const { text, value } = await readJsonBody(c)
+    const message = readMessage(text, value)
+    if (message === "invalid")
+      throw errors.fail(
+        "invalid_request",
+        Array.isArray(value) ? { message: "Batches are not served: send one JSON-RPC message a request." } : {},
+      )
+    if (message === "silent") return reply(202, commonHeaders)
+    const answer = await endpoint(message, {
+      header: (name) => requestHeader(c, name),
+      request: () => c.req.raw,
+      size: text.length,
+    })
+    if ("stream" in answer) return reply(200, streamHeaders, answer.stream.body)
+    return reply(answer.status, jsonHeaders, answer.body)
+  }
+  app.on("POST", mcpPaths, routed(postMcp))
+}

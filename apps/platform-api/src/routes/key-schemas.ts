@@ -1,0 +1,115 @@
+import { z } from "@svc/openapi"
+import { keyStatus, type StoredKey } from "../auth/account-keys.ts"
+import { nameFault, normaliseName } from "../auth/name.ts"
+import { normaliseOrigin } from "../auth/origin.ts"
+import { type ErrorCode, errors } from "../errors.ts"
+
+const keyClass = z.enum(["secret", "publishable"])
+export const keyRecord = z.object({
+  id: z.int(),
+  name: z.string(),
+  key_class: keyClass,
+  key_hint: z.string(),
+  origin_allowlist: z.array(z.string()).nullable(),
+  status: z.enum(["active", "disabled", "expired"]),
+  current: z.boolean(),
+  created_at: z.iso.datetime(),
+  expires_at: z.iso.datetime().nullable(),
+  last_used_at: z.iso.datetime().nullable(),
+  replaced_by: z.int().optional().meta({ description: "The key that took its place" }),
+})
+export const minted = z.object({
+  id: z.int(),
+  key: z.string(),
+  name: z.string(),
+  key_class: keyClass,
+  origin_allowlist: z.array(z.string()).nullable(),
+  expires_at: z.iso.datetime().nullable(),
+  message: z.string(),
+})
+export const rotated = minted.extend({
+  replaces: z.int(),
+  old_expires_at: z.iso.datetime().meta({ description: "When the old key ends" }),
+})
+export const revoked = z.object({ id: z.int(), revoked: z.literal(true), remaining_secret_keys: z.int() })
+export const secretBody = z.object({
+  name: z.string().default("rotation"),
+  expires_in_days: z.int("must be an integer from 1 to 3650").min(1).max(3650).optional(),
+})
+export const publishableBody = secretBody.extend({
+  origin_allowlist: z.array(z.string()).meta({ minItems: 1, maxItems: 1, description: "Exactly one origin" }),
+})
+// The array has codes of its own for what can be wrong with it, so it is looked at by hand.
+export const looseOrigins = secretBody.extend({ origin_allowlist: z.unknown().optional() })
+
+const longestOverlap = 604_800
+export const rotateBody = z.object({
+  name: z.string().optional().meta({ description: "The old key's, unless given" }),
+  overlap_seconds: z
+    .int(`must be an integer from 0 to ${longestOverlap}`)
+    .min(0)
+    .max(longestOverlap)
+    .default(3600)
+    .meta({ description: "How long the old key goes on; 0 ends it at once" }),
+})
+
+/** Throws invalid-key-name. */
+export const keyName = (text: string): string => {
+  const name = normaliseName(text)
+  if (name === undefined) throw errors.fail("invalid-key-name", { details: { path: "name", reason: nameFault } })
+  return name
+}
+
+/** The one origin of a publishable key. Throws with the code of what is wrong with the list. */
+export const originOf = (list: unknown): string => {
+  const refuse = (code: ErrorCode, path: string, reason: string) => errors.fail(code, { details: { path, reason } })
+  if (!Array.isArray(list)) {
+    const reason = list === undefined ? "is missing" : "must be an array"
+    throw refuse("missing-origin-allowlist", "origin_allowlist", reason)
+  }
+  const [first, ...others]: unknown[] = list
+  if (list.length === 0) throw refuse("origin-allowlist-empty", "origin_allowlist", "must hold one origin")
+  if (others.length > 0) throw refuse("origin-allowlist-too-many", "origin_allowlist", "must hold one origin")
+  if (typeof first !== "string") throw refuse("invalid-request", "origin_allowlist[0]", "must be a string")
+  const normalised = normaliseOrigin(first)
+  if ("origin" in normalised) return normalised.origin
+  const reason =
+    normalised.fault === "origin-invalid-scheme"
+      ? "must start with http:// or https://"
+      : "must be a scheme, a host and maybe a port, and nothing else"
+  throw refuse(normalised.fault, "origin_allowlist[0]", reason)
+}
+
+/** A key as a list shows it. */
+export const present = (row: StoredKey, at: Date, callingKey: number): z.infer<typeof keyRecord> => ({
+  id: row.id,
+  name: row.name,
+  key_class: row.keyClass,
+  key_hint: `${row.prefix}…${row.lastFour}`,
+  origin_allowlist: row.originAllowlist,
+  status: keyStatus(row, at),
+  current: row.id === callingKey,
+  created_at: row.createdAt.toISOString(),
+  expires_at: row.expiresAt?.toISOString() ?? null,
+  last_used_at: row.lastUsedAt?.toISOString() ?? null,
+  ...(row.replacedBy === null ? {} : { replaced_by: row.replacedBy }),
+})
+
+type MadeKey = {
+  readonly id: number
+  readonly text: string
+  readonly name: string
+  readonly origin: string | undefined
+  readonly expiresAt: Date | undefined
+}
+
+/** A key that was made, as its answer shows it this once. */
+export const presentMade = (key: MadeKey): z.infer<typeof minted> => ({
+  id: key.id,
+  key: key.text,
+  name: key.name,
+  key_class: key.origin === undefined ? "secret" : "publishable",
+  origin_allowlist: key.origin === undefined ? null : [key.origin],
+  expires_at: key.expiresAt?.toISOString() ?? null,
+  message: "Store the key now: it is not shown again and can't be recovered.",
+})
