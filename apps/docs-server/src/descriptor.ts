@@ -75,7 +75,7 @@ export const createServerCard = (corpus: Corpus, about: About) => {
     $schema: "https://static.modelcontextprotocol.io/schemas/mcp-server-card/v1.json",
     version: "1.0",
     protocolVersion: descriptor.protocolVersion,
-    serverInfo: { name: descriptor.name, title: "Documentation", version: descriptor.version },
+    serverInfo: { name: descriptor.name, title: "svc documentation", version: descriptor.version },
     description: descriptor.description,
     documentationUrl: `${about.baseUrl}/llms.txt`,
     transport: { type: descriptor.transport, endpoint: descriptor.endpoint },

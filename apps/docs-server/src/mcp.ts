@@ -30,7 +30,7 @@ const hint = { ttlMs: 60_000, cacheScope: "public" } as const
 export const createDocsServer = (library: Library, version: string): McpServer => {
   const { corpus, baseUrl } = library
   const server = new McpServer(
-    { name: serverName, title: "Documentation", version },
+    { name: serverName, title: "svc documentation", version },
     {
       instructions,
       capabilities: {

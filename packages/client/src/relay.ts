@@ -67,7 +67,7 @@ const isTokenRefusal = ({ status, header, body }: Answer): boolean =>
   String(body["code"]).startsWith("token-")
 
 /**
- * The relay's six routes. Every u64 is a `bigint`. Reads take 12 seconds at most, a send 20. Everything is thrown as SvcError;
+ * The relay's routes. Every u64 is a `bigint`. Reads take 12 seconds at most, a send 20. Everything is thrown as SvcError;
  * on `send` it always has `submissionState` and `signature`.
  *
  * @throws TypeError when `relayUrl` is no http or https URL.

@@ -141,7 +141,7 @@ const rpcError = (error: unknown): Json | undefined =>
     : undefined
 
 /**
- * A transport for kit: the six methods that the relay has, exact to the last digit, and an error that names the method for
+ * A transport for kit: the methods that the relay has, exact to the last digit, and an error that names the method for
  * any other.
  *
  * A JSON-RPC error of the provider becomes kit's SolanaError; everything else is thrown as SvcError, code `not-carried` for

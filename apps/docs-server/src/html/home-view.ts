@@ -81,7 +81,7 @@ export const homeView = (look: Look, { apiUrl, relayUrl }: Services): Html => {
         ${service(
           "Transaction relay",
           relayUrl,
-          html`<a href="${pageLink(root, "relay")}">Six routes</a> to a Solana RPC provider: inspect, and send exactly
+          html`<a href="${pageLink(root, "relay")}">Routes</a> to a Solana RPC provider: inspect, and send exactly
             once.`,
         )}
       </div>
