@@ -86,6 +86,21 @@ const matches = (url: string, template: string): boolean => {
 
 type Operation = ReturnType<typeof operationsOf>[number]
 
+/** The exchanges of operations that no guide shows, by service and operation. */
+const ownExamples = async (service: string): Promise<ReadonlyMap<string, Example[]>> => {
+  const text = await readFile(join(import.meta.dirname, "examples", `${service}.md`), "utf8")
+  const parts = text.split(/^## (.+)$/m).slice(1)
+  const examples = new Map<string, Example[]>()
+  for (let at = 0; at < parts.length; at += 2) {
+    const steps = stepsOf(parts[at + 1] ?? "")
+    examples.set(
+      parts[at] ?? "",
+      steps.map(({ command, answer }) => ({ command: command.text, answer: answer.text })),
+    )
+  }
+  return examples
+}
+
 /** The first exchange of a guide that shows an operation, with the one before it that it needs. */
 const examplesOf = (
   shown: readonly Shown[],
@@ -115,9 +130,12 @@ export const referencePages = async (): Promise<ReadonlyMap<string, string>> => 
       JSON.parse(await readFile(join(app, "..", name, "openapi.json"), "utf8")),
     )
     const operations = operationsOf(document)
+    const own = await ownExamples(service.name)
+    for (const id of own.keys())
+      if (operations.every((one) => one.id !== id)) throw new Error(`${service.name} has no operation ${id}`)
     pages.set(`${service.name}/index.md`, overviewPage(service, document, operations))
     for (const one of operations) {
-      const examples = examplesOf(shown, service, operations, one)
+      const examples = own.get(one.id) ?? examplesOf(shown, service, operations, one)
       pages.set(
         `${service.name}/${one.id}.md`,
         operationPage(service, document, one, service.order + 1, examples, explained),

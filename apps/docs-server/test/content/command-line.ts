@@ -66,7 +66,8 @@ export const curlRequest = ([program, ...words]: readonly string[]): HttpRequest
     } else if (word === "-H") {
       const [, name = "", value = ""] = /^([^:]+): (.*)$/.exec(next(word)) ?? []
       headers.push([name.toLowerCase(), value])
-    } else if (word === "-i") continue
+    } else if (word === "-o") next(word)
+    else if (word === "-i") continue
     else if (word.startsWith("-") || url !== undefined) throw new Error(`unknown word in a curl command: ${word}`)
     else url = word
   }

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { freePort, startProcess } from "@svc/testing"
+import { z } from "zod"
 
 const root = join(import.meta.dirname, "../../../..")
 
@@ -11,6 +12,8 @@ export type Instance = {
   readonly apiUrl: string
   readonly relayUrl: string
   readonly chainUrl: string
+  /** The key of a person, whom the operator has made. */
+  readonly userKey: string
   /** A folder of its own, gone with the instance. */
   readonly folder: string
   readonly close: () => Promise<void>
@@ -25,6 +28,14 @@ export const startInstance = async (): Promise<Instance> => {
     SVC_API_URL: `http://localhost:${platform}`,
   }
   const chainUrl = `http://localhost:${chain}`
+  // The database has one user at a time: the operator's command comes before the service.
+  const data = { SVC_DATA_DIR: join(folder, "platform") }
+  const operator = startProcess(process.execPath, ["src/main.ts", "user", "create", "--email", "ada@example.com"], {
+    cwd: join(root, "apps/platform-api"),
+    env: data,
+  })
+  if ((await operator.exited) !== 0) throw new Error(operator.stderr())
+  const { api_key: userKey } = z.object({ api_key: z.string() }).parse(JSON.parse(operator.stdout()))
   const start = (path: string, port: number, env: Readonly<Record<string, string>> = {}) =>
     startProcess(process.execPath, ["src/main.ts"], {
       cwd: join(root, path),
@@ -34,7 +45,7 @@ export const startInstance = async (): Promise<Instance> => {
     start("packages/local-chain", chain),
     start("apps/docs-server", docs),
     // Every page signs up agents of its own, all from one address.
-    start("apps/platform-api", platform, { SVC_DATA_DIR: join(folder, "platform"), SVC_SIGNUPS_PER_HOUR: "1000" }),
+    start("apps/platform-api", platform, { ...data, SVC_SIGNUPS_PER_HOUR: "1000" }),
   ]
   const close = async (): Promise<void> => {
     for (const service of processes) service.kill("SIGTERM")
@@ -61,6 +72,7 @@ export const startInstance = async (): Promise<Instance> => {
     apiUrl: urls.SVC_API_URL,
     relayUrl: urls.SVC_RELAY_URL,
     chainUrl,
+    userKey,
     folder,
     close,
   }

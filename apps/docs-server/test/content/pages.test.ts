@@ -5,7 +5,7 @@ import { type Fault, type OwnAnswer, startFaultProxy, startProcess } from "@svc/
 import { createKeyPairSignerFromBytes } from "@solana/kit"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { curlRequest, shellWords, variablesOf } from "./command-line.ts"
-import { balanceOf, fund, give, newAddress, newKeyPair } from "./givens.ts"
+import { balanceOf, fund, give, neededBy, newAddress, newKeyPair } from "./givens.ts"
 import { type Instance, startInstance } from "./instance.ts"
 import { differences, httpDifferences, promisedJson, type Values } from "./promise.ts"
 import { fencesOf, type Step, stepsOf } from "./steps.ts"
@@ -74,6 +74,7 @@ test.each(paths)(
   async (path) => {
     const values: Values = new Map()
     const home = await mkdtemp(join(instance.folder, "home-"))
+    for (const name of neededBy[path] ?? []) await give(name, instance, values)
     for (const step of stepsOf(await fetchPage(path))) {
       for (const name of variablesOf(step.command.text)) await give(name, instance, values)
       const run = step.command.text.startsWith("curl ") ? sendRequest : runCommand

@@ -21,6 +21,20 @@ const looseKinds = new Set(["timestamp", "UUID", "svc_ak_…", "svc_pk_…"])
 
 const show = (value: unknown): string => JSON.stringify(value)?.slice(0, 300) ?? "nothing"
 
+/** What differs in a text that is no JSON: each stretch that is shown has to come, `…` stands for what is left out. */
+const textDifferences = (promised: string, actual: string): string[] => {
+  const stretches = promised.split("…").map((stretch) => stretch.trim())
+  let at = 0
+  for (const stretch of stretches) {
+    const found = actual.indexOf(stretch, at)
+    if (found === -1) return [`body: ${show(stretch)} is promised, there is ${show(actual.slice(at))}`]
+    at = found + stretch.length
+  }
+  const opens = stretches[0] === "" || actual.startsWith(stretches[0] ?? "")
+  const ends = stretches.at(-1) === "" || actual.trim().endsWith(stretches.at(-1) ?? "")
+  return actual !== "" && opens && ends ? [] : [`body: more than is promised: ${show(actual)}`]
+}
+
 const bind = (name: string, actual: unknown, where: string, values: Values): string[] => {
   if ((typeof actual !== "string" || actual === "") && typeof actual !== "number") {
     return [`${where}: <${name}> stands for a text or a number, not ${show(actual)}`]
@@ -82,14 +96,15 @@ export const httpDifferences = (promised: string, actual: HttpAnswer, values: Va
     return differences(value, actual.headers.get(name) ?? undefined, values, `header ${name}`)
   })
   const text = rest.join("\n\n").trim()
-  const parsed = (): string[] => {
+  const compared = (): string[] => {
+    if (!/json/.test(actual.headers.get("content-type") ?? "")) return textDifferences(text, actual.body)
     try {
       return differences(promisedJson(text), JSON.parse(actual.body), values)
     } catch (error) {
       return [`body: ${String(error)}: ${actual.body.slice(0, 300)}`]
     }
   }
-  const body = text === "" ? (actual.body === "" ? [] : ["body: none is promised"]) : parsed()
+  const body = text === "" ? (actual.body === "" ? [] : ["body: none is promised"]) : compared()
   return [
     ...(status === statusLine ? [] : [`${statusLine} is promised, not ${status}: ${actual.body}`]),
     ...headers,
