@@ -57,9 +57,8 @@ export const createPlaces = ({ pageParts, partPassages, passageTerms, passageKin
       const first = opensPart && kind === "prose" ? line.firstProse : 0
       if (slots.length === 0) return first
       const opens = (kind === "row" || kind === "item") && (body.places[indexOfPlace(body, start)] ?? end) < start + 3
-      return (
-        tellingOf(slots) * line.kind[kind] + line.pairs * pairsBetween(start, end) + (opens ? line.opening : 0) + first
-      )
+      const opening = opens ? (size === 2 ? line.openingAlone : line.opening) : 0
+      return tellingOf(slots) * line.kind[kind] + line.pairs * pairsBetween(start, end) + opening + first
     }
 
     let best: Place = { part: 0, passage: undefined }

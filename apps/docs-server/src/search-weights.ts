@@ -7,7 +7,7 @@
 export const fields = {
   title: { weight: 3.5, half: 0.4, length: 0.3 },
   slug: { weight: 3.5, half: 0.4, length: 0.3 },
-  folders: { weight: 6, half: 1.2, length: 0.3 },
+  folders: { weight: 7.5, half: 1.2, length: 0.3 },
   names: { weight: 6, half: 0, length: 0 },
   body: { weight: 4, half: 1.2, length: 0.75 },
 }
@@ -71,6 +71,8 @@ export const line = {
   kind: { prose: 1, item: 1, row: 1, code: 0.6, heading: 0, mark: 0 },
   pairs: 0.3,
   opening: 0.2,
+  /** Where one word was asked for, a row or an item that opens with it. */
+  openingAlone: 1,
   firstProse: 0.02,
 }
 

@@ -35,22 +35,22 @@ const judge = ([question, answers, line]: Question) => {
 
 const share = (good: number, all: readonly unknown[]): number => good / all.length
 
-test("questions find the page that answers them: MRR@10 of at least 0.88", () => {
+test("questions find the page that answers them: MRR@10 of at least 0.92", () => {
   const judged = questions.map(judge)
   const sum = judged.reduce((all, { rank }) => all + (rank === 0 ? 0 : 1 / rank), 0)
   const worst = judged.filter(({ rank }) => rank !== 1).map((one) => `${one.rank}: ${one.question} (${one.answers})`)
-  expect(share(sum, judged), `not first:\n${worst.join("\n")}`).toBeGreaterThanOrEqual(0.88)
+  expect(share(sum, judged), `not first:\n${worst.join("\n")}`).toBeGreaterThanOrEqual(0.92)
 })
 
-test("questions that the search was not tuned on find the section that answers, as the first hit: 2 in 3", () => {
+test("questions that the search was not tuned on find the section that answers, as the first hit: 3 in 4", () => {
   const judged = heldBack.map(judge)
-  expect(share(judged.filter(({ isSection }) => isSection).length, judged)).toBeGreaterThanOrEqual(0.68)
+  expect(share(judged.filter(({ isSection }) => isSection).length, judged)).toBeGreaterThanOrEqual(0.75)
 })
 
-test("the first hit shows the line that answers, where a question has one: 3 in 4", () => {
+test("the first hit shows the line that answers, where a question has one: 5 in 6", () => {
   const judged = questions.filter(([, , line]) => line !== undefined).map(judge)
   const wrong = judged.filter(({ isLine }) => !isLine).map(({ question, section }) => `${question} → ${section}`)
-  expect(share(judged.length - wrong.length, judged), wrong.join("\n")).toBeGreaterThanOrEqual(0.75)
+  expect(share(judged.length - wrong.length, judged), wrong.join("\n")).toBeGreaterThanOrEqual(5 / 6)
 })
 
 test("the questions ask for sections that exist, are 150 at least, and ask for nearly every page that somebody wrote", () => {
