@@ -14,6 +14,8 @@ const fields = {
   /** Undefined: that of the first page. */
   title: text("SVC_DOCS_TITLE", undefined),
   watch: flag("SVC_DOCS_WATCH", false),
+  /** Whether searches that find nothing are logged. */
+  logQueries: flag("SVC_DOCS_LOG_QUERIES", false),
   /** 0: no limit. */
   requestsPerMinute: integer("SVC_DOCS_REQUESTS_PER_MINUTE", 0, { min: 0 }),
   allowedHosts: list("SVC_ALLOWED_HOSTS"),

@@ -12,6 +12,7 @@ import { createEndpoint, createSdkEndpoint } from "./endpoint.ts"
 import { createGuard } from "./guard.ts"
 import { createDocsServer } from "./mcp.ts"
 import { createMetrics } from "./metrics.ts"
+import { logEmptySearches } from "./query-log.ts"
 import { createSdkExchange } from "./sdk-exchange.ts"
 import { createSite } from "./site.ts"
 import { createStreams } from "./streams.ts"
@@ -84,9 +85,10 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
     const about = { baseUrl, version, protocolVersions: sdk.protocolVersions }
     const siteOf = (corpus: Corpus) => {
       const made = createSite(corpus, about, people)
-      if (metrics === undefined) return made
       const { library } = made
-      return { ...made, library: { ...library, search: metrics.measureSearch(library.search) } }
+      const measured = metrics?.measureSearch(library.search) ?? library.search
+      const search = config.logQueries ? logEmptySearches(measured, log) : measured
+      return { ...made, library: { ...library, search } }
     }
     let site = siteOf(first)
     if (config.watch) {
