@@ -7,6 +7,7 @@ import { freePort, startPostgres, startProcess } from "@svc/testing"
 import { afterAll, expect, test, vi } from "vitest"
 import { parse } from "yaml"
 import { z } from "zod"
+import { publishStack } from "../test/publish-stack.ts"
 import { dashboards, grafanaJson } from "./grafana/dashboards.ts"
 
 const missing = process.env["CI"] !== "true" && spawnSync("promtool", ["--version"]).error !== undefined
@@ -89,6 +90,7 @@ const startAll = async () => {
     await prometheus.exited
   })
   await prometheus.waitFor(/Server is ready/)
+  await publishStack(platform, { DATABASE_URL: postgres.url, SVC_DATA_DIR: data }, "jobs")
   return { docs, relay, platform, prometheus: `http://127.0.0.1:${port}` }
 }
 

@@ -4,9 +4,10 @@ import { mkdtemp, rm } from "node:fs/promises"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { freePort, startPostgres, startProcess } from "@svc/testing"
-import { afterEach, expect, test } from "vitest"
+import { freePort, redisProgram, startPostgres, startProcess, startRedis } from "@svc/testing"
+import { afterEach, expect, test, vi } from "vitest"
 import { z } from "zod"
+import { publishStack } from "./publish-stack.ts"
 
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {
@@ -20,6 +21,7 @@ const span = z.object({
   parentSpanId: z.string().optional(),
   name: z.string(),
   attributes: z.array(attribute),
+  links: z.array(z.object({ traceId: z.string() })).default([]),
 })
 const traces = z.object({
   resourceSpans: z.array(
@@ -85,13 +87,21 @@ const sampled = { traceparent: `00-${trace}-${parent}-01` }
 test("a trace of a send goes from the client through the relay to the provider's answer, and no further", async () => {
   const receiver = await startReceiver()
   const heard: IncomingHttpHeaders[] = []
-  const provider = await listen((headers, _, body) => {
+  const provider = await listen((headers, path, body) => {
+    if (path === "/usage") return ""
     heard.push(headers)
     return `{"jsonrpc":"2.0","id":${/"id":(\d+)/.exec(body)?.[1]},"error":{"code":-32002,"message":"refused"}}`
   })
+  const redis = redisProgram() === undefined ? undefined : await startRedis()
+  cleanUps.push(() => redis?.stop())
   const relay = await start("relay", receiver.url, {
     SVC_TRANSACTIONS_ENABLED: "true",
     SVC_TRANSACTION_RPC_URL: provider,
+    SVC_TRANSACTION_USAGE_ENABLED: "true",
+    SVC_TRANSACTION_USAGE_ENDPOINT: `${provider}/usage`,
+    SVC_TRANSACTION_USAGE_TOKEN: "usage",
+    OTEL_TRACES_SAMPLER: "parentbased_always_on",
+    ...(redis !== undefined && { SVC_LIMITS_URL: redis.url, SVC_LIMITS_TIMEOUT_MS: "5000" }),
   })
   const send = await fetch(`${relay.url}/transactions/v1/send`, {
     method: "POST",
@@ -108,7 +118,13 @@ test("a trace of a send goes from the client through the relay to the provider's
   expect(served).toMatchObject({ traceId: trace, name: "POST /transactions/v1/send" })
   expect(served?.attributes).toContainEqual({ key: "http.route", value: { stringValue: "/transactions/v1/send" } })
   const asked = receiver.spans.filter(({ parentSpanId }) => parentSpanId === served?.spanId)
-  expect(asked.map(({ name, traceId }) => [name, traceId])).toEqual([["provider sendTransaction", trace]])
+  const limits = redis === undefined ? [] : ["limits take", "limits enter"]
+  const expected = [...limits, "provider sendTransaction"].map((name) => [name, trace])
+  expect(asked.map(({ name, traceId }) => [name, traceId])).toEqual(expected)
+  // A batch of records is no one request's.
+  const usage = receiver.spans.find(({ name }) => name === "POST usage records")
+  expect(usage?.parentSpanId ?? "").toBe("")
+  expect(usage?.traceId).not.toBe(trace)
   expect(receiver.resources).toEqual(expect.arrayContaining(["service.name", "service.instance.id"]))
   expect(heard).toHaveLength(1)
   expect(heard[0]?.["traceparent"]).toBeUndefined()
@@ -122,22 +138,48 @@ test("a trace of a key check goes from the caller through the platform into Post
   cleanUps.push(postgres.stop)
   const data = await mkdtemp(join(tmpdir(), "svc-traces-"))
   cleanUps.push(() => rm(data, { recursive: true, force: true }))
-  const platform = await start("platform-api", receiver.url, {
-    DATABASE_URL: postgres.url,
-    SVC_DATA_DIR: data,
+  const hooks: IncomingHttpHeaders[] = []
+  const hook = await listen((headers) => {
+    hooks.push(headers)
+    return ""
   })
+  const own = { DATABASE_URL: postgres.url, SVC_DATA_DIR: data }
+  const platform = await start("platform-api", receiver.url, {
+    ...own,
+    OTEL_TRACES_SAMPLER: "parentbased_always_on",
+    SVC_DEPLOY_HOOK_URL: hook,
+    SVC_DEPLOY_HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString("base64")}`,
+  })
+  await publishStack(platform.url, own, "traced")
+  await vi.waitFor(() => expect(hooks).toHaveLength(1), 20_000)
   const signUp = await fetch(`${platform.url}/api/agents/signup`, { method: "POST" })
   const { api_key: key } = z.object({ api_key: z.string() }).parse(await signUp.json())
   const me = await fetch(`${platform.url}/api/agents/me`, { headers: { authorization: `Bearer ${key}`, ...sampled } })
   expect(me.status).toBe(200)
+  const ids = Array.from({ length: 20 }, (_, index) => `0af7651916cd43dd8448eb21${String(10_000_000 + index)}`)
+  const many = await Promise.all(
+    ids.map((id) =>
+      fetch(`${platform.url}/api/agents/me`, {
+        headers: { authorization: `Bearer ${key}`, traceparent: `00-${id}-${parent}-01` },
+      }),
+    ),
+  )
+  expect(many.map(({ status }) => status)).toEqual(ids.map(() => 200))
   platform.child.kill("SIGTERM")
   expect(await platform.child.exited).toBe(0)
 
-  const served = receiver.spans.find(({ parentSpanId }) => parentSpanId === parent)
+  const served = receiver.spans.find((one) => one.parentSpanId === parent && one.traceId === trace)
   expect(served).toMatchObject({ traceId: trace, name: "GET /api/agents/me" })
   const asked = receiver.spans.filter(({ parentSpanId }) => parentSpanId === served?.spanId)
   expect(asked.map(({ name, traceId }) => [name, traceId])).toContainEqual(["database query", trace])
   expect(JSON.stringify(receiver.spans)).not.toContain(key)
+  // Keys asked for at once are found by few queries: each belongs to one request and names the others it was for.
+  const queries = receiver.spans.filter(({ name, traceId }) => name === "database query" && ids.includes(traceId))
+  expect(queries.length).toBeLessThan(ids.length)
+  const named = queries.flatMap(({ links }) => links)
+  expect([...queries, ...named].map(({ traceId }) => traceId).toSorted()).toEqual(ids)
+  const hooked = receiver.spans.find(({ name }) => name === "POST deploy hook")
+  expect(hooked?.attributes).toContainEqual({ key: "svc.hook.type", value: { stringValue: "deployment.deploy" } })
 })
 
 test("MCP's own trace fields name the parent of a message, and change nothing of what is answered from memory", async () => {

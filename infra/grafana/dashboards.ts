@@ -68,6 +68,12 @@ const gauge = (title: string, unit: string, expression: string): Panel => ({
   queries: [["{{instance}}", expression]],
 })
 
+const limitsMode = (job: string): Panel => ({
+  title: "Replicas by who counts the limits",
+  unit: "short",
+  queries: [["{{mode}}", `sum by (mode) (svc_limits_mode{job="${job}"})`]],
+})
+
 export const dashboards: Readonly<Record<string, { readonly title: string; readonly panels: readonly Panel[] }>> = {
   "docs-server": {
     title: "Documentation server",
@@ -91,6 +97,7 @@ export const dashboards: Readonly<Record<string, { readonly title: string; reado
       gauge("Operations in flight", "short", "sum by (instance) (svc_transaction_inflight)"),
       gauge("Who answers reads", "short", "sum by (upstream) (svc_relay_upstream_answering)"),
       gauge("Age of the session keys", "s", "svc_relay_jwks_age"),
+      limitsMode("relay"),
     ],
   },
   "platform-api": {
@@ -103,6 +110,12 @@ export const dashboards: Readonly<Record<string, { readonly title: string; reado
       rate("Key checks", "svc_platform_key_checks_total", "outcome"),
       gauge("Sign-ups an hour", "short", "sum by (instance) (rate(svc_platform_signups_total[5m])) * 3600"),
       gauge("Age of the registry", "s", "svc_platform_registry_age"),
+      limitsMode("platform-api"),
+      // Every replica shows the same: the database's.
+      { title: "Jobs", unit: "short", queries: [["{{state}}", "max by (state) (svc_platform_jobs)"]] },
+      rate("Looks at jobs", "svc_platform_job_duration_count", "kind"),
+      { title: "Time of a look at a job", unit: "s", queries: quantiles("svc_platform_job_duration", "kind") },
+      rate("What became of them", "svc_platform_job_duration_count", "outcome"),
     ],
   },
 }

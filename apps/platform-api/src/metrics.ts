@@ -2,12 +2,17 @@ import type { Meter } from "@opentelemetry/api"
 import { clientSpan } from "@svc/telemetry"
 import type { Database, Queries } from "./db/database.ts"
 import { DatabaseUnavailable } from "./db/errors.ts"
+import type { JobKind } from "./work/jobs.ts"
 
 export type Metrics = {
   readonly signedUp: () => void
   /** @param outcome `ok`, or the code that the caller is told */
   readonly keyChecked: (outcome: string) => void
+  /** One look at a job, from its claim until it was let go of. */
+  readonly jobDone: (kind: JobKind, outcome: JobOutcome, seconds: number) => void
 }
+
+export type JobOutcome = "ok" | "failed" | "lost" | "unavailable"
 
 /** The service's instruments. Their attributes come from short fixed lists: never an account, a key or an address. */
 export const createMetrics = (meter: Meter): Metrics => {
@@ -16,7 +21,16 @@ export const createMetrics = (meter: Meter): Metrics => {
   // What never happened is 0: a series that begins with its first event has no rate.
   signups.add(0)
   checks.add(0, { outcome: "ok" })
-  return { signedUp: () => signups.add(1), keyChecked: (outcome) => checks.add(1, { outcome }) }
+  const jobs = meter.createHistogram("svc.platform.job.duration", {
+    unit: "s",
+    description: "Of one look at a build, a run, a deployment or a notice, from its claim until it was let go of.",
+    advice: { explicitBucketBoundaries: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] },
+  })
+  return {
+    signedUp: () => signups.add(1),
+    keyChecked: (outcome) => checks.add(1, { outcome }),
+    jobDone: (kind, outcome, seconds) => jobs.record(seconds, { kind, outcome }),
+  }
 }
 
 /** @param registryAgeMs how long ago the registry was last read */
@@ -27,6 +41,22 @@ export const observeState = (meter: Meter, connections: () => number, registryAg
   meter
     .createObservableGauge("svc.platform.registry.age", { unit: "s", description: "Since the registry was last read." })
     .addCallback((result) => result.observe(registryAgeMs() / 1000))
+}
+
+const jobStates = ["waiting", "running", "resting"] as const
+
+export type JobCount = { readonly state: (typeof jobStates)[number]; readonly count: number }
+
+/** Shows how many jobs are in each state: of all replicas, as the database has them; 0 where there are none. */
+export const observeJobs = (meter: Meter, count: () => Promise<readonly JobCount[]>): void => {
+  meter
+    .createObservableGauge("svc.platform.jobs", { description: "Builds and other records that are to be looked at." })
+    .addCallback(async (result) => {
+      // While the database is away nobody knows.
+      const counts = await count().catch(() => undefined)
+      if (counts === undefined) return
+      for (const state of jobStates) result.observe(counts.find((one) => one.state === state)?.count ?? 0, { state })
+    })
 }
 
 /** Shows who counts the limits now: 1 for that mode, 0 for the other. */

@@ -1,7 +1,7 @@
 import { metrics } from "@opentelemetry/api"
 import { createClientAddress, createLogger, type Runtime, serve } from "@svc/http"
 import { openLimits } from "@svc/limits"
-import { startTelemetry } from "@svc/telemetry"
+import { clientSpan, startTelemetry } from "@svc/telemetry"
 import manifest from "../package.json" with { type: "json" }
 import { createApp, everyAnswer, unreadableAnswer } from "./app.ts"
 import { forgetSignups } from "./auth/accounts.ts"
@@ -11,13 +11,14 @@ import { createUseTracker } from "./auth/use-tracker.ts"
 import { startChores } from "./chores.ts"
 import { readConfig } from "./config.ts"
 import { openDatabase } from "./db/open.ts"
-import { createMetrics, measureDatabase, observeLimits, observeState } from "./metrics.ts"
+import { createMetrics, type JobCount, measureDatabase, observeJobs, observeLimits, observeState } from "./metrics.ts"
 import { createRegistry, registryChannel } from "./registry/registry.ts"
 import { createStackVersions } from "./registry/stack-versions.ts"
 import { createAstLinks } from "./registry/ast-links.ts"
 import { forgetAnswers } from "./routes/change.ts"
 import { createHandlers } from "./work/handlers.ts"
 import { createHook } from "./work/hook.ts"
+import { countSql } from "./work/jobs.ts"
 import { startWorker } from "./work/worker.ts"
 import { seed } from "./seed.ts"
 import { keepSigningKeys } from "./signing-keys.ts"
@@ -55,9 +56,17 @@ export const startService = async (runtime: Runtime) => {
     refreshedAt = now()
   }
   await refresh()
+  const serviceMetrics = createMetrics(meter)
+  observeJobs(meter, () => opened.within(statementMs).query<JobCount>(countSql, []))
   observeState(meter, database.connections, () => now() - refreshedAt)
 
-  const limits = await openLimits(config.limits, { service: "platform-api", replicaId: randomId(), now, log })
+  const limits = await openLimits(config.limits, {
+    service: "platform-api",
+    replicaId: randomId(),
+    now,
+    log,
+    call: clientSpan,
+  })
   observeLimits(meter, limits.mode)
   const clientAddress = createClientAddress(config.trustedProxies, log)
   const useTracker = createUseTracker({ database, wallClock })
@@ -90,7 +99,7 @@ export const startService = async (runtime: Runtime) => {
     useTracker,
     clientAddress,
     log,
-    metrics: createMetrics(meter),
+    metrics: serviceMetrics,
     wallClock,
     now,
     randomBytes,
@@ -110,6 +119,8 @@ export const startService = async (runtime: Runtime) => {
         log,
         holder: randomId(),
         alone: config.databaseUrl === undefined,
+        now,
+        onDone: serviceMetrics.jobDone,
         handlers: createHandlers({
           wallClock,
           config,

@@ -66,7 +66,13 @@ const openTransactions = async (config: Config, log: Logger, runtime: Runtime) =
     })
   const { upstreamUrl: first, readFallbackUrls: fallbacks, sendUrl: send } = config
   const { reads, sender, redact, close } = openUpstreams({ first, fallbacks, send }, now)
-  const limits = await openLimits(config.limits, { service: "relay", replicaId: randomId(), now, log })
+  const limits = await openLimits(config.limits, {
+    service: "relay",
+    replicaId: randomId(),
+    now,
+    log,
+    call: clientSpan,
+  })
   const { auth, keysKnown, keysAge } = chooseAuth(config, log, runtime)
   const meter = metrics.getMeter("svc.relay", version)
   observeLimits(meter, limits)

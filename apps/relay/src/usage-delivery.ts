@@ -1,3 +1,4 @@
+import { clientSpan, ofNobody } from "@svc/telemetry"
 import type { Agent } from "undici"
 
 /** Posts one batch; gives the status, or rejects when the transport failed. */
@@ -11,7 +12,7 @@ const isRetryable = (status: number): boolean => status === 408 || status === 42
 
 export const createPostUsage = (agent: Agent, endpoint: string, token: string): PostUsage => {
   const { origin, pathname, search } = new URL(endpoint)
-  return async (body, signal) => {
+  const post: PostUsage = async (body, signal) => {
     const { statusCode, body: answer } = await agent.request({
       origin,
       path: pathname + search,
@@ -23,6 +24,8 @@ export const createPostUsage = (agent: Agent, endpoint: string, token: string): 
     await answer.dump()
     return statusCode
   }
+  // A batch is of many requests, and outlives them.
+  return (body, signal) => ofNobody(() => clientSpan("POST usage records", {}, () => post(body, signal)))
 }
 
 /**

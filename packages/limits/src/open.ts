@@ -1,5 +1,5 @@
 import { integer, text, url } from "@svc/config"
-import type { Limits } from "./limits.ts"
+import type { Limits, Turn } from "./limits.ts"
 import { createLocalLimits } from "./local.ts"
 import { createSharedLimits } from "./shared.ts"
 
@@ -18,6 +18,26 @@ export type LimitSettings = {
   readonly replicas: number
 }
 
+type Call = <T>(name: string, attributes: Readonly<Record<string, string>>, work: () => Promise<T>) => Promise<T>
+
+const store = { "db.system.name": "redis" }
+
+/** The same limits, with each wait for the store told to `call`. */
+const observed = (limits: Limits, call: Call): Limits => ({
+  ...limits,
+  turn: (): Turn => {
+    const { take, enter } = limits.turn()
+    return {
+      take: (buckets) =>
+        limits.mode() === "shared" ? call("limits take", store, async () => take(buckets)) : take(buckets),
+      enter: (places, leaseMs) =>
+        limits.mode() === "shared"
+          ? call("limits enter", store, async () => enter(places, leaseMs))
+          : enter(places, leaseMs),
+    }
+  },
+})
+
 type Log = Readonly<Record<"info" | "warn", (...line: [object, string]) => void>>
 
 /**
@@ -25,13 +45,20 @@ type Log = Readonly<Record<"info" | "warn", (...line: [object, string]) => void>
  * @param service whose replicas share them
  * @param replicaId another one for each process
  * @param now a monotonic clock, in milliseconds
+ * @param call through which a request waits for the store, as for any call out: makes a span of it
  */
 export const openLimits = async (
   settings: LimitSettings,
-  { service, replicaId, now, log }: { service: string; replicaId: string; now: () => number; log: Log },
+  {
+    service,
+    replicaId,
+    now,
+    log,
+    call,
+  }: { service: string; replicaId: string; now: () => number; log: Log; call: Call },
 ): Promise<Limits> => {
   if (settings.url === undefined) return createLocalLimits({ now })
-  return createSharedLimits({
+  const shared = await createSharedLimits({
     ...settings,
     url: settings.url,
     service,
@@ -41,4 +68,5 @@ export const openLimits = async (
       log.warn({ reason }, "the limits' store can't be used: each replica goes on with its share of the limits"),
     onBack: () => log.info({}, "the limits' store is back"),
   })
+  return observed(shared, call)
 }

@@ -1,4 +1,4 @@
 export { observeRequests } from "./requests.ts"
-export { carriedSpan, clientSpan } from "./spans.ts"
+export { carriedSpan, clientSpan, createAskers, ofNobody } from "./spans.ts"
 export { startTelemetry } from "./start.ts"
 export type { Telemetry, TelemetryOptions } from "./start.ts"

@@ -3,11 +3,14 @@ import {
   type Context,
   context,
   createContextKey,
+  type Link,
   propagation,
+  ROOT_CONTEXT,
   type Span,
   SpanKind,
   SpanStatusCode,
   trace,
+  TraceFlags,
 } from "@opentelemetry/api"
 import { withDoubt } from "./sampling.ts"
 
@@ -29,9 +32,44 @@ const ended = async <T>(span: Span, work: () => T | Promise<T>): Promise<T> => {
   }
 }
 
+const alsoFor = createContextKey("other requests that the same call is for")
+
 /** Runs a call to another system as a span of the request that makes it. Nothing but `work` runs while telemetry is off. */
-export const clientSpan = <T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> =>
-  trace.getTracer("svc.calls").startActiveSpan(name, { kind: SpanKind.CLIENT, attributes }, (span) => ended(span, work))
+export const clientSpan = <T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> => {
+  const links = context.active().getValue(alsoFor)
+  const options = { kind: SpanKind.CLIENT, attributes, ...(Array.isArray(links) && { links: links as Link[] }) }
+  return trace.getTracer("svc.calls").startActiveSpan(name, options, (span) => ended(span, work))
+}
+
+/** Runs work that no single request is the cause of, as a batch's delivery: its spans begin traces of their own. */
+export const ofNobody = <T>(work: () => T): T => context.with(ROOT_CONTEXT, work)
+
+/**
+ * Makes the memory of who waits for a call that several requests share: its spans belong to the first of them whose trace is
+ * kept, and link the others.
+ */
+export const createAskers = () => {
+  let asking: Context[] = []
+  return {
+    /** The request that runs now waits too. */
+    add: (): void => {
+      const active = context.active()
+      const flags = trace.getSpanContext(active)?.traceFlags ?? TraceFlags.NONE
+      if ((flags & TraceFlags.SAMPLED) !== 0) asking.push(active)
+    },
+    /** Does the work for all who were added until now. */
+    run: <T>(work: () => T): T => {
+      const [first, ...others] = asking
+      asking = []
+      if (first === undefined) return work()
+      const links = others.flatMap((other): Link[] => {
+        const spanContext = trace.getSpanContext(other)
+        return spanContext === undefined ? [] : [{ context: spanContext }]
+      })
+      return context.with(first.setValue(alsoFor, links), work)
+    },
+  }
+}
 
 /**
  * Runs work as a span whose parent a message names by W3C trace fields of its own, as MCP's `_meta` does; without them as a

@@ -1,4 +1,5 @@
 import { hashKey } from "@svc/keys"
+import { createAskers } from "@svc/telemetry"
 import type { Database } from "../db/database.ts"
 import { agentProfiles, apiKeys, users } from "../db/schema.ts"
 import { type RowOf, selectList } from "../db/select-list.ts"
@@ -60,6 +61,7 @@ const mostTurns = 4
  */
 export const createKeyFinder = (database: Database, ms: number): FindKey => {
   let asked = new Set<string>()
+  const askers = createAskers()
   let next: Promise<ReadonlyMap<string, FoundKey>> | undefined
   let underWay: Promise<unknown> = Promise.resolve()
 
@@ -76,7 +78,7 @@ export const createKeyFinder = (database: Database, ms: number): FindKey => {
     const hashes = [...asked].map((hash) => `"\\\\x${hash}"`).join(",")
     asked = new Set()
     next = undefined
-    const found = queries.query<FoundKey>(statement, [`{${hashes}}`])
+    const found = askers.run(() => queries.query<FoundKey>(statement, [`{${hashes}}`]))
     underWay = found
     return new Map((await found).map((row) => [row.hash, row]))
   }
@@ -84,6 +86,7 @@ export const createKeyFinder = (database: Database, ms: number): FindKey => {
   return async (key) => {
     const hash = hashKey(key).toString("hex")
     asked.add(hash)
+    askers.add()
     next ??= find()
     return (await next).get(hash)
   }

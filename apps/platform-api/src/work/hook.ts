@@ -1,4 +1,5 @@
 import type { Secret } from "@svc/config"
+import { clientSpan } from "@svc/telemetry"
 import { Webhook } from "standardwebhooks"
 
 /** Where the operator's own stream servers are told what to serve, by the Standard Webhooks rules. */
@@ -12,6 +13,10 @@ export type HookCall = {
 /** Whether the call was taken: a 2xx. */
 export type Hook = (call: HookCall, at: Date) => Promise<boolean>
 
+class HookRefused extends Error {
+  override readonly name = "HookRefused"
+}
+
 const callMs = 10_000
 const triedForMs = 600_000
 
@@ -23,7 +28,7 @@ export const createHook = (url: string, secret: Secret): Hook => {
   const webhook = new Webhook(secret.reveal())
   return async ({ id, type, data }, at) => {
     const body = JSON.stringify({ type, timestamp: at.toISOString(), data })
-    try {
+    const call = async (): Promise<void> => {
       const answer = await fetch(url, {
         method: "POST",
         redirect: "manual",
@@ -37,7 +42,11 @@ export const createHook = (url: string, secret: Secret): Hook => {
         body,
       })
       await answer.body?.cancel()
-      return answer.ok
+      if (!answer.ok) throw new HookRefused()
+    }
+    try {
+      await clientSpan("POST deploy hook", { "svc.hook.type": type }, call)
+      return true
     } catch {
       return false
     }

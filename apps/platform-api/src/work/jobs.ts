@@ -120,5 +120,10 @@ export const releaseSql =
   "update jobs set lease_by = null, lease_until = null where kind = $1 and record_id = $2 and lease_by = $3"
 /** Builds that wait for the operator's word look again whether it is still asked for. */
 export const wakeParkedSql = "update jobs set next_at = now() where kind = $1 and next_at is null"
+/** Jobs by what becomes of them now: in somebody's hand, due, or waiting for their time or a word. */
+export const countSql = `
+  select case when lease_until > now() then 'running' when next_at <= now() then 'waiting' else 'resting' end as state,
+    count(*)::integer as count
+  from jobs group by 1`
 /** A process that has the database for itself finds only leases of the dead. */
 export const releaseAllSql = "update jobs set lease_by = null, lease_until = null where lease_by <> $1"

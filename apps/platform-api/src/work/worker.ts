@@ -1,6 +1,7 @@
 import type { Logger } from "@svc/http"
 import type { Database, Orm } from "../db/database.ts"
 import { DatabaseUnavailable } from "../db/errors.ts"
+import type { JobOutcome, Metrics } from "../metrics.ts"
 import {
   claimSql,
   holdJob,
@@ -44,12 +45,17 @@ export const startWorker = ({
   log,
   holder,
   alone,
+  now,
+  onDone,
 }: {
   readonly database: Database
   readonly handlers: Handlers
   readonly log: Logger
   readonly holder: string
   readonly alone: boolean
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
+  readonly onDone: Metrics["jobDone"]
 }) => {
   const running = new Set<Promise<void>>()
   const stopping = new AbortController()
@@ -66,21 +72,29 @@ export const startWorker = ({
         return work(tx)
       })
 
-  const work = async (job: Job): Promise<void> => {
+  const take = async (job: Job): Promise<JobOutcome> => {
     const { step, fail } = handlers[job.kind]
     const inStep = inStepOf(job)
     try {
       while (!stopping.signal.aborted && (await step(job, inStep)) === "again");
+      return "ok"
     } catch (error) {
-      if (error instanceof LeaseLost) return
-      if (!(error instanceof DatabaseUnavailable)) {
-        log.error(
-          { job: `${job.kind} ${job.id}`, stack: error instanceof Error ? error.stack : String(error) },
-          "a step failed",
-        )
-        await fail(job, inStep).catch(() => {})
-      }
+      if (error instanceof LeaseLost) return "lost"
+      if (error instanceof DatabaseUnavailable) return "unavailable"
+      log.error(
+        { job: `${job.kind} ${job.id}`, stack: error instanceof Error ? error.stack : String(error) },
+        "a step failed",
+      )
+      await fail(job, inStep).catch(() => {})
+      return "failed"
     }
+  }
+
+  const work = async (job: Job): Promise<void> => {
+    const began = now()
+    const outcome = await take(job)
+    onDone(job.kind, outcome, (now() - began) / 1000)
+    if (outcome === "lost") return
     // When this fails the lease runs out by itself.
     await database
       .within(stepMs)

@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { startProcess } from "@svc/testing"
+import { z } from "zod"
+
+const app = join(import.meta.dirname, "../apps/platform-api")
+
+/**
+ * Makes a person's account by the operator's command, and has a stack of theirs built and deployed: work for the platform's jobs.
+ * @param env the platform's DATABASE_URL and SVC_DATA_DIR
+ */
+export const publishStack = async (
+  platform: string,
+  env: Readonly<Record<string, string>>,
+  name: string,
+): Promise<{ readonly key: string; readonly specId: number; readonly runId: number }> => {
+  const args = ["src/main.ts", "user", "create", "--email", `${name}@example.org`]
+  const create = startProcess(process.execPath, args, { cwd: app, env })
+  if ((await create.exited) !== 0) throw new Error(create.stderr())
+  const { api_key: key } = z.object({ api_key: z.string() }).parse(JSON.parse(create.stdout()))
+  const post = async (path: string, body: object): Promise<number> => {
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
+    const answer = await fetch(`${platform}${path}`, { method: "POST", headers, body: JSON.stringify(body) })
+    return z.object({ id: z.int() }).parse(await answer.json()).id
+  }
+  const ast: unknown = JSON.parse(readFileSync(join(app, "stacks/transfers.stack.json"), "utf8"))
+  const websocket_url = `wss://streams.example.org/${name}`
+  const specId = await post("/api/specs", { name, visibility: "public", websocket_url, ast_payload: ast })
+  return { key, specId, runId: await post("/api/automation/runs", { workflow: "publish", spec_id: specId }) }
+}
