@@ -7,11 +7,21 @@ import type { LabelSelector } from "kubernetes-types/meta/v1.js"
 import type { Ingress, NetworkPolicy } from "kubernetes-types/networking/v1.js"
 import type { PodDisruptionBudget } from "kubernetes-types/policy/v1.js"
 import { describe, expect, test } from "vitest"
+import { parse } from "yaml"
+import { z } from "zod"
 
 import { typeProblems } from "./kubernetes-types.ts"
 import { renderKustomization } from "./kustomization.ts"
 import { services } from "./services.ts"
 import { apps, readers, settingNames } from "./settings.ts"
+
+const scrape = z.object({
+  scrape_configs: z.array(
+    z.object({ job_name: z.string(), static_configs: z.array(z.object({ targets: z.array(z.string()) })) }),
+  ),
+})
+const prometheus: unknown = parse(readFileSync(join(import.meta.dirname, "prometheus.yaml"), "utf8"))
+const { scrape_configs: scrapeConfigs } = scrape.parse(prometheus)
 
 const base = renderKustomization(join(import.meta.dirname, "kubernetes/base"))
 const manifests = renderKustomization(join(import.meta.dirname, "kubernetes/overlays/example"))
@@ -128,6 +138,31 @@ describe.each(apps)("%s", (name) => {
     const image = { HOST: "0.0.0.0", NODE_ENV: "production", SVC_DATA_DIR: "/data" }
     const secrets = { DATABASE_URL: "postgres://db.example/svc", SVC_TRANSACTION_RPC_URL: "https://rpc.example.com" }
     await expect(Promise.resolve(readers[name]({ ...image, ...set, ...secrets }))).resolves.toBeDefined()
+  })
+
+  test("shows its metrics at the port that Prometheus scrapes, and to its namespace alone", () => {
+    const targets = scrapeConfigs.find(({ job_name }) => job_name === name)?.static_configs[0]?.targets
+    expect(pod(name).container.ports).toContainEqual({
+      name: "metrics",
+      containerPort: Number(targets?.[0]?.split(":")[1]),
+    })
+    const maps = ofKind("ConfigMap").find(({ metadata }) => metadata?.name?.startsWith(`${name}-settings`))
+    expect(maps?.data).toMatchObject({
+      SVC_OTEL_ENABLED: "true",
+      OTEL_METRICS_EXPORTER: "prometheus",
+      OTEL_EXPORTER_PROMETHEUS_HOST: "0.0.0.0",
+    })
+    expect(maps?.data).not.toHaveProperty("OTEL_EXPORTER_PROMETHEUS_PORT")
+    const open = ofKind("NetworkPolicy")
+      .filter(({ spec }) => selects(spec?.podSelector ?? {}, pod(name).labels))
+      .flatMap(({ spec }) => spec?.ingress ?? [])
+      .filter(({ ports }) => ports?.some(({ port }) => port === "metrics"))
+    expect(open).toEqual([
+      {
+        from: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "monitoring" } } }],
+        ports: [{ protocol: "TCP", port: "metrics" }],
+      },
+    ])
   })
 
   test("is reached by its service and the ingress at the port that it listens on", () => {
