@@ -15,6 +15,7 @@ import {
 import type { Limiter } from "@svc/limiter"
 import { type Context, Hono } from "hono"
 import { headersOf, jsonHeaders, probeAnswer, renderError, reply, serveDocument, serveFile } from "./answers.ts"
+import type { Config } from "./config.ts"
 import { preflightHeaders } from "./documents.ts"
 import { errors } from "./errors.ts"
 import { imageType } from "./image-files.ts"
@@ -23,16 +24,11 @@ import { wantsHtml } from "./negotiate.ts"
 import type { Site } from "./site.ts"
 import { decodePath } from "./slug.ts"
 
-type Tarball = { readonly path: string; readonly file: string; readonly name: string; readonly hint: string }
-
 export type Dependencies = McpDependencies & {
   readonly guard: (host: string | undefined, origin: string | undefined) => boolean
   readonly clientAddress: ClientAddress
   readonly limiter: Limiter
-  /** 0: no limit. */
-  readonly requestsPerMinute: number
-  /** The packages that are handed out, and where they are. */
-  readonly tarballs: readonly Tarball[]
+  readonly config: Pick<Config, "requestsPerMinute" | "tarballs">
   readonly version: string
   readonly log: Logger
 }
@@ -72,15 +68,9 @@ const findDocument = (site: Site, c: Context<ServedEnv>) => {
 const imagePolicy = { "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox" }
 
 export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
-  const { site, log } = dependencies
+  const { site, config, log } = dependencies
   const app = new Hono<ServedEnv>({ getPath })
-  const fixedPaths = new Set([
-    "/health",
-    "/livez",
-    "/readyz",
-    "/search",
-    ...dependencies.tarballs.map(({ path }) => path),
-  ])
+  const fixedPaths = new Set(["/health", "/livez", "/readyz", "/search", ...config.tarballs.map(({ path }) => path)])
 
   const addressOf = (c: Context<ServedEnv>): string =>
     dependencies.clientAddress(peerAddress(c), requestHeader(c, "x-forwarded-for"))
@@ -124,8 +114,8 @@ export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
     if (c.req.method === "OPTIONS") return reply(204, preflightHeaders)
     // Asked for even where nothing is counted by it: this is what tells the operator of a proxy that is not trusted.
     const address = addressOf(c)
-    if (dependencies.requestsPerMinute > 0) {
-      const decision = dependencies.limiter.take("docs", addressBucket(address), dependencies.requestsPerMinute)
+    if (config.requestsPerMinute > 0) {
+      const decision = dependencies.limiter.take("docs", addressBucket(address), config.requestsPerMinute)
       if (!decision.allowed) throw errors.fail("rate_limited", { retryAfterSeconds: decision.retryAfterSeconds })
     }
     return next()
@@ -133,13 +123,16 @@ export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
 
   mcpRoutes(app, dependencies, addressOf)
 
-  const getTarball = async (c: Context<ServedEnv>, { file: path, name, hint }: Tarball): Promise<Response> => {
+  const getTarball = async (
+    c: Context<ServedEnv>,
+    { file: path, name, hint }: Config["tarballs"][number],
+  ): Promise<Response> => {
     const file = await readFile(path).catch(() => undefined)
     if (file === undefined)
       throw errors.fail("not_found", { message: `${name} has not been built on this server.`, hint })
     return serveFile(c, file, { "Content-Type": "application/gzip" })
   }
-  for (const tarball of dependencies.tarballs) {
+  for (const tarball of config.tarballs) {
     app.get(
       tarball.path,
       routed((c: Context<ServedEnv>) => getTarball(c, tarball)),

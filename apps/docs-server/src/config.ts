@@ -32,6 +32,7 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>) =>
   return {
     ...settings,
     docsDir: settings.docsDir === undefined ? ownContent : resolve(settings.docsDir),
+    /** The packages that are handed out, and where they are. */
     tarballs: [
       {
         path: "/cli/svc.tgz",
@@ -48,3 +49,5 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>) =>
     ],
   }
 }
+
+export type Config = ReturnType<typeof readConfig>

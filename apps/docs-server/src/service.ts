@@ -30,17 +30,12 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
   const { env, now, randomId } = runtime
   const config = readConfig(env)
   const log = await createLogger({ level: config.logLevel, pretty: runtime.terminal, service: "docs-server" })
-  const telemetry = config.telemetry
-    ? await startTelemetry({
-        env,
-        service: "svc-docs-server",
-        version,
-        instanceId: randomId(),
-        prometheusPort: 9464,
-        trustedProxies: config.trustedProxies,
-        log,
-      })
-    : undefined
+  const telemetry = await startTelemetry(config, runtime, {
+    service: "svc-docs-server",
+    version,
+    prometheusPort: 9464,
+    log,
+  })
   const metrics = telemetry && createMetrics(telemetryApi.getMeter("svc.docs", version))
   const server = await serve({
     host: config.host,
@@ -121,8 +116,7 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
       guard: createGuard({ listenHost: config.host, baseUrl, allowedHosts: config.allowedHosts }),
       clientAddress: createClientAddress(config.trustedProxies, log),
       limiter: createLimiter({ now }),
-      requestsPerMinute: config.requestsPerMinute,
-      tarballs: config.tarballs,
+      config,
       version,
       log,
     })

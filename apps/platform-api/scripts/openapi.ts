@@ -1,9 +1,15 @@
 import manifest from "../package.json" with { type: "json" }
 import { createApp } from "../src/app.ts"
+import { readSettings } from "../src/config.ts"
 import type { Dependencies } from "../src/dependencies.ts"
 
 // The routes describe themselves as they are registered; no handler runs that would ask more of what it works with.
-const app = createApp({ version: manifest.version, publicUrl: "http://localhost:4003" } as Dependencies)
+const known: Partial<Dependencies> = {
+  version: manifest.version,
+  publicUrl: "http://localhost:4003",
+  config: readSettings({}),
+}
+const app = createApp(known as Dependencies)
 
 /** The OpenAPI document as the platform serves it at its default address. */
 export const document: unknown = await (await app.request("/openapi.json")).json()

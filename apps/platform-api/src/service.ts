@@ -34,17 +34,12 @@ export const startService = async (runtime: Runtime) => {
   const config = await readConfig(env)
   const log = await createLogger({ level: config.logLevel, pretty: runtime.terminal, service: "platform-api" })
   const signingKeys = config.givenKeys ?? (await keepSigningKeys(config, (message) => log.warn(message)))
-  const telemetry = config.telemetry
-    ? await startTelemetry({
-        env,
-        service: "svc-platform-api",
-        version,
-        instanceId: randomId(),
-        prometheusPort: 9466,
-        trustedProxies: config.trustedProxies,
-        log,
-      })
-    : undefined
+  const telemetry = await startTelemetry(config, runtime, {
+    service: "svc-platform-api",
+    version,
+    prometheusPort: 9466,
+    log,
+  })
   const meter = metrics.getMeter("svc.platform", version)
   const { database: opened } = await openDatabase(config, { statementMs, now })
   const database = telemetry === undefined ? opened : measureDatabase(opened, meter)

@@ -103,20 +103,10 @@ const createRequestIds = (randomBytes: Runtime["randomBytes"]): (() => string) =
 
 /** Brings the relay up. Rejects when it can't be: the message is for the operator. */
 export const startService = async (runtime: Runtime) => {
-  const { env, now, randomBytes, randomId } = runtime
+  const { env, now, randomBytes } = runtime
   const config = await readConfig(env)
   const log = await createLogger({ level: config.logLevel, pretty: runtime.terminal, service: "relay" })
-  const telemetry = config.telemetry
-    ? await startTelemetry({
-        env,
-        service: "svc-relay",
-        version,
-        instanceId: randomId(),
-        prometheusPort: 9465,
-        trustedProxies: config.trustedProxies,
-        log,
-      })
-    : undefined
+  const telemetry = await startTelemetry(config, runtime, { service: "svc-relay", version, prometheusPort: 9465, log })
   const transactions = await openTransactions(config, log, runtime)
   const server = await serve({
     host: config.host,

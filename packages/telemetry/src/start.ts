@@ -1,24 +1,17 @@
 import { context, diag, DiagLogLevel, metrics, propagation, trace } from "@opentelemetry/api"
-import type { TrustedNetwork } from "@svc/http"
+import type { Runtime, TrustedNetwork } from "@svc/http"
 import { createMetricReaders } from "./metric-readers.ts"
 import { observeProcess } from "./process-metrics.ts"
 import { observeRequests, type RequestObserver } from "./requests.ts"
 import { createSampler } from "./sampling.ts"
 import { createSpanProcessors } from "./span-processors.ts"
-import type { Env } from "./variables.ts"
 
 export type TelemetryOptions = {
-  /** Everything OTEL_*; the OTLP exporters read their own from the process's environment. */
-  readonly env: Env
   /** `service.name` unless OTEL_SERVICE_NAME says otherwise. */
   readonly service: string
   readonly version: string
-  /** Tells this process from its replicas. */
-  readonly instanceId: string
   /** Of the Prometheus page unless OTEL_EXPORTER_PROMETHEUS_PORT says otherwise. */
   readonly prometheusPort: number
-  /** Whose sampled flag counts, besides this machine's own. */
-  readonly trustedProxies: readonly TrustedNetwork[]
   /** Told what goes wrong while exporting. */
   readonly log: { readonly warn: (details: object, message: string) => void }
 }
@@ -30,11 +23,17 @@ export type Telemetry = {
 }
 
 /**
- * Starts metrics and traces as the standard OTEL_* variables say. The SDK is loaded here and nowhere else: it costs 30 MB.
- * Throws ConfigError.
+ * Starts metrics and traces as the standard OTEL_* variables say; does nothing unless `telemetry` is on. The SDK is loaded
+ * here and nowhere else: it costs 30 MB. Throws ConfigError.
+ * @param config of the service; a proxy's sampled flag counts where it is trusted, as this machine's own does
+ * @param runtime has everything OTEL_*, though the OTLP exporters read their own from the process's environment
  */
-export const startTelemetry = async (options: TelemetryOptions): Promise<Telemetry> => {
-  const { env, log } = options
+export const startTelemetry = async (
+  config: { readonly telemetry: boolean; readonly trustedProxies: readonly TrustedNetwork[] },
+  { env, randomId }: Pick<Runtime, "env" | "randomId">,
+  { service, version, prometheusPort, log }: TelemetryOptions,
+): Promise<Telemetry | undefined> => {
+  if (!config.telemetry) return undefined
   const onProblem = (reason: string): void =>
     log.warn({ reason: reason.slice(0, 300) }, "the telemetry could not be exported")
   const ignore = () => {}
@@ -48,15 +47,15 @@ export const startTelemetry = async (options: TelemetryOptions): Promise<Telemet
   const resource = defaultResource()
     .merge(
       resourceFromAttributes({
-        "service.name": options.service,
-        "service.version": options.version,
-        "service.instance.id": options.instanceId,
+        "service.name": service,
+        "service.version": version,
+        "service.instance.id": randomId(),
       }),
     )
     .merge(detectResources({ detectors: [envDetector] }))
   const sampler = await createSampler(env)
   const spanProcessors = await createSpanProcessors(env)
-  const readers = await createMetricReaders(env, options.prometheusPort)
+  const readers = await createMetricReaders(env, prometheusPort)
   const meters = new MeterProvider({ resource, readers })
   const tracers = new TracerProvider({ resource, sampler, spanProcessors })
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
@@ -67,7 +66,7 @@ export const startTelemetry = async (options: TelemetryOptions): Promise<Telemet
   // A collector that is away must not turn an orderly stop into a failed one.
   const quietly = (stopping: Promise<void>) => stopping.catch((error: unknown) => onProblem(String(error)))
   return {
-    observe: observeRequests(options.trustedProxies),
+    observe: observeRequests(config.trustedProxies),
     stop: async () => {
       stopObserving()
       await Promise.all([quietly(tracers.shutdown()), quietly(meters.shutdown({ timeoutMillis: 5000 }))])
