@@ -2,10 +2,10 @@ import { z } from "zod"
 import type { Corpus } from "./corpus.ts"
 import { agentFiles, serverDescription, serverName } from "./mcp.ts"
 import { pageUrl } from "./slug.ts"
-import { annotations, toolNames, tools } from "./tools.ts"
+import { annotations, tools } from "./tools.ts"
 
 export const mcpTool = z.object({
-  name: z.enum(toolNames),
+  name: z.enum(tools.map(({ name }) => name)),
   title: z.string(),
   description: z.string(),
   inputSchema: z.record(z.string(), z.unknown()),

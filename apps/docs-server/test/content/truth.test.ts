@@ -5,6 +5,7 @@ import { startProcess } from "@svc/testing"
 import { z } from "zod"
 import { beforeAll, describe, expect, test, vi } from "vitest"
 import { type Corpus, loadCorpus } from "../../src/corpus.ts"
+import { tools } from "../../src/tools.ts"
 
 const app = join(import.meta.dirname, "../..")
 const root = join(app, "../..")
@@ -177,6 +178,11 @@ test("records.md has the fields that the platform API's document gives each reco
     )
     expect({ record, fields: fields.replaceAll(/ \([^)]*\)/g, "").split(", ") }).toEqual({ record, fields: wanted })
   }
+})
+
+test("mcp-server.md has a section for each tool, and no other below Tools", () => {
+  const told = [...below("mcp-server.md", "Tools").matchAll(/^### (.+)$/gm)].map(([, heading]) => heading)
+  expect(told).toEqual(tools.map(({ name }) => name))
 })
 
 describe("command line", () => {
