@@ -1,5 +1,6 @@
+import { createMemo } from "@svc/memo"
 import { plainText } from "./markdown.ts"
-import { words } from "./words.ts"
+import { eachWord } from "./words.ts"
 
 /** What a passage is; a mark (a fence's line, a table's rule, a tag alone) says nothing by itself. */
 export const passageKinds = ["mark", "heading", "prose", "item", "row", "code"] as const
@@ -59,8 +60,10 @@ const snippetLength = 240
 const readLength = 3000
 const readBefore = 500
 
-const firstWanted = (text: string, isWanted: (word: string) => boolean): number =>
-  words(text).find((word) => isWanted(word.text))?.start ?? 0
+const firstWanted = (text: string, isWanted: (word: string) => boolean): number => {
+  for (const { text: word, start } of eachWord(text)) if (isWanted(word)) return start
+  return 0
+}
 
 /** Without the bars and marks at the ends of a table's row or a quote's line. */
 const withoutEdges = (text: string): string => {
@@ -68,14 +71,24 @@ const withoutEdges = (text: string): string => {
   return inner.endsWith("|") ? inner.slice(0, -1) : inner
 }
 
-/** A passage as plain text, cut around the first wanted term when it is long. */
-export const snippetOf = (passage: string, kind: PassageKind, isWanted: (word: string) => boolean): string => {
-  const skipped = passage.length <= readLength ? 0 : Math.max(0, firstWanted(passage, isWanted) - readBefore)
-  const text = passage.slice(skipped, skipped + readLength)
-  // In code nothing is a mark or a tag: a placeholder such as <API_KEY> has to stay.
-  const plain = kind === "code" ? text.replace(/\s+/g, " ").trim() : plainText(withoutEdges(text))
-  if (plain.length <= snippetLength) return plain
-  const first = firstWanted(plain, isWanted)
+// In code nothing is a mark or a tag: a placeholder such as <API_KEY> has to stay.
+const plainOf = (passage: string, kind: PassageKind): string =>
+  kind === "code" ? passage.replace(/\s+/g, " ").trim() : plainText(withoutEdges(passage))
+
+/** Shows passages as plain text, cut around the first wanted term when they are long. Keeps what it has read lately, by `id`. */
+export const createSnippets = () => {
+  const kept = createMemo<string>({ maxSize: 1_000_000, sizeOf: ({ length }) => length + 100 })
+  return (id: number, passage: string, kind: PassageKind, isWanted: (word: string) => boolean): string => {
+    const from = passage.length <= readLength ? undefined : Math.max(0, firstWanted(passage, isWanted) - readBefore)
+    const plain =
+      from === undefined
+        ? (kept.get(String(id)) ?? kept.set(String(id), plainOf(passage, kind)))
+        : plainOf(passage.slice(from, from + readLength), kind)
+    return plain.length <= snippetLength ? plain : cutAround(plain, firstWanted(plain, isWanted))
+  }
+}
+
+const cutAround = (plain: string, first: number): string => {
   const from = Math.max(0, Math.min(first - 60, plain.length - snippetLength))
   // Cut at spaces; a text without any is cut where it must.
   const start = from === 0 ? 0 : plain.slice(from, from + 30).search(/\s/) + 1 + from

@@ -18,7 +18,7 @@ export type Asked = {
 // Letters compared for one question, however long it is and whatever stands in it.
 const mostSteps = 400_000
 const mostCompletions = 8
-const longestJoined = 30
+const longestJoined = 20
 
 type Correction = { readonly word: Word; readonly near: string }
 
@@ -56,7 +56,7 @@ export const readQuery = (
   }
   /** `backup` means the `back` and `up` of pages that write it so. */
   const halvesOf = ({ text }: Word): readonly string[] => {
-    if (text.length > longestJoined) return []
+    if (text.length > longestJoined || !/^\p{L}+$/u.test(text)) return []
     for (let at = text.length - 2; at >= 3; at--) {
       const halves = [text.slice(0, at), text.slice(at)].map((half) => terms(half)[0] ?? "")
       if (halves.every((half) => numberOf.has(half))) return halves
@@ -71,19 +71,19 @@ export const readQuery = (
       weighWhole(own, meant.asWritten)
       return [whole]
     }
-    // An identifier that no page has, of parts that some have, means those: `session-token`.
-    const near = parts.length > 0 && parts.every((part) => numberOf.has(part)) ? undefined : correct(word)
+    // An identifier that no page has, of parts that some have, means those, and the longer ones that hold it: `session-token`.
+    const ofKnown = parts.length > 0 && parts.every((part) => numberOf.has(part))
+    const near = ofKnown ? undefined : correct(word)
     if (near !== undefined) {
       weighWhole(terms(near), meant.corrected)
       for (const part of parts) weigh(part, meant.asWritten)
       return terms(near).slice(0, 1)
     }
-    const pieces = partsOf(word)
-    if (pieces.length > 1) {
+    if (ofKnown)
       for (const longer of vocabulary.holding(word.text, mostCompletions, effort))
         weigh(terms(longer)[0] ?? "", meant.held)
-      return pieces.flatMap((piece) => mean(piece, true))
-    }
+    const pieces = partsOf(word)
+    if (pieces.length > 1) return pieces.flatMap((piece) => mean(piece, true))
     const halves = halvesOf(word)
     for (const half of halves) weigh(half, meant.asWritten)
     if (halves.length > 0) return halves

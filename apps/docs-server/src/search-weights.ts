@@ -31,7 +31,7 @@ export const bonus = {
 }
 
 /** Only so many pages, the best by their words, are read for neighbours and sections. */
-export const mostRead = 40
+export const mostRead = 25
 
 /** A page is listed only with this share of the best one's score: others have a word or two in common with the question. */
 export const cut = { leastShare: 0.4 }

@@ -1,6 +1,6 @@
 import type { Corpus, Page } from "./corpus.ts"
 import type { Section } from "./markdown.ts"
-import { passageKinds, snippetOf } from "./passages.ts"
+import { createSnippets, passageKinds } from "./passages.ts"
 import { buildIndex } from "./search-index.ts"
 import { type Asked, readQuery } from "./search-query.ts"
 import { createFit } from "./search-fit.ts"
@@ -44,6 +44,7 @@ export const createSearch = (corpus: Corpus): Search => {
   const readerOf = createReaders(texts)
   const fitOf = createFit(texts, index.rarity)
   const placeOf = createPlaces(texts)
+  const snippetOf = createSnippets()
 
   const weightOf = (page: number): number => weights[page] ?? 1
 
@@ -80,7 +81,9 @@ export const createSearch = (corpus: Corpus): Search => {
     const isLast = place.passage + 1 === texts.partPassages[texts.pageParts[id + 1] ?? 0]
     const end = isLast ? page.markdown.length : texts.passageStarts[place.passage + 1]
     const kind = passageKinds[texts.passageKindsOf[place.passage] ?? 0] ?? "prose"
-    return [{ page, score, section, snippet: snippetOf(page.markdown.slice(start, end), kind, isWanted) }]
+    return [
+      { page, score, section, snippet: snippetOf(place.passage, page.markdown.slice(start, end), kind, isWanted) },
+    ]
   }
 
   return (query, offset, limit) => {

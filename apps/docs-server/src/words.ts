@@ -29,13 +29,14 @@ const cut = (text: string): Word[] =>
     isWordLike === true ? [{ text: segment, start: index }] : [],
   )
 
-/** The words of a text, each where it stands. */
-export const words = (text: string): Word[] =>
-  [...text.matchAll(patternFor(text))].flatMap(({ 0: word, index }) =>
-    unspaced.test(word)
-      ? cut(word).map((part) => ({ text: part.text, start: index + part.start }))
-      : [{ text: word, start: index }],
-  )
+/** The words of a text, each where it stands, as far as they are asked for. */
+export const eachWord = function* (text: string): Generator<Word> {
+  for (const { 0: word, index } of text.matchAll(patternFor(text)))
+    if (unspaced.test(word)) for (const part of cut(word)) yield { text: part.text, start: index + part.start }
+    else yield { text: word, start: index }
+}
+
+export const words = (text: string): Word[] => [...eachWord(text)]
 
 /** The same without their places, for which long texts need not make an object a word. */
 export const bareWords = (text: string): readonly string[] => {

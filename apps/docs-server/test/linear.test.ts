@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { outline, plainText } from "../src/markdown.ts"
 import { stripMdx } from "../src/mdx.ts"
-import { passagesOf, snippetOf } from "../src/passages.ts"
+import { createSnippets, passagesOf } from "../src/passages.ts"
 import { createStepCounter } from "./steps.ts"
 
 let steps: Awaited<ReturnType<typeof createStepCounter>>
@@ -86,7 +86,9 @@ describe("Markdown is read in steps that grow with its length, not with its squa
   })
   test.each(Object.entries(markdown))("%s, when a query finds it", async (_, make) => {
     const find = (text: string) => {
-      for (const { text: passage, kind } of passagesOf(text, false)) snippetOf(passage, kind, (term) => term === "b")
+      const snippetOf = createSnippets()
+      for (const [i, { text: passage, kind }] of passagesOf(text, false).entries())
+        snippetOf(i, passage, kind, (term) => term === "b")
       plainText(text)
     }
     expect(await growth(make, find)).toEqual(linear)
