@@ -2,6 +2,7 @@
 import { styleText } from "node:util"
 
 import { journey, type RunStep } from "../test/journey/journey.ts"
+import { makeOwner } from "../test/journey/owner.ts"
 import { startInstance } from "./instance.ts"
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
@@ -27,7 +28,7 @@ const tell: RunStep = async ({ does, proves }, run) => {
 }
 
 say("Starting the four services on free ports with a new data folder…")
-const instance = await startInstance(stopping.signal).catch((error: unknown) => {
+const instance = await startInstance(stopping.signal, makeOwner).catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : String(error))
   process.exit(1)
 })

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
 
 import { type Instance, startInstance } from "../scripts/instance.ts"
+import { makeOwner } from "./journey/owner.ts"
 import { journey } from "./journey/journey.ts"
 
 let instance: Instance
 beforeAll(async () => {
-  instance = await startInstance()
+  instance = await startInstance(undefined, makeOwner)
 }, 180_000)
 afterAll(() => instance?.stop())
 
@@ -21,7 +22,7 @@ test("an agent goes from one address to a confirmed transfer and a rotated key, 
       taken.push(does)
     }
   })
-  expect(taken).toHaveLength(14)
+  expect(taken).toHaveLength(19)
   // What people see of it is safe to show.
   expect(shown.join("\n")).not.toMatch(/svc_[aps]k_[0-9A-Za-z]{38}|eyJ[\w-]+\.[\w-]+\.[\w-]+/)
 }, 180_000)

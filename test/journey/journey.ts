@@ -1,9 +1,11 @@
-// What an agent does from knowing one address to a confirmed transfer and a rotated key, with the clients that agents use.
+// What an agent does from knowing one address to a confirmed transfer and a rotated key, with the clients that agents use, and
+// an owner whose stack it reads.
 // Every step checks what it claims: `pnpm demo` shows the journey to people, the tests run the same.
 import { join } from "node:path"
 
 import type { Instance } from "../../scripts/instance.ts"
 import { arrive } from "./arrive.ts"
+import { publish } from "./publish.ts"
 import { rotate } from "./rotate.ts"
 import { createShell, type Shell } from "./shell.ts"
 import { transfer } from "./transfer.ts"
@@ -21,7 +23,7 @@ export type Traveller = {
   readonly show: (line: string) => void
 }
 
-/** Stops the instance with its last step. */
+/** Stops the instance with its last step. The instance has been prepared with `makeOwner`. */
 export const journey = async (instance: Instance, step: RunStep): Promise<void> => {
   let tell: (line: string) => void = () => {}
   const show = (line: string): void => tell(line)
@@ -33,6 +35,7 @@ export const journey = async (instance: Instance, step: RunStep): Promise<void> 
   const svc = await createShell(join(instance.folder, "agent"), (command) => show(`$ ${command}`))
   const traveller: Traveller = { instance, svc, take, show }
   const agent = await arrive(traveller)
+  await publish(traveller)
   const sent = await transfer(traveller, agent)
   await rotate(traveller, agent, sent)
 }

@@ -22,6 +22,9 @@ export const session = z.object({ token: z.string(), scope: z.string(), expires_
 export const key = z.object({ id: z.int(), name: z.string() })
 export const keys = z.array(key.extend({ current: z.boolean() }))
 export const revoked = z.object({ revoked: z.boolean(), remaining_secret_keys: z.int() })
+/** A build, a deployment or a run. */
+export const record = z.object({ id: z.int(), status: z.string() })
+export const records = z.array(record)
 export const page = z.object({ title: z.string(), content: z.string() })
 
 const claims = z.object({

@@ -7,11 +7,14 @@ export type Ended = { readonly code: number | NodeJS.Signals | null; readonly st
 export type Shell = {
   /** Runs one command line to its end; `shown` hears of it first. */
   readonly run: (command: string) => Promise<Ended>
+  /** The same without anybody hearing of it. */
+  readonly quietly: (command: string) => Promise<Ended>
   /** The JSON that a command line prints; throws when it fails. */
   readonly json: (command: string) => Promise<unknown>
   /** The code of a command line's error; throws when it does not fail. */
   readonly errorCode: (command: string) => Promise<unknown>
   readonly read: (path: string) => Promise<string>
+  readonly write: (path: string, text: string) => Promise<void>
   /** Writes a file that only its owner can read. */
   readonly keep: (path: string, text: string) => Promise<void>
   readonly home: string
@@ -20,14 +23,19 @@ export type Shell = {
 /**
  * A home of its own for an agent: a project folder where its commands run, and npm's settings such that nothing can come
  * from a package registry.
+ * @param tools the home whose installed tools it uses, unless its own
  */
-export const createShell = async (home: string, shown: (command: string) => void): Promise<Shell> => {
+export const createShell = async (
+  home: string,
+  shown: (command: string) => void,
+  tools: string = home,
+): Promise<Shell> => {
   const project = join(home, "project")
   await mkdir(project, { recursive: true })
   const env = {
     HOME: home,
     XDG_CONFIG_HOME: join(home, "config"),
-    PATH: [join(home, "npm/bin"), dirname(process.execPath), process.env["PATH"]].join(":"),
+    PATH: [join(tools, "npm/bin"), dirname(process.execPath), process.env["PATH"]].join(":"),
     npm_config_prefix: join(home, "npm"),
     npm_config_cache: join(home, "npm-cache"),
     npm_config_registry: "http://127.0.0.1:9/",
@@ -37,11 +45,14 @@ export const createShell = async (home: string, shown: (command: string) => void
     npm_config_audit: "false",
     npm_config_yes: "true",
   }
-  const run = async (command: string): Promise<Ended> => {
-    shown(command)
+  const quietly = async (command: string): Promise<Ended> => {
     const child = startProcess("sh", ["-c", command], { cwd: project, env })
     const code = await child.exited
     return { code, stdout: child.stdout(), stderr: child.stderr() }
+  }
+  const run = (command: string): Promise<Ended> => {
+    shown(command)
+    return quietly(command)
   }
   const jsonAfter = async (command: string, wanted: number): Promise<unknown> => {
     const { code, stdout, stderr } = await run(command)
@@ -50,9 +61,11 @@ export const createShell = async (home: string, shown: (command: string) => void
   }
   return {
     run,
+    quietly,
     json: (command) => jsonAfter(command, 0),
     errorCode: async (command) => Object(await jsonAfter(command, 1)).code,
     read: (path) => readFile(join(home, path), "utf8"),
+    write: (path, text) => writeFile(join(home, path), text),
     keep: async (path, text) => {
       await writeFile(join(home, path), text)
       await chmod(join(home, path), 0o600)

@@ -116,8 +116,8 @@ export const check = async (context: Context): Promise<Outcome> => {
   const broken = stacks.filter(({ verdict }) => verdict === "breaking")
   if (broken.length > 0) {
     const reasons = broken.map((stack) => {
-      const changes = changeRows(stack).flatMap(([kind, path, text]) =>
-        kind === "breaking" ? [`${path}: ${text}`] : [],
+      const changes = changeRows(stack).flatMap(([kind, path = "", text = ""]) =>
+        kind !== "breaking" ? [] : text.includes(path) ? [text] : [`${path}: ${text}`],
       )
       const gone = stack.now === null ? "it is gone" : "it is another stack than the one that was locked"
       return `${stack.name} (locked ${stack.locked}, now ${stack.now ?? "none"}): ${changes.length === 0 ? gone : changes.join("; ")}`
