@@ -1,4 +1,5 @@
 // What the benchmarks measure with.
+import { readFileSync } from "node:fs"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import {
@@ -29,6 +30,10 @@ export const start = async (file: string, env: Record<string, string>, path = "/
   while (!(await Promise.race([healthy(), ended]))) await setTimeout(5)
   return { program, url, startMs: performance.now() - began }
 }
+
+/** Resident memory of a process, in megabytes. */
+export const residentMb = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024
 
 /** One URL under load. */
 export const rate = (url: string, headers: LoadTarget["headers"] = {}, over = connections): Promise<Load> =>

@@ -1,16 +1,17 @@
-// How long publishing takes from the POST until both of two replicas show the new version, on PostgreSQL: a stack of about
-// 100 kB, and a small one. `node apps/platform-api/bench/publish.ts`
-import { spawn } from "node:child_process"
-import { once } from "node:events"
+// What publishing costs on PostgreSQL: how long a run takes until both of two replicas show its version, what readers lose
+// while runs go on without a pause, and what the worker adds to start and memory.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
-import { freePort, startPostgres, startProcess } from "@svc/testing"
+import { setTimeout } from "node:timers/promises"
+import { createBenchmarkTable, startPostgres, startProcess } from "@svc/testing"
+import { z } from "zod"
 import { sampleStacks } from "../stacks/index.ts"
+import { app, compare, rate, residentMb, start } from "./measure.ts"
 
 const rounds = 9
-const app = fileURLToPath(new URL("..", import.meta.url))
+const starts = 5
+const table = createBenchmarkTable()
 const folder = mkdtempSync(join(tmpdir(), "svc-publish-"))
 const server = await startPostgres()
 const env = {
@@ -20,66 +21,115 @@ const env = {
   SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
 }
 
-const command = spawn(process.execPath, ["src/main.ts", "user", "create", "--email", "bench@example.org"], {
+const created = startProcess(process.execPath, ["src/main.ts", "user", "create", "--email", "bench@example.org"], {
   cwd: app,
-  env: { ...process.env, ...env },
-  stdio: ["ignore", "pipe", "inherit"],
+  env,
+  mute: true,
 })
-let printed = ""
-command.stdout.on("data", (text: Buffer) => (printed += text.toString()))
-await once(command, "close")
-const { api_key } = JSON.parse(printed) as { api_key: string }
+if ((await created.exited) !== 0) throw new Error(created.stderr())
+const { api_key } = z.object({ api_key: z.string() }).parse(JSON.parse(created.stdout()))
 
-const replicas = await Promise.all(
-  [1, 2].map(async () => {
-    const port = await freePort()
-    const program = startProcess(process.execPath, ["src/main.ts"], { cwd: app, env: { ...env, PORT: String(port) } })
-    await program.waitFor(/"listening"/)
-    return { program, url: `http://127.0.0.1:${port}` }
-  }),
-)
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+
+/** Milliseconds until it answers, and megabytes when idle, with and without the worker in turns. */
+const compareWorker = async (): Promise<void> => {
+  const seen = { true: { ms: [] as number[], mb: [] as number[] }, false: { ms: [] as number[], mb: [] as number[] } }
+  for (let turn = 0; turn < starts; turn++) {
+    for (const worker of ["true", "false"] as const) {
+      const { program, startMs } = await start("src/main.ts", { ...env, SVC_WORKER: worker })
+      await setTimeout(1500)
+      seen[worker].ms.push(startMs)
+      seen[worker].mb.push(residentMb(program.pid))
+      program.kill("SIGTERM")
+      await program.exited
+    }
+  }
+  const ratioOf = (what: "ms" | "mb") => median(seen.true[what]) / median(seen.false[what])
+  table.add("start with the worker to start without", ratioOf("ms"), "x", { atMost: 1.1 })
+  table.add("memory with the worker to memory without, idle", ratioOf("mb"), "x", { atMost: 1.1 })
+}
+
+const replicas = [await start("src/main.ts", env), await start("src/main.ts", env)]
 const [first] = replicas
 if (first === undefined) throw new Error("no replica")
 
-const post = async (path: string, body: object): Promise<{ id: number }> => {
+const post = async (path: string, body: object): Promise<number> => {
   const headers = { authorization: `Bearer ${api_key}`, "content-type": "application/json" }
   const answer = await fetch(`${first.url}${path}`, { method: "POST", headers, body: JSON.stringify(body) })
   if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
-  return (await answer.json()) as { id: number }
+  return z.object({ id: z.int() }).parse(await answer.json()).id
 }
 
 const shows = async (url: string, name: string, version: number): Promise<void> => {
   for (;;) {
     const answer = await fetch(`${url}/api/registry/${name}`)
-    const { version: shown } = (await answer.json()) as { version?: number }
-    if (shown === version) return
-    await new Promise((resolve) => setTimeout(resolve, 10))
+    const shown = z.object({ version: z.int().optional() }).parse(await answer.json())
+    if (shown.version === version) return
+    await setTimeout(10)
   }
+}
+
+/** A stack and its runs: each publishes a further version. */
+const publisher = async (sample: string) => {
+  const file = sampleStacks.find(({ name }) => name === sample)?.file
+  if (file === undefined) throw new Error(`no sample stack ${sample}`)
+  const ast = z.looseObject({}).parse(JSON.parse(readFileSync(file, "utf8")))
+  const name = `bench-${sample}`
+  const spec_id = await post("/api/specs", {
+    name,
+    websocket_url: `wss://bench.example/${name}`,
+    visibility: "public",
+  })
+  let version = 0
+  /** Milliseconds from the POST until both replicas show it. */
+  const publish = async (): Promise<number> => {
+    version += 1
+    const began = performance.now()
+    const ast_payload = { ...ast, stack_name: `Bench${version}` }
+    await post("/api/automation/runs", { workflow: "publish", spec_id, ast_payload })
+    await Promise.all(replicas.map(({ url }) => shows(url, name, version)))
+    return performance.now() - began
+  }
+  return { name, publish, kilobytes: Math.round(JSON.stringify(ast).length / 1000) }
 }
 
 try {
   for (const sample of ["token-swaps", "name-service"]) {
-    const file = sampleStacks.find(({ name }) => name === sample)?.file
-    if (file === undefined) throw new Error(`no sample stack ${sample}`)
-    const ast = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>
-    const name = `bench-${sample}`
-    const spec = await post("/api/specs", { name, websocket_url: `wss://bench.example/${name}`, visibility: "public" })
+    const { publish, kilobytes } = await publisher(sample)
     const times: number[] = []
-    for (let round = 1; round <= rounds; round++) {
-      const ast_payload = { ...ast, stack_name: `Bench${round}` }
-      const began = performance.now()
-      await post("/api/automation/runs", { workflow: "publish", spec_id: spec.id, ast_payload })
-      await Promise.all(replicas.map(({ url }) => shows(url, name, round)))
-      times.push(performance.now() - began)
-    }
-    times.sort((a, b) => a - b)
-    const kilobytes = Math.round(JSON.stringify(ast).length / 1000)
-    const told = `median ${times[rounds >> 1]?.toFixed(0)} ms, longest ${times.at(-1)?.toFixed(0)} ms of ${rounds}`
-    console.log(`publish run, ${sample} (${kilobytes} kB), from the POST to both replicas: ${told}`)
+    for (let round = 0; round < rounds; round++) times.push(await publish())
+    const what = `publish run of ${kilobytes} kB, from the POST to both replicas`
+    table.add(`${what}, median of ${rounds}`, median(times), "ms", { atMost: 2000 })
+    table.add(`${what}, longest`, Math.max(...times), "ms", { atMost: 2000 })
   }
+
+  const read = await publisher("stake-accounts")
+  await read.publish()
+  const schemaUrl = `${first.url}/api/registry/${read.name}/schema`
+  const schema = Buffer.from(await (await fetch(schemaUrl)).arrayBuffer()).toString("base64")
+  const bare = await start("bench/bare.ts", { DATABASE_URL: server.url, SCHEMA: schema, SLUG: "" }, "/plain")
+  const ours = () => rate(schemaUrl)
+  const plain = () => rate(`${bare.url}/schema`)
+  await compare(table, "GET /api/registry/:name/schema, nothing else going on", { atLeast: 0.7 }, ours, plain)
+  const written = await publisher("transfers")
+  const enough = new AbortController()
+  let runs = 0
+  const writing = (async () => {
+    for (; !enough.signal.aborted; runs++) await written.publish()
+  })()
+  const began = performance.now()
+  await compare(table, "the same while publish runs go on", { atLeast: 0.7 }, ours, plain)
+  enough.abort()
+  await writing
+  table.add("publish runs meanwhile", runs / ((performance.now() - began) / 1000), "a second")
+  bare.program.kill("SIGTERM")
+  await bare.program.exited
 } finally {
   for (const { program } of replicas) program.kill("SIGTERM")
   await Promise.all(replicas.map(({ program }) => program.exited))
-  await server.stop()
-  rmSync(folder, { recursive: true, force: true })
 }
+await compareWorker()
+await server.stop()
+rmSync(folder, { recursive: true, force: true })
+console.log(table.text())
+if (!table.met()) process.exitCode = 1

@@ -1,11 +1,11 @@
 // Ratios to a bare Hono route, start and memory, on a PostgreSQL server of its own.
-import { readFileSync, rmSync, mkdtempSync } from "node:fs"
+import { rmSync, mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { z } from "zod"
 import { createBenchmarkTable, startPostgres, startProcess } from "@svc/testing"
-import { app, compare, connections, rate, start } from "./measure.ts"
+import { app, compare, connections, rate, residentMb, start } from "./measure.ts"
 
 const table = createBenchmarkTable()
 const server = await startPostgres()
@@ -23,12 +23,8 @@ first.program.kill("SIGTERM")
 await first.program.exited
 
 const service = await start("src/main.ts", env)
-const memory = () => {
-  const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.program.pid}/status`, "utf8"))?.[1]
-  return Number(kilobytes) / 1024
-}
 table.add("start on PostgreSQL, migrations done", service.startMs, "ms", { atMost: 1000 })
-table.add("resident, idle", memory(), "MB", { atMost: 150 })
+table.add("resident, idle", residentMb(service.program.pid), "MB", { atMost: 150 })
 
 const signUp = async () => {
   const signedUp: unknown = await (await fetch(`${service.url}/api/agents/signup`, { method: "POST" })).json()
