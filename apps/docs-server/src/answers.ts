@@ -1,5 +1,5 @@
 import type { ApiError } from "@svc/errors"
-import { matchesETag, requestHeader, type ServedEnv } from "@svc/http"
+import { type BodyFault, matchesETag, requestHeader, type ServedEnv } from "@svc/http"
 import type { Context } from "hono"
 import { hashOf } from "./corpus.ts"
 import { type Answer, type Document, answerDocument, commonHeaders, jsonType } from "./documents.ts"
@@ -17,7 +17,7 @@ export const reply = (
 export const headersOf = ({ headers, retryAfterSeconds }: ApiError): Readonly<Record<string, string>> =>
   retryAfterSeconds === undefined ? headers : { ...headers, "Retry-After": String(retryAfterSeconds) }
 
-export const renderError = (error: ApiError, more: Readonly<Record<string, string>> = {}): Response => {
+export const errorAnswer = (error: ApiError, more: Readonly<Record<string, string>> = {}): Response => {
   const { code, message, hint = "", status } = error
   const body = JSON.stringify({ error: { code, message, hint } })
   return reply(status, { ...jsonHeaders, ...more, ...headersOf(error) }, body)
@@ -25,12 +25,18 @@ export const renderError = (error: ApiError, more: Readonly<Record<string, strin
 
 /** Answers what no request can be made of. */
 export const unreadableAnswer = (_requestId: string, reason: string): Response =>
-  renderError(
+  errorAnswer(
     errors.fail("invalid_request", {
       message: `Not a request: ${reason}.`,
       hint: "Send HTTP/1.1 with this server's name as Host and a path, as /openapi.json lists them, as target.",
     }),
   )
+
+/** What is told of a body that can't be read. */
+export const bodyError = ({ kind }: BodyFault): ApiError =>
+  kind === "too-large"
+    ? errors.fail("request_too_large", { headers: { connection: "close" } })
+    : errors.fail("invalid_request", { message: "The request body did not arrive." })
 
 /** What a probe is told: 503 while something is missing that the server can't do without. */
 export const probeAnswer = (missing: readonly string[]): Response =>

@@ -14,7 +14,16 @@ import {
 } from "@svc/http"
 import type { Limiter } from "@svc/limiter"
 import { type Context, Hono } from "hono"
-import { headersOf, jsonHeaders, probeAnswer, renderError, reply, serveDocument, serveFile } from "./answers.ts"
+import {
+  bodyError,
+  headersOf,
+  jsonHeaders,
+  probeAnswer,
+  errorAnswer,
+  reply,
+  serveDocument,
+  serveFile,
+} from "./answers.ts"
 import type { Config } from "./config.ts"
 import { preflightHeaders } from "./documents.ts"
 import { errors } from "./errors.ts"
@@ -41,19 +50,12 @@ const asksForHtml = (c: Context<ServedEnv>): boolean =>
   (c.req.method === "GET" || c.req.method === "HEAD") && wantsHtml(requestHeader(c, "accept"))
 
 /** An error for whoever asked: a page for people, but never where MCP is spoken. */
-const answerError = async (c: Context<ServedEnv>, error: ApiError, { people }: Site): Promise<Response> => {
-  if (isMcp(c)) return renderError(error)
-  if (!asksForHtml(c)) return renderError(error, { Vary: "Accept" })
+const errorAnswerFor = async (c: Context<ServedEnv>, error: ApiError, { people }: Site): Promise<Response> => {
+  if (isMcp(c)) return errorAnswer(error)
+  if (!asksForHtml(c)) return errorAnswer(error, { Vary: "Accept" })
   const { headers, text } = await people.error(error, c.req.path)
   const { ETag: _tag, ...kept } = headers
   return reply(error.status, { ...kept, Vary: "Accept", ...headersOf(error) }, text)
-}
-
-const toApiError = (error: unknown): ApiError | undefined => {
-  if (error instanceof ApiError) return error
-  if (!(error instanceof BodyError)) return undefined
-  if (error.fault.kind === "too-large") return errors.fail("request_too_large", { headers: { connection: "close" } })
-  return errors.fail("invalid_request", { message: "The request body did not arrive." })
 }
 
 // One slash at the end more or less is the same page.
@@ -76,9 +78,9 @@ export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
     dependencies.clientAddress(peerAddress(c), requestHeader(c, "x-forwarded-for"))
 
   app.onError((error, c) => {
-    const known = toApiError(error)
+    const known = error instanceof BodyError ? bodyError(error.fault) : error instanceof ApiError ? error : undefined
     if (known === undefined) log.error({ request_id: requestIdOf(c), err: error }, "unexpected error")
-    return answerError(c, known ?? errors.fail("internal_error"), site())
+    return errorAnswerFor(c, known ?? errors.fail("internal_error"), site())
   })
 
   app.notFound((c) => {
@@ -89,7 +91,7 @@ export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
       known && c.req.method !== "GET"
         ? errors.fail("method_not_allowed", { headers: { Allow: methods } })
         : errors.fail("not_found")
-    return answerError(c, error, site())
+    return errorAnswerFor(c, error, site())
   })
 
   for (const path of ["/livez", "/readyz"])

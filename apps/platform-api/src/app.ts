@@ -1,9 +1,10 @@
 import { ApiError } from "@svc/errors"
 import { allowedMethods, BodyError, omitServerHeaders, requestIdOf, sentPath } from "@svc/http"
 import { createApi, openApiDocument } from "@svc/openapi"
+import { bodyError, errorAnswer } from "./answers.ts"
 import type { AppEnv } from "./auth/guard.ts"
 import { DatabaseUnavailable, OutcomeUnknown } from "./db/errors.ts"
-import { errors, renderError } from "./errors.ts"
+import { errors } from "./errors.ts"
 import { agentRoutes } from "./routes/agents.ts"
 import { buildRoutes } from "./routes/builds.ts"
 import { closedRoutes } from "./routes/closed.ts"
@@ -31,37 +32,6 @@ const preflight = {
   "access-control-allow-headers":
     "Authorization, Content-Type, Accept, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID, X-Request-Id",
   "access-control-max-age": "86400",
-}
-/**
- * Of every answer: every page may ask and read it, errors too, since what a browser may do is up to the key's own origin
- * check. Only sign-up is closed, or any page could make accounts with its visitors' addresses.
- */
-export const everyAnswer = {
-  "access-control-allow-origin": "*",
-  "access-control-expose-headers":
-    "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Error-Code, X-Auth-Ignored, Link, ETag, Location, Deprecation, Idempotency-Replayed, WWW-Authenticate",
-}
-
-/** Answers what no request can be made of. */
-export const unreadableAnswer = (requestId: string, reason: string): Response =>
-  renderError(errors.fail("invalid-request", { details: { path: "", reason } }), requestId)
-
-const fromBody = ({ fault }: BodyError): ApiError => {
-  switch (fault.kind) {
-    case "unsupported-media-type":
-      return errors.fail("unsupported-media-type", { details: { path: "", reason: fault.reason } })
-    case "too-large":
-      return errors.fail("payload-too-large")
-    case "invalid-json":
-      return errors.fail("invalid-json", { details: { path: "", reason: fault.reason } })
-    case "invalid":
-      return errors.fail("invalid-request", { details: { path: fault.path, reason: fault.reason } })
-    case "timeout":
-    case "aborted":
-      return errors.fail("invalid-request", { details: { path: "", reason: "the body did not arrive" } })
-    default:
-      return fault satisfies never
-  }
 }
 
 /** The service's OpenAPI 3.1 document. */
@@ -133,23 +103,23 @@ export const createApp = (dependencies: Dependencies): Api => {
       allowed.length === 0
         ? errors.fail("not-found")
         : errors.fail("method-not-allowed", { headers: { allow: allowed.join(", ") } })
-    return renderError(error, requestIdOf(c))
+    return errorAnswer(error, requestIdOf(c))
   })
   api.onError((error, c) => {
     const id = requestIdOf(c)
-    if (error instanceof ApiError) return renderError(error, id)
-    if (error instanceof BodyError) return renderError(fromBody(error), id)
+    if (error instanceof ApiError) return errorAnswer(error, id)
+    if (error instanceof BodyError) return errorAnswer(bodyError(error.fault), id)
     if (error instanceof DatabaseUnavailable) {
       log.warn({ request_id: id, reason: error.message }, "the database can't be used")
-      return renderError(errors.fail("service-unavailable", { retryAfterSeconds: 1 }), id)
+      return errorAnswer(errors.fail("service-unavailable", { retryAfterSeconds: 1 }), id)
     }
     if (error instanceof OutcomeUnknown) {
       log.error({ request_id: id, reason: error.message }, "what became of a transaction is not known")
-      return renderError(errors.fail("outcome-unknown"), id)
+      return errorAnswer(errors.fail("outcome-unknown"), id)
     }
     // The stack alone: drivers hang statements and parameters on their errors.
     log.error({ request_id: id, stack: error.stack }, "a request failed")
-    return renderError(errors.fail("internal-error"), id)
+    return errorAnswer(errors.fail("internal-error"), id)
   })
   return api
 }

@@ -1,4 +1,4 @@
-import { type ApiError, defineErrors } from "@svc/errors"
+import { defineErrors } from "@svc/errors"
 import { z } from "@svc/openapi"
 
 export const errors = defineErrors({
@@ -302,31 +302,3 @@ const anyError = z
 
 /** The body of every error, for the codes of one status. */
 export const errorEnvelope = (codes: readonly [ErrorCode, ...ErrorCode[]]) => anyError.extend({ code: z.enum(codes) })
-
-// RFC 6750 section 3: the error is told only to a caller that sent a key.
-const withoutKey = new Set<string>(["missing-credentials", "invalid-authorization-format"])
-
-/** The one place where an error becomes an answer. Headers that were set beforehand stay. */
-export const renderError = (error: ApiError, requestId: string): Response => {
-  const headers: Record<string, string> = {
-    "content-type": "application/json",
-    "cache-control": "no-store",
-    "x-error-code": error.code,
-    ...error.headers,
-  }
-  if (error.status === 401) {
-    headers["www-authenticate"] = withoutKey.has(error.code) ? "Bearer" : 'Bearer error="invalid_token"'
-  }
-  if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds)
-  const body = {
-    error: error.message,
-    code: error.code,
-    request_id: requestId,
-    retryable: error.retryable ?? false,
-    retry_after_seconds: error.retryAfterSeconds,
-    // Every 400 says where and why, if only that it was no field.
-    details: error.details ?? (error.status === 400 ? { path: "", reason: error.message } : undefined),
-    hint: error.hint,
-  }
-  return new Response(JSON.stringify(body), { status: error.status, headers })
-}

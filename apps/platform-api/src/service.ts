@@ -3,7 +3,8 @@ import { createClientAddress, createLogger, type Runtime, serve } from "@svc/htt
 import { openLimits } from "@svc/limits"
 import { clientSpan, startTelemetry } from "@svc/telemetry"
 import manifest from "../package.json" with { type: "json" }
-import { createApp, everyAnswer, unreadableAnswer } from "./app.ts"
+import { everyAnswer, unreadableAnswer } from "./answers.ts"
+import { createApp } from "./app.ts"
 import { forgetSignups } from "./auth/accounts.ts"
 import { createKeyFinder } from "./auth/find-key.ts"
 import { requestMs } from "./auth/guard.ts"

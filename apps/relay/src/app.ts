@@ -5,7 +5,7 @@ import { type Context, Hono } from "hono"
 import { describeRelay } from "./document.ts"
 import { errors } from "./errors.ts"
 import { createHandler, type HandlerDependencies, type RelayEnv } from "./handle.ts"
-import { answerHeaders, errorAnswer, errorBody, jsonAnswer } from "./render.ts"
+import { answerHeaders, errorAnswer, errorBody, jsonAnswer } from "./answers.ts"
 import { upstreamName } from "./metrics.ts"
 import { routes } from "./routes/table.ts"
 

@@ -1,11 +1,12 @@
 import { ApiError } from "@svc/errors"
 import { addressBucket, BodyError, peerAddress, readJson, requestHeader } from "@svc/http"
-import type { BodyFault, ClientAddress, ServedEnv } from "@svc/http"
+import type { ClientAddress, ServedEnv } from "@svc/http"
 import { clientSpan } from "@svc/telemetry"
 import type { Context } from "hono"
 import { type Admission, type AdmissionTurn, lower } from "./admission.ts"
 import { type HttpAuthPlugin, type Principal, requireScope } from "./auth.ts"
-import { badRequest, errors, submissionUnknown } from "./errors.ts"
+import { bodyError } from "./answers.ts"
+import { errors, submissionUnknown } from "./errors.ts"
 import type { Call, Metering, Outcome } from "./metering.ts"
 import type { ReadRoute, RequestClass, Route, SendRoute } from "./routes/route.ts"
 import { judgeSend } from "./send.ts"
@@ -40,24 +41,6 @@ export type HandlerDependencies = {
 type Admitted = { readonly call: Call; readonly turn: AdmissionTurn; readonly principal: Principal }
 
 const bodyDeadlineMs = 10_000
-
-const bodyRefusal = (fault: BodyFault): ApiError => {
-  switch (fault.kind) {
-    case "unsupported-media-type":
-      return errors.fail("unsupported_media_type", { message: fault.reason })
-    case "too-large":
-      return errors.fail("request_too_large", { message: `The request body is over ${fault.limit} bytes.` })
-    case "timeout":
-      return errors.fail("request_timeout", { headers: { connection: "close" } })
-    case "aborted":
-      return badRequest("invalid_request", "", "the body ended early")
-    case "invalid-json":
-      return badRequest("invalid_request", "", fault.reason)
-    case "invalid":
-      break
-  }
-  return badRequest("invalid_request", fault.path, fault.reason)
-}
 
 /**
  * Makes the one way through the routes: `serve` takes a request up to its outcome and never rejects. The order of the
@@ -146,7 +129,7 @@ export const createHandler = (dependencies: HandlerDependencies) => {
 
   const refusal = (error: unknown, { attempted, signature }: Call): ApiError => {
     if (error instanceof ApiError) return error
-    if (error instanceof BodyError) return bodyRefusal(error.fault)
+    if (error instanceof BodyError) return bodyError(error.fault)
     dependencies.onBug(error)
     // A fault of ours after the call proves nothing about the transaction.
     const extra = attempted && signature !== undefined ? submissionUnknown(signature).extra : {}

@@ -11,7 +11,7 @@ import { createLoopbackAuthPlugin, createSignedSessionAuthPlugin, type HttpAuthP
 import { type Config, readConfig } from "./config.ts"
 import { createMetering } from "./metering.ts"
 import { createMetrics, observeKeys, observeLimits, observeReads } from "./metrics.ts"
-import { unreadableAnswer } from "./render.ts"
+import { unreadableAnswer } from "./answers.ts"
 import { openUpstreams } from "./upstreams.ts"
 import { createUsage } from "./usage.ts"
 import { createDelivery, createPostUsage } from "./usage-delivery.ts"

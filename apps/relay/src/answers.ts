@@ -1,7 +1,7 @@
 import type { ApiError } from "@svc/errors"
-import { requestIdOf } from "@svc/http"
+import { type BodyFault, requestIdOf } from "@svc/http"
 import type { Context } from "hono"
-import { badRequest } from "./errors.ts"
+import { badRequest, errors } from "./errors.ts"
 import type { RelayEnv } from "./handle.ts"
 import { isSendPath } from "./routes/table.ts"
 
@@ -73,4 +73,23 @@ export const unreadableAnswer = (requestId: string, reason: string): Response =>
   const about = { requestId, attempted: false, isSend: true }
   const error = badRequest("invalid_request", "", reason)
   return new Response(bodyOf(about, error), { status: error.status, headers: errorHeaders(about, error) })
+}
+
+/** What is told of a body that can't be read. */
+export const bodyError = (fault: BodyFault): ApiError => {
+  switch (fault.kind) {
+    case "unsupported-media-type":
+      return errors.fail("unsupported_media_type", { message: fault.reason })
+    case "too-large":
+      return errors.fail("request_too_large", { message: `The request body is over ${fault.limit} bytes.` })
+    case "timeout":
+      return errors.fail("request_timeout", { headers: { connection: "close" } })
+    case "aborted":
+      return badRequest("invalid_request", "", "the body ended early")
+    case "invalid-json":
+      return badRequest("invalid_request", "", fault.reason)
+    case "invalid":
+      break
+  }
+  return badRequest("invalid_request", fault.path, fault.reason)
 }
