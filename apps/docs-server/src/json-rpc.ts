@@ -2,10 +2,13 @@ import { z } from "zod"
 
 /** One JSON-RPC 2.0 request or notification. */
 export const jsonRpcRequest = z.looseObject({
-  jsonrpc: z.literal("2.0"),
-  id: z.union([z.string(), z.number(), z.null()]).optional(),
+  jsonrpc: z.literal("2.0").meta({ description: "The protocol's version." }),
+  id: z
+    .union([z.string(), z.number(), z.null()])
+    .optional()
+    .meta({ description: "Comes back with the answer; a message without it is a notification." }),
   method: z.string().meta({ description: "An MCP method such as initialize, tools/list or tools/call." }),
-  params: z.record(z.string(), z.unknown()).optional(),
+  params: z.record(z.string(), z.unknown()).optional().meta({ description: "As the method wants them." }),
 })
 
 /** A success or an error, never both. */

@@ -32,6 +32,15 @@ test("every operation has an example with its answer, and is read in less than 1
   expect(largest?.tokens).toBeLessThan(1500)
 })
 
+test("every parameter and every field of a body says what it means", () => {
+  const silent = [...library.corpus.pages.values()].flatMap(({ slug, markdown }) => {
+    const asked = /^reference\/\w+\/./.test(slug) ? markdown.split("\n## Answer")[0] : ""
+    const rows = asked?.split("\n").filter((line) => line.startsWith("| `")) ?? []
+    return rows.filter((row) => !/[^|]{6,}\|$/.test(row)).map((row) => `${slug}: ${row}`)
+  })
+  expect(silent).toEqual([])
+})
+
 test("every error code of the reference leads to its row, which fetch_page gives alone", () => {
   const anchors = new Set(library.corpus.pages.get("errors")?.rows.map(({ anchor }) => anchor))
   const missing = new Set<string>()

@@ -100,14 +100,16 @@ export const describeRelay = (version: string, publicUrl: string) => {
     ...open,
     path: "/",
     operationId: "about",
-    summary: "What this is, and where its description and documentation are",
+    summary: "What this service is",
+    description: "Where its documentation and its OpenAPI document are.",
     responses: { 200: { description: "The relay.", headers, ...json(aboutResponse) }, ...busy },
   })
   registry.registerPath({
     ...open,
     path: "/health",
     operationId: "health",
-    summary: "Whether the relay is up, and whether its routes are switched on",
+    summary: "Health",
+    description: "Whether the relay is up, and whether its routes are switched on.",
     responses: { 200: { description: "It is up.", headers, ...json(healthResponse) }, ...busy },
   })
   const probe = (meaning: string) => ({ description: meaning, headers, ...json(probeResponse) })
@@ -115,21 +117,23 @@ export const describeRelay = (version: string, publicUrl: string) => {
     ...open,
     path: "/livez",
     operationId: "livez",
-    summary: "Whether the process serves",
+    summary: "Liveness",
+    description: "Whether the process serves.",
     responses: { 200: probe("It does.") },
   })
   registry.registerPath({
     ...open,
     path: "/readyz",
     operationId: "readyz",
-    summary: "Whether the relay can do its work: it knows a key to verify tokens with, and is not stopping",
+    summary: "Readiness",
+    description: "Whether the relay can do its work: it knows a key to verify tokens with, and is not stopping.",
     responses: { 200: probe("It can."), 503: probe("What `missing` names is not there.") },
   })
   registry.registerPath({
     ...open,
     path: "/openapi.json",
     operationId: "openapi",
-    summary: "This document",
+    summary: "OpenAPI document",
     responses: { 200: { description: "OpenAPI 3.1.", headers, ...json(z.record(z.string(), z.any())) }, ...busy },
   })
   const tags = [

@@ -2,10 +2,13 @@
 
 /** A new agent. `api_key` is shown this once. */
 export type SignUp = {
+  /** The agent's name, made for it */
   readonly slug: string
   readonly display_name: string
+  /** Its secret key, shown this once */
   readonly api_key: string
   readonly message: string
+  /** The key's number, to rotate or revoke it */
   readonly key_id: number
 }
 
@@ -22,13 +25,17 @@ export type Profile = {
 export type Keys = readonly {
   readonly id: number
   readonly name: string
+  /** `publishable` is for pages in a browser, from one origin */
   readonly key_class: "secret" | "publishable"
+  /** Its prefix and its last four characters */
   readonly key_hint: string
   readonly origin_allowlist: readonly string[] | null
   readonly status: "active" | "disabled" | "expired"
+  /** Whether this request came with it */
   readonly current: boolean
   readonly created_at: string
   readonly expires_at: string | null
+  /** null while unused */
   readonly last_used_at: string | null
   /** The key that took its place */
   readonly replaced_by?: number
@@ -37,8 +44,10 @@ export type Keys = readonly {
 /** A new key. `key` is shown this once. */
 export type MintedKey = {
   readonly id: number
+  /** The whole key, shown this once */
   readonly key: string
   readonly name: string
+  /** `publishable` is for pages in a browser, from one origin */
   readonly key_class: "secret" | "publishable"
   readonly origin_allowlist: readonly string[] | null
   readonly expires_at: string | null
@@ -48,12 +57,15 @@ export type MintedKey = {
 /** The key that takes another's place. `key` is shown this once. */
 export type RotatedKey = {
   readonly id: number
+  /** The whole key, shown this once */
   readonly key: string
   readonly name: string
+  /** `publishable` is for pages in a browser, from one origin */
   readonly key_class: "secret" | "publishable"
   readonly origin_allowlist: readonly string[] | null
   readonly expires_at: string | null
   readonly message: string
+  /** The old key's number */
   readonly replaces: number
   /** When the old key ends */
   readonly old_expires_at: string
@@ -63,15 +75,18 @@ export type RotatedKey = {
 export type RevokedKey = {
   readonly id: number
   readonly revoked: true
+  /** How many the account has left */
   readonly remaining_secret_keys: number
 }
 
 /** A session token; `expires_at` in Unix seconds. */
 export type MintedSession = {
+  /** A JWT, good for 5 minutes */
   readonly token: string
   /** Unix seconds */
   readonly expires_at: number
   readonly token_type: "Bearer"
+  /** What it may do, as words */
   readonly scope: string
 }
 
@@ -101,7 +116,9 @@ export type StackVersions = readonly {
   readonly version: number
   readonly content_hash: string
   readonly published_at: string
+  /** What it means for readers */
   readonly verdict: "none" | "compatible" | "breaking"
+  /** The same as semantic versioning says it */
   readonly bump: "none" | "patch" | "minor" | "major"
   /** How many, against the version before */
   readonly changes: number
@@ -183,16 +200,22 @@ export type StackSchema = {
   readonly stack_name: string
   readonly entities: readonly {
     readonly name: string
+    /** Paths of fields */
     readonly primary_keys: readonly string[]
     readonly fields: readonly {
+      /** With its section: `id.address` */
       readonly path: string
       readonly rust_type: string
+      /** Whether it may be null */
       readonly nullable: boolean
       readonly section: string
     }[]
     readonly views: readonly {
+      /** `Entity/name`: what a client subscribes to */
       readonly id: string
+      /** One record, or a list of them */
       readonly mode: "state" | "list"
+      /** Filters and orders, in turn */
       readonly pipeline: readonly unknown[]
     }[]
   }[]
@@ -216,7 +239,9 @@ export type StackSchema = {
 export type Diff = {
   readonly from: number
   readonly to: number
+  /** What it means for readers */
   readonly verdict: "none" | "compatible" | "breaking"
+  /** The same as semantic versioning says it */
   readonly bump: "none" | "patch" | "minor" | "major"
   readonly changes: readonly {
     readonly kind: string
@@ -229,12 +254,18 @@ export type Diff = {
 }
 
 export type Spec = {
+  /** Its number, for its paths */
   readonly id: number
+  /** Its stack's name */
   readonly name: string
+  /** Its main entity */
   readonly entity_name: string | null
   readonly description: string | null
+  /** A name that no other spec ever has */
   readonly url_slug: string
+  /** Where its stream is */
   readonly websocket_url: string | null
+  /** 0 while it has no version */
   readonly latest_version: number
   readonly created_at: string
   readonly updated_at: string
@@ -262,9 +293,13 @@ export type SpecVersion = {
 }
 
 export type Build = {
+  /** Its number, for its paths */
   readonly id: number
+  /** The spec that is built */
   readonly spec_id: number
+  /** The version of it that is built */
   readonly spec_version_id: number | null
+  /** null: the stack itself */
   readonly branch: string | null
   readonly status:
     | "pending"
@@ -276,8 +311,11 @@ export type Build = {
     | "completed"
     | "failed"
     | "cancelled"
+  /** What is being done */
   readonly phase: string | null
+  /** In percent */
   readonly progress: number | null
+  /** Why it failed */
   readonly status_message: string | null
   readonly websocket_url: string | null
   readonly created_at: string
@@ -286,14 +324,20 @@ export type Build = {
 }
 
 export type Deployment = {
+  /** Its number, for its paths */
   readonly id: number
+  /** The spec that it serves */
   readonly spec_id: number
   readonly spec_name: string
+  /** null: the stack itself */
   readonly branch: string | null
   readonly status: "active" | "updating" | "stopped" | "failed"
+  /** Why it failed */
   readonly status_message: string | null
   readonly websocket_url: string
+  /** The build that readers see */
   readonly current_build_id: number | null
+  /** The version that readers see */
   readonly current_version: number | null
   readonly first_deployed_at: string | null
   readonly last_deployed_at: string | null
@@ -312,15 +356,22 @@ export type DeploymentEvent = {
 }
 
 export type Run = {
+  /** Its number, for its paths */
   readonly id: number
   readonly workflow: string
   readonly status: "queued" | "running" | "waiting" | "cancelling" | "succeeded" | "failed" | "cancelled"
   readonly trigger: "manual" | "schedule" | "event"
+  /** The spec that is published */
   readonly spec_id: number | null
+  /** What it deployed */
   readonly deployment_id: number | null
+  /** 2 for the first retry */
   readonly attempt: number
+  /** The run that this one tries again */
   readonly retry_of_id: number | null
+  /** Why it failed, as a code */
   readonly error_code: string | null
+  /** The same in words */
   readonly error_message: string | null
   readonly created_at: string
   readonly started_at: string | null

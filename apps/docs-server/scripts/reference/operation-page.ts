@@ -26,6 +26,7 @@ const operation = z.looseObject({
 /** An OpenAPI document as far as the reference reads it. */
 export const openApiDocument = z.looseObject({
   info: z.looseObject({ title: z.string(), description: z.string().optional() }),
+  tags: z.array(z.looseObject({ name: z.string(), description: z.string() })),
   paths: z.record(z.string(), z.record(z.string(), operation)),
   components: z
     .looseObject({
@@ -67,8 +68,15 @@ const kebab = (id: string): string =>
     .replaceAll("_", "-")
     .toLowerCase()
 
-/** All operations of a document; where two have one summary, they are called by method and path. */
-export const operationsOf = ({ paths }: OpenApi): Operation[] => {
+// What a service is made for comes before what is said about it.
+const lastTags = new Set(["discovery", "service"])
+const placeOf = ({ about }: Operation, tags: OpenApi["tags"]): number => {
+  const [tag = ""] = about.tags
+  return lastTags.has(tag) ? tags.length : tags.findIndex(({ name }) => name === tag)
+}
+
+/** All operations of a document by their tags; where two have one summary, they are called by method and path. */
+export const operationsOf = ({ paths, tags }: OpenApi): Operation[] => {
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, about]) => ({
       id: kebab(about.operationId),
@@ -78,13 +86,15 @@ export const operationsOf = ({ paths }: OpenApi): Operation[] => {
     })),
   )
   const times = Map.groupBy(all, ({ about }) => about.summary)
-  return all.map(({ id, method, path, about }) => ({
-    id,
-    method,
-    path,
-    about,
-    title: (times.get(about.summary)?.length ?? 0) > 1 ? `${method} ${path}` : about.summary,
-  }))
+  return all
+    .map(({ id, method, path, about }) => ({
+      id,
+      method,
+      path,
+      about,
+      title: (times.get(about.summary)?.length ?? 0) > 1 ? `${method} ${path}` : about.summary,
+    }))
+    .toSorted((a, b) => placeOf(a, tags) - placeOf(b, tags))
 }
 
 const lookupIn =
@@ -153,8 +163,12 @@ const errorTable = ({ about }: Operation, service: Service, explained: ReadonlyS
 }
 
 const caller = ({ about }: Operation, { credential }: Service): string => {
-  const { security } = about
+  const { security, responses } = about
   if (security === undefined || security.length === 0) return "Anybody may call it."
+  const refused = responses["403"]?.description ?? ""
+  if (refused.includes("`agent-account-forbidden`"))
+    return "Needs a person's secret key (`svc_sk_…`); agents get 403: [Keys]({base_url}/keys.md)."
+  if (refused.includes("`agent-account-required`")) return "Needs an agent's secret key: [Keys]({base_url}/keys.md)."
   return security.some((way) => Object.keys(way).length === 0)
     ? `Anybody may call it; ${credential} is taken too.`
     : `Needs ${credential}.`
@@ -205,10 +219,16 @@ export const operationPage = (
 /** A service's overview: all its operations with their pages. */
 export const overviewPage = (service: Service, document: OpenApi, all: readonly Operation[]): string => {
   const { title, description = "" } = document.info
-  const rows = all.map((one) => [
-    `[${one.title}]({base_url}/reference/${service.name}/${one.id}.md)`,
-    `\`${one.method} ${one.path}\``,
-  ])
+  const groups = document.tags.flatMap(({ name, description: about }) => {
+    const rows = all
+      .filter((one) => one.about.tags[0] === name)
+      .map((one) => [
+        `\`${one.method} ${one.path}\``,
+        `[${one.about.summary}]({base_url}/reference/${service.name}/${one.id}.md)`,
+      ])
+    const heading = `## ${name.charAt(0).toUpperCase()}${name.slice(1)}\n\n${about.replace(/\.?$/, ".")}\n`
+    return rows.length === 0 ? [] : [heading, `${tableOf(["Method and path", "What it does"], rows)}\n`]
+  })
   return [
     frontMatter(
       `${title}: reference`,
@@ -219,6 +239,6 @@ export const overviewPage = (service: Service, document: OpenApi, all: readonly 
     `# ${title}: reference\n`,
     `At \`${service.url}\`; the same as one file: [openapi.json](${service.url}/openapi.json).\n`,
     `${description.trim()}\n`,
-    `${tableOf(["Operation", "Method and path"], rows)}\n`,
+    ...groups,
   ].join("\n")
 }

@@ -9,13 +9,15 @@ import { errors } from "../errors.ts"
 import type { Dependencies } from "../dependencies.ts"
 import { type Api, endpoint, jsonBody } from "./endpoint.ts"
 
-const signUpBody = z.object({ display_name: z.string().optional() })
+const signUpBody = z.object({
+  display_name: z.string().meta({ description: "What people call it; made of the slug unless given" }).optional(),
+})
 const signUpAnswer = z.object({
-  slug: z.string(),
+  slug: z.string().meta({ description: "The agent's name, made for it" }),
   display_name: z.string(),
-  api_key: z.string(),
+  api_key: z.string().meta({ description: "Its secret key, shown this once" }),
   message: z.string(),
-  key_id: z.int(),
+  key_id: z.int().meta({ description: "The key's number, to rotate or revoke it" }),
 })
 const profile = z.object({
   slug: z.string(),
@@ -40,9 +42,9 @@ export const agentRoutes = (api: Api, dependencies: Dependencies): void => {
       method: "post",
       path: "/api/agents/signup",
       id: "signUp",
-      summary: "Make an agent account and its first key",
+      summary: "Sign an agent up",
       description:
-        "The key is shown this once. One address may sign up a few times an hour (SVC_SIGNUPS_PER_HOUR); then 429 says when to come back.",
+        "Makes an agent account and its first key. The key is shown this once. One address may sign up a few times an hour (SVC_SIGNUPS_PER_HOUR); then 429 says when to come back.",
       tag: "agents",
       access: "anyone",
       body: signUpBody,
@@ -92,7 +94,7 @@ export const agentRoutes = (api: Api, dependencies: Dependencies): void => {
       method: "get",
       path: "/api/agents/me",
       id: "getProfile",
-      summary: "The agent's profile",
+      summary: "Read the agent's profile",
       tag: "agents",
       access: policies.agentAccount,
       success: [200, "The profile", profile],

@@ -7,7 +7,10 @@ import { storedAst } from "../records/spec-versions.ts"
 import type { Dependencies } from "../dependencies.ts"
 import { type Api, endpoint, idOf } from "./endpoint.ts"
 
-const query = z.object({ until: z.string().optional(), signature: z.string().optional() })
+const query = z.object({
+  until: z.string().optional().meta({ description: "When the link ends, as the link says it" }),
+  signature: z.string().optional().meta({ description: "What proves the link" }),
+})
 
 /** Where the deploy hook's receiver gets a version's AST: the link is the credential, and is good for an hour. */
 export const astLinkRoutes = (api: Api, dependencies: Dependencies): void =>
@@ -18,7 +21,9 @@ export const astLinkRoutes = (api: Api, dependencies: Dependencies): void =>
       method: "get",
       path: "/api/asts/{id}",
       id: "getAstByLink",
-      summary: "A version's AST, by a link from the deploy hook",
+      summary: "Read an AST by its link",
+      description:
+        "For the receiver of the deploy hook: the link in its message is the credential, and is good for an hour.",
       tag: "registry",
       access: "anyone",
       query,

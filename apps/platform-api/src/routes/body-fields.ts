@@ -13,12 +13,16 @@ export const specName = z
   .string()
   .toLowerCase()
   .regex(specNamePattern, "must be 1 to 63 letters, digits and single dashes, not a dash first")
+  .meta({ description: "The stack's name: lower-case letters, digits and single dashes" })
 
 export const branch = z
   .string()
   .regex(branchPattern, "must be 1 to 31 lower-case letters, digits and dashes, not a dash first")
+  .meta({ description: "Makes a private stack of its own, `<name>--<branch>`" })
   .nullish()
 
-export const astPayload = z.unknown().meta({ type: "object" })
+export const astPayload = z
+  .unknown()
+  .meta({ type: "object", description: "The AST: a stack file as its tool makes it" })
 
 export const nothing = z.object({})

@@ -14,10 +14,10 @@ import { readLargeBody } from "./large-body.ts"
 import { recordId } from "./owned.ts"
 
 export const newBuild = z.object({
-  spec_id: recordNumber,
-  spec_version_id: recordNumber.nullish(),
+  spec_id: recordNumber.meta({ description: "The spec, by its number" }),
+  spec_version_id: recordNumber.meta({ description: "A version, by its `id`; the latest unless given" }).nullish(),
   branch,
-  allow_breaking: z.boolean().default(false),
+  allow_breaking: z.boolean().default(false).meta({ description: "Goes on though readers break" }),
 })
 const buildAnswer = z.object({ build_id: z.int(), status: z.string(), message: z.string() })
 
@@ -38,7 +38,8 @@ export const buildChangeRoutes = (api: Api, dependencies: Dependencies): void =>
       ...common,
       path: "/api/builds",
       id: "startBuild",
-      summary: "Build a version of a spec and deploy it",
+      summary: "Start a build",
+      description: "Builds a version of a spec, the latest unless said, and deploys it.",
       largeBody: newBuild,
       success: [202, "Taken", buildAnswer],
       codes: [...changeCodes, "spec-not-found", ...deployCodes],
@@ -70,7 +71,8 @@ export const buildChangeRoutes = (api: Api, dependencies: Dependencies): void =>
       ...common,
       path: "/api/builds/{id}/cancel",
       id: "cancelBuild",
-      summary: "Cancel a build that is not over; the registry stays as it is",
+      summary: "Cancel a build",
+      description: "One that is not over; the registry stays as it is.",
       largeBody: nothing,
       success: [202, "Cancelled", buildAnswer],
       codes: [...changeCodes, "build-not-found", "build-state"],

@@ -27,8 +27,12 @@ const allowedFrom = {
   rollback: ["active", "failed"],
 } as const satisfies Record<string, readonly string[]>
 
-const stopBody = z.object({ reason: prose(1024).optional() })
-const rollbackBody = z.object({ to_version: recordNumber.optional() })
+const stopBody = z.object({ reason: prose(1024).meta({ description: "Why, for its events" }).optional() })
+const rollbackBody = z.object({
+  to_version: recordNumber
+    .meta({ description: "The number of the version; the one deployed before, unless given" })
+    .optional(),
+})
 const deploymentAnswer = z.object({
   message: z.string(),
   deployment_id: z.int(),
@@ -93,8 +97,8 @@ export const deploymentChangeRoutes = (api: Api, dependencies: Dependencies): vo
         })
       },
     )
-  operation("stop", "Take a deployment's stack out of the registry", "stopped", stopBody)
-  operation("restart", "Put it back, with the version that it had", "restarted", nothing)
+  operation("stop", "Stop a deployment: its stack leaves the registry", "stopped", stopBody)
+  operation("restart", "Restart a deployment: its stack is back", "restarted", nothing)
 
   endpoint(
     api,
@@ -104,7 +108,8 @@ export const deploymentChangeRoutes = (api: Api, dependencies: Dependencies): vo
       method: "post",
       path: "/api/deployments/{id}/rollback",
       id: "rollbackDeployment",
-      summary: "Build and deploy an earlier version: the one before, unless said",
+      summary: "Roll a deployment back",
+      description: "Builds and deploys an earlier version: the one before, unless said.",
       largeBody: rollbackBody,
       success: [202, "Taken", deploymentAnswer],
       codes: [...changeCodes, "deployment-not-found", "deployment-state", ...deployCodes],
@@ -138,7 +143,8 @@ export const deploymentChangeRoutes = (api: Api, dependencies: Dependencies): vo
       method: "delete",
       path: "/api/deployments/{id}",
       id: "deleteDeployment",
-      summary: "Delete a stopped deployment; its stack's name rests before others may take it",
+      summary: "Delete a deployment",
+      description: "A stopped one; its stack's name rests before others may take it.",
       success: [200, "Deleted", z.object({ id: z.int(), deleted: z.literal(true) })],
       codes: ["invalid-request", "deployment-not-found", "deployment-active", "outcome-unknown"],
     },

@@ -14,17 +14,21 @@ const status = z.enum(deploymentStatuses)
 
 const d = fieldsOf("d")
 const deployment = record({
-  id: d(deployments.id, id),
-  spec_id: d(deployments.specId, id),
+  id: d(deployments.id, id.meta({ description: "Its number, for its paths" })),
+  spec_id: d(deployments.specId, id.meta({ description: "The spec that it serves" })),
   spec_name: fieldsOf("s")(specs.name, text),
-  branch: d(deployments.branch, text),
+  branch: d(deployments.branch, text.meta({ description: "null: the stack itself" })),
   // Null only inside the transaction that makes the deployment.
   status: d(deployments.status, status, false),
-  status_message: d(deployments.statusMessage, text),
+  status_message: d(deployments.statusMessage, text.meta({ description: "Why it failed" })),
   websocket_url: d(deployments.websocketUrl, text),
-  current_build_id: d(deployments.currentBuildId, id),
+  current_build_id: d(deployments.currentBuildId, id.meta({ description: "The build that readers see" })),
   // There may be no build, and a build need not have a version.
-  current_version: fieldsOf("v")(specVersions.versionNumber, z.int(), true),
+  current_version: fieldsOf("v")(
+    specVersions.versionNumber,
+    z.int().meta({ description: "The version that readers see" }),
+    true,
+  ),
   first_deployed_at: d(deployments.firstDeployedAt, time),
   last_deployed_at: d(deployments.lastDeployedAt, time),
 })
@@ -66,7 +70,8 @@ export const deploymentRoutes = (api: Api, dependencies: Dependencies): void => 
       ...reading(z.array(deploymentAnswer), "Deployments"),
       path: "/api/deployments",
       id: "listDeployments",
-      summary: "The deployments that the caller sees, newest first",
+      summary: "List deployments",
+      description: "Those that the caller sees, newest first.",
       query: pageQuery,
       codes: ["invalid-request"],
     },
@@ -80,7 +85,7 @@ export const deploymentRoutes = (api: Api, dependencies: Dependencies): void => 
       ...reading(deploymentAnswer, "The deployment"),
       path: "/api/deployments/{id}",
       id: "getDeployment",
-      summary: "One deployment",
+      summary: "Read a deployment",
       codes: ["invalid-request", "deployment-not-found"],
     },
     async (c) => {
@@ -96,7 +101,8 @@ export const deploymentRoutes = (api: Api, dependencies: Dependencies): void => 
       ...reading(z.array(eventAnswer), "Events"),
       path: "/api/deployments/{id}/events",
       id: "listDeploymentEvents",
-      summary: "A deployment's events, newest first",
+      summary: "List a deployment's events",
+      description: "Newest first.",
       query: pageQuery,
       codes: ["invalid-request", "deployment-not-found"],
     },

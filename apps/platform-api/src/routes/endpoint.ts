@@ -83,9 +83,17 @@ const describeText = ([description, mediaTypes]: readonly [string, readonly stri
   ),
 })
 
+const meanings: Readonly<Record<string, string>> = {
+  id: "Its number, as lists and answers show it",
+  name: "The stack's name",
+  stack: "The stack's name",
+}
+
 const parameters = (path: string) => {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name)
-  return names.length === 0 ? undefined : z.object(Object.fromEntries(names.map((name) => [name, z.string()])))
+  return names.length === 0
+    ? undefined
+    : z.object(Object.fromEntries(names.map((name) => [name, z.string().meta({ description: meanings[name] })])))
 }
 
 /** Serves one endpoint and describes it, errors of its policy and of body reading included. */

@@ -4,23 +4,25 @@ import { nameFault, normaliseName } from "../auth/name.ts"
 import { normaliseOrigin } from "../auth/origin.ts"
 import { type ErrorCode, errors } from "../errors.ts"
 
-const keyClass = z.enum(["secret", "publishable"])
+const keyClass = z
+  .enum(["secret", "publishable"])
+  .meta({ description: "`publishable` is for pages in a browser, from one origin" })
 export const keyRecord = z.object({
   id: z.int(),
   name: z.string(),
   key_class: keyClass,
-  key_hint: z.string(),
+  key_hint: z.string().meta({ description: "Its prefix and its last four characters" }),
   origin_allowlist: z.array(z.string()).nullable(),
   status: z.enum(["active", "disabled", "expired"]),
-  current: z.boolean(),
+  current: z.boolean().meta({ description: "Whether this request came with it" }),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime().nullable(),
-  last_used_at: z.iso.datetime().nullable(),
+  last_used_at: z.iso.datetime().nullable().meta({ description: "null while unused" }),
   replaced_by: z.int().optional().meta({ description: "The key that took its place" }),
 })
 export const minted = z.object({
   id: z.int(),
-  key: z.string(),
+  key: z.string().meta({ description: "The whole key, shown this once" }),
   name: z.string(),
   key_class: keyClass,
   origin_allowlist: z.array(z.string()).nullable(),
@@ -28,13 +30,22 @@ export const minted = z.object({
   message: z.string(),
 })
 export const rotated = minted.extend({
-  replaces: z.int(),
+  replaces: z.int().meta({ description: "The old key's number" }),
   old_expires_at: z.iso.datetime().meta({ description: "When the old key ends" }),
 })
-export const revoked = z.object({ id: z.int(), revoked: z.literal(true), remaining_secret_keys: z.int() })
+export const revoked = z.object({
+  id: z.int(),
+  revoked: z.literal(true),
+  remaining_secret_keys: z.int().meta({ description: "How many the account has left" }),
+})
 export const secretBody = z.object({
-  name: z.string().default("rotation"),
-  expires_in_days: z.int("must be an integer from 1 to 3650").min(1).max(3650).optional(),
+  name: z.string().default("rotation").meta({ description: "What the account's lists call it" }),
+  expires_in_days: z
+    .int("must be an integer from 1 to 3650")
+    .min(1)
+    .max(3650)
+    .meta({ description: "When it ends by itself; never unless given, a publishable key after a year" })
+    .optional(),
 })
 export const publishableBody = secretBody.extend({
   origin_allowlist: z.array(z.string()).meta({ minItems: 1, maxItems: 1, description: "Exactly one origin" }),

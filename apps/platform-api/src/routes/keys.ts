@@ -45,6 +45,7 @@ export const keyRoutes = (api: Api, dependencies: Dependencies): void => {
 
 const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surfaces)[number]): void => {
   const { path, access, kind, owner } = surface
+  const whose = owner === "Agent" ? "an agent" : "a person"
   const common = { tag: "keys", access } as const
   const changeOf = (c: Context<AppEnv>): KeyChange => ({
     principal: c.var.principal,
@@ -61,7 +62,8 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
       method: "get",
       path,
       id: `list${owner}Key`,
-      summary: "The account's keys that are not revoked, oldest first",
+      summary: `List the keys of ${whose}`,
+      description: "Those that are not revoked, oldest first.",
       query: pageQuery,
       success: [200, "Keys", z.array(keyRecord)],
       codes: ["invalid-request"],
@@ -107,7 +109,7 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
       method: "post",
       path,
       id: `mint${owner}Key`,
-      summary: "Make another secret key",
+      summary: `Mint a secret key for ${whose}`,
       body: secretBody,
       success: [201, "The key, shown this once", minted],
       codes: ["invalid-key-name", "too-many-keys", "key-replaced", "outcome-unknown"],
@@ -126,7 +128,8 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
       method: "post",
       path: `${path}/publishable`,
       id: `mintPublishable${owner}Key`,
-      summary: "Make a key for the pages of one origin",
+      summary: `Mint a publishable key for ${whose}`,
+      description: "For the pages of one origin.",
       body: publishableBody,
       success: [201, "The key, shown this once", minted],
       codes: [
@@ -156,9 +159,9 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
       method: "post",
       path: `${path}/{id}/rotate`,
       id: `rotate${owner}Key`,
-      summary: "Replace a key: a new one now, the end of the old one after an overlap",
+      summary: `Rotate a key of ${whose}`,
       description:
-        "Any active key of the account, the calling one too. When the answer is lost, rotate the replaced key again: as long as its successor is unused, that one is revoked and another made.",
+        "A new key now, the end of the old one after an overlap. Any active key of the account, the calling one too. When the answer is lost, rotate the replaced key again: as long as its successor is unused, that one is revoked and another made.",
       body: rotateBody,
       success: [201, "The key, shown this once", rotated],
       codes: [
@@ -197,8 +200,8 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
       method: "delete",
       path: `${path}/{id}`,
       id: `revoke${owner}Key`,
-      summary: "Revoke a key, at once and for good",
-      description: "Any key of the account, the calling and the last one too.",
+      summary: `Revoke a key of ${whose}`,
+      description: "At once and for good. Any key of the account, the calling and the last one too.",
       success: [200, "The key is dead", revoked],
       codes: ["invalid-key-id", "key-replaced", "key-not-found", "outcome-unknown"],
     },

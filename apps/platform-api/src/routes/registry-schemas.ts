@@ -1,10 +1,19 @@
 import { z } from "@svc/openapi"
 
-const field = z.object({ path: z.string(), rust_type: z.string(), nullable: z.boolean(), section: z.string() })
-const view = z.object({ id: z.string(), mode: z.enum(["state", "list"]), pipeline: z.array(z.unknown()) })
+const field = z.object({
+  path: z.string().meta({ description: "With its section: `id.address`" }),
+  rust_type: z.string(),
+  nullable: z.boolean().meta({ description: "Whether it may be null" }),
+  section: z.string(),
+})
+const view = z.object({
+  id: z.string().meta({ description: "`Entity/name`: what a client subscribes to" }),
+  mode: z.enum(["state", "list"]).meta({ description: "One record, or a list of them" }),
+  pipeline: z.array(z.unknown()).meta({ description: "Filters and orders, in turn" }),
+})
 const entity = z.object({
   name: z.string(),
-  primary_keys: z.array(z.string()),
+  primary_keys: z.array(z.string()).meta({ description: "Paths of fields" }),
   fields: z.array(field),
   views: z.array(view),
 })
@@ -51,8 +60,10 @@ export const astAnswer = z.object({
   ast_payload: z.looseObject({}),
 })
 
-const verdict = z.enum(["none", "compatible", "breaking"])
-const bump = z.enum(["none", "patch", "minor", "major"])
+const verdict = z.enum(["none", "compatible", "breaking"]).meta({ description: "What it means for readers" })
+const bump = z
+  .enum(["none", "patch", "minor", "major"])
+  .meta({ description: "The same as semantic versioning says it" })
 export const versionsAnswer = z.array(
   z.object({
     version: z.int().positive(),

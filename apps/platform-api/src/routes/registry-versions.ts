@@ -13,7 +13,7 @@ const version = z
   .regex(/^[1-9]\d{0,8}$/, "must be a version's number")
   .transform(Number)
   .optional()
-  .meta({ type: "integer", minimum: 1 })
+  .meta({ type: "integer", minimum: 1, description: "A version's number; the latest unless given" })
 
 export const versionQuery = z.object({ version })
 /** Two versions of one stack or spec. */
@@ -44,7 +44,8 @@ export const stackVersionRoutes = (api: Api, dependencies: Dependencies, reader:
       ...common,
       path: "/api/registry/{name}/versions",
       id: "listStackVersions",
-      summary: "A stack's versions, newest first",
+      summary: "List a stack's versions",
+      description: "Newest first, each with how it differs from the one before.",
       success: [200, "Versions", versionsAnswer],
       codes,
     },
@@ -62,7 +63,8 @@ export const stackVersionRoutes = (api: Api, dependencies: Dependencies, reader:
       ...common,
       path: "/api/registry/{name}/diff",
       id: "diffStackVersions",
-      summary: "What changed from one version to another; the two latest unless said",
+      summary: "Compare two versions of a stack",
+      description: "What changed from one to the other; the two latest unless said.",
       query: diffQuery,
       success: [200, "The difference", diffAnswer],
       codes: [...codes, "invalid-request", "version-not-found"],
@@ -84,7 +86,8 @@ export const stackVersionRoutes = (api: Api, dependencies: Dependencies, reader:
       ...common,
       path: "/api/registry/{name}/types",
       id: "getStackTypes",
-      summary: "A module with the stack's types, for programs to import",
+      summary: "Types of a stack",
+      description: "A module for programs to import.",
       query: typesQuery,
       codes: [...codes, "invalid-request", "version-not-found"],
       text: ["The module", Object.values(mediaTypes).map((type) => type.split(";", 1).join(""))],

@@ -42,7 +42,8 @@ export const registryRoutes = (api: Api, dependencies: Dependencies): void => {
       ...common,
       path: "/api/registry",
       id: "listStacks",
-      summary: "The published stacks, by name",
+      summary: "List stacks",
+      description: "The published ones, by name.",
       query: listQuery,
       success: [200, "Stacks", z.array(detail)],
       others: notModified,
@@ -68,8 +69,8 @@ export const registryRoutes = (api: Api, dependencies: Dependencies): void => {
       ...common,
       path: "/api/registry/{name}",
       id: "getStack",
-      summary: "One stack",
-      success: [200, "One stack", detail],
+      summary: "Read a stack",
+      success: [200, "Read a stack", detail],
       others: notModified,
       codes,
     },
@@ -111,14 +112,7 @@ export const registryRoutes = (api: Api, dependencies: Dependencies): void => {
           c.req.query("version") === undefined ? { answer: stack.answers[pick] } : inVersion(c, stack, pick),
         )(c),
     )
-  content(
-    "/api/registry/{name}/schema",
-    "getStackSchema",
-    "What a stack's entities look like",
-    schemaAnswer,
-    "schema",
-    "name",
-  )
-  content("/api/registry/stacks/{stack}/ast", "getStackAst", "A stack's AST as published", astAnswer, "ast", "stack")
+  content("/api/registry/{name}/schema", "getStackSchema", "Read a stack's schema", schemaAnswer, "schema", "name")
+  content("/api/registry/stacks/{stack}/ast", "getStackAst", "Read a stack's AST", astAnswer, "ast", "stack")
   stackVersionRoutes(api, dependencies, reader)
 }

@@ -27,9 +27,11 @@ import { presentRun, runsSql, runWithSteps } from "./runs.ts"
 const { eq } = orm
 
 const newRun = newBuild.extend({
-  workflow: z.literal("publish", "must be publish"),
-  ast_payload: astPayload.optional(),
-  approval: z.boolean().default(false),
+  workflow: z.literal("publish", "must be publish").meta({ description: "The one that there is" }),
+  ast_payload: astPayload
+    .meta({ type: "object", description: "A new version's AST; the latest version again unless given" })
+    .optional(),
+  approval: z.boolean().default(false).meta({ description: "Waits for a resume before it builds" }),
 })
 
 const taken = async (tx: Orm, userId: number, id: number) => ({
@@ -57,7 +59,7 @@ const operations: Readonly<
   resume: {
     from: ["waiting"],
     done: "resumed",
-    summary: "Let a waiting run go on",
+    summary: "Resume a run",
     work: async (run, { tx, at }) => {
       await moveRun(tx, run.id, "running", at)
       await tx.update(runs).set({ approvedAt: at }).where(eq(runs.id, run.id))
@@ -68,7 +70,7 @@ const operations: Readonly<
   retry: {
     from: ["failed", "cancelled"],
     done: "retried",
-    summary: "Try a failed or cancelled run again, from where it ended",
+    summary: "Retry a run",
     work: async (run, { tx, at, userId }) => {
       const [again] = await tx.select({ id: runs.id }).from(runs).where(eq(runs.retryOfId, run.id)).limit(1)
       if (again !== undefined)
@@ -84,7 +86,7 @@ const operations: Readonly<
   cancel: {
     from: ["queued", "waiting", "running"],
     done: "cancelled",
-    summary: "Cancel a run: at once where nobody has it in hand, else at its step's end",
+    summary: "Cancel a run",
     work: async (run, { tx, at }) => {
       if (run.status === "running") {
         await moveRun(tx, run.id, "cancelling", at)
@@ -106,7 +108,8 @@ export const runChangeRoutes = (api: Api, dependencies: Dependencies): void => {
       ...common,
       path: "/api/automation/runs",
       id: "startRun",
-      summary: "Publish: version, check, approve, build, deploy, verify",
+      summary: "Start a publish run",
+      description: "Takes an AST to what readers see in six steps: version, check, approve, build, deploy, verify.",
       largeBody: newRun,
       success: [202, "Taken", runWithSteps],
       codes: [...changeCodes, "spec-not-found", ...deployCodes],

@@ -100,7 +100,9 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies): void => {
       method: "get",
       path: "/api/automation/runs/{id}/events",
       id: "followRun",
-      summary: "A run's changes as they happen: its present state first, then each change of it and of its steps",
+      summary: "Follow a run",
+      description:
+        "Its present state first, then each change of it and of its steps as it happens; the stream ends with the run.",
       tag: "records",
       access: policies.ownRecords,
       text: ["Server-sent events", ["text/event-stream"]],

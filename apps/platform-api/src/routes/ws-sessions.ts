@@ -11,7 +11,7 @@ import { type Api, endpoint, jsonBody } from "./endpoint.ts"
 
 const body = z
   .object({
-    websocket_url: z.string(),
+    websocket_url: z.string().meta({ description: "The stream that it is for, as the registry names it" }),
     scope: z.string().optional().meta({ description: "Words, separated by spaces", default: "read" }),
     scopes: z.array(z.string()).optional().meta({ description: "The same as an array" }),
   })
@@ -20,10 +20,10 @@ const body = z
     message: "is given together with scope",
   })
 const session = z.object({
-  token: z.string(),
+  token: z.string().meta({ description: "A JWT, good for 5 minutes" }),
   expires_at: z.int().meta({ description: "Unix seconds" }),
   token_type: z.literal("Bearer"),
-  scope: z.string(),
+  scope: z.string().meta({ description: "What it may do, as words" }),
 })
 
 const isScope = (word: string): word is SessionScope => sessionScopes.some((scope) => scope === word)
@@ -62,7 +62,7 @@ export const sessionRoutes = (api: Api, dependencies: Dependencies): void =>
       method: "post",
       path: "/ws/sessions",
       id: "mintSession",
-      summary: "Mint a session token, valid for 5 minutes, for a public stack",
+      summary: "Mint a session token",
       tag: "sessions",
       access: policies.sessions,
       body,

@@ -5,7 +5,7 @@ import { KiB, readRoute } from "./route.ts"
 export const blockHeight = readRoute({
   path: "/transactions/v1/block-height",
   operation: "block_height",
-  summary: "The current block height",
+  summary: "Block height",
   scope: "transaction:inspect",
   class: "status",
   method: "getBlockHeight",

@@ -6,7 +6,7 @@ import { KiB, readRoute } from "./route.ts"
 export const fee = readRoute({
   path: "/transactions/v1/fee",
   operation: "fee",
-  summary: "What a message costs",
+  summary: "Fee of a message",
   scope: "transaction:inspect",
   class: "inspect",
   method: "getFeeForMessage",

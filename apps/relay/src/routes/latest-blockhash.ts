@@ -5,7 +5,7 @@ import { KiB, readRoute } from "./route.ts"
 export const latestBlockhash = readRoute({
   path: "/transactions/v1/latest-blockhash",
   operation: "latest_blockhash",
-  summary: "The latest blockhash and how long it is valid",
+  summary: "Latest blockhash",
   scope: "transaction:inspect",
   class: "inspect",
   method: "getLatestBlockhash",

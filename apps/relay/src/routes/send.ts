@@ -6,15 +6,17 @@ import { KiB, type SendRoute } from "./route.ts"
 
 const request = z.strictObject({
   transaction: base64.meta({ description: "A fully signed wire transaction." }),
-  skipPreflight: z.boolean().default(false),
-  preflightCommitment: commitment.default("confirmed"),
+  skipPreflight: z.boolean().default(false).meta({ description: "Sends without the provider simulating it first." }),
+  preflightCommitment: commitment
+    .default("confirmed")
+    .meta({ description: "How settled the state of that simulation is." }),
   minContextSlot: chainView.minContextSlot,
 })
 
 export const send: SendRoute = {
   path: "/transactions/v1/send",
   operation: "send",
-  summary: "Submit a signed transaction, once",
+  summary: "Send a transaction, once",
   scope: "transaction:send",
   class: "send",
   method: "sendTransaction",

@@ -22,7 +22,7 @@ const statuses = z.tuple([z.looseObject({}).nullable()], z.unknown())
 export const signatureStatus = readRoute({
   path: "/transactions/v1/signature-status",
   operation: "signature_status",
-  summary: "What became of a transaction",
+  summary: "Status of a signature",
   scope: "transaction:inspect",
   class: "status",
   method: "getSignatureStatuses",

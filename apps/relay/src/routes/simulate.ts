@@ -10,9 +10,12 @@ const maxAccounts = 16
 const request = z.strictObject({
   transaction: base64.meta({ description: "A wire transaction; its signatures may be all zeros." }),
   ...chainView,
-  sigVerify: z.boolean().default(false),
-  replaceRecentBlockhash: z.boolean().default(false).meta({ description: "Excludes sigVerify." }),
-  innerInstructions: z.boolean().default(false),
+  sigVerify: z.boolean().default(false).meta({ description: "Checks the signatures too." }),
+  replaceRecentBlockhash: z
+    .boolean()
+    .default(false)
+    .meta({ description: "Simulates with a new blockhash; excludes sigVerify." }),
+  innerInstructions: z.boolean().default(false).meta({ description: "Tells the instructions that programs call." }),
   accounts: z
     .strictObject({ addresses: z.array(z.string()).meta({ description: `At most ${maxAccounts} base58 addresses.` }) })
     .optional()
@@ -59,7 +62,7 @@ const checkAccounts = (addresses: readonly string[]): void => {
 export const simulate = readRoute({
   path: "/transactions/v1/simulate",
   operation: "simulate",
-  summary: "What a transaction would do",
+  summary: "Simulate a transaction",
   scope: "transaction:inspect",
   class: "inspect",
   method: "simulateTransaction",
