@@ -1,5 +1,5 @@
 // `pnpm bench`: the benchmarks of all apps and packages, one after another, so that none takes the machine from another;
-// `pnpm bench relay` runs one's, `pnpm bench relay limits` a part of them.
+// `pnpm bench relay` runs one's, `pnpm bench relay limits` a part of them. What takes all services together is of the "whole".
 import { spawnSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { basename, delimiter, join } from "node:path"
@@ -10,11 +10,11 @@ const manifest = z.object({ scripts: z.record(z.string(), z.string()).default({}
 const folders = ["apps", "packages"].flatMap((kind) =>
   readdirSync(join(root, kind)).map((name) => join(root, kind, name)),
 )
-const benchmarks = folders.flatMap((folder) => {
-  const app = basename(folder)
+const benchmarks = [...folders, root].flatMap((folder) => {
+  const app = folder === root ? "whole" : basename(folder)
   const { scripts } = manifest.parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")))
   return Object.entries(scripts).flatMap(([name, command]) =>
-    name === "bench" || name.startsWith("bench:") ? [{ app, folder, name, command }] : [],
+    (name === "bench" && folder !== root) || name.startsWith("bench:") ? [{ app, folder, name, command }] : [],
   )
 })
 

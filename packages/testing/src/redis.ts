@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
+import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { freePort } from "./free-port.ts"
@@ -12,6 +13,8 @@ export type TestRedis = {
   readonly pid: () => number
   /** Sends a signal to the server: SIGSTOP freezes it, SIGCONT lets it go on. */
   readonly signal: (signal: NodeJS.Signals) => void
+  /** Tells the server one command, as an operator would; rejects with what it refuses it with. */
+  readonly command: (line: string) => Promise<void>
   /** Kills the server; what it knew is gone. */
   readonly halt: () => Promise<void>
   /** Starts it again, empty, on the same port. */
@@ -54,6 +57,16 @@ export const startRedis = async (program = redisProgram() ?? "redis-server"): Pr
     port,
     pid: () => server.pid,
     signal: (signal) => server.kill(signal),
+    command: (line) =>
+      new Promise((resolve, reject) => {
+        const socket = connect(port, "127.0.0.1", () => socket.write(`${line}\r\n`))
+        socket.setEncoding("utf8").on("error", reject)
+        socket.once("data", (reply: string) => {
+          socket.destroy()
+          if (reply.startsWith("-")) reject(new Error(reply.trim()))
+          else resolve()
+        })
+      }),
     halt,
     resume: async () => {
       server = await start()

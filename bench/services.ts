@@ -1,0 +1,94 @@
+// The whole service on this machine, for the measurements that need more than one app: real PostgreSQL and Redis, a canned
+// provider, and any number of replicas of each service.
+import { readFileSync } from "node:fs"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
+import { generateSigningKey } from "@svc/session-token"
+import { freePort, startPostgres, startProcess, startRedis, type TestProcess } from "@svc/testing"
+
+const apps = join(import.meta.dirname, "../apps")
+const many = "1000000"
+
+/** One process of a service. */
+export type Replica = { readonly name: string; readonly url: string; readonly child: TestProcess }
+
+/** Resident memory of a process now, in MB. */
+export const residentMb = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? Number.NaN) / 1024
+
+/** Starts what the services stand on, and gives what starts them; `stop` ends all. */
+export const openGround = async () => {
+  const postgres = await startPostgres()
+  const redis = await startRedis()
+  const data = await mkdtemp(join(tmpdir(), "svc-bench-"))
+  const children: TestProcess[] = []
+  const begin = (app: string, args: readonly string[], env: Readonly<Record<string, string>>): TestProcess => {
+    const child = startProcess(process.execPath, args, { cwd: join(apps, app), env, mute: args[0] === "src/main.ts" })
+    children.push(child)
+    return child
+  }
+  const provider = begin("relay", ["bench/canned-rpc.ts"], {})
+  const providerUrl = `http://127.0.0.1:${(await provider.waitFor(/"port":(\d+)/))[1]}`
+  const limits = { SVC_LIMITS_URL: redis.url, SVC_LIMITS_REPLICAS: "2" }
+  const platform = {
+    DATABASE_URL: postgres.url,
+    SVC_DATA_DIR: data,
+    SVC_SESSION_SIGNING_KEY: await generateSigningKey(),
+    SVC_SIGNUPS_PER_HOUR: many,
+    SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
+    SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE: "0",
+    SVC_SESSIONS_PER_MINUTE: "0",
+    ...limits,
+  }
+
+  /** Starts one process of a service on a free port. */
+  const start = async (app: string, env: Readonly<Record<string, string>> = {}): Promise<Replica> => {
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}`
+    const child = begin(app, ["src/main.ts"], { PORT: String(port), ...env })
+    const ended = child.exited.then(() => {
+      throw new Error(`${app} ended: ${child.stderr()}`)
+    })
+    const ready = async (): Promise<boolean> => (await fetch(`${url}/readyz`).catch(() => undefined))?.status === 200
+    while (!(await Promise.race([ready(), ended]))) await delay(20)
+    return { name: app, url, child }
+  }
+
+  return {
+    /** What the operator's commands need too. */
+    platformSettings: platform,
+    platform: (env: Readonly<Record<string, string>> = {}) => start("platform-api", { ...platform, ...env }),
+    docs: (env: Readonly<Record<string, string>> = {}) => start("docs-server", env),
+    relay: (platformUrl: string, env: Readonly<Record<string, string>> = {}) =>
+      start("relay", {
+        SVC_TRANSACTIONS_ENABLED: "true",
+        SVC_TRANSACTION_RPC_URL: providerUrl,
+        SVC_SESSION_JWKS_URL: `${platformUrl}/.well-known/jwks.json`,
+        SVC_SESSION_AUDIENCE: "transfers",
+        SVC_TRANSACTION_INSPECT_REQUESTS_PER_MINUTE: many,
+        SVC_TRANSACTION_STATUS_REQUESTS_PER_MINUTE: many,
+        SVC_TRANSACTION_SEND_REQUESTS_PER_MINUTE: many,
+        SVC_TRANSACTION_SEND_CONCURRENCY: "64",
+        ...limits,
+        ...env,
+      }),
+    /** Publishes the stack whose tokens the relay takes. */
+    publishTransfers: async (): Promise<void> => {
+      const stack = ["stack", "publish", "stacks/transfers.stack.json", "--name", "transfers", "--relay"]
+      const args = ["src/main.ts", ...stack, "--websocket-url", transfersUrl]
+      const child = begin("platform-api", args, platform)
+      if ((await child.exited) !== 0) throw new Error(child.stderr())
+    },
+    stop: async (): Promise<void> => {
+      for (const child of children) child.kill("SIGKILL")
+      await Promise.all(children.map(({ exited }) => exited))
+      await redis.stop()
+      await postgres.stop()
+      await rm(data, { recursive: true, force: true })
+    },
+  }
+}
+
+export const transfersUrl = "wss://streams.example.com/transfers"

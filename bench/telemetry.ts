@@ -1,0 +1,74 @@
+// Measures what telemetry costs each service, on against off, in turns, both with limits in a store; and the memory with both.
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { compareLoads, createBenchmarkTable, load, type LoadTarget } from "@svc/testing"
+import { z } from "zod"
+import { openGround, type Replica, residentMb, transfersUrl } from "./services.ts"
+
+const options = { connections: 32, seconds: Number(process.env["SVC_BENCH_SECONDS"] ?? 3) }
+const json = { "content-type": "application/json" }
+
+// A collector that takes all and keeps nothing.
+let received = 0
+const collector = createServer((request, response) => {
+  received++
+  request.resume().on("end", () => response.writeHead(200, json).end("{}"))
+}).listen(0, "127.0.0.1")
+await new Promise((resolve) => collector.once("listening", resolve))
+const telemetry = {
+  SVC_OTEL_ENABLED: "true",
+  OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
+  OTEL_METRIC_EXPORT_INTERVAL: "5000",
+  OTEL_METRIC_EXPORT_TIMEOUT: "5000",
+}
+
+const ground = await openGround()
+const table = createBenchmarkTable()
+const compare = async (on: Replica, off: Replica, target: (url: string) => LoadTarget): Promise<void> => {
+  const under = ({ url }: Replica) => load(target(url), options)
+  const { ours, bare, ratio } = await compareLoads(
+    () => under(on),
+    () => under(off),
+  )
+  const rates = [ours, bare].map(({ perSecond }) => Math.round(perSecond)).join(" a second to ")
+  table.add(`${on.name}: telemetry on to off, ${rates}`, ratio.perSecond, "x", { atLeast: 0.9 })
+  table.add(`${on.name}: resident memory with it, after the load`, residentMb(on.child.pid), "MB", { atMost: 200 })
+  for (const { child } of [on, off]) child.kill("SIGKILL")
+}
+
+const platform = await ground.platform(telemetry)
+await ground.publishTransfers()
+const post = async (path: string, body: object, key?: string): Promise<unknown> => {
+  const headers = { ...json, ...(key !== undefined && { authorization: `Bearer ${key}` }) }
+  const answer = await fetch(platform.url + path, { method: "POST", headers, body: JSON.stringify(body) })
+  return answer.json()
+}
+const keys: string[] = []
+for (let i = 0; i < options.connections; i++) {
+  keys.push(z.object({ api_key: z.string() }).parse(await post("/api/agents/signup", {})).api_key)
+}
+const session = { websocket_url: transfersUrl, scope: "transaction:inspect" }
+const { token } = z.object({ token: z.string() }).parse(await post("/ws/sessions", session, keys[0]))
+
+await compare(await ground.relay(platform.url, telemetry), await ground.relay(platform.url), (url) => ({
+  url: `${url}/transactions/v1/latest-blockhash`,
+  body: "{}",
+  headers: { authorization: `Bearer ${token}` },
+}))
+await compare(platform, await ground.platform(), (url) => ({
+  url: `${url}/api/agents/me`,
+  headers: keys.map((key) => ({ authorization: `Bearer ${key}` })),
+}))
+const search = { name: "search_docs", arguments: { query: "rate limits" } }
+await compare(await ground.docs(telemetry), await ground.docs(), (url) => ({
+  url: `${url}/mcp`,
+  headers: { accept: "application/json, text/event-stream" },
+  body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: search }),
+}))
+if (received === 0) throw new Error("nothing was exported: telemetry was not on")
+
+await ground.stop()
+collector.close()
+console.log(table.text())
+if (!table.met()) process.exitCode = 1
+process.exit()
