@@ -46,6 +46,8 @@ export type Comparison = {
   readonly bare: Load
   /** Medians of the rounds' ratios: what the machine does meanwhile changes both loads of a round alike. */
   readonly ratio: Load
+  /** The least and the most of the rounds' ratios of requests a second: how much the machine did meanwhile. */
+  readonly range: readonly [from: number, to: number]
 }
 
 const rounds = 5
@@ -61,7 +63,9 @@ export const compareLoads = async (ours: () => Promise<Load>, bare: () => Promis
     p50: median(measured.map((round) => of(round).p50)),
     p99: median(measured.map((round) => of(round).p99)),
   })
+  const ratios = measured.map(({ ours: one, bare: other }) => one.perSecond / other.perSecond)
   return {
+    range: [Math.min(...ratios), Math.max(...ratios)],
     ours: medians((round) => round.ours),
     bare: medians((round) => round.bare),
     ratio: medians((round) => ({
