@@ -1,14 +1,11 @@
 import { strict as assert } from "node:assert"
 import { join } from "node:path"
-import { setTimeout as delay } from "node:timers/promises"
 
 import { auctions } from "./auctions.ts"
 import type { Traveller } from "./journey.ts"
 import { ownerKeyFile } from "./owner.ts"
 import * as shape from "./shapes.ts"
 import { createShell, type Ended } from "./shell.ts"
-
-const patienceMs = 30_000
 
 /** A stack's way from a file to readers, through a change that breaks them, and back. */
 export const publish = async ({ instance, svc: reader, take, show }: Traveller): Promise<void> => {
@@ -23,18 +20,6 @@ export const publish = async ({ instance, svc: reader, take, show }: Traveller):
     assert.equal(ended.code, wanted)
     return ended
   }
-  /** Asks as long as it takes until a record is in its last state, and shows it then. */
-  const until = async (command: string, status: string): Promise<void> => {
-    const end = performance.now() + patienceMs
-    for (;;) {
-      const { stdout } = await owner.quietly(`${command} --json`)
-      if (shape.record.parse(JSON.parse(stdout)).status === status) break
-      if (performance.now() > end) throw new Error(`${command} never said ${status}: ${stdout}`)
-      await delay(100)
-    }
-    await run(owner, command)
-  }
-
   await take(
     {
       does: "An owner, with a key from the operator, publishes a stack",
@@ -84,8 +69,7 @@ export const publish = async ({ instance, svc: reader, take, show }: Traveller):
       proves: "the reader learns what changed under it, line by line, before its program finds out",
     },
     async () => {
-      await run(owner, `svc runs resume ${runId}`)
-      await until(`svc runs ${runId}`, "succeeded")
+      await run(owner, `svc runs resume ${runId} --wait`)
       const broken = await run(reader, "svc check", 1)
       assert.match(broken.stderr, /bidder removed/)
       await run(reader, "svc diff auctions")
@@ -100,10 +84,7 @@ export const publish = async ({ instance, svc: reader, take, show }: Traveller):
     async () => {
       const [deployment] = shape.records.parse(await owner.json("svc deployments --json"))
       assert.ok(deployment !== undefined)
-      await run(owner, `svc deployments rollback ${deployment.id}`)
-      const [build] = shape.records.parse(await owner.json("svc builds --json"))
-      assert.ok(build !== undefined)
-      await until(`svc builds ${build.id}`, "completed")
+      await run(owner, `svc deployments rollback ${deployment.id} --wait`)
       await run(reader, "svc versions auctions")
       await run(reader, "svc check")
     },

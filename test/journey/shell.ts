@@ -7,8 +7,6 @@ export type Ended = { readonly code: number | NodeJS.Signals | null; readonly st
 export type Shell = {
   /** Runs one command line to its end; `shown` hears of it first. */
   readonly run: (command: string) => Promise<Ended>
-  /** The same without anybody hearing of it. */
-  readonly quietly: (command: string) => Promise<Ended>
   /** The JSON that a command line prints; throws when it fails. */
   readonly json: (command: string) => Promise<unknown>
   /** The code of a command line's error; throws when it does not fail. */
@@ -45,14 +43,11 @@ export const createShell = async (
     npm_config_audit: "false",
     npm_config_yes: "true",
   }
-  const quietly = async (command: string): Promise<Ended> => {
+  const run = async (command: string): Promise<Ended> => {
+    shown(command)
     const child = startProcess("sh", ["-c", command], { cwd: project, env })
     const code = await child.exited
     return { code, stdout: child.stdout(), stderr: child.stderr() }
-  }
-  const run = (command: string): Promise<Ended> => {
-    shown(command)
-    return quietly(command)
   }
   const jsonAfter = async (command: string, wanted: number): Promise<unknown> => {
     const { code, stdout, stderr } = await run(command)
@@ -61,7 +56,6 @@ export const createShell = async (
   }
   return {
     run,
-    quietly,
     json: (command) => jsonAfter(command, 0),
     errorCode: async (command) => Object(await jsonAfter(command, 1)).code,
     read: (path) => readFile(join(home, path), "utf8"),

@@ -131,9 +131,9 @@ export const commands: readonly Command[] = [
     usage: "[ID | stop ID | restart ID | rollback ID | delete ID]",
     least: 0,
     most: 2,
-    options: ["to"],
+    options: ["to", "wait"],
     summary: "deployments, one of them, or what is to be done to it",
-    examples: ["svc deployments", "svc deployments stop 3", "svc deployments rollback 3 --to 2"],
+    examples: ["svc deployments", "svc deployments stop 3", "svc deployments rollback 3 --to 2 --wait"],
     run: deployments,
   },
   {
@@ -141,9 +141,9 @@ export const commands: readonly Command[] = [
     usage: "[ID | resume ID | retry ID | cancel ID]",
     least: 0,
     most: 2,
-    options: [],
+    options: ["wait"],
     summary: "workflow runs, one with its steps, or what is to be done to it",
-    examples: ["svc runs", "svc runs 12 --json", "svc runs resume 12"],
+    examples: ["svc runs", "svc runs 12 --json", "svc runs resume 12 --wait"],
     run: runs,
   },
   {

@@ -20,6 +20,7 @@ export const optionTable = {
   output: { value: "FILE", help: "write there instead of to the standard output" },
   visibility: { value: "VISIBILITY", help: "public, global or private (a new stack: private)" },
   branch: { value: "BRANCH", help: "publish as the private stack NAME--BRANCH" },
+  wait: { help: "wait until it is done; exit 1 when it ends otherwise" },
   "allow-breaking": { help: "publish even what breaks readers" },
   name: { value: "NAME", help: "how it is called in lists" },
   force: { help: "register another agent; the old file is kept as .bak" },

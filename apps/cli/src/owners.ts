@@ -1,9 +1,11 @@
 import { callApi, jsonOf, readPages } from "./api.ts"
 import type { Context, Outcome } from "./context.ts"
 import { usageError } from "./errors.ts"
-import { isObject, listOf, textOf } from "./json-value.ts"
+import { followBuild, followDeployment, followRun } from "./follow.ts"
+import { textOf } from "./json-value.ts"
 import { apiForReading, apiOfOwner } from "./key.ts"
-import { pairs, table } from "./table.ts"
+import { buildParts, headingOf, type Parts, runParts, shown } from "./record-text.ts"
+import { table } from "./table.ts"
 import { readJson, versionOption } from "./versions.ts"
 
 /** What a command of owners lists, shows and does. */
@@ -12,27 +14,9 @@ type Records = {
   readonly path: string
   /** Members that a list shows. */
   readonly columns: readonly string[]
-  /** A list inside one, and members of it that are shown. */
-  readonly parts?: readonly [member: string, columns: readonly string[]]
+  readonly parts?: Parts
   /** What can be done to one, and how that is asked. */
   readonly actions: Readonly<Record<string, "POST" | "DELETE">>
-}
-
-const headingOf = (columns: readonly string[]): string[] =>
-  columns.map((name) => name.replaceAll("_", " ").toUpperCase())
-
-/** A record's own members, and the list inside it as a table. */
-export const shown = (record: unknown, context: Context, parts?: Records["parts"]): string => {
-  const [member = "", columns = []] = parts ?? []
-  const own = Object.entries(isObject(record) ? record : {}).filter(([name]) => name !== member)
-  const about = pairs(
-    own.map(([name, value]) => [
-      name,
-      typeof value === "object" && value !== null ? JSON.stringify(value) : textOf(record, name),
-    ]),
-  )
-  const rows = listOf(record, member).map((part) => columns.map((name) => textOf(part, name)))
-  return rows.length === 0 ? about : `${about}\n\n${table(headingOf(columns), rows, context.bold)}`
 }
 
 const idOf = (text: string | undefined, command: string): string => {
@@ -52,10 +36,14 @@ const act = async (context: Context, records: Records, method: "POST" | "DELETE"
   const answer = jsonOf(await callApi(api, target, method === "DELETE" ? { method } : { method, body }), api.url)
   const build = textOf(answer, "build_id")
   const run = command === "runs" ? textOf(answer, "id") : ""
+  if (context.flags.has("wait") && method === "POST") {
+    if (run !== "") return followRun(context, api, answer, action === "cancel" ? "cancelled" : "succeeded")
+    if (build !== "") return followBuild(context, api, build)
+    return followDeployment(context, api, id, action === "stop" ? "stopped" : "active")
+  }
   if (method === "POST") {
-    context.note(
-      `It goes on by itself: svc ${build === "" ? `${command} ${run === "" ? id : run}` : `builds ${build}`}`,
-    )
+    const where = build === "" ? `${command} ${run === "" ? id : run}` : `builds ${build}`
+    context.note(`It goes on by itself (--wait waits for it): svc ${where}`)
   }
   return { json: answer, text: shown(answer, context, records.parts) }
 }
@@ -95,7 +83,7 @@ export const builds = recordsCommand({
   command: "builds",
   path: "/api/builds",
   columns: ["id", "spec_id", "branch", "status", "phase", "status_message", "created_at"],
-  parts: ["events", ["created_at", "new_status", "phase"]],
+  parts: buildParts,
   actions: {},
 })
 
@@ -107,7 +95,6 @@ export const deployments = recordsCommand({
   actions: { stop: "POST", restart: "POST", rollback: "POST", delete: "DELETE" },
 })
 
-export const runParts = ["steps", ["name", "status", "started_at", "completed_at", "error_message"]] as const
 /** `svc runs [ID | resume ID | retry ID | cancel ID]`. */
 export const runs = recordsCommand({
   command: "runs",

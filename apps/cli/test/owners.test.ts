@@ -80,10 +80,7 @@ test("push publishes and follows to the end; what it made is listed; a breaking 
   expect(waiting.stderr).toMatch(
     new RegExp(`breaks readers: .*entity SolTransfer removed.*svc runs resume ${run.id}`, "s"),
   )
-  expect(json(await svc(`runs resume ${run.id} --json`))).toMatchObject({ id: run.id })
-  await expect
-    .poll(async () => json(await svc(`runs ${run.id} --json`)), { timeout: 20_000 })
-    .toMatchObject({ status: "succeeded" })
+  expect(json(await svc(`runs resume ${run.id} --wait --json`))).toMatchObject({ id: run.id, status: "succeeded" })
   const allowed = await svc("push first.json --name my-transfers --allow-breaking --json")
   expect(allowed.code).toBe(0)
   expect((await svc("runs")).stdout).toMatch(/publish +\d+ +succeeded/)
@@ -95,11 +92,15 @@ test("a deployment is stopped, started, rolled back and deleted; what its state 
   const id = deployment?.id ?? 0
   const status = async (): Promise<unknown> => json(await svc(`deployments ${id} --json`))
   expect(json(await svc(`deployments delete ${id} --json`))).toMatchObject({ code: "deployment-active" })
-  expect(json(await svc(`deployments rollback ${id} --to 1 --json`))).toMatchObject({ deployment_id: id })
+  const rolledBack = await svc(`deployments rollback ${id} --to 1 --wait --json`)
+  expect(json(rolledBack)).toMatchObject({ status: "completed", events: expect.any(Array) })
   await expect.poll(status, { timeout: 20_000 }).toMatchObject({ status: "active", current_version: 1 })
-  expect((await svc(`deployments stop ${id}`)).code).toBe(0)
+  const stopping = await svc(`deployments stop ${id}`)
+  expect([stopping.code, stopping.stderr]).toEqual([0, expect.stringContaining(`svc deployments ${id}`)])
   await expect.poll(status, { timeout: 20_000 }).toMatchObject({ status: "stopped" })
   expect(json(await svc("explore my-transfers --json"))).toMatchObject({ code: "stack-not-found" })
+  expect(json(await svc(`deployments restart ${id} --wait --json`))).toMatchObject({ status: "active" })
+  expect(json(await svc(`deployments stop ${id} --wait --json`))).toMatchObject({ status: "stopped" })
   expect((await svc(`deployments delete ${id}`)).code).toBe(0)
 })
 

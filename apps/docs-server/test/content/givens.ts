@@ -17,6 +17,7 @@ import {
 } from "@solana/kit"
 import { generateKeyPairSync } from "node:crypto"
 import { readFileSync } from "node:fs"
+import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Instance } from "./instance.ts"
 import type { Values } from "./promise.ts"
@@ -232,6 +233,13 @@ export const neededBy: Readonly<Record<string, readonly string[]>> = {
   "reference/platform/list-builds.md": ["LIVE_DEPLOYMENT_ID"],
   "reference/platform/list-deployments.md": ["LIVE_DEPLOYMENT_ID"],
   "reference/platform/list-runs.md": ["LIVE_DEPLOYMENT_ID"],
+}
+
+/** What `svc auth login` leaves in a home. */
+export const keepPersonsKey = async ({ apiUrl, userKey }: Instance, home: string): Promise<void> => {
+  await mkdir(join(home, "svc"), { mode: 0o700 })
+  const kept = { [`${apiUrl}#person`]: { api_key: userKey } }
+  await writeFile(join(home, "svc/credentials.json"), JSON.stringify(kept), { mode: 0o600 })
 }
 
 const giveAll = async (name: string, instance: Instance, values: Values): Promise<Readonly<Record<string, string>>> => {

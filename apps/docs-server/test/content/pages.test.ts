@@ -5,7 +5,7 @@ import { type Fault, type OwnAnswer, startFaultProxy, startProcess } from "@svc/
 import { createKeyPairSignerFromBytes } from "@solana/kit"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { curlRequest, shellWords, variablesOf } from "./command-line.ts"
-import { balanceOf, fund, give, neededBy, newAddress, newKeyPair } from "./givens.ts"
+import { balanceOf, fund, give, keepPersonsKey, neededBy, newAddress, newKeyPair } from "./givens.ts"
 import { type Instance, startInstance } from "./instance.ts"
 import { differences, httpDifferences, promisedJson, type Values } from "./promise.ts"
 import { fencesOf, type Step, stepsOf } from "./steps.ts"
@@ -75,7 +75,13 @@ test.each(paths)(
     const values: Values = new Map()
     const home = await mkdtemp(join(instance.folder, "home-"))
     for (const name of neededBy[path] ?? []) await give(name, instance, values)
-    for (const step of stepsOf(await fetchPage(path))) {
+    const text = await fetchPage(path)
+    // What a fence is called is a file that the reader has.
+    for (const { info, text: content } of fencesOf(text)) {
+      if (/^[\w-]+\.stack\.json$/.test(info)) await writeFile(join(home, info), content)
+    }
+    if (path === "publishing.md") await keepPersonsKey(instance, home)
+    for (const step of stepsOf(text)) {
       for (const name of variablesOf(step.command.text)) await give(name, instance, values)
       const run = step.command.text.startsWith("curl ") ? sendRequest : runCommand
       expect(await run(step, values, home), `${path}, line ${step.command.line}: ${step.command.text}`).toEqual([])

@@ -270,7 +270,7 @@ export const questions: readonly Question[] = [
   ["make an account for a person", "operations#people-agents-and-keys | operations#operator-commands"],
   [
     "roll back to the version before",
-    "operations#upgrade-drain-roll-back | publishing#routes | command-line#publish-your-own-stacks",
+    "publishing#roll-back-stop-delete | operations#upgrade-drain-roll-back | publishing#routes | command-line#publish-your-own-stacks",
   ],
   ["SIGTERM graceful shutdown", "operations#upgrade-drain-roll-back", "SIGTERM"],
   ["which fields do usage records have", "operations#usage-records-of-the-relay"],
@@ -330,20 +330,25 @@ export const questions: readonly Question[] = [
   ["how do I share a private stack with an agent", "publishing#who-sees-it | publishing#routes", "shared_with"],
   [
     "take my stack out of the registry",
-    "command-line#publish-your-own-stacks | publishing#routes | operations#operator-commands",
+    "publishing#roll-back-stop-delete | command-line#publish-your-own-stacks | publishing#routes | operations#operator-commands",
   ],
   [
     "my build failed, where do I see why",
     "publishing#when-something-fails | records#states-of-a-build | records#fields",
   ],
   ["will my new version break the programs that read it", "registry#what-a-change-breaks"],
-  ["allow_breaking", "publishing#publish | publishing#routes", "allow_breaking"],
+  [
+    "allow_breaking",
+    "publishing#a-change-that-breaks-readers | publishing#publish | publishing#routes",
+    "allow_breaking",
+  ],
   ["Idempotency-Key", "publishing#routes", "Idempotency-Key"],
   ["which steps does a publish run have", "publishing#publish"],
   ["can an agent publish a stack", "publishing#your-own-stacks | publishing#publish | agents#what-an-agent-may-not-do"],
   ["branch of a stack", "publishing#names-branches-and-urls", "branch"],
   ["webhook when a deployment changes", "publishing#the-operators-stream-servers", "deployment.deploy"],
   ["svc push", "command-line#publish-your-own-stacks | command-line#commands | publishing#publish"],
+  ["my push says run-waiting", "publishing#a-change-that-breaks-readers | command-line#publish-your-own-stacks"],
   ["retry a failed run", "publishing#when-something-fails | publishing#routes", "retry"],
   // A program that is written against a stack
   ["read an older version of a schema", "registry#versions", "version=N"],
