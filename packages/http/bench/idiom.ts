@@ -52,11 +52,18 @@ const served: typeof idioms = {
     ),
 }
 
+/** Seconds of processor time, so far. */
+const spent = (): Response => {
+  const { user, system } = process.cpuUsage()
+  return new Response(String((user + system) / 1e6))
+}
+
 const [way = ""] = process.argv.slice(2)
 const tell = (port: number): void => console.log(`"port":${port}`)
 if (way === "list") console.log(JSON.stringify(Object.keys({ ...idioms, ...served })))
 else if (way in served) {
   const app = new Hono<ServedEnv>({ getPath: sentPath })
+  app.get("/spent", spent)
   served[way]?.(app)
   const log = await createLogger({ level: "info", pretty: false, service: "bench" })
   const requests = { log, now: () => performance.now(), randomId: () => "0123456789abcdef" }
@@ -64,7 +71,7 @@ else if (way in served) {
   server.handle(app.fetch)
   process.stderr.write(`"port":${server.port}`)
 } else {
-  const app = new Hono<ServedEnv>()
+  const app = new Hono<ServedEnv>().get("/spent", spent)
   idioms[way]?.(app)
   bareServe({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 }, (info: AddressInfo) => tell(info.port))
 }

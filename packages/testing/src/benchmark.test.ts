@@ -42,7 +42,7 @@ test("a load that is refused is an error, not a number", async () => {
   await expect(load({ url }, { connections: 1, seconds: 1 })).rejects.toThrow("answers were no 2xx")
 })
 
-test("a comparison takes turns after a warm-up and gives the median of the rounds' ratios", async () => {
+test("a comparison takes turns after a warm-up and gives the median of the rounds' ratios, and how far they lie apart", async () => {
   const turns: string[] = []
   const play = (name: string, rates: number[]) => () => {
     turns.push(name)
@@ -53,6 +53,7 @@ test("a comparison takes turns after a warm-up and gives the median of the round
     ours: { perSecond: 60, p50: 1, p99: 2 },
     bare: { perSecond: 100, p50: 1, p99: 2 },
     ratio: { perSecond: 0.7, p50: 1, p99: 1 },
+    range: [0.4, 50],
   })
   expect(turns.join(" ")).toBe(Array(6).fill("bare ours").join(" "))
 })
