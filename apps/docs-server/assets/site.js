@@ -163,6 +163,11 @@ const followReader = () => {
 }
 followReader()
 
+// In a long section the page's own entry may be far down.
+const sidebar = document.querySelector(".sidebar")
+const entry = sidebar.querySelector("[aria-current]")
+if (entry !== null) sidebar.scrollTop = entry.offsetTop - sidebar.clientHeight / 2
+
 // The registry, read from the API whenever the page is opened
 
 const get = async (url) => {

@@ -219,7 +219,8 @@ export const operationPage = (
 /** A service's overview: all its operations with their pages. */
 export const overviewPage = (service: Service, document: OpenApi, all: readonly Operation[]): string => {
   const { title, description = "" } = document.info
-  const groups = document.tags.flatMap(({ name, description: about }) => {
+  const tags = document.tags.toSorted((a, b) => Number(lastTags.has(a.name)) - Number(lastTags.has(b.name)))
+  const groups = tags.flatMap(({ name, description: about }) => {
     const rows = all
       .filter((one) => one.about.tags[0] === name)
       .map((one) => [

@@ -1,4 +1,4 @@
-import { html } from "hono/html"
+import { html, raw } from "hono/html"
 import type { Page } from "../corpus.ts"
 import { type Html, type Look, frame } from "./frame.ts"
 import { pageLink } from "./links.ts"
@@ -11,12 +11,11 @@ const pageList = (root: string, pages: readonly Page[]): Html =>
     ${pages.map((page) => html`<li><a href="${pageLink(root, page.slug)}">${page.title}</a>${page.description === "" ? "" : html` <span>${describe(page)}</span>`}</li> `)}
   </ul>`
 
-const sections = ({ root, navigation }: Look): Html =>
+const sections = ({ root, navigation }: Look, level: "h2" | "h3"): Html =>
   html`${navigation.sections.map(
     ({ name, pages }) =>
       html`<section>
-        <h3>${name}</h3>
-        ${pageList(root, pages)}
+        ${raw(`<${level}>`)}${name}${raw(`</${level}>`)} ${pageList(root, pages)}
       </section> `,
   )}`
 
@@ -86,7 +85,7 @@ export const homeView = (look: Look, { apiUrl, relayUrl }: Services): Html => {
         )}
       </div>
       <h2>All pages</h2>
-      <div class="sections">${sections({ ...look, navigation: shown })}</div>
+      <div class="sections">${sections({ ...look, navigation: shown }, "h3")}</div>
     </article>`,
   })
 }
@@ -98,6 +97,6 @@ export const indexView = (look: Look): Html =>
     canonical: `${look.baseUrl}/`,
     main: html`<article class="home">
       <h1>${look.title}</h1>
-      <div class="sections">${sections(look)}</div>
+      <div class="sections">${sections(look, "h2")}</div>
     </article>`,
   })

@@ -34,9 +34,11 @@ const readingOf = (env: unknown): Reading => env as Reading
 const codeBlock = (html: string, language: string, title = ""): string =>
   `<div class="code"${language === "" ? "" : ` data-language="${escapeHtml(language)}"`}>${title === "" ? "" : `<p class="title">${escapeHtml(title)}</p>`}<pre tabindex="0"><code>${html}</code></pre></div>\n`
 
+const longestInfo = 500
 /** The name that an author gave to code: `[name]`, `title="name"` or `file=name` behind its language. */
 const codeTitle = (info: string): string => {
-  const [, label, quoted, word] = /\[([^\]]+)\]|\b(?:title|file|filename)=(?:"([^"]*)"|([^\s"}]+))/.exec(info) ?? []
+  const [, label, quoted, word] =
+    /\[([^[\]]+)\]|\b(?:title|file|filename)=(?:"([^"]*)"|([^\s"}]+))/.exec(info.slice(0, longestInfo)) ?? []
   return label ?? quoted ?? word ?? ""
 }
 

@@ -18,6 +18,7 @@ const looks: Readonly<Record<string, string>> = {
 // Boxes that have no look of their own.
 const plain = new Set(["raw", "v-pre", "group", "code-group", "tabs"])
 
+const longestTitle = 500
 const opening = /^:{3,}\s*([a-z][\w-]*)\s*(.*)$/i
 const closing = /^:{3,}\s*$/
 const alert = /^\[!([a-z]+)\][+-]?[ \t]*([^\n]*)(?:\n|$)/i
@@ -88,7 +89,7 @@ export const addNotes = (parser: Parser): void => {
       if (silent) return true
       const token = state.push("box_mark", "", 0)
       token.info = name.toLowerCase()
-      token.content = name === "" ? "" : titleOf(rest, name)
+      token.content = name === "" ? "" : titleOf(rest.slice(0, longestTitle), name)
       token.map = [startLine, startLine + 1]
       state.line = startLine + 1
       return true
