@@ -6,9 +6,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { generateSigningKey } from "@svc/session-token"
+import { z } from "zod"
 import { freePort, startPostgres, startProcess, startRedis, type TestProcess } from "@svc/testing"
 
 const apps = join(import.meta.dirname, "../apps")
+
+// As the images run it.
+const dockerfile = readFileSync(join(import.meta.dirname, "../infra/Dockerfile"), "utf8")
+const [, ...main] = z.array(z.string()).parse(JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1] ?? ""))
 const many = "1000000"
 
 /** One process of a service. */
@@ -25,7 +30,7 @@ export const openGround = async () => {
   const data = await mkdtemp(join(tmpdir(), "svc-bench-"))
   const children: TestProcess[] = []
   const begin = (app: string, args: readonly string[], env: Readonly<Record<string, string>>): TestProcess => {
-    const child = startProcess(process.execPath, args, { cwd: join(apps, app), env, mute: args[0] === "src/main.ts" })
+    const child = startProcess(process.execPath, args, { cwd: join(apps, app), env, mute: args === main })
     children.push(child)
     return child
   }
@@ -47,7 +52,7 @@ export const openGround = async () => {
   const start = async (app: string, env: Readonly<Record<string, string>> = {}): Promise<Replica> => {
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
-    const child = begin(app, ["src/main.ts"], { PORT: String(port), ...env })
+    const child = begin(app, main, { PORT: String(port), ...env })
     const ended = child.exited.then(() => {
       throw new Error(`${app} ended: ${child.stderr()}`)
     })
@@ -77,7 +82,7 @@ export const openGround = async () => {
     /** Publishes the stack whose tokens the relay takes. */
     publishTransfers: async (): Promise<void> => {
       const stack = ["stack", "publish", "stacks/transfers.stack.json", "--name", "transfers", "--relay"]
-      const args = ["src/main.ts", ...stack, "--websocket-url", transfersUrl]
+      const args = [...main, ...stack, "--websocket-url", transfersUrl]
       const child = begin("platform-api", args, platform)
       if ((await child.exited) !== 0) throw new Error(child.stderr())
     },
