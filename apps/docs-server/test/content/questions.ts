@@ -348,7 +348,10 @@ export const questions: readonly Question[] = [
   ["branch of a stack", "publishing#names-branches-and-urls", "branch"],
   ["webhook when a deployment changes", "publishing#the-operators-stream-servers", "deployment.deploy"],
   ["svc push", "command-line#publish-your-own-stacks | command-line#commands | publishing#publish"],
-  ["my push says run-waiting", "publishing#a-change-that-breaks-readers | command-line#publish-your-own-stacks"],
+  [
+    "my push says run-waiting",
+    "publishing#a-change-that-breaks-readers | command-line#publish-your-own-stacks | errors#command-line",
+  ],
   ["retry a failed run", "publishing#when-something-fails | publishing#routes", "retry"],
   // A program that is written against a stack
   ["read an older version of a schema", "registry#versions", "version=N"],

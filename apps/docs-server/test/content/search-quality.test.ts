@@ -35,16 +35,16 @@ const judge = ([question, answers, line]: Question) => {
 
 const share = (good: number, all: readonly unknown[]): number => good / all.length
 
-test("questions find the page that answers them: MRR@10 of at least 0.92", () => {
+test("questions find the page that answers them: MRR@10 of at least 0.94", () => {
   const judged = questions.map(judge)
   const sum = judged.reduce((all, { rank }) => all + (rank === 0 ? 0 : 1 / rank), 0)
   const worst = judged.filter(({ rank }) => rank !== 1).map((one) => `${one.rank}: ${one.question} (${one.answers})`)
-  expect(share(sum, judged), `not first:\n${worst.join("\n")}`).toBeGreaterThanOrEqual(0.92)
+  expect(share(sum, judged), `not first:\n${worst.join("\n")}`).toBeGreaterThanOrEqual(0.94)
 })
 
-test("questions that the search was not tuned on find the section that answers, as the first hit: 3 in 4", () => {
+test("questions that the search was not tuned on find the section that answers, as the first hit: 4 in 5", () => {
   const judged = heldBack.map(judge)
-  expect(share(judged.filter(({ isSection }) => isSection).length, judged)).toBeGreaterThanOrEqual(0.75)
+  expect(share(judged.filter(({ isSection }) => isSection).length, judged)).toBeGreaterThanOrEqual(0.8)
 })
 
 test("the first hit shows the line that answers, where a question has one: 5 in 6", () => {
