@@ -316,6 +316,22 @@ describe("links", () => {
   })
 })
 
+test("no section is a code block alone: what a search shows of it is a sentence or a row", async () => {
+  const { pages } = await loadCorpus(content)
+  const mute = [...pages.values()].flatMap(({ slug, markdown, sections }) =>
+    sections.flatMap(({ anchor, level, start }) => {
+      const end = sections.find((other) => other.start > start)?.start ?? markdown.length
+      const text = markdown
+        .slice(start, end)
+        .replace(/^#.*\n/, "")
+        .replaceAll(/^(`{3,})[^]*?^\1/gm, "")
+      // A page of the reference is about one operation, and says so above.
+      return level > 1 && text.trim() === "" && !slug.startsWith("reference/") ? [`${slug}#${anchor}`] : []
+    }),
+  )
+  expect(mute).toEqual([])
+})
+
 test("every page has a title, a description and a place in the navigation, every skill a name that is its folder's", async () => {
   const { pages, skills, warnings } = await loadCorpus(content)
   expect([...skills.keys()].toSorted()).toEqual(["svc", "svc-build", "svc-consume"])
