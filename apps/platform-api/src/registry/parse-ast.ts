@@ -23,7 +23,7 @@ export const astFaults = (value: unknown): readonly DocumentFault[] => {
   }
   const result = astShape.safeParse(value, inOwnWords)
   return result.success
-    ? takenTwice(named(value as Ast))
+    ? [...takenTwice(named(value as Ast)), ...tooLong(value as Ast)]
     : result.error.issues.map(({ path, message }) => new DocumentFault(path.filter(isSegment), message))
 }
 
@@ -60,6 +60,20 @@ function* named(ast: Ast): Generator<Name> {
     }
   }
 }
+
+const mostParts = 16
+
+/** Each dot of a path is an object inside another one, for whoever reads the field. */
+const tooLong = ({ entities }: Ast): DocumentFault[] =>
+  entities.flatMap(({ sections }, e) =>
+    sections.flatMap(({ name, fields }, s) =>
+      fields.flatMap(({ field_name }, f) => {
+        if (fieldPath(name, field_name).split(".").length <= mostParts) return []
+        const at = ["entities", e, "sections", s, "fields", f, "field_name"]
+        return [new DocumentFault(at, `makes a path of more than ${mostParts} parts`)]
+      }),
+    ),
+  )
 
 const takenTwice = (names: Iterable<Name>): DocumentFault[] => {
   const taken = new Map<string, string>()

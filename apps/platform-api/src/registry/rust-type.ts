@@ -6,15 +6,19 @@ const closing = new Map([
   ["[", "]"],
 ])
 
-/** What is wrong with the text as a type, if anything: it is blank, or its brackets don't pair up. */
+// What is made of a type, a module's text say, is many times as long where it is nested.
+const deepest = 32
+
+/** What is wrong with the text as a type, if anything: it is blank, too deep, or its brackets don't pair up. */
 export const rustTypeFault = (text: string): string | undefined => {
   const compact = compactType(text)
   if (compact === "") return "must not be empty"
   const awaited: string[] = []
   for (const char of compact) {
     const closer = closing.get(char)
-    if (closer !== undefined) awaited.push(closer)
-    else if (">)]".includes(char) && awaited.pop() !== char) return `has a "${char}" that closes nothing`
+    if (closer !== undefined) {
+      if (awaited.push(closer) > deepest) return `is nested deeper than ${deepest} levels`
+    } else if (">)]".includes(char) && awaited.pop() !== char) return `has a "${char}" that closes nothing`
   }
   const missing = awaited.at(-1)
   if (missing !== undefined) return `lacks a "${missing}"`

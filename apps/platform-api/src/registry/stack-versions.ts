@@ -17,6 +17,8 @@ const readMs = 1800
 const unpackedBytes = 16 * 1024 * 1024
 const versionsKept = 64
 const answersKept = 256
+// A module can be ten times as long as the AST that it is made of.
+const answersBytes = 32 * 1024 * 1024
 
 const listed = {
   version: stackVersions.number,
@@ -34,7 +36,12 @@ type Listed = RowOf<typeof listed>
 export const createStackVersions = (database: Database) => {
   const unpack = createUnpacker(unpackedBytes)
   const versions = createMemo<Kept>({ maxEntries: versionsKept })
-  const answers = createMemo<Answer>({ maxEntries: answersKept })
+  const asts = createMemo<Answer>({ maxEntries: versionsKept })
+  const answers = createMemo<Answer>({
+    maxEntries: answersKept,
+    maxSize: answersBytes,
+    sizeOf: (answer) => answer.identity().length,
+  })
 
   const find = async (line: string, number: number): Promise<Kept | undefined> => {
     const key = `${number} ${line}`
@@ -60,10 +67,10 @@ export const createStackVersions = (database: Database) => {
     /** The AST answer of a version for those who see the stack now. */
     findAst: async (line: string, number: number, visibility: StackHead["visibility"]): Promise<Answer | undefined> => {
       const key = `ast ${visibility} ${number} ${line}`
-      const known = answers.get(key)
+      const known = asts.get(key)
       if (known !== undefined) return known
       const found = await find(line, number)
-      return found && answers.set(key, unpack(await astAnswerFor(found.astGzip, visibility)))
+      return found && asts.set(key, unpack(await astAnswerFor(found.astGzip, visibility)))
     },
     /** Newest first. Throws DatabaseUnavailable. */
     list: (line: string) =>

@@ -13,11 +13,18 @@ const faultOf = (value: unknown) => {
   return undefined
 }
 
+const nestedType = (levels: number): string => `${"Vec<".repeat(levels)}u8${">".repeat(levels)}`
+
 test("an AST comes back as the very value that was given, unknown members and all", () => {
   const value = smallAst({ extra: { deep: [1, "two", null] }, entities: [entity("Thing", { handlers: [{}], odd: 1 })] })
   const before = structuredClone(value)
   expect(parseAst(value)).toBe(value)
   expect(value).toEqual(before)
+})
+
+test("a type of 32 levels and a path of 16 parts are none too many", () => {
+  const fields = [field("x".concat(".x".repeat(14)), nestedType(32))]
+  expect(faultOf(smallAst({ entities: [entity("A", { sections: [{ name: "a", fields }] })] }))).toBeUndefined()
 })
 
 test("what the compiler leaves out by default may be left out", () => {
@@ -44,6 +51,20 @@ test.each([
     smallAst({ entities: [entity("A", { identity: { primary_keys: ["id.a", 1] } })] }),
     "entities[0].identity.primary_keys[1]",
     "must be a string",
+  ],
+  [
+    "a type that is nested too deep",
+    smallAst({ entities: [entity("A", { sections: [{ name: "a", fields: [field("x", nestedType(33))] }] })] }),
+    "entities[0].sections[0].fields[0].rust_type_name",
+    "is nested deeper than 32 levels",
+  ],
+  [
+    "a path of too many parts",
+    smallAst({
+      entities: [entity("A", { sections: [{ name: "a.a", fields: [field("x.".repeat(14) + "x", "u8")] }] })],
+    }),
+    "entities[0].sections[0].fields[0].field_name",
+    "makes a path of more than 16 parts",
   ],
   [
     "a type that is no string",

@@ -63,17 +63,23 @@ export const jsonSchemaModule = ({ declarations, views, named }: Model, heading:
   }
   const entities = declarations.flatMap(({ kind }, index) => (kind === "entity" ? [reference(index)] : []))
   const ids = views.map(({ id }) => id)
-  const document = {
-    $schema: "https://json-schema.org/draft/2020-12/schema",
-    $comment: heading.join(" "),
-    anyOf: entities,
-    $defs: Object.fromEntries([
-      ...declarations.map((declaration, index) => [names[index] ?? "", declared(declaration)] as const),
-      ["ViewId", ids.length === 0 ? { not: {} } : { enum: ids }] as const,
-    ]),
+  const definitions = [
+    ...declarations.map((declaration, index) => [names[index] ?? "", declared(declaration)] as const),
+    ["ViewId", ids.length === 0 ? { not: {} } : { enum: ids }] as const,
+  ]
+  const head = { $schema: "https://json-schema.org/draft/2020-12/schema", $comment: heading.join(" "), anyOf: entities }
+  // A line for each: indented all the way down, a large stack's would be mostly blanks.
+  return `{
+${lines(Object.entries(head), "  ")},
+  "$defs": {
+${lines(definitions, "    ")}
   }
-  return `${JSON.stringify(document, null, 2)}\n`
 }
+`
+}
+
+const lines = (members: readonly (readonly [string, unknown])[], indent: string): string =>
+  members.map(([name, value]) => `${indent}${JSON.stringify(name)}: ${JSON.stringify(value)}`).join(",\n")
 
 /** A name inside a JSON pointer that stands in a URI's fragment. */
 const pointer = (name: string): string => encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"))
