@@ -24,7 +24,6 @@ const env = {
 const created = startProcess(process.execPath, ["src/main.ts", "user", "create", "--email", "bench@example.org"], {
   cwd: app,
   env,
-  mute: true,
 })
 if ((await created.exited) !== 0) throw new Error(created.stderr())
 const { api_key } = z.object({ api_key: z.string() }).parse(JSON.parse(created.stdout()))
