@@ -367,10 +367,10 @@ describe("typed modules", () => {
 })
 
 test("no module is much longer than the AST that it is made of, however that nests", () => {
-  const fields = Array.from({ length: 300 }, (_, n) =>
+  const nested = Array.from({ length: 300 }, (_, n) =>
     field(`${"a.".repeat(14)}f${n}`, `${"Vec<".repeat(32)}u8${">".repeat(32)}`),
   )
-  const ast = parseAst(smallAst({ entities: [entity("Thing", { sections: [{ name: "a", fields }] })] }))
+  const ast = parseAst(smallAst({ entities: [entity("Thing", { sections: [{ name: "a", fields: nested }] })] }))
   for (const language of languages) {
     const module = typedModule(deriveShape(ast), language, { name: "deep", version: 1 })
     expect(module.length).toBeLessThan(20 * JSON.stringify(ast).length)
