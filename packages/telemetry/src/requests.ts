@@ -40,15 +40,28 @@ export const observeRequests = (networks: readonly TrustedNetwork[]): RequestObs
     description: "From a request's head to the end of its answer.",
     advice: { explicitBucketBoundaries: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10] },
   })
-  const active = meter.createUpDownCounter("http.server.active_requests", { unit: "{request}" })
+  // Counted here and read when asked for: an instrument that is told of each request hashes its attributes every time.
+  const active = new Map<string, { attributes: Attributes; requests: number }>()
+  meter.createObservableUpDownCounter("http.server.active_requests", { unit: "{request}" }).addCallback((result) => {
+    for (const { attributes, requests } of active.values()) result.observe(requests, attributes)
+  })
+  const activeOf = (name: string) => {
+    let known = active.get(name)
+    if (known === undefined) {
+      known = { attributes: { "http.request.method": name, "url.scheme": "http" }, requests: 0 }
+      active.set(name, known)
+    }
+    return known
+  }
   const trusts = createTrust(networks)
 
   return ({ incoming, outgoing }, run) => {
     const began = performance.now()
     const { method = "" } = incoming
     const name = methods.has(method) ? method : "_OTHER"
-    const base: Attributes = { "http.request.method": name, "url.scheme": "http" }
-    active.add(1, base)
+    const ofMethod = activeOf(name)
+    const base = ofMethod.attributes
+    ofMethod.requests++
     const trusted = trusts(incoming.socket.remoteAddress)
     const told = propagation.extract(ROOT_CONTEXT, incoming.headers)
     const parent = trusted ? withTrust(told) : told === ROOT_CONTEXT ? told : withDoubt(told)
@@ -56,7 +69,7 @@ export const observeRequests = (networks: readonly TrustedNetwork[]): RequestObs
     const spanContext = span.spanContext()
     if (isSpanContextValid(spanContext)) outgoing.traceId = spanContext.traceId
     outgoing.once("close", () => {
-      active.add(-1, base)
+      ofMethod.requests--
       const { route, statusCode } = outgoing
       const attributes: Attributes = { ...base, "http.response.status_code": statusCode }
       if (route !== "*") attributes["http.route"] = route

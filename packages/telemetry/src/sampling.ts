@@ -1,4 +1,4 @@
-import { type Context, createContextKey, ROOT_CONTEXT } from "@opentelemetry/api"
+import { type Context, createContextKey, ROOT_CONTEXT, trace } from "@opentelemetry/api"
 import type { Sampler } from "@opentelemetry/sdk-trace"
 import { ConfigError } from "@svc/config"
 import { type Env, valueOf } from "./variables.ts"
@@ -34,7 +34,8 @@ export const createSampler = async (env: Env): Promise<Sampler> => {
   return {
     shouldSample: (context, traceId, ...rest) =>
       // Not by the caller's trace id either, which can be chosen so that it is always kept.
-      context.getValue(doubted) === true
+      // What this process itself began goes on as it began.
+      context.getValue(doubted) === true && trace.getSpanContext(context)?.isRemote === true
         ? root.shouldSample(ROOT_CONTEXT, ids.generateTraceId(), ...rest)
         : trusting.shouldSample(context, traceId, ...rest),
     toString: () => name,

@@ -19,7 +19,7 @@ const trusted = createContextKey("the caller's word on sampling counts")
 /** A context in which what the caller says of sampling counts. */
 export const withTrust = (given: Context): Context => given.setValue(trusted, true)
 
-const ended = async <T>(span: Span, work: () => T | Promise<T>): Promise<T> => {
+const ended = async <T>(span: Span, work: () => Promise<T>): Promise<T> => {
   try {
     return await work()
   } catch (error) {
@@ -32,11 +32,19 @@ const ended = async <T>(span: Span, work: () => T | Promise<T>): Promise<T> => {
   }
 }
 
+/** Whether the request that runs now is one whose trace is not kept: what it calls needs no span then. */
+const isDropped = (active: Context): boolean => {
+  const own = trace.getSpanContext(active)
+  return own !== undefined && own.isRemote !== true && (own.traceFlags & TraceFlags.SAMPLED) === 0
+}
+
 const alsoFor = createContextKey("other requests that the same call is for")
 
 /** Runs a call to another system as a span of the request that makes it. Nothing but `work` runs while telemetry is off. */
 export const clientSpan = <T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> => {
-  const links = context.active().getValue(alsoFor)
+  const active = context.active()
+  if (isDropped(active)) return work()
+  const links = active.getValue(alsoFor)
   const options = { kind: SpanKind.CLIENT, attributes, ...(Array.isArray(links) && { links: links as Link[] }) }
   return trace.getTracer("svc.calls").startActiveSpan(name, options, (span) => ended(span, work))
 }
@@ -78,9 +86,10 @@ export const createAskers = () => {
 export const carriedSpan = <T>(
   carrier: Readonly<Record<string, unknown>> | undefined,
   name: string,
-  work: () => T | Promise<T>,
+  work: () => Promise<T>,
 ): Promise<T> => {
   const active = context.active()
+  if (typeof carrier?.["traceparent"] !== "string" && isDropped(active)) return work()
   const told = typeof carrier?.["traceparent"] === "string" ? propagation.extract(active, carrier) : active
   const parent = told === active || active.getValue(trusted) === true ? told : withDoubt(told)
   return trace
