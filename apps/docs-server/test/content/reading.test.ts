@@ -65,6 +65,17 @@ test("a placeholder may stand for a number, and keeps its value for later comman
   expect(known).toEqual(values({ KEY_ID: "7" }))
 })
 
+test("of a text every stretch that is shown has to come, from its beginning to its end unless `…` says otherwise", () => {
+  const headers = new Headers({ "content-type": "text/plain" })
+  const compare = (shown: string, body: string) =>
+    httpDifferences(`HTTP/1.1 200 OK\nContent-Type: text/plain\n\n${shown}`, { status: 200, headers, body }, new Map())
+  for (const shown of ["one two three", "one\n…", "…\nthree", "…\ntwo\n…", "one\n…\nthree", "…"])
+    expect(compare(shown, "one two three"), shown).toEqual([])
+  for (const shown of ["one two", "two three", "three\n…\none", "…\nfour\n…"])
+    expect(compare(shown, "one two three"), shown).toHaveLength(1)
+  expect(compare("…", "")).toHaveLength(1)
+})
+
 test("status, headers and body of an answer are all compared", () => {
   const promised = 'HTTP/1.1 404 Not Found\nX-Error-Code: gone\n\n{ "code": "gone" }\n'
   const answer = (status: number, code: string, body: string) =>
