@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server } from "node:http"
-import type { Socket } from "node:net"
+import { Server as NetServer, type Socket } from "node:net"
 import { getRequestListener } from "@hono/node-server"
 import { type Bounds, defaultBounds } from "./bounds.ts"
 import { createConnections } from "./connections.ts"
@@ -43,7 +43,7 @@ export type RunningServer = {
   readonly close: () => Promise<void>
 }
 
-const sweepMs = 50
+const sweepMs = 100
 // For a request's head, for all of it, and how often both are looked at, in milliseconds.
 const headersTimeout = 20_000
 const requestTimeout = 60_000
@@ -144,9 +144,11 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
     shared.draining = true
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    // Node's close for HTTP ends what is idle at once, and with it a request that is on its way to us: a busy client's next
+    // one is answered instead, and that answer ends the connection.
+    const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
     const timer = setTimeout(() => server.closeAllConnections(), options.drainMs)
-    // An answer that was already under way when the drain began leaves its connection open and idle.
+    // What is idle still, and what an answer left open that was under way when the drain began.
     const sweep = setInterval(() => server.closeIdleConnections(), sweepMs)
     await closed
     clearInterval(sweep)
