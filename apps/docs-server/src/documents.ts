@@ -27,6 +27,8 @@ type Encoding = "br" | "gzip"
 export type Document = {
   readonly hash: string
   readonly text: string
+  /** The text in UTF-8, as it is sent: encoding it for each answer costs more than all else. */
+  readonly bytes: () => Uint8Array<ArrayBuffer>
   readonly headers: Readonly<Record<string, string>>
   /** The encodings it can be had in, the best first. */
   readonly encodings: readonly Encoding[]
@@ -45,6 +47,7 @@ const compressors = {
 }
 // Below this compression saves less than its own header costs.
 const worthCompressing = 1024
+const encoder = new TextEncoder()
 
 export const createDocument = (
   type: string,
@@ -72,7 +75,15 @@ export const createDocument = (
     made.set(encoding, known)
     return known
   }
-  return { hash, text, headers, encodings, encoded: { br: encoded("br"), gzip: encoded("gzip") } }
+  let bytes: Uint8Array<ArrayBuffer> | undefined
+  return {
+    hash,
+    text,
+    bytes: () => (bytes ??= encoder.encode(text)),
+    headers,
+    encodings,
+    encoded: { br: encoded("br"), gzip: encoded("gzip") },
+  }
 }
 
 /** What an answer is made of. */
@@ -92,12 +103,12 @@ export const answerDocument = (
   document: Document,
   header: (name: string) => string | undefined,
 ): Answer | Promise<Answer> => {
-  const { hash, text, headers, encodings, encoded } = document
+  const { hash, text, bytes, headers, encodings, encoded } = document
   const taken = header("accept-encoding")
   const encoding = text.length < worthCompressing ? undefined : encodings.find((one) => accepts(one, taken))
   if (matchesETag(header("if-none-match"), [`"${hash}"`])) {
     return { status: 304, headers: encoding === undefined ? headers : { ...headers, ETag: `W/"${hash}"` }, body: null }
   }
-  if (encoding === undefined) return { status: 200, headers, body: text }
+  if (encoding === undefined) return { status: 200, headers, body: bytes() }
   return encoded[encoding]().then((one) => ({ status: 200, ...one }))
 }
