@@ -27,7 +27,7 @@ type Encoding = "br" | "gzip"
 export type Document = {
   readonly hash: string
   readonly text: string
-  /** The text in UTF-8, as it is sent: encoding it for each answer costs more than all else. */
+  /** The text in UTF-8, as it is sent: encoding a long one for each answer costs more than all else. */
   readonly bytes: () => Uint8Array<ArrayBuffer>
   readonly headers: Readonly<Record<string, string>>
   /** The encodings it can be had in, the best first. */
@@ -47,6 +47,8 @@ const compressors = {
 }
 // Below this compression saves less than its own header costs.
 const worthCompressing = 1024
+// A shorter text is encoded faster, together with its headers, than it is sent beside them.
+const worthKeeping = 16_384
 const encoder = new TextEncoder()
 
 export const createDocument = (
@@ -109,6 +111,6 @@ export const answerDocument = (
   if (matchesETag(header("if-none-match"), [`"${hash}"`])) {
     return { status: 304, headers: encoding === undefined ? headers : { ...headers, ETag: `W/"${hash}"` }, body: null }
   }
-  if (encoding === undefined) return { status: 200, headers, body: bytes() }
+  if (encoding === undefined) return { status: 200, headers, body: text.length < worthKeeping ? text : bytes() }
   return encoded[encoding]().then((one) => ({ status: 200, ...one }))
 }
