@@ -63,10 +63,10 @@ export const searchDocs = (library: Library, args: z.output<typeof searchDocsInp
     (hit, i) =>
       `${offset + i + 1}. ${hit.title}${hit.section === hit.title ? "" : ` › ${hit.section}`}\n   ${hit.url}\n   ${hit.snippet}`,
   )
+  const nextCursor =
+    next < total && results.length > 0 ? writeCursor(corpus.version, ["search", query, next]) : undefined
   const more =
-    next < total
-      ? `\n\n${total - next} further results: call again with cursor ${writeCursor(corpus.version, ["search", query, next])}`
-      : ""
+    nextCursor === undefined ? "" : `\n\n${total - next} further results: call again with cursor ${nextCursor}`
   const text =
     results.length === 0
       ? `${meant}${emptyText(query, searchable, `${baseUrl}/llms.txt`)}`
@@ -76,7 +76,7 @@ export const searchDocs = (library: Library, args: z.output<typeof searchDocsInp
       query,
       results,
       total,
-      ...(next < total && results.length > 0 && { next_cursor: writeCursor(corpus.version, ["search", query, next]) }),
+      ...(nextCursor !== undefined && { next_cursor: nextCursor }),
       ...(corrected !== undefined && { did_you_mean: corrected }),
     },
     texts: [text],

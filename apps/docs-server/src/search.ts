@@ -69,13 +69,10 @@ export const createSearch = (corpus: Corpus): Search => {
     return found.sort(byScore)
   }
 
-  const toHit = (asked: Asked, { page: id, score }: Found, place: Place): Hit[] => {
+  const toHit = ({ page: id, score }: Found, place: Place, isWanted: (word: string) => boolean): Hit[] => {
     const page = pages[id]
     if (page === undefined) return []
     const section = page.sections[place.part - 1]
-    const wanted = new Set(asked.terms)
-    const isWanted = (word: string): boolean =>
-      texts.written.get(word)?.numbers.some((term) => wanted.has(term)) === true
     if (place.passage === undefined) return [{ page, score, section, snippet: page.description }]
     const start = texts.passageStarts[place.passage] ?? 0
     const isLast = place.passage + 1 === texts.partPassages[texts.pageParts[id + 1] ?? 0]
@@ -99,9 +96,12 @@ export const createSearch = (corpus: Corpus): Search => {
       .sort(byScore)
     const least = cut.leastShare * (read[0]?.score ?? 0)
     const listed = [...read, ...found.slice(mostRead)].filter(({ score }) => score >= least)
+    const terms = new Set(asked.terms)
+    const isWanted = (word: string): boolean =>
+      texts.written.get(word)?.numbers.some((term) => terms.has(term)) === true
     const hits = listed
       .slice(offset, offset + limit)
-      .flatMap((one) => toHit(asked, one, placeOf(reader, shares, one.page)))
+      .flatMap((one) => toHit(one, placeOf(reader, shares, one.page), isWanted))
     return {
       hits,
       total: listed.length,
