@@ -1,5 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises"
-import { callApi, jsonOf, type Api } from "./api.ts"
+import { type Api, callApi, jsonOf, readPages } from "./api.ts"
 import type { Context, Outcome } from "./context.ts"
 import { CliError, systemReason, usageError } from "./errors.ts"
 import { listOf, textOf } from "./json-value.ts"
@@ -45,8 +45,7 @@ export const changeRows = (diff: unknown): string[][] =>
 /** `svc versions NAME`: what the stack was, newest first. */
 export const versions = async (context: Context): Promise<Outcome> => {
   const [name = ""] = context.args
-  const answer = await readJson(await apiForReading(context), stackPath(name, "/versions"))
-  const list = Array.isArray(answer) ? (answer as unknown[]) : []
+  const list = await readPages(await apiForReading(context), stackPath(name, "/versions"), "limit=100")
   const rows = list.map((version) => [
     textOf(version, "version") + (textOf(version, "current") === "true" ? " (current)" : ""),
     textOf(version, "published_at"),
@@ -56,7 +55,7 @@ export const versions = async (context: Context): Promise<Outcome> => {
     textOf(version, "message"),
   ])
   return {
-    json: answer,
+    json: list,
     text: table(["VERSION", "PUBLISHED", "BUMP", "VERDICT", "CHANGES", "MESSAGE"], rows, context.bold),
   }
 }

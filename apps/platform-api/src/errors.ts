@@ -252,7 +252,7 @@ export const errors = defineErrors({
   "unsupported-media-type": {
     status: 415,
     message: "The body must be JSON with Content-Type: application/json.",
-    hint: "Set Content-Type: application/json, without compression.",
+    hint: "Set Content-Type: application/json. Bodies that may hold an AST may be gzip, others are plain.",
   },
   "rate-limit-exceeded": {
     status: 429,

@@ -62,12 +62,32 @@ describe.each(databaseKinds)("a stack's versions on %s", (kind) => {
     )
     expect((await get("/api/registry/stacks/ORDERS/ast?version=2")).body.ast_payload).toEqual(grown)
     expect((await get("/api/registry/orders/types?version=2")).body).toContain("size: string")
-    for (const path of ["schema?version=4", "types?version=9", "diff?from=1&to=7"]) {
+    for (const path of ["schema?version=4", "schema?version=0", "types?version=99999999999", "diff?from=1&to=7"]) {
       expect((await get(`/api/registry/orders/${path}`)).code).toBe("version-not-found")
     }
-    for (const path of ["schema?version=0", "schema?version=x", "types?language=rust", "diff?from=-1"]) {
+    for (const path of [
+      "schema?version=",
+      "schema?version=x",
+      "types?language=rust",
+      "diff?from=-1",
+      "versions?limit=0",
+    ]) {
       expect((await get(`/api/registry/orders/${path}`)).code).toBe("invalid-request")
+      // What the query asks for is looked at before there need be such a stack.
+      expect((await get(`/api/registry/nothing/${path}`)).code).toBe("invalid-request")
     }
+  })
+
+  test("come in pages, each with the way to the next one", async () => {
+    const numbers = ({ body }: { body: { version: number }[] }) => body.map(({ version }) => version)
+    const newest = await get("/api/registry/orders/versions?limit=2")
+    expect([numbers(newest), newest.headers.get("link")]).toEqual([
+      [3, 2],
+      `</api/registry/orders/versions?limit=2&offset=2>; rel="next"`,
+    ])
+    const last = await get("/api/registry/orders/versions?limit=2&offset=2")
+    expect([numbers(last), last.headers.get("link")]).toEqual([[1], null])
+    expect(numbers(await get("/api/registry/orders/versions?offset=3"))).toEqual([])
   })
 
   test("differ as a reader sees it: the last two unless two are named, and the other way round", async () => {

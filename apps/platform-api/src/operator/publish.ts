@@ -9,6 +9,8 @@ import { deriveShape } from "../registry/derive-schema.ts"
 import {
   announce,
   changeVisibility,
+  type Deprecation,
+  deprecation,
   diffToPrevious,
   freeNames,
   lineOf,
@@ -131,24 +133,14 @@ export const unpublish = (queries: Queries, name: string, at: Date) =>
   })
 
 /** Tells readers of one of the operator's stacks to leave it; undefined takes that back. Throws CommandError. */
-export const deprecate = (
-  queries: Queries,
-  name: string,
-  told: { readonly message: string; readonly successor: string | undefined } | undefined,
-  at: Date,
-) =>
+export const deprecate = (queries: Queries, name: string, told: Deprecation | undefined, at: Date) =>
   queries.transaction(async (tx) => {
-    const deprecated =
-      told === undefined
-        ? null
-        : {
-            message: told.message,
-            since: at.toISOString(),
-            ...(told.successor === undefined ? {} : { successor: told.successor }),
-          }
-    const known = await changeStack(tx, name, { deprecated: deprecated === null ? null : JSON.stringify(deprecated) })
+    const named = eq(stacks.name, name.toLowerCase())
+    const [before] = await tx.select({ deprecated: stacks.deprecated }).from(stacks).where(named)
+    const deprecated = told === undefined ? null : deprecation(told, before?.deprecated ?? null, at)
+    const known = await changeStack(tx, name, { deprecated })
     await audit(tx, { at, actor: "operator", action: "stack.deprecate", target: `stack:${known}` })
-    return { name: known, deprecated }
+    return { name: known, deprecated: deprecated === null ? null : (JSON.parse(deprecated) as unknown) }
   })
 
 /** What a person's spec says of who sees its stack, now that nothing holds it back. */

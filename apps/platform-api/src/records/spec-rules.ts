@@ -4,7 +4,7 @@ import { orm } from "../db/drizzle.ts"
 import { deployments, specs } from "../db/records-schema.ts"
 import { stackNames, stacks, users } from "../db/schema.ts"
 import { errors } from "../errors.ts"
-import { changeVisibility, raiseRevision } from "../registry/publication.ts"
+import { changeVisibility, type Deprecation, deprecation, raiseRevision } from "../registry/publication.ts"
 import { lockJobsOf } from "../work/jobs.ts"
 import type { SpecRow } from "../work/records.ts"
 
@@ -37,13 +37,12 @@ export const checkRenamed = async (tx: Orm, specId: number): Promise<void> => {
   throw errors.fail("spec-deployed", { hint: "A name stays while it is deployed: delete its deployments first." })
 }
 
-type Deprecation = { readonly message: string; readonly successor?: string | undefined }
-
 /** What is kept of a deprecation; undefined changes nothing, null takes it back. */
-export const deprecatedNow = (given: Deprecation | null | undefined, spec: SpecRow, at: Date): string | null => {
-  if (given === undefined) return spec.deprecated
-  return given === null ? null : JSON.stringify({ ...given, since: at.toISOString() })
-}
+export const deprecatedNow = (
+  given: Deprecation | null | undefined,
+  { deprecated }: Pick<SpecRow, "deprecated">,
+  at: Date,
+): string | null => (given === undefined ? deprecated : given === null ? null : deprecation(given, deprecated, at))
 
 /**
  * What readers notice at once of a spec's change: who sees its stack, and whether they should leave it.

@@ -31,6 +31,8 @@ type Added = {
   readonly isNew: boolean
   readonly contentIsNew: boolean
   readonly diff: SchemaDiff | undefined
+  /** What its owner said of it when it was added. */
+  readonly message: string | null
 }
 
 /**
@@ -46,7 +48,8 @@ export const addVersion = async (
   const ofSpec = eq(specVersions.specId, spec.id)
   const [latest] = await tx.select().from(specVersions).where(ofSpec).orderBy(desc(specVersions.versionNumber)).limit(1)
   if (latest?.contentHash === prepared.contentHash) {
-    return { id: latest.id, number: latest.versionNumber, isNew: false, contentIsNew: false, diff: undefined }
+    const { id, versionNumber, message: told } = latest
+    return { id, number: versionNumber, isNew: false, contentIsNew: false, diff: undefined, message: told }
   }
   const number = (latest?.versionNumber ?? 0) + 1
   if (number > limit)
@@ -75,7 +78,7 @@ export const addVersion = async (
   if (spec.entityName === null)
     await tx.update(specs).set({ entityName: entity.state_name }).where(eq(specs.id, spec.id))
   const diff = latest === undefined ? undefined : diffSchemas(deriveShape(storedAst(latest.astGzip)), deriveShape(ast))
-  return { id: row.id, number, isNew: true, contentIsNew: before === undefined, diff }
+  return { id: row.id, number, isNew: true, contentIsNew: before === undefined, diff, message }
 }
 
 /** A spec's version numbers, newest first. */

@@ -160,6 +160,16 @@ export const changeVisibility = async (
   await announce(tx)
 }
 
+/** What readers are told who should leave a stack. */
+export type Deprecation = { readonly message: string; readonly successor?: string | undefined }
+
+/** A deprecation as it is kept: other words about one do not move its beginning. */
+export const deprecation = (given: Deprecation, before: string | null, at: Date): string =>
+  JSON.stringify({ ...given, since: before === null ? at.toISOString() : sinceOf(before) })
+
+/** Since when a stack is deprecated: a time. */
+export const sinceOf = (deprecated: string): string => (JSON.parse(deprecated) as { since: string }).since
+
 /** Lets go of names; each rests before others may take it. */
 export const freeNames = (tx: Orm, line: string, at: Date) =>
   tx.update(stackNames).set({ freedAt: at, approved: false }).where(eq(stackNames.line, line))

@@ -72,14 +72,19 @@ export const createStackVersions = (database: Database) => {
       const found = await find(line, number)
       return found && asts.set(key, unpack(await astAnswerFor(found.astGzip, visibility)))
     },
-    /** Newest first. Throws DatabaseUnavailable. */
-    list: (line: string) =>
+    /** A page of them, newest first. Throws DatabaseUnavailable. */
+    list: (line: string, { limit, offset }: { readonly limit: number; readonly offset: number }) =>
       database
         .within(readMs)
         .query<Listed>(
-          `select ${selectList("v", listed)} from stack_versions v where v.line = $1 order by v.number desc`,
-          [line],
+          `select ${selectList("v", listed)} from stack_versions v where v.line = $1 order by v.number desc limit $2 offset $3`,
+          [line, limit, offset],
         ),
+    /** The numbers of all, newest first. Throws DatabaseUnavailable. */
+    numbers: async (line: string): Promise<readonly number[]> => {
+      const all = "select number from stack_versions where line = $1 order by number desc"
+      return (await database.within(readMs).query<{ number: number }>(all, [line])).map(({ number }) => number)
+    },
     present: ({ published_at, verdict, bump, changes, message, ...row }: Listed, current: number) => ({
       ...row,
       published_at: isoTime(published_at),

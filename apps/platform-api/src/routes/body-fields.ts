@@ -7,7 +7,7 @@ const storable = (text: string): boolean => text.isWellFormed() && !text.include
 export const prose = (max: number) =>
   z.string().max(max, `must be at most ${max} characters`).refine(storable, "has a character that can't be stored")
 
-export const recordNumber = z.int().positive().max(2_147_483_647)
+export const recordNumber = z.int().min(1).max(2_147_483_647)
 
 export const specName = z
   .string()

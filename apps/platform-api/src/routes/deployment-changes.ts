@@ -145,7 +145,11 @@ export const deploymentChangeRoutes = (api: Api, dependencies: Dependencies): vo
       id: "deleteDeployment",
       summary: "Delete a deployment",
       description: "A stopped one; its stack's name rests before others may take it.",
-      success: [200, "Deleted", z.object({ id: z.int(), deleted: z.literal(true) })],
+      success: [
+        200,
+        "Deleted",
+        deploymentAnswer.omit({ build_id: true }).extend({ id: z.int(), deleted: z.literal(true) }),
+      ],
       codes: ["invalid-request", "deployment-not-found", "deployment-active", "outcome-unknown"],
     },
     (c) => {
@@ -157,7 +161,8 @@ export const deploymentChangeRoutes = (api: Api, dependencies: Dependencies): vo
         }
         await deleteDeployment(tx, deployment, at)
         await tell("deployment.delete", `deployment:${id}`)
-        return { status: 200, body: JSON.stringify({ id, deleted: true }) }
+        const told = { message: "It is deleted.", deployment_id: id, status: deployment.status }
+        return { status: 200, body: JSON.stringify({ ...told, id, deleted: true }) }
       })
     },
   )

@@ -4,6 +4,7 @@ import { authenticate } from "../auth/authenticate.ts"
 import { type AppEnv, clientOf, countRequest, credentialsOf, type RequestLimit } from "../auth/guard.ts"
 import { type ErrorCode, errors } from "../errors.ts"
 import type { Answer } from "../registry/answer.ts"
+import { sinceOf } from "../registry/publication.ts"
 import type { Audience, PublishedStack } from "../registry/registry.ts"
 import type { Dependencies } from "../dependencies.ts"
 
@@ -79,24 +80,35 @@ export const createRegistryReader = (dependencies: Dependencies) => {
     return counting.then(() => respond(c, caller, found, unchanged))
   }
 
-  /** Answers from what `find` finds of the stack for this caller; nothing found is `stack-not-found`. */
+  /**
+   * Answers from what `find` finds of the stack for this caller; nothing found is `stack-not-found`.
+   * @param read what the query asks for, looked at before there need be such a stack
+   */
   const answer =
-    (parameter: "name" | "stack", find: (stack: PublishedStack) => Found | Promise<Found>) =>
+    <Query>(
+      parameter: "name" | "stack",
+      read: (c: Context<AppEnv>) => Query,
+      find: (stack: PublishedStack, query: Query) => Found | Promise<Found>,
+    ) =>
     (c: Context<AppEnv>): Response | Promise<Response> => {
       const sendTo = (caller: Caller): Response | Promise<Response> => {
         tell(c, caller)
+        // What can't be answered counts like any other request.
+        const refuse = async (error: unknown): Promise<never> => {
+          await count(c, caller)
+          throw error
+        }
+        let query: Query
+        try {
+          query = read(c)
+        } catch (error) {
+          return refuse(error)
+        }
         const stack = registry.find(caller.audience, c.req.param(parameter) ?? "")
         if (stack === undefined) return send(c, caller, undefined)
-        const found = find(stack)
+        const found = find(stack, query)
         if (!(found instanceof Promise)) return send(c, caller, withDeprecation(stack, found))
-        return found.then(
-          (what) => send(c, caller, withDeprecation(stack, what)),
-          async (error: unknown) => {
-            // What can't be answered counts like any other request.
-            await count(c, caller)
-            throw error
-          },
-        )
+        return found.then((what) => send(c, caller, withDeprecation(stack, what)), refuse)
       }
       // Nothing is waited for where nobody has to be found: most readers send no key.
       return requestHeader(c, "authorization") === undefined ? sendTo(anyone(c)) : holder(c).then(sendTo)
@@ -110,6 +122,6 @@ export type RegistryReader = ReturnType<typeof createRegistryReader>
 /** RFC 9745: since when a reader should look for something else. */
 const withDeprecation = ({ deprecated }: PublishedStack, found: Found): Found => {
   if (deprecated === null) return found
-  const { since } = JSON.parse(deprecated) as { since: string }
-  return { ...found, headers: { ...found.headers, deprecation: `@${Math.floor(Date.parse(since) / 1000)}` } }
+  const since = Math.floor(Date.parse(sinceOf(deprecated)) / 1000)
+  return { ...found, headers: { ...found.headers, deprecation: `@${since}` } }
 }

@@ -5,13 +5,15 @@ import { shapeInAnswer } from "../registry/stack-bytes.ts"
 import { languages, mediaTypes, typedModule } from "../registry/types/typed-module.ts"
 import type { Dependencies } from "../dependencies.ts"
 import { type Api, endpoint } from "./endpoint.ts"
+import { nextLink, pageOf, pageQuery } from "./paging.ts"
 import type { Found, RegistryReader } from "./registry-reader.ts"
 import { diffAnswer, versionsAnswer } from "./registry-schemas.ts"
 
 const version = z
   .string()
-  .regex(/^[1-9]\d{0,8}$/, "must be a version's number")
-  .transform(Number)
+  .regex(/^\d+$/, "must be a version's number")
+  // Digits that no version can have name none, like any others that none has.
+  .transform((digits) => Math.min(Number(digits), 2_147_483_647))
   .optional()
   .meta({ type: "integer", minimum: 1, description: "A version's number; the latest unless given" })
 
@@ -46,14 +48,21 @@ export const stackVersionRoutes = (api: Api, dependencies: Dependencies, reader:
       id: "listStackVersions",
       summary: "List a stack's versions",
       description: "Newest first, each with how it differs from the one before.",
+      query: pageQuery,
       success: [200, "Versions", versionsAnswer],
-      codes,
+      codes: [...codes, "invalid-request"],
     },
-    reader.answer("name", async (stack): Promise<Found> => {
-      const rows = await versions.list(stack.line)
-      const body = JSON.stringify(rows.map((row) => versions.present(row, stack.version)))
-      return { answer: versions.keep(`versions ${stack.version} ${rows.length} ${stack.line}`, () => body) }
-    }),
+    (c) =>
+      reader.answer("name", pageOf, async (stack, page): Promise<Found> => {
+        const rows = await versions.list(stack.line, { ...page, limit: page.limit + 1 })
+        const shown = rows.slice(0, page.limit)
+        // No version changes, and numbers stand without a gap: these say which rows they are.
+        const key = `versions ${stack.version} ${shown[0]?.version ?? 0} ${shown.length} ${stack.line}`
+        const answer = versions.keep(key, () =>
+          JSON.stringify(shown.map((row) => versions.present(row, stack.version))),
+        )
+        return rows.length > shown.length ? { answer, headers: { link: nextLink(c, page) } } : { answer }
+      })(c),
   )
 
   endpoint(
@@ -69,14 +78,14 @@ export const stackVersionRoutes = (api: Api, dependencies: Dependencies, reader:
       success: [200, "The difference", diffAnswer],
       codes: [...codes, "invalid-request", "version-not-found"],
     },
-    (c) =>
-      reader.answer("name", async (stack): Promise<Found> => {
-        const given = validate(diffQuery, c.req.query())
-        const { from, to } = await pairOf(given, async () =>
-          (await versions.list(stack.line)).map((row) => row.version),
-        )
+    reader.answer(
+      "name",
+      (c) => validate(diffQuery, c.req.query()),
+      async (stack, given): Promise<Found> => {
+        const { from, to } = await pairOf(given, () => versions.numbers(stack.line))
         return { answer: existing(await versions.diff(stack.line, from, to)) }
-      })(c),
+      },
+    ),
   )
 
   endpoint(
@@ -92,9 +101,10 @@ export const stackVersionRoutes = (api: Api, dependencies: Dependencies, reader:
       codes: [...codes, "invalid-request", "version-not-found"],
       text: ["The module", Object.values(mediaTypes).map((type) => type.split(";", 1).join(""))],
     },
-    (c) =>
-      reader.answer("name", async (stack): Promise<Found> => {
-        const { language, version: wanted = stack.version } = validate(typesQuery, c.req.query())
+    reader.answer(
+      "name",
+      (c) => validate(typesQuery, c.req.query()),
+      async (stack, { language, version: wanted = stack.version }): Promise<Found> => {
         const shape =
           wanted === stack.version
             ? () => shapeInAnswer(stack.answers.ast.gzip())
@@ -103,7 +113,8 @@ export const stackVersionRoutes = (api: Api, dependencies: Dependencies, reader:
           typedModule(shape(), language, { name: stack.name, version: wanted }),
         )
         return { answer, headers: { "content-type": mediaTypes[language] } }
-      })(c),
+      },
+    ),
   )
 }
 

@@ -74,12 +74,14 @@ export const registryRoutes = (api: Api, dependencies: Dependencies): void => {
       others: notModified,
       codes,
     },
-    answer("name", (stack) => ({ answer: stack.answers.detail })),
+    answer(
+      "name",
+      () => undefined,
+      (stack) => ({ answer: stack.answers.detail }),
+    ),
   )
 
-  const inVersion = async (c: Context<AppEnv>, stack: PublishedStack, pick: "schema" | "ast"): Promise<Found> => {
-    const { version = stack.version } = validate(versionQuery, c.req.query())
-    if (version === stack.version) return { answer: stack.answers[pick] }
+  const inVersion = async (stack: PublishedStack, version: number, pick: "schema" | "ast"): Promise<Found> => {
     const { versions } = dependencies
     if (pick === "ast") return { answer: existing(await versions.findAst(stack.line, version, stack.visibility)) }
     return { answer: existing(await versions.find(stack.line, version)).schema }
@@ -106,11 +108,13 @@ export const registryRoutes = (api: Api, dependencies: Dependencies): void => {
         others: notModified,
         codes: [...codes, "invalid-request", "version-not-found"],
       },
-      (c) =>
-        answer(parameter, (stack) =>
+      answer(
+        parameter,
+        (c) => (c.req.query("version") === undefined ? undefined : validate(versionQuery, c.req.query()).version),
+        (stack, version = stack.version) =>
           // Nothing is asked of the database for the version that everybody reads.
-          c.req.query("version") === undefined ? { answer: stack.answers[pick] } : inVersion(c, stack, pick),
-        )(c),
+          version === stack.version ? { answer: stack.answers[pick] } : inVersion(stack, version, pick),
+      ),
     )
   content("/api/registry/{name}/schema", "getStackSchema", "Read a stack's schema", schemaAnswer, "schema", "name")
   content("/api/registry/stacks/{stack}/ast", "getStackAst", "Read a stack's AST", astAnswer, "ast", "stack")

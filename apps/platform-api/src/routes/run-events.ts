@@ -106,25 +106,29 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies): void => {
       tag: "records",
       access: policies.ownRecords,
       text: ["Server-sent events", ["text/event-stream"]],
-      codes: ["invalid-request", "run-not-found"],
+      codes: ["invalid-request", "run-not-found", "limit-reached"],
     },
     async (c) => {
       const [row] = await readOne(c, seenSql, "run-not-found")
       const { userId } = c.get("principal")
-      const streams = open.get(userId) ?? 0
-      const limit = dependencies.config.perOwner.eventStreams
-      if (streams >= limit) {
-        const message = `You have ${limit} event streams open, as many as SVC_EVENT_STREAMS_PER_OWNER allows.`
-        throw errors.fail("rate-limit-exceeded", { message, retryAfterSeconds: 5 })
-      }
-      open.set(userId, streams + 1)
-      const given = requestHeader(c, "last-event-id")
-      const since = given !== undefined && /^\d{1,15}$/.test(given) ? Number(given) : undefined
       const headers = {
         "content-type": "text/event-stream",
         "cache-control": "private, no-store",
         "x-accel-buffering": "no",
       }
+      // What a HEAD has no use for would stay open behind it.
+      if (c.req.method === "HEAD") return new Response(null, { headers })
+      const streams = open.get(userId) ?? 0
+      const limit = dependencies.config.perOwner.eventStreams
+      if (streams >= limit) {
+        throw errors.fail("limit-reached", {
+          message: `You have ${limit} event streams open, as many as SVC_EVENT_STREAMS_PER_OWNER allows.`,
+          hint: "Close one, or wait until one of the runs is over.",
+        })
+      }
+      open.set(userId, streams + 1)
+      const given = requestHeader(c, "last-event-id")
+      const since = given !== undefined && /^\d{1,15}$/.test(given) ? Number(given) : undefined
       return new Response(streamOf(userId, Number(row["id"]), since), { headers })
     },
   )

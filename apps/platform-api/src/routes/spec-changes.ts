@@ -1,4 +1,3 @@
-import { matchesETag, requestHeader } from "@svc/http"
 import { z } from "@svc/openapi"
 import type { Context } from "hono"
 import { policies } from "../auth/agent-policy.ts"
@@ -14,9 +13,9 @@ import { ownSpec } from "../records/own.ts"
 import { shareSpec } from "../records/sharing.ts"
 import { checkName, checkNumber, checkRenamed, deprecatedNow, showAtOnce } from "../records/spec-rules.ts"
 import { addVersion, prepareVersion } from "../records/spec-versions.ts"
-import { tagOf } from "../registry/answer.ts"
 import { deleteSpec } from "../work/delete-spec.ts"
 import { change, changeCodes } from "./change.ts"
+import { checkPreconditions, isConditional } from "./conditional.ts"
 import { type Api, endpoint } from "./endpoint.ts"
 import { checkedAst, readLargeBody } from "./large-body.ts"
 import { recordId } from "./owned.ts"
@@ -90,11 +89,8 @@ export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => 
     },
   )
 
-  const matches = async (c: Context<AppEnv>, tx: Orm, userId: number, id: number): Promise<void> => {
-    const wanted = requestHeader(c, "if-match")
-    if (wanted === undefined) return
-    const etag = `"${tagOf(await answerOf(tx, userId, id))}"`
-    if (!matchesETag(wanted, [etag])) throw errors.fail("precondition-failed")
+  const checkUnchanged = async (c: Context<AppEnv>, tx: Orm, userId: number, id: number): Promise<void> => {
+    if (isConditional(c)) checkPreconditions(c, await answerOf(tx, userId, id))
   }
 
   endpoint(
@@ -116,7 +112,7 @@ export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => 
       const { given, text } = await readLargeBody(c, specChange)
       return change(dependencies, c, text, async ({ tx, at, userId, tell }) => {
         const spec = await ownSpec(tx, userId, id)
-        await matches(c, tx, userId, id)
+        await checkUnchanged(c, tx, userId, id)
         if (given.name !== undefined && given.name !== spec.name) {
           await checkRenamed(tx, id)
           await checkName(tx, userId, given.name)
@@ -153,12 +149,13 @@ export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => 
       summary: "Delete a spec",
       description: "Its stopped deployments go with it; its builds and runs stay.",
       success: [200, "Deleted", z.object({ id: z.int(), deleted: z.literal(true) })],
-      codes: ["invalid-request", "spec-not-found", "spec-deployed", "outcome-unknown"],
+      codes: ["invalid-request", "spec-not-found", "spec-deployed", "precondition-failed", "outcome-unknown"],
     },
     async (c) => {
       const id = recordId(c, "spec-not-found")
       return change(dependencies, c, "", async ({ tx, at, userId, tell }) => {
         await ownSpec(tx, userId, id)
+        await checkUnchanged(c, tx, userId, id)
         await deleteSpec(tx, id, at)
         await tell("spec.delete", `spec:${id}`)
         return { status: 200, body: JSON.stringify({ id, deleted: true }) }
@@ -197,7 +194,7 @@ export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => 
           content_is_new: added.contentIsNew,
           version_is_new: added.isNew,
           diff: { from, to: added.number, ...diff },
-          message,
+          message: added.message,
         })
         return { status: added.isNew ? 201 : 200, body }
       })

@@ -32,12 +32,9 @@ const refuse = (code: ErrorCode, path: string, reason: string, hint?: string) =>
   errors.fail(code, { details: { path, reason }, ...(hint === undefined ? {} : { hint }) })
 
 /** Streams are for public stacks; a person may read those of its own besides. */
-const isOpenTo = (stack: PublishedStack, principal: Principal, scopes: readonly SessionScope[]): boolean =>
+const isOpenTo = (stack: PublishedStack, principal: Principal): boolean =>
   stack.visibility === "public" ||
-  (principal.kind === "human" &&
-    principal.keyClass === "secret" &&
-    stack.ownerId === principal.userId &&
-    scopes.every((scope) => scope === "read"))
+  (principal.kind === "human" && principal.keyClass === "secret" && stack.ownerId === principal.userId)
 
 const scopesOf = ({ scope, scopes }: z.infer<typeof body>): readonly SessionScope[] => {
   const words = scopes ?? (scope === undefined ? ["read"] : scope.split(" ").filter((word) => word !== ""))
@@ -52,7 +49,10 @@ const scopesOf = ({ scope, scopes }: z.infer<typeof body>): readonly SessionScop
 }
 
 const mayHave = (scope: SessionScope, stack: PublishedStack, keyClass: Principal["keyClass"]): boolean =>
-  scope === "read" || (stack.relay && (scope === "transaction:inspect" || keyClass === "secret" || stack.browserSend))
+  scope === "read" ||
+  (stack.visibility === "public" &&
+    stack.relay &&
+    (scope === "transaction:inspect" || keyClass === "secret" || stack.browserSend))
 
 export const sessionRoutes = (api: Api, dependencies: Dependencies): void =>
   endpoint(
@@ -83,7 +83,7 @@ export const sessionRoutes = (api: Api, dependencies: Dependencies): void =>
       const scopes = scopesOf(given)
       const stack = dependencies.registry.findByUrl(url)
       // One answer for a stack that is not public and for none at all, so that private names can't be probed.
-      if (stack === undefined || !isOpenTo(stack, principal, scopes)) {
+      if (stack === undefined || !isOpenTo(stack, principal)) {
         const hint = "websocket_url must be that of a public stack, as GET /api/registry writes it."
         throw refuse("agent-account-forbidden", "websocket_url", "is not the URL of a public stack", hint)
       }

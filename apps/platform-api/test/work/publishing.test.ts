@@ -110,6 +110,9 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect(listed.map(({ name }: { name: string }) => name)).toEqual(["branched--next"])
     const session = { websocket_url: build.websocket_url }
     expect((await owner.call("POST", "/ws/sessions", session)).status).toBe(200)
+    expect((await owner.call("POST", "/ws/sessions", { ...session, scope: "transaction:inspect" })).code).toBe(
+      "scope-not-allowed",
+    )
     const agent = await service.signUp()
     expect((await service.call("POST", "/ws/sessions", { key: agent.key, body: session })).code).toBe(
       "agent-account-forbidden",
@@ -186,7 +189,13 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     await shows("resting", 1)
     await owner.call("POST", `${path}/stop`)
     await owner.until(path, "stopped")
-    expect((await owner.call("DELETE", path)).body).toEqual({ id: deployment_id, deleted: true })
+    expect((await owner.call("DELETE", path)).body).toEqual({
+      message: "It is deleted.",
+      deployment_id,
+      status: "stopped",
+      id: deployment_id,
+      deleted: true,
+    })
     expect((await owner.call("GET", path)).code).toBe("deployment-not-found")
     expect((await stranger.call("POST", "/api/builds", { spec_id: other.id })).code).toBe("stack-name-taken")
     expect((await owner.call("DELETE", `/api/specs/${spec.id}`)).body).toEqual({ id: spec.id, deleted: true })
@@ -229,19 +238,37 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
       "precondition-failed",
     )
     expect((await owner.call("GET", `/api/specs/${spec.id}`)).body.description).toBe("one")
-    const told = await owner.call("PUT", `/api/specs/${spec.id}`, {
-      deprecated: { message: "Leave", successor: "orders" },
-    })
-    expect(told.body.deprecated).toMatchObject({ message: "Leave", successor: "orders" })
+    const path = `/api/specs/${spec.id}`
+    const etag = (await owner.call("GET", path)).headers.get("etag") ?? ""
+    // A weak tag never matches here, whatever it names.
+    for (const header of [{ "if-match": `W/${etag}` }, { "if-none-match": etag }, { "if-none-match": "*" }]) {
+      expect((await owner.call("PUT", path, { description: "two" }, header)).code).toBe("precondition-failed")
+      expect((await owner.call("DELETE", path, undefined, header)).code).toBe("precondition-failed")
+    }
+    expect((await owner.call("PUT", path, {}, { "if-match": `"a", ${etag}` })).status).toBe(200)
+    expect((await owner.call("DELETE", path, undefined, { "if-match": "*" })).status).toBe(200)
+  })
+
+  test("other words about a deprecation do not move its beginning", async () => {
+    const spec = await owner.newSpec("ageing")
+    const tell = async (message: string) =>
+      (await owner.call("PUT", `/api/specs/${spec.id}`, { deprecated: { message, successor: "orders" } })).body
+        .deprecated
+    const begun = await tell("Leave")
+    expect(begun).toEqual({ message: "Leave", successor: "orders", since: expect.any(String) })
+    service.clock.offsetMs += 5000
+    expect(await tell("Leave now")).toEqual({ ...begun, message: "Leave now" })
   })
 
   test("versions say what they change; the latest one's content again is none; bodies may be gzip; faults have paths", async () => {
     const spec = await owner.newSpec("counted", { ast_payload: first })
     const path = `/api/specs/${spec.id}/versions`
-    expect((await owner.call("POST", path, { ast_payload: first })).body).toMatchObject({
+    expect((await owner.call("POST", path, { ast_payload: first, message: "never kept" })).body).toEqual({
       version: 1,
       version_is_new: false,
       content_is_new: false,
+      diff: { from: 1, to: 1, verdict: "none", bump: "none", changes: [] },
+      message: null,
     })
     const raw = gzipSync(JSON.stringify({ ast_payload: grown, message: "more" }))
     const headers = { "content-type": "application/json", "content-encoding": "gzip" }
@@ -289,6 +316,32 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
       headers: { ...headers, "last-event-id": since },
     })
     expect((await later.text()).trim()).toBe(events.at(-1))
+  })
+
+  test("as many event streams are open as may be; asking what one would be like opens none", async () => {
+    const spec = await owner.newSpec("streamed", { ast_payload: first })
+    const { id } = await owner.publish(spec.id, undefined, { approval: true })
+    const path = `/api/automation/runs/${id}/events`
+    const headers = { authorization: `Bearer ${owner.key}` }
+    for (let n = 0; n < 10; n++) {
+      const head = await fetch(service.url + path, { method: "HEAD", headers })
+      expect([head.status, head.headers.get("content-type")]).toEqual([200, "text/event-stream"])
+    }
+    const closing = new AbortController()
+    for (let n = 0; n < 5; n++) {
+      const stream = await fetch(service.url + path, { headers, signal: closing.signal })
+      expect(stream.status).toBe(200)
+    }
+    const refused = await owner.call("GET", path)
+    expect([refused.status, refused.code, refused.body.error]).toEqual([
+      409,
+      "limit-reached",
+      expect.stringContaining("SVC_EVENT_STREAMS_PER_OWNER"),
+    ])
+    closing.abort()
+    await expect
+      .poll(async () => (await fetch(service.url + path, { headers, signal: AbortSignal.timeout(500) })).status)
+      .toBe(200)
   })
 
   test("a waiting run is cancelled at once and can be retried once, with what it has done", async () => {
