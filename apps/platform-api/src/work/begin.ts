@@ -36,6 +36,7 @@ export const beginOwnBuild = async (tx: Orm, build: NewBuild, limit: number, at:
   if ((await countJobs(tx, "build", build.ownerId)) >= limit) {
     throw errors.fail("limit-reached", {
       message: `${limit} of your builds are waiting, as many as SVC_WAITING_BUILDS_PER_OWNER allows.`,
+      hint: "Wait until one is over, or cancel one: POST /api/builds/<id>/cancel.",
     })
   }
   return beginBuild(tx, build, at)

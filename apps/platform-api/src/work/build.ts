@@ -121,6 +121,8 @@ const take = async (
   } else await tx.update(deployments).set(hold).where(eq(deployments.id, id))
   await moveDeployment(tx, id, "updating", { at, eventType: "deploy", buildId: build.id, actor: "user" })
   await moveBuild(tx, build.id, "deploying", at, { statusMessage: null })
+  // Its step "build" is over: who follows it sees what is waited for.
+  if (build.runId !== null) await wakeJob(tx, "run", build.runId)
   return "again"
 }
 

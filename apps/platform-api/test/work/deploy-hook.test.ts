@@ -103,6 +103,8 @@ describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
     await expect.poll(() => receiver.calls.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(2)
     expect(new Set(receiver.calls.map((call) => call.id)).size).toBe(1)
     expect((await service.call("GET", "/api/registry/refused")).body.version).toBe(1)
+    const { steps } = (await owner.call("GET", `/api/automation/runs/${id}`)).body
+    expect(steps.slice(3, 5)).toMatchObject([{ status: "succeeded" }, { name: "deploy", status: "running" }])
     expect((await owner.call("POST", `/api/automation/runs/${id}/cancel`)).body.status).toBe("cancelling")
     receiver.calls.length = 0
     receiver.state.status = 200
