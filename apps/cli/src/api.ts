@@ -1,6 +1,8 @@
 import { CliError } from "./errors.ts"
-import { isObject, parseJson, textOf } from "./json-value.ts"
+import { isObject, listOf, parseJson, textOf } from "./json-value.ts"
 import { call, type Answer, type Call } from "./network.ts"
+
+const faultsTold = 5
 
 /** How the agent platform API is reached. */
 export type Api = { readonly url: string; readonly key?: string }
@@ -11,7 +13,11 @@ export const failureOf = (answer: Answer, url: string): CliError => {
   const inner = isObject(body) ? body["error"] : undefined
   const code = textOf(isObject(inner) ? inner : body, "code")
   const details = isObject(body) ? body["details"] : undefined
-  const reason = `${textOf(details, "path")} ${textOf(details, "reason")}`.trim()
+  const faults = listOf(details, "faults")
+  const reasons = (faults.length === 0 ? [details] : faults).map((fault) =>
+    `${textOf(fault, "path")} ${textOf(fault, "reason")}`.trim(),
+  )
+  const reason = reasons.slice(0, faultsTold).join("; ") + (reasons.length > faultsTold ? "; and more" : "")
   const said = isObject(inner) ? textOf(inner, "message") : textOf(body, "error")
   const message = said === "" || reason === "" ? said : `${said.replace(/\.$/, "")}: ${reason}`
   if (code === "" || message === "") {

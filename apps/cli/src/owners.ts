@@ -41,7 +41,7 @@ const act = async (context: Context, records: Records, method: "POST" | "DELETE"
     if (build !== "") return followBuild(context, api, build)
     return followDeployment(context, api, id, action === "stop" ? "stopped" : "active")
   }
-  if (method === "POST") {
+  if (method === "POST" && textOf(answer, "status") !== "cancelled") {
     const where = build === "" ? `${command} ${run === "" ? id : run}` : `builds ${build}`
     context.note(`It goes on by itself (--wait waits for it): svc ${where}`)
   }

@@ -14,8 +14,8 @@ const readAst = async (file: string): Promise<unknown> => {
   return ast
 }
 
-/** The spec of this name, made or changed as the options say; its id. */
-const prepareSpec = async (context: Context, api: Api, name: string): Promise<number> => {
+/** The spec of this name, made with the AST or changed as the options say: its id, and whether it has the AST. */
+const prepareSpec = async (context: Context, api: Api, name: string, ast: unknown) => {
   const { "websocket-url": url, visibility } = context.options
   const changes = {
     ...(url === undefined ? {} : { websocket_url: url }),
@@ -23,8 +23,10 @@ const prepareSpec = async (context: Context, api: Api, name: string): Promise<nu
   }
   const old = (await readPages(api, "/api/specs", "limit=100")).find((spec) => textOf(spec, "name") === name)
   if (old === undefined) {
-    const made = await callApi(api, "/api/specs", { method: "POST", body: { name, ...changes } })
-    return Number(textOf(jsonOf(made, api.url), "id"))
+    // With its first version in one call: an AST that is refused leaves no empty spec behind.
+    const body = { name, ...changes, ast_payload: ast }
+    const made = await callApi(api, "/api/specs", { method: "POST", body })
+    return { id: Number(textOf(jsonOf(made, api.url), "id")), hasAst: true }
   }
   const id = Number(textOf(old, "id"))
   if (Object.keys(changes).length > 0) {
@@ -33,7 +35,7 @@ const prepareSpec = async (context: Context, api: Api, name: string): Promise<nu
       context.note(`${name} turns public: from now on everybody can read all its versions.`)
     }
   }
-  return id
+  return { id, hasAst: false }
 }
 
 /** `svc push FILE --name N`: publishes an AST as the next version of a spec, and follows that to its end. */
@@ -42,11 +44,12 @@ export const push = async (context: Context): Promise<Outcome> => {
   if (name === undefined) throw usageError("--name NAME is missing: the stack's name in the registry.", "push")
   const ast = await readAst(context.args[0] ?? "")
   const api = await apiOfOwner(context)
-  const spec = await prepareSpec(context, api, name)
+  // Names are told in lower case, however they were written.
+  const { id, hasAst } = await prepareSpec(context, api, name.toLowerCase(), ast)
   const body = {
     workflow: "publish",
-    spec_id: spec,
-    ast_payload: ast,
+    spec_id: id,
+    ...(hasAst ? {} : { ast_payload: ast }),
     ...(branch === undefined ? {} : { branch }),
     ...(context.flags.has("allow-breaking") ? { allow_breaking: true } : {}),
   }

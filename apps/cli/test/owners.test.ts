@@ -63,6 +63,17 @@ test("a person's key is kept beside the agent's, and both are shown, never the k
   expect(wrong.code).toBe(1)
 })
 
+test("an AST that is refused leaves nothing behind, and its first faults are all told", async () => {
+  await writeFile(join(tool.home, "faulty.json"), '{"stack_name":"","entities":[{}]}')
+  const refused = await svc("push faulty.json --name faulty --json")
+  expect(refused.code).toBe(1)
+  expect(json(refused)).toMatchObject({ code: "invalid-request" })
+  for (const fault of ["ast_payload.stack_name", "ast_payload.entities[0].state_name"]) {
+    expect(refused.stderr).toContain(fault)
+  }
+  expect(json(await svc("specs --json"))).toEqual([])
+})
+
 test("push publishes and follows to the end; what it made is listed; a breaking change waits for approval", async () => {
   const options = "--name my-transfers --websocket-url wss://stack.example/my-transfers --visibility public"
   const first = await svc(`push first.json ${options} --json`)
@@ -81,7 +92,7 @@ test("push publishes and follows to the end; what it made is listed; a breaking 
     new RegExp(`breaks readers: .*entity SolTransfer removed.*svc runs resume ${run.id}`, "s"),
   )
   expect(json(await svc(`runs resume ${run.id} --wait --json`))).toMatchObject({ id: run.id, status: "succeeded" })
-  const allowed = await svc("push first.json --name my-transfers --allow-breaking --json")
+  const allowed = await svc("push first.json --name My-Transfers --allow-breaking --json")
   expect(allowed.code).toBe(0)
   expect((await svc("runs")).stdout).toMatch(/publish +\d+ +succeeded/)
   expect((json(await svc("builds --json")) as unknown[]).length).toBeGreaterThanOrEqual(3)
