@@ -43,12 +43,14 @@ export const readBody = async (c: Served, { limit, deadlineMs }: BodyOptions): P
   // The socket's own stream is read: a web stream in between costs a third of a small request.
   const { incoming, outgoing } = exchangeOf(c)
   if (declared === "0" || (declared === undefined && requestHeader(c, "transfer-encoding") === undefined)) return empty
+  // What came with the head is there once Node's parser is through with it, and so is nearly every body.
+  await undefined
   if (incoming.complete) return buffered(incoming, limit)
   const { clients } = outgoing.shared
   return collect(incoming, { limit, deadlineMs }, clients).finally(() => clients.release(incoming.socket))
 }
 
-// Most bodies are there when they are asked for: that needs neither listeners nor a timer. One read gives one piece.
+// Needs neither listeners nor a timer. One read gives one piece.
 const buffered = (incoming: IncomingMessage, limit: number): Uint8Array => {
   const chunks: Uint8Array[] = []
   let size = 0
