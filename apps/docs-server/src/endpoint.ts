@@ -84,6 +84,12 @@ const untraced = (params: RpcRequest["params"]): RpcRequest["params"] => {
 export const createEndpoint = (sdk: SdkExchange, library: () => Library): RpcEndpoint => {
   const bySdk = createSdkEndpoint(sdk)
   const results = createMemo<string>({ maxEntries: 2000, maxSize: 32 * 2 ** 20, sizeOf: (text) => text.length })
+  // An answer is kept once it is asked for again: most questions are asked once, and would only drive the others out.
+  const asked = createMemo<true>({ maxEntries: 2000 })
+  const keep = (key: string, result: string): void => {
+    if (asked.get(key) === true) results.set(key, result)
+    else asked.set(key, true)
+  }
   const frames = createMemo<Frame>({ maxEntries: 200 })
   let current = library()
 
@@ -122,18 +128,18 @@ export const createEndpoint = (sdk: SdkExchange, library: () => Library): RpcEnd
     if (method === "tools/call") {
       const result = callTool(era, params)
       if (result !== undefined) {
-        results.set(key, result)
+        keep(key, result)
         return success(idText, result)
       }
     }
-    const asked = current
+    const before = current
     const answer = await sdk.send(request, era, caller.request)
     if (answer.kind === "stream") return { stream: answer.response }
     if (answer.kind === "error") return failure(idText, era === "modern" ? answer.status : 200, answer.error)
     const text = JSON.stringify(answer.result)
     if (method === "tools/call") learnFrame(era, params, answer.result)
     // The pages may have been read again while the SDK was at work.
-    if (library() === asked) results.set(key, text)
+    if (library() === before) results.set(key, text)
     return success(idText, text)
   }
 }

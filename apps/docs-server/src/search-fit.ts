@@ -1,5 +1,6 @@
 import { passageKinds } from "./passages.ts"
-import { type Found, type Reader, indexOfPlace } from "./search-reader.ts"
+import type { Index } from "./search-index.ts"
+import { type Reader, firstFrom } from "./search-reader.ts"
 import type { Texts } from "./search-text.ts"
 import { bonus, saturate, section } from "./search-weights.ts"
 
@@ -10,64 +11,88 @@ const headingKind = passageKinds.indexOf("heading")
  * What a page gains because the question's words stand together in it: side by side in its title or text, in one section,
  * in one heading. `shares`: of the question, one for each of its terms.
  */
-export const createFit = (texts: Texts, rarity: Float32Array) => {
+export const createFit = (texts: Texts, { rarity, places, placeStarts }: Index) => {
   const { numbers, pageParts, partPassages, passageTerms, passageKindsOf } = texts
-  const meanLength = Math.max(1, numbers.length / Math.max(1, partPassages.length - 1))
-  const partStart = (part: number): number => passageTerms[partPassages[part] ?? 0] ?? 0
-
-  /** The share of the question in a heading, squared, times the share of the heading that was asked for. */
-  const headingFit = ({ size }: Reader, shares: readonly number[], found: Found, from: number, to: number): number => {
-    const seen = new Uint8Array(size)
-    let ofQuestion = 0
-    let asked = 0
-    for (let i = indexOfPlace(found, from); (found.places[i] ?? to) < to; i++) {
-      const slot = found.slots[i] ?? 0
-      asked += rarity[numbers[found.places[i] ?? 0] ?? 0] ?? 0
-      if (seen[slot] === 0) ofQuestion += shares[slot - 1] ?? 0
-      seen[slot] = 1
-    }
-    if (asked === 0) return 0
-    let all = 0
-    for (let place = from; place < to; place++) all += rarity[numbers[place] ?? 0] ?? 0
-    return ofQuestion ** 2 * (asked / all)
+  const partCount = partPassages.length - 1
+  const meanLength = Math.max(1, numbers.length / Math.max(1, partCount))
+  /** Where each part starts, and the end of all. */
+  const partStarts = Uint32Array.from(partPassages, (passage) => passageTerms[passage] ?? 0)
+  /** Where the heading of each part ends, its start when it has none, and how rare the heading's terms are together. */
+  const headingEnds = partStarts.slice()
+  const headingRarity = new Float64Array(partCount)
+  for (let part = 0; part < partCount; part++) {
+    const first = partPassages[part] ?? 0
+    if (passageKindsOf[first] !== headingKind) continue
+    headingEnds[part] = passageTerms[first + 1] ?? 0
+    for (let place = partStarts[part] ?? 0; place < (headingEnds[part] ?? 0); place++)
+      headingRarity[part] = (headingRarity[part] ?? 0) + (rarity[numbers[place] ?? 0] ?? 0)
   }
 
-  const opensRow = ({ places }: Found, part: number): boolean => {
-    for (let passage = partPassages[part] ?? 0; passage < (partPassages[part + 1] ?? 0); passage++)
-      if (passageKindsOf[passage] === rowKind && places.includes(passageTerms[passage] ?? 0)) return true
+  // Of the parts of the page at hand: how much of the question is in each, and in its heading; how rare what was asked is there.
+  const mostParts = pageParts.reduce((most, first, page) => Math.max(most, (pageParts[page + 1] ?? first) - first), 0)
+  const covered = new Float64Array(mostParts)
+  const inHeading = new Float64Array(mostParts)
+  const askedRarity = new Float64Array(mostParts)
+
+  const opensRow = (entry: number): boolean => {
+    for (let i = placeStarts[entry] ?? 0; i < (placeStarts[entry + 1] ?? 0); i++) {
+      const place = places[i] ?? 0
+      const passage = firstFrom(passageTerms, place + 1, 0, passageTerms.length) - 1
+      if (passageTerms[passage] === place && passageKindsOf[passage] === rowKind) return true
+    }
     return false
   }
 
+  /** Adds one term up, from part to part. */
+  const addTerm = (entry: number, share: number, first: number): void => {
+    const end = placeStarts[entry + 1] ?? 0
+    let part = first
+    let i = placeStarts[entry] ?? 0
+    // What stands in front of the first part is the description.
+    while (i < end && (places[i] ?? 0) < (partStarts[first] ?? 0)) i++
+    while (i < end) {
+      while ((places[i] ?? 0) >= (partStarts[part + 1] ?? 0)) part++
+      const from = partStarts[part] ?? 0
+      const to = partStarts[part + 1] ?? 0
+      const headingEnd = headingEnds[part] ?? 0
+      const at = part - first
+      const start = i
+      let headed = 0
+      for (; i < end && (places[i] ?? to) < to; i++) if ((places[i] ?? 0) < headingEnd) headed++
+      covered[at] = (covered[at] ?? 0) + share * saturate(i - start, (to - from) / meanLength, section)
+      if (headed === 0) continue
+      inHeading[at] = (inHeading[at] ?? 0) + share
+      askedRarity[at] = (askedRarity[at] ?? 0) + headed * (rarity[numbers[places[start] ?? 0] ?? 0] ?? 0)
+    }
+  }
+
   return (reader: Reader, shares: readonly number[], page: number): number => {
-    const { size } = reader
-    const title = reader.title(page)
-    const body = reader.body(page)
-    const times = new Uint32Array(size)
+    const first = pageParts[page] ?? 0
+    const parts = (pageParts[page + 1] ?? 0) - first
+    covered.fill(0, 0, parts)
+    inHeading.fill(0, 0, parts)
+    askedRarity.fill(0, 0, parts)
+    let row = 0
+    for (let slot = 1; slot < reader.size; slot++) {
+      const entry = reader.entry(slot, page)
+      if (entry === undefined) continue
+      addTerm(entry, shares[slot - 1] ?? 0, first)
+      if (reader.size === 2 && opensRow(entry)) row = 1
+    }
     let bestSection = 0
     let bestHeading = 0
-    let row = 0
-    let i = 0
-    for (let part = pageParts[page] ?? 0; part < (pageParts[page + 1] ?? 0); part++) {
-      const from = partStart(part)
-      const to = partStart(part + 1)
-      // What stands in front of the first part is the description.
-      while ((body.places[i] ?? to) < from) i++
-      if ((body.places[i] ?? to) >= to) continue
-      times.fill(0)
-      for (; (body.places[i] ?? to) < to; i++) times[body.slots[i] ?? 0] = (times[body.slots[i] ?? 0] ?? 0) + 1
-      let covered = 0
-      for (let slot = 1; slot < size; slot++)
-        covered += (shares[slot - 1] ?? 0) * saturate(times[slot] ?? 0, (to - from) / meanLength, section)
-      bestSection = Math.max(bestSection, covered)
-      const first = partPassages[part] ?? 0
-      if (passageKindsOf[first] === headingKind)
-        bestHeading = Math.max(bestHeading, headingFit(reader, shares, body, from, passageTerms[first + 1] ?? 0))
-      if (size === 2 && opensRow(body, part)) row = 1
+    for (let at = 0; at < parts; at++) {
+      bestSection = Math.max(bestSection, covered[at] ?? 0)
+      const asked = askedRarity[at] ?? 0
+      // The share of the question in the heading, squared, times the share of the heading that was asked for.
+      if (asked > 0)
+        bestHeading = Math.max(bestHeading, (inHeading[at] ?? 0) ** 2 * (asked / (headingRarity[first + at] ?? 1)))
     }
+    const title = reader.title(page)
     const titlePairs = reader.pairs(title, 0, title.places.length)
     return (
       bonus.titlePairs * titlePairs +
-      bonus.pairs * Math.max(titlePairs, reader.pairs(body, 0, body.places.length)) +
+      bonus.pairs * Math.max(titlePairs, reader.bodyPairs(page)) +
       bonus.section * bestSection ** 2 +
       bonus.heading * bestHeading +
       bonus.row * row

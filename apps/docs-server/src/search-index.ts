@@ -8,6 +8,10 @@ export type Index = {
   readonly pages: Uint32Array
   readonly worth: Float32Array
   readonly inTitle: Uint8Array
+  /** Where in `places` those of each entry of `pages` start; the end of all behind the last. */
+  readonly placeStarts: Uint32Array
+  /** Where in the texts' numbers the page's body has the term, ascending. */
+  readonly places: Uint32Array
   /** Of each term. */
   readonly rarity: Float32Array
   /** The sum over each page's title. */
@@ -41,6 +45,31 @@ const meanLengths = ({ fieldStarts }: Texts, pageCount: number): number[] =>
     return Math.max(1, sum / Math.max(1, pageCount))
   })
 
+const body = count - 1
+
+/** Where each term stands in each body. @param placeStarts as in Index */
+const findPlaces = (
+  { numbers, fieldStarts }: Texts,
+  { termStarts, pages, placeStarts }: Pick<Index, "termStarts" | "pages" | "placeStarts">,
+): Uint32Array => {
+  const places = new Uint32Array(placeStarts.at(-1) ?? 0)
+  const next = placeStarts.slice()
+  /** Of each term, the entry for the page at hand or one before. */
+  const entries = termStarts.slice()
+  const pageCount = (fieldStarts.length - 1) / count
+  for (let page = 0; page < pageCount; page++)
+    for (let i = fieldStarts[page * count + body] ?? 0; i < (fieldStarts[(page + 1) * count] ?? 0); i++) {
+      const term = numbers[i] ?? 0
+      let entry = entries[term] ?? 0
+      while ((pages[entry] ?? page) < page) entry++
+      entries[term] = entry
+      const at = next[entry] ?? 0
+      places[at] = i
+      next[entry] = at + 1
+    }
+  return places
+}
+
 /** Weighs every term of every page once, so that a query only adds numbers up. */
 export const buildIndex = (texts: Texts, weights: readonly number[]): Index => {
   const pageCount = weights.length
@@ -56,6 +85,7 @@ export const buildIndex = (texts: Texts, weights: readonly number[]): Index => {
   const pages = new Uint32Array(size)
   const worth = new Float32Array(size)
   const inTitle = new Uint8Array(size)
+  const placeStarts = new Uint32Array(size + 1)
   const titleRarity = new Float32Array(pageCount)
 
   /** How often each term stands in each field of the page at hand, and where in the body first. */
@@ -69,7 +99,7 @@ export const buildIndex = (texts: Texts, weights: readonly number[]): Index => {
         const term = numbers[i] ?? 0
         found.add(term)
         const at = term * count + field
-        if (field === count - 1 && times[at] === 0) first[term] = i - startOf(field)
+        if (field === body && times[at] === 0) first[term] = i - startOf(field)
         times[at] = (times[at] ?? 0) + 1
       }
     const lengths = means.map((mean, field) => (startOf(field + 1) - startOf(field)) / mean)
@@ -83,6 +113,7 @@ export const buildIndex = (texts: Texts, weights: readonly number[]): Index => {
       }
       pages[place] = page
       worth[place] = sum
+      placeStarts[place + 1] = times[term * count + body] ?? 0
       if ((times[term * count] ?? 0) > 0) {
         inTitle[place] = 1
         titleRarity[page] = (titleRarity[page] ?? 0) + (rarities[term] ?? 0)
@@ -90,7 +121,9 @@ export const buildIndex = (texts: Texts, weights: readonly number[]): Index => {
       times.fill(0, term * count, (term + 1) * count)
     }
   }
-  return { termStarts, pages, worth, inTitle, rarity: rarities, titleRarity }
+  for (let i = 0; i < size; i++) placeStarts[i + 1] = (placeStarts[i + 1] ?? 0) + (placeStarts[i] ?? 0)
+  const places = findPlaces(texts, { termStarts, pages, placeStarts })
+  return { termStarts, pages, worth, inTitle, placeStarts, places, rarity: rarities, titleRarity }
 }
 
 const valueOf = (name: Field, times: number, lengths: number, first: number): number =>

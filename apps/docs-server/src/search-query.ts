@@ -1,6 +1,7 @@
+import { createMemo } from "@svc/memo"
 import { meant } from "./search-weights.ts"
 import type { Effort, Vocabulary } from "./vocabulary.ts"
-import { type Word, partsOf, terms, words } from "./words.ts"
+import { partsOf, terms, words } from "./words.ts"
 
 /** What a question asks for, in the numbers of terms. */
 export type Asked = {
@@ -20,93 +21,148 @@ const mostSteps = 400_000
 const mostCompletions = 8
 const longestJoined = 20
 
-type Correction = { readonly word: Word; readonly near: string }
+// Questions share their words: what the latest of them mean is kept, so many characters of it.
+const mostKept = 500_000
 
-/** Reads a question: known words as they are, others as the word they are nearest to or the start of. */
-export const readQuery = (
-  query: string,
-  numberOf: ReadonlyMap<string, number>,
-  vocabulary: Vocabulary,
-  effort: Effort = { steps: 0, most: mostSteps },
-): Asked => {
-  const weights = new Map<number, number>()
-  const corrections: Correction[] = []
-  const pairs: [number, number][] = []
-  let searchable = false
-  let before: number | undefined
+/** A stretch of a word that no page has, and the nearest that one has. */
+type Correction = { readonly start: number; readonly length: number; readonly near: string }
 
-  const weigh = (term: string, weight: number): void => {
-    const number = numberOf.get(term)
-    if (number !== undefined) weights.set(number, Math.max(weights.get(number) ?? 0, weight))
-  }
-  /** An identifier counts as a whole; its parts break ties. */
-  const weighWhole = ([whole = "", ...parts]: readonly string[], weight: number): void => {
-    weigh(whole, weight)
-    for (const part of parts) weigh(part, weight * meant.partOfKnown)
-  }
-  const correct = (word: Word): string | undefined => {
-    const near = vocabulary.nearest(word.text, effort)
-    if (near !== undefined) corrections.push({ word, near })
-    return near
-  }
-  /** `timed out` means the `timeout` of pages that write it so, too. */
-  const weighJoined = (first: Word, second: Word): void => {
-    const [start, ...parts] = terms(first.text)
-    if (start !== undefined && parts.length === 0) weigh(terms(start + second.text)[0] ?? "", meant.joined)
-  }
+/** What a word means, wherever it stands. */
+type Reading = {
+  readonly isStopWord: boolean
+  /** Numbers of terms, and what each counts. */
+  readonly weights: readonly (readonly [term: number, weight: number])[]
+  /** The terms that stand in its place in the question; undefined for one that no page has. */
+  readonly stands: readonly (number | undefined)[]
+  readonly corrections: readonly Correction[]
+}
+
+/** Reads questions: known words as they are, others as the word they are nearest to or the start of. */
+export const createQuestions = (numberOf: ReadonlyMap<string, number>, vocabulary: Vocabulary) => {
+  const lately = createMemo<readonly string[]>({
+    maxSize: mostKept,
+    sizeOf: (own) => own.reduce((sum, { length }) => sum + length, 50),
+  })
+  const termsOf = (word: string): readonly string[] => lately.get(word) ?? lately.set(word, terms(word))
+  const readings = createMemo<Reading>({
+    maxSize: mostKept,
+    sizeOf: ({ weights, corrections }) => 100 * (1 + weights.length + corrections.length),
+  })
+
   /** `backup` means the `back` and `up` of pages that write it so. */
-  const halvesOf = ({ text }: Word): readonly string[] => {
-    if (text.length > longestJoined || !/^\p{L}+$/u.test(text)) return []
-    for (let at = text.length - 2; at >= 3; at--) {
-      const halves = [text.slice(0, at), text.slice(at)].map((half) => terms(half)[0] ?? "")
+  const halvesOf = (word: string): readonly string[] => {
+    if (word.length > longestJoined || !/^\p{L}+$/u.test(word)) return []
+    for (let at = word.length - 2; at >= 3; at--) {
+      const halves = [word.slice(0, at), word.slice(at)].map((half) => terms(half)[0] ?? "")
       if (halves.every((half) => numberOf.has(half))) return halves
     }
     return []
   }
-  /** Weighs what a word means, and gives the terms that stand in its place in the question. */
-  const mean = (word: Word, isPart: boolean): readonly string[] => {
-    const own = terms(word.text)
-    const [whole = "", ...parts] = own
+
+  const readWord = (word: string, isPart: boolean, effort: Effort): Reading => {
+    const own = termsOf(word)
+    const weights: [number, number][] = []
+    const weigh = (term: string, weight: number): void => {
+      const number = numberOf.get(term)
+      if (number !== undefined) weights.push([number, weight])
+    }
+    /** An identifier counts as a whole; its parts break ties. */
+    const weighWhole = ([whole = "", ...parts]: readonly string[], weight: number): void => {
+      weigh(whole, weight)
+      for (const part of parts) weigh(part, weight * meant.partOfKnown)
+    }
+    const meaning = (stands: readonly string[], corrections: readonly Correction[] = []): Reading => ({
+      isStopWord: false,
+      weights,
+      stands: stands.map((term) => numberOf.get(term)),
+      corrections,
+    })
+
+    const [whole, ...parts] = own
+    if (whole === undefined) return { isStopWord: true, weights, stands: isPart ? [undefined] : [], corrections: [] }
     if (numberOf.has(whole)) {
       weighWhole(own, meant.asWritten)
-      return [whole]
+      return meaning([whole])
     }
     // An identifier that no page has, of parts that some have, means those, and the longer ones that hold it: `session-token`.
     const ofKnown = parts.length > 0 && parts.every((part) => numberOf.has(part))
-    const near = ofKnown ? undefined : correct(word)
+    const near = ofKnown ? undefined : vocabulary.nearest(word, effort)
     if (near !== undefined) {
-      weighWhole(terms(near), meant.corrected)
+      weighWhole(termsOf(near), meant.corrected)
       for (const part of parts) weigh(part, meant.asWritten)
-      return terms(near).slice(0, 1)
+      return meaning(termsOf(near).slice(0, 1), [{ start: 0, length: word.length, near }])
     }
     if (ofKnown)
-      for (const longer of vocabulary.holding(word.text, mostCompletions, effort))
-        weigh(terms(longer)[0] ?? "", meant.held)
-    const pieces = partsOf(word)
-    if (pieces.length > 1) return pieces.flatMap((piece) => mean(piece, true))
+      for (const longer of vocabulary.holding(word, mostCompletions, effort))
+        weigh(termsOf(longer)[0] ?? "", meant.held)
+    const pieces = partsOf({ text: word, start: 0 })
+    if (pieces.length > 1) {
+      const read = pieces.map(({ text }) => readingOf(text, true, effort))
+      return {
+        isStopWord: false,
+        weights: [...weights, ...read.flatMap((piece) => piece.weights)],
+        stands: read.flatMap((piece) => piece.stands),
+        corrections: read.flatMap((piece, i) =>
+          piece.corrections.map(({ start, length, near: to }) => ({
+            start: (pieces[i]?.start ?? 0) + start,
+            length,
+            near: to,
+          })),
+        ),
+      }
+    }
     const halves = halvesOf(word)
     for (const half of halves) weigh(half, meant.asWritten)
-    if (halves.length > 0) return halves
+    if (halves.length > 0) return meaning(halves)
     if (!isPart)
-      for (const longer of vocabulary.startingWith(word.text, mostCompletions))
-        weigh(terms(longer)[0] ?? "", meant.completed)
-    return [whole]
+      for (const longer of vocabulary.startingWith(word, mostCompletions))
+        weigh(termsOf(longer)[0] ?? "", meant.completed)
+    return meaning([whole])
   }
 
-  let previous: Word | undefined
-  for (const word of words(query)) {
-    if (previous !== undefined) weighJoined(previous, word)
-    previous = word
-    if (terms(word.text).length === 0) continue
-    searchable = true
-    for (const term of mean(word, false)) {
-      const number = numberOf.get(term)
-      if (before !== undefined && number !== undefined) pairs.push([before, number])
-      before = number
-    }
+  const readingOf = (word: string, isPart: boolean, effort: Effort): Reading => {
+    // No word begins with a dot.
+    const key = isPart ? `.${word}` : word
+    const kept = readings.get(key)
+    if (kept !== undefined) return kept
+    const reading = readWord(word, isPart, effort)
+    // A word that was not looked up to the end, at the end of a question that may look up no more, means too little.
+    return effort.steps > effort.most ? reading : readings.set(key, reading)
   }
-  let corrected = query
-  for (const { word, near } of corrections.toSorted((a, b) => b.word.start - a.word.start))
-    corrected = corrected.slice(0, word.start) + near + corrected.slice(word.start + word.text.length)
-  return { terms: [...weights.keys()], weights: [...weights.values()], pairs, corrected, searchable }
+
+  /** `timed out` means the `timeout` of pages that write it so, too. */
+  const joined = (first: string, second: string): number | undefined => {
+    const [start, ...parts] = termsOf(first)
+    return start === undefined || parts.length > 0 ? undefined : numberOf.get(termsOf(start + second)[0] ?? "")
+  }
+
+  return (query: string, effort: Effort = { steps: 0, most: mostSteps }): Asked => {
+    const weights = new Map<number, number>()
+    const weigh = (term: number, weight: number): void => {
+      weights.set(term, Math.max(weights.get(term) ?? 0, weight))
+    }
+    const pairs: [number, number][] = []
+    let corrected = query
+    let searchable = false
+    let previous: string | undefined
+    let before: number | undefined
+    for (const { text, start } of words(query)) {
+      const one = previous === undefined ? undefined : joined(previous, text)
+      if (one !== undefined) weigh(one, meant.joined)
+      previous = text
+      const { isStopWord, weights: own, stands, corrections } = readingOf(text, false, effort)
+      for (const [term, weight] of own) weigh(term, weight)
+      searchable ||= !isStopWord
+      for (const term of stands) {
+        if (before !== undefined && term !== undefined) pairs.push([before, term])
+        before = term
+      }
+      for (const { start: from, length, near } of corrections) {
+        // Counted from the end, because what stands before it may have been corrected.
+        const end = corrected.length - (query.length - start - from - length)
+        corrected = corrected.slice(0, end - length) + near + corrected.slice(end)
+      }
+    }
+    return { terms: [...weights.keys()], weights: [...weights.values()], pairs, corrected, searchable }
+  }
 }

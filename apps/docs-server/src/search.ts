@@ -2,7 +2,7 @@ import type { Corpus, Page } from "./corpus.ts"
 import type { Section } from "./markdown.ts"
 import { createSnippets, passageKinds } from "./passages.ts"
 import { buildIndex } from "./search-index.ts"
-import { type Asked, readQuery } from "./search-query.ts"
+import { type Asked, createQuestions } from "./search-query.ts"
 import { createFit } from "./search-fit.ts"
 import { type Place, createPlaces } from "./search-place.ts"
 import { createReaders } from "./search-reader.ts"
@@ -41,16 +41,21 @@ export const createSearch = (corpus: Corpus): Search => {
   const vocabulary = createVocabulary(texts.written)
   const weights = pages.map(({ searchWeight = 1 }) => searchWeight)
   const index = buildIndex(texts, weights)
-  const readerOf = createReaders(texts)
-  const fitOf = createFit(texts, index.rarity)
+  const readQuery = createQuestions(texts.numberOf, vocabulary)
+  const readerOf = createReaders(texts, index)
+  const fitOf = createFit(texts, index)
   const placeOf = createPlaces(texts)
   const snippetOf = createSnippets()
+
+  // Of each page, for the question at hand.
+  const worth = new Float64Array(pages.length)
+  const ofTitle = new Float64Array(pages.length)
 
   const weightOf = (page: number): number => weights[page] ?? 1
 
   const rankPages = (asked: Asked, shares: readonly number[]): Found[] => {
-    const worth = new Float64Array(pages.length)
-    const ofTitle = new Float64Array(pages.length)
+    worth.fill(0)
+    ofTitle.fill(0)
     for (const [n, term] of asked.terms.entries()) {
       const part = shares[n] ?? 0
       for (let i = index.termStarts[term] ?? 0; i < (index.termStarts[term + 1] ?? 0); i++) {
@@ -84,7 +89,7 @@ export const createSearch = (corpus: Corpus): Search => {
   }
 
   return (query, offset, limit) => {
-    const asked = readQuery(query, texts.numberOf, vocabulary)
+    const asked = readQuery(query)
     const wanted = asked.terms.map((term, n) => (asked.weights[n] ?? 0) * (index.rarity[term] ?? 0))
     const sum = wanted.reduce((all, weight) => all + weight, 0)
     const shares = wanted.map((weight) => weight / sum)
@@ -96,12 +101,9 @@ export const createSearch = (corpus: Corpus): Search => {
       .sort(byScore)
     const least = cut.leastShare * (read[0]?.score ?? 0)
     const listed = [...read, ...found.slice(mostRead)].filter(({ score }) => score >= least)
-    const terms = new Set(asked.terms)
-    const isWanted = (word: string): boolean =>
-      texts.written.get(word)?.numbers.some((term) => terms.has(term)) === true
     const hits = listed
       .slice(offset, offset + limit)
-      .flatMap((one) => toHit(one, placeOf(reader, shares, one.page), isWanted))
+      .flatMap((one) => toHit(one, placeOf(reader, shares, one.page), reader.asksFor))
     return {
       hits,
       total: listed.length,

@@ -16,11 +16,11 @@ const lettersOf = (word: string): number => {
   return letters
 }
 
+/** How many bits of a 32-bit number are set: counted in pairs, fours and eights at once. */
 const bits = (number: number): number => {
-  let rest = number
-  let count = 0
-  for (; rest !== 0; count++) rest &= rest - 1
-  return count
+  const pairs = number - ((number >>> 1) & 0x55555555)
+  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }
 
 /** The words of all pages as they are written. */

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { readQuery } from "../src/search-query.ts"
+import { createQuestions } from "../src/search-query.ts"
 import { createVocabulary } from "../src/vocabulary.ts"
 import { terms, words } from "../src/words.ts"
 import { runs } from "./fuzz-runs.ts"
@@ -92,9 +92,10 @@ test("the letters compared for a question are bounded, however long it is and wh
   const vocabulary = createVocabulary(written)
   const nonsense = Array.from({ length: 66 }, word).join(" ")
   const one = { steps: 0, most: Number.POSITIVE_INFINITY }
-  readQuery(word(), new Map(), vocabulary, one)
+  const readQuery = createQuestions(new Map(), vocabulary)
+  readQuery(word(), one)
   const all = { steps: 0, most: 400_000 }
-  readQuery(nonsense, new Map(), vocabulary, all)
+  readQuery(nonsense, all)
   expect(all.steps).toBeGreaterThan(one.steps)
   expect(all.steps).toBeLessThan(all.most + 8 * 11)
 })

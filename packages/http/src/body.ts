@@ -44,7 +44,7 @@ export const readBody = async (c: Served, { limit, deadlineMs }: BodyOptions): P
   const { incoming, outgoing } = exchangeOf(c)
   if (declared === "0" || (declared === undefined && requestHeader(c, "transfer-encoding") === undefined)) return empty
   // What came with the head is there once Node's parser is through with it, and so is nearly every body.
-  await undefined
+  await Promise.resolve()
   if (incoming.complete) return buffered(incoming, limit)
   const { clients } = outgoing.shared
   return collect(incoming, { limit, deadlineMs }, clients).finally(() => clients.release(incoming.socket))

@@ -2,38 +2,61 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { createMemo } from "./index.ts"
 
-test("what is kept stays within its bounds, and what was asked for last stays longest", () => {
-  const key = fc.constantFrom("a", "b", "c", "d")
-  const step = fc.oneof(
-    fc.record({ key, size: fc.integer({ min: 1, max: 5 }) }),
-    fc.record({ key, get: fc.constant(true) }),
-    fc.record({ key, delete: fc.constant(true) }),
-  )
+const keys = ["a", "b", "c", "d", "e", "f"]
+const key = fc.constantFrom(...keys)
+const use = fc.oneof(
+  fc.record({ key, size: fc.integer({ min: 1, max: 6 }) }),
+  fc.record({ key, get: fc.constant(true) }),
+)
+const step = fc.oneof(use, fc.record({ key, delete: fc.constant(true) }))
+
+const [maxEntries, maxSize] = [6, 10]
+const half = { entries: maxEntries / 2, size: maxSize / 2 }
+
+const create = () => createMemo<number>({ maxEntries, maxSize, sizeOf: (size) => size })
+const run = (memo: ReturnType<typeof create>, given: typeof step extends fc.Arbitrary<infer T> ? T : never): void => {
+  if ("get" in given) memo.get(given.key)
+  else if ("delete" in given) memo.delete(given.key)
+  else memo.set(given.key, given.size)
+}
+
+test("what is kept is what was set last, within the bounds, until it is deleted", () => {
   fc.assert(
     fc.property(fc.array(step), (steps) => {
-      const memo = createMemo<number>({ maxEntries: 3, maxSize: 8, sizeOf: (size) => size })
-      // The same, as simply as it can be said: pairs, the last used at the end.
-      let model: [string, number][] = []
+      const memo = create()
+      const set = new Map<string, number>()
       for (const given of steps) {
-        const known = model.find(([name]) => name === given.key)
-        const others = model.filter(([name]) => name !== given.key)
-        if ("get" in given) {
-          expect(memo.get(given.key)).toBe(known?.[1])
-          if (known !== undefined) model = [...others, known]
-        } else if ("delete" in given) {
-          memo.delete(given.key)
-          model = others
-        } else {
-          memo.set(given.key, given.size)
-          model = [...others, [given.key, given.size]]
-          while (model.length > 3 || model.reduce((sum, [, size]) => sum + size, 0) > 8) model.shift()
-        }
+        run(memo, given)
+        if ("delete" in given) set.delete(given.key)
+        else if ("size" in given) set.set(given.key, given.size)
       }
-      expect(["a", "b", "c", "d"].map((name) => memo.get(name))).toEqual(
-        ["a", "b", "c", "d"].map((name) => model.find(([known]) => known === name)?.[1]),
-      )
+      // A look-up may drop others, but brings none in.
+      const held = keys.flatMap((name) => {
+        const size = memo.get(name)
+        return size === undefined ? [] : [{ name, size }]
+      })
+      for (const { name, size } of held) expect(size).toBe(set.get(name))
+      expect(held.length).toBeLessThanOrEqual(maxEntries)
+      expect(held.reduce((sum, { size }) => sum + size, 0)).toBeLessThanOrEqual(maxSize)
       memo.clear()
-      expect(memo.get("a")).toBeUndefined()
+      expect(keys.map((name) => memo.get(name)).filter((size) => size !== undefined)).toEqual([])
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test("what was asked for stays while fewer and smaller others than half of the bounds are", () => {
+  const others = fc.array(use).filter((uses) => {
+    const size = uses.reduce((sum, given) => sum + ("size" in given ? given.size : half.size), 0)
+    return new Set(uses.map((given) => given.key)).size < half.entries && size <= half.size
+  })
+  fc.assert(
+    fc.property(fc.array(step), others, (steps, uses) => {
+      const memo = create()
+      for (const given of steps) run(memo, given)
+      memo.set("mine", 3)
+      for (const given of uses) run(memo, given)
+      expect(memo.get("mine")).toBe(3)
     }),
     { numRuns: 500 },
   )

@@ -8,7 +8,12 @@ export type Memo<T> = {
 }
 
 /**
- * @param maxSize what the sizes of all entries may add up to, in the unit of `sizeOf`; a larger entry is not kept
+ * Keeps two generations, each of half the bounds: what is put in or asked for is in the young one, and when that is full the
+ * old one is dropped and the young one takes its place. A look-up changes nothing but for what is old: one Map in the order
+ * of use would have to take each entry out and in again, which costs ten times as much once it is large.
+ *
+ * @param maxEntries at least 2
+ * @param maxSize what the sizes of all entries may add up to, in the unit of `sizeOf`; an entry of more than half is not kept
  * @param sizeOf must say the same of a value each time
  */
 export const createMemo = <T>({
@@ -20,37 +25,46 @@ export const createMemo = <T>({
   readonly maxSize?: number
   readonly sizeOf?: (value: T) => number
 }): Memo<T> => {
-  // A Map goes through its entries in the order in which they were put in.
-  const entries = new Map<string, T>()
-  let size = 0
+  const halfEntries = Math.floor(maxEntries / 2)
+  const halfSize = maxSize / 2
+  let young = new Map<string, T>()
+  let old = new Map<string, T>()
+  let youngSize = 0
+  const put = (key: string, value: T): T => {
+    const size = sizeOf(value)
+    if (size > halfSize) return value
+    if (young.size >= halfEntries || youngSize + size > halfSize) {
+      old = young
+      young = new Map()
+      youngSize = 0
+    }
+    young.set(key, value)
+    youngSize += size
+    return value
+  }
   const drop = (key: string): void => {
-    const value = entries.get(key)
+    old.delete(key)
+    const value = young.get(key)
     if (value === undefined) return
-    entries.delete(key)
-    size -= sizeOf(value)
+    young.delete(key)
+    youngSize -= sizeOf(value)
   }
   return {
     get: (key) => {
-      const value = entries.get(key)
-      if (value === undefined) return undefined
-      entries.delete(key)
-      entries.set(key, value)
-      return value
+      const value = young.get(key)
+      if (value !== undefined) return value
+      const aged = old.get(key)
+      return aged === undefined ? undefined : put(key, aged)
     },
     set: (key, value) => {
       drop(key)
-      entries.set(key, value)
-      size += sizeOf(value)
-      for (const oldest of entries.keys()) {
-        if (entries.size <= maxEntries && size <= maxSize) break
-        drop(oldest)
-      }
-      return value
+      return put(key, value)
     },
     delete: drop,
     clear: () => {
-      entries.clear()
-      size = 0
+      young.clear()
+      old.clear()
+      youngSize = 0
     },
   }
 }
