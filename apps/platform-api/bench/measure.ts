@@ -11,11 +11,21 @@ import {
   load,
   type LoadTarget,
   startProcess,
+  type TestProcess,
 } from "@svc/testing"
 
 export const app = fileURLToPath(new URL("..", import.meta.url))
 const seconds = Number(process.env["SVC_BENCH_SECONDS"] ?? "3")
 export const connections = 32
+
+const started = new Set<TestProcess>()
+
+/** Ends all that was started here and still runs. */
+export const stopStarted = async (): Promise<void> => {
+  for (const program of started) program.kill("SIGTERM")
+  await Promise.all([...started].map(({ exited }) => exited))
+  started.clear()
+}
 
 /** Starts one of the app's programs on a free port; `startMs` is how long it took until it answered at `path`. */
 export const start = async (file: string, env: Record<string, string>, path = "/health") => {
@@ -23,6 +33,7 @@ export const start = async (file: string, env: Record<string, string>, path = "/
   const url = `http://127.0.0.1:${port}`
   const began = performance.now()
   const program = startProcess(process.execPath, [file], { cwd: app, env: { PORT: String(port), ...env }, mute: true })
+  started.add(program)
   const ended = program.exited.then(() => {
     throw new Error(`${file} ended: ${program.stderr()}`)
   })

@@ -14,7 +14,7 @@ import { readAst } from "../src/registry/read-ast.ts"
 import { buildsSql } from "../src/routes/builds.ts"
 import { sampleStacks } from "../stacks/index.ts"
 import { loadDatabase, loadedSlug, loadStacks } from "./load.ts"
-import { compare, connections, rate, start } from "./measure.ts"
+import { compare, connections, rate, start, stopStarted } from "./measure.ts"
 
 const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`
 
@@ -35,11 +35,6 @@ const database = openServerDatabase({
   now: () => performance.now(),
 })
 const queries = database.within(600_000)
-const stop = async (...services: readonly Awaited<ReturnType<typeof start>>[]) => {
-  for (const { program } of services) program.kill("SIGTERM")
-  await Promise.all(services.map(({ program }) => program.exited))
-}
-
 try {
   let began = performance.now()
   await migrate(queries)
@@ -135,8 +130,8 @@ try {
     }
   const [both, alone] = [clients(service.url, second.url), clients(service.url, service.url)]
   await compare(table, "two replicas to one", { atLeast: 1 }, both, alone)
-  await stop(service, second, bare)
 } finally {
+  await stopStarted()
   await database.close()
   await server.stop()
   rmSync(folder, { recursive: true, force: true })
