@@ -6,7 +6,6 @@ import { builds, deployments } from "../db/records-schema.ts"
 import { shareRecord } from "../records/sharing.ts"
 import { storedAst } from "../records/spec-versions.ts"
 import { branchFits, stackNameOf, stackNamePattern, streamUrlOf } from "../records/stack-names.ts"
-import type { Ast } from "../registry/ast-shape.ts"
 import { contentHash } from "../registry/content-hash.ts"
 import { deriveShape } from "../registry/derive-schema.ts"
 import { parseAst } from "../registry/parse-ast.ts"
@@ -18,16 +17,8 @@ import { atRest, endBuild } from "./end-build.ts"
 import { moveBuild, moveDeployment } from "./events.ts"
 import { nextCallMs } from "./hook.ts"
 import { dropJob, isInHand, type Job, restAfterCall, restJob, wakeJob } from "./jobs.ts"
-import {
-  type BuildRow,
-  deploymentOf,
-  lockBuild,
-  readSpec,
-  readVersion,
-  type SpecRow,
-  type VersionRow,
-} from "./records.ts"
-import { breakingText, diffToDeployed } from "./served-diff.ts"
+import { type BuildRow, deploymentOf, lockBuild, readSpec, readVersion, type SpecRow } from "./records.ts"
+import { breakingText, type ServedDiff } from "./served-diff.ts"
 import { holdName, isApproved, NotApproved, prepare, show, visibilityOf } from "./show.ts"
 import type { Handlers, InStep } from "./worker.ts"
 
@@ -57,26 +48,28 @@ const stackOf = (spec: SpecRow, branch: string | null, { config }: WorkContext):
   return { name, description: spec.description, websocketUrl, visibility: visibilityOf(spec, branch) }
 }
 
-const check = (version: VersionRow): Ast => {
-  const ast = parseAst(storedAst(version.astGzip))
-  if (contentHash(ast) !== version.contentHash) throw new BuildFailure("the version's AST is not what was taken")
-  return ast
-}
-
 /** pending → uploading → queued: what is to be built is there. */
 const upload = async (tx: Orm, build: BuildRow, at: Date): Promise<void> => {
   if (build.status === "pending") await moveBuild(tx, build.id, "uploading", at)
-  check(await readVersion(tx, build.specVersionId))
+  const version = await readVersion(tx, build.specVersionId)
+  if (contentHash(storedAst(version.astGzip)) !== version.contentHash) {
+    throw new BuildFailure("the version's AST is not what was taken")
+  }
   await moveBuild(tx, build.id, "queued", at)
 }
 
 /** building → pushing: the AST is whole, modules can be made of it, and readers lose nothing that they may not lose. */
-const compile = async (tx: Orm, build: BuildRow, spec: SpecRow, at: Date): Promise<void> => {
+const compile = async (
+  tx: Orm,
+  build: BuildRow,
+  spec: SpecRow,
+  diffToDeployed: ServedDiff,
+  at: Date,
+): Promise<void> => {
   const version = await readVersion(tx, build.specVersionId)
-  const ast = check(version)
-  const shape = deriveShape(ast)
+  const shape = deriveShape(parseAst(storedAst(version.astGzip)))
   for (const language of languages) typedModule(shape, language, { name: spec.name, version: version.versionNumber })
-  const diff = await diffToDeployed(tx, build.specId, build.branch, ast)
+  const diff = await diffToDeployed(tx, build.specId, build.branch, version)
   if (diff?.verdict === "breaking" && !build.allowBreaking) {
     throw new BuildFailure(`breaking-change: ${breakingText(diff)}; allow_breaking builds it all the same`)
   }
@@ -151,7 +144,7 @@ const deploy = async (
   if (build.runId !== null) await wakeJob(tx, "run", build.runId)
 }
 
-export const buildHandler = (context: WorkContext): Handlers["build"] => {
+export const buildHandler = (context: WorkContext, diffToDeployed: ServedDiff): Handlers["build"] => {
   const now = () => new Date(context.wallClock())
 
   const fail = (job: Job, inStep: InStep, message: string): Promise<void> =>
@@ -211,7 +204,7 @@ export const buildHandler = (context: WorkContext): Handlers["build"] => {
           await moveBuild(tx, build.id, "building", at)
           return "again"
         case "building":
-          await compile(tx, build, spec, at)
+          await compile(tx, build, spec, diffToDeployed, at)
           return "again"
         case "pushing": {
           const taken = await take(tx, build, spec, context, at)

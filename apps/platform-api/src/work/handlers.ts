@@ -3,12 +3,16 @@ import type { WorkContext } from "./context.ts"
 import { noticeHandler } from "./notice.ts"
 import { deploymentHandler } from "./operation.ts"
 import { runHandler } from "./run.ts"
+import { createServedDiff } from "./served-diff.ts"
 import type { Handlers } from "./worker.ts"
 
 /** How each kind of record is taken on its way. */
-export const createHandlers = (context: WorkContext): Handlers => ({
-  build: buildHandler(context),
-  deployment: deploymentHandler(context),
-  run: runHandler(context),
-  notice: noticeHandler(context),
-})
+export const createHandlers = (context: WorkContext): Handlers => {
+  const diffToDeployed = createServedDiff()
+  return {
+    build: buildHandler(context, diffToDeployed),
+    deployment: deploymentHandler(context),
+    run: runHandler(context, diffToDeployed),
+    notice: noticeHandler(context),
+  }
+}

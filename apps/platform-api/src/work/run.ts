@@ -3,7 +3,6 @@ import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
 import { runs, runSteps } from "../db/records-schema.ts"
 import { stacks } from "../db/schema.ts"
-import { storedAst } from "../records/spec-versions.ts"
 import { lineOf } from "../registry/publication.ts"
 import { beginBuild } from "./begin.ts"
 import type { WorkContext } from "./context.ts"
@@ -11,7 +10,7 @@ import { endBuild } from "./end-build.ts"
 import { moveRun, moveStep, skipSteps, type RunStepName, runStepNames } from "./events.ts"
 import { dropJob, type Job, lockJob, restJob } from "./jobs.ts"
 import { deploymentOf, lockBuild, lockRun, readBuild, readVersion, type RunRow } from "./records.ts"
-import { breakingText, diffToDeployed } from "./served-diff.ts"
+import { breakingText, type ServedDiff } from "./served-diff.ts"
 import type { Handlers } from "./worker.ts"
 
 const { and, asc, eq } = orm
@@ -56,7 +55,7 @@ const endFailed = async (tx: Orm, run: RunRow, message: string, at: Date): Promi
 
 type Outcome = "again" | "rest"
 
-export const runHandler = (context: WorkContext): Handlers["run"] => {
+export const runHandler = (context: WorkContext, diffToDeployed: ServedDiff): Handlers["run"] => {
   const now = () => new Date(context.wallClock())
 
   const fail = async (tx: Orm, run: RunRow, step: RunStepName, code: string, message: string): Promise<Outcome> => {
@@ -101,12 +100,11 @@ export const runHandler = (context: WorkContext): Handlers["run"] => {
         await readVersion(tx, run.specVersionId)
         return done(tx, run, step)
       case "check":
-        await diffToDeployed(tx, specId, run.branch, storedAst((await readVersion(tx, run.specVersionId)).astGzip))
+        await diffToDeployed(tx, specId, run.branch, await readVersion(tx, run.specVersionId))
         return done(tx, run, step)
       case "approve": {
         if (run.approvedAt !== null) return done(tx, run, step)
-        const ast = storedAst((await readVersion(tx, run.specVersionId)).astGzip)
-        const diff = await diffToDeployed(tx, specId, run.branch, ast)
+        const diff = await diffToDeployed(tx, specId, run.branch, await readVersion(tx, run.specVersionId))
         const breaks = diff?.verdict === "breaking" && !run.allowBreaking
         if (!breaks && !run.approval) return done(tx, run, step, "skipped")
         const message = breaks ? `breaking-change: ${breakingText(diff)}` : "waits for a word"

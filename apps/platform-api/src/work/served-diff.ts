@@ -1,21 +1,33 @@
+import { createMemo } from "@svc/memo"
 import type { Orm } from "../db/database.ts"
 import { storedAst } from "../records/spec-versions.ts"
-import type { Ast } from "../registry/ast-shape.ts"
 import { deriveShape } from "../registry/derive-schema.ts"
 import { diffSchemas, type SchemaDiff } from "../registry/diff.ts"
-import { deploymentOf, versionOf } from "./records.ts"
+import { deploymentOf, type VersionRow, versionOf } from "./records.ts"
 
-/** What a branch's readers would notice; undefined where nothing is deployed there. */
-export const diffToDeployed = async (
-  tx: Orm,
-  specId: number,
-  branch: string | null,
-  ast: Ast,
-): Promise<SchemaDiff | undefined> => {
-  const deployment = await deploymentOf(tx, specId, branch)
-  const served = deployment === undefined ? undefined : await versionOf(tx, deployment)
-  return served === undefined ? undefined : diffSchemas(deriveShape(storedAst(served.astGzip)), deriveShape(ast))
+// A run asks for the same one at several steps.
+const kept = 8
+
+/** Finds out what a branch's readers would notice of a version; undefined where nothing is deployed there. */
+export const createServedDiff = () => {
+  // Versions never change.
+  const diffs = createMemo<SchemaDiff>({ maxEntries: kept })
+  const shapeOf = ({ astGzip }: VersionRow) => deriveShape(storedAst(astGzip))
+  return async (
+    tx: Orm,
+    specId: number,
+    branch: string | null,
+    version: VersionRow,
+  ): Promise<SchemaDiff | undefined> => {
+    const deployment = await deploymentOf(tx, specId, branch)
+    const served = deployment === undefined ? undefined : await versionOf(tx, deployment)
+    if (served === undefined) return undefined
+    const key = `${served.id} ${version.id}`
+    return diffs.get(key) ?? diffs.set(key, diffSchemas(shapeOf(served), shapeOf(version)))
+  }
 }
+
+export type ServedDiff = ReturnType<typeof createServedDiff>
 
 const told = 5
 
