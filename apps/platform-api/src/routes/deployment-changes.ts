@@ -43,6 +43,7 @@ const deploymentAnswer = z.object({
 const taken = (id: number, status: string, message: string, more: { build_id?: number } = {}) => ({
   status: 202 as const,
   body: JSON.stringify({ message, deployment_id: id, status, ...more } satisfies z.infer<typeof deploymentAnswer>),
+  location: more.build_id === undefined ? `/api/deployments/${id}` : `/api/builds/${more.build_id}`,
 })
 
 /** Throws deployment-state unless the operation can begin now; gives the state that it begins from. */

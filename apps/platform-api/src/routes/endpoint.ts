@@ -5,7 +5,7 @@ import type { Policy } from "../auth/agent-policy.ts"
 import { type AppEnv, guarded } from "../auth/guard.ts"
 import { type ErrorCode, errorEnvelope, errors } from "../errors.ts"
 import type { Dependencies } from "../dependencies.ts"
-import { headersOf } from "./headers.ts"
+import { type AskedHeader, askedHeaders, headersOf } from "./headers.ts"
 
 export type Api = ReturnType<typeof createApi<AppEnv>>
 
@@ -22,6 +22,8 @@ type Endpoint = {
    */
   readonly access: "anyone" | "optional key" | Policy
   readonly query?: z.ZodObject
+  /** Headers of the request that it looks at, besides those that all of its kind do. */
+  readonly headers?: readonly AskedHeader[]
   readonly body?: z.ZodType
   /** A body that the handler reads itself, with errors of its own. */
   readonly largeBody?: z.ZodType
@@ -118,7 +120,15 @@ export const endpoint = (api: Api, dependencies: Dependencies, spec: Endpoint, h
     countsAloud: access === "optional key" || policy?.limit === "sessions",
     isTagged: spec.others?.[304] !== undefined,
     isPaged: query !== undefined && "offset" in query.shape,
+    // Answers of these changes are kept under the Idempotency-Key.
+    isKept: spec.method === "post" && spec.largeBody !== undefined,
+    isOfStack: access === "optional key" && params !== undefined,
   }
+  const headers = askedHeaders([
+    ...(kind.isTagged ? (["If-None-Match"] as const) : []),
+    ...(kind.isKept ? (["Idempotency-Key"] as const) : []),
+    ...(spec.headers ?? []),
+  ])
   documented(
     api,
     {
@@ -132,6 +142,7 @@ export const endpoint = (api: Api, dependencies: Dependencies, spec: Endpoint, h
       request: {
         ...(params === undefined ? {} : { params }),
         ...(query === undefined ? {} : { query }),
+        ...(headers === undefined ? {} : { headers }),
         ...(body === undefined ? {} : { body: describeBody(body) }),
         ...(spec.largeBody === undefined ? {} : { body: describeBody(spec.largeBody) }),
       },

@@ -105,6 +105,7 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies): void => {
         "Its present state first, then each change of it and of its steps as it happens; the stream ends with the run.",
       tag: "records",
       access: policies.ownRecords,
+      headers: ["Last-Event-ID"],
       text: ["Server-sent events", ["text/event-stream"]],
       codes: ["invalid-request", "run-not-found", "limit-reached"],
     },

@@ -67,7 +67,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect((await owner.until(`/api/automation/runs/${id}`, "succeeded", "failed")).status).toBe("succeeded")
     await shows("waiting", 2)
     const back = await owner.call("POST", `/api/deployments/${deployment_id}/rollback`)
-    expect(back.status).toBe(202)
+    expect([back.status, back.headers.get("location")]).toEqual([202, `/api/builds/${back.body.build_id}`])
     expect((await owner.until(`/api/builds/${back.body.build_id}`, "completed", "failed")).status).toBe("completed")
     await shows("waiting", 1)
     const versions = (await service.call("GET", "/api/registry/waiting/versions")).body
