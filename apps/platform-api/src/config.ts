@@ -11,13 +11,18 @@ type Env = Readonly<Record<string, string | undefined>>
 
 const perMinute = (variable: string, fallback: number) => integer(variable, fallback, { min: 0, max: 1_000_000 })
 
+/** The deploy hook's secrets: one, or several with spaces between. */
+export const hookSecretsIn = (setting: Secret): readonly string[] => setting.reveal().trim().split(/\s+/)
+
 const hookProblems = (hookUrl: string | undefined, given: Secret | undefined): string[] => {
   if (hookUrl !== undefined && given === undefined)
     return ["SVC_DEPLOY_HOOK_SECRET: is required with SVC_DEPLOY_HOOK_URL"]
   // Standard Webhooks: 24 to 64 random bytes in base64.
-  return given === undefined || /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/.test(given.reveal())
+  return given === undefined || hookSecretsIn(given).every((one) => /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/.test(one))
     ? []
-    : ["SVC_DEPLOY_HOOK_SECRET: must be whsec_ and 24 to 64 random bytes in base64"]
+    : [
+        "SVC_DEPLOY_HOOK_SECRET: must be whsec_ and 24 to 64 random bytes in base64, or several of these with spaces between",
+      ]
 }
 
 const templateProblems = (template: string | undefined): string[] =>

@@ -10,7 +10,7 @@ import { createKeyFinder } from "./auth/find-key.ts"
 import { requestMs } from "./auth/guard.ts"
 import { createUseTracker } from "./auth/use-tracker.ts"
 import { startChores } from "./chores.ts"
-import { readConfig } from "./config.ts"
+import { hookSecretsIn, readConfig } from "./config.ts"
 import { openDatabase } from "./db/open.ts"
 import { createMetrics, type JobCount, measureDatabase, observeJobs, observeLimits, observeState } from "./metrics.ts"
 import { createRegistry, registryChannel } from "./registry/registry.ts"
@@ -120,7 +120,10 @@ export const startService = async (runtime: Runtime) => {
         handlers: createHandlers({
           wallClock,
           config,
-          hook: hookUrl === undefined || hookSecret === undefined ? undefined : createHook(hookUrl, hookSecret),
+          hook:
+            hookUrl === undefined || hookSecret === undefined
+              ? undefined
+              : createHook(hookUrl, hookSecretsIn(hookSecret)),
           astUrl: (versionId, at) => astLinks?.make(versionId, at) ?? "",
         }),
       })

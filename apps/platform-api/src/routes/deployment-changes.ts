@@ -27,11 +27,11 @@ const allowedFrom = {
   rollback: ["active", "failed"],
 } as const satisfies Record<string, readonly string[]>
 
-const stopBody = z.object({ reason: prose(1024).meta({ description: "Why, for its events" }).optional() })
+const stopBody = z.object({ reason: prose(1024).meta({ description: "Why, for its events" }).nullish() })
 const rollbackBody = z.object({
   to_version: recordNumber
     .meta({ description: "The number of the version; the one deployed before, unless given" })
-    .optional(),
+    .nullish(),
 })
 const deploymentAnswer = z.object({
   message: z.string(),
@@ -63,7 +63,7 @@ export const deploymentChangeRoutes = (api: Api, dependencies: Dependencies): vo
     verb: "stop" | "restart",
     summary: string,
     done: string,
-    body: z.ZodType<{ reason?: string | undefined }>,
+    body: z.ZodType<{ reason?: string | null | undefined }>,
   ) =>
     endpoint(
       api,
@@ -123,9 +123,7 @@ export const deploymentChangeRoutes = (api: Api, dependencies: Dependencies): vo
         const status = requireState(deployment, "rollback", "rolled back")
         const spec = await ownSpec(tx, userId, deployment.specId)
         const specVersionId =
-          given.to_version === undefined
-            ? await versionBefore(tx, id)
-            : await versionNumbered(tx, spec.id, given.to_version)
+          given.to_version == null ? await versionBefore(tx, id) : await versionNumbered(tx, spec.id, given.to_version)
         const { branch } = deployment
         await firstLook(tx, spec, branch, config.streamUrlTemplate, at)
         const build = { ownerId: userId, specId: spec.id, specVersionId, branch, allowBreaking: true }

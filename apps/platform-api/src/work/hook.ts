@@ -1,4 +1,3 @@
-import type { Secret } from "@svc/config"
 import { clientSpan } from "@svc/telemetry"
 import { Webhook } from "standardwebhooks"
 
@@ -24,8 +23,9 @@ const triedForMs = 600_000
 export const nextCallMs = (attempts: number, ageMs: number): number | undefined =>
   ageMs >= triedForMs ? undefined : Math.min(1000 * 2 ** Math.min(attempts, 6), 60_000)
 
-export const createHook = (url: string, secret: Secret): Hook => {
-  const webhook = new Webhook(secret.reveal())
+/** @param secrets each signs: receivers may know the new one or the old one while it is changed */
+export const createHook = (url: string, secrets: readonly string[]): Hook => {
+  const webhooks = secrets.map((secret) => new Webhook(secret))
   return async ({ id, type, data }, at) => {
     const body = JSON.stringify({ type, timestamp: at.toISOString(), data })
     const call = async (): Promise<void> => {
@@ -37,7 +37,7 @@ export const createHook = (url: string, secret: Secret): Hook => {
           "content-type": "application/json",
           "webhook-id": id,
           "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
-          "webhook-signature": webhook.sign(id, at, body),
+          "webhook-signature": webhooks.map((webhook) => webhook.sign(id, at, body)).join(" "),
         },
         body,
       })

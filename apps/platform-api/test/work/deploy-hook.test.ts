@@ -47,7 +47,8 @@ describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
     receiver = await startReceiver()
     service = await startTestService(kind, {
       SVC_DEPLOY_HOOK_URL: receiver.url,
-      SVC_DEPLOY_HOOK_SECRET: secret,
+      // The new one and the old one, while receivers change.
+      SVC_DEPLOY_HOOK_SECRET: `whsec_${randomBytes(24).toString("base64")} ${secret}`,
       SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
       SVC_API_URL: "",
     })
@@ -167,9 +168,11 @@ test("a hook without its secret, and a secret that is none, stop the start", asy
   await expect(startTestService("embedded", { SVC_DEPLOY_HOOK_URL: "http://127.0.0.1:1/" })).rejects.toThrow(
     "SVC_DEPLOY_HOOK_SECRET",
   )
-  await expect(startTestService("embedded", { SVC_DEPLOY_HOOK_SECRET: "whsec_x" })).rejects.toThrow(
-    "SVC_DEPLOY_HOOK_SECRET",
-  )
+  for (const wrong of ["whsec_x", `${secret} whsec_x`, `${secret},${secret}`]) {
+    await expect(startTestService("embedded", { SVC_DEPLOY_HOOK_SECRET: wrong })).rejects.toThrow(
+      "SVC_DEPLOY_HOOK_SECRET",
+    )
+  }
 })
 
 test("where the operator wants to be asked, a public build waits for its name to be approved, and holds up no other", async () => {
