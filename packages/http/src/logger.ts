@@ -13,7 +13,7 @@ export type RequestLine = {
   readonly status: number
   readonly duration_ms: number
   /** 32 hexadecimal digits, where telemetry is on. */
-  readonly trace_id?: string
+  readonly trace_id?: string | undefined
 }
 
 export type Logger = PinoLogger & {

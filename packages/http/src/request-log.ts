@@ -17,8 +17,11 @@ const acceptable = /^[\w.-]{8,64}$/
  * request: id, method, route pattern, status, duration. Never the path itself, a query or a header: they can hold keys.
  */
 export const createRequestLog = ({ log, now, randomId, quiet = [] }: RequestLogOptions) => {
-  const levelOf = (status: number, route: string) =>
-    status >= 500 ? "error" : quiet.includes(route) ? "debug" : "info"
+  const levelOf = (status: number, route: string) => {
+    if (!quiet.includes(route)) return status >= 500 ? "error" : "info"
+    // A probe's 503 is an answer like another: the service starts, stops or waits for something.
+    return status === 503 ? "info" : status >= 500 ? "error" : "debug"
+  }
   return {
     begin: ({ incoming, outgoing }: Exchange): void => {
       const started = now()
@@ -30,9 +33,9 @@ export const createRequestLog = ({ log, now, randomId, quiet = [] }: RequestLogO
         const { route } = outgoing
         const duration = Math.round((now() - started) * 100) / 100
         const { method = "" } = incoming
-        const line = { request_id: requestId, method, route, status, duration_ms: duration }
-        const { traceId } = outgoing
-        log.request(levelOf(status, route), traceId === undefined ? line : { ...line, trace_id: traceId })
+        const { traceId: trace_id } = outgoing
+        const line = { request_id: requestId, method, route, status, duration_ms: duration, trace_id }
+        log.request(levelOf(status, route), line)
       }
     },
     /** For what no request could be made of. */

@@ -27,7 +27,7 @@ const requests = {
   log: { request: (level: string, line: RequestLine) => void lines.push({ level, ...line }), warn: () => {} },
   now: () => performance.now(),
   randomId: randomUUID,
-  quiet: ["/quiet"],
+  quiet: ["/quiet", "/away"],
 }
 
 const start = async (gate: Promise<void> = Promise.resolve(), deadlineMs = 5000) => {
@@ -43,6 +43,10 @@ const start = async (gate: Promise<void> = Promise.resolve(), deadlineMs = 5000)
   app.get(
     "/quiet",
     routed((c) => c.body(null, 204)),
+  )
+  app.get(
+    "/away",
+    routed((c) => c.body(null, 503)),
   )
   app.get(
     "/broken",
@@ -189,9 +193,10 @@ test("the log names the route's pattern and a request id that the answer carries
   const replaced = await fetch(`${url}/slow`, { headers: { "x-request-id": "bad id!" } })
   expect(replaced.headers.get("x-request-id")).toMatch(/^[\w-]{36}$/)
   lines.length = 0
-  for (const path of ["/quiet", "/broken", "/nowhere"]) await fetch(url + path)
+  for (const path of ["/quiet", "/away", "/broken", "/nowhere"]) await fetch(url + path)
   expect(lines.map(({ level, route, status }) => [level, route, status])).toEqual([
     ["debug", "/quiet", 204],
+    ["info", "/away", 503],
     ["error", "/broken", 503],
     ["info", "*", 404],
   ])
