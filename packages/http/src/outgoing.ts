@@ -31,6 +31,8 @@ export class Outgoing extends ServerResponse {
   route = "*"
   /** Called with the status when the answer's head is written. */
   onHead: ((status: number) => void) | undefined
+  /** Called once the answer is out, or its connection gone: a listener would cost each request an entry in a list. */
+  onClose: (() => void) | undefined
 
   override writeHead(
     status: number,
@@ -49,11 +51,20 @@ export class Outgoing extends ServerResponse {
     return this
   }
 
+  override emit(event: string | symbol, ...given: unknown[]): boolean {
+    const { onClose } = this
+    if (event === "close" && onClose !== undefined) {
+      this.onClose = undefined
+      onClose()
+    }
+    return super.emit(event, ...given)
+  }
+
   // Node sorts out which of its three parameters are given.
   override end(chunk?: unknown, encoding?: unknown, done?: unknown): this {
     super.end(chunk, encoding as BufferEncoding, done as () => void)
-    // Nearly always the system has taken all of it by now.
-    if (!this.writableFinished) this.shared.clients.unsent(this)
+    // Nearly always the system has taken all of it by now, though the stream calls itself finished a tick later only.
+    if (this.writableLength > 0) this.shared.clients.unsent(this)
     return this
   }
 }

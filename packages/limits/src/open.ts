@@ -29,10 +29,10 @@ const observed = (limits: Limits, call: Call): Limits => ({
     const { take, enter } = limits.turn()
     return {
       take: (buckets) =>
-        limits.mode() === "shared" ? call("limits take", store, async () => take(buckets)) : take(buckets),
+        limits.mode() === "shared" ? call("limits take", store, () => Promise.resolve(take(buckets))) : take(buckets),
       enter: (places, leaseMs) =>
         limits.mode() === "shared"
-          ? call("limits enter", store, async () => enter(places, leaseMs))
+          ? call("limits enter", store, () => Promise.resolve(enter(places, leaseMs)))
           : enter(places, leaseMs),
     }
   },

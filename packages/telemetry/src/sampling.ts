@@ -8,6 +8,11 @@ const doubted = createContextKey("the parent's sampled flag does not count")
 /** A context whose parent only names the trace: anybody can set a flag, and each trace costs. */
 export const withDoubt = (context: Context): Context => context.setValue(doubted, true)
 
+const decided = createContextKey("the trace is kept")
+
+/** A context for a span of which the sampler has said already that it is kept. */
+export const withDecision = (context: Context): Context => context.setValue(decided, true)
+
 const ratioOf = (env: Env): number => {
   const text = valueOf(env, "OTEL_TRACES_SAMPLER_ARG")
   const ratio = text === undefined ? 0.01 : Number(text)
@@ -17,8 +22,8 @@ const ratioOf = (env: Env): number => {
 
 /** Which traces are kept, as OTEL_TRACES_SAMPLER says: by default the caller's choice, else one in a hundred. */
 export const createSampler = async (env: Env): Promise<Sampler> => {
-  const { AlwaysOffSampler, AlwaysOnSampler, ParentBasedSampler, RandomIdGenerator, TraceIdRatioBasedSampler } =
-    await import("@opentelemetry/sdk-trace")
+  const sdk = await import("@opentelemetry/sdk-trace")
+  const { AlwaysOffSampler, AlwaysOnSampler, ParentBasedSampler, RandomIdGenerator, TraceIdRatioBasedSampler } = sdk
   const name = valueOf(env, "OTEL_TRACES_SAMPLER") ?? "parentbased_traceidratio"
   const roots: Readonly<Record<string, () => Sampler>> = {
     always_on: () => new AlwaysOnSampler(),
@@ -32,12 +37,14 @@ export const createSampler = async (env: Env): Promise<Sampler> => {
   const trusting = name.startsWith("parentbased_") ? new ParentBasedSampler({ root }) : root
   const ids = new RandomIdGenerator()
   return {
-    shouldSample: (context, traceId, ...rest) =>
+    shouldSample: (context, traceId, ...rest) => {
+      if (context.getValue(decided) === true) return { decision: sdk.SamplingDecision.RECORD_AND_SAMPLED }
       // Not by the caller's trace id either, which can be chosen so that it is always kept.
       // What this process itself began goes on as it began.
-      context.getValue(doubted) === true && trace.getSpanContext(context)?.isRemote === true
+      return context.getValue(doubted) === true && trace.getSpanContext(context)?.isRemote === true
         ? root.shouldSample(ROOT_CONTEXT, ids.generateTraceId(), ...rest)
-        : trusting.shouldSample(context, traceId, ...rest),
+        : trusting.shouldSample(context, traceId, ...rest)
+    },
     toString: () => name,
   }
 }

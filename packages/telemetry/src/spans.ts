@@ -14,6 +14,13 @@ import {
 } from "@opentelemetry/api"
 import { withDoubt } from "./sampling.ts"
 
+let on = false
+
+/** Called by `startTelemetry`: until then calls are made and nothing else. */
+export const switchOn = (): void => {
+  on = true
+}
+
 const trusted = createContextKey("the caller's word on sampling counts")
 
 /** A context in which what the caller says of sampling counts. */
@@ -42,6 +49,7 @@ const alsoFor = createContextKey("other requests that the same call is for")
 
 /** Runs a call to another system as a span of the request that makes it. Nothing but `work` runs while telemetry is off. */
 export const clientSpan = <T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> => {
+  if (!on) return work()
   const active = context.active()
   if (isDropped(active)) return work()
   const links = active.getValue(alsoFor)

@@ -5,6 +5,7 @@ import { observeProcess } from "./process-metrics.ts"
 import { observeRequests, type RequestObserver } from "./requests.ts"
 import { createSampler } from "./sampling.ts"
 import { createSpanProcessors } from "./span-processors.ts"
+import { switchOn } from "./spans.ts"
 
 export type TelemetryOptions = {
   /** `service.name` unless OTEL_SERVICE_NAME says otherwise. */
@@ -38,7 +39,8 @@ export const startTelemetry = async (
     log.warn({ reason: reason.slice(0, 300) }, "the telemetry could not be exported")
   const ignore = () => {}
   diag.setLogger({ error: onProblem, warn: onProblem, info: ignore, debug: ignore, verbose: ignore }, DiagLogLevel.WARN)
-  const { MeterProvider } = await import("@opentelemetry/sdk-metrics")
+  const { createMeters } = await import("./meters.ts")
+  const { createHeads, createIds } = await import("./heads.ts")
   const { TracerProvider } = await import("@opentelemetry/sdk-trace")
   const { AsyncLocalStorageContextManager } = await import("@opentelemetry/context-async-hooks")
   const { W3CTraceContextPropagator } = await import("@opentelemetry/core")
@@ -56,20 +58,22 @@ export const startTelemetry = async (
   const sampler = await createSampler(env)
   const spanProcessors = await createSpanProcessors(env)
   const readers = await createMetricReaders(env, prometheusPort)
-  const meters = new MeterProvider({ resource, readers })
-  const tracers = new TracerProvider({ resource, sampler, spanProcessors })
+  const meters = createMeters(resource, readers)
+  const idGenerator = createIds()
+  const tracers = new TracerProvider({ resource, sampler, spanProcessors, idGenerator })
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
   propagation.setGlobalPropagator(new W3CTraceContextPropagator())
-  metrics.setGlobalMeterProvider(meters)
+  metrics.setGlobalMeterProvider(meters.provider)
   trace.setGlobalTracerProvider(tracers)
+  switchOn()
   const stopObserving = observeProcess()
   // A collector that is away must not turn an orderly stop into a failed one.
   const quietly = (stopping: Promise<void>) => stopping.catch((error: unknown) => onProblem(String(error)))
   return {
-    observe: observeRequests(config.trustedProxies),
+    observe: observeRequests(config.trustedProxies, createHeads(sampler, idGenerator, tracers.getTracer("svc.http"))),
     stop: async () => {
       stopObserving()
-      await Promise.all([quietly(tracers.shutdown()), quietly(meters.shutdown({ timeoutMillis: 5000 }))])
+      await Promise.all([quietly(tracers.shutdown()), quietly(meters.shutdown())])
     },
   }
 }
