@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { z } from "zod"
 
 /** Thrown for a cursor that can't be followed; the text is for the caller. */
@@ -6,8 +6,7 @@ export class CursorError extends Error {
   override readonly name = "CursorError"
 }
 
-const sealOf = (payload: string): string =>
-  createHash("sha256").update(`cursor ${payload}`).digest("base64url").slice(0, 12)
+const sealOf = (payload: string): string => hash("sha256", `cursor ${payload}`, "base64url").slice(0, 12)
 
 const envelope = z.tuple([z.string(), z.unknown()])
 

@@ -11,7 +11,7 @@ const headingKind = passageKinds.indexOf("heading")
  * What a page gains because the question's words stand together in it: side by side in its title or text, in one section,
  * in one heading. `shares`: of the question, one for each of its terms.
  */
-export const createFit = (texts: Texts, { rarity, places, placeStarts }: Index) => {
+export const createFit = (texts: Texts, { rarity, places, placeStarts, inTitle }: Index) => {
   const { numbers, pageParts, partPassages, passageTerms, passageKindsOf } = texts
   const partCount = partPassages.length - 1
   const meanLength = Math.max(1, numbers.length / Math.max(1, partCount))
@@ -73,9 +73,11 @@ export const createFit = (texts: Texts, { rarity, places, placeStarts }: Index) 
     inHeading.fill(0, 0, parts)
     askedRarity.fill(0, 0, parts)
     let row = 0
+    let ofTitle = 0
     for (let slot = 1; slot < reader.size; slot++) {
       const entry = reader.entry(slot, page)
       if (entry === undefined) continue
+      ofTitle += inTitle[entry] ?? 0
       addTerm(entry, shares[slot - 1] ?? 0, first)
       if (reader.size === 2 && opensRow(entry)) row = 1
     }
@@ -88,8 +90,7 @@ export const createFit = (texts: Texts, { rarity, places, placeStarts }: Index) 
       if (asked > 0)
         bestHeading = Math.max(bestHeading, (inHeading[at] ?? 0) ** 2 * (asked / (headingRarity[first + at] ?? 1)))
     }
-    const title = reader.title(page)
-    const titlePairs = reader.pairs(title, 0, title.places.length)
+    const titlePairs = ofTitle < 2 ? 0 : reader.titlePairs(page)
     return (
       bonus.titlePairs * titlePairs +
       bonus.pairs * Math.max(titlePairs, reader.bodyPairs(page)) +

@@ -133,7 +133,8 @@ export const createQuestions = (numberOf: ReadonlyMap<string, number>, vocabular
   /** `timed out` means the `timeout` of pages that write it so, too. */
   const joined = (first: string, second: string): number | undefined => {
     const [start, ...parts] = termsOf(first)
-    return start === undefined || parts.length > 0 ? undefined : numberOf.get(termsOf(start + second)[0] ?? "")
+    if (start === undefined || parts.length > 0 || start.length + second.length > longestJoined) return undefined
+    return numberOf.get(termsOf(start + second)[0] ?? "")
   }
 
   return (query: string, effort: Effort = { steps: 0, most: mostSteps }): Asked => {

@@ -3,21 +3,23 @@ import type { Asked } from "./search-query.ts"
 import { type Texts, fieldNames } from "./search-text.ts"
 
 /** Where the terms of a question stand in a stretch of the texts: their places, ascending, and which of them each is, from 1. */
-export type Found = { readonly places: readonly number[]; readonly slots: readonly number[] }
+export type Found = { readonly places: ArrayLike<number>; readonly slots: ArrayLike<number> }
 
 /** A question laid over the texts. Its terms have slots, from 1. */
 export type Reader = {
   /** One more than the terms of the question. */
   readonly size: number
-  readonly title: (page: number) => Found
+  /** Where the question's terms stand in a page's body. */
   readonly body: (page: number) => Found
   /** The entry of the index for a slot's term in a page; undefined when the page does not have it. */
   readonly entry: (slot: number, page: number) => number | undefined
+  readonly isInTitle: (slot: number, page: number) => boolean
   /** Whether a word of a page is one that the question asks for. */
   readonly asksFor: (word: string) => boolean
   /** Share of the question's neighbours that are neighbours between two indices of what was found. */
   readonly pairs: (found: Found, from: number, to: number) => number
-  /** The same in all of a page's body. */
+  /** The same in a page's title, and in its body. */
+  readonly titlePairs: (page: number) => number
   readonly bodyPairs: (page: number) => number
 }
 
@@ -33,26 +35,15 @@ export const firstFrom = (numbers: ArrayLike<number>, value: number, low: number
   return from
 }
 
-const bodyField = fieldNames.indexOf("body")
+// More than a question of 500 characters can have terms.
+const mostSlots = 2 ** 16
 
 /** For one question after the other: a reader is good until the next is made. */
 export const createReaders = ({ numberOf, written, numbers, fieldStarts }: Texts, index: Index) => {
-  const { termStarts, pages, places: allPlaces, placeStarts } = index
+  const { termStarts, pages, inTitle, places: allPlaces, placeStarts } = index
   const slotOf = new Uint16Array(numberOf.size)
   let before: readonly number[] = []
   const fieldStart = (page: number, field: number): number => fieldStarts[page * fieldNames.length + field] ?? 0
-
-  const find = (from: number, to: number): Found => {
-    const places: number[] = []
-    const slots: number[] = []
-    for (let place = from; place < to; place++) {
-      const slot = slotOf[numbers[place] ?? 0] ?? 0
-      if (slot === 0) continue
-      places.push(place)
-      slots.push(slot)
-    }
-    return { places, slots }
-  }
 
   /** Whether the one entry has a place right before one of the other. */
   const areNeighbours = (first: number, second: number): boolean => {
@@ -83,21 +74,48 @@ export const createReaders = ({ numberOf, written, numbers, fieldStarts }: Texts
       const at = firstFrom(pages, page, termStarts[term] ?? 0, end)
       return at < end && pages[at] === page ? at : undefined
     }
+    const pairs = ({ places, slots }: Found, from: number, to: number): number => {
+      if (wanted.size === 0 || to - from < 2) return 0
+      let found: Set<number> | undefined
+      for (let i = from; i + 1 < to; i++) {
+        if ((places[i + 1] ?? 0) - (places[i] ?? 0) !== 1) continue
+        const pair = (slots[i] ?? 0) * size + (slots[i + 1] ?? 0)
+        if (wanted.has(pair)) (found ??= new Set()).add(pair)
+      }
+      return (found?.size ?? 0) / wanted.size
+    }
     return {
       size,
-      title: (page) => find(fieldStart(page, 0), fieldStart(page, 1)),
-      body: (page) => find(fieldStart(page, bodyField), fieldStart(page + 1, 0)),
-      entry,
-      asksFor: (word) => written.get(word)?.numbers.some((term) => slotOf[term] !== 0) === true,
-      pairs: ({ places, slots }, from, to) => {
-        if (wanted.size === 0 || to - from < 2) return 0
-        let found: Set<number> | undefined
-        for (let i = from; i + 1 < to; i++) {
-          if ((places[i + 1] ?? 0) - (places[i] ?? 0) !== 1) continue
-          const pair = (slots[i] ?? 0) * size + (slots[i + 1] ?? 0)
-          if (wanted.has(pair)) (found ??= new Set()).add(pair)
+      body: (page) => {
+        // A place and its slot in one number, to be sorted as such.
+        const both: number[] = []
+        for (let slot = 1; slot < size; slot++) {
+          const at = entry(slot, page)
+          if (at === undefined) continue
+          for (let i = placeStarts[at] ?? 0; i < (placeStarts[at + 1] ?? 0); i++)
+            both.push((allPlaces[i] ?? 0) * mostSlots + slot)
         }
-        return (found?.size ?? 0) / wanted.size
+        const places = new Uint32Array(both.length)
+        const slots = new Uint16Array(both.length)
+        const sorted = new Float64Array(both).sort()
+        for (let i = 0; i < sorted.length; i++) {
+          const one = sorted[i] ?? 0
+          places[i] = Math.floor(one / mostSlots)
+          slots[i] = one % mostSlots
+        }
+        return { places, slots }
+      },
+      entry,
+      isInTitle: (slot, page) => inTitle[entry(slot, page) ?? -1] === 1,
+      asksFor: (word) => written.get(word)?.numbers.some((term) => slotOf[term] !== 0) === true,
+      pairs,
+      titlePairs: (page) => {
+        const found = new Set<number>()
+        for (let i = fieldStart(page, 0); i + 1 < fieldStart(page, 1); i++) {
+          const pair = (slotOf[numbers[i] ?? 0] ?? 0) * size + (slotOf[numbers[i + 1] ?? 0] ?? 0)
+          if (wanted.has(pair)) found.add(pair)
+        }
+        return wanted.size === 0 ? 0 : found.size / wanted.size
       },
       bodyPairs: (page) => {
         let found = 0

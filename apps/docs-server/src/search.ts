@@ -30,10 +30,6 @@ type Answer = {
 
 export type Search = (query: string, offset: number, limit: number) => Answer
 
-type Found = { readonly page: number; readonly score: number }
-
-const byScore = (a: Found, b: Found): number => b.score - a.score || a.page - b.page
-
 /** Indexes the pages. An answer ranks pages first and then names the section of each that fits best. */
 export const createSearch = (corpus: Corpus): Search => {
   const pages = [...corpus.pages.values()]
@@ -44,16 +40,18 @@ export const createSearch = (corpus: Corpus): Search => {
   const readQuery = createQuestions(texts.numberOf, vocabulary)
   const readerOf = createReaders(texts, index)
   const fitOf = createFit(texts, index)
-  const placeOf = createPlaces(texts)
+  const placesOf = createPlaces(texts)
   const snippetOf = createSnippets()
 
   // Of each page, for the question at hand.
   const worth = new Float64Array(pages.length)
   const ofTitle = new Float64Array(pages.length)
+  const scores = new Float64Array(pages.length)
+  const scoreOf = (page: number): number => scores[page] ?? 0
+  const byScore = (a: number, b: number): number => scoreOf(b) - scoreOf(a) || a - b
 
-  const weightOf = (page: number): number => weights[page] ?? 1
-
-  const rankPages = (asked: Asked, shares: readonly number[]): Found[] => {
+  /** Scores all pages by their words, and gives the best of them, best first. */
+  const rankPages = (asked: Asked, shares: readonly number[], most: number): number[] => {
     worth.fill(0)
     ofTitle.fill(0)
     for (const [n, term] of asked.terms.entries()) {
@@ -64,17 +62,25 @@ export const createSearch = (corpus: Corpus): Search => {
         if (index.inTitle[i] === 1) ofTitle[page] = (ofTitle[page] ?? 0) + (index.rarity[term] ?? 0)
       }
     }
-    const found: Found[] = []
+    const best: number[] = []
     for (let page = 0; page < pages.length; page++) {
+      scores[page] = 0
       if (worth[page] === 0) continue
       const title = index.titleRarity[page] ?? 0
       const titleShare = title === 0 ? 0 : (ofTitle[page] ?? 0) / title
-      found.push({ page, score: weightOf(page) * ((worth[page] ?? 0) + bonus.title * titleShare ** 2) })
+      const score = (weights[page] ?? 1) * ((worth[page] ?? 0) + bonus.title * titleShare ** 2)
+      scores[page] = score
+      let at = best.length
+      while (at > 0 && scoreOf(best[at - 1] ?? 0) < score) at--
+      if (at === most) continue
+      best.splice(at, 0, page)
+      if (best.length > most) best.pop()
     }
-    return found.sort(byScore)
+    return best
   }
 
-  const toHit = ({ page: id, score }: Found, place: Place, isWanted: (word: string) => boolean): Hit[] => {
+  const toHit = (id: number, place: Place, isWanted: (word: string) => boolean): Hit[] => {
+    const score = scoreOf(id)
     const page = pages[id]
     if (page === undefined) return []
     const section = page.sections[place.part - 1]
@@ -93,17 +99,21 @@ export const createSearch = (corpus: Corpus): Search => {
     const wanted = asked.terms.map((term, n) => (asked.weights[n] ?? 0) * (index.rarity[term] ?? 0))
     const sum = wanted.reduce((all, weight) => all + weight, 0)
     const shares = wanted.map((weight) => weight / sum)
-    const found = rankPages(asked, shares)
     const reader = readerOf(asked)
-    const read = found
-      .slice(0, mostRead)
-      .map(({ page, score }) => ({ page, score: score + weightOf(page) * fitOf(reader, shares, page) }))
-      .sort(byScore)
-    const least = cut.leastShare * (read[0]?.score ?? 0)
-    const listed = [...read, ...found.slice(mostRead)].filter(({ score }) => score >= least)
+    let best = 0
+    for (const page of rankPages(asked, shares, mostRead)) {
+      const score = scoreOf(page) + (weights[page] ?? 1) * fitOf(reader, shares, page)
+      scores[page] = score
+      best = Math.max(best, score)
+    }
+    const listed: number[] = []
+    const least = cut.leastShare * best
+    for (let page = 0; page < pages.length; page++) if (scoreOf(page) > 0 && scoreOf(page) >= least) listed.push(page)
+    const placeOf = placesOf(reader, shares)
     const hits = listed
+      .sort(byScore)
       .slice(offset, offset + limit)
-      .flatMap((one) => toHit(one, placeOf(reader, shares, one.page), reader.asksFor))
+      .flatMap((page) => toHit(page, placeOf(page), reader.asksFor))
     return {
       hits,
       total: listed.length,
