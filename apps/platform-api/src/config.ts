@@ -4,15 +4,13 @@ import { serviceFields } from "@svc/http"
 import { limitFields } from "@svc/limits"
 import { normaliseWebsocketUrl } from "./registry/websocket-url.ts"
 import { readGivenKeys } from "./signing-keys.ts"
+import { hookSecretsIn } from "./work/hook-secrets.ts"
 
 const appFolder = fileURLToPath(new URL("..", import.meta.url))
 
 type Env = Readonly<Record<string, string | undefined>>
 
 const perMinute = (variable: string, fallback: number) => integer(variable, fallback, { min: 0, max: 1_000_000 })
-
-/** The deploy hook's secrets: one, or several with spaces between. */
-export const hookSecretsIn = (setting: Secret): readonly string[] => setting.reveal().trim().split(/\s+/)
 
 const hookProblems = (hookUrl: string | undefined, given: Secret | undefined): string[] => {
   if (hookUrl !== undefined && given === undefined)
