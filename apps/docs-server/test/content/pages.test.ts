@@ -17,6 +17,9 @@ const paths = readdirSync(join(app, "content"), { recursive: true, encoding: "ut
   .filter((path) => path.endsWith(".md"))
   .sort()
 
+/** Pages whose reader has a person's key. */
+const peoplesPages = new Set(["publishing.md", "skills/svc-build/SKILL.md"])
+
 let instance: Instance
 
 beforeAll(async () => {
@@ -80,7 +83,7 @@ test.each(paths)(
     for (const { info, text: content } of fencesOf(text)) {
       if (/^[\w-]+\.stack\.json$/.test(info)) await writeFile(join(home, info), content)
     }
-    if (path === "publishing.md") await keepPersonsKey(instance, home)
+    if (peoplesPages.has(path)) await keepPersonsKey(instance, home)
     for (const step of stepsOf(text)) {
       for (const name of variablesOf(step.command.text)) await give(name, instance, values)
       const run = step.command.text.startsWith("curl ") ? sendRequest : runCommand
