@@ -83,13 +83,13 @@ const untraced = (params: RpcRequest["params"]): RpcRequest["params"] => {
  */
 export const createEndpoint = (sdk: SdkExchange, library: () => Library): RpcEndpoint => {
   const bySdk = createSdkEndpoint(sdk)
-  const results = createMemo<string>({ maxEntries: 2000, maxSize: 32 * 2 ** 20, sizeOf: (text) => text.length })
-  // An answer is kept once it is asked for again: most questions are asked once, and would only drive the others out.
-  const asked = createMemo<true>({ maxEntries: 2000 })
-  const keep = (key: string, result: string): void => {
-    if (asked.get(key) === true) results.set(key, result)
-    else asked.set(key, true)
-  }
+  // Most questions are asked once: their answers would only drive the others out.
+  const results = createMemo<string>({
+    maxEntries: 2000,
+    maxSize: 32 * 2 ** 20,
+    sizeOf: (text) => text.length,
+    fromSecondTime: true,
+  })
   const frames = createMemo<Frame>({ maxEntries: 200 })
   let current = library()
 
@@ -128,7 +128,7 @@ export const createEndpoint = (sdk: SdkExchange, library: () => Library): RpcEnd
     if (method === "tools/call") {
       const result = callTool(era, params)
       if (result !== undefined) {
-        keep(key, result)
+        results.set(key, result)
         return success(idText, result)
       }
     }

@@ -42,11 +42,13 @@ export const createQuestions = (numberOf: ReadonlyMap<string, number>, vocabular
   const lately = createMemo<readonly string[]>({
     maxSize: mostKept,
     sizeOf: (own) => own.reduce((sum, { length }) => sum + length, 50),
+    fromSecondTime: true,
   })
   const termsOf = (word: string): readonly string[] => lately.get(word) ?? lately.set(word, terms(word))
   const readings = createMemo<Reading>({
     maxSize: mostKept,
     sizeOf: ({ weights, corrections }) => 100 * (1 + weights.length + corrections.length),
+    fromSecondTime: true,
   })
 
   /** `backup` means the `back` and `up` of pages that write it so. */

@@ -93,8 +93,8 @@ const request = fc.record({
 test("an answer from memory or from the tool itself is the SDK's answer, byte for byte", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(request, { minLength: 2, maxLength: 6 }), async (requests) => {
-      // Twice over: what the first round learnt the second one uses.
-      for (const { method, params: given, modern, header, id } of [...requests, ...requests]) {
+      // Three times over: what the first round learnt the second one uses, and what it keeps the third.
+      for (const { method, params: given, modern, header, id } of [...requests, ...requests, ...requests]) {
         const name = "name" in given ? given.name : "uri" in given ? given.uri : undefined
         const call = modernCall(method, given, name)
         const sent = { method, params: modern ? call.params : given, id, idText: JSON.stringify(id) }
@@ -113,8 +113,7 @@ test("when the pages change, nothing of the old ones is answered", async () => {
       callerOf(new Headers()),
     )
   const before = library
-  expect(JSON.stringify(await ask())).toContain("Welcome")
-  expect(JSON.stringify(await ask())).toContain("Welcome")
+  for (let i = 0; i < 3; i++) expect(JSON.stringify(await ask())).toContain("Welcome")
   library = libraryOf({ index: "# New\n\nChanged.\n" }, "v2")
   const after = await ask()
   library = before

@@ -61,3 +61,26 @@ test("what was asked for stays while fewer and smaller others than half of the b
     { numRuns: 500 },
   )
 })
+
+test("where most keys come once, a value is kept from the second time on that its key is set", () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.string(), { minLength: 1, maxLength: 20 }), (texts) => {
+      const memo = createMemo<number>({ fromSecondTime: true })
+      for (const text of texts) {
+        expect(memo.set(text, 1)).toBe(1)
+        expect(memo.get(text)).toBeUndefined()
+        expect(memo.set(text, 2)).toBe(2)
+        expect(memo.get(text)).toBe(2)
+        memo.delete(text)
+        expect(memo.get(text)).toBeUndefined()
+      }
+    }),
+  )
+})
+
+test("keys that come once drive nothing out", () => {
+  const memo = createMemo<number>({ maxEntries: 4, fromSecondTime: true })
+  for (let i = 0; i < 2; i++) memo.set("mine", 1)
+  for (let i = 0; i < 100; i++) memo.set(`other ${i}`, i)
+  expect(memo.get("mine")).toBe(1)
+})
