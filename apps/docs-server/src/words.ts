@@ -4,8 +4,10 @@ import { stemmer } from "stemmer"
 export type Word = { readonly text: string; readonly start: number }
 
 // Dots and dashes join an identifier's parts (`c.req.json`, `agent-account-forbidden`) but neither open nor close it.
-const wordPattern = /[\p{L}\p{M}\p{N}_$]+(?:[.-][\p{L}\p{M}\p{N}_$]+)*/gu
-const asciiPattern = /[A-Za-z0-9_$]+(?:[.-][A-Za-z0-9_$]+)*/g
+// A comma joins thousands: `1,232` is one number.
+const wordPattern =
+  /[0-9]{1,3}(?:,[0-9]{3})+(?![\p{L}\p{M}\p{N}_$,])|[\p{L}\p{M}\p{N}_$]+(?:[.-][\p{L}\p{M}\p{N}_$]+)*/gu
+const asciiPattern = /[0-9]{1,3}(?:,[0-9]{3})+(?![A-Za-z0-9_$,])|[A-Za-z0-9_$]+(?:[.-][A-Za-z0-9_$]+)*/g
 // Scripts written without spaces are cut by dictionary.
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
 const segmenter = new Intl.Segmenter(undefined, { granularity: "word" })
@@ -78,7 +80,7 @@ export const partsOf = ({ text, start }: Word): Word[] => {
 export const terms = (word: string): readonly string[] => {
   const parts = partsOf({ text: word, start: 0 }).map(({ text }) => fold(text).toLowerCase())
   const [single = word.toLowerCase()] = parts
-  if (parts.length <= 1) return stopWords.has(single) ? [] : [stem(single)]
+  if (parts.length <= 1) return stopWords.has(single) ? [] : [stem(single.replaceAll(",", ""))]
   const telling = parts.filter((part) => part.length > 1 && !stopWords.has(part))
   return [stem(fold(word).toLowerCase()), ...new Set(telling.map(stem))]
 }

@@ -71,6 +71,14 @@ test("a word that no page has is looked up by its nearest, and the corrected que
   expect(search("rotation of keys").did_you_mean).toBeUndefined()
 })
 
+test("a number is found with and without its thousands' commas", () => {
+  const numbers = libraryOf({ size: "# Size\n\nAt most 1,232 bytes.\n", list: "# List\n\nOne of [100,200,300,1].\n" })
+  const slugs = (query: string): string[] =>
+    (ask(numbers, "search_docs", { query }) as Results).results.map(({ slug }) => slug)
+  for (const query of ["1232", "1,232", "1,232 bytes"]) expect(slugs(query)).toEqual(["size"])
+  expect(slugs("200")).toEqual(["list"])
+})
+
 test("a known word is never matched fuzzily", () => {
   expect(search("fee").results.map(({ slug }) => slug)).toEqual(["chain"])
 })
