@@ -3,7 +3,7 @@ import type { Bucket, Decision, Entry, Limits, Place } from "./limits.ts"
 import { createLocalCounts } from "./local.ts"
 import { announceScript } from "./scripts.ts"
 import { createStoreKeys } from "./store-keys.ts"
-import { connectStore } from "./store.ts"
+import { connectStore, reasonOf } from "./store.ts"
 
 const announceMs = 5000
 const probeMs = 1000
@@ -36,12 +36,7 @@ const within = <T>(ms: number, reply: Promise<T>): Promise<T> =>
     reply.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 
-// A server's refusal begins with its code (OOM, NOAUTH); no other text of theirs is shown.
-const reasonOf = (error: unknown): string => {
-  if (error instanceof StoreTimeout) return error.message
-  if (!(error instanceof Error)) return "unknown"
-  return /^[A-Z]{3,}\b/.exec(error.message)?.[0] ?? error.name
-}
+const reasonText = (error: unknown): string => (error instanceof StoreTimeout ? error.message : reasonOf(error))
 
 /**
  * Makes limits that all replicas of a service share by a store (Valkey 7.2, Redis 6.2 or newer). While it is away each
@@ -98,7 +93,7 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
         told = false
       }
     } catch (error) {
-      away(reasonOf(error))
+      away(reasonText(error))
     }
     schedule(state === "away" ? probeMs : announceMs)
   }
@@ -133,7 +128,7 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
         try {
           decision = await ask((deadline) => batches.take(buckets.map(keys.bucket), deadline))
         } catch (error) {
-          away(reasonOf(error))
+          away(reasonText(error))
           return own ?? counts.take(buckets, share)
         }
         if (own !== undefined && !decision.allowed) counts.giveBack(buckets)
@@ -152,7 +147,7 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
         try {
           number = await ask((deadline) => batches.enter(id, leaseMs, pools, deadline))
         } catch (error) {
-          away(reasonOf(error))
+          away(reasonText(error))
           counts.leave(wanted)
           return enterHere(wanted)
         }

@@ -10,6 +10,14 @@ export type Store = {
 const connectMs = 1000
 const reconnectMs = 500
 
+/** What kind of failure it was: no text of theirs is shown but a server's code, with which a refusal begins (OOM, WRONGPASS). */
+export const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return "unknown"
+  const { code } = error as { code?: unknown }
+  if (typeof code === "string") return code
+  return /^[A-Z]{3,}\b/.exec(error.message)?.[0] ?? error.constructor.name
+}
+
 const isMissing = (error: unknown): boolean => error instanceof Error && error.message.startsWith("NOSCRIPT")
 
 /**
@@ -24,8 +32,7 @@ export const connectStore = async (url: string, onLost: (reason: string) => void
     disableOfflineQueue: true,
     socket: { connectTimeout: connectMs, reconnectStrategy: reconnectMs },
   })
-  // Its text may name hosts, never the password.
-  client.on("error", (error: Error & { code?: string }) => onLost(error.code ?? error.name))
+  client.on("error", (error: unknown) => onLost(reasonOf(error)))
   client.on("ready", () => {
     for (const { source } of allScripts) client.scriptLoad(source).catch(() => {})
   })

@@ -49,6 +49,20 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
   const enter = async (limits: Limits, limit: number, leaseMs = lease) =>
     limits.turn().enter([{ pool: "send", limit }], leaseMs)
 
+  test("a store that refuses the password counts as away: the reason says so, and not the password", async () => {
+    const guarded = await startRedis()
+    try {
+      await guarded.command("CONFIG SET requirepass right")
+      const reasons: string[] = []
+      const url = guarded.url.replace("//", "//:wrong@")
+      const limits = await start({ url, onAway: (reason) => reasons.push(reason) })
+      expect([limits.mode(), (await take(limits, bucket(1))).allowed]).toEqual(["local", true])
+      expect(reasons).toEqual(["WRONGPASS"])
+    } finally {
+      await guarded.stop()
+    }
+  })
+
   test("600 calls at once over three replicas against a limit of 60: exactly 60 are in, and Retry-After is told", async () => {
     const replicas = [await start(), await start(), await start()]
     const counts = await Promise.all(replicas.map((limits) => admitted(limits, 200, bucket(60))))

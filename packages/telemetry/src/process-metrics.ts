@@ -1,5 +1,6 @@
 import { metrics } from "@opentelemetry/api"
 import { monitorEventLoopDelay } from "node:perf_hooks"
+import { getHeapSpaceStatistics } from "node:v8"
 
 const seconds = (nanoseconds: number): number => (Number.isFinite(nanoseconds) ? nanoseconds / 1e9 : 0)
 
@@ -19,9 +20,10 @@ export const observeProcess = (): (() => void) => {
       result.observe(p99, seconds(delay.percentile(99)))
       result.observe(max, seconds(delay.max))
       delay.reset()
-      const { rss, heapUsed } = process.memoryUsage()
-      result.observe(memory, rss)
-      result.observe(heap, heapUsed)
+      result.observe(memory, process.memoryUsage.rss())
+      for (const { space_name: name, space_used_size: used } of getHeapSpaceStatistics()) {
+        result.observe(heap, used, { "v8js.heap.space.name": name })
+      }
     },
     [p50, p99, max, memory, heap],
   )

@@ -75,7 +75,8 @@ export const observeRequests = (networks: readonly TrustedNetwork[], heads: Head
       duration.record((performance.now() - began) / 1000, attributes)
       if (!span.isRecording()) return
       span.setAttributes(attributes)
-      const name = String(base["http.request.method"])
+      const method = base["http.request.method"]
+      const name = method === "_OTHER" ? "HTTP" : String(method)
       span.updateName(route === "*" ? name : `${name} ${route}`)
       if (statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
       span.end()

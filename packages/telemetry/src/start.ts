@@ -1,4 +1,5 @@
 import { context, diag, DiagLogLevel, metrics, propagation, trace } from "@opentelemetry/api"
+import { ConfigError } from "@svc/config"
 import type { Runtime, TrustedNetwork } from "@svc/http"
 import { createMetricReaders } from "./metric-readers.ts"
 import { observeProcess } from "./process-metrics.ts"
@@ -6,6 +7,7 @@ import { observeRequests, type RequestObserver } from "./requests.ts"
 import { createSampler } from "./sampling.ts"
 import { createSpanProcessors } from "./span-processors.ts"
 import { switchOn } from "./spans.ts"
+import { valueOf } from "./variables.ts"
 
 export type TelemetryOptions = {
   /** `service.name` unless OTEL_SERVICE_NAME says otherwise. */
@@ -23,8 +25,18 @@ export type Telemetry = {
   readonly stop: () => Promise<void>
 }
 
+/** What all of these give. Throws one ConfigError for all that is wrong with the settings. */
+const allOf = async <A, B, C>(...parts: [Promise<A>, Promise<B>, Promise<C>]): Promise<[A, B, C]> => {
+  const settled = await Promise.allSettled(parts)
+  const failures = settled.flatMap((part): unknown[] => (part.status === "rejected" ? [part.reason] : []))
+  const problems = failures.flatMap((failure) => (failure instanceof ConfigError ? failure.problems : []))
+  if (problems.length > 0) throw new ConfigError(problems)
+  return Promise.all(parts)
+}
+
 /**
- * Starts metrics and traces as the standard OTEL_* variables say; does nothing unless `telemetry` is on. The SDK is loaded
+ * Starts metrics and traces as the standard OTEL_* variables say; does nothing unless `telemetry` is on, nor where
+ * OTEL_SDK_DISABLED is true. The SDK is loaded
  * here and nowhere else: it costs 30 MB. Throws ConfigError.
  * @param config of the service; a proxy's sampled flag counts where it is trusted, as this machine's own does
  * @param runtime has everything OTEL_*, though the OTLP exporters read their own from the process's environment
@@ -34,7 +46,7 @@ export const startTelemetry = async (
   { env, randomId }: Pick<Runtime, "env" | "randomId">,
   { service, version, prometheusPort, log }: TelemetryOptions,
 ): Promise<Telemetry | undefined> => {
-  if (!config.telemetry) return undefined
+  if (!config.telemetry || valueOf(env, "OTEL_SDK_DISABLED")?.toLowerCase() === "true") return undefined
   const onProblem = (reason: string): void =>
     log.warn({ reason: reason.slice(0, 300) }, "the telemetry could not be exported")
   const ignore = () => {}
@@ -55,9 +67,11 @@ export const startTelemetry = async (
       }),
     )
     .merge(detectResources({ detectors: [envDetector] }))
-  const sampler = await createSampler(env)
-  const spanProcessors = await createSpanProcessors(env)
-  const readers = await createMetricReaders(env, prometheusPort)
+  const [sampler, spanProcessors, readers] = await allOf(
+    createSampler(env),
+    createSpanProcessors(env),
+    createMetricReaders(env, prometheusPort),
+  )
   const meters = createMeters(resource, readers)
   const idGenerator = createIds()
   const tracers = new TracerProvider({ resource, sampler, spanProcessors, idGenerator })
