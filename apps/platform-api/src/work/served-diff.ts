@@ -5,13 +5,13 @@ import { deriveShape } from "../registry/derive-schema.ts"
 import { diffSchemas, type SchemaDiff } from "../registry/diff.ts"
 import { deploymentOf, type VersionRow, versionOf } from "./records.ts"
 
-// A run asks for the same one at several steps.
-const kept = 8
+// A run asks for the same one at several steps. One with more changes than these takes more memory than time.
+const kept = { maxEntries: 8, maxSize: 2000, sizeOf: ({ changes }: SchemaDiff) => changes.length }
 
 /** Finds out what a branch's readers would notice of a version; undefined where nothing is deployed there. */
 export const createServedDiff = () => {
   // Versions never change.
-  const diffs = createMemo<SchemaDiff>({ maxEntries: kept })
+  const diffs = createMemo<SchemaDiff>(kept)
   const shapeOf = ({ astGzip }: VersionRow) => deriveShape(storedAst(astGzip))
   return async (
     tx: Orm,
