@@ -17,6 +17,8 @@ const bodyCodes = ["invalid-json", "invalid-request", "payload-too-large", "unsu
 export const changeCodes = [...bodyCodes, "idempotency-key-reused", "outcome-unknown"] as const
 
 const keptMs = 24 * 3600 * 1000
+// More than a reader's request has: many changes that one person asks for at once wait for one another.
+const changeMs = 8000
 
 type Done = { readonly status: 200 | 201 | 202; readonly body: string; readonly location?: string }
 
@@ -64,7 +66,8 @@ export const change = async (
   const tellIn = (tx: Orm) => (action: AuditEntry["action"], target: string) =>
     audit(tx, { at, actor: `user:${userId}`, action, target, address, requestId })
   try {
-    const answered = await c.get("queries").transaction(async (tx) => {
+    const queries = dependencies.database.within(changeMs)
+    const answered = await queries.transaction(async (tx) => {
       const given = { tx, at, userId, tell: tellIn(tx) }
       if (key === undefined) return { done: await work(given), replayed: false }
       const row = { userId, method: c.req.method, path: c.req.path, key }
@@ -98,7 +101,7 @@ export const change = async (
       const { status, body, location = null } = done
       await tx.update(idempotencyKeys).set({ status, body, location }).where(same)
       return { done, replayed: false }
-    })
+    }, `changes of ${userId}`)
     return answer(answered.done, answered.replayed)
   } catch (error) {
     if (error instanceof StackConflict) throw errors.fail(error.code)

@@ -73,3 +73,28 @@ test("publish runs over two replicas, all begun at once: each is done once, thos
   reading.abort()
   await Promise.all(readers)
 })
+
+test("runs that one person asks for all at once, of both replicas, are all taken, and each spec's are done in their order", async () => {
+  const [one, other] = replicas
+  if (one === undefined || other === undefined) throw new Error("no replicas")
+  const person = await newPerson(one)
+  const specs: number[] = []
+  for (let n = 0; n < 5; n++) specs.push((await person.newSpec(`burst-${n}`)).id)
+  const asked = await Promise.all(
+    Array.from({ length: full ? 200 : 20 }, (_, n) =>
+      (n % 2 === 0 ? one : other).call("POST", "/api/automation/runs", {
+        key: person.key,
+        body: { workflow: "publish", spec_id: specs[n % 5], ast_payload: astOf(n + 1), allow_breaking: true },
+      }),
+    ),
+  )
+  expect(new Set(asked.map(({ status }) => status))).toEqual(new Set([202]))
+  const runs: { id: number; spec_id: number; completed_at: string }[] = []
+  for (const { body } of asked) runs.push(await person.until(`/api/automation/runs/${body.id}`, "succeeded", "failed"))
+  for (const spec of specs) {
+    const own = runs.filter(({ spec_id }) => spec_id === spec).toSorted((a, b) => a.id - b.id)
+    expect(own).toHaveLength(asked.length / 5)
+    const ended = own.map(({ completed_at }) => completed_at)
+    expect(ended).toEqual(ended.toSorted())
+  }
+})
