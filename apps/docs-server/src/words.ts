@@ -60,12 +60,13 @@ const fold = (word: string): string =>
 const stem = (word: string): string => (/^[a-z]{3,}$/.test(word) ? stemmer(word) : word)
 
 const joint = /[ ._$-]+|(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
+const asciiJoint = /[ ._$-]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/
 
 /** The parts of an identifier, each where it stands: `get`, `Block` and `Height` of `getBlockHeight`. */
 export const partsOf = ({ text, start }: Word): Word[] => {
   const parts: Word[] = []
   let at = 0
-  for (const part of text.split(joint)) {
+  for (const part of text.split(isAscii(text) ? asciiJoint : joint)) {
     at = text.indexOf(part, at)
     if (part !== "") parts.push({ text: part, start: start + at })
     at += part.length
