@@ -2,7 +2,7 @@ import { defineConfig } from "drizzle-kit"
 
 export default defineConfig({
   dialect: "postgresql",
-  schema: ["./src/db/schema.ts", "./src/db/records-schema.ts"],
+  schema: "./src/db/*schema.ts",
   out: "./migrations",
   breakpoints: true,
 })

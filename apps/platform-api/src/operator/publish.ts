@@ -1,7 +1,7 @@
 import { audit } from "../audit.ts"
 import type { Orm, Queries } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
-import { specs } from "../db/records-schema.ts"
+import { specs } from "../db/specs-schema.ts"
 import { stackNames, stacks, stackVersions } from "../db/schema.ts"
 import { stackNamePattern } from "../records/stack-names.ts"
 import type { Ast } from "../registry/ast-shape.ts"

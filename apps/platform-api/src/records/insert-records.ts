@@ -2,7 +2,10 @@ import { gzipSync } from "node:zlib"
 import type { PgTable } from "drizzle-orm/pg-core"
 import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
-import * as tables from "../db/records-schema.ts"
+import * as deploymentTables from "../db/deployments-schema.ts"
+import * as runTables from "../db/runs-schema.ts"
+import * as shareTables from "../db/shares-schema.ts"
+import * as specTables from "../db/specs-schema.ts"
 import { contentHash } from "../registry/content-hash.ts"
 import { deriveSchema } from "../registry/derive-schema.ts"
 import { normaliseWebsocketUrl } from "../registry/websocket-url.ts"
@@ -10,6 +13,7 @@ import type { Checked } from "./check-document.ts"
 import { makeSpecSlug, streamUrl } from "./names.ts"
 
 const { sql } = orm
+const tables = { ...specTables, ...deploymentTables, ...runTables, ...shareTables }
 
 type ImportOptions = {
   readonly at: Date

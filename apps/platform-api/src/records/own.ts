@@ -2,7 +2,9 @@
 // first and then what workers have in hand for it (see `work/jobs.ts`), so that nobody waits for one who waits.
 import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
-import { builds, deployments, runs, specs } from "../db/records-schema.ts"
+import { builds, deployments } from "../db/deployments-schema.ts"
+import { runs } from "../db/runs-schema.ts"
+import { specs } from "../db/specs-schema.ts"
 import { errors } from "../errors.ts"
 import { lockJobsOf } from "../work/jobs.ts"
 import type { BuildRow, DeploymentRow, RunRow, SpecRow } from "../work/records.ts"

@@ -1,7 +1,7 @@
 import { bind } from "../db/bind.ts"
 import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
-import { specShares } from "../db/records-schema.ts"
+import { specShares } from "../db/shares-schema.ts"
 import { agentProfiles } from "../db/schema.ts"
 import { errors } from "../errors.ts"
 

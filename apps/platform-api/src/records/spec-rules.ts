@@ -1,7 +1,8 @@
 // What a spec may become, and what of it counts at once.
 import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
-import { deployments, specs } from "../db/records-schema.ts"
+import { deployments } from "../db/deployments-schema.ts"
+import { specs } from "../db/specs-schema.ts"
 import { stackNames, stacks, users } from "../db/schema.ts"
 import { errors } from "../errors.ts"
 import { changeVisibility, type Deprecation, deprecation, raiseRevision } from "../registry/publication.ts"

@@ -1,7 +1,7 @@
 // The version of a spec that a request means.
 import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
-import { specVersions } from "../db/records-schema.ts"
+import { specVersions } from "../db/specs-schema.ts"
 import { errors } from "../errors.ts"
 import { servedBefore } from "../work/records.ts"
 

@@ -1,7 +1,7 @@
 import { z } from "@svc/openapi"
 import { requestMs } from "../auth/guard.ts"
 import { orm } from "../db/drizzle.ts"
-import { specVersions } from "../db/records-schema.ts"
+import { specVersions } from "../db/specs-schema.ts"
 import { errors } from "../errors.ts"
 import { storedAst } from "../records/spec-versions.ts"
 import type { Dependencies } from "../dependencies.ts"

@@ -1,5 +1,5 @@
 import { z } from "@svc/openapi"
-import { buildEvents, builds } from "../db/records-schema.ts"
+import { buildEvents, builds } from "../db/deployments-schema.ts"
 import { buildStatuses } from "../records/transitions.ts"
 import { isVisible, listVisible } from "../records/visible.ts"
 import type { Dependencies } from "../dependencies.ts"

@@ -1,7 +1,7 @@
 import { z } from "@svc/openapi"
 import { policies } from "../auth/agent-policy.ts"
 import { orm } from "../db/drizzle.ts"
-import { deployments } from "../db/records-schema.ts"
+import { deployments } from "../db/deployments-schema.ts"
 import type { Dependencies } from "../dependencies.ts"
 import { errors } from "../errors.ts"
 import { ownDeployment, ownSpec } from "../records/own.ts"

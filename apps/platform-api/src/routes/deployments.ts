@@ -1,5 +1,6 @@
 import { z } from "@svc/openapi"
-import { deploymentEvents, deployments, specs, specVersions } from "../db/records-schema.ts"
+import { deploymentEvents, deployments } from "../db/deployments-schema.ts"
+import { specs, specVersions } from "../db/specs-schema.ts"
 import { deploymentStatuses } from "../records/transitions.ts"
 import { isVisible, listVisible } from "../records/visible.ts"
 import type { Dependencies } from "../dependencies.ts"

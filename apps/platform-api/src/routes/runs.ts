@@ -1,5 +1,5 @@
 import { z } from "@svc/openapi"
-import { runs, runSteps } from "../db/records-schema.ts"
+import { runs, runSteps } from "../db/runs-schema.ts"
 import { runStatuses } from "../records/transitions.ts"
 import { isVisible, listVisible } from "../records/visible.ts"
 import { errors } from "../errors.ts"

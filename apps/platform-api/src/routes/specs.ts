@@ -1,5 +1,5 @@
 import { z } from "@svc/openapi"
-import { specs, specVersions } from "../db/records-schema.ts"
+import { specs, specVersions } from "../db/specs-schema.ts"
 import { isVisible, listVisible } from "../records/visible.ts"
 import { errors } from "../errors.ts"
 import { astOfVersions, numbersOf } from "../records/spec-versions.ts"

@@ -1,7 +1,8 @@
 // How builds and runs begin: the record, who sees it, and the job that has it looked at, in one transaction.
 import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
-import { builds, runs, runSteps } from "../db/records-schema.ts"
+import { builds } from "../db/deployments-schema.ts"
+import { runs, runSteps } from "../db/runs-schema.ts"
 import { errors } from "../errors.ts"
 import { shareRecord } from "../records/sharing.ts"
 import { countJobs, addJob } from "./jobs.ts"

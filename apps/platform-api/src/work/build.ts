@@ -2,7 +2,7 @@
 import { audit } from "../audit.ts"
 import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
-import { builds, deployments } from "../db/records-schema.ts"
+import { builds, deployments } from "../db/deployments-schema.ts"
 import { shareRecord } from "../records/sharing.ts"
 import { storedAst } from "../records/spec-versions.ts"
 import { branchFits, stackNameOf, stackNamePattern, streamUrlOf } from "../records/stack-names.ts"

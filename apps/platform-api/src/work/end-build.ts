@@ -1,6 +1,6 @@
 import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
-import { deployments } from "../db/records-schema.ts"
+import { deployments } from "../db/deployments-schema.ts"
 import { stackNames } from "../db/schema.ts"
 import { lineOf } from "../registry/publication.ts"
 import { moveBuild, moveDeployment } from "./events.ts"

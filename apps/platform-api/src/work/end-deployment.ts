@@ -1,6 +1,7 @@
 import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
-import { deployments, deploymentShares } from "../db/records-schema.ts"
+import { deployments } from "../db/deployments-schema.ts"
+import { deploymentShares } from "../db/shares-schema.ts"
 import { stacks } from "../db/schema.ts"
 import { announce, freeNames, lineOf, raiseRevision } from "../registry/publication.ts"
 import { addJob, dropJob } from "./jobs.ts"

@@ -2,7 +2,8 @@
 import type { SQL } from "drizzle-orm"
 import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
-import { buildEvents, builds, deploymentEvents, runEvents, runSteps } from "../db/records-schema.ts"
+import { buildEvents, builds, deploymentEvents } from "../db/deployments-schema.ts"
+import { runEvents, runSteps } from "../db/runs-schema.ts"
 import type { buildStatuses, deploymentStatuses, runStatuses } from "../records/transitions.ts"
 
 const { and, eq, inArray, sql } = orm

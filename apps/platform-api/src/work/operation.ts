@@ -1,7 +1,7 @@
 // What is done to a deployment besides building: it is stopped, and started again.
 import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
-import { deployments } from "../db/records-schema.ts"
+import { deployments } from "../db/deployments-schema.ts"
 import { StackConflict } from "../registry/publication.ts"
 import type { WorkContext } from "./context.ts"
 import { atRest, settle } from "./end-build.ts"

@@ -2,7 +2,9 @@
 import { rowsOf } from "../db/bind.ts"
 import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
-import { builds, deploymentEvents, deployments, runs, specs, specVersions } from "../db/records-schema.ts"
+import { builds, deploymentEvents, deployments } from "../db/deployments-schema.ts"
+import { runs } from "../db/runs-schema.ts"
+import { specs, specVersions } from "../db/specs-schema.ts"
 
 const { and, asc, desc, eq, isNull, isNotNull, max, sql } = orm
 

@@ -1,7 +1,7 @@
 // A publish run: from a version to what readers see, step by step, with a stop where somebody has to say yes.
 import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
-import { runs, runSteps } from "../db/records-schema.ts"
+import { runs, runSteps } from "../db/runs-schema.ts"
 import { stacks } from "../db/schema.ts"
 import { lineOf } from "../registry/publication.ts"
 import { beginBuild } from "./begin.ts"
