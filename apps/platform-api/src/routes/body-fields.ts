@@ -7,7 +7,13 @@ const storable = (text: string): boolean => text.isWellFormed() && !text.include
 export const prose = (max: number) =>
   z.string().max(max, `must be at most ${max} characters`).refine(storable, "has a character that can't be stored")
 
-export const recordNumber = z.int().min(1).max(2_147_483_647)
+const mostRecords = 2_147_483_647
+
+/** A record's number. One that no record can have names none, as in paths; 0 stands for these. */
+export const recordNumber = z
+  .int()
+  .min(0)
+  .overwrite((number) => (number <= mostRecords ? number : 0))
 
 export const specName = z
   .string()

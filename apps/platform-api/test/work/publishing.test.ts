@@ -99,6 +99,16 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect((await service.call("GET", "/api/registry/failing/versions")).body[0]).toMatchObject({ message: "smaller" })
   })
 
+  test("numbers that no record has are missing, whatever their size; what is no number is told as such", async () => {
+    const spec = await owner.newSpec("numbered", { ast_payload: first })
+    const build = async (body: object) => (await owner.call("POST", "/api/builds", body)).code
+    for (const spec_id of [0, 2_147_483_647, 2_147_483_648, Number.MAX_SAFE_INTEGER]) {
+      expect(await build({ spec_id })).toBe("spec-not-found")
+      expect(await build({ spec_id: spec.id, spec_version_id: spec_id })).toBe("version-not-found")
+    }
+    for (const spec_id of [-1, 1.5, "1", 1e300]) expect(await build({ spec_id })).toBe("invalid-request")
+  })
+
   test("a branch is a private stack of its own, seen by its owner alone", async () => {
     const spec = await owner.newSpec("branched", { ast_payload: first })
     const { body } = await owner.call("POST", "/api/builds", { spec_id: spec.id, branch: "next" })
