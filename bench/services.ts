@@ -75,6 +75,8 @@ export const openGround = async () => {
         SVC_TRANSACTION_INSPECT_REQUESTS_PER_MINUTE: many,
         SVC_TRANSACTION_STATUS_REQUESTS_PER_MINUTE: many,
         SVC_TRANSACTION_SEND_REQUESTS_PER_MINUTE: many,
+        // More than a load's connections, twice: those of the load before are given back behind it.
+        SVC_TRANSACTION_INSPECT_CONCURRENCY: "256",
         SVC_TRANSACTION_SEND_CONCURRENCY: "64",
         ...limits,
         ...env,

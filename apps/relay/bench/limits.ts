@@ -1,8 +1,15 @@
 // Measures what limits in a store cost the relay, against the same relay that counts for itself, in turns. Not only how
 // many requests a second but how much of the processor each took, which is steadier where others use the machine.
-import { readFileSync } from "node:fs"
 import { Agent, request } from "node:http"
-import { compareLoads, createBenchmarkTable, type Load, load, redisProgram, startRedis } from "@svc/testing"
+import {
+  compareLoads,
+  createBenchmarkTable,
+  type Load,
+  load,
+  processorTime,
+  redisProgram,
+  startRedis,
+} from "@svc/testing"
 import { headers, options, provider, startRelay } from "./parts.ts"
 
 if (redisProgram() === undefined) {
@@ -10,15 +17,11 @@ if (redisProgram() === undefined) {
   process.exit(1)
 }
 const redis = await startRedis()
-const local = await startRelay()
-const shared = await startRelay({ SVC_LIMITS_URL: redis.url })
+// More places than a load has connections, twice: those of the load before are given back behind it.
+const places = { SVC_TRANSACTION_INSPECT_CONCURRENCY: "256" }
+const local = await startRelay(places)
+const shared = await startRelay({ ...places, SVC_LIMITS_URL: redis.url })
 const table = createBenchmarkTable()
-
-/** Processor time of a process so far, in microseconds: a tick is a hundredth of a second. */
-const processorTime = (pid: number): number => {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? []
-  return (Number(fields[11]) + Number(fields[12])) * 10_000
-}
 
 const spent = new Map<string, { time: number; requests: number }>()
 /** A load, with the processor time of some processes counted under a name. */

@@ -1,4 +1,5 @@
-import { spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
 
 export type TestProcess = {
   readonly pid: number
@@ -12,9 +13,14 @@ export type TestProcess = {
   readonly exited: Promise<number | NodeJS.Signals | null>
 }
 
+const running = new Set<ChildProcess>()
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGKILL")
+})
+
 /**
  * Starts a program with nothing in its environment but PATH and what is given, so that no setting of the machine leaks
- * into a test.
+ * into a test. It ends with this process at the latest, where that exits by itself or by an error.
  */
 export const startProcess = (
   command: string,
@@ -35,6 +41,8 @@ export const startProcess = (
     ...(cwd === undefined ? {} : { cwd }),
     stdio: ["ignore", mute ? "ignore" : "pipe", "pipe"],
   })
+  running.add(child)
+  child.once("exit", () => running.delete(child))
   const written = { stdout: "", stderr: "" }
   let onOutput: (() => void)[] = []
   for (const name of ["stdout", "stderr"] as const) {
@@ -72,4 +80,10 @@ export const startProcess = (
     },
     exited,
   }
+}
+
+/** Processor time of a process so far, in microseconds: a tick is a hundredth of a second. */
+export const processorTime = (pid: number): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10_000
 }

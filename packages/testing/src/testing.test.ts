@@ -1,6 +1,8 @@
-import { connect } from "node:net"
+import { spawn } from "node:child_process"
+import { connect, createServer, Socket } from "node:net"
 import { once } from "node:events"
 import { expect, test } from "vitest"
+import { z } from "zod"
 import { freePort, startPostgres, startProcess } from "./index.ts"
 
 test("a PostgreSQL server of the test's own answers, can fail and come back, and leaves nothing", async () => {
@@ -30,6 +32,23 @@ test("a process gets no setting of the machine, and what it writes and how it en
   child.kill("SIGTERM")
   expect(await child.exited).toBe(7)
   await expect(child.waitFor(/never/)).rejects.toThrow(/ended \(7\)/)
+})
+
+test("a process ends with a program that started it and fails", async () => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = z.object({ port: z.int() }).parse(server.address())
+  const script = `const { startProcess } = await import(${JSON.stringify(new URL("index.ts", import.meta.url).href)})
+    startProcess(process.execPath, ["-e", "require('net').connect(${port}, '127.0.0.1')"])
+    process.stdin.once("data", () => { throw new Error("a load failed") })`
+  const program = spawn(process.execPath, ["--input-type=module", "-e", script], {
+    stdio: ["pipe", "ignore", "ignore"],
+  })
+  const [socket] = z.tuple([z.instanceof(Socket)]).parse(await once(server, "connection"))
+  const closed = once(socket.resume(), "close")
+  program.stdin.write("now")
+  await closed
+  server.close()
 })
 
 test("a free port can be listened on", async () => {
