@@ -14,6 +14,7 @@ const apps = join(import.meta.dirname, "../apps")
 // As the images run it.
 const dockerfile = readFileSync(join(import.meta.dirname, "../infra/Dockerfile"), "utf8")
 const [, ...main] = z.array(z.string()).parse(JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1] ?? ""))
+const arenas = { MALLOC_ARENA_MAX: /MALLOC_ARENA_MAX=(\d+)/.exec(dockerfile)?.[1] ?? "" }
 const many = "1000000"
 
 /** One process of a service. */
@@ -30,7 +31,11 @@ export const openGround = async () => {
   const data = await mkdtemp(join(tmpdir(), "svc-bench-"))
   const children: TestProcess[] = []
   const begin = (app: string, args: readonly string[], env: Readonly<Record<string, string>>): TestProcess => {
-    const child = startProcess(process.execPath, args, { cwd: join(apps, app), env, mute: args === main })
+    const child = startProcess(process.execPath, args, {
+      cwd: join(apps, app),
+      env: { ...arenas, ...env },
+      mute: args === main,
+    })
     children.push(child)
     return child
   }
