@@ -47,7 +47,7 @@ test("a process ends with a program that started it and fails", async () => {
   const [socket] = z.tuple([z.instanceof(Socket)]).parse(await once(server, "connection"))
   const closed = once(socket.resume(), "close")
   program.stdin.write("now")
-  await closed
+  await expect(closed).resolves.toBeDefined()
   server.close()
 })
 
