@@ -45,10 +45,13 @@ export const raiseRevision = async (tx: Orm): Promise<number> => {
 /** Tells every replica, once the transaction is committed. */
 export const announce = (tx: Orm) => tx.execute(sql`select pg_notify(${registryChannel}, '')`)
 
-/** Throws StackConflict where somebody else has the name or the URL. To be called under the revision's lock, or as a first look. */
+/**
+ * Throws StackConflict where somebody else has the name, or the URL if one is known yet. To be called under the revision's
+ * lock, or as a first look.
+ */
 export const checkFree = async (
   tx: Orm,
-  { name, websocketUrl }: { readonly name: string; readonly websocketUrl: string },
+  { name, websocketUrl }: { readonly name: string; readonly websocketUrl: string | undefined },
   holder: StackHolder,
   at: Date,
 ): Promise<void> => {
@@ -59,6 +62,7 @@ export const checkFree = async (
     const rests = held.freedAt === null || (!same && held.freedAt.getTime() > at.getTime() - restMs)
     if (rests) throw new StackConflict("stack-name-taken")
   }
+  if (websocketUrl === undefined) return
   const other = and(inArray(stacks.websocketUrl, [...spellingsOf(websocketUrl)]), ne(stacks.line, line))
   const [taken] = await tx.select({ id: stacks.id }).from(stacks).where(other)
   if (taken !== undefined) throw new StackConflict("websocket-url-taken")

@@ -23,7 +23,7 @@ export const firstLook = async (
   template: string | undefined,
   at: Date,
 ): Promise<void> => {
-  const websocketUrl = streamUrlOf(spec, branch, template) ?? ""
+  const websocketUrl = streamUrlOf(spec, branch, template)
   const holder = { ownerId: spec.ownerId, specId: spec.id, branch }
   await checkFree(tx, { name: stackNameOf(spec.name, branch), websocketUrl }, holder, at)
 }

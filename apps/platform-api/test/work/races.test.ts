@@ -38,6 +38,19 @@ test("a worker whose clock is behind takes a run to its end, and its times never
   expect(run.created_at <= run.started_at && run.started_at <= run.completed_at).toBe(true)
 })
 
+test("a build of a stack whose URL nobody told is taken, fails and says so", async () => {
+  const spec = await owner.newSpec("nowhere", { ast_payload: first, websocket_url: null })
+  for (const [branch, why] of [
+    [null, "the spec has no websocket_url"],
+    ["next", "a branch takes its URL from SVC_STREAM_URL_TEMPLATE"],
+  ]) {
+    const { status, body } = await owner.call("POST", "/api/builds", { spec_id: spec.id, branch })
+    expect(status).toBe(202)
+    const build = await owner.until(`/api/builds/${body.build_id}`, "completed", "failed")
+    expect([build.status, build.status_message]).toEqual(["failed", expect.stringContaining(why ?? "")])
+  }
+})
+
 test("two owners who build one name at once: one gets it, the other one is told", async () => {
   const people = await Promise.all([newPerson(service), newPerson(service)])
   const ended = await Promise.all(
