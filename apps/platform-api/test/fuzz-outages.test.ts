@@ -12,9 +12,9 @@ import { type Ledger, startLoad, type Told } from "./chaos/load.ts"
 import { operate, type Replica, startReplica } from "./program.ts"
 import { temporaryFolder } from "./service.ts"
 
-// A minute of it here, an hour in `pnpm fuzz`.
+// Half a minute of it here, an hour in `pnpm fuzz`.
 const full = process.env["SVC_FUZZ"] === "full"
-const runMs = full ? 3_600_000 : 40_000
+const runMs = full ? 3_600_000 : 22_000
 const restarts = full ? 100 : 4
 vi.setConfig({ testTimeout: runMs + 900_000, hookTimeout: 180_000 })
 
