@@ -1,3 +1,4 @@
+import { createMemo } from "@svc/memo"
 import type { Corpus, Page } from "./corpus.ts"
 import type { Section } from "./markdown.ts"
 import { createSnippets, passageKinds } from "./passages.ts"
@@ -18,10 +19,13 @@ type Hit = {
   readonly snippet: string
 }
 
-type Answer = {
+type Found = {
   readonly hits: readonly Hit[]
   /** Pages that match, those outside `hits` included. */
   readonly total: number
+}
+
+type Answer = Found & {
   /** The query with each word that no page has replaced by the nearest that one has. */
   readonly corrected?: string
   /** False when the query has stop words alone. */
@@ -94,8 +98,7 @@ export const createSearch = (corpus: Corpus): Search => {
     ]
   }
 
-  return (query, offset, limit) => {
-    const asked = readQuery(query)
+  const find = (asked: Asked, offset: number, limit: number): Found => {
     const wanted = asked.terms.map((term, n) => (asked.weights[n] ?? 0) * (index.rarity[term] ?? 0))
     const sum = wanted.reduce((all, weight) => all + weight, 0)
     const shares = wanted.map((weight) => weight / sum)
@@ -114,11 +117,20 @@ export const createSearch = (corpus: Corpus): Search => {
       .sort(byScore)
       .slice(offset, offset + limit)
       .flatMap((page) => toHit(page, placeOf(page), reader.asksFor))
+    return { hits, total: listed.length }
+  }
+
+  // Questions in other words may ask for the same terms, and then have the same hits.
+  const lately = createMemo<Found>({ maxEntries: 1000, fromSecondTime: true })
+
+  return (query, offset, limit) => {
+    const asked = readQuery(query)
+    const { terms, weights: parts, pairs, corrected, searchable } = asked
+    const key = `${offset} ${limit} ${terms.join()} ${parts.join()} ${pairs.join()}`
     return {
-      hits,
-      total: listed.length,
-      ...(asked.corrected !== query && { corrected: asked.corrected }),
-      searchable: asked.searchable,
+      ...(lately.get(key) ?? lately.set(key, find(asked, offset, limit))),
+      ...(corrected !== query && { corrected }),
+      searchable,
     }
   }
 }

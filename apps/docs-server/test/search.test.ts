@@ -79,6 +79,17 @@ test("a number is found with and without its thousands' commas", () => {
   expect(slugs("200")).toEqual(["list"])
 })
 
+test("questions in other words that ask for the same get the same hits, however often, and their own correction", () => {
+  const expected = search("rotate the API keys").results
+  expect(expected).not.toEqual([])
+  for (let i = 0; i < 3; i++) expect(search("How do I rotate an API key?").results).toEqual(expected)
+  for (let i = 0; i < 3; i++) {
+    expect(search("rotaton of keys").did_you_mean).toBe("Rotation of keys")
+    expect(search("rotatoin of keys").did_you_mean).toBe("Rotation of keys")
+    expect(search("keys", { limit: 1 }).results).toEqual(search("keys").results.slice(0, 1))
+  }
+})
+
 test("a known word is never matched fuzzily", () => {
   expect(search("fee").results.map(({ slug }) => slug)).toEqual(["chain"])
 })
