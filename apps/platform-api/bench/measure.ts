@@ -1,5 +1,5 @@
 // What the benchmarks measure with.
-import { readFileSync } from "node:fs"
+import { readFileSync, rmSync } from "node:fs"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import {
@@ -11,6 +11,7 @@ import {
   load,
   type LoadTarget,
   startProcess,
+  type TestPostgres,
   type TestProcess,
 } from "@svc/testing"
 
@@ -40,6 +41,23 @@ export const start = async (file: string, env: Record<string, string>, path = "/
   const healthy = async (): Promise<boolean> => (await fetch(url + path).catch(() => undefined))?.status === 200
   while (!(await Promise.race([healthy(), ended]))) await setTimeout(5)
   return { program, url, startMs: performance.now() - began }
+}
+
+/** Measures; ends what was started and the ground it stood on, whatever fails; prints the table. Exits with 1 when a goal is missed. */
+export const runBenchmark = async (
+  table: BenchmarkTable,
+  { server, folder }: { readonly server: TestPostgres; readonly folder: string },
+  measure: () => Promise<void>,
+): Promise<void> => {
+  try {
+    await measure()
+  } finally {
+    await stopStarted()
+    await server.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  console.log(table.text())
+  if (!table.met()) process.exitCode = 1
 }
 
 /** Resident memory of a process, in megabytes. */

@@ -1,13 +1,13 @@
 // What publishing costs on PostgreSQL: how long a run takes until both of two replicas show its version, what readers lose
 // while runs go on without a pause, and what the worker adds to start and memory.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { createBenchmarkTable, startPostgres, startProcess } from "@svc/testing"
 import { z } from "zod"
 import { sampleStacks } from "../stacks/index.ts"
-import { app, compare, rate, residentMb, start, stopStarted } from "./measure.ts"
+import { app, compare, rate, residentMb, runBenchmark, start, stopStarted } from "./measure.ts"
 
 const rounds = 9
 const starts = 5
@@ -143,12 +143,4 @@ const measure = async (): Promise<void> => {
   await compareWorker()
 }
 
-try {
-  await measure()
-} finally {
-  await stopStarted()
-  await server.stop()
-  rmSync(folder, { recursive: true, force: true })
-}
-console.log(table.text())
-if (!table.met()) process.exitCode = 1
+await runBenchmark(table, { server, folder }, measure)

@@ -1,11 +1,11 @@
 // Ratios to a bare Hono route, start and memory, on a PostgreSQL server of its own.
-import { rmSync, mkdtempSync } from "node:fs"
+import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { z } from "zod"
 import { createBenchmarkTable, startPostgres, startProcess } from "@svc/testing"
-import { app, compare, connections, rate, residentMb, start, stopStarted } from "./measure.ts"
+import { app, compare, connections, rate, residentMb, runBenchmark, start, stopStarted } from "./measure.ts"
 
 const table = createBenchmarkTable()
 const server = await startPostgres()
@@ -69,12 +69,4 @@ const measure = async (): Promise<void> => {
   table.add("start on a new embedded database", embedded.startMs, "ms", { atMost: 4000 })
 }
 
-try {
-  await measure()
-} finally {
-  await stopStarted()
-  await server.stop()
-  rmSync(folder, { recursive: true, force: true })
-}
-console.log(table.text())
-if (!table.met()) process.exitCode = 1
+await runBenchmark(table, { server, folder }, measure)
