@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { createServer, type IncomingHttpHeaders } from "node:http"
 import { mkdtemp, rm } from "node:fs/promises"
-import type { AddressInfo } from "node:net"
+import { type AddressInfo, connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { freePort, redisProgram, startPostgres, startProcess, startRedis } from "@svc/testing"
@@ -151,6 +151,16 @@ test("a trace of a key check goes from the caller through the platform into Post
     SVC_DEPLOY_HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString("base64")}`,
   })
   await publishStack(platform.url, own, "traced")
+  const relay = await start("relay", receiver.url, {
+    SVC_TRANSACTIONS_ENABLED: "true",
+    SVC_TRANSACTION_RPC_URL: hook,
+    SVC_SESSION_JWKS_URL: `${platform.url}/.well-known/jwks.json`,
+    SVC_SESSION_AUDIENCE: "traced",
+    OTEL_TRACES_SAMPLER: "always_on",
+  })
+  await vi.waitFor(async () => expect((await fetch(`${relay.url}/readyz`)).status).toBe(200), 20_000)
+  relay.child.kill("SIGTERM")
+  expect(await relay.child.exited).toBe(0)
   await vi.waitFor(() => expect(hooks).toHaveLength(1), 20_000)
   const signUp = await fetch(`${platform.url}/api/agents/signup`, { method: "POST" })
   const { api_key: key } = z.object({ api_key: z.string() }).parse(await signUp.json())
@@ -178,8 +188,51 @@ test("a trace of a key check goes from the caller through the platform into Post
   expect(queries.length).toBeLessThan(ids.length)
   const named = queries.flatMap(({ links }) => links)
   expect([...queries, ...named].map(({ traceId }) => traceId).toSorted()).toEqual(ids)
+  const keyRequest = receiver.spans.filter(({ name }) => name === "GET session keys")
+  expect(keyRequest.map(({ parentSpanId = "" }) => parentSpanId)).toEqual([""])
   const hooked = receiver.spans.find(({ name }) => name === "POST deploy hook")
   expect(hooked?.attributes).toContainEqual({ key: "svc.hook.type", value: { stringValue: "deployment.deploy" } })
+})
+
+test("a request whose trace is not kept takes no part in one that came before it on the same connection", async () => {
+  const receiver = await startReceiver()
+  const data = await mkdtemp(join(tmpdir(), "svc-traces-"))
+  cleanUps.push(() => rm(data, { recursive: true, force: true }))
+  const { child, url } = await start("platform-api", receiver.url, {
+    SVC_DATA_DIR: data,
+    OTEL_TRACES_SAMPLER_ARG: "0",
+  })
+  const signUp = await fetch(`${url}/api/agents/signup`, { method: "POST" })
+  const { api_key: key } = z.object({ api_key: z.string() }).parse(await signUp.json())
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  const request = (more: string): string =>
+    `GET /api/agents/me HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${key}\r\n${more}\r\n`
+  const kept = request(`traceparent: ${sampled.traceparent}\r\n`)
+  const rest = [request(""), request(""), request("connection: close\r\n")].join("")
+  let answers = ""
+  socket.setEncoding("utf8").on("data", (text: string) => {
+    // First by itself, then in front of others that are there already.
+    if (answers === "") socket.write(kept + rest)
+    answers += text
+  })
+  socket.write(kept)
+  await once(socket, "close")
+  expect(answers.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(5)
+  child.kill("SIGTERM")
+  expect(await child.exited).toBe(0)
+  const names = receiver.spans.map(({ traceId, name }) => [traceId, name])
+  expect(names.filter(([, name]) => name !== "database query")).toEqual([
+    [trace, "GET /api/agents/me"],
+    [trace, "GET /api/agents/me"],
+  ])
+  const requests = receiver.spans.filter(({ name }) => name !== "database query").map(({ spanId }) => spanId)
+  const queries = receiver.spans.filter(({ name }) => name === "database query")
+  expect(new Set(queries.map(({ parentSpanId }) => parentSpanId))).toEqual(new Set(requests))
+  expect(queries).toHaveLength(2)
+  const ids = [...child.stdout().matchAll(/"route":"\/api\/agents\/me".*"trace_id":"(\w+)"/g)].map(([, id]) => id)
+  expect(ids.filter((id) => id === trace)).toHaveLength(2)
+  expect(new Set(ids).size).toBe(4)
 })
 
 test("MCP's own trace fields name the parent of a message, and change nothing of what is answered from memory", async () => {

@@ -11,6 +11,8 @@ type RpcReply = { readonly status: number; readonly body: string } | { readonly 
 export type Caller = {
   readonly header: (name: string) => string | undefined
   readonly request: () => Pick<Request, "headers" | "signal">
+  /** Whether its word on which traces are kept counts. */
+  readonly trustsTraces: () => boolean
   /** Length of the body in characters. */
   readonly size: number
 }

@@ -1,4 +1,4 @@
-import { addressBucket, jsonTypeFault, readBody, requestHeader, routed, type ServedEnv } from "@svc/http"
+import { addressBucket, jsonTypeFault, readBody, requestHeader, routed, type ServedEnv, trustsTraces } from "@svc/http"
 import type { ApiError } from "@svc/errors"
 import type { Context, Hono } from "hono"
 import { jsonHeaders, reply, serveDocument } from "./answers.ts"
@@ -95,6 +95,7 @@ export const mcpRoutes = (
     const answer = await endpoint(message, {
       header: (name) => requestHeader(c, name),
       request: () => c.req.raw,
+      trustsTraces: () => trustsTraces(c),
       size: text.length,
     })
     if ("stream" in answer) return reply(200, streamHeaders, answer.stream.body)

@@ -59,7 +59,7 @@ export const createMetrics = (meter: Meter) => {
         requests.add(1, { method, era: eraOf(request, caller) })
         const meta: unknown = request.params?.["_meta"]
         const carrier = typeof meta === "object" && meta !== null ? { ...meta } : undefined
-        return carriedSpan(carrier, `mcp ${method}`, () => endpoint(request, caller))
+        return carriedSpan(carrier, caller.trustsTraces, `mcp ${method}`, () => endpoint(request, caller))
       },
   }
 }

@@ -25,6 +25,7 @@ beforeAll(async () => {
 const callerOf = (headers: Headers): Caller => ({
   header: (name) => headers.get(name) ?? undefined,
   request: () => new Request("http://localhost/mcp", { headers }),
+  trustsTraces: () => false,
   size: 200,
 })
 

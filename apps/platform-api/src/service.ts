@@ -1,7 +1,7 @@
 import { metrics } from "@opentelemetry/api"
 import { createClientAddress, createLogger, type Runtime, serve } from "@svc/http"
 import { openLimits } from "@svc/limits"
-import { clientSpan, startTelemetry } from "@svc/telemetry"
+import { clientSpan, ofNobody, startTelemetry } from "@svc/telemetry"
 import manifest from "../package.json" with { type: "json" }
 import { everyAnswer, unreadableAnswer } from "./answers.ts"
 import { createApp } from "./app.ts"
@@ -57,13 +57,8 @@ export const startService = async (runtime: Runtime) => {
   observeJobs(meter, () => opened.within(statementMs).query<JobCount>(countSql, []))
   observeState(meter, database.connections, () => now() - refreshedAt)
 
-  const limits = await openLimits(config.limits, {
-    service: "platform-api",
-    replicaId: randomId(),
-    now,
-    log,
-    call: clientSpan,
-  })
+  const about = { service: "platform-api", replicaId: randomId(), now, log, call: clientSpan } as const
+  const limits = await ofNobody(() => openLimits(config.limits, about))
   observeLimits(meter, limits.mode)
   const clientAddress = createClientAddress(config.trustedProxies, log)
   const useTracker = createUseTracker({ database, wallClock })
@@ -104,31 +99,33 @@ export const startService = async (runtime: Runtime) => {
   })
   server.handle(app.fetch)
   database.listen(registryChannel, () => void refresh().catch(() => {}))
-  const stopChores = startChores(log, [
-    [1000, refresh],
-    [1000, useTracker.flush],
-    [60_000, () => forgetSignups(database.within(statementMs))],
-    [60_000, () => forgetAnswers({ database, wallClock })],
-  ])
-  const stopWorker = config.worker
-    ? startWorker({
-        database,
-        log,
-        holder: randomId(),
-        alone: config.databaseUrl === undefined,
-        now,
-        onDone: serviceMetrics.jobDone,
-        handlers: createHandlers({
-          wallClock,
-          config,
-          hook:
-            hookUrl === undefined || hookSecret === undefined
-              ? undefined
-              : createHook(hookUrl, hookSecretsIn(hookSecret)),
-          astUrl: (versionId, at) => astLinks?.make(versionId, at) ?? "",
-        }),
-      })
-    : async () => {}
+  const stopChores = ofNobody(() =>
+    startChores(log, [
+      [1000, refresh],
+      [1000, useTracker.flush],
+      [60_000, () => forgetSignups(database.within(statementMs))],
+      [60_000, () => forgetAnswers({ database, wallClock })],
+    ]),
+  )
+  const work = () =>
+    startWorker({
+      database,
+      log,
+      holder: randomId(),
+      alone: config.databaseUrl === undefined,
+      now,
+      onDone: serviceMetrics.jobDone,
+      handlers: createHandlers({
+        wallClock,
+        config,
+        hook:
+          hookUrl === undefined || hookSecret === undefined
+            ? undefined
+            : createHook(hookUrl, hookSecretsIn(hookSecret)),
+        astUrl: (versionId, at) => astLinks?.make(versionId, at) ?? "",
+      }),
+    })
+  const stopWorker = config.worker ? ofNobody(work) : async () => {}
   log.info({ host: server.host, port: server.port, version }, "listening")
   return {
     log,

@@ -2,7 +2,7 @@ import { metrics } from "@opentelemetry/api"
 import { createClientAddress, createLogger, type Logger, type Runtime, serve } from "@svc/http"
 import { openLimits } from "@svc/limits"
 import { createVerifier, remoteKeys } from "@svc/session-token"
-import { clientSpan, startTelemetry } from "@svc/telemetry"
+import { clientSpan, ofNobody, startTelemetry } from "@svc/telemetry"
 import { Agent } from "undici"
 import manifest from "../package.json" with { type: "json" }
 import { createAdmission } from "./admission.ts"
@@ -66,14 +66,9 @@ const openTransactions = async (config: Config, log: Logger, runtime: Runtime) =
     })
   const { upstreamUrl: first, readFallbackUrls: fallbacks, sendUrl: send } = config
   const { reads, sender, redact, close } = openUpstreams({ first, fallbacks, send }, now)
-  const limits = await openLimits(config.limits, {
-    service: "relay",
-    replicaId: randomId(),
-    now,
-    log,
-    call: clientSpan,
-  })
-  const { auth, keysKnown, keysAge } = chooseAuth(config, log, runtime)
+  const about = { service: "relay", replicaId: randomId(), now, log, call: clientSpan } as const
+  const limits = await ofNobody(() => openLimits(config.limits, about))
+  const { auth, keysKnown, keysAge } = ofNobody(() => chooseAuth(config, log, runtime))
   const meter = metrics.getMeter("svc.relay", version)
   observeLimits(meter, limits)
   observeReads(meter, reads.count, reads.answering)

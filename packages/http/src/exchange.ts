@@ -31,6 +31,12 @@ export const requestIdOf = (c: Served): string => exchangeOf(c).outgoing.request
 /** The address at the other end of the connection, a proxy's maybe; undefined once the connection is gone. */
 export const peerAddress = (c: Served): string | undefined => exchangeOf(c).incoming.socket.remoteAddress
 
+/** Whether the caller's word on which traces are kept counts. */
+export const trustsTraces = (c: Served): boolean => {
+  const { incoming, outgoing } = exchangeOf(c)
+  return outgoing.trustsTraces?.(incoming.socket) ?? false
+}
+
 /**
  * Sets a header of whatever answer follows, errors too. One that the answer names itself wins, and both win over the
  * server's own, each in any case.

@@ -9,7 +9,16 @@ export { createLogger } from "./logger.ts"
 export type { Logger, LogLevel, RequestLine } from "./logger.ts"
 export { allowedMethods } from "./allowed-methods.ts"
 export { acceptsGzip, acceptWeights, matchesETag } from "./negotiate.ts"
-export { omitServerHeaders, peerAddress, requestHeader, requestIdOf, routed, sentPath, setHeader } from "./exchange.ts"
+export {
+  omitServerHeaders,
+  peerAddress,
+  requestHeader,
+  requestIdOf,
+  routed,
+  sentPath,
+  setHeader,
+  trustsTraces,
+} from "./exchange.ts"
 export type { Exchange, Served, ServedEnv } from "./exchange.ts"
 export { runService } from "./run-service.ts"
 export type { Runtime } from "./run-service.ts"

@@ -1,4 +1,5 @@
 import { type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
 import type { Connections } from "./connections.ts"
 
 /** What all answers of a server have in common, read when an answer begins. */
@@ -27,6 +28,8 @@ export class Outgoing extends ServerResponse {
   requestId = ""
   /** The request's trace, where telemetry is on. */
   traceId: string | undefined
+  /** Whether the word of a connection's other end on traces counts, where telemetry is on. */
+  trustsTraces: ((socket: Socket) => boolean) | undefined
   /** The pattern of the route that serves the request, for the log. */
   route = "*"
   /** Called with the status when the answer's head is written. */

@@ -2,16 +2,15 @@ import { randomFillSync } from "node:crypto"
 import {
   type Attributes,
   type Context,
-  isSpanContextValid,
+  INVALID_SPAN_CONTEXT,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
   trace,
-  TraceFlags,
   type Tracer,
 } from "@opentelemetry/api"
-import { type IdGenerator, type Sampler, SamplingDecision } from "@opentelemetry/sdk-trace"
-import { withDecision } from "./sampling.ts"
+import { type IdGenerator, SamplingDecision } from "@opentelemetry/sdk-trace"
+import { type HeadSampler, withDecision } from "./sampling.ts"
 
 const poolBytes = 4096
 
@@ -40,55 +39,32 @@ export const createIds = (): IdGenerator & { next: string | undefined } => {
   }
 }
 
-let spanKey: symbol | undefined
-trace.setSpan(
-  { ...ROOT_CONTEXT, setValue: (key) => ((spanKey = key), ROOT_CONTEXT) },
-  trace.wrapSpanContext({ traceId: "", spanId: "", traceFlags: 0 }),
-)
-
-/** A context with a span: what `trace.setSpan` gives, without a copy of the parent's values for each request. */
-class RequestContext implements Context {
-  readonly #parent: Context
-  readonly #span: Span
-
-  constructor(parent: Context, span: Span) {
-    this.#parent = parent
-    this.#span = span
-  }
-
-  getValue(key: symbol): unknown {
-    return key === spanKey ? this.#span : this.#parent.getValue(key)
-  }
-
-  setValue(key: symbol, value: unknown): Context {
-    return trace.setSpan(this.#parent, this.#span).setValue(key, value)
-  }
-
-  deleteValue(key: symbol): Context {
-    return trace.setSpan(this.#parent, this.#span).deleteValue(key)
-  }
-}
-
 const none: Attributes = {}
 
 /**
- * Makes what begins requests' spans. Whether a trace is kept is asked once and first: 99 of 100 are not, and theirs is a span
- * context with ids for the log, nothing that is measured or ended.
+ * Makes what begins requests' traces. Whether one is kept is asked once and first: 99 of 100 are not, and theirs is an id for
+ * the log, nothing that is measured, ended or carried along.
  */
-export const createHeads = (sampler: Sampler, ids: ReturnType<typeof createIds>, tracer: Tracer) => ({
-  begin: (parent: Context, attributes: Attributes): Span => {
-    const told = trace.getSpanContext(parent)
-    const follows = told !== undefined && isSpanContextValid(told)
-    const traceId = follows ? told.traceId : ids.generateTraceId()
-    const { decision } = sampler.shouldSample(parent, traceId, "request", SpanKind.SERVER, none, [])
-    if (decision === SamplingDecision.NOT_RECORD) {
-      const own = { traceId, spanId: ids.generateSpanId(), traceFlags: TraceFlags.NONE }
-      return trace.wrapSpanContext(told?.traceState === undefined ? own : { ...own, traceState: told.traceState })
-    }
-    ids.next = follows ? undefined : traceId
-    return tracer.startSpan("request", { kind: SpanKind.SERVER, attributes }, withDecision(parent))
-  },
-  context: (parent: Context, span: Span): Context => new RequestContext(parent, span),
-})
+export const createHeads = (sampler: HeadSampler, ids: ReturnType<typeof createIds>, tracer: Tracer) => {
+  const keep = (parent: Context, attributes: Attributes): Span =>
+    tracer.startSpan("request", { kind: SpanKind.SERVER, attributes }, withDecision(parent))
+  return {
+    /** A trace that begins here: its span where it is kept, else its id. */
+    begin: (attributes: Attributes): Span | string => {
+      const traceId = ids.generateTraceId()
+      if (!sampler.mayKeep(traceId)) return traceId
+      const { decision } = sampler.shouldSample(ROOT_CONTEXT, traceId, "request", SpanKind.SERVER, none, [])
+      if (decision === SamplingDecision.NOT_RECORD) return traceId
+      ids.next = traceId
+      return keep(ROOT_CONTEXT, attributes)
+    },
+    /** The same of one that a caller has begun. */
+    follow: (parent: Context, attributes: Attributes): Span | string => {
+      const { traceId } = trace.getSpanContext(parent) ?? INVALID_SPAN_CONTEXT
+      const { decision } = sampler.shouldSample(parent, traceId, "request", SpanKind.SERVER, none, [])
+      return decision === SamplingDecision.NOT_RECORD ? traceId : keep(parent, attributes)
+    },
+  }
+}
 
 export type Heads = ReturnType<typeof createHeads>

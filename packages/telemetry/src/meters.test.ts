@@ -17,7 +17,7 @@ const open = (temporality: AggregationTemporality) => {
 
 type Measure = (value: number, attributes: Attributes) => void
 
-const instrumentsOf = (meter: Meter): readonly Measure[] => {
+const instrumentsOf = (meter: Meter): Measure[] => {
   meter.createObservableGauge("gauge", { unit: "1" }).addCallback((result) => result.observe(3, { of: "it" }))
   const sum = meter.createCounter("sum", { description: "All of it.", unit: "By" })
   const level = meter.createUpDownCounter("level")
@@ -37,7 +37,7 @@ const exported = async (reader: IMetricReader, temporality: AggregationTemporali
   const { resourceMetrics, errors } = await reader.collect()
   expect(errors).toEqual([])
   const byText = (a: unknown, b: unknown): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)
-  return resourceMetrics.scopeMetrics.map(({ scope, metrics }) => ({
+  const scopes = resourceMetrics.scopeMetrics.map(({ scope, metrics }) => ({
     scope,
     metrics: metrics
       .map(({ dataPoints, descriptor: { name, unit, description, valueType }, ...rest }) => ({
@@ -57,6 +57,7 @@ const exported = async (reader: IMetricReader, temporality: AggregationTemporali
       .filter(({ points }) => points.length > 0)
       .toSorted(byText),
   }))
+  return scopes.filter(({ metrics }) => metrics.length > 0).toSorted(byText)
 }
 
 const attributes: fc.Arbitrary<Attributes> = fc.oneof(
@@ -67,7 +68,7 @@ const attributes: fc.Arbitrary<Attributes> = fc.oneof(
   fc.constant({ b: 1, a: "x" }),
 )
 const measurement = fc.record({
-  instrument: fc.nat(3),
+  instrument: fc.nat(4),
   value: fc.oneof(fc.integer({ min: -2, max: 12 }), fc.constantFrom(0.5, 1.5, 10_001)),
   attributes,
 })
@@ -80,9 +81,12 @@ test.each([AggregationTemporality.CUMULATIVE, AggregationTemporality.DELTA])(
         const ours = open(temporality)
         const theirs = open(temporality)
         const sdk = new MeterProvider(theirs)
-        const both = [createMeters(ours.resource, ours.readers).provider, sdk].map((provider) =>
-          instrumentsOf(provider.getMeter("m", "1")),
-        )
+        const meters = createMeters(ours.resource, ours.readers)
+        const both = [meters.provider, sdk].map((provider) => instrumentsOf(provider.getMeter("m", "1")))
+        const bind = meters.histogram("n", "bound", { unit: "s" })
+        const bound = sdk.getMeter("n").createHistogram("bound", { unit: "s" })
+        both[0]?.push((value, of) => bind(of)(value))
+        both[1]?.push((value, of) => bound.record(value, of))
         for (const round of rounds) {
           for (const { instrument, value, attributes: of } of round) {
             for (const instruments of both) instruments[instrument]?.(value, of)

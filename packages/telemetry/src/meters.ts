@@ -1,4 +1,4 @@
-import type { Meter, MeterProvider as Meters, MetricOptions } from "@opentelemetry/api"
+import type { Meter, MeterProvider as ApiMeterProvider, MetricOptions } from "@opentelemetry/api"
 import {
   InstrumentType,
   type IMetricReader,
@@ -58,20 +58,22 @@ export const createMeters = (resource: Resource, readers: readonly IMetricReader
 
   const sdk = new MeterProvider({ resource, readers: readers.map(alsoOurs) })
 
+  const keep = <Kept extends Stream<unknown>>(meter: string, version: string, stream: Kept): Kept => {
+    streams.push({ meter, version, stream })
+    return stream
+  }
+
   const meterOf = (meter: string, version = ""): Meter => {
     const theirs = sdk.getMeter(meter, version)
-    const keep = <Take>(stream: Stream<Take>): Take => {
-      streams.push({ meter, version, stream })
-      return stream.take
-    }
+    const taking = <Take>(stream: Stream<Take>): Take => keep(meter, version, stream).take
     return {
       createCounter: (name, options: MetricOptions = {}) => ({
-        add: keep(createSum(name, options, InstrumentType.COUNTER)),
+        add: taking(createSum(name, options, InstrumentType.COUNTER)),
       }),
       createUpDownCounter: (name, options: MetricOptions = {}) => ({
-        add: keep(createSum(name, options, InstrumentType.UP_DOWN_COUNTER)),
+        add: taking(createSum(name, options, InstrumentType.UP_DOWN_COUNTER)),
       }),
-      createHistogram: (name, options: MetricOptions = {}) => ({ record: keep(createHistogram(name, options)) }),
+      createHistogram: (name, options: MetricOptions = {}) => ({ record: taking(createHistogram(name, options)) }),
       createGauge: theirs.createGauge.bind(theirs),
       createObservableGauge: theirs.createObservableGauge.bind(theirs),
       createObservableCounter: theirs.createObservableCounter.bind(theirs),
@@ -80,6 +82,14 @@ export const createMeters = (resource: Resource, readers: readonly IMetricReader
       removeBatchObservableCallback: theirs.removeBatchObservableCallback.bind(theirs),
     }
   }
-  const provider: Meters = { getMeter: meterOf }
-  return { provider, shutdown: (): Promise<void> => sdk.shutdown({ timeoutMillis: 5000 }) }
+  const provider: ApiMeterProvider = { getMeter: meterOf }
+  return {
+    provider,
+    /** A histogram for what is measured most: gives what records under attributes that are named once. */
+    histogram: (meter: string, name: string, options: MetricOptions) =>
+      keep(meter, "", createHistogram(name, options)).bind,
+    shutdown: (): Promise<void> => sdk.shutdown({ timeoutMillis: 5000 }),
+  }
 }
+
+export type Meters = ReturnType<typeof createMeters>

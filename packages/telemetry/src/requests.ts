@@ -1,9 +1,19 @@
 import { BlockList, isIPv6, type Socket } from "node:net"
-import { type Attributes, context, metrics, propagation, ROOT_CONTEXT, SpanStatusCode } from "@opentelemetry/api"
+import {
+  type Attributes,
+  type Context,
+  context,
+  metrics,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanStatusCode,
+  trace,
+} from "@opentelemetry/api"
 import type { Exchange, TrustedNetwork } from "@svc/http"
 import type { Heads } from "./heads.ts"
+import type { Meters } from "./meters.ts"
 import { withDoubt } from "./sampling.ts"
-import { withTrust } from "./spans.ts"
 
 /** Called once for each request; serves it by `run`. */
 export type RequestObserver = (exchange: Exchange, run: () => void) => void
@@ -25,62 +35,88 @@ const createTrust = (networks: readonly TrustedNetwork[]): ((socket: Socket) => 
   }
 }
 
-const trustedRoot = withTrust(ROOT_CONTEXT)
+const durationOptions = {
+  unit: "s",
+  description: "From a request's head to the end of its answer.",
+  advice: { explicitBucketBoundaries: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10] },
+}
 
-/**
- * Measures requests by the semantic conventions for HTTP servers, and makes a span of each. Of a request it tells the
- * method, the route's pattern and the status: never a path, a query, an address or who asks.
- * @param networks proxies whose word on whether a trace is kept counts, as this machine's own does
- */
-export const observeRequests = (networks: readonly TrustedNetwork[], heads: Heads): RequestObserver => {
-  const meter = metrics.getMeter("svc.http")
-  const duration = meter.createHistogram("http.server.request.duration", {
-    unit: "s",
-    description: "From a request's head to the end of its answer.",
-    advice: { explicitBucketBoundaries: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10] },
-  })
-  // Counted here and read when asked for.
-  const active = new Map<string, { readonly attributes: Attributes; requests: number }>()
-  meter.createObservableUpDownCounter("http.server.active_requests", { unit: "{request}" }).addCallback((result) => {
-    for (const { attributes, requests } of active.values()) result.observe(requests, attributes)
-  })
-  const activeOf = (method: string) => {
-    const name = methods.has(method) ? method : "_OTHER"
-    let known = active.get(name)
-    if (known === undefined) {
-      known = { attributes: { "http.request.method": name, "url.scheme": "http" }, requests: 0 }
-      active.set(name, known)
-    }
+/** Looks a value up that is made once for each route and status. */
+const perAnswer = <T>(make: (route: string, status: number) => T): ((route: string, status: number) => T) => {
+  const routes = new Map<string, Map<number, T>>()
+  return (route, status) => {
+    let statuses = routes.get(route)
+    if (statuses === undefined) routes.set(route, (statuses = new Map()))
+    let known = statuses.get(status)
+    if (known === undefined) statuses.set(status, (known = make(route, status)))
     return known
   }
+}
+
+/**
+ * Measures requests by the semantic conventions for HTTP servers, and makes a span of each whose trace is kept. Of a request it
+ * tells the method, the route's pattern and the status: never a path, a query, an address or who asks.
+ * @param networks proxies whose word on whether a trace is kept counts, as this machine's own does
+ */
+export const observeRequests = (
+  networks: readonly TrustedNetwork[],
+  heads: Heads,
+  histogram: Meters["histogram"],
+): RequestObserver => {
+  const durationOf = histogram("svc.http", "http.server.request.duration", durationOptions)
   const trusts = createTrust(networks)
+
+  const createMethod = (method: string) => {
+    const base: Attributes = { "http.request.method": method, "url.scheme": "http" }
+    const ofAnswer = perAnswer((route, status) => {
+      const attributes: Attributes = { ...base, "http.response.status_code": status }
+      if (route !== "*") attributes["http.route"] = route
+      if (status >= 500) attributes["error.type"] = String(status)
+      const name = method === "_OTHER" ? "HTTP" : method
+      return { attributes, name: route === "*" ? name : `${name} ${route}`, record: durationOf(attributes) }
+    })
+    return { base, ofAnswer, active: 0 }
+  }
+  const known = new Map<string, ReturnType<typeof createMethod>>()
+  const methodOf = (given: string): ReturnType<typeof createMethod> => {
+    const name = methods.has(given) ? given : "_OTHER"
+    let method = known.get(name)
+    if (method === undefined) known.set(name, (method = createMethod(name)))
+    return method
+  }
+  // Counted here and read when asked for.
+  const active = metrics.getMeter("svc.http").createObservableUpDownCounter("http.server.active_requests", {
+    unit: "{request}",
+  })
+  active.addCallback((result) => {
+    for (const method of known.values()) result.observe(method.active, method.base)
+  })
+
+  const begin = (parent: Context, socket: Socket, base: Attributes): Span | string =>
+    parent === ROOT_CONTEXT ? heads.begin(base) : heads.follow(trusts(socket) ? parent : withDoubt(parent), base)
 
   return ({ incoming, outgoing }, run) => {
     const began = performance.now()
-    const ofMethod = activeOf(incoming.method ?? "")
-    const base = ofMethod.attributes
-    ofMethod.requests++
-    const trusted = trusts(incoming.socket)
-    const told = propagation.extract(ROOT_CONTEXT, incoming.headers)
-    const isNew = told === ROOT_CONTEXT
-    const parent = trusted ? (isNew ? trustedRoot : withTrust(told)) : isNew ? told : withDoubt(told)
-    const span = heads.begin(parent, base)
-    outgoing.traceId = span.spanContext().traceId
+    const method = methodOf(incoming.method ?? "")
+    method.active++
+    const { headers, socket } = incoming
+    const parent = headers["traceparent"] === undefined ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, headers)
+    const head = begin(parent, socket, method.base)
+    const span = typeof head === "string" ? undefined : head
+    outgoing.traceId = typeof head === "string" ? head : head.spanContext().traceId
+    outgoing.trustsTraces = trusts
     outgoing.onClose = () => {
-      ofMethod.requests--
-      const { route, statusCode } = outgoing
-      const attributes: Attributes = { ...base, "http.response.status_code": statusCode }
-      if (route !== "*") attributes["http.route"] = route
-      if (statusCode >= 500) attributes["error.type"] = String(statusCode)
-      duration.record((performance.now() - began) / 1000, attributes)
-      if (!span.isRecording()) return
+      method.active--
+      const { attributes, name, record } = method.ofAnswer(outgoing.route, outgoing.statusCode)
+      record((performance.now() - began) / 1000)
+      if (span === undefined) return
       span.setAttributes(attributes)
-      const method = base["http.request.method"]
-      const name = method === "_OTHER" ? "HTTP" : String(method)
-      span.updateName(route === "*" ? name : `${name} ${route}`)
-      if (statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
+      span.updateName(name)
+      if (outgoing.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
       span.end()
     }
-    context.with(heads.context(parent, span), run)
+    const own = span === undefined ? ROOT_CONTEXT : trace.setSpan(parent, span)
+    if (context.active() === own) run()
+    else context.with(own, run)
   }
 }

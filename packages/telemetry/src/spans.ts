@@ -21,11 +21,6 @@ export const switchOn = (): void => {
   on = true
 }
 
-const trusted = createContextKey("the caller's word on sampling counts")
-
-/** A context in which what the caller says of sampling counts. */
-export const withTrust = (given: Context): Context => given.setValue(trusted, true)
-
 const ended = async <T>(span: Span, work: () => Promise<T>): Promise<T> => {
   try {
     return await work()
@@ -39,15 +34,24 @@ const ended = async <T>(span: Span, work: () => Promise<T>): Promise<T> => {
   }
 }
 
-/** Whether the request that runs now is one whose trace is not kept: what it calls needs no span then. */
+const nobody = ROOT_CONTEXT.setValue(createContextKey("work that is no request's"), true)
+
+/**
+ * Whether what runs now is part of a trace that is not kept: what it calls needs no span then. A request whose trace is not kept
+ * runs in no context at all.
+ */
 const isDropped = (active: Context): boolean => {
+  if (active === ROOT_CONTEXT) return true
   const own = trace.getSpanContext(active)
   return own !== undefined && own.isRemote !== true && (own.traceFlags & TraceFlags.SAMPLED) === 0
 }
 
 const alsoFor = createContextKey("other requests that the same call is for")
 
-/** Runs a call to another system as a span of the request that makes it. Nothing but `work` runs while telemetry is off. */
+/**
+ * Runs a call to another system as a span of the request that makes it, or, in the midst of `ofNobody`, as one that begins a
+ * trace. Nothing but `work` runs while telemetry is off.
+ */
 export const clientSpan = <T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> => {
   if (!on) return work()
   const active = context.active()
@@ -57,8 +61,11 @@ export const clientSpan = <T>(name: string, attributes: Attributes, work: () => 
   return trace.getTracer("svc.calls").startActiveSpan(name, options, (span) => ended(span, work))
 }
 
-/** Runs work that no single request is the cause of, as a batch's delivery: its spans begin traces of their own. */
-export const ofNobody = <T>(work: () => T): T => context.with(ROOT_CONTEXT, work)
+/**
+ * Runs work that no single request is the cause of, as a batch's delivery or a timer's: calls that it makes, and that its timers
+ * and promises make later on, begin traces of their own.
+ */
+export const ofNobody = <T>(work: () => T): T => context.with(nobody, work)
 
 /**
  * Makes the memory of who waits for a call that several requests share: its spans belong to the first of them whose trace is
@@ -90,16 +97,19 @@ export const createAskers = () => {
 /**
  * Runs work as a span whose parent a message names by W3C trace fields of its own, as MCP's `_meta` does; without them as a
  * child of the request.
+ * @param trusts whether the sender's word on what is kept counts
  */
 export const carriedSpan = <T>(
   carrier: Readonly<Record<string, unknown>> | undefined,
+  trusts: () => boolean,
   name: string,
   work: () => Promise<T>,
 ): Promise<T> => {
   const active = context.active()
-  if (typeof carrier?.["traceparent"] !== "string" && isDropped(active)) return work()
-  const told = typeof carrier?.["traceparent"] === "string" ? propagation.extract(active, carrier) : active
-  const parent = told === active || active.getValue(trusted) === true ? told : withDoubt(told)
+  const tells = typeof carrier?.["traceparent"] === "string"
+  if (!tells && isDropped(active)) return work()
+  const told = tells ? propagation.extract(active, carrier) : active
+  const parent = told === active || trusts() ? told : withDoubt(told)
   return trace
     .getTracer("svc.calls")
     .startActiveSpan(name, { kind: SpanKind.SERVER }, parent, (span) => ended(span, work))

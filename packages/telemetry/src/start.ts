@@ -84,7 +84,11 @@ export const startTelemetry = async (
   // A collector that is away must not turn an orderly stop into a failed one.
   const quietly = (stopping: Promise<void>) => stopping.catch((error: unknown) => onProblem(String(error)))
   return {
-    observe: observeRequests(config.trustedProxies, createHeads(sampler, idGenerator, tracers.getTracer("svc.http"))),
+    observe: observeRequests(
+      config.trustedProxies,
+      createHeads(sampler, idGenerator, tracers.getTracer("svc.http")),
+      meters.histogram,
+    ),
     stop: async () => {
       stopObserving()
       await Promise.all([quietly(tracers.shutdown()), quietly(meters.shutdown())])

@@ -88,11 +88,13 @@ export const createSum = (
 // Of the specification, where the instrument advises none.
 const defaultBoundaries = [0, 5, 10, 25, 50, 75, 100, 250, 500, 750, 1000, 2500, 5000, 7500, 10_000]
 
+type HistogramStream = Stream<(value: number, attributes?: Attributes) => void> & {
+  /** The same for attributes that are given once. */
+  readonly bind: (attributes: Attributes) => (value: number) => void
+}
+
 /** A histogram: how many values fell into each bucket, whose upper boundary belongs to it. */
-export const createHistogram = (
-  name: string,
-  options: MetricOptions,
-): Stream<(value: number, attributes?: Attributes) => void> => {
+export const createHistogram = (name: string, options: MetricOptions): HistogramStream => {
   const descriptor = described(name, options)
   const boundaries = (options.advice?.explicitBucketBoundaries ?? defaultBoundaries).toSorted((a, b) => a - b)
   const cells = createCells(() => ({
@@ -102,18 +104,25 @@ export const createHistogram = (
     min: Infinity,
     max: -Infinity,
   }))
+  const record = (cell: ReturnType<typeof cells.of>, value: number): void => {
+    let bucket = 0
+    while (bucket < boundaries.length && value > (boundaries[bucket] ?? Infinity)) bucket++
+    cell.counts[bucket] = (cell.counts[bucket] ?? 0) + 1
+    cell.sum += value
+    cell.count++
+    if (value < cell.min) cell.min = value
+    if (value > cell.max) cell.max = value
+  }
   return {
     type: InstrumentType.HISTOGRAM,
     take: (value, attributes) => {
-      if (!(value >= 0)) return
-      const cell = cells.of(attributes)
-      let bucket = 0
-      while (bucket < boundaries.length && value > (boundaries[bucket] ?? Infinity)) bucket++
-      cell.counts[bucket] = (cell.counts[bucket] ?? 0) + 1
-      cell.sum += value
-      cell.count++
-      if (value < cell.min) cell.min = value
-      if (value > cell.max) cell.max = value
+      if (value >= 0) record(cells.of(attributes), value)
+    },
+    bind: (attributes) => {
+      let cell: ReturnType<typeof cells.of> | undefined
+      return (value) => {
+        if (value >= 0) record((cell ??= cells.of(attributes)), value)
+      }
     },
     collector: (aggregationTemporality) => {
       const collect = pointsOf(
