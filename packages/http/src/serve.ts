@@ -22,8 +22,8 @@ export type ServeOptions = {
   readonly requests?: RequestLogOptions
   /** What clients may cost; `defaultBounds` unless given. */
   readonly bounds?: Bounds
-  /** Called once for each request; serves it by `run`. For telemetry. */
-  readonly observe?: ((exchange: Exchange, run: () => void) => void) | undefined
+  /** Called once for each request, which it has served. For telemetry. */
+  readonly observe?: ((exchange: Exchange, serve: (exchange: Exchange) => void) => void) | undefined
   /** Headers of every answer, in lower case, unless the answer or its handler says otherwise. */
   readonly headers?: Readonly<Record<string, string>>
   /** Answers what no Request can be made of; a plain 400 with the reason unless given. */
@@ -105,7 +105,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
     (exchange) => {
       exchange.outgoing.shared = shared
       if (observe === undefined) begin(exchange)
-      else observe(exchange, () => begin(exchange))
+      else observe(exchange, begin)
     },
     createCutLog(options.requests?.log),
   )

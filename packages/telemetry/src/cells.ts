@@ -3,14 +3,21 @@ import type { Attributes } from "@opentelemetry/api"
 /** What an instrument has counted under one set of attributes. */
 export type Cell<T> = { readonly attributes: Attributes; readonly since: number; readonly counted: T }
 
-type Branch<T> = { cell: Cell<T> | undefined; readonly on: Map<string, Map<unknown, Branch<T>>> }
+/** Where the next attribute leads: mostly all have the same name there. */
+type Branch<T> = {
+  cell: Cell<T> | undefined
+  name: string | undefined
+  readonly values: Map<unknown, Branch<T>>
+  /** Of other names. */
+  readonly others: Map<string, Map<unknown, Branch<T>>>
+}
 
 const none: Attributes = {}
 // The SDK's own bound, and what it does beyond it.
 const most = 2000
 const overflow: Attributes = { "otel.metric.overflow": true }
 
-const branch = <T>(): Branch<T> => ({ cell: undefined, on: new Map() })
+const branch = <T>(): Branch<T> => ({ cell: undefined, name: undefined, values: new Map(), others: new Map() })
 
 /**
  * The cells of an instrument. One that is known is found by its attributes' values, without the list, the sorting and the
@@ -39,8 +46,9 @@ export const createCells = <T>(empty: () => T) => {
     let at = root
     for (const [name, value] of Object.entries(attributes)) {
       if (typeof value === "object") return cell
-      let values = at.on.get(name)
-      if (values === undefined) at.on.set(name, (values = new Map()))
+      at.name ??= name
+      let values = at.name === name ? at.values : at.others.get(name)
+      if (values === undefined) at.others.set(name, (values = new Map()))
       let next = values.get(value)
       if (next === undefined) values.set(value, (next = branch()))
       at = next
@@ -52,8 +60,11 @@ export const createCells = <T>(empty: () => T) => {
   return {
     of: (attributes: Attributes = none): T => {
       let at: Branch<T> | undefined = root
-      for (const name in attributes) at = at?.on.get(name)?.get(attributes[name])
-      return (at?.cell ?? learn(attributes)).counted
+      for (const name in attributes) {
+        at = (at.name === name ? at.values : at.others.get(name))?.get(attributes[name])
+        if (at === undefined) return learn(attributes).counted
+      }
+      return (at.cell ?? learn(attributes)).counted
     },
     all: (): Iterable<Cell<T>> => cells.values(),
   }

@@ -14,17 +14,17 @@ import { type HeadSampler, withDecision } from "./sampling.ts"
 
 const poolBytes = 4096
 
-/** Random ids, written out many at a time; the next trace's can be given. */
+/** Random ids, from random bytes that are made many at a time; the next trace's can be given. */
 export const createIds = (): IdGenerator & { next: string | undefined } => {
-  const bytes = Buffer.alloc(poolBytes)
-  let pool = ""
-  let at = 0
+  const pool = Buffer.alloc(poolBytes)
+  let at = pool.length
   const digits = (count: number): string => {
-    if (at + count > pool.length) {
-      pool = randomFillSync(bytes).toString("hex")
+    const size = count / 2
+    if (at + size > pool.length) {
+      randomFillSync(pool)
       at = 0
     }
-    const id = pool.slice(at, (at += count))
+    const id = pool.toString("hex", at, (at += size))
     // All zeros is no id.
     return id.startsWith("00000000") && /^0+$/.test(id) ? digits(count) : id
   }

@@ -15,8 +15,8 @@ import type { Heads } from "./heads.ts"
 import type { Meters } from "./meters.ts"
 import { withDoubt } from "./sampling.ts"
 
-/** Called once for each request; serves it by `run`. */
-export type RequestObserver = (exchange: Exchange, run: () => void) => void
+/** Called once for each request, which it has served. */
+export type RequestObserver = (exchange: Exchange, serve: (exchange: Exchange) => void) => void
 
 const methods = new Set(["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"])
 
@@ -78,10 +78,10 @@ export const observeRequests = (
     return { base, ofAnswer, active: 0 }
   }
   const known = new Map<string, ReturnType<typeof createMethod>>()
-  const methodOf = (given: string): ReturnType<typeof createMethod> => {
+  const learnMethod = (given: string): ReturnType<typeof createMethod> => {
     const name = methods.has(given) ? given : "_OTHER"
-    let method = known.get(name)
-    if (method === undefined) known.set(name, (method = createMethod(name)))
+    const method = known.get(name) ?? createMethod(name)
+    known.set(name, method)
     return method
   }
   // Counted here and read when asked for.
@@ -95,9 +95,11 @@ export const observeRequests = (
   const begin = (parent: Context, socket: Socket, base: Attributes): Span | string =>
     parent === ROOT_CONTEXT ? heads.begin(base) : heads.follow(trusts(socket) ? parent : withDoubt(parent), base)
 
-  return ({ incoming, outgoing }, run) => {
+  return (exchange, serve) => {
+    const { incoming, outgoing } = exchange
     const began = performance.now()
-    const method = methodOf(incoming.method ?? "")
+    const { method: name = "" } = incoming
+    const method = known.get(name) ?? learnMethod(name)
     method.active++
     const { headers, socket } = incoming
     const parent = headers["traceparent"] === undefined ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, headers)
@@ -107,16 +109,16 @@ export const observeRequests = (
     outgoing.trustsTraces = trusts
     outgoing.onClose = () => {
       method.active--
-      const { attributes, name, record } = method.ofAnswer(outgoing.route, outgoing.statusCode)
-      record((performance.now() - began) / 1000)
+      const answer = method.ofAnswer(outgoing.route, outgoing.statusCode)
+      answer.record((performance.now() - began) / 1000)
       if (span === undefined) return
-      span.setAttributes(attributes)
-      span.updateName(name)
+      span.setAttributes(answer.attributes)
+      span.updateName(answer.name)
       if (outgoing.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
       span.end()
     }
     const own = span === undefined ? ROOT_CONTEXT : trace.setSpan(parent, span)
-    if (context.active() === own) run()
-    else context.with(own, run)
+    if (context.active() === own) serve(exchange)
+    else context.with(own, serve, undefined, exchange)
   }
 }
