@@ -50,12 +50,10 @@ export type Comparison = {
   readonly range: readonly [from: number, to: number]
 }
 
+const rounds = 5
+
 /** Loads the one and the other in turns, so that whatever else the machine does slows both; the first of each is warm-up. */
-export const compareLoads = async (
-  ours: () => Promise<Load>,
-  bare: () => Promise<Load>,
-  rounds = 5,
-): Promise<Comparison> => {
+export const compareLoads = async (ours: () => Promise<Load>, bare: () => Promise<Load>): Promise<Comparison> => {
   await bare()
   await ours()
   const measured: { ours: Load; bare: Load }[] = []
