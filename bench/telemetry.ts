@@ -1,7 +1,7 @@
 // Measures what telemetry costs each service, on against off, in turns, both with limits in a store; and the memory with both.
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { compareLoads, createBenchmarkTable, load, type LoadTarget, processorTime } from "@svc/testing"
+import { compareLoads, createBenchmarkTable, load, type LoadTarget, median, processorTime } from "@svc/testing"
 import { z } from "zod"
 import { openGround, type Replica, residentMb, transfersUrl } from "./services.ts"
 
@@ -28,8 +28,6 @@ const ground = await openGround()
 const table = createBenchmarkTable()
 type Start = (env?: Readonly<Record<string, string>>) => Promise<Replica>
 
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
-
 /** Loads one with telemetry and one without in turns. */
 const comparePair = async (start: Start, target: (url: string) => LoadTarget) => {
   const [on, off] = [await start(telemetry), await start()]
@@ -47,13 +45,13 @@ const comparePair = async (start: Start, target: (url: string) => LoadTarget) =>
   const residentAfter = residentMb(on.child.pid)
   for (const { child } of [on, off]) child.kill("SIGKILL")
   // The first round is warm-up.
-  const [cost, least] = [on, off].map((one) => median(spent.get(one)?.slice(1) ?? []))
+  const costOf = (one: Replica): number => median(spent.get(one)?.slice(1) ?? [])
   return {
     on: ours.perSecond,
     off: bare.perSecond,
     ratio: ratio.perSecond,
-    cost: cost ?? Number.NaN,
-    least: least ?? Number.NaN,
+    cost: costOf(on),
+    least: costOf(off),
     residentAfter,
   }
 }

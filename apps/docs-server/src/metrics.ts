@@ -58,7 +58,7 @@ export const createMetrics = (meter: Meter) => {
         const method = methods.has(request.method) ? request.method : "other"
         requests.add(1, { method, era: eraOf(request, caller) })
         const meta: unknown = request.params?.["_meta"]
-        const carrier = typeof meta === "object" && meta !== null && "traceparent" in meta ? { ...meta } : undefined
+        const carrier = typeof meta === "object" && meta !== null ? { ...meta } : undefined
         return carriedSpan(carrier, caller.trustsTraces, `mcp ${method}`, () => endpoint(request, caller))
       },
   }

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
-import { createBenchmarkTable, startPostgres, startProcess } from "@svc/testing"
+import { createBenchmarkTable, median, startPostgres, startProcess } from "@svc/testing"
 import { z } from "zod"
 import { sampleStacks } from "../stacks/index.ts"
 import { app, compare, rate, residentMb, runBenchmark, start, stopStarted } from "./measure.ts"
@@ -20,8 +20,6 @@ const env = {
   SVC_LOG_LEVEL: "info",
   SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
 }
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
 const createUser = async (): Promise<string> => {
   const args = ["src/main.ts", "user", "create", "--email", "bench@example.org"]

@@ -6,6 +6,7 @@ import {
   createBenchmarkTable,
   type Load,
   load,
+  median,
   processorTime,
   redisProgram,
   startRedis,
@@ -62,7 +63,6 @@ for (let i = 0; i < 2000; i++) {
   times.shared.push(await once(shared.url))
   times.local.push(await once(local.url))
 }
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 table.add("limits in a store: p50 more, one connection", median(times.shared) - median(times.local), "ms", {
   atMost: 1,
 })

@@ -50,7 +50,10 @@ export const createSampler = async (env: Env): Promise<HeadSampler> => {
   const roots: Readonly<Record<string, () => [Sampler, HeadSampler["mayKeep"]]>> = {
     always_on: () => [new AlwaysOnSampler(), () => true],
     always_off: () => [new AlwaysOffSampler(), () => false],
-    traceidratio: () => [new TraceIdRatioBasedSampler(ratioOf(env)), mayBeIn(ratioOf(env))],
+    traceidratio: () => {
+      const ratio = ratioOf(env)
+      return [new TraceIdRatioBasedSampler(ratio), mayBeIn(ratio)]
+    },
   }
   const [root, mayKeep] = roots[name.replace(/^parentbased_/, "")]?.() ?? []
   if (root === undefined || mayKeep === undefined) {

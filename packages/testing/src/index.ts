@@ -1,6 +1,6 @@
 export { createBenchmarkTable } from "./benchmark-table.ts"
 export type { BenchmarkTable, Goal } from "./benchmark-table.ts"
-export { compareLoads, load } from "./load.ts"
+export { compareLoads, load, median } from "./load.ts"
 export type { Comparison, Load, LoadTarget } from "./load.ts"
 export { startFaultProxy } from "./fault-proxy.ts"
 export type { Fault, LedgerEntry, OwnAnswer } from "./fault-proxy.ts"

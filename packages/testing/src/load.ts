@@ -76,4 +76,6 @@ export const compareLoads = async (ours: () => Promise<Load>, bare: () => Promis
   }
 }
 
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+/** The middle one of some values, the upper of two; NaN of none. */
+export const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
