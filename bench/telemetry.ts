@@ -8,6 +8,8 @@ import { openGround, type Replica, residentMb, transfersUrl } from "./services.t
 const options = { connections: 32, seconds: Number(process.env["SVC_BENCH_SECONDS"] ?? 2) }
 // Two processes of the same code differ by up to a tenth for as long as they live: no one pair tells.
 const pairs = 3
+// V8 compiles for some ten seconds of full load what a request runs through; until then each takes up to twice its time.
+const warmUp = { ...options, seconds: Number(process.env["SVC_BENCH_WARM_UP_SECONDS"] ?? 12) }
 const json = { "content-type": "application/json" }
 
 // A collector that takes all and keeps nothing.
@@ -38,6 +40,7 @@ const comparePair = async (start: Start, target: (url: string) => LoadTarget) =>
     spent.get(one)?.push((processorTime(one.child.pid) - before) / (result.perSecond * options.seconds))
     return result
   }
+  for (const one of [on, off]) await load(target(one.url), warmUp)
   const { ours, bare, ratio } = await compareLoads(
     () => under(on),
     () => under(off),

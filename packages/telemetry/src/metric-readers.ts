@@ -1,11 +1,7 @@
 import type { IMetricReader, PushMetricExporter } from "@opentelemetry/sdk-metrics"
 import { ConfigError } from "@svc/config"
-import { type Env, millisecondsOf, namesOf, protocolOf, valueOf } from "./variables.ts"
-
-const otlpExporter = async (env: Env): Promise<PushMetricExporter> =>
-  protocolOf(env, "METRICS") === "http/json"
-    ? new (await import("@opentelemetry/exporter-metrics-otlp-http")).OTLPMetricExporter()
-    : new (await import("@opentelemetry/exporter-metrics-otlp-proto")).OTLPMetricExporter()
+import type { Collector } from "./otlp.ts"
+import { type Env, millisecondsOf, namesOf, valueOf } from "./variables.ts"
 
 const prometheusPage = async (env: Env, fallbackPort: number): Promise<IMetricReader> => {
   const { PrometheusExporter } = await import("@opentelemetry/exporter-prometheus")
@@ -20,7 +16,11 @@ const prometheusPage = async (env: Env, fallbackPort: number): Promise<IMetricRe
 }
 
 /** What reads the metrics, as OTEL_METRICS_EXPORTER and its kin say. Throws ConfigError. */
-export const createMetricReaders = async (env: Env, prometheusPort: number): Promise<IMetricReader[]> => {
+export const createMetricReaders = async (
+  env: Env,
+  prometheusPort: number,
+  collector: Collector,
+): Promise<IMetricReader[]> => {
   const { ConsoleMetricExporter, PeriodicExportingMetricReader } = await import("@opentelemetry/sdk-metrics")
   const periodic = (exporter: PushMetricExporter) => {
     const exportIntervalMillis = millisecondsOf(env, "OTEL_METRIC_EXPORT_INTERVAL", 60_000)
@@ -31,7 +31,7 @@ export const createMetricReaders = async (env: Env, prometheusPort: number): Pro
   const known = ["otlp", "prometheus", "console", "none"] as const
   const readers: IMetricReader[] = []
   for (const name of namesOf(env, "OTEL_METRICS_EXPORTER", "otlp", known)) {
-    if (name === "otlp") readers.push(periodic(await otlpExporter(env)))
+    if (name === "otlp") readers.push(periodic(collector.metricExporter()))
     if (name === "prometheus") readers.push(await prometheusPage(env, prometheusPort))
     if (name === "console") readers.push(periodic(new ConsoleMetricExporter()))
   }

@@ -1,17 +1,13 @@
-import type { SpanExporter, SpanProcessor } from "@opentelemetry/sdk-trace"
-import { type Env, namesOf, protocolOf } from "./variables.ts"
-
-const otlpExporter = async (env: Env): Promise<SpanExporter> =>
-  protocolOf(env, "TRACES") === "http/json"
-    ? new (await import("@opentelemetry/exporter-trace-otlp-http")).OTLPTraceExporter()
-    : new (await import("@opentelemetry/exporter-trace-otlp-proto")).OTLPTraceExporter()
+import type { SpanProcessor } from "@opentelemetry/sdk-trace"
+import type { Collector } from "./otlp.ts"
+import { type Env, namesOf } from "./variables.ts"
 
 /** Where spans go, as OTEL_TRACES_EXPORTER says. Throws ConfigError. */
-export const createSpanProcessors = async (env: Env): Promise<SpanProcessor[]> => {
+export const createSpanProcessors = async (env: Env, collector: Collector): Promise<SpanProcessor[]> => {
   const { BatchSpanProcessor, ConsoleSpanExporter } = await import("@opentelemetry/sdk-trace")
   const processors: SpanProcessor[] = []
   for (const name of namesOf(env, "OTEL_TRACES_EXPORTER", "otlp", ["otlp", "console", "none"])) {
-    if (name === "otlp") processors.push(new BatchSpanProcessor({ exporter: await otlpExporter(env) }))
+    if (name === "otlp") processors.push(new BatchSpanProcessor({ exporter: collector.spanExporter() }))
     if (name === "console") processors.push(new BatchSpanProcessor({ exporter: new ConsoleSpanExporter() }))
   }
   return processors
