@@ -144,6 +144,7 @@ test("metrics are exported as the OTEL_* variables say, and a wrong one stops th
   await post(alone.url, "block-height", {})
   alone.kill("SIGTERM")
   expect(await alone.exited).toBe(0)
+  expect(alone.stdout()).toMatch(/"reason":"[^"{\\]*metrics export failed[^"{\\]*","msg":"the telemetry could not/)
 
   const port = await freePort()
   const scraped = await startService({

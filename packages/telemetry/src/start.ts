@@ -55,7 +55,9 @@ export const startTelemetry = async (
   const { createHeads, createIds } = await import("./heads.ts")
   const { TracerProvider } = await import("@opentelemetry/sdk-trace")
   const { AsyncLocalStorageContextManager } = await import("@opentelemetry/context-async-hooks")
-  const { W3CTraceContextPropagator } = await import("@opentelemetry/core")
+  const { setGlobalErrorHandler, W3CTraceContextPropagator } = await import("@opentelemetry/core")
+  // Without one it is the error's whole stack, as JSON.
+  setGlobalErrorHandler((error) => onProblem(typeof error === "string" ? error : (error.message ?? "unknown")))
   const { defaultResource, detectResources, envDetector, resourceFromAttributes } =
     await import("@opentelemetry/resources")
   const resource = defaultResource()
