@@ -1,9 +1,9 @@
 // All services as `pnpm start` wires them, on free ports and with a new data folder: beside whatever else is running.
-import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
-import { createServer, type AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+
+import { freePort } from "@svc/testing"
 
 import { services } from "../infra/services.ts"
 import { buildTool } from "./build-tool.ts"
@@ -27,15 +27,6 @@ export type Instance = {
   readonly stop: () => Promise<void>
 }
 
-/** Ports that nothing listens on, all different. */
-const freePorts = async (count: number): Promise<number[]> => {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"))
-  await Promise.all(servers.map((server) => once(server, "listening")))
-  const ports = servers.map((server) => (server.address() as AddressInfo).port)
-  await Promise.all(servers.map((server) => once(server.close(), "close")))
-  return ports
-}
-
 /**
  * Throws, with the log, when a service does not start or `signal` aborts before all are up. Nothing of the environment
  * reaches the services but PATH. `prepare` is given the data folder before anything runs on it.
@@ -48,7 +39,8 @@ export const startInstance = async (
   if (fault !== undefined) throw new Error(fault)
   const folder = await mkdtemp(join(tmpdir(), "svc-instance-"))
   await prepare(join(folder, "data"))
-  const [sparePort = 0, ...ports] = await freePorts(services.length + 1)
+  const sparePort = await freePort()
+  const ports = await Promise.all(services.map(freePort))
   const { planned } = planStart(services, {
     PATH: process.env["PATH"],
     SVC_DATA_DIR: join(folder, "data"),

@@ -3,7 +3,7 @@ import { connect, createServer, Socket } from "node:net"
 import { once } from "node:events"
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { freePort, startPostgres, startProcess } from "./index.ts"
+import { startPostgres, startProcess } from "./index.ts"
 
 test("a PostgreSQL server of the test's own answers, can fail and come back, and leaves nothing", async () => {
   const postgres = await startPostgres()
@@ -51,6 +51,23 @@ test("a process ends with a program that started it and fails", async () => {
   server.close()
 })
 
-test("a free port can be listened on", async () => {
-  expect(await freePort()).toBeGreaterThan(1023)
+test("a free port is one that can be listened on, is none of an outgoing connection's, and is given to one process only", async () => {
+  // Both would begin with the same port, and something listens on that.
+  const script = `Math.random = () => 0.5
+    const { freePort } = await import(${JSON.stringify(new URL("index.ts", import.meta.url).href)})
+    console.log("ports", JSON.stringify([await freePort(), await freePort(), await freePort()]))
+    setInterval(() => {}, 1000)`
+  const server = createServer().once("error", () => {})
+  server.listen(26_000, "127.0.0.1")
+  const children = ["one", "other"].map(() => startProcess(process.execPath, ["--input-type=module", "-e", script]))
+  try {
+    const written = await Promise.all(children.map((child) => child.waitFor(/ports (.*)/)))
+    const ports = written.flatMap(([, list = ""]) => z.array(z.int()).parse(JSON.parse(list)))
+    expect(new Set([...ports, 26_000]).size).toBe(7)
+    expect(Math.min(...ports)).toBeGreaterThan(26_000)
+    expect(Math.max(...ports)).toBeLessThan(32_000)
+  } finally {
+    for (const child of children) child.kill("SIGKILL")
+    server.close()
+  }
 })
