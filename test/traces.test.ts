@@ -1,10 +1,9 @@
 import { once } from "node:events"
-import { createServer, type IncomingHttpHeaders } from "node:http"
 import { mkdtemp, rm } from "node:fs/promises"
-import { type AddressInfo, connect } from "node:net"
+import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { freePort, redisProgram, startPostgres, startProcess, startRedis } from "@svc/testing"
+import { freePort, redisProgram, startPostgres, startProcess, startReceiver, startRedis } from "@svc/testing"
 import { afterEach, expect, test, vi } from "vitest"
 import { z } from "zod"
 import { publishStack } from "./publish-stack.ts"
@@ -32,35 +31,27 @@ const traces = z.object({
   ),
 })
 
-const listen = async (onRequest: (headers: IncomingHttpHeaders, url: string, body: string) => string) => {
-  const server = createServer((request, response) => {
-    let body = ""
-    request.setEncoding("utf8").on("data", (text: string) => (body += text))
-    request.on("end", () => response.end(onRequest(request.headers, request.url ?? "", body)))
-  }).listen(0, "127.0.0.1")
-  await once(server, "listening")
-  cleanUps.push(() => server.close())
-  cleanUps.push(() => server.closeAllConnections())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+const startServer = async () => {
+  const server = await startReceiver()
+  cleanUps.push(server.close)
+  return server
 }
 
-/** Keeps the spans that it is sent. */
-const startReceiver = async () => {
-  const spans: z.infer<typeof span>[] = []
-  const resources: string[] = []
-  const url = await listen((_, path, body) => {
-    if (path === "/v1/traces") {
-      for (const { resource, scopeSpans } of traces.parse(JSON.parse(body)).resourceSpans) {
-        resources.push(...resource.attributes.map(({ key }) => key))
-        for (const scope of scopeSpans) spans.push(...scope.spans)
-      }
-    }
-    return "{}"
-  })
-  return { url, spans, resources }
+/** A collector of traces. */
+const startCollector = async () => {
+  const { url, received } = await startServer()
+  const batches = () =>
+    received
+      .filter((one) => one.url === "/v1/traces")
+      .flatMap(({ body }) => traces.parse(JSON.parse(String(body))).resourceSpans)
+  return {
+    url,
+    spans: () => batches().flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)),
+    resources: () => batches().flatMap(({ resource }) => resource.attributes.map(({ key }) => key)),
+  }
 }
 
-const start = async (app: string, receiver: string, env: Readonly<Record<string, string>>) => {
+const start = async (app: string, collector: string, env: Readonly<Record<string, string>>) => {
   const port = await freePort()
   const child = startProcess(process.execPath, ["src/main.ts"], {
     cwd: join(import.meta.dirname, "../apps", app),
@@ -68,7 +59,7 @@ const start = async (app: string, receiver: string, env: Readonly<Record<string,
       PORT: String(port),
       SVC_OTEL_ENABLED: "true",
       OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
-      OTEL_EXPORTER_OTLP_ENDPOINT: receiver,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector,
       ...env,
     },
   })
@@ -85,20 +76,19 @@ const parent = "b7ad6b7169203331"
 const sampled = { traceparent: `00-${trace}-${parent}-01` }
 
 test("a trace of a send goes from the client through the relay to the provider's answer, and no further", async () => {
-  const receiver = await startReceiver()
-  const heard: IncomingHttpHeaders[] = []
-  const provider = await listen((headers, path, body) => {
-    if (path === "/usage") return ""
-    heard.push(headers)
-    return `{"jsonrpc":"2.0","id":${/"id":(\d+)/.exec(body)?.[1]},"error":{"code":-32002,"message":"refused"}}`
+  const collector = await startCollector()
+  const provider = await startServer()
+  provider.answer(({ body }, response) => {
+    const id = /"id":(\d+)/.exec(String(body))?.[1]
+    response.end(`{"jsonrpc":"2.0","id":${id},"error":{"code":-32002,"message":"refused"}}`)
   })
   const redis = redisProgram() === undefined ? undefined : await startRedis()
   cleanUps.push(() => redis?.stop())
-  const relay = await start("relay", receiver.url, {
+  const relay = await start("relay", collector.url, {
     SVC_TRANSACTIONS_ENABLED: "true",
-    SVC_TRANSACTION_RPC_URL: provider,
+    SVC_TRANSACTION_RPC_URL: provider.url,
     SVC_TRANSACTION_USAGE_ENABLED: "true",
-    SVC_TRANSACTION_USAGE_ENDPOINT: `${provider}/usage`,
+    SVC_TRANSACTION_USAGE_ENDPOINT: `${provider.url}/usage`,
     SVC_TRANSACTION_USAGE_TOKEN: "usage",
     OTEL_TRACES_SAMPLER: "parentbased_always_on",
     ...(redis !== undefined && { SVC_LIMITS_URL: redis.url, SVC_LIMITS_TIMEOUT_MS: "5000" }),
@@ -114,46 +104,43 @@ test("a trace of a send goes from the client through the relay to the provider's
   relay.child.kill("SIGTERM")
   expect(await relay.child.exited).toBe(0)
 
-  const served = receiver.spans.find(({ parentSpanId }) => parentSpanId === parent)
+  const served = collector.spans().find(({ parentSpanId }) => parentSpanId === parent)
   expect(served).toMatchObject({ traceId: trace, name: "POST /transactions/v1/send" })
   expect(served?.attributes).toContainEqual({ key: "http.route", value: { stringValue: "/transactions/v1/send" } })
-  const asked = receiver.spans.filter(({ parentSpanId }) => parentSpanId === served?.spanId)
+  const asked = collector.spans().filter(({ parentSpanId }) => parentSpanId === served?.spanId)
   const limits = redis === undefined ? [] : ["limits take", "limits enter"]
   const expected = [...limits, "provider sendTransaction"].map((name) => [name, trace])
   expect(asked.map(({ name, traceId }) => [name, traceId])).toEqual(expected)
   // A batch of records is no one request's.
-  const usage = receiver.spans.find(({ name }) => name === "POST usage records")
+  const usage = collector.spans().find(({ name }) => name === "POST usage records")
   expect(usage?.parentSpanId ?? "").toBe("")
   expect(usage?.traceId).not.toBe(trace)
-  expect(receiver.resources).toEqual(expect.arrayContaining(["service.name", "service.instance.id"]))
+  expect(collector.resources()).toEqual(expect.arrayContaining(["service.name", "service.instance.id"]))
+  const heard = provider.received.filter(({ url }) => url !== "/usage")
   expect(heard).toHaveLength(1)
-  expect(heard[0]?.["traceparent"]).toBeUndefined()
+  expect(heard[0]?.headers["traceparent"]).toBeUndefined()
   expect(relay.child.stdout()).toMatch(new RegExp(`"request_id":"${trace}".*"trace_id":"${trace}","msg":"request"`))
-  expect(JSON.stringify(receiver.spans)).not.toContain("hidden")
+  expect(JSON.stringify(collector.spans())).not.toContain("hidden")
 })
 
 test("a trace of a key check goes from the caller through the platform into PostgreSQL", async () => {
-  const receiver = await startReceiver()
+  const collector = await startCollector()
   const postgres = await startPostgres()
   cleanUps.push(postgres.stop)
   const data = await mkdtemp(join(tmpdir(), "svc-traces-"))
   cleanUps.push(() => rm(data, { recursive: true, force: true }))
-  const hooks: IncomingHttpHeaders[] = []
-  const hook = await listen((headers) => {
-    hooks.push(headers)
-    return ""
-  })
+  const hook = await startServer()
   const own = { DATABASE_URL: postgres.url, SVC_DATA_DIR: data }
-  const platform = await start("platform-api", receiver.url, {
+  const platform = await start("platform-api", collector.url, {
     ...own,
     OTEL_TRACES_SAMPLER: "parentbased_always_on",
-    SVC_DEPLOY_HOOK_URL: hook,
+    SVC_DEPLOY_HOOK_URL: hook.url,
     SVC_DEPLOY_HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString("base64")}`,
   })
   await publishStack(platform.url, own, "traced")
-  const relay = await start("relay", receiver.url, {
+  const relay = await start("relay", collector.url, {
     SVC_TRANSACTIONS_ENABLED: "true",
-    SVC_TRANSACTION_RPC_URL: hook,
+    SVC_TRANSACTION_RPC_URL: hook.url,
     SVC_SESSION_JWKS_URL: `${platform.url}/.well-known/jwks.json`,
     SVC_SESSION_AUDIENCE: "traced",
     OTEL_TRACES_SAMPLER: "always_on",
@@ -161,7 +148,7 @@ test("a trace of a key check goes from the caller through the platform into Post
   await vi.waitFor(async () => expect((await fetch(`${relay.url}/readyz`)).status).toBe(200), 20_000)
   relay.child.kill("SIGTERM")
   expect(await relay.child.exited).toBe(0)
-  await vi.waitFor(() => expect(hooks).toHaveLength(1), 20_000)
+  await vi.waitFor(() => expect(hook.received).toHaveLength(1), 20_000)
   const signUp = await fetch(`${platform.url}/api/agents/signup`, { method: "POST" })
   const { api_key: key } = z.object({ api_key: z.string() }).parse(await signUp.json())
   const me = await fetch(`${platform.url}/api/agents/me`, { headers: { authorization: `Bearer ${key}`, ...sampled } })
@@ -178,27 +165,27 @@ test("a trace of a key check goes from the caller through the platform into Post
   platform.child.kill("SIGTERM")
   expect(await platform.child.exited).toBe(0)
 
-  const served = receiver.spans.find((one) => one.parentSpanId === parent && one.traceId === trace)
+  const served = collector.spans().find((one) => one.parentSpanId === parent && one.traceId === trace)
   expect(served).toMatchObject({ traceId: trace, name: "GET /api/agents/me" })
-  const asked = receiver.spans.filter(({ parentSpanId }) => parentSpanId === served?.spanId)
+  const asked = collector.spans().filter(({ parentSpanId }) => parentSpanId === served?.spanId)
   expect(asked.map(({ name, traceId }) => [name, traceId])).toContainEqual(["database query", trace])
-  expect(JSON.stringify(receiver.spans)).not.toContain(key)
+  expect(JSON.stringify(collector.spans())).not.toContain(key)
   // Keys asked for at once are found by few queries: each belongs to one request and names the others it was for.
-  const queries = receiver.spans.filter(({ name, traceId }) => name === "database query" && ids.includes(traceId))
+  const queries = collector.spans().filter(({ name, traceId }) => name === "database query" && ids.includes(traceId))
   expect(queries.length).toBeLessThan(ids.length)
   const named = queries.flatMap(({ links }) => links)
   expect([...queries, ...named].map(({ traceId }) => traceId).toSorted()).toEqual(ids)
-  const keyRequest = receiver.spans.filter(({ name }) => name === "GET session keys")
+  const keyRequest = collector.spans().filter(({ name }) => name === "GET session keys")
   expect(keyRequest.map(({ parentSpanId = "" }) => parentSpanId)).toEqual([""])
-  const hooked = receiver.spans.find(({ name }) => name === "POST deploy hook")
+  const hooked = collector.spans().find(({ name }) => name === "POST deploy hook")
   expect(hooked?.attributes).toContainEqual({ key: "svc.hook.type", value: { stringValue: "deployment.deploy" } })
 })
 
 test("a request whose trace is not kept takes no part in one that came before it on the same connection", async () => {
-  const receiver = await startReceiver()
+  const collector = await startCollector()
   const data = await mkdtemp(join(tmpdir(), "svc-traces-"))
   cleanUps.push(() => rm(data, { recursive: true, force: true }))
-  const { child, url } = await start("platform-api", receiver.url, {
+  const { child, url } = await start("platform-api", collector.url, {
     SVC_DATA_DIR: data,
     OTEL_TRACES_SAMPLER_ARG: "0",
   })
@@ -221,13 +208,16 @@ test("a request whose trace is not kept takes no part in one that came before it
   expect(answers.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(5)
   child.kill("SIGTERM")
   expect(await child.exited).toBe(0)
-  const names = receiver.spans.map(({ traceId, name }) => [traceId, name])
+  const names = collector.spans().map(({ traceId, name }) => [traceId, name])
   expect(names.filter(([, name]) => name !== "database query")).toEqual([
     [trace, "GET /api/agents/me"],
     [trace, "GET /api/agents/me"],
   ])
-  const requests = receiver.spans.filter(({ name }) => name !== "database query").map(({ spanId }) => spanId)
-  const queries = receiver.spans.filter(({ name }) => name === "database query")
+  const requests = collector
+    .spans()
+    .filter(({ name }) => name !== "database query")
+    .map(({ spanId }) => spanId)
+  const queries = collector.spans().filter(({ name }) => name === "database query")
   expect(new Set(queries.map(({ parentSpanId }) => parentSpanId))).toEqual(new Set(requests))
   expect(queries).toHaveLength(2)
   const ids = [...child.stdout().matchAll(/"route":"\/api\/agents\/me".*"trace_id":"(\w+)"/g)].map(([, id]) => id)
@@ -236,8 +226,8 @@ test("a request whose trace is not kept takes no part in one that came before it
 })
 
 test("MCP's own trace fields name the parent of a message, and change nothing of what is answered from memory", async () => {
-  const receiver = await startReceiver()
-  const docs = await start("docs-server", receiver.url, {})
+  const collector = await startCollector()
+  const docs = await start("docs-server", collector.url, {})
   const call = async (meta: object) => {
     const params = { name: "search_docs", arguments: { query: "rate limits" }, _meta: meta }
     const answer = await fetch(`${docs.url}/mcp`, {
@@ -253,7 +243,10 @@ test("MCP's own trace fields name the parent of a message, and change nothing of
   docs.child.kill("SIGTERM")
   expect(await docs.child.exited).toBe(0)
   expect(
-    receiver.spans.filter(({ traceId }) => traceId === trace).map(({ name, parentSpanId }) => [name, parentSpanId]),
+    collector
+      .spans()
+      .filter(({ traceId }) => traceId === trace)
+      .map(({ name, parentSpanId }) => [name, parentSpanId]),
   ).toEqual([
     ["mcp tools/call", parent],
     ["mcp tools/call", "00f067aa0ba902b7"],
@@ -261,8 +254,8 @@ test("MCP's own trace fields name the parent of a message, and change nothing of
 })
 
 test("while telemetry is off nothing of it is loaded but its API", async () => {
-  const receiver = await startReceiver()
-  const docs = await start("docs-server", receiver.url, {
+  const collector = await startCollector()
+  const docs = await start("docs-server", collector.url, {
     SVC_OTEL_ENABLED: "false",
     NODE_OPTIONS:
       "--import=data:text/javascript,import{registerHooks}from'node:module';registerHooks({load(u,c,n){if(u.includes('@opentelemetry'))process.stderr.write(u+'\\n');return%20n(u,c)}})",
@@ -274,5 +267,5 @@ test("while telemetry is off nothing of it is loaded but its API", async () => {
     [...docs.child.stderr().matchAll(/node_modules\/@opentelemetry\/([\w-]+)/g)].map(([, name]) => name),
   )
   expect([...packages]).toEqual(["api"])
-  expect(receiver.spans).toEqual([])
+  expect(collector.spans()).toEqual([])
 })

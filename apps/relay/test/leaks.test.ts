@@ -1,9 +1,9 @@
 import { getBase58Decoder } from "@solana/kit"
 import { publicJwks } from "@svc/session-token"
+import { startReceiver } from "@svc/testing"
 import { expect, test } from "vitest"
 import { result, rpcError, startFakeRpc } from "./fake-rpc.ts"
 import { startIssuer } from "./fixture.ts"
-import { startReceiver } from "./receiver.ts"
 import { startService } from "./service.ts"
 import { anySigner, memo, messageOf, signedTransaction, transfer } from "./transactions.ts"
 
@@ -84,8 +84,10 @@ test("nothing that leaves for usage, metrics or logs holds a transaction, signat
   expect(await service.exited).toBe(0)
 
   const logs = service.stdout() + service.stderr()
-  const records = usage.received.map(({ url, body }) => url + body).join()
-  const metrics = collector.received.map(({ url, headers, body }) => url + JSON.stringify(headers) + body).join()
+  const records = usage.received.map(({ url, body }) => url + body.toString("latin1")).join()
+  const metrics = collector.received
+    .map(({ url, headers, body }) => url + JSON.stringify(headers) + body.toString("latin1"))
+    .join()
   // The test would prove nothing if these were empty, or if what is looked for had never been there.
   expect(records.match(/"event_id"/g)).toHaveLength(23)
   expect(metrics).toContain("svc.transaction.denials.total")

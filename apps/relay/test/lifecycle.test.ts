@@ -1,9 +1,8 @@
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
-import { freePort } from "@svc/testing"
+import { freePort, startReceiver } from "@svc/testing"
 import { expect, test } from "vitest"
 import { result, startFakeRpc } from "./fake-rpc.ts"
-import { startReceiver } from "./receiver.ts"
 import { run, startService } from "./service.ts"
 import { anySigner, memo, signedTransaction } from "./transactions.ts"
 
@@ -93,7 +92,9 @@ test("SIGTERM: a send in flight gets its answer, a late request 503, usage is fl
   expect(answer.status).toBe(502)
   expect(await answer.json()).toMatchObject({ code: "submission_unknown" })
   expect(await service.exited).toBe(0)
-  const events = usage.received.flatMap(({ body }) => (JSON.parse(body) as { events: { operation: string }[] }).events)
+  const events = usage.received.flatMap(
+    ({ body }) => (JSON.parse(String(body)) as { events: { operation: string }[] }).events,
+  )
   expect(events.map(({ operation }) => operation).sort()).toEqual(["block_height", "send"])
   await rpc.close()
   await usage.close()
@@ -134,7 +135,7 @@ test("metrics are exported as the OTEL_* variables say, and a wrong one stops th
   await post(service.url, "block-height", {})
   service.kill("SIGTERM")
   expect(await service.exited).toBe(0)
-  const exported = collector.received.map(({ url, body }) => url + body).join()
+  const exported = collector.received.map(({ url, body }) => url + body.toString()).join()
   expect(exported).toContain("/v1/metrics")
   expect(exported).toContain("svc.transaction.requests.total")
   expect(exported).toContain("my-relay")

@@ -1,9 +1,9 @@
+import { startReceiver } from "@svc/testing"
 import fc from "fast-check"
 import { Agent } from "undici"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { createUsage, type Usage, type UsageEvent } from "../src/usage.ts"
 import { createDelivery, createPostUsage, type PostUsage } from "../src/usage-delivery.ts"
-import { startReceiver } from "./receiver.ts"
 
 beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }))
 afterEach(() => vi.useRealTimers())
@@ -180,7 +180,7 @@ test("over HTTP: one POST with the bearer token and the events, no redirect foll
     method: "POST",
     url: "/v1/usage?tenant=1",
     headers: { authorization: "Bearer usage-token", "content-type": "application/json" },
-    body: '{"events":[]}',
+    body: Buffer.from('{"events":[]}'),
   })
   receiver.answer((_, response) => response.writeHead(307, { location: `${receiver.url}/elsewhere` }).end())
   expect(await post("{}", signal.signal)).toBe(307)

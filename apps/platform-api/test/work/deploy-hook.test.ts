@@ -1,6 +1,5 @@
-import { createServer, type IncomingMessage } from "node:http"
-import type { AddressInfo } from "node:net"
 import { randomBytes } from "node:crypto"
+import { type Received, startReceiver } from "@svc/testing"
 import { Webhook } from "standardwebhooks"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { approve } from "../../src/operator/publish.ts"
@@ -15,36 +14,28 @@ const secret = `whsec_${randomBytes(32).toString("base64")}`
 type Call = { id: string; type: string; data: Record<string, unknown> }
 
 /** A receiver that checks signatures by the library that such servers use, and answers as it is told. */
-const startReceiver = async () => {
+const startHook = async () => {
   const calls: Call[] = []
   const state = { status: 204, before: async (): Promise<unknown> => undefined }
-  const read = async (request: IncomingMessage): Promise<string> => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    return Buffer.concat(chunks).toString()
-  }
-  const take = async (request: IncomingMessage): Promise<void> => {
-    const body = await read(request)
-    const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
+  const { url, answer, close } = await startReceiver()
+  const take = ({ headers: given, body }: Received): void => {
+    const headers = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]))
     const { type, data } = new Webhook(secret).verify(body, headers) as Call
     calls.push({ id: headers["webhook-id"] ?? "", type, data })
   }
-  const server = createServer((request, response) => {
-    void take(request)
-      .then(() => state.before())
-      .finally(() => response.writeHead(state.status, { location: "/elsewhere" }).end())
+  answer((request, response) => {
+    take(request)
+    void state.before().finally(() => response.writeHead(state.status, { location: "/elsewhere" }).end())
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}/hook`, calls, state, close: () => server.close() }
+  return { url: `${url}/hook`, calls, state, close }
 }
 
 describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
-  let receiver: Awaited<ReturnType<typeof startReceiver>>
+  let receiver: Awaited<ReturnType<typeof startHook>>
   let service: TestService
   let owner: Person
   beforeAll(async () => {
-    receiver = await startReceiver()
+    receiver = await startHook()
     service = await startTestService(kind, {
       SVC_DEPLOY_HOOK_URL: receiver.url,
       // The new one and the old one, while receivers change.
@@ -56,7 +47,7 @@ describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
   })
   afterAll(async () => {
     await service.close()
-    receiver.close()
+    await receiver.close()
   })
 
   test("hears of a version before readers do, with a link to its AST, and of every stop, restart and removal", async () => {
