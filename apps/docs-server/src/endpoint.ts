@@ -1,7 +1,7 @@
 import { z } from "zod"
 import type { RpcRequest } from "./json-rpc.ts"
 import { createMemo } from "@svc/memo"
-import type { Era, SdkExchange } from "./sdk-exchange.ts"
+import { type Era, eraOf, type SdkExchange } from "./sdk-exchange.ts"
 import { type Library, toCallResult, tools } from "./tools.ts"
 
 /** The answer to one JSON-RPC request: a body, or the SDK's stream of events. */
@@ -55,7 +55,7 @@ const failure = (idText: string, status: number, error: unknown): RpcReply => ({
 export const createSdkEndpoint =
   (sdk: SdkExchange): RpcEndpoint =>
   async (request, caller) => {
-    const era = sdk.eraOf(request, caller.header("mcp-protocol-version"))
+    const era = eraOf(request, caller.header("mcp-protocol-version"))
     const answer = await sdk.send(request, era, caller.request)
     if (answer.kind === "stream") return { stream: answer.response }
     if (answer.kind === "result") return success(request.idText, JSON.stringify(answer.result))
@@ -121,7 +121,7 @@ export const createEndpoint = (sdk: SdkExchange, library: () => Library): RpcEnd
     }
     const { method, idText } = request
     const params = untraced(request.params)
-    const era = sdk.eraOf(request, caller.header("mcp-protocol-version"))
+    const era = eraOf(request, caller.header("mcp-protocol-version"))
     if (caller.size > memorableBytes || (era === "modern" && !headersAgree(request, caller.header)))
       return bySdk(request, caller)
     const key = `${era} ${method} ${JSON.stringify(params)}`

@@ -2,7 +2,7 @@ import type { Meter } from "@opentelemetry/api"
 import { carriedSpan } from "@svc/telemetry"
 import type { RpcEndpoint } from "./endpoint.ts"
 import type { Search } from "./search.ts"
-import type { Era } from "./sdk-exchange.ts"
+import { eraOf } from "./sdk-exchange.ts"
 
 const methods = new Set([
   "initialize",
@@ -53,10 +53,10 @@ export const createMetrics = (meter: Meter) => {
 
     /** The same endpoint, with a count and a span for each message; trace fields of its `_meta` name the parent. */
     measureEndpoint:
-      (endpoint: RpcEndpoint, eraOf: (...asked: Parameters<RpcEndpoint>) => Era): RpcEndpoint =>
+      (endpoint: RpcEndpoint): RpcEndpoint =>
       (request, caller) => {
         const method = methods.has(request.method) ? request.method : "other"
-        requests.add(1, { method, era: eraOf(request, caller) })
+        requests.add(1, { method, era: eraOf(request, caller.header("mcp-protocol-version")) })
         const meta: unknown = request.params?.["_meta"]
         const carrier = typeof meta === "object" && meta !== null ? { ...meta } : undefined
         return carriedSpan(carrier, caller.trustsTraces, `mcp ${method}`, () => endpoint(request, caller))

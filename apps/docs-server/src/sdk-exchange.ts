@@ -18,12 +18,21 @@ export type Era = "legacy" | "modern"
 export type SdkExchange = {
   /** Newest first. */
   readonly protocolVersions: readonly string[]
-  readonly eraOf: (request: RpcRequest, versionHeader: string | undefined) => Era
   readonly send: (request: RpcRequest, era: Era, http: () => Pick<Request, "headers" | "signal">) => Promise<SdkAnswer>
   readonly close: () => Promise<void>
 }
 
 const legacyVersions: ReadonlySet<string> = new Set(SUPPORTED_PROTOCOL_VERSIONS)
+
+/**
+ * A revision that nobody knows goes to the modern leg, which has the answer for it. The handshake of the revisions before
+ * 2026-07-28 names its own version, whatever the header says.
+ */
+export const eraOf = ({ method, params }: RpcRequest, versionHeader: string | undefined): Era => {
+  if (versionHeader === undefined || legacyVersions.has(versionHeader)) return "legacy"
+  return method === "initialize" && params?.["protocolVersion"] !== undefined ? "legacy" : "modern"
+}
+
 const endpoint = "http://docs.invalid/mcp"
 const answerSchema = z.looseObject({ result: z.unknown().optional(), error: z.unknown().optional() })
 
@@ -124,12 +133,6 @@ export const createSdkExchange = async (
   const modernVersions = await askModernVersions()
   return {
     protocolVersions: [...new Set([...modernVersions, ...SUPPORTED_PROTOCOL_VERSIONS])].sort().toReversed(),
-    // A revision that nobody knows goes to the modern leg, which has the answer for it.
-    // The handshake of the revisions before 2026-07-28 names its own version, whatever the header says.
-    eraOf: ({ method, params }, header) => {
-      if (header === undefined || legacyVersions.has(header)) return "legacy"
-      return method === "initialize" && params?.["protocolVersion"] !== undefined ? "legacy" : "modern"
-    },
     send: async ({ method, params, id }, era, http) => {
       const body = { jsonrpc: "2.0", id: sdkId(id), method, ...(params !== undefined && { params }) }
       if (era === "legacy") return sendLegacy(body)

@@ -107,10 +107,7 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
     const endpoint = factory === undefined ? createEndpoint(sdk, () => site.library) : createSdkEndpoint(sdk)
     const app = createApp({
       site: () => site,
-      endpoint:
-        metrics?.measureEndpoint(endpoint, (request, { header }) =>
-          sdk.eraOf(request, header("mcp-protocol-version")),
-        ) ?? endpoint,
+      endpoint: metrics?.measureEndpoint(endpoint) ?? endpoint,
       protocolVersions: sdk.protocolVersions,
       streams,
       guard: createGuard({ listenHost: config.host, baseUrl, allowedHosts: config.allowedHosts }),

@@ -19,7 +19,7 @@ const prometheusPage = async (env: Env, fallbackPort: number): Promise<IMetricRe
 export const createMetricReaders = async (
   env: Env,
   prometheusPort: number,
-  collector: Collector,
+  collector: () => Promise<Collector>,
 ): Promise<IMetricReader[]> => {
   const { ConsoleMetricExporter, PeriodicExportingMetricReader } = await import("@opentelemetry/sdk-metrics")
   const periodic = (exporter: PushMetricExporter) => {
@@ -31,7 +31,7 @@ export const createMetricReaders = async (
   const known = ["otlp", "prometheus", "console", "none"] as const
   const readers: IMetricReader[] = []
   for (const name of namesOf(env, "OTEL_METRICS_EXPORTER", "otlp", known)) {
-    if (name === "otlp") readers.push(periodic(collector.metricExporter()))
+    if (name === "otlp") readers.push(periodic((await collector()).metricExporter()))
     if (name === "prometheus") readers.push(await prometheusPage(env, prometheusPort))
     if (name === "console") readers.push(periodic(new ConsoleMetricExporter()))
   }

@@ -10,10 +10,10 @@ const warn = (...words) => tell({ warning: words.map(String).join(" ") })
 const ignore = () => {}
 diag.setLogger({ error: warn, warn, info: ignore, debug: ignore, verbose: ignore }, DiagLogLevel.WARN)
 
-const createSender = ({ signal, path, mediaType }) =>
+const createSender = ({ signal, mediaType }) =>
   createOtlpHttpExportDelegate(
     // Everything else is as the OTEL_EXPORTER_OTLP_* variables say, which this thread was given.
-    convertLegacyHttpOptions({}, signal, path, { "Content-Type": mediaType }),
+    convertLegacyHttpOptions({}, signal, `v1/${signal.toLowerCase()}`, { "Content-Type": mediaType }),
     {
       serializeRequest: (bytes) => bytes,
       deserializeResponse: (answer) => {

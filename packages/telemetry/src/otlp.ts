@@ -20,7 +20,6 @@ type Signal = "METRICS" | "TRACES"
 export type Batch = {
   readonly id: number
   readonly signal: Signal
-  readonly path: string
   readonly mediaType: string
   readonly bytes: Uint8Array
 }
@@ -34,7 +33,6 @@ export type Report =
 type Serializer<Items> = ISerializer<Items, { readonly partialSuccess?: object | null } | null>
 
 const mediaTypes = { "http/protobuf": "application/x-protobuf", "http/json": "application/json" }
-const paths = { METRICS: "v1/metrics", TRACES: "v1/traces" }
 const metricSerializers = { "http/protobuf": ProtobufMetricsSerializer, "http/json": JsonMetricsSerializer }
 const traceSerializers = { "http/protobuf": ProtobufTraceSerializer, "http/json": JsonTraceSerializer }
 
@@ -116,7 +114,7 @@ export const openCollector = (env: Env) => {
       export: (items, done) => {
         const bytes = serializer.serializeRequest(items)
         if (bytes === undefined) return done({ code: ExportResultCode.FAILED, error: new Error("nothing to send") })
-        send({ signal, path: paths[signal], mediaType: mediaTypes[protocol], bytes }, (failure) =>
+        send({ signal, mediaType: mediaTypes[protocol], bytes }, (failure) =>
           done(
             failure === undefined
               ? { code: ExportResultCode.SUCCESS }

@@ -2,6 +2,7 @@ import { context, diag, DiagLogLevel, metrics, propagation, trace } from "@opent
 import { ConfigError } from "@svc/config"
 import type { Runtime, TrustedNetwork } from "@svc/http"
 import { createMetricReaders } from "./metric-readers.ts"
+import type { Collector } from "./otlp.ts"
 import { observeProcess } from "./process-metrics.ts"
 import { observeRequests, type RequestObserver } from "./requests.ts"
 import { createSampler } from "./sampling.ts"
@@ -69,11 +70,13 @@ export const startTelemetry = async (
       }),
     )
     .merge(detectResources({ detectors: [envDetector] }))
-  const collector = (await import("./otlp.ts")).openCollector(env)
+  let collector: Promise<Collector> | undefined
+  // The way to it costs 3 MB: opened where something is exported to one.
+  const collectorOnce = () => (collector ??= import("./otlp.ts").then(({ openCollector }) => openCollector(env)))
   const [sampler, spanProcessors, readers] = await allOf(
     createSampler(env),
-    createSpanProcessors(env, collector),
-    createMetricReaders(env, prometheusPort, collector),
+    createSpanProcessors(env, collectorOnce),
+    createMetricReaders(env, prometheusPort, collectorOnce),
   )
   const meters = createMeters(resource, readers)
   const idGenerator = createIds()
@@ -95,7 +98,7 @@ export const startTelemetry = async (
     stop: async () => {
       stopObserving()
       await Promise.all([quietly(tracers.shutdown()), quietly(meters.shutdown())])
-      await collector.stop()
+      await (await collector)?.stop()
     },
   }
 }
