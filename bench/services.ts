@@ -1,21 +1,22 @@
 // The whole service on this machine, for the measurements that need more than one app: real PostgreSQL and Redis, a canned
 // provider, and any number of replicas of each service.
+import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { generateSigningKey } from "@svc/session-token"
-import { z } from "zod"
 import { freePort, startPostgres, startProcess, startRedis, type TestProcess } from "@svc/testing"
+import { allocatorSettings, nodeFlags } from "../infra/services.ts"
 
 const apps = join(import.meta.dirname, "../apps")
 
 // As the images run it.
-const dockerfile = readFileSync(join(import.meta.dirname, "../infra/Dockerfile"), "utf8")
-const [, ...main] = z.array(z.string()).parse(JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1] ?? ""))
-const arenas = { MALLOC_ARENA_MAX: /MALLOC_ARENA_MAX=(\d+)/.exec(dockerfile)?.[1] ?? "" }
-const many = "1000000"
+const main = [...nodeFlags, "src/main.ts"]
+const many = "100000000"
 
 /** One process of a service. */
 export type Replica = { readonly name: string; readonly url: string; readonly child: TestProcess }
@@ -23,6 +24,26 @@ export type Replica = { readonly name: string; readonly url: string; readonly ch
 /** Resident memory of a process now, in MB. */
 export const residentMb = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? Number.NaN) / 1024
+
+/** A collector that takes all and keeps nothing, and the settings by which a service exports to it. */
+export const startCollector = async () => {
+  let received = 0
+  const server = createServer((request, response) => {
+    received++
+    request.resume().on("end", () => response.writeHead(200, { "content-type": "application/json" }).end("{}"))
+  }).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  return {
+    settings: {
+      SVC_OTEL_ENABLED: "true",
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      OTEL_METRIC_EXPORT_INTERVAL: "5000",
+      OTEL_METRIC_EXPORT_TIMEOUT: "5000",
+    },
+    received: (): number => received,
+    stop: (): void => void server.close(),
+  }
+}
 
 /** Starts what the services stand on, and gives what starts them; `stop` ends all. */
 export const openGround = async () => {
@@ -33,7 +54,7 @@ export const openGround = async () => {
   const begin = (app: string, args: readonly string[], env: Readonly<Record<string, string>>): TestProcess => {
     const child = startProcess(process.execPath, args, {
       cwd: join(apps, app),
-      env: { ...arenas, ...env },
+      env: { ...allocatorSettings, ...env },
       mute: args === main,
     })
     children.push(child)
@@ -46,7 +67,7 @@ export const openGround = async () => {
     DATABASE_URL: postgres.url,
     SVC_DATA_DIR: data,
     SVC_SESSION_SIGNING_KEY: await generateSigningKey(),
-    SVC_SIGNUPS_PER_HOUR: many,
+    SVC_SIGNUPS_PER_HOUR: "1000000",
     SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
     SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE: "0",
     SVC_SESSIONS_PER_MINUTE: "0",
@@ -80,8 +101,9 @@ export const openGround = async () => {
         SVC_TRANSACTION_INSPECT_REQUESTS_PER_MINUTE: many,
         SVC_TRANSACTION_STATUS_REQUESTS_PER_MINUTE: many,
         SVC_TRANSACTION_SEND_REQUESTS_PER_MINUTE: many,
-        // More than a load's connections, twice: those of the load before are given back behind it.
-        SVC_TRANSACTION_INSPECT_CONCURRENCY: "256",
+        // A replica that goes without the store for a moment has its share alone: more than a load's connections, twice, as those of
+        // the load before are given back behind it.
+        SVC_TRANSACTION_INSPECT_CONCURRENCY: "1024",
         SVC_TRANSACTION_SEND_CONCURRENCY: "64",
         ...limits,
         ...env,

@@ -1,16 +1,17 @@
-// `pnpm soak [seconds]`: mixed load on all services at two replicas each, on real PostgreSQL and Redis with telemetry on; ten minutes
-// unless told otherwise. Prints the requests, memory over time, and every answer that the load did not ask for.
+// `pnpm soak [seconds]`: mixed load on all services at two replicas each, on real PostgreSQL and Redis, with telemetry on: one of the
+// two exports to a collector, the other has a Prometheus page. Ten minutes unless told otherwise. Prints the requests, memory over
+// time, and every answer that the load did not ask for.
 import { setTimeout as delay } from "node:timers/promises"
-import { createBenchmarkTable, freePort } from "@svc/testing"
+import { createBenchmarkTable, freePort, mean } from "@svc/testing"
 import { z } from "zod"
 import { publishStack } from "../test/publish-stack.ts"
-import { openGround, type Replica, residentMb, transfersUrl } from "./services.ts"
+import { openGround, type Replica, residentMb, startCollector, transfersUrl } from "./services.ts"
 
 const seconds = z.coerce.number().positive().default(600).parse(process.argv[2])
 const samples = 12
 const loopsOfEach = 3
 
-const telemetry = async () => ({
+const prometheusPage = async () => ({
   SVC_OTEL_ENABLED: "true",
   OTEL_TRACES_EXPORTER: "none",
   OTEL_METRICS_EXPORTER: "prometheus",
@@ -19,14 +20,14 @@ const telemetry = async () => ({
 })
 
 const ground = await openGround()
-const pair = async (start: () => Promise<Replica>): Promise<readonly [Replica, Replica]> => [
-  await start(),
-  await start(),
-]
-const platforms = await pair(async () => ground.platform(await telemetry()))
+const collector = await startCollector()
+const pair = async (
+  start: (telemetry: Readonly<Record<string, string>>) => Promise<Replica>,
+): Promise<readonly [Replica, Replica]> => [await start(collector.settings), await start(await prometheusPage())]
+const platforms = await pair(ground.platform)
 await ground.publishTransfers()
-const relays = await pair(async () => ground.relay(platforms[0].url, await telemetry()))
-const docs = await pair(async () => ground.docs(await telemetry()))
+const relays = await pair((telemetry) => ground.relay(platforms[0].url, telemetry))
+const docs = await pair(ground.docs)
 const replicas = [...platforms, ...relays, ...docs]
 
 const counts = new Map<string, { requests: number; slowestMs: number }>()
@@ -173,6 +174,7 @@ const sample = async (): Promise<void> => {
 const loops = [agent, reader].flatMap((work) => Array.from({ length: loopsOfEach }, () => loop(work)))
 await Promise.all([...loops, loop(publish), sample()])
 await ground.stop()
+collector.stop()
 
 const rows = [...counts].map(
   ([what, { requests, slowestMs }]) => `| ${what} | ${requests} | ${Math.round(slowestMs)} ms |`,
@@ -182,11 +184,11 @@ console.log(`\n${[...counts.values()].reduce((sum, { requests }) => sum + reques
 
 // Level: the last third is no more than a tenth above the second one; the first is warming up.
 const table = createBenchmarkTable()
-const meanOf = (rowsOf: readonly number[][], index: number): number =>
-  rowsOf.reduce((sum, row) => sum + (row[index] ?? 0), 0) / rowsOf.length
 replicas.forEach(({ name }, index) => {
   const third = samples / 3
-  const [middle, end] = [memory.slice(third, 2 * third), memory.slice(2 * third)].map((part) => meanOf(part, index))
+  const [middle, end] = [memory.slice(third, 2 * third), memory.slice(2 * third)].map((part) =>
+    mean(part.map((row) => row[index] ?? Number.NaN)),
+  )
   table.add(`${name}: resident memory in the last third`, end ?? Number.NaN, "MB", { atMost: 200 })
   const goal = seconds >= 300 ? { atMost: 1.1 } : undefined
   table.add(`${name}: that to the second third`, (end ?? Number.NaN) / (middle ?? Number.NaN), "x", goal)

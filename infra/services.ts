@@ -1,5 +1,5 @@
-// The services of this repository in one table: another service is another row. Its readers are `pnpm start`, and the
-// image's health check and smoke test.
+// The services of this repository in one table: another service is another row; and how Node runs each. Its readers
+// are `pnpm start`, and the image's health check and smoke test.
 
 export type Service = {
   /** What people call it, and the prefix of its log lines under `pnpm start`. */
@@ -61,3 +61,11 @@ export const services: readonly Service[] = [
     offers: "local Solana chain, JSON-RPC",
   },
 ]
+
+/**
+ * How Node runs a service under `pnpm start`, and by the Dockerfile in the images: under load each holds 20 to 60 MB less
+ * (docs/decisions/telemetry.md).
+ */
+export const nodeFlags: readonly string[] = ["--max-semi-space-size=8", "--min-semi-space-size=4"]
+/** The same for its allocator. */
+export const allocatorSettings = { MALLOC_ARENA_MAX: "2" }

@@ -1,6 +1,7 @@
+import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 
-import { services } from "../infra/services.ts"
+import { allocatorSettings, nodeFlags, services } from "../infra/services.ts"
 import { planStart } from "./start-plan.ts"
 
 const environment = (env: Record<string, string>, name: string) =>
@@ -8,6 +9,7 @@ const environment = (env: Record<string, string>, name: string) =>
 
 test("with nothing set, the relay is switched on with the local chain, the platform's keys and one audience", () => {
   expect(environment({}, "relay")).toEqual({
+    ...allocatorSettings,
     PORT: "4002",
     SVC_API_URL: "http://localhost:4003",
     SVC_DOCS_URL: "http://localhost:4001",
@@ -49,4 +51,12 @@ test("every unusable port is told at once, by the variable that sets it", () => 
   const { problems } = planStart(services, env)
   expect(problems).toHaveLength(3)
   for (const name of Object.keys(env)) expect(problems.join()).toContain(name)
+})
+
+test("the images run Node with the same flags and allocator", () => {
+  const dockerfile = readFileSync(new URL("../infra/Dockerfile", import.meta.url), "utf8")
+  expect(dockerfile.split("\n")).toContain(
+    `ENTRYPOINT ${JSON.stringify(["node", ...nodeFlags, "src/main.ts"]).replaceAll(",", ", ")}`,
+  )
+  for (const [name, value] of Object.entries(allocatorSettings)) expect(dockerfile).toContain(` ${name}=${value}`)
 })

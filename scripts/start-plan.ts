@@ -1,5 +1,5 @@
 // What `pnpm start` starts, and with which settings: only what the environment leaves unset is filled in.
-import type { Service } from "../infra/services.ts"
+import { allocatorSettings, type Service } from "../infra/services.ts"
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -52,7 +52,7 @@ export const planStart = (
     service.urlVariable === undefined ? [] : [[service.urlVariable, url]],
   )
   const planned = addressed.map(({ service, port, url }) => {
-    const defaults: Environment = { ...Object.fromEntries(urls), ...filled[service.name] }
+    const defaults: Environment = { ...allocatorSettings, ...Object.fromEntries(urls), ...filled[service.name] }
     const unset = Object.entries(defaults).filter(([name]) => !isSet(env, name))
     return { service, port, url, env: { ...env, ...Object.fromEntries(unset), PORT: String(port) } }
   })

@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 
+import { nodeFlags } from "../infra/services.ts"
 import { readableLine } from "./log-line.ts"
 import type { PlannedService } from "./start-plan.ts"
 
@@ -45,7 +46,7 @@ export const supervise = (
   let exitCode = 0
 
   const children = planned.map(({ service, env, port }) => {
-    const child = spawn(process.execPath, ["--import", preload, "src/main.ts"], {
+    const child = spawn(process.execPath, [...nodeFlags, "--import", preload, "src/main.ts"], {
       cwd: join(root, service.folder),
       detached: true,
       env: { ...env },

@@ -4,6 +4,7 @@ import { once } from "node:events"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { createBenchmarkTable } from "./benchmark-table.ts"
 import { compareLoads, load } from "./load.ts"
+import { loadInTurns } from "./turns.ts"
 
 let received: { method: string | undefined; type: string | undefined; body: string }[]
 let status: number
@@ -12,7 +13,8 @@ const server = createServer((request: IncomingMessage, response) => {
   request.setEncoding("utf8").on("data", (text: string) => (body += text))
   request.on("end", () => {
     received.push({ method: request.method, type: request.headers["content-type"], body })
-    response.writeHead(status).end()
+    if (status === 0) request.socket.destroy()
+    else response.writeHead(status, { "content-length": 0 }).end()
   })
 })
 let url: string
@@ -40,6 +42,29 @@ test("a load without a body is a GET, one with a body a POST of JSON, another on
 test("a load that is refused is an error, not a number", async () => {
   status = 429
   await expect(load({ url }, { connections: 1, seconds: 1 })).rejects.toThrow("answers were no 2xx")
+})
+
+test("in turns each server is asked by itself, as often as it answers", async () => {
+  const options = { connections: 2, turns: 2, milliseconds: 20 }
+  const { pid } = process
+  const get = { name: "get", pid, target: { url: `${url}get?a=1`, headers: [{ accept: "a/a" }, { accept: "a/b" }] } }
+  const post = { name: "post", pid, target: { url: `${url}post`, body: '{"a":1}' } }
+  const shares = await loadInTurns([get, post], options)
+  expect(shares.map((share) => share.server.name)).toEqual(["get", "post"])
+  for (const { perSecond } of shares) expect(perSecond).toBeGreaterThan(0)
+  const methods = received.map(({ method, body }) => `${method} ${body}`)
+  expect(new Set(methods)).toEqual(new Set(["GET ", 'POST {"a":1}']))
+  // There and back: the second one twice in a row.
+  expect(methods.filter((method, index) => method !== methods[index - 1])).toEqual(["GET ", 'POST {"a":1}', "GET "])
+})
+
+test("in turns too a refusal is an error, and so is a connection that is closed", async () => {
+  const options = { connections: 1, turns: 1, milliseconds: 20 }
+  const run = () => loadInTurns([{ target: { url }, pid: process.pid }], options)
+  status = 429
+  await expect(run()).rejects.toThrow("HTTP/1.1 429")
+  status = 0
+  await expect(run()).rejects.toThrow("was closed")
 })
 
 test("a comparison takes turns after a warm-up and gives the median of the rounds' ratios, and how far they lie apart", async () => {

@@ -25,6 +25,7 @@ const report = z.object({
   latency: z.object({ p50: z.number(), p99: z.number() }),
   non2xx: z.number(),
   errors: z.number(),
+  statusCodeStats: z.record(z.string(), z.object({ count: z.number() })),
 })
 
 /** Loads one URL from a process of its own for so many seconds; throws when an answer was no 2xx. */
@@ -35,8 +36,11 @@ export const load = async (
   const target = { url, connections, seconds, headers: [headers].flat(), body }
   const child = startProcess(process.execPath, [program, JSON.stringify(target)])
   await child.exited
-  const { requests, latency, non2xx, errors } = report.parse(JSON.parse(child.stdout()))
-  if (non2xx + errors > 0) throw new Error(`${non2xx} answers were no 2xx, ${errors} failed: ${url}`)
+  const { requests, latency, non2xx, errors, statusCodeStats } = report.parse(JSON.parse(child.stdout()))
+  if (non2xx + errors > 0) {
+    const statuses = Object.entries(statusCodeStats).map(([status, { count }]) => `${count} times ${status}`)
+    throw new Error(`${non2xx} answers were no 2xx (${statuses.join(", ")}), ${errors} failed: ${url}`)
+  }
   return { perSecond: requests.average, p50: latency.p50, p99: latency.p99 }
 }
 
@@ -75,6 +79,9 @@ export const compareLoads = async (ours: () => Promise<Load>, bare: () => Promis
     })),
   }
 }
+
+/** NaN of none. */
+export const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
 /** The middle one of some values, the upper of two; NaN of none. */
 export const median = (values: readonly number[]): number =>
