@@ -1,6 +1,7 @@
 import { requestHeader } from "@svc/http"
 import { policies } from "../auth/agent-policy.ts"
-import { requestMs } from "../auth/guard.ts"
+import { authenticate } from "../auth/authenticate.ts"
+import { credentialsOf, requestMs } from "../auth/guard.ts"
 import { errors } from "../errors.ts"
 import { isVisible } from "../records/visible.ts"
 import type { Dependencies } from "../dependencies.ts"
@@ -11,6 +12,7 @@ type Event = { readonly id: number; readonly step: string | null; readonly statu
 
 const pollMs = 250
 const commentMs = 15_000
+const checkMs = 1000
 const over = new Set(["succeeded", "failed", "cancelled"])
 
 const seenSql = `select r.id from runs r where ${isVisible({ table: "runs", shares: "run_shares" }, "r")}`
@@ -27,7 +29,12 @@ const write = ({ id, step, status }: Event): string =>
 export const runEventRoutes = (api: Api, dependencies: Dependencies): void => {
   const open = new Map<number, number>()
 
-  const streamOf = (userId: number, runId: number, since: number | undefined): ReadableStream => {
+  const streamOf = (
+    userId: number,
+    runId: number,
+    since: number | undefined,
+    mayRead: () => Promise<boolean>,
+  ): ReadableStream => {
     const text = new TextEncoder()
     let timer: NodeJS.Timeout | undefined
     let closed = false
@@ -44,6 +51,7 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies): void => {
       start: (controller) => {
         let last = since ?? 0
         let quiet = 0
+        let unchecked = 0
         const end = (): void => {
           const wasOpen = !closed
           leave()
@@ -54,6 +62,11 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies): void => {
           if (!closed) controller.enqueue(text.encode(part))
         }
         const round = async (): Promise<void> => {
+          unchecked += pollMs
+          if (unchecked >= checkMs) {
+            if (!(await mayRead())) return end()
+            unchecked = 0
+          }
           const changes = await dependencies.database.within(requestMs).query<Event>(changesSql, [runId, last])
           for (const event of changes) {
             last = event.id
@@ -102,7 +115,7 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies): void => {
       id: "followRun",
       summary: "Follow a run",
       description:
-        "Its present state first, then each change of it and of its steps as it happens; the stream ends with the run.",
+        "Its present state first, then each change of it and of its steps as it happens; the stream ends with the run, and when the key is revoked or the run no longer shared with you.",
       tag: "records",
       access: policies.ownRecords,
       headers: ["Last-Event-ID"],
@@ -130,7 +143,14 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies): void => {
       open.set(userId, streams + 1)
       const given = requestHeader(c, "last-event-id")
       const since = given !== undefined && /^\d{1,15}$/.test(given) ? Number(given) : undefined
-      return new Response(streamOf(userId, Number(row["id"]), since), { headers })
+      const runId = Number(row["id"])
+      const credentials = credentialsOf(c)
+      const mayRead = async (): Promise<boolean> => {
+        const principal = await authenticate(dependencies.findKey, credentials, dependencies.wallClock())
+        if ("refused" in principal) return false
+        return (await dependencies.database.within(requestMs).query(seenSql, [userId, runId])).length > 0
+      }
+      return new Response(streamOf(userId, runId, since, mayRead), { headers })
     },
   )
 }

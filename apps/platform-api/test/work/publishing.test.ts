@@ -328,6 +328,21 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect((await later.text()).trim()).toBe(events.at(-1))
   })
 
+  test("a revoked key's event stream ends, the others of its owner go on", async () => {
+    const spec = await owner.newSpec("followed-twice", { ast_payload: first })
+    const { id } = await owner.publish(spec.id, undefined, { approval: true })
+    await owner.until(`/api/automation/runs/${id}`, "waiting")
+    const { body: lost } = await owner.call("POST", "/api/auth/keys", { name: "lost laptop" })
+    const follow = (key: string) =>
+      fetch(`${service.url}/api/automation/runs/${id}/events`, { headers: { authorization: `Bearer ${key}` } })
+    const texts = [await follow(owner.key), await follow(lost.key)].map((stream) => stream.text())
+    expect((await owner.call("DELETE", `/api/auth/keys/${lost.id}`)).status).toBe(200)
+    expect((await texts[1])?.trim().split("\n\n")).toEqual([expect.stringContaining('{"status":"waiting"}')])
+    expect((await follow(lost.key)).status).toBe(401)
+    await owner.call("POST", `/api/automation/runs/${id}/resume`)
+    expect(await texts[0]).toContain('{"status":"succeeded"}')
+  })
+
   test("as many event streams are open as may be; asking what one would be like opens none", async () => {
     const spec = await owner.newSpec("streamed", { ast_payload: first })
     const { id } = await owner.publish(spec.id, undefined, { approval: true })
