@@ -19,7 +19,7 @@ const looks = [1280, 320].flatMap((width) => (["light", "dark"] as const).map((s
 
 /** What axe-core finds wrong, the browser's reports about the page's policy, and whether the page is wider than the window. */
 const faults = async ({ page }: Tab, options: axe.RunOptions = {}): Promise<string[]> => {
-  await page.evaluate(axe.source)
+  if (await page.evaluate(() => !("axe" in globalThis))) await page.evaluate(axe.source)
   const found = await page.evaluate(async (chosen) => {
     const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(chosen)
     const wide =
