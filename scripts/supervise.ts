@@ -93,11 +93,14 @@ export const supervise = (
 
   const becomesReady = async (name: string, url: string): Promise<void> => {
     const until = performance.now() + patienceMs
+    // A service may tell of every probe that finds it not ready: ever fewer are sent.
+    let pauseMs = 100
     while (!stopped.signal.aborted) {
       const answer = await fetch(url, { signal: AbortSignal.timeout(2000) }).catch(() => undefined)
       if (answer?.ok) return
       if (performance.now() > until) return fail(`${name} is not ready after ${patienceMs / 1000} s; stopping all`)
-      await delay(100)
+      await delay(pauseMs)
+      pauseMs = Math.min(1.5 * pauseMs, 500)
     }
   }
   const ready = Promise.all(children.map(({ service, readyUrl }) => becomesReady(service.name, readyUrl))).then(
