@@ -308,67 +308,6 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect((await foreign.call("POST", path, { ast_payload: first })).code).toBe("spec-not-found")
   })
 
-  test("a run's events tell its present state first, then every change until it is over", async () => {
-    const spec = await owner.newSpec("followed", { ast_payload: first })
-    const { id } = await owner.publish(spec.id, undefined, { approval: true })
-    await owner.until(`/api/automation/runs/${id}`, "waiting")
-    const headers = { authorization: `Bearer ${owner.key}` }
-    const stream = await fetch(`${service.url}/api/automation/runs/${id}/events`, { headers })
-    expect(stream.headers.get("content-type")).toBe("text/event-stream")
-    const text = stream.text()
-    await owner.call("POST", `/api/automation/runs/${id}/resume`)
-    const events = (await text).trim().split("\n\n")
-    expect(events[0]).toMatch(/^id: \d+\nevent: status\ndata: \{"status":"waiting"\}$/)
-    expect(events.at(-1)).toContain('{"status":"succeeded"}')
-    expect(events.some((event) => event.includes('{"name":"verify","status":"succeeded"}'))).toBe(true)
-    const since = /^id: (\d+)/.exec(events.at(-2) ?? "")?.[1] ?? ""
-    const later = await fetch(`${service.url}/api/automation/runs/${id}/events`, {
-      headers: { ...headers, "last-event-id": since },
-    })
-    expect((await later.text()).trim()).toBe(events.at(-1))
-  })
-
-  test("a revoked key's event stream ends, the others of its owner go on", async () => {
-    const spec = await owner.newSpec("followed-twice", { ast_payload: first })
-    const { id } = await owner.publish(spec.id, undefined, { approval: true })
-    await owner.until(`/api/automation/runs/${id}`, "waiting")
-    const { body: lost } = await owner.call("POST", "/api/auth/keys", { name: "lost laptop" })
-    const follow = (key: string) =>
-      fetch(`${service.url}/api/automation/runs/${id}/events`, { headers: { authorization: `Bearer ${key}` } })
-    const texts = [await follow(owner.key), await follow(lost.key)].map((stream) => stream.text())
-    expect((await owner.call("DELETE", `/api/auth/keys/${lost.id}`)).status).toBe(200)
-    expect((await texts[1])?.trim().split("\n\n")).toEqual([expect.stringContaining('{"status":"waiting"}')])
-    expect((await follow(lost.key)).status).toBe(401)
-    await owner.call("POST", `/api/automation/runs/${id}/resume`)
-    expect(await texts[0]).toContain('{"status":"succeeded"}')
-  })
-
-  test("as many event streams are open as may be; asking what one would be like opens none", async () => {
-    const spec = await owner.newSpec("streamed", { ast_payload: first })
-    const { id } = await owner.publish(spec.id, undefined, { approval: true })
-    const path = `/api/automation/runs/${id}/events`
-    const headers = { authorization: `Bearer ${owner.key}` }
-    for (let n = 0; n < 10; n++) {
-      const head = await fetch(service.url + path, { method: "HEAD", headers })
-      expect([head.status, head.headers.get("content-type")]).toEqual([200, "text/event-stream"])
-    }
-    const closing = new AbortController()
-    for (let n = 0; n < 5; n++) {
-      const stream = await fetch(service.url + path, { headers, signal: closing.signal })
-      expect(stream.status).toBe(200)
-    }
-    const refused = await owner.call("GET", path)
-    expect([refused.status, refused.code, refused.body.error]).toEqual([
-      409,
-      "limit-reached",
-      expect.stringContaining("SVC_EVENT_STREAMS_PER_OWNER"),
-    ])
-    closing.abort()
-    await expect
-      .poll(async () => (await fetch(service.url + path, { headers, signal: AbortSignal.timeout(500) })).status)
-      .toBe(200)
-  })
-
   test("a waiting run is cancelled at once and can be retried once, with what it has done", async () => {
     const spec = await owner.newSpec("retried", { ast_payload: first })
     const { id } = await owner.publish(spec.id, undefined, { approval: true })
