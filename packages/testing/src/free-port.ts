@@ -1,4 +1,4 @@
-import { createSocket, type Socket } from "node:dgram"
+import { createSocket } from "node:dgram"
 import { once } from "node:events"
 import { createServer } from "node:net"
 
@@ -7,7 +7,6 @@ import { createServer } from "node:net"
 const lowest = 20_000
 const count = 12_000
 let next = Math.floor(Math.random() * count)
-const reservations: Socket[] = []
 
 /**
  * A loopback port that nothing listens on now, and that no other call of this function is given, in any process, as long
@@ -23,13 +22,13 @@ export const freePort = async (): Promise<number> => {
   throw new Error(`no port from ${lowest} to ${lowest + count - 1} is free`)
 }
 
+/** Keeps a UDP port until this process ends, without keeping the process; false where somebody has it. */
 const reserve = async (port: number): Promise<boolean> => {
   const socket = createSocket("udp4").unref()
   try {
     const bound = once(socket, "listening")
     socket.bind({ port, address: "127.0.0.1", exclusive: true })
     await bound
-    reservations.push(socket)
     return true
   } catch {
     socket.close()
