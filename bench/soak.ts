@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises"
 import { createBenchmarkTable, freePort, mean } from "@svc/testing"
 import { z } from "zod"
 import { publishStack } from "../test/publish-stack.ts"
-import { openGround, type Replica, residentMb, startCollector, transfersUrl } from "./services.ts"
+import { openGround, type Replica, residentMb, startCollector, transfersUrl } from "./ground.ts"
 
 const seconds = z.coerce.number().positive().default(600).parse(process.argv[2])
 const samples = 12
@@ -23,7 +23,10 @@ const ground = await openGround()
 const collector = await startCollector()
 const pair = async (
   start: (telemetry: Readonly<Record<string, string>>) => Promise<Replica>,
-): Promise<readonly [Replica, Replica]> => [await start(collector.settings), await start(await prometheusPage())]
+): Promise<readonly [Replica, Replica]> => [
+  await start({ ...collector.settings, ...ground.limits }),
+  await start({ ...(await prometheusPage()), ...ground.limits }),
+]
 const platforms = await pair(ground.platform)
 await ground.publishTransfers()
 const relays = await pair((telemetry) => ground.relay(platforms[0].url, telemetry))

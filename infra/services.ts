@@ -12,6 +12,8 @@ export type Service = {
   readonly portVariable: string
   /** Tells every service where this one can be reached; none where only its port is asked for. */
   readonly urlVariable?: string
+  /** Its URL without port; `http://localhost` unless given. */
+  readonly urlHost?: string
   /** Answers 200 as long as the process serves, whatever its database does. */
   readonly livePath: string
   /** Answers 200 once the service can do its work. */
@@ -59,6 +61,17 @@ export const services: readonly Service[] = [
     livePath: "/health",
     readyPath: "/health",
     offers: "local Solana chain, JSON-RPC",
+  },
+  {
+    name: "stream",
+    folder: "packages/local-stream",
+    defaultPort: 4004,
+    portVariable: "SVC_STREAM_PORT",
+    urlVariable: "SVC_STREAM_URL",
+    urlHost: "ws://127.0.0.1",
+    livePath: "/health",
+    readyPath: "/health",
+    offers: "live data of every stack on the local chain: /transfers",
   },
 ]
 

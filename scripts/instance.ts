@@ -18,6 +18,8 @@ export type Instance = {
   readonly apiUrl: string
   readonly relayUrl: string
   readonly chainUrl: string
+  /** Of the local stream, without a stack: `ws://127.0.0.1:4004`. */
+  readonly streamUrl: string
   /** A folder of its own, gone with the instance. */
   readonly folder: string
   /** Everything that the services have logged so far. */
@@ -29,23 +31,29 @@ export type Instance = {
 
 /**
  * Throws, with the log, when a service does not start or `signal` aborts before all are up. Nothing of the environment
- * reaches the services but PATH. `prepare` is given the data folder before anything runs on it.
+ * reaches the services but PATH. `prepare` is given the data folder before anything runs on it, and where streams will be.
  */
 export const startInstance = async (
   signal?: AbortSignal,
-  prepare: (dataFolder: string) => Promise<void> = async () => {},
+  prepare: (dataFolder: string, streamUrl: string) => Promise<void> = async () => {},
 ): Promise<Instance> => {
   const fault = buildTool(root)
   if (fault !== undefined) throw new Error(fault)
   const folder = await mkdtemp(join(tmpdir(), "svc-instance-"))
-  await prepare(join(folder, "data"))
   const sparePort = await freePort()
   const ports = await Promise.all(services.map(freePort))
   const { planned } = planStart(services, {
     PATH: process.env["PATH"],
     SVC_DATA_DIR: join(folder, "data"),
+    SVC_SAMPLE_TRAFFIC: "false",
     ...Object.fromEntries(services.map(({ portVariable }, index) => [portVariable, String(ports[index])])),
   })
+  const named = (name: string) => {
+    const found = planned.find(({ service }) => service.name === name)
+    if (found === undefined) throw new Error(`no service is called ${name}`)
+    return found
+  }
+  await prepare(join(folder, "data"), named("stream").url)
   const lines: string[] = []
   const options = { root, write: (line: string) => void lines.push(line), patienceMs }
   const running = [supervise(planned, options)]
@@ -65,11 +73,6 @@ export const startInstance = async (
   if (signal?.aborted) running[0]?.stop()
   await ready()
 
-  const named = (name: string) => {
-    const found = planned.find(({ service }) => service.name === name)
-    if (found === undefined) throw new Error(`no service is called ${name}`)
-    return found
-  }
   const startRelayAhead = async (ms: number): Promise<string> => {
     const relay = named("relay")
     const clock = `const real=Date.now;Date.now=()=>real()+${ms}`
@@ -87,6 +90,7 @@ export const startInstance = async (
     apiUrl: named("platform").url,
     relayUrl: named("relay").url,
     chainUrl: named("chain").url,
+    streamUrl: named("stream").url,
     folder,
     log: () => lines.join("\n"),
     startRelayAhead,

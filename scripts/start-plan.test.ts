@@ -16,10 +16,18 @@ test("with nothing set, the relay is switched on with the local chain, the platf
     SVC_RELAY_URL: "http://localhost:4002",
     SVC_SESSION_AUDIENCE: "transfers",
     SVC_SESSION_JWKS_URL: "http://localhost:4003/.well-known/jwks.json",
+    SVC_STREAM_URL: "ws://127.0.0.1:4004",
     SVC_TRANSACTIONS_ENABLED: "true",
     SVC_TRANSACTION_RPC_URL: "http://localhost:8899",
   })
   expect(environment({}, "docs")).toMatchObject({ PORT: "4001", SVC_DOCS_WATCH: "true" })
+  expect(environment({}, "stream")).toMatchObject({
+    PORT: "4004",
+    RPC_URL: "http://localhost:8899",
+    SVC_API_URL: "http://localhost:4003",
+    SVC_SAMPLE_TRAFFIC: "true",
+  })
+  expect(environment({}, "platform")).toMatchObject({ SVC_STREAM_URL_TEMPLATE: "ws://127.0.0.1:4004/{slug}" })
 })
 
 test("what the environment sets stays, and what it sets to nothing is filled in", () => {
@@ -30,6 +38,8 @@ test("what the environment sets stays, and what it sets to nothing is filled in"
 test.each(["CHAIN_RPC_URL", "RPC_URL", "SVC_TRANSACTION_RPC_URL"])("an upstream set by %s is the only one", (name) => {
   const env = environment({ [name]: "https://rpc.example" }, "relay")
   expect(Object.values(env ?? {})).not.toContain("http://localhost:8899")
+  const stream = environment({ [name]: "https://rpc.example" }, "stream")
+  expect(stream).toMatchObject({ RPC_URL: "https://rpc.example", SVC_SAMPLE_TRAFFIC: "false" })
 })
 
 test("keys of the operator's own are not joined by the platform's address", () => {

@@ -17,14 +17,18 @@ const isSet = (env: Environment, ...names: string[]): boolean => names.some((nam
 /** The settings that make one working whole out of services that know nothing of each other. */
 const wiring = (env: Environment, urls: Readonly<Record<string, string | undefined>>): Record<string, Environment> => {
   const upstreams = ["SVC_TRANSACTION_RPC_URL", "CHAIN_RPC_URL", "RPC_URL"]
+  const upstream = upstreams.map((name) => env[name]).find((url) => url !== undefined && url !== "")
   const keys = ["SVC_SESSION_JWKS_URL", "SVC_SESSION_PUBLIC_KEY", "SVC_SESSION_PUBLIC_KEY_FILE"]
   return {
     docs: { SVC_DOCS_WATCH: "true" },
+    platform: { SVC_STREAM_URL_TEMPLATE: `${urls["stream"]}/{slug}` },
+    // It reads the chain that the relay sends to. Only the local one gives funds for sample traffic.
+    stream: { RPC_URL: upstream ?? urls["chain"], SVC_SAMPLE_TRAFFIC: String(upstream === undefined) },
     relay: {
       SVC_TRANSACTIONS_ENABLED: "true",
       SVC_SESSION_AUDIENCE: "transfers",
       // A row of its own each: an upstream or keys of the operator's own must not meet a second source.
-      ...(isSet(env, ...upstreams) ? {} : { SVC_TRANSACTION_RPC_URL: urls["chain"] }),
+      ...(upstream === undefined ? { SVC_TRANSACTION_RPC_URL: urls["chain"] } : {}),
       ...(isSet(env, ...keys) ? {} : { SVC_SESSION_JWKS_URL: `${urls["platform"]}/.well-known/jwks.json` }),
     },
   }
@@ -45,7 +49,7 @@ export const planStart = (
     if (owner !== undefined)
       problems.push(`${service.portVariable} and ${owner} are both ${port}: set one to another port`)
     portOwners.set(port, service.portVariable)
-    return { service, port, url: `http://localhost:${port}` }
+    return { service, port, url: `${service.urlHost ?? "http://localhost"}:${port}` }
   })
   const filled = wiring(env, Object.fromEntries(addressed.map(({ service, url }) => [service.name, url])))
   const urls = addressed.flatMap(({ service, url }) =>

@@ -13,10 +13,10 @@ import { type PageServer, startPageServer } from "./browser/page-server.ts"
 import { createWallet } from "./journey/wallet.ts"
 
 const root = join(import.meta.dirname, "..")
-const websocketUrl = "ws://127.0.0.1:4002/transfers"
 
 /** As an operator does who lets pages send: the stack is published with its relay open to publishable keys. */
-const openToPages = async (dataFolder: string): Promise<void> => {
+const openToPages = async (dataFolder: string, streamUrl: string): Promise<void> => {
+  const websocketUrl = `${streamUrl}/transfers`
   const stack = join(root, "apps/platform-api/stacks/transfers.stack.json")
   const options = ["--name", "transfers", "--websocket-url", websocketUrl, "--relay", "--browser-send"]
   const platform = join(root, "apps/platform-api/src/main.ts")
@@ -77,7 +77,8 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the client lib
       const { wire } = await wallet.signTransfer(1_000_000_000n, { blockhash, lastValidBlockHeight })
       return [...Buffer.from(wire, "base64")]
     })
-    const { apiUrl, relayUrl } = instance
+    const { apiUrl, relayUrl, streamUrl } = instance
+    const websocketUrl = `${streamUrl}/transfers`
     const seen = await tab.page.evaluate(
       async (given) => {
         const { client, sign } = globalThis as unknown as Given

@@ -8,8 +8,6 @@ import { type Browser, hasChromium, startChromium, type Tab } from "./browser/ch
 import { type PageServer, startPageServer } from "./browser/page-server.ts"
 import { claimsOf, session } from "./journey/shapes.ts"
 
-const stack = "ws://127.0.0.1:4002/transfers"
-
 let instance: Instance
 let browser: Browser
 let servers: PageServer[]
@@ -60,7 +58,7 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("a page with a 
     url: `${instance.apiUrl}/ws/sessions`,
     method: "POST",
     key,
-    json: { websocket_url: stack, scope },
+    json: { websocket_url: `${instance.streamUrl}/transfers`, scope },
   })
   const height = (token: string): Asked => ({
     url: `${instance.relayUrl}/transactions/v1/block-height`,

@@ -20,6 +20,7 @@ const span = z.object({
   parentSpanId: z.string().optional(),
   name: z.string(),
   attributes: z.array(attribute),
+  status: z.object({ code: z.int() }),
   links: z.array(z.object({ traceId: z.string() })).default([]),
 })
 const traces = z.object({
@@ -30,6 +31,14 @@ const traces = z.object({
     }),
   ),
 })
+
+type Span = z.infer<typeof span>
+/** Whether a call failed, by its span, and how. */
+const failureOf = (one: Span | undefined) => [
+  one?.status.code,
+  one?.attributes.find(({ key }) => key === "error.type")?.value["stringValue"],
+]
+const failed = 2
 
 const startServer = async () => {
   const server = await startReceiver()
@@ -75,12 +84,13 @@ const trace = "0af7651916cd43dd8448eb211c80319c"
 const parent = "b7ad6b7169203331"
 const sampled = { traceparent: `00-${trace}-${parent}-01` }
 
-test("a trace of a send goes from the client through the relay to the provider's answer, and no further", async () => {
+test("a trace of a send goes from the client to the provider's answer and no further, with every failure on its span", async () => {
   const collector = await startCollector()
   const provider = await startServer()
-  provider.answer(({ body }, response) => {
+  provider.answer(({ url, body }, response) => {
     const id = /"id":(\d+)/.exec(String(body))?.[1]
-    response.end(`{"jsonrpc":"2.0","id":${id},"error":{"code":-32002,"message":"refused"}}`)
+    const refused = `{"jsonrpc":"2.0","id":${id},"error":{"code":-32002,"message":"refused"}}`
+    response.writeHead(url === "/usage" ? 401 : 200).end(refused)
   })
   const redis = redisProgram() === undefined ? undefined : await startRedis()
   cleanUps.push(() => redis?.stop())
@@ -111,10 +121,12 @@ test("a trace of a send goes from the client through the relay to the provider's
   const limits = redis === undefined ? [] : ["limits take", "limits enter"]
   const expected = [...limits, "provider sendTransaction"].map((name) => [name, trace])
   expect(asked.map(({ name, traceId }) => [name, traceId])).toEqual(expected)
-  // A batch of records is no one request's.
+  expect(failureOf(asked.at(-1))).toEqual([failed, "-32002"])
+  // A batch of records belongs to no single request.
   const usage = collector.spans().find(({ name }) => name === "POST usage records")
   expect(usage?.parentSpanId ?? "").toBe("")
   expect(usage?.traceId).not.toBe(trace)
+  expect(failureOf(usage)).toEqual([failed, "401"])
   expect(collector.resources()).toEqual(expect.arrayContaining(["service.name", "service.instance.id"]))
   const heard = provider.received.filter(({ url }) => url !== "/usage")
   expect(heard).toHaveLength(1)
@@ -138,10 +150,13 @@ test("a trace of a key check goes from the caller through the platform into Post
     SVC_DEPLOY_HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString("base64")}`,
   })
   await publishStack(platform.url, own, "traced")
+  const keys = await startServer()
+  const jwks = await (await fetch(`${platform.url}/.well-known/jwks.json`)).text()
+  keys.answer((_, response) => (keys.received.length === 1 ? response.writeHead(503).end() : response.end(jwks)))
   const relay = await start("relay", collector.url, {
     SVC_TRANSACTIONS_ENABLED: "true",
     SVC_TRANSACTION_RPC_URL: hook.url,
-    SVC_SESSION_JWKS_URL: `${platform.url}/.well-known/jwks.json`,
+    SVC_SESSION_JWKS_URL: keys.url,
     SVC_SESSION_AUDIENCE: "traced",
     OTEL_TRACES_SAMPLER: "always_on",
   })
@@ -176,8 +191,13 @@ test("a trace of a key check goes from the caller through the platform into Post
   const named = queries.flatMap(({ links }) => links)
   expect([...queries, ...named].map(({ traceId }) => traceId).toSorted()).toEqual(ids)
   const keyRequest = collector.spans().filter(({ name }) => name === "GET session keys")
-  expect(keyRequest.map(({ parentSpanId = "" }) => parentSpanId)).toEqual([""])
+  expect(keyRequest.map(({ parentSpanId = "" }) => parentSpanId)).toEqual(["", ""])
+  expect(keyRequest.map(failureOf)).toEqual([
+    [failed, "503"],
+    [0, undefined],
+  ])
   const hooked = collector.spans().find(({ name }) => name === "POST deploy hook")
+  expect(failureOf(hooked)).toEqual([0, undefined])
   expect(hooked?.attributes).toContainEqual({ key: "svc.hook.type", value: { stringValue: "deployment.deploy" } })
 })
 

@@ -69,7 +69,7 @@ const readOptions = (tokens: ReturnType<typeof tokensOf>, allowed: ReadonlySet<O
     const old = options[name]
     if (value === undefined || value === "")
       throw usageError(`--${name} needs a value: --${name} ${row.value}.`, command)
-    if (value.startsWith("-") && !token.inlineValue) {
+    if (value.startsWith("-") && value !== "-" && !token.inlineValue) {
       throw usageError(
         `--${name} needs a value; one that begins with a dash is written --${name}=${row.value}.`,
         command,

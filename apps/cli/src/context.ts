@@ -21,6 +21,8 @@ export type Context = {
   readonly readInput: (file: string) => Promise<Uint8Array>
   /** Calls back once when the user interrupts, instead of ending; gives what takes that back. */
   readonly onInterrupt: (interrupted: () => void) => () => void
+  /** Text from a server for the standard output: as it is, but on a terminal without control characters. */
+  readonly shown: (text: string) => string
   /** A heading, in bold where that is welcome. */
   readonly bold: (text: string) => string
 }

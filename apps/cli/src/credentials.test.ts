@@ -45,7 +45,7 @@ test("what was saved is read back, for any URL and any names, and no other file 
       expect({ ...(await readCredentials(folder)) }).toEqual({ ...credentials })
       expect(await readdir(folder)).toEqual(["credentials.json"])
     }),
-    { numRuns: 30 },
+    { numRuns: 10 },
   )
 })
 

@@ -1,9 +1,9 @@
-import { chmod, copyFile, open, readdir, readFile, rename, rm } from "node:fs/promises"
+import { chmod, open, readdir, readFile, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { CliError, isMissing, systemReason } from "./errors.ts"
 import { lockFile } from "./file-lock.ts"
 import { isObject, parseJson } from "./json-value.ts"
-import { makeFolder } from "./write-over.ts"
+import { makeFolder, replaceFile } from "./replace-file.ts"
 
 /** What is kept for one API URL. */
 export type Credential = {
@@ -56,7 +56,7 @@ export const changeCredentials = async <T>(
 ): Promise<T> => {
   const path = credentialsFile(folder)
   const temporary = `${path}.tmp`
-  const release = await (async () => {
+  const lock = await (async () => {
     await makeFolder(folder, 0o700)
     await chmod(folder, 0o700)
     return lockFile(`${path}.lock`)
@@ -78,13 +78,13 @@ export const changeCredentials = async <T>(
         save: async (next, { backup = false } = {}) => {
           const copy = `${path}.bak`
           const copied = backup && (await readdir(folder)).includes("credentials.json")
-          if (copied) {
-            await copyFile(path, copy)
-            await chmod(copy, 0o600)
-          }
+          if (copied) await replaceFile(copy, await readFile(path), 0o600)
           await file.writeFile(`${JSON.stringify(next, undefined, 2)}\n`)
           await file.sync()
           await file.close()
+          if (!(await lock.isHeld())) {
+            throw new CliError("credentials-locked", `Another svc has taken over ${path}; nothing was saved.`)
+          }
           await rename(temporary, path)
           return copied ? copy : undefined
         },
@@ -94,6 +94,6 @@ export const changeCredentials = async <T>(
       await rm(temporary, { force: true }).catch(() => {})
     }
   } finally {
-    await release().catch(() => {})
+    await lock.release().catch(() => {})
   }
 }

@@ -1,6 +1,6 @@
 import type { SvcError } from "@svc/client"
 import { keyHint } from "@svc/keys"
-import { textOf } from "./json-value.ts"
+import { listOf, textOf } from "./json-value.ts"
 
 /**
  * What to do next, by code: the services' codes, where the tool knows it better than their hint, and the tool's own. Every
@@ -74,23 +74,32 @@ export class CliError extends Error {
   }
 }
 
-/** What the library throws: the service's code and hint as they are, its own where no answer came. */
-export const serviceFailure = ({
-  code,
-  message,
-  hint,
-  retryAfterMs,
-  requestId,
-  status,
-  details,
-}: SvcError): CliError => {
+const mostFaults = 5
+
+/** What a rejected request has to change, as the service says it. */
+const faultsOf = (details: unknown): string => {
+  const faults = listOf(details, "faults")
+  const reasons = (faults.length === 0 ? [details] : faults).map((fault) =>
+    `${textOf(fault, "path")} ${textOf(fault, "reason")}`.trim(),
+  )
+  return reasons.slice(0, mostFaults).join("; ") + (reasons.length > mostFaults ? "; and more" : "")
+}
+
+/** What the library throws: the service's code and hint as they are, its own where no response came. */
+export const serviceFailure = (error: SvcError, url = ""): CliError => {
+  const { code, hint, retryAfterMs, requestId, status } = error
   if (status === 0 && ["network-error", "timeout"].includes(code)) {
-    return new CliError("unreachable", `${message}.`, {
+    return new CliError("unreachable", `${error.message}.`, {
       next: "Check that it runs, or name another: --relay-url, --api-url",
     })
   }
-  const reason = textOf(details, "reason")
-  const why = reason === "" ? message : `${message.replace(/\.$/, "")}: ${reason}`
+  if (code === "unexpected-answer" && url !== "") {
+    return new CliError(code, `${url} sent a response of status ${status} without an error that can be read.`, {
+      next: "Check that this is the URL of the right service",
+    })
+  }
+  const faults = faultsOf(error.details)
+  const why = faults === "" ? error.message : `${error.message.replace(/\.$/, "")}: ${faults}`
   const said = status >= 500 && requestId !== "" ? `${why} (request ${requestId})` : why
   if (retryAfterMs !== undefined && (status === 429 || status === 503)) {
     return new CliError(code, said, { next: `Try again in ${Math.ceil(retryAfterMs / 1000)} s` })

@@ -1,11 +1,10 @@
-import { callApi, jsonOf, readPages, type Api } from "./api.ts"
+import { callApi, jsonOf, readPages, type Answer, type Api } from "./api.ts"
 import type { Context, Outcome } from "./context.ts"
 import { CliError, usageError } from "./errors.ts"
 import { entityTables, stackList, stackTables } from "./explore-tables.ts"
 import { isObject, listOf, textOf, type JsonObject } from "./json-value.ts"
 import { apiForReading } from "./key.ts"
 import { nearest } from "./nearest.ts"
-import type { Answer } from "./network.ts"
 import { isStackName, versionOption } from "./versions.ts"
 
 const pick = (value: unknown, names: readonly string[]): JsonObject => {
@@ -13,17 +12,17 @@ const pick = (value: unknown, names: readonly string[]): JsonObject => {
   return Object.fromEntries(names.filter((name) => name in from).map((name) => [name, from[name]]))
 }
 
-const noteIgnoredKey = (context: Context, headers: Answer["headers"]): void => {
-  const code = headers["x-auth-ignored"]
-  if (code !== undefined)
-    context.note(`Your key was not accepted (${String(code)}), only public stacks are shown. Next: svc auth status`)
+const noteIgnoredKey = (context: Context, header: Answer["header"]): void => {
+  const code = header("x-auth-ignored")
+  if (code !== null)
+    context.note(`Your key was not accepted (${code}), only public stacks are shown. Next: svc auth status`)
 }
 
 const readRegistry = async (context: Context, api: Api, query: string): Promise<unknown[]> => {
   let first = true
   try {
-    return await readPages(api, "/api/registry", query, (count, headers) => {
-      if (first) noteIgnoredKey(context, headers)
+    return await readPages(api, "/api/registry", query, (count, header) => {
+      if (first) noteIgnoredKey(context, header)
       first = false
       context.progress(`Registry: ${count} stacks read`)
     })
@@ -53,8 +52,8 @@ const readStack = async (context: Context, api: Api, name: string): Promise<Json
       api,
       `/api/registry/${name.toLowerCase()}/schema${at === undefined ? "" : `?version=${at}`}`,
     )
-    noteIgnoredKey(context, answer.headers)
-    if (answer.headers["deprecation"] !== undefined) context.note(`${name} is deprecated. Next: svc versions ${name}`)
+    noteIgnoredKey(context, answer.header)
+    if (answer.header("deprecation") !== null) context.note(`${name} is deprecated. Next: svc versions ${name}`)
     return pick(jsonOf(answer, api.url), ["name", "description", "websocket_url", "schema"])
   } catch (error) {
     throw error instanceof CliError && error.code === "stack-not-found" ? await missingStack(context, api, name) : error

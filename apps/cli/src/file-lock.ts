@@ -1,57 +1,87 @@
-import { link, open, readFile, rename, rm, stat } from "node:fs/promises"
+import { randomUUID } from "node:crypto"
+import { mkdir, readdir, rename, rm, rmdir, stat, unlink, writeFile } from "node:fs/promises"
 import { hostname } from "node:os"
+import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
-import { CliError, systemReason } from "./errors.ts"
+import { CliError, isMissing, systemReason } from "./errors.ts"
 
 // Longer than a holder may take: it can wait for one answer of the API.
 const oldAfterMs = 90_000
 const waitMs = 60_000
+const host = encodeURIComponent(hostname())
 
-const isGone = (holder: string): boolean => {
-  const [pid = "", host] = holder.split(" ")
-  if (host !== hostname() || !/^\d+$/.test(pid)) return false
-  try {
-    process.kill(Number(pid), 0)
-    return false
-  } catch (error) {
-    return systemReason(error) === "ESRCH"
-  }
+export type FileLock = {
+  /** Whether nobody took this lock for one of a process that is gone, such as after the machine slept. */
+  readonly isHeld: () => Promise<boolean>
+  readonly release: () => Promise<void>
 }
 
-/** Takes a lock away whose holder is gone. */
-const removeLeftBehind = async (path: string): Promise<void> => {
-  const aside = `${path}.${process.pid}`
+const isGone = async (path: string, holder: string): Promise<boolean> => {
+  const [pid, where] = holder.split("@")
+  if (where === host) {
+    try {
+      process.kill(Number(pid), 0)
+    } catch (error) {
+      if (systemReason(error) === "ESRCH") return true
+    }
+  }
+  const { mtimeMs } = await stat(join(path, holder))
+  return Date.now() - mtimeMs > oldAfterMs
+}
+
+/** Whether somebody holds the lock. Who is gone loses it: by their own file's name, so that nobody else's goes with it. */
+const isTaken = async (path: string): Promise<boolean> => {
   try {
-    const holder = await readFile(path, "utf8")
-    const { mtimeMs } = await stat(path)
-    if (!isGone(holder) && Date.now() - mtimeMs < oldAfterMs) return
-    // Moved first, then looked at: another may have removed the old lock meanwhile, and this be a new one.
-    await rename(path, aside)
-    if ((await readFile(aside, "utf8")) !== holder) await link(aside, path)
+    for (const holder of await readdir(path)) {
+      if (!(await isGone(path, holder))) return true
+      await unlink(join(path, holder))
+    }
+    // Windows renames over no folder, not even an empty one.
+    await rmdir(path)
   } catch (error) {
     const reason = systemReason(error)
-    if (reason !== "ENOENT" && reason !== "EEXIST") throw error
-  } finally {
-    await rm(aside, { force: true })
+    if (reason === "ENOTDIR") await unlink(path)
+    else if (!isMissing(error) && reason !== "ENOTEMPTY") throw error
+  }
+  return false
+}
+
+/** Puts a folder with the holder's file in the lock's place. The system lets this succeed for one of all who try. */
+const take = async (path: string, holder: string): Promise<boolean> => {
+  const own = `${path}.${holder}`
+  await mkdir(own, { mode: 0o700 })
+  try {
+    await writeFile(join(own, holder), "")
+    await rename(own, path)
+    return true
+  } catch (error) {
+    await rm(own, { recursive: true, force: true })
+    if (["ENOTEMPTY", "EEXIST", "EPERM", "ENOTDIR"].includes(systemReason(error))) return false
+    throw error
   }
 }
 
-/** Waits for its turn and gives back what ends it. Of all processes that ask for the same path one at a time has it. */
-export const lockFile = async (path: string): Promise<() => Promise<void>> => {
+/** Waits for its turn. Of all processes that ask for the same path one at a time has it, also after one was killed. */
+export const lockFile = async (path: string): Promise<FileLock> => {
+  const holder = `${process.pid}@${host}@${randomUUID()}`
   const until = Date.now() + waitMs
-  for (;;) {
-    try {
-      const file = await open(path, "wx", 0o600)
-      await file.writeFile(`${process.pid} ${hostname()}`)
-      await file.close()
-      return () => rm(path, { force: true })
-    } catch (error) {
-      if (systemReason(error) !== "EEXIST") throw error
-    }
-    await removeLeftBehind(path)
+  while ((await isTaken(path)) || !(await take(path, holder))) {
     if (Date.now() > until) {
       throw new CliError("credentials-locked", `Another svc has been holding ${path} for a minute.`)
     }
     await pause(20)
+  }
+  const file = join(path, holder)
+  return {
+    isHeld: () =>
+      stat(file).then(
+        () => true,
+        () => false,
+      ),
+    release: async () => {
+      await rm(file, { force: true })
+      // Another may be in it by now.
+      await rmdir(path).catch(() => {})
+    },
   }
 }

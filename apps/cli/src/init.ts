@@ -1,21 +1,33 @@
-import { readFile, stat } from "node:fs/promises"
-import { join } from "node:path"
+import { readFile, realpath, stat } from "node:fs/promises"
+import { dirname, join, relative, sep } from "node:path"
 import type { Context, Outcome } from "./context.ts"
-import { CliError, systemReason } from "./errors.ts"
+import { CliError, isMissing, systemReason } from "./errors.ts"
 import { keepUrls, serviceUrl } from "./settings.ts"
+import { makeFolder, replaceFile } from "./replace-file.ts"
 import { fetchSkills } from "./skills.ts"
 import { table } from "./table.ts"
-import { writeOver } from "./write-over.ts"
 
 type Result = "created" | "updated" | "unchanged"
 
-const install = async (path: string, content: Uint8Array): Promise<Result> => {
+/** The real path of a folder, or of the nearest one above it that is there. */
+const realFolder = (path: string): Promise<string> =>
+  realpath(path).catch((error: unknown) => {
+    if (!isMissing(error) || dirname(path) === path) throw error
+    return realFolder(dirname(path))
+  })
+
+const install = async (project: string, path: string, content: Uint8Array): Promise<Result> => {
+  const folder = dirname(path)
+  if (relative(await realFolder(project), await realFolder(folder)).split(sep)[0] === "..") {
+    throw new CliError("skills-unwritable", `${folder} leads out of the project.`)
+  }
   const old = await readFile(path).catch((error: unknown) => {
-    if (systemReason(error) === "ENOENT") return undefined
+    if (isMissing(error)) return undefined
     throw error
   })
   if (old !== undefined && old.equals(content)) return "unchanged"
-  await writeOver(path, content, { mode: 0o644, folderMode: 0o755 })
+  await makeFolder(folder, 0o755)
+  await replaceFile(path, content, 0o644)
   return old === undefined ? "created" : "updated"
 }
 
@@ -34,7 +46,8 @@ export const init = async (context: Context): Promise<Outcome> => {
   for (const folder of folders) {
     for (const { name, content } of skills) {
       const path = join(project, folder, "skills", name, "SKILL.md")
-      const result = await install(path, content).catch((error: unknown) => {
+      const result = await install(project, path, content).catch((error: unknown) => {
+        if (error instanceof CliError) throw error
         throw new CliError("skills-unwritable", `${path} cannot be written (${systemReason(error)}).`)
       })
       files.push({ path, result })

@@ -1,9 +1,9 @@
-import { writeFile } from "node:fs/promises"
 import type { Api } from "./api.ts"
 import type { Context, Outcome } from "./context.ts"
 import { CliError, systemReason } from "./errors.ts"
 import { isObject, listOf, parseJson, textOf } from "./json-value.ts"
 import { apiForReading } from "./key.ts"
+import { writeOutput } from "./replace-file.ts"
 import { plain, table } from "./table.ts"
 import { changeRows, readJson, stackPath, textOfFile } from "./versions.ts"
 
@@ -62,7 +62,7 @@ export const lock = async (context: Context): Promise<Outcome> => {
     (old) => !added.some(({ name, api_url }) => name === old.name && api_url === old.api_url),
   )
   const stacks = [...kept, ...added].sort(order)
-  await writeFile(file, `${JSON.stringify({ stacks }, undefined, 2)}\n`).catch((error: unknown) => {
+  await writeOutput(file, `${JSON.stringify({ stacks }, undefined, 2)}\n`).catch((error: unknown) => {
     throw new CliError("unwritable-file", `${file} cannot be written (${systemReason(error)}).`)
   })
   const rows = stacks.map(({ name, version, content_hash, api_url }) => [name, String(version), content_hash, api_url])

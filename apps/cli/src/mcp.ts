@@ -1,8 +1,7 @@
 import manifest from "../package.json" with { type: "json" }
-import { failureOf } from "./api.ts"
+import { call, failureOf } from "./api.ts"
 import { CliError } from "./errors.ts"
-import { isObject, listOf, parseJson, textOf, type JsonObject } from "./json-value.ts"
-import { call } from "./network.ts"
+import { isObject, listOf, textOf, type JsonObject } from "./json-value.ts"
 
 // The stateless revision: one request a call, no session to open and close.
 const revision = "2026-07-28"
@@ -19,6 +18,7 @@ const textBlocks = (result: JsonObject): string =>
 export const callTool = async (docsUrl: string, name: string, args: JsonObject): Promise<ToolAnswer> => {
   const answer = await call(
     `${docsUrl}/mcp`,
+    { name: "The documentation", url: docsUrl, flag: "docs-url", variable: "SVC_DOCS_URL" },
     {
       method: "POST",
       headers: {
@@ -42,9 +42,8 @@ export const callTool = async (docsUrl: string, name: string, args: JsonObject):
         },
       },
     },
-    { name: "The documentation", url: docsUrl, flag: "docs-url", variable: "SVC_DOCS_URL" },
   )
-  const body = parseJson(answer.text)
+  const { body } = answer
   if (!isObject(body) || body["jsonrpc"] !== "2.0") throw failureOf(answer, docsUrl)
   const { error, result } = body
   if (isObject(error)) {

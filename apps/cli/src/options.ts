@@ -20,7 +20,7 @@ export const optionTable = {
   from: { value: "N", help: "the older version (the one before --to)" },
   to: { value: "N", help: "the newer version of two (the latest); the one to roll back to (that deployed before)" },
   language: { value: "LANGUAGE", help: "typescript, python or json-schema (typescript)" },
-  output: { value: "FILE", help: "write there instead of to the standard output" },
+  output: { value: "FILE", help: "write there instead of to the standard output, which is -" },
   visibility: { value: "VISIBILITY", help: "public, global or private (a new stack: private)" },
   branch: { value: "BRANCH", help: "publish as the private stack NAME--BRANCH" },
   wait: { help: "wait until it is done; exit 1 when it ends otherwise" },

@@ -5,8 +5,9 @@ import { run } from "./run.ts"
 import { settingsFolder } from "./settings.ts"
 
 const stack = { name: "mining", entities: ["Round"], websocket_url: "wss://a.example", description: "d" }
-const server = createServer((_, response) => {
-  response.end(JSON.stringify([stack]))
+const hostile = 'export const a = "\u001b]0;title\u0007\u009b2J"\n'
+const server = createServer(({ url: target = "" }, response) => {
+  response.end(target.includes("/types") ? hostile : JSON.stringify([stack]))
 })
 let url = ""
 beforeAll(async () => {
@@ -18,10 +19,10 @@ afterAll(() => {
   server.close()
 })
 
-const explore = async (args: string[], env: Record<string, string>, isTTY = true) => {
+const call = async (command: string[], env: Record<string, string>, isTTY = true) => {
   const written = { stdout: "", stderr: "" }
   const code = await run({
-    argv: ["explore", "--api-url", url, ...args],
+    argv: [...command, "--api-url", url],
     env,
     home: "/nonexistent",
     stdout: { isTTY, write: (text) => (written.stdout += text) },
@@ -32,6 +33,13 @@ const explore = async (args: string[], env: Record<string, string>, isTTY = true
   })
   return { code, ...written }
 }
+
+const explore = (args: string[], env: Record<string, string>, isTTY = true) => call(["explore", ...args], env, isTTY)
+
+test("types are shown on a terminal without control characters, and reach a pipe as they are", async () => {
+  expect((await call(["types", "a", "--at", "1"], {})).stdout).toBe('export const a = "]0;title2J"\n')
+  expect((await call(["types", "a", "--at", "1"], {}, false)).stdout).toBe(hostile)
+})
 
 test("headings are bold on a terminal, unless NO_COLOR or a dumb terminal says otherwise", async () => {
   const [heading = "", row = ""] = (await explore([], {})).stdout.split("\n")

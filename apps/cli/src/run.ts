@@ -7,7 +7,7 @@ import type { Context } from "./context.ts"
 import { CliError, serviceFailure, withoutKeys } from "./errors.ts"
 import { helpText } from "./help.ts"
 import { settingsFolder, variable, type Environment } from "./settings.ts"
-import { plain } from "./table.ts"
+import { plain, plainLines } from "./table.ts"
 
 /** What the tool is given by the process. */
 export type Runtime = {
@@ -65,6 +65,7 @@ const contextOf = (
     readLine,
     readInput,
     onInterrupt,
+    shown: (text) => (stdout.isTTY ? plainLines(text) : text),
     bold: (text) => (stdout.isTTY && !plainOutput ? `\u001b[1m${text}\u001b[22m` : text),
   }
 }

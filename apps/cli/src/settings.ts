@@ -3,7 +3,7 @@ import { isAbsolute, join } from "node:path"
 import { normaliseUrl } from "./api-url.ts"
 import { CliError, isMissing, systemReason, usageError } from "./errors.ts"
 import { isObject, parseJson, type JsonObject } from "./json-value.ts"
-import { writeOver } from "./write-over.ts"
+import { makeFolder, replaceFile } from "./replace-file.ts"
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -103,8 +103,11 @@ export const keepUrls = async (
   if (given.every(([member, url]) => config[member] === url)) return undefined
   const path = configFile(folder)
   const text = `${JSON.stringify({ ...config, ...Object.fromEntries(given) }, undefined, 2)}\n`
-  await writeOver(path, text, { mode: 0o600, folderMode: 0o700 }).catch((error: unknown) => {
+  try {
+    await makeFolder(folder, 0o700)
+    await replaceFile(path, text, 0o600)
+  } catch (error) {
     throw new CliError("config-unwritable", `${path} cannot be written (${systemReason(error)}).`)
-  })
+  }
   return path
 }

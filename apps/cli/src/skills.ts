@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto"
-import { failureOf } from "./api.ts"
+import { type Answer, call, failureOf } from "./api.ts"
 import { CliError } from "./errors.ts"
-import { isObject, listOf, parseJson, textOf } from "./json-value.ts"
-import { call, type Answer } from "./network.ts"
+import { isObject, listOf, textOf } from "./json-value.ts"
 
 /** The skills that belong to the tool: which one to use, reading streams, building stacks. */
 const skillNames = ["svc", "svc-consume", "svc-build"] as const
@@ -11,7 +10,7 @@ export type Skill = { readonly name: (typeof skillNames)[number]; readonly conte
 
 const get = async (url: string, docsUrl: string): Promise<Answer> => {
   const service = { name: "The documentation", url: docsUrl, flag: "docs-url", variable: "SVC_DOCS_URL" }
-  const answer = await call(url, { headers: { accept: "application/json, text/markdown;q=0.9" } }, service)
+  const answer = await call(url, service, { headers: { accept: "application/json, text/markdown;q=0.9" } })
   if (answer.status !== 200) throw failureOf(answer, docsUrl)
   return answer
 }
@@ -33,7 +32,7 @@ const skillUrl = (listed: string, indexUrl: string, docsUrl: string): string => 
  */
 export const fetchSkills = async (docsUrl: string): Promise<Skill[]> => {
   const indexUrl = `${docsUrl}/.well-known/agent-skills/index.json`
-  const index = parseJson((await get(indexUrl, docsUrl)).text)
+  const { body: index } = await get(indexUrl, docsUrl)
   if (!isObject(index) || !Array.isArray(index["skills"])) throw refuse(docsUrl, "is no list of skills")
   const entries = listOf(index, "skills")
   if (entries.some((entry) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(textOf(entry, "name")))) {

@@ -1,12 +1,15 @@
-import { readFile, writeFile } from "node:fs/promises"
+import { readFile } from "node:fs/promises"
 import { type Api, callApi, jsonOf, readPages } from "./api.ts"
 import type { Context, Outcome } from "./context.ts"
 import { CliError, systemReason, usageError } from "./errors.ts"
 import { listOf, textOf } from "./json-value.ts"
 import { apiForReading } from "./key.ts"
+import { writeOutput } from "./replace-file.ts"
 import { pairs, plain, table } from "./table.ts"
 
 const languages = ["typescript", "python", "json-schema"] as const
+
+const standardOutput = new Set(["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 
 /** Whether a stack can have this name; the registry does not tell upper from lower case. */
 export const isStackName = (name: string): boolean => /^[a-z0-9][a-z0-9-]{0,62}$/i.test(name)
@@ -79,7 +82,9 @@ export const diff = async (context: Context): Promise<Outcome> => {
 /** `svc types NAME`: a module with the stack's types, to the standard output or a file. */
 export const types = async (context: Context): Promise<Outcome> => {
   const [name = ""] = context.args
-  const { language = "typescript", output } = context.options
+  const { language = "typescript" } = context.options
+  const given = context.options["output"] ?? "-"
+  const output = standardOutput.has(given) ? undefined : given
   if (!languages.some((one) => one === language)) {
     throw usageError(`--language is one of ${languages.join(", ")}.`, "types")
   }
@@ -89,13 +94,13 @@ export const types = async (context: Context): Promise<Outcome> => {
   const version = at ?? textOf(await readJson(api, stackPath(name)), "version")
   const content = (await callApi(api, stackPath(name, `/types${queryOf({ language, version })}`))).text
   if (output !== undefined) {
-    await writeFile(output, content).catch((error: unknown) => {
+    await writeOutput(output, content).catch((error: unknown) => {
       throw new CliError("unwritable-file", `${output} cannot be written (${systemReason(error)}).`)
     })
     context.note(`${output}: ${language} types of ${name}, version ${version}`)
   }
   const json = { name: name.toLowerCase(), version: Number(version), language, content }
-  return { json, text: output === undefined ? content.trimEnd() : `${plain(output)} is written.` }
+  return { json, text: output === undefined ? context.shown(content).trimEnd() : `${plain(output)} is written.` }
 }
 
 /** The text of a file, undefined when there is none. */

@@ -7,7 +7,7 @@ import { startServer, type Received, type Reply } from "./server.ts"
 import { json } from "./tool.ts"
 import { startToolAndServer } from "./tool-and-server.ts"
 
-const newKey = (): string => mintKey("ak", randomBytes)
+const newKey = (): string => mintKey("ak", randomBytes, randomBytes(32))
 
 /** The API as far as signing up goes: every key that it gave out is known to it. */
 const agents = new Map<string, string>()
@@ -104,8 +104,12 @@ test("a lock left by a process that is gone is no obstacle", async () => {
   expect(gone.code).toBe(0)
   const { hostname } = await import("node:os")
   // No process has this id: it is above the largest that Linux and macOS give.
-  await writeFile(`${file}.lock`, `2147483646 ${hostname()}`)
+  await mkdir(`${file}.lock`)
+  await writeFile(join(`${file}.lock`, `2147483646@${encodeURIComponent(hostname())}@x`), "")
   expect((await svc("auth signup")).code).toBe(0)
+  // An earlier version's lock is a file.
+  await writeFile(`${file}.lock`, `2147483646 ${hostname()}`)
+  expect((await svc("auth signup --force")).code).toBe(0)
 })
 
 test("where nothing can be written, nobody is registered", async () => {

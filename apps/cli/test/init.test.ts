@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { beforeEach, expect, test } from "vitest"
 import { startServer, type Reply } from "./server.ts"
@@ -53,6 +53,18 @@ test("the three skill files are created once, left when right and mended when no
   const [first, second, third] = files(".agents", "unchanged")
   expect(json(await init())).toEqual({ files: [first, second, { ...third, result: "updated" }] })
   expect(await readdir(project)).toEqual([".agents"])
+})
+
+test("a link in the project is followed to another folder of the project, and never out of it", async () => {
+  await mkdir(join(project, ".claude"))
+  await symlink("../.agents/skills", join(project, ".claude/skills"))
+  expect(json(await init())).toEqual({ files: [...files(".agents", "created"), ...files(".claude", "unchanged")] })
+  const outside = await mkdtemp(join(tool.home, "outside-"))
+  await rm(join(project, ".agents/skills/svc"), { recursive: true })
+  await symlink(outside, join(project, ".agents/skills/svc"))
+  const refused = await init()
+  expect([refused.code, json(refused)]).toMatchObject([1, { code: "skills-unwritable" }])
+  expect(await readdir(outside)).toEqual([])
 })
 
 test("a project with a .claude folder gets them there too", async () => {

@@ -1,4 +1,7 @@
-import { mkdtemp, readFile, writeFile } from "node:fs/promises"
+import { execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
+import { closeSync, openSync } from "node:fs"
+import { lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { beforeEach, expect, test } from "vitest"
 import type { Reply } from "./server.ts"
@@ -106,6 +109,46 @@ test("types are a module on the standard output, or in a file, of one version th
     code: "unwritable-file",
   })
   expect(await svc("types", "swaps", "--language", "cobol")).toMatchObject({ code: 2 })
+})
+
+test("a file that is written is replaced whole and keeps its mode; what a link leads to is left alone", async () => {
+  const outside = join(tool.home, "outside")
+  await writeFile(outside, "precious")
+  const at = (name: string) => join(folder, name)
+  for (const [name, ...args] of [
+    ["types.ts", "types", "swaps", "--output", "types.ts"],
+    ["svc.lock.json", "lock", "swaps"],
+  ] as const) {
+    await writeFile(at(name), '{"stacks": []}', { mode: 0o640 })
+    expect(await svc(...args)).toMatchObject({ code: 0 })
+    expect((await stat(at(name))).mode & 0o777).toBe(0o640)
+    await rm(at(name))
+    // The lock file is read before it is written.
+    await writeFile(outside, '{"stacks": []}')
+    await symlink(outside, at(name))
+    expect(await svc(...args)).toMatchObject({ code: 0 })
+    expect((await lstat(at(name))).isSymbolicLink()).toBe(false)
+    expect(await readFile(outside, "utf8")).toBe('{"stacks": []}')
+  }
+  expect((await readdir(folder)).toSorted()).toEqual(["svc.lock.json", "types.ts"])
+})
+
+test("- is the standard output; a pipe and the system's names of open files are written as they are", async () => {
+  expect(await svc("types", "swaps", "--output", "-")).toMatchObject({ code: 0, stdout: "// typescript 2\n" })
+  execFileSync("mkfifo", [join(folder, "pipe")])
+  const read = readFile(join(folder, "pipe"), "utf8")
+  expect(await svc("types", "swaps", "--output", "pipe")).toMatchObject({ code: 0 })
+  expect(await read).toBe("// typescript 2\n")
+  expect((await lstat(join(folder, "pipe"))).isFIFO()).toBe(true)
+  // Redirected into a file, the name of the standard output leads to one.
+  const into = openSync(join(folder, "redirected"), "w")
+  const env = { PATH: process.env["PATH"], HOME: tool.home, SVC_API_URL: api.url }
+  const args = [tool.file, "types", "swaps", "--output", "/dev/stdout"]
+  const child = spawn(process.execPath, args, { stdio: ["ignore", into, "ignore"], env })
+  closeSync(into)
+  await once(child, "close")
+  expect(await readFile(join(folder, "redirected"), "utf8")).toBe("// typescript 2\n")
+  expect((await lstat("/dev/stdout")).isSymbolicLink()).toBe(true)
 })
 
 test("lock writes name, version, content and API, sorted, and keeps what it is not asked for", async () => {

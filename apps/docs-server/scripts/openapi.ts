@@ -2,7 +2,7 @@ import { type DocumentedRoute, createApi, documented, errorResponses, openApiDoc
 import manifest from "../package.json" with { type: "json" }
 import { mcpDescriptor, mcpTool } from "../src/descriptor.ts"
 import { type ErrorCode, errors } from "../src/errors.ts"
-import { jsonRpcRequest, jsonRpcResponse } from "../src/json-rpc.ts"
+import { jsonRpcRequest, jsonRpcResponse, messageBounds } from "../src/json-rpc.ts"
 import { tools } from "../src/tools.ts"
 
 // Schemas that have a name in the document.
@@ -58,7 +58,9 @@ const mcpRoutes = (path: string, alias: string): DocumentedRoute[] => [
     method: "post",
     path,
     summary: `Call the MCP server${alias}`,
-    description: `One JSON-RPC 2.0 message of the Model Context Protocol over Streamable HTTP. Tools:\n\n${toolNotes}`,
+    description:
+      `One JSON-RPC 2.0 message of the Model Context Protocol over Streamable HTTP: at most ${messageBounds.bytes / 1024} KiB, ` +
+      `${messageBounds.values} values and ${messageBounds.depth} levels of nesting. Tools:\n\n${toolNotes}`,
     operationId: alias === "" ? "postMcp" : "postMcpLegacy",
     tags: ["mcp"],
     request: { body: { required: true, content: { "application/json": { schema: rpcRequest } } } },

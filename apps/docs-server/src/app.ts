@@ -3,16 +3,15 @@ import { ApiError } from "@svc/errors"
 import {
   addressBucket,
   BodyError,
-  type ClientAddress,
+  clientAddress,
   type Logger,
-  peerAddress,
   requestHeader,
   requestIdOf,
   routed,
   sentPath,
   type ServedEnv,
 } from "@svc/http"
-import type { Limiter } from "@svc/limiter"
+import type { RateLimiter } from "@svc/limits"
 import { type Context, Hono } from "hono"
 import {
   bodyError,
@@ -31,12 +30,11 @@ import { imageType } from "./image-files.ts"
 import { type McpDependencies, mcpPaths, mcpRoutes } from "./mcp-routes.ts"
 import { wantsHtml } from "./negotiate.ts"
 import type { Site } from "./site.ts"
-import { decodePath } from "./slug.ts"
+import { decodePath } from "@svc/site"
 
 export type Dependencies = McpDependencies & {
   readonly guard: (host: string | undefined, origin: string | undefined) => boolean
-  readonly clientAddress: ClientAddress
-  readonly limiter: Limiter
+  readonly limiter: RateLimiter
   readonly config: Pick<Config, "requestsPerMinute" | "tarballs">
   readonly version: string
   readonly log: Logger
@@ -50,10 +48,10 @@ const asksForHtml = (c: Context<ServedEnv>): boolean =>
   (c.req.method === "GET" || c.req.method === "HEAD") && wantsHtml(requestHeader(c, "accept"))
 
 /** An error for whoever asked: a page for people, but never where MCP is spoken. */
-const errorAnswerFor = async (c: Context<ServedEnv>, error: ApiError, { people }: Site): Promise<Response> => {
+const errorAnswerFor = async (c: Context<ServedEnv>, error: ApiError, { html }: Site): Promise<Response> => {
   if (isMcp(c)) return errorAnswer(error)
   if (!asksForHtml(c)) return errorAnswer(error, { Vary: "Accept" })
-  const { headers, text } = await people.error(error, c.req.path)
+  const { headers, text } = await html.error(error, c.req.path)
   const { ETag: _tag, ...kept } = headers
   return reply(error.status, { ...kept, Vary: "Accept", ...headersOf(error) }, text)
 }
@@ -74,9 +72,6 @@ export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
   const app = new Hono<ServedEnv>({ getPath })
   const fixedPaths = new Set(["/health", "/livez", "/readyz", "/search", ...config.tarballs.map(({ path }) => path)])
 
-  const addressOf = (c: Context<ServedEnv>): string =>
-    dependencies.clientAddress(peerAddress(c), requestHeader(c, "x-forwarded-for"))
-
   app.onError((error, c) => {
     const known = error instanceof BodyError ? bodyError(error.fault) : error instanceof ApiError ? error : undefined
     if (known === undefined) log.error({ request_id: requestIdOf(c), err: error }, "unexpected error")
@@ -94,11 +89,16 @@ export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
     return errorAnswerFor(c, error, site())
   })
 
-  for (const path of ["/livez", "/readyz"])
-    app.get(
-      path,
-      routed(() => probeAnswer([])),
-    )
+  const pageCount = (): number => site().library.corpus.pages.size
+
+  app.get(
+    "/livez",
+    routed(() => probeAnswer([])),
+  )
+  app.get(
+    "/readyz",
+    routed(() => probeAnswer(pageCount() === 0 ? ["pages"] : [])),
+  )
 
   app.get(
     "/health",
@@ -106,7 +106,7 @@ export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
       reply(
         200,
         { ...jsonHeaders, "Cache-Control": "no-store" },
-        JSON.stringify({ status: "ok", version: dependencies.version, pages: site().library.corpus.pages.size }),
+        JSON.stringify({ status: "ok", version: dependencies.version, pages: pageCount() }),
       ),
     ),
   )
@@ -115,7 +115,7 @@ export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
     if (!dependencies.guard(requestHeader(c, "host"), requestHeader(c, "origin"))) throw errors.fail("forbidden")
     if (c.req.method === "OPTIONS") return reply(204, preflightHeaders)
     // Asked for even where nothing is counted by it: this is what tells the operator of a proxy that is not trusted.
-    const address = addressOf(c)
+    const address = clientAddress(c)
     if (config.requestsPerMinute > 0) {
       const decision = dependencies.limiter.take("docs", addressBucket(address), config.requestsPerMinute)
       if (!decision.allowed) throw errors.fail("rate_limited", { retryAfterSeconds: decision.retryAfterSeconds })
@@ -123,7 +123,7 @@ export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
     return next()
   })
 
-  mcpRoutes(app, dependencies, addressOf)
+  mcpRoutes(app, dependencies)
 
   const getTarball = async (
     c: Context<ServedEnv>,
@@ -144,7 +144,7 @@ export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
   const getSearch = async (c: Context<ServedEnv>): Promise<Response> => {
     const { searchParams } = new URL(c.req.url)
     const query = searchParams.get("q")?.trim() ?? ""
-    return serveDocument(c, await site().people.search(query, searchParams.get("cursor") ?? undefined, asksForHtml(c)))
+    return serveDocument(c, await site().html.search(query, searchParams.get("cursor") ?? undefined, asksForHtml(c)))
   }
   app.get("/search", routed(getSearch))
 

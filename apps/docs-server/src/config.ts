@@ -10,6 +10,7 @@ const fields = {
   publicUrl: url("SVC_DOCS_URL", undefined),
   apiUrl: url("SVC_API_URL", "http://localhost:4003"),
   relayUrl: url("SVC_RELAY_URL", "http://localhost:4002"),
+  streamUrl: url("SVC_STREAM_URL", "ws://127.0.0.1:4004", { protocols: ["ws:", "wss:"] }),
   docsDir: text("SVC_DOCS_DIR", undefined),
   /** Undefined: that of the first page. */
   title: text("SVC_DOCS_TITLE", undefined),

@@ -4,33 +4,18 @@ import { readdir, readFile, realpath, stat } from "node:fs/promises"
 import { join, relative, sep } from "node:path"
 import { parse as parseYaml } from "yaml"
 import { z } from "zod"
-import { type Section, countTokens, outline, plainText } from "./markdown.ts"
+import { countTokens, outline, plainText, type SitePage } from "@svc/site"
 import { isImage } from "./image-files.ts"
-import { type Row, rowsOf } from "./rows.ts"
+import { rowsOf } from "./rows.ts"
 import { stripMdx } from "./mdx.ts"
 
-export type Page = {
-  readonly slug: string
-  /** Its path in the folder, `/` between the parts. */
-  readonly file: string
-  readonly title: string
-  readonly description: string
+export type Page = SitePage & {
   /** Whether the description is its author's own; else it is the first paragraph. */
   readonly described: boolean
-  /** Where its author wants it in the navigation. */
-  readonly section?: string
-  readonly order?: number
-  /** How much the page counts in a search, beside others; 1 unless its author says otherwise. */
+  /** How much the page counts in a search, relative to others; 1 unless its author says otherwise. */
   readonly searchWeight?: number
-  /** What is served, searched and paged through. */
-  readonly markdown: string
-  /** Where the page's text starts, behind the front matter. */
-  readonly bodyStart: number
   /** Where the page may be cut, ascending; the first is 0. */
   readonly cuts: readonly number[]
-  readonly sections: readonly Section[]
-  /** Rows of tables that have an anchor of their own. */
-  readonly rows: readonly Row[]
   readonly tokens: number
   /** Hash of `markdown`, as 32 hex digits. */
   readonly hash: string
@@ -84,10 +69,15 @@ export const hashOf = (content: string | Uint8Array): string =>
 
 type FrontMatter = { readonly data: z.infer<typeof frontMatterSchema>; readonly end: number }
 
+/** What a file may hold. The YAML parser compares each key of the front matter with all keys before it. */
+export const fileBounds = { bytes: 4 * 2 ** 20, frontMatter: 16_384 } as const
+
 const readFrontMatter = (text: string): FrontMatter => {
   const none = { data: {}, end: text.startsWith("\uFEFF") ? 1 : 0 }
   const match = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)(?<=\n)---[ \t]*(?:\r?\n|$)/.exec(text)
   if (match === null) return none
+  if (match[0].length > fileBounds.frontMatter)
+    throw new Error(`its front matter has more than ${fileBounds.frontMatter} characters`)
   // Two rules with a paragraph between them are no front matter: that is a map.
   const { success, data } = frontMatterSchema.safeParse(parseYaml(match[1] ?? "") ?? {})
   return success ? { data, end: match[0].length } : none
@@ -112,9 +102,9 @@ const numberOf = (value: unknown): number | undefined => {
   return Number.isFinite(number) ? number : undefined
 }
 
-const readPage = (source: string, file: string, slug: string, stripped: (body: string) => string): Page => {
+const readPage = (source: string, file: string, slug: string): Page => {
   const { data, end } = readFrontMatter(source)
-  const markdown = source.slice(0, end) + stripped(source.slice(end))
+  const markdown = file.endsWith(".mdx") ? source.slice(0, end) + stripMdx(source.slice(end)) : source
   const { cuts, sections, lead } = outline(markdown, end)
   const described = textOf(data["description"])
   const title = textOf(data["title"]) || sections[0]?.heading || slug.split("/").at(-1) || slug
@@ -151,8 +141,11 @@ const readSkill = (source: string, folder: string): Skill => {
 const isFileWithin = async (root: string, path: string): Promise<boolean> =>
   (await realpath(path)).startsWith(root + sep) && (await stat(path)).isFile()
 
-/** Markdown files and pictures below `dir`, hidden folders, installed packages, links that lead outside and pipes left out; sorted. */
-const listFiles = async (dir: string): Promise<string[]> => {
+/**
+ * Paths of the Markdown files and pictures below `dir`, sorted; without hidden folders, installed packages, links that lead
+ * outside, and pipes.
+ */
+export const listFiles = async (dir: string): Promise<string[]> => {
   const root = await realpath(dir)
   const found: string[] = []
   const walk = async (folder: string): Promise<void> => {
@@ -192,7 +185,9 @@ export const loadCorpus = async (dir: string, options: LoadOptions = {}): Promis
       continue
     }
     try {
-      let source = decoder.decode(await readFile(join(dir, file), { flag: withoutWaiting }))
+      const bytes = await readFile(join(dir, file), { flag: withoutWaiting })
+      if (bytes.length > fileBounds.bytes) throw new Error(`it is larger than ${fileBounds.bytes / 2 ** 20} MiB`)
+      let source = decoder.decode(bytes)
       for (const [name, value] of names) source = source.replaceAll(`{${name}}`, value)
       const skillFolder = /^skills\/([^/]+)\/SKILL\.md$/.exec(file)?.[1]
       if (skillFolder !== undefined) {
@@ -205,9 +200,7 @@ export const loadCorpus = async (dir: string, options: LoadOptions = {}): Promis
       if (pages.has(slug)) throw new Error(`another file has the same slug, ${slug}`)
       if (isOwnPath(slug))
         warnings.push(`${file}: the path /${slug} is the server's own; served as /${slug}.md and .html only`)
-      const strip = (body: string) =>
-        stripMdx(body, () => warnings.push(`${file}: so many tags never end that those behind them are shown as text`))
-      pages.set(slug, readPage(source, file, slug, file.endsWith(".mdx") ? strip : (body) => body))
+      pages.set(slug, readPage(source, file, slug))
     } catch (error) {
       throw new CorpusError(`${join(dir, file)}: ${reasonOf(error)}`, { cause: error })
     }

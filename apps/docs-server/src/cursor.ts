@@ -10,6 +10,15 @@ const sealOf = (payload: string): string => hash("sha256", `cursor ${payload}`, 
 
 const envelope = z.tuple([z.string(), z.unknown()])
 
+/** What a payload holds; undefined for one that `writeCursor` did not make, whoever sealed it. */
+const open = (payload: string): z.infer<typeof envelope> | undefined => {
+  try {
+    return envelope.safeParse(JSON.parse(Buffer.from(payload, "base64url").toString())).data
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * Makes an opaque cursor for the place `value`. It holds for one version of the pages: an offset in another version
  * would skip or repeat text. The seal finds damage; it keeps no secret, for a cursor gives no access to anything.
@@ -22,11 +31,12 @@ export const writeCursor = (version: string, value: unknown): string => {
 /** Reads a cursor back, or throws CursorError. */
 export const readCursor = <T>(schema: z.ZodType<T>, version: string, cursor: string): T => {
   const [payload = "", seal, ...rest] = cursor.split(".")
-  if (seal !== sealOf(payload) || rest.length > 0)
+  const opened = seal === sealOf(payload) && rest.length === 0 ? open(payload) : undefined
+  if (opened === undefined)
     throw new CursorError(
       "The cursor is not one that this tool gave. Pass next_cursor exactly as it came, or leave cursor out.",
     )
-  const [madeFor, value] = envelope.parse(JSON.parse(Buffer.from(payload, "base64url").toString()))
+  const [madeFor, value] = opened
   if (madeFor !== version)
     throw new CursorError("The pages have changed since this cursor was given. Call again without a cursor.")
   const result = schema.safeParse(value)

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import type { Corpus } from "./corpus.ts"
 import { agentFiles, serverDescription, serverName } from "./mcp.ts"
-import { pageUrl } from "./slug.ts"
+import { pageUrl } from "@svc/site"
 import { annotations, tools } from "./tools.ts"
 
 export const mcpTool = z.object({

@@ -1,4 +1,5 @@
 import { defineErrors } from "@svc/errors"
+import { messageBounds } from "./json-rpc.ts"
 
 const seeDocuments = "See /openapi.json for the routes of this server and /llms.txt for its pages."
 
@@ -25,7 +26,7 @@ export const errors = defineErrors({
   },
   request_too_large: {
     status: 413,
-    message: "The request body is larger than 1 MiB.",
+    message: `The request body is larger than ${messageBounds.bytes / 1024} KiB.`,
     hint: "Calls of search_docs and fetch_page need a few hundred bytes; see /openapi.json.",
   },
   unsupported_media_type: {

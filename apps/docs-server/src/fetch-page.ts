@@ -1,13 +1,14 @@
+import { pageUrl, type Row, type Section } from "@svc/site"
 import { z } from "zod"
 import type { Page } from "./corpus.ts"
 import { readCursor, writeCursor } from "./cursor.ts"
-import type { Section } from "./markdown.ts"
-import type { Row } from "./rows.ts"
-import { findPage, nearestSlugs, pageUrl, readReference } from "./slug.ts"
+import { findPage, nearestSlugs, readReference } from "./slug.ts"
 import type { Library } from "./tools.ts"
 
-const mostTokens = 20_000
+export const mostTokens = 20_000
 const charactersPerToken = 4
+export const mostSections = 500
+const mostSuggestions = 50
 
 export const fetchPageInput = z.object({
   slug: z.string().min(1).max(2000).meta({ description: "The page's slug or URL, with #anchor or without." }),
@@ -28,13 +29,15 @@ export const fetchPageOutput = z.object({
   content: z.string().meta({ description: "Markdown. The parts of a page joined by nothing are the page." }),
   truncated: z.boolean().meta({ description: "Whether there is a next part." }),
   next_cursor: z.string().optional(),
-  sections: z.array(
-    z.object({
-      anchor: z.string(),
-      heading: z.string(),
-      tokens: z.int().meta({ description: "What fetching it costs." }),
-    }),
-  ),
+  sections: z
+    .array(
+      z.object({
+        anchor: z.string(),
+        heading: z.string(),
+        tokens: z.int().meta({ description: "What fetching it costs." }),
+      }),
+    )
+    .meta({ description: `The page's sections, the first ${mostSections} of them.` }),
   etag: z.string().meta({ description: "Changes with the page's text; the page's ETag over HTTP." }),
 })
 
@@ -74,8 +77,9 @@ export const fetchPage = (library: Library, args: z.output<typeof fetchPageInput
   const wanted = args.section ?? reference.anchor
   let section = wanted === "" ? undefined : findSection(page, wanted)
   if (wanted !== "" && section === undefined) {
-    const anchors = page.sections.map(({ anchor }) => anchor).join(", ")
-    return { refusal: `The page "${page.slug}" has no section "${wanted}". Its sections: ${anchors}.` }
+    const anchors = page.sections.slice(0, mostSuggestions).map(({ anchor }) => anchor)
+    if (anchors.length < page.sections.length) anchors.push("…")
+    return { refusal: `The page "${page.slug}" has no section "${wanted}". Its sections: ${anchors.join(", ")}.` }
   }
   let from: number | undefined
   if (args.cursor !== undefined) {
@@ -101,7 +105,9 @@ export const fetchPage = (library: Library, args: z.output<typeof fetchPageInput
       content,
       truncated: cursor !== undefined,
       ...(cursor !== undefined && { next_cursor: cursor }),
-      sections: page.sections.map(({ anchor, heading, tokens }) => ({ anchor, heading, tokens })),
+      sections: page.sections
+        .slice(0, mostSections)
+        .map(({ anchor, heading, tokens }) => ({ anchor, heading, tokens })),
       etag: `"${page.hash}"`,
     },
     texts:

@@ -1,11 +1,21 @@
-import { addressBucket, jsonTypeFault, readBody, requestHeader, routed, type ServedEnv, trustsTraces } from "@svc/http"
+import {
+  addressBucket,
+  clientAddress,
+  jsonTypeFault,
+  readBody,
+  requestHeader,
+  routed,
+  type ServedEnv,
+  trustsTraces,
+} from "@svc/http"
 import type { ApiError } from "@svc/errors"
+import { hasMoreValues, isDeeper } from "@svc/exact-json"
 import type { Context, Hono } from "hono"
 import { jsonHeaders, reply, serveDocument } from "./answers.ts"
 import { commonHeaders } from "./documents.ts"
 import type { RpcEndpoint } from "./endpoint.ts"
 import { errors } from "./errors.ts"
-import { hasTooManyMembers, mostMembers, readMessage } from "./json-rpc.ts"
+import { messageBounds, readMessage } from "./json-rpc.ts"
 import { wantsEventStream } from "./negotiate.ts"
 import type { Site } from "./site.ts"
 import type { Streams } from "./streams.ts"
@@ -20,7 +30,6 @@ export type McpDependencies = {
 /** Where MCP is spoken; the second is what older clients ask. */
 export const mcpPaths = ["/mcp", "/mcp/sse"]
 
-const maxBodyBytes = 2 ** 20
 const bodyDeadlineMs = 30_000
 const streamHeaders = {
   ...commonHeaders,
@@ -33,18 +42,21 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 const notJson = (): ApiError => errors.fail("invalid_request", { message: "The request body is not JSON in UTF-8." })
 
+const tooMuch = (bound: string): ApiError =>
+  errors.fail("invalid_request", { message: `The request body has more than ${bound}.` })
+
 const readJsonBody = async (c: Context<ServedEnv>): Promise<{ readonly text: string; readonly value: unknown }> => {
   const fault = jsonTypeFault(c)
   if (fault !== undefined) throw errors.fail("unsupported_media_type", { message: `In this request, ${fault}.` })
-  const bytes = await readBody(c, { limit: maxBodyBytes, deadlineMs: bodyDeadlineMs })
+  const bytes = await readBody(c, { limit: messageBounds.bytes, deadlineMs: bodyDeadlineMs })
   let text: string
   try {
     text = decoder.decode(bytes)
   } catch {
     throw notJson()
   }
-  if (text.length > mostMembers && hasTooManyMembers(text))
-    throw errors.fail("invalid_request", { message: `The request body has more than ${mostMembers} members.` })
+  if (hasMoreValues(text, messageBounds.values)) throw tooMuch(`${messageBounds.values} values`)
+  if (isDeeper(text, messageBounds.depth)) throw tooMuch(`${messageBounds.depth} levels of nesting`)
   try {
     return { text, value: JSON.parse(text) }
   } catch {
@@ -56,7 +68,6 @@ const readJsonBody = async (c: Context<ServedEnv>): Promise<{ readonly text: str
 export const mcpRoutes = (
   app: Hono<ServedEnv>,
   { site, endpoint, protocolVersions, streams }: McpDependencies,
-  addressOf: (c: Context<ServedEnv>) => string,
 ): void => {
   const openStream = (c: Context<ServedEnv>): Response => {
     const noStream = (message: string, hint: string) =>
@@ -70,7 +81,7 @@ export const mcpRoutes = (
     if (version !== undefined && version >= "2026-07-28")
       throw noStream("MCP 2026-07-28 has no stream over GET.", "Call subscriptions/listen by POST; see /openapi.json.")
     if (c.req.raw.method === "HEAD") return reply(200, streamHeaders)
-    const stream = streams.open(addressBucket(addressOf(c)))
+    const stream = streams.open(addressBucket(clientAddress(c)))
     if (stream === undefined)
       throw noStream(
         "No further event stream can be opened now.",

@@ -1,5 +1,6 @@
 import { McpServer, ResourceNotFoundError, ResourceTemplate } from "@modelcontextprotocol/server"
-import { findPage, pageUrl, readReference } from "./slug.ts"
+import { pageUrl } from "@svc/site"
+import { findPage, readReference } from "./slug.ts"
 import { type Library, annotations, toCallResult, tools } from "./tools.ts"
 
 export const serverName = "svc-docs"

@@ -1,5 +1,5 @@
 import { createMemo } from "@svc/memo"
-import { plainText } from "./markdown.ts"
+import { plainText } from "@svc/site"
 import { eachWord } from "./words.ts"
 
 /** What a passage is; a mark (a fence's line, a table's rule, a tag alone) says nothing by itself. */
@@ -59,9 +59,11 @@ const snippetLength = 240
 // How much of a long passage is read as Markdown, from a little before the first wanted term.
 const readLength = 3000
 const readBefore = 500
+// A passage may be a whole page without a line break.
+const mostSearched = 50_000
 
 const firstWanted = (text: string, isWanted: (word: string) => boolean): number => {
-  for (const { text: word, start } of eachWord(text)) if (isWanted(word)) return start
+  for (const { text: word, start } of eachWord(text.slice(0, mostSearched))) if (isWanted(word)) return start
   return 0
 }
 

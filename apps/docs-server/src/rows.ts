@@ -1,8 +1,5 @@
 import { z } from "zod"
-import { type Section, countTokens } from "./markdown.ts"
-
-/** A table's row that explains one name, such as an error code. */
-export type Row = Omit<Section, "level">
+import { countTokens, type Row, type Section } from "@svc/site"
 
 const prefixes = z.record(z.string(), z.string())
 const named = /^\|[ \t]*`([^`\n]+)`[ \t]*\|.*$/gm

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { readCursor, writeCursor } from "./cursor.ts"
-import { pageUrl } from "./slug.ts"
+import { pageUrl } from "@svc/site"
 import type { Library } from "./tools.ts"
 
 export const searchDocsInput = z.object({

@@ -8,10 +8,10 @@ export type Index = {
   readonly pages: Uint32Array
   readonly worth: Float32Array
   readonly inTitle: Uint8Array
-  /** Where in `places` those of each entry of `pages` start; the end of all behind the last. */
-  readonly placeStarts: Uint32Array
-  /** Where in the texts' numbers the page's body has the term, ascending. */
-  readonly places: Uint32Array
+  /** Where in `positions` those of each posting of `pages` start; the end of all behind the last. */
+  readonly positionStarts: Uint32Array
+  /** Where in the texts' numbers the page's body has the term, ascending: the first thousand. */
+  readonly positions: Uint32Array
   /** Of each term. */
   readonly rarity: Float32Array
   /** The sum over each page's title. */
@@ -47,27 +47,31 @@ const meanLengths = ({ fieldStarts }: Texts, pageCount: number): number[] =>
 
 const body = count - 1
 
-/** Where each term stands in each body. @param placeStarts as in Index */
-const findPlaces = (
+// Of a term in one page: a query reads them all, and the first say enough about a page that has more.
+const mostPositions = 1000
+
+/** Where each term first stands in each body. @param positionStarts as in Index */
+const findPositions = (
   { numbers, fieldStarts }: Texts,
-  { termStarts, pages, placeStarts }: Pick<Index, "termStarts" | "pages" | "placeStarts">,
+  { termStarts, pages, positionStarts }: Pick<Index, "termStarts" | "pages" | "positionStarts">,
 ): Uint32Array => {
-  const places = new Uint32Array(placeStarts.at(-1) ?? 0)
-  const next = placeStarts.slice()
-  /** Of each term, the entry for the page at hand or one before. */
-  const entries = termStarts.slice()
+  const positions = new Uint32Array(positionStarts.at(-1) ?? 0)
+  const next = positionStarts.slice()
+  /** Of each term, the posting for the page at hand or one before. */
+  const postings = termStarts.slice()
   const pageCount = (fieldStarts.length - 1) / count
   for (let page = 0; page < pageCount; page++)
     for (let i = fieldStarts[page * count + body] ?? 0; i < (fieldStarts[(page + 1) * count] ?? 0); i++) {
       const term = numbers[i] ?? 0
-      let entry = entries[term] ?? 0
-      while ((pages[entry] ?? page) < page) entry++
-      entries[term] = entry
-      const at = next[entry] ?? 0
-      places[at] = i
-      next[entry] = at + 1
+      let posting = postings[term] ?? 0
+      while ((pages[posting] ?? page) < page) posting++
+      postings[term] = posting
+      const at = next[posting] ?? 0
+      if (at === positionStarts[posting + 1]) continue
+      positions[at] = i
+      next[posting] = at + 1
     }
-  return places
+  return positions
 }
 
 /** Weighs every term of every page once, so that a query only adds numbers up. */
@@ -85,7 +89,7 @@ export const buildIndex = (texts: Texts, weights: readonly number[]): Index => {
   const pages = new Uint32Array(size)
   const worth = new Float32Array(size)
   const inTitle = new Uint8Array(size)
-  const placeStarts = new Uint32Array(size + 1)
+  const positionStarts = new Uint32Array(size + 1)
   const titleRarity = new Float32Array(pageCount)
 
   /** How often each term stands in each field of the page at hand, and where in the body first. */
@@ -104,26 +108,26 @@ export const buildIndex = (texts: Texts, weights: readonly number[]): Index => {
       }
     const lengths = means.map((mean, field) => (startOf(field + 1) - startOf(field)) / mean)
     for (const term of found) {
-      const place = next[term] ?? 0
-      next[term] = place + 1
+      const posting = next[term] ?? 0
+      next[term] = posting + 1
       let sum = 0
       for (const [field, name] of fieldNames.entries()) {
         const often = times[term * count + field] ?? 0
         if (often > 0) sum += valueOf(name, often, lengths[field] ?? 1, first[term] ?? 0)
       }
-      pages[place] = page
-      worth[place] = sum
-      placeStarts[place + 1] = times[term * count + body] ?? 0
+      pages[posting] = page
+      worth[posting] = sum
+      positionStarts[posting + 1] = Math.min(times[term * count + body] ?? 0, mostPositions)
       if ((times[term * count] ?? 0) > 0) {
-        inTitle[place] = 1
+        inTitle[posting] = 1
         titleRarity[page] = (titleRarity[page] ?? 0) + (rarities[term] ?? 0)
       }
       times.fill(0, term * count, (term + 1) * count)
     }
   }
-  for (let i = 0; i < size; i++) placeStarts[i + 1] = (placeStarts[i + 1] ?? 0) + (placeStarts[i] ?? 0)
-  const places = findPlaces(texts, { termStarts, pages, placeStarts })
-  return { termStarts, pages, worth, inTitle, placeStarts, places, rarity: rarities, titleRarity }
+  for (let i = 0; i < size; i++) positionStarts[i + 1] = (positionStarts[i + 1] ?? 0) + (positionStarts[i] ?? 0)
+  const positions = findPositions(texts, { termStarts, pages, positionStarts })
+  return { termStarts, pages, worth, inTitle, positionStarts, positions, rarity: rarities, titleRarity }
 }
 
 const valueOf = (name: Field, times: number, lengths: number, first: number): number =>

@@ -3,25 +3,25 @@ import { meant } from "./search-weights.ts"
 import type { Effort, Vocabulary } from "./vocabulary.ts"
 import { partsOf, terms, words } from "./words.ts"
 
-/** What a question asks for, in the numbers of terms. */
-export type Asked = {
+/** What a query asks for, in the numbers of terms. */
+export type Query = {
   readonly terms: readonly number[]
   /** What each of them counts, from 0 to 1. */
   readonly weights: readonly number[]
-  /** Terms that stand side by side in the question. */
+  /** Terms that stand side by side in the query. */
   readonly pairs: readonly (readonly [number, number])[]
-  /** The question with each word that no page has replaced by the one that was looked up for it. */
+  /** The query with each word that no page has replaced by the one that was looked up for it. */
   readonly corrected: string
-  /** False when the question has stop words alone. */
+  /** False when the query has stop words alone. */
   readonly searchable: boolean
 }
 
-// Letters compared for one question, however long it is and whatever stands in it.
+// Letters compared for one query, however long it is and whatever stands in it.
 const mostSteps = 400_000
 const mostCompletions = 8
 const longestJoined = 20
 
-// Questions share their words: what the latest of them mean is kept, so many characters of it.
+// Queries share their words: what the latest of them mean is kept, so many characters of it.
 const mostKept = 500_000
 
 /** A stretch of a word that no page has, and the nearest that one has. */
@@ -32,13 +32,13 @@ type Reading = {
   readonly isStopWord: boolean
   /** Numbers of terms, and what each counts. */
   readonly weights: readonly (readonly [term: number, weight: number])[]
-  /** The terms that stand in its place in the question; undefined for one that no page has. */
+  /** The terms that stand in its place in the query; undefined for one that no page has. */
   readonly stands: readonly (number | undefined)[]
   readonly corrections: readonly Correction[]
 }
 
-/** Reads questions: known words as they are, others as the word they are nearest to or the start of. */
-export const createQuestions = (numberOf: ReadonlyMap<string, number>, vocabulary: Vocabulary) => {
+/** Reads querys: known words as they are, others as the word they are nearest to or the start of. */
+export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabulary: Vocabulary) => {
   const lately = createMemo<readonly string[]>({
     maxSize: mostKept,
     sizeOf: (own) => own.reduce((sum, { length }) => sum + length, 50),
@@ -128,7 +128,7 @@ export const createQuestions = (numberOf: ReadonlyMap<string, number>, vocabular
     const kept = readings.get(key)
     if (kept !== undefined) return kept
     const reading = readWord(word, isPart, effort)
-    // A word that was not looked up to the end, at the end of a question that may look up no more, means too little.
+    // A word that was not looked up to the end, at the end of a query that may look up no more, means too little.
     return effort.steps > effort.most ? reading : readings.set(key, reading)
   }
 
@@ -139,7 +139,7 @@ export const createQuestions = (numberOf: ReadonlyMap<string, number>, vocabular
     return numberOf.get(termsOf(start + second)[0] ?? "")
   }
 
-  return (query: string, effort: Effort = { steps: 0, most: mostSteps }): Asked => {
+  return (query: string, effort: Effort = { steps: 0, most: mostSteps }): Query => {
     const weights = new Map<number, number>()
     const weigh = (term: number, weight: number): void => {
       weights.set(term, Math.max(weights.get(term) ?? 0, weight))

@@ -16,10 +16,10 @@ export type Texts = {
   readonly numbers: Uint32Array
   /** Where in `numbers` each field of each page starts. */
   readonly fieldStarts: Uint32Array
-  /** The first part of each page; a part is a heading with the text down to the next, the first is without heading. */
-  readonly pageParts: Uint32Array
-  /** The first passage of each part. */
-  readonly partPassages: Uint32Array
+  /** The first section of each page; a section is a heading with the text down to the next, the first is without heading. */
+  readonly pageSections: Uint32Array
+  /** The first passage of each section. */
+  readonly sectionPassages: Uint32Array
   /** Where in `numbers` each passage starts, */
   readonly passageTerms: Uint32Array
   /** where in its page's Markdown, and of which kind it is. */
@@ -38,14 +38,17 @@ type Written = {
   times: number
 }
 
+// Nobody asks for more: what is longer is data, such as a picture in Base64.
+const longestWord = 200
+
 /** Reads every page once. */
 export const readTexts = (pages: readonly Page[]): Texts => {
   const numberOf = new Map<string, number>()
   const known = new Map<string, Written>()
   const numbers = createNumbers()
   const fieldStarts = createNumbers()
-  const pageParts = createNumbers()
-  const partPassages = createNumbers()
+  const pageSections = createNumbers()
+  const sectionPassages = createNumbers()
   const passageTerms = createNumbers()
   const passageStarts = createNumbers()
   const kinds = createNumbers()
@@ -65,7 +68,8 @@ export const readTexts = (pages: readonly Page[]): Texts => {
     return found
   }
   const add = (text: string): void => {
-    for (const word of bareWords(text)) for (const number of look(word).numbers) numbers.push(number)
+    for (const word of bareWords(text))
+      if (word.length <= longestWord) for (const number of look(word).numbers) numbers.push(number)
   }
 
   for (const page of pages) {
@@ -85,11 +89,11 @@ export const readTexts = (pages: readonly Page[]): Texts => {
       }
     fieldStarts.push(numbers.length)
     if (page.described) add(page.description)
-    pageParts.push(partPassages.length)
+    pageSections.push(sectionPassages.length)
     const bounds = [page.bodyStart, ...page.sections.map(({ start }) => start), page.markdown.length]
     for (let i = 0; i + 1 < bounds.length; i++) {
       let at = bounds[i] ?? 0
-      partPassages.push(passageTerms.length)
+      sectionPassages.push(passageTerms.length)
       for (const { text, kind } of passagesOf(page.markdown.slice(at, bounds[i + 1]), i > 0)) {
         passageTerms.push(numbers.length)
         passageStarts.push(at)
@@ -100,16 +104,16 @@ export const readTexts = (pages: readonly Page[]): Texts => {
     }
   }
   for (const starts of [fieldStarts, passageTerms]) starts.push(numbers.length)
-  pageParts.push(partPassages.length)
-  partPassages.push(passageTerms.length - 1)
+  pageSections.push(sectionPassages.length)
+  sectionPassages.push(passageTerms.length - 1)
   passageStarts.push(0)
   return {
     numberOf,
     written: known,
     numbers: numbers.take(),
     fieldStarts: fieldStarts.take(),
-    pageParts: pageParts.take(),
-    partPassages: partPassages.take(),
+    pageSections: pageSections.take(),
+    sectionPassages: sectionPassages.take(),
     passageTerms: passageTerms.take(),
     passageStarts: passageStarts.take(),
     passageKindsOf: Uint8Array.from(kinds.take()),

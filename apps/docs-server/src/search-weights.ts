@@ -17,23 +17,23 @@ export const early = { weight: 5, half: 50 }
 
 /** What a page gains besides its words, each times a share from 0 to 1. */
 export const bonus = {
-  /** Of the title that was asked for, squared. */
+  /** Of the title's terms that the query has, squared. */
   title: 1.5,
-  /** Of neighbours in the question that are neighbours in the title, and anywhere. */
+  /** Of neighbours in the query that are neighbours in the title, and anywhere. */
   titlePairs: 1.5,
   pairs: 1.5,
-  /** Of the question that the best section has, squared. */
+  /** Of the query that the best section has, squared. */
   section: 3,
-  /** Of the question in a section's heading, squared, times the part of the heading that was asked for. */
+  /** Of the query in a section's heading, squared, times the share of the heading that the query has. */
   heading: 2.5,
-  /** For a row of a table that opens with the one word that was asked for. */
+  /** For a row of a table that opens with the only word of the query. */
   row: 2.5,
 }
 
-/** Only so many pages, the best by their words, are read for neighbours and sections. */
+/** Only so many pages, the best by their terms, are read for neighbours and sections. */
 export const mostRead = 25
 
-/** A page is listed only with this share of the best one's score: others have a word or two in common with the question. */
+/** A page is listed only with this share of the best one's score: others have a word or two in common with the query. */
 export const cut = { leastShare: 0.4 }
 
 /** What each way of meaning a term counts. */
@@ -43,14 +43,14 @@ export const meant = {
   partOfKnown: 0.2,
   corrected: 0.8,
   completed: 0.4,
-  /** One word for two that stand side by side in the question. */
+  /** One word for two that stand side by side in the query. */
   joined: 0.5,
   /** A longer identifier that holds the one that was asked for. */
   held: 0.8,
 }
 
 /** How a term's times in a section of some length count, and what decides between the sections of a page. */
-export const section = {
+export const sectionWeights = {
   half: 1.2,
   length: 0.9,
   /** A word in code counts this much of one in text. */
@@ -63,15 +63,15 @@ export const section = {
   headingCover: 1,
   otherWord: 0.3,
   pairs: 0.3,
-  line: 0.5,
+  passage: 0.5,
 }
 
-/** What a line is worth by its kind, and for neighbours and for opening with what was asked. */
-export const line = {
+/** What a passage is worth by its kind, for neighbours, and for opening with a term of the query. */
+export const passageWeights = {
   kind: { prose: 1, item: 1, row: 1, code: 0.6, heading: 0, mark: 0 },
   pairs: 0.3,
   opening: 0.2,
-  /** Where one word was asked for, a row or an item that opens with it. */
+  /** Where the query is one word, a row or an item that opens with it. */
   openingAlone: 1,
   firstProse: 0.02,
 }

@@ -1,14 +1,24 @@
+// Words that the search's files use:
+// - term: a word as it is looked up, stemmed and folded; a number in the index
+// - position: a place in the sequence of all pages' terms
+// - posting: one term on one page, with its worth there and its positions
+// - section: a heading with the text down to the next heading; a page's first has none
+// - passage: what a snippet is made of: a paragraph, a row, an item, a block of code
+// - query term: a term of the query at hand, numbered from 1
+// - share: how much of the query a term is, by its rarity; all shares together are 1
+//
+// search-text.ts reads pages as terms, search-index.ts weighs them, search-query.ts reads a query and corrects it,
+// search-matches.ts finds its terms, search-ranking.ts ranks pages, search-sections.ts chooses the section to show.
 import { createMemo } from "@svc/memo"
+import type { Section } from "@svc/site"
 import type { Corpus, Page } from "./corpus.ts"
-import type { Section } from "./markdown.ts"
 import { createSnippets, passageKinds } from "./passages.ts"
 import { buildIndex } from "./search-index.ts"
-import { type Asked, createQuestions } from "./search-query.ts"
-import { createFit } from "./search-fit.ts"
-import { type Place, createPlaces } from "./search-place.ts"
-import { createReaders } from "./search-reader.ts"
+import { createMatcher } from "./search-matches.ts"
+import { createQueryReader, type Query } from "./search-query.ts"
+import { createRanking } from "./search-ranking.ts"
+import { type Choice, createSectionChooser } from "./search-sections.ts"
 import { readTexts } from "./search-text.ts"
-import { bonus, cut, mostRead } from "./search-weights.ts"
 import { createVocabulary } from "./vocabulary.ts"
 
 type Hit = {
@@ -26,7 +36,7 @@ type Found = {
 }
 
 type Answer = Found & {
-  /** The query with each word that no page has replaced by the nearest that one has. */
+  /** The query with each unknown word replaced by the nearest known one. */
   readonly corrected?: string
   /** False when the query has stop words alone. */
   readonly searchable: boolean
@@ -34,102 +44,53 @@ type Answer = Found & {
 
 export type Search = (query: string, offset: number, limit: number) => Answer
 
-/** Indexes the pages. An answer ranks pages first and then names the section of each that fits best. */
+/** Indexes the pages. A search ranks pages first and then names the section of each that fits best. */
 export const createSearch = (corpus: Corpus): Search => {
   const pages = [...corpus.pages.values()]
   const texts = readTexts(pages)
-  const vocabulary = createVocabulary(texts.written)
   const weights = pages.map(({ searchWeight = 1 }) => searchWeight)
   const index = buildIndex(texts, weights)
-  const readQuery = createQuestions(texts.numberOf, vocabulary)
-  const readerOf = createReaders(texts, index)
-  const fitOf = createFit(texts, index)
-  const placesOf = createPlaces(texts)
+  const readQuery = createQueryReader(texts.numberOf, createVocabulary(texts.written))
+  const matchesOf = createMatcher(texts, index)
+  const rank = createRanking(texts, index, weights)
+  const choicesOf = createSectionChooser(texts)
   const snippetOf = createSnippets()
 
-  // Of each page, for the question at hand.
-  const worth = new Float64Array(pages.length)
-  const ofTitle = new Float64Array(pages.length)
-  const scores = new Float64Array(pages.length)
-  const scoreOf = (page: number): number => scores[page] ?? 0
-  const byScore = (a: number, b: number): number => scoreOf(b) - scoreOf(a) || a - b
-
-  /** Scores all pages by their words, and gives the best of them, best first. */
-  const rankPages = (asked: Asked, shares: readonly number[], most: number): number[] => {
-    worth.fill(0)
-    ofTitle.fill(0)
-    for (const [n, term] of asked.terms.entries()) {
-      const part = shares[n] ?? 0
-      for (let i = index.termStarts[term] ?? 0; i < (index.termStarts[term + 1] ?? 0); i++) {
-        const page = index.pages[i] ?? 0
-        worth[page] = (worth[page] ?? 0) + part * (index.worth[i] ?? 0)
-        if (index.inTitle[i] === 1) ofTitle[page] = (ofTitle[page] ?? 0) + (index.rarity[term] ?? 0)
-      }
-    }
-    const best: number[] = []
-    for (let page = 0; page < pages.length; page++) {
-      scores[page] = 0
-      if (worth[page] === 0) continue
-      const title = index.titleRarity[page] ?? 0
-      const titleShare = title === 0 ? 0 : (ofTitle[page] ?? 0) / title
-      const score = (weights[page] ?? 1) * ((worth[page] ?? 0) + bonus.title * titleShare ** 2)
-      scores[page] = score
-      let at = best.length
-      while (at > 0 && scoreOf(best[at - 1] ?? 0) < score) at--
-      if (at === most) continue
-      best.splice(at, 0, page)
-      if (best.length > most) best.pop()
-    }
-    return best
+  const snippetFor = (id: number, page: Page, passage: number, isWanted: (word: string) => boolean): string => {
+    const start = texts.passageStarts[passage] ?? 0
+    const isLast = passage + 1 === texts.sectionPassages[texts.pageSections[id + 1] ?? 0]
+    const end = isLast ? page.markdown.length : texts.passageStarts[passage + 1]
+    const kind = passageKinds[texts.passageKindsOf[passage] ?? 0] ?? "prose"
+    return snippetOf(passage, page.markdown.slice(start, end), kind, isWanted)
   }
 
-  const toHit = (id: number, place: Place, isWanted: (word: string) => boolean): Hit[] => {
-    const score = scoreOf(id)
-    const page = pages[id]
-    if (page === undefined) return []
-    const section = page.sections[place.part - 1]
-    if (place.passage === undefined) return [{ page, score, section, snippet: page.description }]
-    const start = texts.passageStarts[place.passage] ?? 0
-    const isLast = place.passage + 1 === texts.partPassages[texts.pageParts[id + 1] ?? 0]
-    const end = isLast ? page.markdown.length : texts.passageStarts[place.passage + 1]
-    const kind = passageKinds[texts.passageKindsOf[place.passage] ?? 0] ?? "prose"
-    return [
-      { page, score, section, snippet: snippetOf(place.passage, page.markdown.slice(start, end), kind, isWanted) },
-    ]
-  }
-
-  const find = (asked: Asked, offset: number, limit: number): Found => {
-    const wanted = asked.terms.map((term, n) => (asked.weights[n] ?? 0) * (index.rarity[term] ?? 0))
+  const find = (query: Query, offset: number, limit: number): Found => {
+    const wanted = query.terms.map((term, n) => (query.weights[n] ?? 0) * (index.rarity[term] ?? 0))
     const sum = wanted.reduce((all, weight) => all + weight, 0)
     const shares = wanted.map((weight) => weight / sum)
-    const reader = readerOf(asked)
-    let best = 0
-    for (const page of rankPages(asked, shares, mostRead)) {
-      const score = scoreOf(page) + (weights[page] ?? 1) * fitOf(reader, shares, page)
-      scores[page] = score
-      best = Math.max(best, score)
+    const matches = matchesOf(query)
+    const ranking = rank(query, matches, shares)
+    const choose = choicesOf(matches, shares)
+    const toHit = (id: number): Hit[] => {
+      const page = pages[id]
+      if (page === undefined) return []
+      const { section, passage }: Choice = choose(id)
+      const snippet = passage === undefined ? page.description : snippetFor(id, page, passage, matches.asksFor)
+      return [{ page, score: ranking.scoreOf(id), section: page.sections[section - 1], snippet }]
     }
-    const listed: number[] = []
-    const least = cut.leastShare * best
-    for (let page = 0; page < pages.length; page++) if (scoreOf(page) > 0 && scoreOf(page) >= least) listed.push(page)
-    const placeOf = placesOf(reader, shares)
-    const hits = listed
-      .sort(byScore)
-      .slice(offset, offset + limit)
-      .flatMap((page) => toHit(page, placeOf(page), reader.asksFor))
-    return { hits, total: listed.length }
+    return { hits: ranking.pages.slice(offset, offset + limit).flatMap(toHit), total: ranking.pages.length }
   }
 
-  // Questions in other words may ask for the same terms, and then have the same hits.
+  // Queries in other words may ask for the same terms, and then have the same hits.
   const lately = createMemo<Found>({ maxEntries: 1000, fromSecondTime: true })
 
-  return (query, offset, limit) => {
-    const asked = readQuery(query)
-    const { terms, weights: parts, pairs, corrected, searchable } = asked
+  return (text, offset, limit) => {
+    const query = readQuery(text)
+    const { terms, weights: parts, pairs, corrected, searchable } = query
     const key = `${offset} ${limit} ${terms.join()} ${parts.join()} ${pairs.join()}`
     return {
-      ...(lately.get(key) ?? lately.set(key, find(asked, offset, limit))),
-      ...(corrected !== query && { corrected }),
+      ...(lately.get(key) ?? lately.set(key, find(query, offset, limit))),
+      ...(corrected !== text && { corrected }),
       searchable,
     }
   }

@@ -1,7 +1,7 @@
 import type { McpServerFactory } from "@modelcontextprotocol/server"
 import { metrics as telemetryApi } from "@opentelemetry/api"
-import { createClientAddress, createLogger, type Runtime, serve } from "@svc/http"
-import { createLimiter } from "@svc/limiter"
+import { createLogger, type Runtime, serve } from "@svc/http"
+import { createRateLimiter } from "@svc/limits"
 import { startTelemetry } from "@svc/telemetry"
 import manifest from "../package.json" with { type: "json" }
 import { probeAnswer, unreadableAnswer } from "./answers.ts"
@@ -16,7 +16,7 @@ import { logEmptySearches } from "./query-log.ts"
 import { createSdkExchange } from "./sdk-exchange.ts"
 import { createSite } from "./site.ts"
 import { createStreams } from "./streams.ts"
-import { watchFolder } from "./watch.ts"
+import { folderState, watchFolder } from "./watch.ts"
 
 const { version } = manifest
 
@@ -42,6 +42,7 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
     port: config.port,
     drainMs,
     bounds: config.bounds,
+    trustedProxies: config.trustedProxies,
     observe: telemetry?.observe,
     requests: { log, now, randomId, quiet: ["/health", "/livez", "/readyz"] },
     onUnreadable: unreadableAnswer,
@@ -67,9 +68,11 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
   try {
     const baseUrl = config.publicUrl ?? server.url
     const own = config.docsDir === ownContent
-    const people = { title: config.title, own, apiUrl: config.apiUrl, relayUrl: config.relayUrl }
-    const fill = { base_url: baseUrl, api_url: config.apiUrl, relay_url: config.relayUrl }
+    const htmlOptions = { title: config.title, own, apiUrl: config.apiUrl, relayUrl: config.relayUrl }
+    const { apiUrl, relayUrl, streamUrl } = config
+    const fill = { base_url: baseUrl, api_url: apiUrl, relay_url: relayUrl, stream_url: streamUrl }
     const read = () => loadCorpus(config.docsDir, own ? { fill } : {})
+    const watched = config.watch ? await folderState(config.docsDir) : undefined
     const first = await read()
     for (const warning of first.warnings) log.warn(warning)
 
@@ -79,28 +82,25 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
     stops.push(() => sdk.close())
     const about = { baseUrl, version, protocolVersions: sdk.protocolVersions }
     const siteOf = (corpus: Corpus) => {
-      const made = createSite(corpus, about, people)
+      const made = createSite(corpus, about, htmlOptions)
       const { library } = made
       const measured = metrics?.measureSearch(library.search) ?? library.search
       const search = config.logQueries ? logEmptySearches(measured, log) : measured
       return { ...made, library: { ...library, search } }
     }
     let site = siteOf(first)
-    if (config.watch) {
+    if (watched !== undefined) {
       const readAgain = async (): Promise<void> => {
         try {
           const corpus = await read()
           site = siteOf(corpus)
           log.info({ pages: corpus.pages.size }, "pages read again")
         } catch (error) {
-          log.error(
-            { reason: error instanceof CorpusError ? error.message : String(error) },
-            "pages not read: the last good ones stay",
-          )
+          const reason = error instanceof CorpusError ? error.message : String(error)
+          log.error({ reason }, "pages not read: the last good ones stay")
         }
       }
-      const onTrouble = (reason: string) => log.warn({ reason }, "the system cannot watch the pages")
-      const stopWatching = watchFolder(config.docsDir, readAgain, { onTrouble })
+      const stopWatching = watchFolder(config.docsDir, watched, readAgain, now)
       stops.push(async () => stopWatching())
     }
 
@@ -111,8 +111,7 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
       protocolVersions: sdk.protocolVersions,
       streams,
       guard: createGuard({ listenHost: config.host, baseUrl, allowedHosts: config.allowedHosts }),
-      clientAddress: createClientAddress(config.trustedProxies, log),
-      limiter: createLimiter({ now }),
+      limiter: createRateLimiter({ now }),
       config,
       version,
       log,

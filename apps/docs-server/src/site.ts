@@ -4,9 +4,10 @@ import openApi from "../openapi.json" with { type: "json" }
 import type { Corpus, Page } from "./corpus.ts"
 import { type About, createDescriptor, createServerCard } from "./descriptor.ts"
 import { type Document, createDocument, jsonType, markdownType } from "./documents.ts"
-import { createPeople, type People, type PeopleOptions } from "./html/people.ts"
+import { createHtmlDocuments, type HtmlDocuments, type HtmlOptions } from "./html-documents.ts"
 import { createSearch } from "./search.ts"
-import { findPage, pageUrl } from "./slug.ts"
+import { pageUrl } from "@svc/site"
+import { findPage } from "./slug.ts"
 import { isOwnPath } from "./corpus.ts"
 import type { Library } from "./tools.ts"
 
@@ -16,7 +17,7 @@ export type Site = {
   readonly descriptor: Document
   /** The document at a decoded path, `/` in front; undefined when there is none. @param html whether HTML is preferred */
   readonly find: (path: string, html: boolean) => Document | Promise<Document> | undefined
-  readonly people: People
+  readonly html: HtmlDocuments
 }
 
 const byFolder = (corpus: Corpus): Map<string, Page[]> => {
@@ -87,7 +88,7 @@ const skillIndex = (corpus: Corpus, baseUrl: string) => ({
 const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`
 const links = { Link: '</llms.txt>; rel="describedby", </openapi.json>; rel="service-desc"' }
 
-export const createSite = (corpus: Corpus, about: About, options: PeopleOptions): Site => {
+export const createSite = (corpus: Corpus, about: About, options: HtmlOptions): Site => {
   const { baseUrl } = about
   const map = pageMap(corpus, baseUrl)
   const descriptor = createDocument(jsonType, JSON.stringify(createDescriptor(corpus, about)))
@@ -115,13 +116,13 @@ export const createSite = (corpus: Corpus, about: About, options: PeopleOptions)
     return known
   }
   const library = { corpus, search: createSearch(corpus), baseUrl }
-  const people = createPeople(library, options)
+  const htmlDocuments = createHtmlDocuments(library, options)
   return {
     library,
-    people,
+    html: htmlDocuments,
     descriptor,
     find: (path, html) => {
-      const shown = people.find(path, html)
+      const shown = htmlDocuments.find(path, html)
       if (shown !== undefined) return shown
       const maker = makers.get(path)
       if (maker !== undefined) return once(path, maker)

@@ -1,16 +1,5 @@
+import { decodePath } from "@svc/site"
 import type { Corpus, Page } from "./corpus.ts"
-
-/** Percent-decoding that never throws; undefined where the text is not well-formed. */
-export const decodePath = (path: string): string | undefined => {
-  try {
-    return decodeURIComponent(path).normalize("NFC")
-  } catch {
-    return undefined
-  }
-}
-
-export const pageUrl = (baseUrl: string, slug: string, anchor = ""): string =>
-  `${baseUrl}/${slug.split("/").map(encodeURIComponent).join("/")}.md${anchor === "" ? "" : `#${encodeURIComponent(anchor)}`}`
 
 /** Without the slashes at its end. No pattern: one would look at a path of slashes as often as it has slashes. */
 const withoutSlashes = (path: string): string => {

@@ -11,7 +11,9 @@ export type Streams = {
 
 const comment = (text: string): Uint8Array => new TextEncoder().encode(`: ${text}\n\n`)
 
-export const createStreams = ({ max = 256, maxPerClient = 8 } = {}): Streams => {
+export const maxStreams = 256
+
+export const createStreams = ({ max = maxStreams, maxPerClient = 8 } = {}): Streams => {
   const open = new Set<() => void>()
   const byClient = new Map<string, number>()
   let closed = false

@@ -1,118 +1,61 @@
-import { watch } from "node:fs"
-import { readdir, stat } from "node:fs/promises"
+import { stat } from "node:fs/promises"
 import { join } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
+import { listFiles } from "./corpus.ts"
 
-// Editors save in several steps: the folder is read when it has been quiet for a moment.
+const lookMs = 500
+// Editors and version control write in several steps: a change is reported once nothing moves any more.
 const quietMs = 100
-const defaultLookMs = 2000
+// Comparing takes one part in so many of the time, however many files there are.
+const timeShare = 20
 
-type Watcher = {
-  readonly on: (event: string, listener: (value: unknown) => void) => unknown
-  readonly close: () => void
-}
-
-export type WatchOptions = {
-  /** Told once, in a sentence, when the system cannot watch the folder. */
-  readonly onTrouble: (reason: string) => void
-  /** The system's watcher. */
-  readonly open?: (dir: string) => Watcher
-  /** How often the folder is looked for, in milliseconds. */
-  readonly lookMs?: number
-}
-
-const openWatcher = (dir: string): Watcher => watch(dir, { recursive: true })
-
-/** Times and sizes of all files below a folder, as one text. */
-const fingerprint = async (dir: string): Promise<string> => {
-  const entries = await readdir(dir, { recursive: true, withFileTypes: true })
-  const states = await Promise.all(
-    entries
-      .filter((entry) => entry.isFile())
-      .map(async ({ parentPath, name }) => {
-        const path = join(parentPath, name)
-        const state = await stat(path).catch(() => undefined)
-        return `${path} ${state?.mtimeMs} ${state?.size}`
-      }),
-  )
-  return states.sort().join("\n")
+/** Names, times and sizes of the files that pages are read from, as one text; the reason where they can't be listed. */
+export const folderState = async (dir: string): Promise<string> => {
+  try {
+    const states = (await listFiles(dir)).map(async (file) => {
+      const { ino, mtimeMs, size } = await stat(join(dir, file))
+      return `${file} ${ino} ${mtimeMs} ${size}`
+    })
+    return (await Promise.all(states)).join("\n")
+  } catch (error) {
+    return String(error)
+  }
 }
 
 /**
- * Calls back after something in the folder changed, one call at a time. The system watches; every two seconds it is seen
- * whether the folder is still the same one (it may be moved away, and another put in its place), and where the system
- * cannot watch, whether a file is newer. Returns how to stop.
+ * Calls back after the files of a folder changed, one call at a time, and returns how to stop. Files are compared, not
+ * watched by the system: a watcher fails on network disks, runs out of the system's watches, and follows a folder that is
+ * moved away instead of the one that takes its place.
+ * @param known the state that was read last
+ * @param now milliseconds on a clock that never goes back
  */
 export const watchFolder = (
   dir: string,
+  known: string,
   onChange: () => Promise<void>,
-  { onTrouble, open = openWatcher, lookMs = defaultLookMs }: WatchOptions,
+  now: () => number,
 ): (() => void) => {
-  let quiet: NodeJS.Timeout | undefined
-  let running = Promise.resolve()
-  let watcher: Watcher | undefined
-  let watched: string | undefined
-  let troubled = false
-  let stopped = false
-  let seen: string | undefined
-
-  const changed = (): void => {
-    clearTimeout(quiet)
-    quiet = setTimeout(() => {
-      running = running.then(onChange)
-    }, quietMs)
-  }
-  const unwatch = (): void => {
-    watcher?.close()
-    watcher = undefined
-  }
-  const fail = (error: unknown): void => {
-    unwatch()
-    // Gone for a moment: the next look finds it, or does not.
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return
-    if (!troubled)
-      onTrouble(
-        `${error instanceof Error ? error.message : String(error)}; files are compared every ${lookMs} ms instead`,
-      )
-    troubled = true
-  }
-  const startWatching = (): void => {
-    try {
-      watcher = open(dir)
-      watcher.on("change", changed)
-      watcher.on("error", fail)
-    } catch (error) {
-      fail(error)
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const watch = async (): Promise<void> => {
+    let read = known
+    let pauseMs = lookMs
+    for (;;) {
+      await delay(pauseMs, undefined, { signal })
+      const began = now()
+      let state = await folderState(dir)
+      pauseMs = Math.max(lookMs, (now() - began) * timeShare)
+      for (let before = read; state !== before; state = await folderState(dir)) {
+        before = state
+        await delay(quietMs, undefined, { signal })
+      }
+      if (state === read) continue
+      read = state
+      await onChange()
     }
   }
-  const look = async (): Promise<void> => {
-    const now = await stat(dir).then(
-      ({ dev, ino }) => `${dev} ${ino}`,
-      () => undefined,
-    )
-    if (stopped) return
-    if (now === undefined) unwatch()
-    // The first look only learns which folder is watched: watching it anew would miss what changes meanwhile.
-    else if (watched === undefined && watcher !== undefined) watched = now
-    else if (now !== watched || (watcher === undefined && !troubled)) {
-      unwatch()
-      if (!troubled) startWatching()
-      if (watched !== undefined) changed()
-      watched = now
-    } else if (troubled) {
-      const state = await fingerprint(dir).catch(() => seen)
-      if (!stopped && seen !== undefined && state !== seen) changed()
-      seen = state
-    }
-  }
-  startWatching()
-  let looking = look()
-  const timer = setInterval(() => {
-    looking = looking.then(look)
-  }, lookMs)
-  return () => {
-    stopped = true
-    clearTimeout(quiet)
-    clearInterval(timer)
-    unwatch()
-  }
+  watch().catch((error: unknown) => {
+    if (!signal.aborted) throw error
+  })
+  return () => stopping.abort()
 }

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto"
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { runs } from "./fuzz-runs.ts"
@@ -126,6 +127,23 @@ test("a cursor of another page, section, version or of nobody is refused with a 
     }),
     runs(10_000),
   )
+})
+
+test("a cursor that is made up with the right seal is refused as well", () => {
+  for (const text of ["", "{", "[]", "[1]", "null", '["v1"', '{"v1":1}']) {
+    const payload = Buffer.from(text).toString("base64url")
+    const cursor = `${payload}.${hash("sha256", `cursor ${payload}`, "base64url").slice(0, 12)}`
+    expect(refusal({ slug: "keys", cursor })).toContain("not one that this tool gave")
+  }
+})
+
+test("an answer lists 500 sections at most, however many the page has and however long their headings are", () => {
+  const headings = Array.from({ length: 2000 }, (_, i) => `## ${i} ${"long ".repeat(1000)}\n`).join("")
+  const other = libraryOf({ many: headings })
+  const { sections } = ask(other, "fetch_page", { slug: "many", max_tokens: 1 })
+  expect(sections).toHaveLength(500)
+  expect(JSON.stringify(sections).length).toBeLessThan(500_000)
+  expect(refusal({ slug: "many", section: "none" }, other).length).toBeLessThan(100_000)
 })
 
 test("any reference is answered or refused, never an accident", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check"
+import { createParser, outline, plainText } from "@svc/site"
 import { expect, test } from "vitest"
-import { createParser, outline, plainText } from "../src/markdown.ts"
 import { stripMdx } from "../src/mdx.ts"
 import { runs } from "./fuzz-runs.ts"
 

@@ -165,6 +165,20 @@ test("/health tells version and number of pages", async () => {
   expect(await (await get("/health")).json()).toEqual({ status: "ok", version: "1.0.0", pages: 7 })
 })
 
+test("a server without any page is alive and not ready: it misses its pages", async () => {
+  const empty = await mkdtemp(join(tmpdir(), "svc-empty-"))
+  const other = await start({ SVC_DOCS_DIR: empty })
+  try {
+    const ready = await check("GET", "/readyz", await fetch(`${other.url}/readyz`))
+    expect([ready.status, await ready.json()]).toEqual([503, { status: "unavailable", missing: ["pages"] }])
+    expect((await fetch(`${other.url}/livez`)).status).toBe(200)
+    expect((await get("/readyz")).status).toBe(200)
+  } finally {
+    await other.close()
+    await rm(empty, { recursive: true })
+  }
+})
+
 test.each(["/cli/svc.tgz", "/client/svc-client.tgz"])(
   "%s is 404 with a hint until it is built, then served",
   async (path) => {
@@ -256,8 +270,22 @@ const post = async (
 const json = { "content-type": "application/json" }
 const list = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
 const withParams = (params: object): string => JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params })
-const keysOf = (count: number): string =>
+const valuesOf = (count: number): string =>
   withParams(Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 1])))
+/** The message itself and its params are two of the levels. */
+const nested = (levels: number): string =>
+  withParams({ list: 0 }).replace(":0}", `:${"[".repeat(levels - 2)}${"]".repeat(levels - 2)}}`)
+const icons = (count: number): string =>
+  JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: {
+      protocolVersion: "2025-11-25",
+      clientInfo: { name: "a", version: "1", icons: Array(count).fill(0) },
+      capabilities: {},
+    },
+  })
 
 test.each([
   ["no content type", new TextEncoder().encode(list), {}, 415, "unsupported_media_type"],
@@ -277,23 +305,26 @@ test.each([
   ["no method", '{"jsonrpc":"2.0","id":1}', json, 400, "invalid_request"],
   ["a method that is a number", '{"jsonrpc":"2.0","id":1,"method":1}', json, 400, "invalid_request"],
   ["params that are text", '{"jsonrpc":"2.0","id":1,"method":"ping","params":"x"}', json, 400, "invalid_request"],
-  ["more than 1,000 members", keysOf(999), json, 400, "invalid_request"],
-  ["a million bytes of members", keysOf(90_000), json, 400, "invalid_request"],
-  ["more than 1 MiB", `"${"x".repeat(2 ** 20)}"`, json, 413, "request_too_large"],
+  ["more than 500 members", valuesOf(496), json, 400, "invalid_request"],
+  ["more than 500 elements", withParams({ list: Array(496).fill(0) }), json, 400, "invalid_request"],
+  ["thousands of elements where the SDK reports each", icons(20_000), json, 400, "invalid_request"],
+  ["more than 32 levels", nested(33), json, 400, "invalid_request"],
+  ["more than 64 KiB", `"${"x".repeat(2 ** 16)}"`, json, 413, "request_too_large"],
 ])("a body with %s is refused before JSON-RPC begins", async (_, body, headers, status, code) => {
   expect(await errorOf(await post(body, headers as Record<string, string>))).toEqual([status, code])
   expect(await errorOf(await post(body, headers as Record<string, string>, "/mcp/sse"))).toEqual([status, code])
 })
 
-test("a body of 1,000 members is read, however many colons stand in its strings", async () => {
-  expect((await post(keysOf(996), json)).status).toBe(200)
-  expect((await post(withParams({ text: "a:".repeat(2000) }), json)).status).toBe(200)
+test("a body of 500 values and 32 levels is read, whatever punctuation stands in its strings", async () => {
+  expect((await post(valuesOf(495), json)).status).toBe(200)
+  expect((await post(nested(32), json)).status).toBe(200)
+  expect((await post(withParams({ text: '[{,"'.repeat(2000) }), json)).status).toBe(200)
 })
 
-test("a body of 1 MiB exactly is read", async () => {
+test("a body of 64 KiB exactly is read", async () => {
   const frame =
     '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_docs","arguments":{"query":""}}}'
-  const body = frame.replace('""', `"${"x".repeat(2 ** 20 - frame.length)}"`)
+  const body = frame.replace('""', `"${"x".repeat(2 ** 16 - frame.length)}"`)
   expect(await (await post(body, json)).json()).toMatchObject({ result: { isError: true } })
 })
 

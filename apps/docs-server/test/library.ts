@@ -1,5 +1,5 @@
 import type { Corpus, Page } from "../src/corpus.ts"
-import { countTokens, outline } from "../src/markdown.ts"
+import { countTokens, outline } from "@svc/site"
 import { createSearch } from "../src/search.ts"
 import { type Library, type ToolAnswer, tools } from "../src/tools.ts"
 

@@ -1,9 +1,15 @@
 // Content is an operator's own, and still no page may stop the server for seconds: what is read in quadratic time is found
 // by doubling its length and counting steps, not seconds.
+import { outline, plainText } from "@svc/site"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { outline, plainText } from "../src/markdown.ts"
+import { createEndpoint, type RpcEndpoint } from "../src/endpoint.ts"
+import { messageBounds } from "../src/json-rpc.ts"
+import { createDocsServer } from "../src/mcp.ts"
 import { stripMdx } from "../src/mdx.ts"
 import { createSnippets, passagesOf } from "../src/passages.ts"
+import { createSdkExchange } from "../src/sdk-exchange.ts"
+import { libraryOf } from "./library.ts"
+import { modernCall } from "./start.ts"
 import { createStepCounter } from "./steps.ts"
 
 let steps: Awaited<ReturnType<typeof createStepCounter>>
@@ -65,8 +71,8 @@ const lengths = [4000, 16_000] as const
 const mostGrowth = 6
 const mostSteps = 1500
 
-const stepsOf = async (text: string, read: (text: string) => unknown): Promise<number> =>
-  Math.min(await steps.count(() => read(text)), await steps.count(() => read(text)))
+const stepsOf = async <Input>(input: Input, read: (input: Input) => unknown): Promise<number> =>
+  Math.min(await steps.count(() => read(input)), await steps.count(() => read(input)))
 
 /** How much more four times the length costs, and what a character costs then. */
 const growth = async (make: (length: number) => string, read: (text: string) => unknown) => {
@@ -99,4 +105,77 @@ describe("MDX is read in steps that grow with its length, not with its square", 
   test.each(Object.entries({ ...markdown, ...mdx }))("%s", async (_, make) => {
     expect(await growth(make, (text) => stripMdx(text))).toEqual(linear)
   })
+})
+
+describe("a message is validated in steps that grow with its values", () => {
+  const values: Readonly<Record<string, (count: number) => unknown>> = {
+    numbers: (count) => Array(count).fill(0),
+    objects: (count) => Array.from({ length: count }, () => ({})),
+    members: (count) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 0])),
+  }
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "a", version: "1" },
+  }
+  const messages: Readonly<Record<string, (value: unknown) => [method: string, params: Record<string, unknown>]>> = {
+    "icons of a client": (icons) => [
+      "initialize",
+      { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "a", version: "1", icons } },
+    ],
+    "capabilities of a client": (experimental) => [
+      "initialize",
+      { protocolVersion: "2025-11-25", capabilities: { experimental }, clientInfo: { name: "a", version: "1" } },
+    ],
+    "capabilities in a stateless request": (experimental) => [
+      "tools/list",
+      { _meta: { ...meta, "io.modelcontextprotocol/clientCapabilities": { experimental } } },
+    ],
+    "arguments of a tool": (query) => ["tools/call", { name: "search_docs", arguments: { query } }],
+    "arguments of a completion": (context) => [
+      "completion/complete",
+      { ref: { type: "ref/resource", uri: "x" }, argument: { name: "a", value: "b" }, context: { arguments: context } },
+    ],
+  }
+  const library = libraryOf({ index: "# Home\n" })
+  let endpoint: RpcEndpoint
+  beforeAll(async () => {
+    const sdk = await createSdkExchange(
+      () => createDocsServer(library, "1.0.0"),
+      () => {},
+    )
+    endpoint = createEndpoint(sdk, () => library)
+  })
+
+  test.each(Object.keys(messages).flatMap((name) => Object.keys(values).map((kind): [string, string] => [name, kind])))(
+    "%s: %s",
+    async (name, kind) => {
+      const send = async (count: number) => {
+        const [method = "", params] = messages[name]?.(values[kind]?.(count)) ?? []
+        const headers = new Headers("_meta" in (params ?? {}) ? modernCall(method).headers : {})
+        const text = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
+        await endpoint(
+          { method, params, id: 1, idText: "1" },
+          {
+            header: (field) => headers.get(field) ?? undefined,
+            request: () => new Request("http://localhost/mcp", { headers }),
+            trustsTraces: () => false,
+            size: text.length,
+          },
+        )
+      }
+      const few = await stepsOf(messageBounds.values / 4, send)
+      const many = await stepsOf(messageBounds.values, send)
+      expect(many / few).toBeLessThan(mostGrowth)
+      expect(many / messageBounds.values).toBeLessThan(mostSteps)
+    },
+  )
+})
+
+test("what a question costs does not grow with how often one page says its words", async () => {
+  const stepsFor = async (words: number): Promise<number> => {
+    const { search } = libraryOf({ long: `# Page\n\n${"key rotation ".repeat(words)}\n`, other: "# Other\n\nkey\n" })
+    let offset = 0
+    return stepsOf("rotation of a key", (query) => search(query, offset++, 5))
+  }
+  expect((await stepsFor(20_000)) / (await stepsFor(5000))).toBeLessThan(1.2)
 })

@@ -159,15 +159,16 @@ test.each([
     }
 })
 
-test("an id is echoed as it was sent from any depth of nesting, and only the root's last one counts", async () => {
-  const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`
-  for (const params of [`{"id":7,"deep":${deep}}`, '{"id":7,"a":"\\"id\\":8,"}']) {
-    const response = await fetch(`${server.url}/mcp`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: `{"id":{"id":3},"\\u0069d" : 1.50,"params":${params},"method":"ping","jsonrpc":"2.0"}`,
-    })
-    expect([response.status, await response.text()]).toEqual([200, '{"jsonrpc":"2.0","id":1.50,"result":{}}'])
+test("the root's last id is echoed as it was sent, whatever stands below and in strings", async () => {
+  for (const params of [`{"id":7.0,"deep":{"id":8.0}}`, '{"id":7,"a":"\\"id\\":8,"}']) {
+    for (const id of ["1.50", "1.0", "-0", "1e2"]) {
+      const response = await fetch(`${server.url}/mcp`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: `{"id":{"id":3},"\\u0069d" : ${id},"params":${params},"method":"ping","jsonrpc":"2.0"}`,
+      })
+      expect([response.status, await response.text()]).toEqual([200, `{"jsonrpc":"2.0","id":${id},"result":{}}`])
+    }
   }
 })
 

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { get } from "node:http"
@@ -60,6 +61,19 @@ test("an edit of the pages is served, a broken one keeps the last good pages and
   expect(await textAt(`${url}/guides/two`)).toContain("zebra")
   await writeFile(join(dir, "guides/two.md"), "# Two\n\nMended.\n")
   await vi.waitFor(async () => expect(await textAt(`${url}/guides/two`)).toContain("Mended"), { timeout: 5000 })
+})
+
+const withoutWatches = ["-Ur", "sh", "-c", 'echo 0 > /proc/sys/user/max_inotify_instances && exec "$@"', "sh"]
+const canLimit = spawnSync("unshare", [...withoutWatches, "true"]).status === 0
+
+test.skipIf(!canLimit)("pages are read again where the system has no file watches to give", async () => {
+  child = startProcess("unshare", [...withoutWatches, process.execPath, main], {
+    env: { PORT: "0", SVC_DOCS_DIR: dir, SVC_DOCS_WATCH: "true" },
+  })
+  await child.waitFor(/"port":\d+/)
+  await writeFile(join(dir, "guides/two.md"), "# Two\n")
+  const [line] = await child.waitFor(/.*pages read again/)
+  expect(line).toContain('"pages":8')
 })
 
 test("a page that can't be read stops the start with its path and reason", async () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { createQuestions } from "../src/search-query.ts"
+import { createQueryReader } from "../src/search-query.ts"
 import { createVocabulary } from "../src/vocabulary.ts"
 import { terms, words } from "../src/words.ts"
 import { runs } from "./fuzz-runs.ts"
@@ -111,7 +111,7 @@ test("the letters compared for a question are bounded, however long it is and wh
   const vocabulary = createVocabulary(written)
   const nonsense = Array.from({ length: 66 }, word).join(" ")
   const one = { steps: 0, most: Number.POSITIVE_INFINITY }
-  const readQuery = createQuestions(new Map(), vocabulary)
+  const readQuery = createQueryReader(new Map(), vocabulary)
   readQuery(word(), one)
   const all = { steps: 0, most: 400_000 }
   readQuery(nonsense, all)

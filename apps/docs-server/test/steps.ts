@@ -41,8 +41,9 @@ const watchSearches = () => {
 }
 
 /**
- * Counts how much work a function does: how often each block of our own code and of the Markdown parser is run, and how
- * many characters the engine's own searches pass (what they do inside one match, nobody counts). The same on any machine.
+ * Counts how much work a function does: how often each block of our own code and of the parsers and validators is run, and
+ * how many characters the engine's own searches pass (what they do inside one match, nobody counts). The same on any
+ * machine.
  */
 export const createStepCounter = async () => {
   const session = new Session()
@@ -55,14 +56,14 @@ export const createStepCounter = async () => {
       await session.post("Profiler.takePreciseCoverage")
       const searches = watchSearches()
       try {
-        work()
+        await work()
       } finally {
         searches.stop()
       }
       let steps = searches.characters()
       const { result } = await session.post("Profiler.takePreciseCoverage")
       for (const { url, functions } of result)
-        if (/docs-server\/src|markdown-it/.test(url))
+        if (/(?:docs-server|site)\/src|markdown-it|modelcontextprotocol|\/zod\//.test(url))
           for (const { ranges } of functions) for (const { count } of ranges) steps += count
       return steps
     },

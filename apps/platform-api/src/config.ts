@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url"
 import { flag, integer, loadConfig, oneOf, readBoth, type Secret, secret, text, url } from "@svc/config"
 import { serviceFields } from "@svc/http"
 import { limitFields } from "@svc/limits"
+import { isLoopback } from "@svc/loopback"
 import { normaliseWebsocketUrl } from "./registry/websocket-url.ts"
 import { readGivenKeys } from "./signing-keys.ts"
 import { hookSecretsIn } from "./work/hook-secrets.ts"
@@ -12,15 +13,27 @@ type Env = Readonly<Record<string, string | undefined>>
 
 const perMinute = (variable: string, fallback: number) => integer(variable, fallback, { min: 0, max: 1_000_000 })
 
-const hookProblems = (hookUrl: string | undefined, given: Secret | undefined): string[] => {
+const isEncrypted = (hookUrl: string): boolean => {
+  const { protocol, hostname } = new URL(hookUrl)
+  return protocol === "https:" || isLoopback(hostname)
+}
+
+const hookProblems = (hookUrl: string | undefined, given: Secret | undefined, insecure: boolean): string[] => {
+  const problems: string[] = []
+  if (hookUrl !== undefined && !insecure && !isEncrypted(hookUrl)) {
+    problems.push(
+      "SVC_DEPLOY_HOOK_URL: must start with https://, because each call carries a link to a private AST; SVC_DEPLOY_HOOK_INSECURE=true sends it unencrypted",
+    )
+  }
   if (hookUrl !== undefined && given === undefined)
-    return ["SVC_DEPLOY_HOOK_SECRET: is required with SVC_DEPLOY_HOOK_URL"]
+    problems.push("SVC_DEPLOY_HOOK_SECRET: is required with SVC_DEPLOY_HOOK_URL")
   // Standard Webhooks: 24 to 64 random bytes in base64.
-  return given === undefined || hookSecretsIn(given).every((one) => /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/.test(one))
-    ? []
-    : [
-        "SVC_DEPLOY_HOOK_SECRET: must be whsec_ and 24 to 64 random bytes in base64, or several of these with spaces between",
-      ]
+  if (given !== undefined && !hookSecretsIn(given).every((one) => /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/.test(one))) {
+    problems.push(
+      "SVC_DEPLOY_HOOK_SECRET: must be whsec_ and 24 to 64 random bytes in base64, or several of these with spaces between",
+    )
+  }
+  return problems
 }
 
 const templateProblems = (template: string | undefined): string[] =>
@@ -33,11 +46,13 @@ const fields = {
   ...serviceFields(4003),
   databaseUrl: url("DATABASE_URL", undefined, { protocols: ["postgres:", "postgresql:"], credentials: true }),
   nodeEnv: text("NODE_ENV", ""),
+  sampleStacks: flag("SVC_SAMPLE_STACKS", undefined),
   dataFolder: text("SVC_DATA_DIR", `${appFolder}.data`),
   limits: limitFields,
   publicUrl: url("SVC_API_URL", undefined),
   docsUrl: url("SVC_DOCS_URL", "http://localhost:4001"),
   relayUrl: url("SVC_RELAY_URL", "http://localhost:4002"),
+  streamUrl: url("SVC_STREAM_URL", "ws://127.0.0.1:4004", { protocols: ["ws:", "wss:"] }),
   issuer: text("SVC_SESSION_ISSUER", "svc-platform"),
   signingKey: secret("SVC_SESSION_SIGNING_KEY"),
   signingKeyFile: text("SVC_SESSION_SIGNING_KEY_FILE", undefined),
@@ -47,13 +62,14 @@ const fields = {
     registry: perMinute("SVC_REGISTRY_REQUESTS_PER_MINUTE", 300),
     keyedRegistry: perMinute("SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE", 1200),
     requests: perMinute("SVC_REQUESTS_PER_MINUTE", 0),
-    failedAuth: perMinute("SVC_FAILED_AUTH_PER_MINUTE", 0),
+    failedAuth: perMinute("SVC_FAILED_AUTH_PER_MINUTE", 600),
   },
   worker: flag("SVC_WORKER", true),
   streamUrlTemplate: text("SVC_STREAM_URL_TEMPLATE", undefined),
   publicStacks: oneOf("SVC_PUBLIC_STACKS", "people", ["people", "operator"]),
   deployHookUrl: url("SVC_DEPLOY_HOOK_URL", undefined),
   deployHookSecret: secret("SVC_DEPLOY_HOOK_SECRET"),
+  deployHookInsecure: flag("SVC_DEPLOY_HOOK_INSECURE", false),
   perOwner: {
     specs: integer("SVC_SPECS_PER_OWNER", 100, { min: 1, max: 1_000_000 }),
     waitingBuilds: integer("SVC_WAITING_BUILDS_PER_OWNER", 20, { min: 1, max: 1_000_000 }),
@@ -64,12 +80,12 @@ const fields = {
 
 /** The settings alone, which is what operator commands need. Throws ConfigError with every problem. */
 export const readSettings = (env: Env) =>
-  loadConfig(fields, env, ({ signingKey, signingKeyFile, deployHookUrl, deployHookSecret, streamUrlTemplate }) => [
-    ...(signingKey !== undefined && signingKeyFile !== undefined
+  loadConfig(fields, env, (config) => [
+    ...(config.signingKey !== undefined && config.signingKeyFile !== undefined
       ? ["SVC_SESSION_SIGNING_KEY: set it or SVC_SESSION_SIGNING_KEY_FILE, not both"]
       : []),
-    ...hookProblems(deployHookUrl, deployHookSecret),
-    ...templateProblems(streamUrlTemplate),
+    ...hookProblems(config.deployHookUrl, config.deployHookSecret, config.deployHookInsecure),
+    ...templateProblems(config.streamUrlTemplate),
   ])
 
 /** What the service itself needs: the settings, and the signing keys that are given. Throws ConfigError with every problem. */

@@ -1,4 +1,4 @@
-import type { ClientAddress, Logger } from "@svc/http"
+import type { Logger } from "@svc/http"
 import type { Limits } from "@svc/limits"
 import type { SigningKeys } from "@svc/session-token"
 import type { FindKey } from "./auth/find-key.ts"
@@ -38,7 +38,6 @@ export type Dependencies = {
   readonly signingKeys: SigningKeys
   readonly limits: Limits
   readonly useTracker: UseTracker
-  readonly clientAddress: ClientAddress
   readonly log: Logger
   readonly metrics: Metrics
   /** Wall clock, in milliseconds since 1970. */

@@ -1,12 +1,13 @@
 import { metrics } from "@opentelemetry/api"
-import { createClientAddress, createLogger, type Runtime, serve } from "@svc/http"
+import { createLogger, type Runtime, serve } from "@svc/http"
 import { openLimits } from "@svc/limits"
-import { clientSpan, ofNobody, startTelemetry } from "@svc/telemetry"
+import { clientSpan, startTelemetry } from "@svc/telemetry"
 import manifest from "../package.json" with { type: "json" }
 import { everyAnswer, unreadableAnswer } from "./answers.ts"
 import { createApp } from "./app.ts"
 import { forgetSignups } from "./auth/accounts.ts"
 import { createKeyFinder } from "./auth/find-key.ts"
+import { readKeySecret } from "./auth/key-secret.ts"
 import { requestMs } from "./auth/guard.ts"
 import { createUseTracker } from "./auth/use-tracker.ts"
 import { startChores } from "./chores.ts"
@@ -22,13 +23,16 @@ import { createHook } from "./work/hook.ts"
 import { hookSecretsIn } from "./work/hook-secrets.ts"
 import { countSql } from "./work/jobs.ts"
 import { startWorker } from "./work/worker.ts"
-import { seed } from "./seed.ts"
+import { publishedSamples, seed } from "./seed.ts"
 import { keepSigningKeys } from "./signing-keys.ts"
 
 const { version } = manifest
 
 const statementMs = 1500
 const drainMs = 10_000
+
+const embeddedWarning = (folder: string, samples: readonly string[]): string =>
+  `In production without DATABASE_URL: accounts, keys and stacks are in an embedded database in ${folder}, for one process, and a power failure can lose the last changes. Set DATABASE_URL to a PostgreSQL server.${samples.length === 0 ? "" : ` The registry has sample stacks (${samples.join(", ")}): remove them with \`stack unpublish NAME\` while the service is stopped.`}`
 
 /** Brings the service up. Rejects when it can't be: the message is for the operator. */
 export const startService = async (runtime: Runtime) => {
@@ -45,7 +49,12 @@ export const startService = async (runtime: Runtime) => {
   const meter = metrics.getMeter("svc.platform", version)
   const { database: opened } = await openDatabase(config, { statementMs, now })
   const database = telemetry === undefined ? opened : measureDatabase(opened, meter)
-  if (config.databaseUrl === undefined) await seed(database, new Date(wallClock()))
+  const isEmbedded = config.databaseUrl === undefined
+  const isProduction = config.nodeEnv === "production"
+  if (config.sampleStacks ?? (isEmbedded && !isProduction))
+    await seed(database, config.streamUrl, new Date(wallClock()))
+  if (isEmbedded && isProduction) log.warn(embeddedWarning(config.dataFolder, await publishedSamples(database)))
+  const keySecret = await database.within(statementMs).run(readKeySecret)
   const registry = createRegistry(database)
   let refreshedAt = now()
   const refresh = async (): Promise<void> => {
@@ -57,10 +66,10 @@ export const startService = async (runtime: Runtime) => {
   observeJobs(meter, () => opened.within(statementMs).query<JobCount>(countSql, []))
   observeState(meter, database.connections, () => now() - refreshedAt)
 
-  const about = { service: "platform-api", replicaId: randomId(), now, log, call: clientSpan } as const
-  const limits = await ofNobody(() => openLimits(config.limits, about))
+  const connect = () => import("redis")
+  const about = { service: "platform-api", replicaId: randomId(), now, connect, log, call: clientSpan } as const
+  const limits = await openLimits(config.limits, about)
   observeLimits(meter, limits.mode)
-  const clientAddress = createClientAddress(config.trustedProxies, log)
   const useTracker = createUseTracker({ database, wallClock })
   const stopping = new AbortController()
   const server = await serve({
@@ -68,6 +77,7 @@ export const startService = async (runtime: Runtime) => {
     port: config.port,
     drainMs,
     bounds: config.bounds,
+    trustedProxies: config.trustedProxies,
     observe: telemetry?.observe,
     requests: { log, now, randomId, quiet: ["/health", "/health/live", "/livez", "/readyz"] },
     headers: everyAnswer,
@@ -81,7 +91,7 @@ export const startService = async (runtime: Runtime) => {
     config,
     publicUrl,
     database,
-    findKey: createKeyFinder(database, requestMs),
+    findKey: createKeyFinder(database, requestMs, keySecret),
     registry,
     versions: createStackVersions(database),
     astLinks,
@@ -89,7 +99,6 @@ export const startService = async (runtime: Runtime) => {
     signingKeys,
     limits,
     useTracker,
-    clientAddress,
     log,
     metrics: serviceMetrics,
     wallClock,
@@ -99,20 +108,18 @@ export const startService = async (runtime: Runtime) => {
   })
   server.handle(app.fetch)
   database.listen(registryChannel, () => void refresh().catch(() => {}))
-  const stopChores = ofNobody(() =>
-    startChores(log, [
-      [1000, refresh],
-      [1000, useTracker.flush],
-      [60_000, () => forgetSignups(database.within(statementMs))],
-      [60_000, () => forgetAnswers({ database, wallClock })],
-    ]),
-  )
+  const stopChores = startChores(log, [
+    [1000, refresh],
+    [1000, useTracker.flush],
+    [60_000, () => forgetSignups(database.within(statementMs))],
+    [60_000, () => forgetAnswers({ database, wallClock })],
+  ])
   const work = () =>
     startWorker({
       database,
       log,
       holder: randomId(),
-      alone: config.databaseUrl === undefined,
+      alone: isEmbedded,
       now,
       onDone: serviceMetrics.jobDone,
       handlers: createHandlers({
@@ -125,7 +132,7 @@ export const startService = async (runtime: Runtime) => {
         astUrl: (versionId, at) => astLinks?.make(versionId, at) ?? "",
       }),
     })
-  const stopWorker = config.worker ? ofNobody(work) : async () => {}
+  const stopWorker = config.worker ? work() : async () => {}
   log.info({ host: server.host, port: server.port, version }, "listening")
   return {
     log,

@@ -1,10 +1,9 @@
 /** A stack of our own making, published into a new embedded database. */
 export interface SampleStack {
   name: string
-  /** Its AST, written by scripts/write-stacks.ts from stacks/source. */
+  /** Its AST. */
   file: URL
   description: string
-  websocket_url: string
   visibility: "public" | "global" | "private"
   /** Whether session tokens for it may carry the transaction scopes. */
   relay: boolean
@@ -16,7 +15,6 @@ const sample = (name: string, description: string, relay = false): SampleStack =
   name,
   file: new URL(`${name}.stack.json`, import.meta.url),
   description,
-  websocket_url: `ws://127.0.0.1:4002/${name}`,
   visibility: "public",
   relay,
   browser_send: false,

@@ -1,6 +1,7 @@
 import { mintKey } from "@svc/keys"
 import { randomBytes } from "node:crypto"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { startPostgres, type TestPostgres } from "@svc/testing"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { insertKey } from "../src/auth/accounts.ts"
 import { createUser, setAgentStatus } from "../src/operator/accounts.ts"
 import { databaseKinds, startTestService, type TestService } from "./service.ts"
@@ -99,7 +100,7 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
 
   test("a key with a typo, an unknown one and a revoked one are all invalid", async () => {
     const typo = agent.key.slice(0, -1) + (agent.key.endsWith("0") ? "1" : "0")
-    for (const key of [typo, mintKey("ak", randomBytes), "svc_ak_x", "x"]) {
+    for (const key of [typo, mintKey("ak", randomBytes, randomBytes(32)), "svc_ak_x", "x"]) {
       expect(await me(`Bearer ${key}`)).toBe("401 invalid-api-key")
     }
     const { body } = await service.call("POST", "/api/agents/me/keys", { key: agent.key })
@@ -241,19 +242,47 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
 })
 
 describe("limits per key and per failing address", () => {
+  let server: TestPostgres
   let service: TestService
   beforeAll(async () => {
-    service = await startTestService("postgres", { SVC_REQUESTS_PER_MINUTE: "3", SVC_FAILED_AUTH_PER_MINUTE: "3" })
+    server = await startPostgres()
+    const limits = { SVC_REQUESTS_PER_MINUTE: "3", SVC_FAILED_AUTH_PER_MINUTE: "3" }
+    service = await startTestService("postgres", { DATABASE_URL: server.url, ...limits })
   })
-  afterAll(() => service.close())
+  afterAll(async () => {
+    await service.close()
+    await server.stop()
+  })
 
-  test("a key has its requests a minute, another key its own", async () => {
+  /** How many look-ups of keys PostgreSQL is asked for meanwhile, by its own log. */
+  const lookUps = async (work: () => Promise<void>): Promise<number> => {
+    const logged = async (text: string) => (await server.log()).split(text).length - 1
+    const db = service.database()
+    await db.query("alter system set log_statement = 'all'", [])
+    await db.query("select pg_reload_conf()", [])
+    await vi.waitFor(async () => {
+      await db.query("select 'marker'", [])
+      expect(await logged("'marker'")).toBeGreaterThan(0)
+    })
+    const before = await logged("asked.hash, 'hex'")
+    await work()
+    return (await logged("asked.hash, 'hex'")) - before
+  }
+  const me = (key: string, from?: string) =>
+    service.call("GET", "/api/agents/me", from === undefined ? { key } : { key, from })
+
+  test("a key has its requests a minute, another key its own, and a request past them asks for no look-up", async () => {
     const [one, two] = [await service.signUp(), await service.signUp()]
-    for (let i = 0; i < 3; i++) expect((await service.call("GET", "/api/agents/me", { key: one.key })).status).toBe(200)
-    const refused = await service.call("GET", "/api/agents/me", { key: one.key })
-    expect([refused.status, refused.code, refused.body.retryable]).toEqual([429, "rate-limit-exceeded", true])
-    expect(Number(refused.headers.get("retry-after"))).toBe(refused.body.retry_after_seconds)
-    expect((await service.call("GET", "/api/agents/me", { key: two.key })).status).toBe(200)
+    const asked = await lookUps(async () => {
+      for (let i = 0; i < 3; i++) expect((await me(one.key)).status).toBe(200)
+      for (let i = 0; i < 10; i++) {
+        const refused = await me(one.key)
+        expect([refused.status, refused.code, refused.body.retryable]).toEqual([429, "rate-limit-exceeded", true])
+        expect(Number(refused.headers.get("retry-after"))).toBe(refused.body.retry_after_seconds)
+      }
+    })
+    expect(asked).toBe(3)
+    expect((await me(two.key)).status).toBe(200)
   })
 
   test("an address that keeps failing gets 429 for 401, while good keys from there go on", async () => {
@@ -263,5 +292,32 @@ describe("limits per key and per failing address", () => {
     expect((await service.call("GET", "/api/specs", { from, key: "nonsense" })).status).toBe(429)
     expect((await service.call("GET", "/api/specs", { from, key })).status).toBe(200)
     expect((await service.call("GET", "/api/specs", { from: "192.0.2.10" })).status).toBe(401)
+  })
+
+  test("past an address's failures its forged and revoked keys cost no look-up, and no valid key is refused: old, unused, new, another replica's", async () => {
+    const from = "192.0.2.11"
+    const [old, unused] = [await service.signUp(), await service.signUp()]
+    const mint = async () => (await service.call("POST", "/api/agents/me/keys", { key: old.key, body: {} })).body
+    const revoked = await mint()
+    await service.call("DELETE", `/api/agents/me/keys/${revoked.id}`, { key: old.key })
+    const replica = await startTestService("postgres", { DATABASE_URL: server.url })
+    try {
+      const forge = async () => (await me(mintKey("ak", randomBytes, randomBytes(32)), from)).status
+      const asked = await lookUps(async () => {
+        const statuses = [(await me(revoked.key, from)).status]
+        for (let i = 0; i < 40; i++) statuses.push(await forge(), (await me(revoked.key, from)).status)
+        expect(statuses).toEqual([...Array(3).fill(401), ...Array(78).fill(429)])
+        const registry = await service.call("GET", "/api/registry", {
+          from,
+          key: mintKey("ak", randomBytes, randomBytes(32)),
+        })
+        expect([registry.status, registry.headers.get("x-auth-ignored")]).toEqual([200, "rate-limit-exceeded"])
+      })
+      expect(asked).toBe(3)
+      for (const { key } of [unused, await service.signUp(), await replica.signUp(), old])
+        expect([await forge(), (await me(key, from)).status]).toEqual([429, 200])
+    } finally {
+      await replica.close()
+    }
   })
 })

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { PGlite } from "@electric-sql/pglite"
 import { lockFolder } from "../src/db/folder-lock.ts"
 import { operate, startProgram, startReplica } from "./program.ts"
-import { temporaryFolder } from "./service.ts"
+import { startTestService, temporaryFolder } from "./service.ts"
 
 // Whole processes are started here, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
@@ -73,6 +73,28 @@ test("a folder that all users share is refused by name and left as it is", async
   expect(service.stderr()).toMatch(/SVC_DATA_DIR: every user of this machine can write to/)
   expect(statSync(shared).mode & 0o7777).toBe(0o1777)
   expect(readdirSync(shared)).toEqual([])
+})
+
+test("in production an embedded database is one warning, samples are published only when asked for, and those there are named", async () => {
+  const production = { ...env, NODE_ENV: "production" }
+  const stacksOf = async (more: Readonly<Record<string, string>>) => {
+    const service = await startTestService("embedded", { ...production, ...more })
+    try {
+      const { body } = await service.call("GET", "/api/registry")
+      return body.map(({ name }: { name: string }) => name).join(", ")
+    } finally {
+      await service.close()
+    }
+  }
+  expect(await stacksOf({})).toBe("")
+  const samples = "name-service, stake-accounts, token-swaps, transfers"
+  expect(await stacksOf({ SVC_SAMPLE_STACKS: "true" })).toBe(samples)
+  const { program } = await startReplica(production)
+  program.kill("SIGTERM")
+  await program.exited
+  const warnings = program.stdout().match(/^.*"level":"warn".*$/gm) ?? []
+  expect(warnings).toEqual([expect.stringContaining(`(${samples})`)])
+  expect(warnings[0]).toContain("DATABASE_URL")
 })
 
 test("a database that was only half made is made anew", async () => {

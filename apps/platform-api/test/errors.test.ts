@@ -20,7 +20,7 @@ test("every error but the one that nobody can mend says the next step", () => {
 
 const own = "/api/agents/me/keys"
 const json = { "content-type": "application/json" }
-const stream = "ws://localhost:4002/transfers"
+const stream = "ws://localhost:4004/transfers"
 
 test.each<[string, string, object, string, string, string]>([
   ["POST", "/api/agents/signup", { body: { display_name: 7 } }, "invalid-request", "display_name", "must be a string"],
@@ -146,15 +146,15 @@ test("this machine's three names are one host for a token, and what is left of t
     service.call("POST", "/ws/sessions", { key, body: { websocket_url }, from: "192.0.2.9" })
   let left = 60
   for (const host of ["localhost", "127.0.0.1", "[::1]", "LOCALHOST", "127.1"]) {
-    const { status, headers } = await mint(`ws://${host}:4002/transfers`)
+    const { status, headers } = await mint(`ws://${host}:4004/transfers`)
     left--
     expect([host, status, headers.get("ratelimit-policy")]).toEqual([host, 200, '"default";q=60;w=60'])
     expect(headers.get("ratelimit")).toMatch(new RegExp(`^"default";r=${left};t=\\d+$`))
   }
   for (const other of [
     "ws://localhost:4003/transfers",
-    "wss://localhost:4002/transfers",
-    "ws://127.0.0.2:4002/transfers",
+    "wss://localhost:4004/transfers",
+    "ws://127.0.0.2:4004/transfers",
   ]) {
     const { status, headers } = await mint(other)
     expect([other, status, headers.has("ratelimit")]).toEqual([other, 403, true])
@@ -164,6 +164,38 @@ test("this machine's three names are one host for a token, and what is left of t
   expect([unknown.status, unknown.headers.has("ratelimit")]).toEqual([401, false])
 })
 
+test("samples at their former default URL move to the stream, the operator's own stacks stay where they are", async () => {
+  const { folder, remove } = temporaryFolder()
+  const env = { SVC_DATA_DIR: folder, SVC_LOG_LEVEL: "silent" }
+  const publish = (name: string, url: string) =>
+    operate(["stack", "publish", "stacks/name-service.stack.json", "--name", name, "--websocket-url", url], env)
+  try {
+    await publish("transfers", "ws://127.0.0.1:4002/transfers")
+    await publish("names", "ws://127.0.0.1:4002/names")
+    await publish("mine", "ws://127.0.0.1:4002/token-swaps")
+    const SVC_STREAM_URL = "ws://127.0.0.1:5004/"
+    const started = await startTestService("embedded", { SVC_DATA_DIR: folder, SVC_STREAM_URL })
+    try {
+      const { body } = await started.call("GET", "/api/registry")
+      const urls = body.map((stack: { name: string; websocket_url: string }) => [stack.name, stack.websocket_url])
+      expect(urls).toEqual([
+        ["mine", "ws://127.0.0.1:4002/token-swaps"],
+        ["name-service", "ws://127.0.0.1:5004/name-service"],
+        ["names", "ws://127.0.0.1:4002/names"],
+        ["stake-accounts", "ws://127.0.0.1:5004/stake-accounts"],
+        ["token-swaps", "ws://127.0.0.1:5004/token-swaps"],
+        ["transfers", "ws://127.0.0.1:5004/transfers"],
+      ])
+      const { body: moved } = await started.call("GET", "/api/registry/transfers/schema")
+      expect(moved.schema.stack_name).toBe("NameServiceStream")
+    } finally {
+      await started.close()
+    }
+  } finally {
+    remove()
+  }
+})
+
 test("what an operator publishes before the first start stays, and another stack can't have its URL in another spelling", async () => {
   const { folder, remove } = temporaryFolder()
   const env = { SVC_DATA_DIR: folder, SVC_LOG_LEVEL: "silent" }
@@ -171,16 +203,16 @@ test("what an operator publishes before the first start stays, and another stack
     operate(["stack", "publish", "stacks/name-service.stack.json", "--name", name, "--websocket-url", url], env)
   try {
     expect((await publish("transfers", "wss://mine.example/transfers")).code).toBe(0)
-    expect((await publish("swaps", "ws://localhost:4002/token-swaps")).code).toBe(0)
-    const taken = await publish("other", "ws://[::1]:4002/token-swaps/")
+    expect((await publish("swaps", "ws://localhost:4004/token-swaps")).code).toBe(0)
+    const taken = await publish("other", "ws://[::1]:4004/token-swaps/")
     expect([taken.code, taken.json.code]).toEqual([1, "websocket-url-taken"])
     const started = await startTestService("embedded", { SVC_DATA_DIR: folder })
     try {
       const { body } = await started.call("GET", "/api/registry")
       expect(body.map((stack: { name: string; websocket_url: string }) => [stack.name, stack.websocket_url])).toEqual([
-        ["name-service", "ws://127.0.0.1:4002/name-service"],
-        ["stake-accounts", "ws://127.0.0.1:4002/stake-accounts"],
-        ["swaps", "ws://localhost:4002/token-swaps"],
+        ["name-service", "ws://127.0.0.1:4004/name-service"],
+        ["stake-accounts", "ws://127.0.0.1:4004/stake-accounts"],
+        ["swaps", "ws://localhost:4004/token-swaps"],
         ["transfers", "wss://mine.example/transfers"],
       ])
     } finally {

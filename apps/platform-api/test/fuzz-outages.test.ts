@@ -2,7 +2,7 @@ import { setTimeout as pass } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { startPostgres, type TestPostgres } from "@svc/testing"
 import fc from "fast-check"
-import pg from "pg"
+import postgres from "postgres"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { sampleStacks } from "../stacks/index.ts"
 import { faults } from "./chaos/faults.ts"
@@ -50,13 +50,11 @@ afterEach(async () => {
 })
 
 const ask = async <Row extends object>(text: string): Promise<readonly Row[]> => {
-  const client = new pg.Client(server.url)
-  client.on("error", () => {})
-  await client.connect()
+  const sql = postgres(server.url, { max: 1 })
   try {
-    return (await client.query<Row>(text)).rows
+    return await sql.unsafe<Row[]>(text)
   } finally {
-    await client.end()
+    await sql.end({ timeout: 1 })
   }
 }
 

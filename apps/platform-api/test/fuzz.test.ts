@@ -89,7 +89,7 @@ describe.each(databaseKinds)("random requests on %s", (kind) => {
       new Date(),
       randomBytes,
     )
-    keys = [key, user.api_key, mintKey("ak", randomBytes)]
+    keys = [key, user.api_key, mintKey("ak", randomBytes, randomBytes(32))]
   })
   afterAll(() => service.close())
 

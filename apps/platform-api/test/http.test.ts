@@ -76,6 +76,20 @@ test("probes, keys and the document never look at Authorization", async () => {
   }
 })
 
+test("a body is counted before it is validated: 1,000 members and elements are the most", async () => {
+  const { key } = await service.signUp()
+  const ask = (count: number) =>
+    service.call("POST", "/ws/sessions", {
+      key,
+      body: { websocket_url: "wss://none.example", scopes: Array.from({ length: count }, () => 0) },
+    })
+  expect((await ask(997)).body.details.path).toBe("scopes[0]")
+  expect((await ask(998)).body).toMatchObject({
+    code: "invalid-request",
+    details: { path: "", reason: "must have at most 1000 members and elements" },
+  })
+})
+
 test("what can't be read as a request gets an error of the table", async () => {
   const { port, hostname } = new URL(service.url)
   const answer = await new Promise<string>((resolve, reject) => {

@@ -67,7 +67,7 @@ describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the datab
     expect([health.status, health.body.status, health.body.database]).toEqual([503, "degraded", "unavailable"])
     expect((await service.call("GET", "/health/live")).status).toBe(200)
     expect((await service.call("GET", "/api/registry")).status).toBe(200)
-    const typo = `${mintKey("ak", randomBytes).slice(0, -1)}!`
+    const typo = `${mintKey("ak", randomBytes, randomBytes(32)).slice(0, -1)}!`
     expect((await service.call("GET", "/api/agents/me", { key: typo })).code).toBe("invalid-api-key")
   })
 

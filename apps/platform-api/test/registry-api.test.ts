@@ -173,7 +173,7 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
     }
     expect(await seen("for-members")).toEqual([404, null])
     expect(await seen("for-members", key)).toEqual([200, null])
-    expect(await seen("for-members", mintKey("ak", randomBytes))).toEqual([404, "invalid-api-key"])
+    expect(await seen("for-members", mintKey("ak", randomBytes, randomBytes(32)))).toEqual([404, "invalid-api-key"])
     expect(await seen("for-all", "nonsense")).toEqual([200, "invalid-api-key"])
     for (const given of [undefined, key]) expect((await seen("for-nobody", given))[0]).toBe(404)
     const listed = async (given?: string) =>

@@ -1,6 +1,6 @@
 import { startPostgres } from "@svc/testing"
 import { expect, test, vi } from "vitest"
-import { loadStacks } from "../bench/load.ts"
+import { loadStacks } from "./large-database.ts"
 import { publish } from "../src/operator/publish.ts"
 import { parseAst } from "../src/registry/parse-ast.ts"
 import { smallAst } from "./registry/small-ast.ts"

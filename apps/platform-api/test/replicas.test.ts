@@ -118,11 +118,10 @@ test("kill -9 after a 201 loses nothing, and what was under way leaves nothing h
 })
 
 test("a replica that starts while another migrates waits for it, longer than its statements may take", async () => {
-  const { default: pg } = await import("pg")
+  const { default: postgres } = await import("postgres")
   const { migrate } = await import("../src/db/migrate.ts")
   const { openServerDatabase } = await import("../src/db/server.ts")
-  const other = new pg.Client(server.url)
-  await other.connect()
+  const other = postgres(server.url, { max: 1 })
   const database = openServerDatabase({
     url: server.url,
     statementMs: 50,
@@ -130,10 +129,10 @@ test("a replica that starts while another migrates waits for it, longer than its
     now: () => performance.now(),
   })
   const migrated = Promise.withResolvers<number>()
-  await other.query("begin; select pg_advisory_xact_lock(7264911301)")
+  await other.unsafe("begin; select pg_advisory_xact_lock(7264911301)")
   migrate(database.within(60_000)).then(migrated.resolve, migrated.reject)
-  await other.query("select pg_sleep(0.2)")
-  await other.query("commit")
+  await other.unsafe("select pg_sleep(0.2)")
+  await other.unsafe("commit")
   expect(await migrated.promise).toBe(0)
   await database.close()
   await other.end()

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { mintKey } from "@svc/keys"
-import pg from "pg"
+import postgres from "postgres"
 import { startPostgres, type TestPostgres } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { databaseKinds, startTestService, type TestService } from "./service.ts"
@@ -12,12 +12,11 @@ const many = 100
 describe("while what one account or address does waits for a lock", () => {
   let server: TestPostgres
   let service: TestService
-  let other: pg.Client
+  let other: postgres.Sql
   beforeAll(async () => {
     server = await startPostgres()
     service = await startTestService("postgres", { DATABASE_URL: server.url })
-    other = new pg.Client(server.url)
-    await other.connect()
+    other = postgres(server.url, { max: 1 })
   })
   afterAll(async () => {
     await other.end()
@@ -27,7 +26,7 @@ describe("while what one account or address does waits for a lock", () => {
 
   /** Locks something as another replica's transaction does, lets one hundred want it, and asks for others meanwhile. */
   const crowd = async (lock: string, call: () => Promise<{ readonly code: string | null }>, key: string) => {
-    await other.query(`begin; ${lock}`)
+    await other.unsafe(`begin; ${lock}`)
     const crowded = Array.from({ length: many }, call)
     const answers: string[] = []
     for (let round = 0; round < 10; round++) {
@@ -35,7 +34,7 @@ describe("while what one account or address does waits for a lock", () => {
       answers.push(`${(await service.call("POST", "/api/agents/me/keys", { key, body: {} })).status}`)
       answers.push(`${(await service.call("POST", "/api/agents/signup", { from: `192.0.2.${round}` })).status}`)
     }
-    await other.query("rollback")
+    await other.unsafe("rollback")
     expect([...new Set(answers)].toSorted()).toEqual(["200", "201"])
     return (await Promise.all(crowded)).map(({ code }) => code)
   }
@@ -62,7 +61,7 @@ describe("while what one account or address does waits for a lock", () => {
     const good = await service.signUp()
     const lock = "select pg_advisory_lock(1398166611, hashtext('203.0.113.9'))"
     const codes = await crowd(lock, () => service.call("POST", "/api/agents/signup", { from: "203.0.113.9" }), good.key)
-    await other.query("select pg_advisory_unlock_all()")
+    await other.unsafe("select pg_advisory_unlock_all()")
     expect([null, "service-unavailable"]).toEqual(expect.arrayContaining([...new Set(codes)]))
   })
 })
@@ -92,6 +91,8 @@ describe.each(databaseKinds)("one account's many calls on %s", (kind) => {
     const codes = new Set(await Promise.all(calls))
     expect(["key-not-found", "service-unavailable"]).toEqual(expect.arrayContaining([...codes]))
     // Whoever is known to nobody is refused without the database, however busy that is.
-    expect((await service.call("GET", "/api/agents/me", { key: `${mintKey("ak", randomBytes)}x` })).status).toBe(401)
+    expect(
+      (await service.call("GET", "/api/agents/me", { key: `${mintKey("ak", randomBytes, randomBytes(32))}x` })).status,
+    ).toBe(401)
   })
 })

@@ -1,9 +1,9 @@
-// The yardstick: Hono and undici, and nothing in between. Takes the provider's URL, prints its port.
+// The yardstick: Hono and undici, and nothing in between. Takes the provider's URL as PROVIDER, prints its port.
 import { serve } from "@svc/http"
 import { Hono } from "hono"
 import { Agent } from "undici"
 
-const upstream = new URL(process.argv[2] ?? "")
+const upstream = new URL(process.env["PROVIDER"] ?? "")
 const agent = new Agent()
 const app = new Hono()
 app.post("/", async (c) => {

@@ -1,32 +1,35 @@
-import type { Bucket, Decision, Limits, Place } from "@svc/limits"
+import type { Bucket, Decision, Entry, Limits, Places } from "@svc/limits"
 import type { SessionClaims } from "@svc/session-token"
 import { errors } from "./errors.ts"
 import type { RequestClass } from "./routes/route.ts"
 
-/** Of a caller, what its limits hang on; empty for a caller without a token. */
+/** What the limits of a caller depend on; empty for a caller without a token. */
 type LimitedCaller = Partial<Pick<SessionClaims, "sub" | "key_class" | "limits">>
 
 export type AdmissionConfig = {
   readonly perMinute: Readonly<Record<RequestClass, number>>
   readonly concurrency: { readonly inspect: number; readonly send: number }
-  /** How long the provider may take, in milliseconds. */
+  /** How long the provider's answer may take, in milliseconds. */
   readonly timeoutMs: Readonly<Record<RequestClass, number>>
 }
 
-/** One request's way past the limits, in this order. */
-export type AdmissionTurn = {
+/** How one request passes the limits, in this order. */
+export type RequestAdmission = {
   /**
-   * Counts the request against its address and then its subject, which a token's claim can limit further; without a caller
-   * against its address alone. Throws `rate_limit_exceeded`.
+   * Counts the request against its address and its subject, whose limit a claim can lower; without a caller against its
+   * address alone. Throws `rate_limit_exceeded`.
+   * @param bodyIsHere the request will soon need a place: a store that counts takes it with the same call
    */
-  readonly count: (caller?: LimitedCaller) => Promise<void>
-  /** Takes a place without waiting for one; the result gives it back. Throws `server_busy`. */
-  readonly enter: (caller: LimitedCaller) => Promise<() => void>
+  readonly count: (caller?: LimitedCaller, bodyIsHere?: boolean) => Promise<void>
+  /** Takes a place without waiting for one. Throws `server_busy`. */
+  readonly enter: (caller: LimitedCaller) => Promise<void>
+  /** Gives the place back, if there is one. */
+  readonly leave: () => void
 }
 
 export type Admission = {
-  /** Begins a request's turn. Throws `rate_limit_exceeded` when its address is known to be over its limit: no token is looked at. */
-  readonly begin: (of: RequestClass, address: string) => AdmissionTurn
+  /** Begins a request. Throws `rate_limit_exceeded` when its address is known to be over its limit: no token is looked at. */
+  readonly begin: (of: RequestClass, address: string) => RequestAdmission
 }
 
 /** The lower of a setting and a claim, where the token has that claim. */
@@ -38,7 +41,7 @@ const claimNames = {
   send: "max_transaction_send_requests_per_minute",
 } as const
 
-/** What a place is held for longer than its call may take, should this process not give it back. */
+/** How long a place stays taken after its call's time, if this process dies without giving it back. */
 const leaseExtraMs = 5000
 
 // A secret and a publishable key of the same owner have places of their own: a public key can't starve a secret one.
@@ -57,25 +60,37 @@ export const createAdmission = (config: AdmissionConfig, limits: Limits): Admiss
     limit: lower(config.perMinute[of], caller.limits?.[claimNames[of]]),
   })
 
-  const placesOf = (of: RequestClass, caller: LimitedCaller): Place[] => {
+  const placesFor = (of: RequestClass, caller: LimitedCaller): Places => {
     const pool = of === "send" ? "send" : "inspect"
     const global = { pool, limit: config.concurrency[pool] }
     const claim = caller.limits?.max_transaction_concurrency
-    return claim === undefined ? [global] : [{ pool: `${pool} ${subjectKey(caller)}`, limit: claim }, global]
+    const places = claim === undefined ? [global] : [{ pool: `${pool} ${subjectKey(caller)}`, limit: claim }, global]
+    return { places, leaseMs: config.timeoutMs[of] + leaseExtraMs }
   }
 
   return {
     begin: (of, address) => {
-      const bucket: Bucket = { table: "address", group: of, key: address, limit: config.perMinute[of] }
-      limited(limits.peek(bucket))
-      const turn = limits.turn()
+      const addressBucket: Bucket = { table: "address", group: of, key: address, limit: config.perMinute[of] }
+      const known = limits.peek(addressBucket)
+      // A flood from its neighbours refuses no valid token: such a request counts for its subject alone.
+      if (!known.shared) limited(known)
+      let entry: Entry | undefined
       return {
-        count: async (caller) =>
-          limited(await turn.take(caller?.sub === undefined ? [bucket] : [bucket, subjectBucket(of, caller)])),
+        count: async (caller, bodyIsHere = false) => {
+          if (caller?.sub === undefined) return limited(await limits.take([addressBucket]))
+          const subject = subjectBucket(of, caller)
+          const buckets = known.shared ? [subject] : [addressBucket, subject]
+          const taken = await limits.take(buckets, bodyIsHere ? placesFor(of, caller) : undefined)
+          limited(taken)
+          entry = taken.entry
+        },
         enter: async (caller) => {
-          const entry = await turn.enter(placesOf(of, caller), config.timeoutMs[of] + leaseExtraMs)
-          if ("leave" in entry) return entry.leave
+          entry ??= await limits.enter(placesFor(of, caller))
+          if ("leave" in entry) return
           throw errors.fail("server_busy", { retryAfterSeconds: entry.full.limit === 0 ? 60 : 1 })
+        },
+        leave: () => {
+          if (entry !== undefined && "leave" in entry) entry.leave()
         },
       }
     },

@@ -20,6 +20,8 @@ export type Dependencies = {
   readonly keysKnown: () => boolean
   /** What the routes of the table need; without it they are unknown paths. */
   readonly transactions: (Omit<HandlerDependencies, "onBug"> & { readonly limitsMode: () => LimitsMode }) | undefined
+  /** Called for each request of an unprotected relay. */
+  readonly onUnprotected: ((c: Context<RelayEnv>) => void) | undefined
 }
 
 const isWebSocket = (method: string, upgrade: string | undefined): boolean =>
@@ -42,6 +44,7 @@ export const createApp = (dependencies: Dependencies) => {
 
   // Called by each handler rather than as a middleware: every layer around a handler costs each request.
   const turnAway = (c: Context<RelayEnv>): void => {
+    dependencies.onUnprotected?.(c)
     if (draining()) throw errors.fail("server_busy", { retryAfterSeconds: 1, headers: { connection: "close" } })
     if (isWebSocket(c.req.method, requestHeader(c, "upgrade"))) throw errors.fail("not_implemented")
   }

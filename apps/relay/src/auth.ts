@@ -1,17 +1,18 @@
+import { isProxied, type Logger, requestHeader, type Served } from "@svc/http"
 import { recogniseKey } from "@svc/keys"
 import { isLoopback } from "@svc/loopback"
 import { KeysUnavailableError, type SessionClaims, TokenError, type Verifier } from "@svc/session-token"
 import { errors } from "./errors.ts"
 import type { Scope } from "./routes/route.ts"
 
-/** Of a request, what authorization may look at. */
+/** The parts of a request that authorization looks at. */
 type AuthRequest = {
   readonly authorization: string | undefined
   readonly origin: string | undefined
   readonly host: string | undefined
 }
 
-/** Who is calling: what a token says, as far as there is one. */
+/** Who is calling, as far as a token says. */
 export type Principal = {
   readonly scopes: readonly string[]
   readonly claims: Partial<
@@ -19,7 +20,7 @@ export type Principal = {
   >
 }
 
-/** The boundary of authorization: names the caller of a request, or throws a refusal of the error table. */
+/** The boundary of authorization: names the caller of a request, or throws an error of the table. */
 export type HttpAuthPlugin = {
   readonly authorize: (request: AuthRequest) => Promise<Principal>
 }
@@ -40,25 +41,29 @@ const bearerToken = (authorization: string | undefined): string => {
   return token
 }
 
-const keyAsToken = {
-  message: "This is an API key, not a session token.",
-  hint: "It is a key: mint a session token with it at the platform (POST /ws/sessions), and send that token here.",
+/** What a caller is told who sent an API key in place of a token, mistyped or not. */
+const keyAsToken = (authorization: string | undefined) => {
+  const key = /\bsvc_(?:ak|pk|sk)_\S*$/.exec(authorization?.trim() ?? "")?.[0]
+  if (key === undefined) return {}
+  const typo = recogniseKey(key) === undefined ? " The key is mistyped, too: copy all of it." : ""
+  return {
+    message: "This is an API key, not a session token.",
+    hint: `It is a key: mint a session token with it at the platform (POST /ws/sessions), and send that token here.${typo}`,
+  }
 }
 
 /** Callers carry a signed session token. */
 export const createSignedSessionAuthPlugin = (verifier: Verifier): HttpAuthPlugin => ({
   authorize: async ({ authorization, origin }) => {
-    let token = ""
     try {
-      token = bearerToken(authorization)
-      const claims = await verifier.verify(token, origin)
+      const claims = await verifier.verify(bearerToken(authorization), origin)
       return { scopes: claims.scope.split(" "), claims }
     } catch (error) {
       if (error instanceof KeysUnavailableError) throw errors.fail("auth_unavailable", { retryAfterSeconds: 1 })
       if (!(error instanceof TokenError)) throw error
       const headers = errors.rows[error.code].status === 401 ? challenge(error) : {}
-      const isKey = error.code === "token-invalid-format" && recogniseKey(token) !== undefined
-      throw errors.fail(error.code, { message: error.message, headers, ...(isKey && keyAsToken) })
+      const slip = error.code === "token-invalid-format" ? keyAsToken(authorization) : {}
+      throw errors.fail(error.code, { message: error.message, headers, ...slip })
     }
   },
 })
@@ -68,8 +73,8 @@ const hostOf = (url: string): string => URL.parse(url)?.hostname ?? ""
 const everyScope: readonly Scope[] = ["transaction:inspect", "transaction:send"]
 
 /**
- * Lets everybody on this machine do everything, for local work. Host and Origin must be loopback: else any page in the
- * developer's browser could use the relay, directly or by a name that it points at 127.0.0.1.
+ * Lets everybody on this machine do everything, for local work. Host and Origin must be loopback: otherwise any page in the
+ * developer's browser could use the relay, directly or by a name that resolves to 127.0.0.1.
  */
 export const createLoopbackAuthPlugin = (): HttpAuthPlugin => ({
   authorize: async ({ host, origin }) => {
@@ -78,6 +83,26 @@ export const createLoopbackAuthPlugin = (): HttpAuthPlugin => ({
     return { scopes: everyScope, claims: {} }
   },
 })
+
+const forwardingHeaders = ["x-forwarded-for", "forwarded", "via"]
+
+/**
+ * Looks at the requests of an unprotected relay, and warns once when one came through a proxy that isn't trusted: it may serve
+ * others than this machine. (The operator was warned of trusted ones at the start.)
+ */
+export const createProxyWarning = (log: Pick<Logger, "warn">): ((c: Served) => void) => {
+  let warned = false
+  return (c) => {
+    const header = warned ? undefined : forwardingHeaders.find((name) => requestHeader(c, name) !== undefined)
+    if (header === undefined || isProxied(c)) return
+    warned = true
+    log.warn(
+      { header },
+      "a request came through a proxy, and the relay is unprotected: everybody whom the proxy serves can use it. " +
+        "Set SVC_SESSION_JWKS_URL (or SVC_SESSION_PUBLIC_KEY) and SVC_SESSION_AUDIENCE, or take the relay off the proxy",
+    )
+  }
+}
 
 /** Throws `insufficient_scope`, naming what is missing. */
 export const requireScope = (principal: Principal, scope: Scope): void => {

@@ -1,13 +1,21 @@
 import { ApiError } from "@svc/errors"
-import { addressBucket, BodyError, peerAddress, readJson, requestHeader } from "@svc/http"
-import type { ClientAddress, ServedEnv } from "@svc/http"
-import { clientSpan } from "@svc/telemetry"
+import {
+  addressBucket,
+  BodyError,
+  clientAddress,
+  hasWholeBody,
+  readJson,
+  requestHeader,
+  type ServedEnv,
+  setAccount,
+} from "@svc/http"
 import type { Context } from "hono"
-import { type Admission, type AdmissionTurn, lower } from "./admission.ts"
+import { type Admission, lower, type RequestAdmission } from "./admission.ts"
 import { type HttpAuthPlugin, type Principal, requireScope } from "./auth.ts"
 import { bodyError } from "./answers.ts"
 import { errors, submissionUnknown } from "./errors.ts"
 import type { Call, Metering, Outcome } from "./metering.ts"
+import { providerSpan } from "./metrics.ts"
 import type { ReadRoute, RequestClass, Route, SendRoute } from "./routes/route.ts"
 import { judgeSend } from "./send.ts"
 import type { Reads } from "./reads.ts"
@@ -27,7 +35,6 @@ export type HandlerDependencies = {
   }
   readonly auth: HttpAuthPlugin
   readonly admission: Admission
-  readonly clientAddress: ClientAddress
   readonly reads: Reads
   /** Where sends go, and nowhere else. */
   readonly sender: Upstream
@@ -38,7 +45,7 @@ export type HandlerDependencies = {
 }
 
 /** A request past its token and its rates. */
-type Admitted = { readonly call: Call; readonly turn: AdmissionTurn; readonly principal: Principal }
+type Admitted = { readonly call: Call; readonly admission: RequestAdmission; readonly principal: Principal }
 
 const bodyDeadlineMs = 10_000
 
@@ -48,7 +55,7 @@ const bodyDeadlineMs = 10_000
  * that a slow client holds none.
  */
 export const createHandler = (dependencies: HandlerDependencies) => {
-  const { config, auth, admission, clientAddress, reads, sender, redact, metering } = dependencies
+  const { config, auth, reads, sender, redact, metering } = dependencies
 
   const authorize = async (c: Context<RelayEnv>, route: Route): Promise<Principal> => {
     const principal = await auth.authorize({
@@ -60,33 +67,28 @@ export const createHandler = (dependencies: HandlerDependencies) => {
     return principal
   }
 
-  const admit = async (c: Context<RelayEnv>, route: Route, turn: AdmissionTurn): Promise<Principal> => {
+  const admit = async (c: Context<RelayEnv>, route: Route, admission: RequestAdmission): Promise<Principal> => {
     let principal: Principal
     try {
       principal = await authorize(c, route)
     } catch (error) {
-      // A token that is not good costs its address a request.
-      await turn.count()
+      // A token that isn't valid costs its address a request.
+      await admission.count()
       throw error
     }
-    await turn.count(principal.claims)
+    await admission.count(principal.claims, hasWholeBody(c))
     return principal
   }
 
   /** Calls the provider in one of the places. */
   const inPlace = async <T>(
     route: Route,
-    { call, turn, principal }: Admitted,
+    { call, admission, principal }: Admitted,
     ask: (timeoutMs: number) => Promise<T>,
   ): Promise<T> => {
-    const leave = await turn.enter(principal.claims)
-    try {
-      call.attempted = true
-      const attributes = { "rpc.system.name": "jsonrpc", "rpc.method": route.method }
-      return await clientSpan(`provider ${route.method}`, attributes, () => ask(config.timeoutMs[route.class]))
-    } finally {
-      leave()
-    }
+    await admission.enter(principal.claims)
+    call.attempted = true
+    return ask(config.timeoutMs[route.class])
   }
 
   const read = async (route: ReadRoute, admitted: Admitted, params: readonly unknown[]): Promise<unknown> => {
@@ -98,33 +100,43 @@ export const createHandler = (dependencies: HandlerDependencies) => {
   const send = async (route: SendRoute, admitted: Admitted, params: readonly unknown[], signature: string) => {
     admitted.call.signature = signature
     const { method, maxAnswerBytes } = route
-    const answer = await inPlace(route, admitted, (timeoutMs) =>
-      sender.call({ method, params, timeoutMs, maxAnswerBytes }),
+    const { kind, outcome } = await inPlace(route, admitted, (timeoutMs) =>
+      providerSpan(method, async () => {
+        const answer = await sender.call({ method, params, timeoutMs, maxAnswerBytes })
+        const judged = judgeSend(answer, signature, redact)
+        const wrong = answer.kind === "result" && judged.state !== "accepted"
+        return { ...answer, kind: wrong ? ("malformed" as const) : answer.kind, outcome: judged }
+      }),
     )
-    const outcome = judgeSend(answer, signature, redact)
-    const wrong = answer.kind === "result" && outcome.state !== "accepted"
-    metering.upstream(wrong ? "malformed" : answer.kind)
+    metering.upstream(kind)
     if (outcome.state !== "accepted") throw outcome.error
     return { signature }
   }
 
-  const answer = async (c: Context<RelayEnv>, route: Route, call: Call): Promise<unknown> => {
-    const address = clientAddress(peerAddress(c), requestHeader(c, "x-forwarded-for"))
-    const turn = admission.begin(route.class, addressBucket(address))
-    const principal = await admit(c, route, turn)
-    call.principal = principal
-    const admitted = { call, turn, principal }
-    const { limits } = principal.claims
+  const answer = async (c: Context<RelayEnv>, route: Route, admitted: Admitted): Promise<unknown> => {
+    const { limits } = admitted.principal.claims
     const json = await readJson(c, {
       limit: lower(config.maxBodyBytes, limits?.max_transaction_request_bytes),
       deadlineMs: bodyDeadlineMs,
       uniqueKeys: true,
-      onSize: (bytes) => (call.requestBytes = bytes),
+      onSize: (bytes) => (admitted.call.requestBytes = bytes),
     })
     const rules = { maxBytes: lower(config.maxBytes, limits?.max_transaction_bytes), verify: config.verify }
     if (route.class !== "send") return read(route, admitted, route.prepare(json, rules))
     const { params, signature } = await route.prepare(json, rules)
     return send(route, admitted, params, signature)
+  }
+
+  const serve = async (c: Context<RelayEnv>, route: Route, call: Call): Promise<unknown> => {
+    const admission = dependencies.admission.begin(route.class, addressBucket(clientAddress(c)))
+    const principal = await admit(c, route, admission)
+    call.principal = principal
+    if (principal.claims.sub !== undefined) setAccount(c, principal.claims.sub)
+    try {
+      return await answer(c, route, { call, admission, principal })
+    } finally {
+      admission.leave()
+    }
   }
 
   const refusal = (error: unknown, { attempted, signature }: Call): ApiError => {
@@ -138,7 +150,7 @@ export const createHandler = (dependencies: HandlerDependencies) => {
 
   return async (c: Context<RelayEnv>, route: Route, call: Call): Promise<Outcome> => {
     try {
-      return { body: JSON.stringify(await answer(c, route, call)) }
+      return { body: JSON.stringify(await serve(c, route, call)) }
     } catch (error) {
       return { error: refusal(error, call) }
     }

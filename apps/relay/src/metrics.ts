@@ -1,5 +1,6 @@
 import type { Meter } from "@opentelemetry/api"
 import type { Limits } from "@svc/limits"
+import { clientSpan } from "@svc/telemetry"
 
 const upstreamOutcomes = ["ok", "rpc_error", "http_error", "transport_error", "timeout"] as const
 const denialReasons = ["auth", "scope", "rate_limit", "concurrency", "request_size"] as const
@@ -13,6 +14,19 @@ export type Metrics = {
   readonly upstream: (outcome: UpstreamOutcome) => void
   readonly denied: (reason: DenialReason) => void
 }
+
+type Answered = { readonly kind: string; readonly status?: number; readonly code?: number }
+
+/** Makes one call to the provider, with a span that tells whether it failed and how. */
+export const providerSpan = <T extends Answered>(method: string, call: () => Promise<T>): Promise<T> =>
+  clientSpan(`provider ${method}`, { "rpc.system.name": "jsonrpc", "rpc.method": method }, async (fail) => {
+    const answer = await call()
+    const { kind, status, code } = answer
+    if (kind === "rpc-error") fail(String(code), { "rpc.response.status_code": String(code) })
+    else if (kind === "http-error") fail(String(status), { "http.response.status_code": status })
+    else if (kind !== "result" && kind !== "value") fail(kind.replace("-", "_"))
+    return answer
+  })
 
 /** What an upstream is called outside: never by its URL. */
 export const upstreamName = (index: number): string => (index === 0 ? "first" : `fallback-${index}`)
@@ -62,16 +76,22 @@ export const createMetrics = (meter: Meter): Metrics => {
     advice: { explicitBucketBoundaries: [64, 128, 256, 512, 1024, 2048, 4096, 8192] },
   })
   const upstream = meter.createCounter("svc.transaction.upstream.total", { description: "Calls to the provider." })
-  const inflight = meter.createUpDownCounter("svc.transaction.inflight", { description: "Requests being served." })
+  // Counted in a map and read by each export: two measurements less for each request.
+  const inflight = new Map<string, number>()
+  meter
+    .createObservableUpDownCounter("svc.transaction.inflight", { description: "Requests being served." })
+    .addCallback((result) => {
+      for (const [operation, count] of inflight) result.observe(count, { operation })
+    })
   const denials = meter.createCounter("svc.transaction.denials.total", { description: "Requests turned away." })
   // What never happened is 0: a series that begins with its first event has no rate.
   for (const outcome of upstreamOutcomes) upstream.add(0, { outcome })
   for (const reason of denialReasons) denials.add(0, { reason })
 
   return {
-    begin: (operation) => inflight.add(1, { operation }),
+    begin: (operation) => inflight.set(operation, (inflight.get(operation) ?? 0) + 1),
     end: (operation, result, durationMs, requestBytes) => {
-      inflight.add(-1, { operation })
+      inflight.set(operation, (inflight.get(operation) ?? 1) - 1)
       const attributes = { operation, result }
       requests.add(1, attributes)
       duration.record(durationMs, attributes)

@@ -1,3 +1,4 @@
+import { providerSpan } from "./metrics.ts"
 import type { ReadRoute } from "./routes/route.ts"
 import type { Upstream, UpstreamAnswer } from "./upstream.ts"
 import type { UpstreamFailure } from "./upstream-errors.ts"
@@ -52,13 +53,15 @@ export const createReads = (upstreams: readonly Upstream[], now: () => number): 
 
   const askOne = async (upstream: Upstream, route: ReadRoute, params: readonly unknown[], timeoutMs: number) => {
     const { method, maxAnswerBytes } = route
-    const answer = await upstream.call({ method, params, timeoutMs, maxAnswerBytes })
-    if (answer.kind !== "result") return answer
-    try {
-      return { kind: "value", value: route.read(answer.result) } as const
-    } catch {
-      return { kind: "malformed" } as const
-    }
+    return providerSpan(method, async () => {
+      const answer = await upstream.call({ method, params, timeoutMs, maxAnswerBytes })
+      if (answer.kind !== "result") return answer
+      try {
+        return { kind: "value", value: route.read(answer.result) } as const
+      } catch {
+        return { kind: "malformed" } as const
+      }
+    })
   }
 
   return {

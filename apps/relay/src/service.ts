@@ -1,13 +1,18 @@
 import { metrics } from "@opentelemetry/api"
-import { createClientAddress, createLogger, type Logger, type Runtime, serve } from "@svc/http"
+import { createLogger, type Logger, type Runtime, serve, type Served } from "@svc/http"
 import { openLimits } from "@svc/limits"
 import { createVerifier, remoteKeys } from "@svc/session-token"
-import { clientSpan, ofNobody, startTelemetry } from "@svc/telemetry"
+import { clientSpan, outsideRequests, startTelemetry } from "@svc/telemetry"
 import { Agent } from "undici"
 import manifest from "../package.json" with { type: "json" }
 import { createAdmission } from "./admission.ts"
 import { createApp } from "./app.ts"
-import { createLoopbackAuthPlugin, createSignedSessionAuthPlugin, type HttpAuthPlugin } from "./auth.ts"
+import {
+  createLoopbackAuthPlugin,
+  createProxyWarning,
+  createSignedSessionAuthPlugin,
+  type HttpAuthPlugin,
+} from "./auth.ts"
 import { type Config, readConfig } from "./config.ts"
 import { createMetering } from "./metering.ts"
 import { createMetrics, observeKeys, observeLimits, observeReads } from "./metrics.ts"
@@ -20,6 +25,8 @@ const { version } = manifest
 
 type Auth = {
   readonly auth: HttpAuthPlugin
+  /** Where there is no such plugin: called for each request. */
+  readonly onUnprotected?: (c: Served) => void
   /** Whether tokens can be verified, where they have to be. */
   readonly keysKnown: () => boolean
   /** How old the keys from their URL are, in seconds. */
@@ -29,16 +36,18 @@ type Auth = {
 const chooseAuth = (config: Config, log: Logger, { now, wallClock }: Runtime): Auth => {
   const { jwksUrl, issuer, audiences } = config
   let fetchedAt: number | undefined
-  const fetchKeys: typeof fetch = (...asked) =>
-    clientSpan("GET session keys", {}, async () => {
-      const response = await fetch(...asked)
-      if (response.ok) fetchedAt = now()
-      return response
-    })
+  // All requests share the keys.
+  const observe = (load: () => Promise<void>): Promise<void> =>
+    outsideRequests(() =>
+      clientSpan("GET session keys", {}, async () => {
+        await load()
+        fetchedAt = now()
+      }),
+    )
   const onProblem = (reason: string) => log.warn({ reason }, "the session keys could not be read from their URL")
   const keys =
     config.publicKeys ??
-    (jwksUrl === undefined ? undefined : remoteKeys({ url: jwksUrl, fetch: fetchKeys, now, onProblem }))
+    (jwksUrl === undefined ? undefined : remoteKeys({ url: jwksUrl, fetch, now, observe, onProblem }))
   if (keys !== undefined) {
     return {
       auth: createSignedSessionAuthPlugin(createVerifier({ keys, issuer, audiences, now: wallClock })),
@@ -50,7 +59,8 @@ const chooseAuth = (config: Config, log: Logger, { now, wallClock }: Runtime): A
   if (config.trustedProxies.length > 0) {
     log.warn("SVC_TRUSTED_PROXY_CIDRS is set on an unprotected relay: a proxy makes its loopback listener public")
   }
-  return { auth: createLoopbackAuthPlugin(), keysKnown: () => true, keysAge: () => undefined }
+  const onUnprotected = createProxyWarning(log)
+  return { auth: createLoopbackAuthPlugin(), onUnprotected, keysKnown: () => true, keysAge: () => undefined }
 }
 
 const openTransactions = async (config: Config, log: Logger, runtime: Runtime) => {
@@ -66,9 +76,10 @@ const openTransactions = async (config: Config, log: Logger, runtime: Runtime) =
     })
   const { upstreamUrl: first, readFallbackUrls: fallbacks, sendUrl: send } = config
   const { reads, sender, redact, close } = openUpstreams({ first, fallbacks, send }, now)
-  const about = { service: "relay", replicaId: randomId(), now, log, call: clientSpan } as const
-  const limits = await ofNobody(() => openLimits(config.limits, about))
-  const { auth, keysKnown, keysAge } = ofNobody(() => chooseAuth(config, log, runtime))
+  const connect = () => import("redis")
+  const about = { service: "relay", replicaId: randomId(), now, connect, log, call: clientSpan } as const
+  const limits = await openLimits(config.limits, about)
+  const { auth, keysKnown, keysAge, onUnprotected } = chooseAuth(config, log, runtime)
   const meter = metrics.getMeter("svc.relay", version)
   observeLimits(meter, limits)
   observeReads(meter, reads.count, reads.answering)
@@ -77,9 +88,9 @@ const openTransactions = async (config: Config, log: Logger, runtime: Runtime) =
     config,
     auth,
     keysKnown,
+    onUnprotected,
     admission: createAdmission(config, limits),
     limitsMode: limits.mode,
-    clientAddress: createClientAddress(config.trustedProxies, log),
     reads,
     sender,
     redact,
@@ -109,6 +120,7 @@ export const startService = async (runtime: Runtime) => {
     // A little over the longest upstream timeout, so that the last answer still gets out.
     drainMs: Math.max(...Object.values(config.timeoutMs)) + 500,
     bounds: config.bounds,
+    trustedProxies: config.trustedProxies,
     observe: telemetry?.observe,
     requests: { log, now, randomId: createRequestIds(randomBytes), quiet: ["/health", "/livez", "/readyz"] },
     onUnreadable: unreadableAnswer,
@@ -121,6 +133,7 @@ export const startService = async (runtime: Runtime) => {
     draining: server.draining,
     keysKnown: transactions?.keysKnown ?? (() => true),
     transactions,
+    onUnprotected: transactions?.onUnprotected,
   })
   server.handle(app.fetch)
   log.info({ host: server.host, port: server.port, transactions: config.enabled }, "listening")

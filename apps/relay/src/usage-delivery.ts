@@ -1,4 +1,4 @@
-import { clientSpan, ofNobody } from "@svc/telemetry"
+import { clientSpan, type Fail, outsideRequests } from "@svc/telemetry"
 import type { Agent } from "undici"
 
 /** Posts one batch; gives the status, or rejects when the transport failed. */
@@ -8,11 +8,12 @@ const maxTries = 5
 const backoffMs = 500
 const tryTimeoutMs = 5000
 
+const isSuccess = (status: number): boolean => status >= 200 && status < 300
 const isRetryable = (status: number): boolean => status === 408 || status === 429 || status >= 500
 
 export const createPostUsage = (agent: Agent, endpoint: string, token: string): PostUsage => {
   const { origin, pathname, search } = new URL(endpoint)
-  const post: PostUsage = async (body, signal) => {
+  const post = async (body: string, signal: AbortSignal, fail: Fail): Promise<number> => {
     const { statusCode, body: answer } = await agent.request({
       origin,
       path: pathname + search,
@@ -22,10 +23,12 @@ export const createPostUsage = (agent: Agent, endpoint: string, token: string): 
       signal,
     })
     await answer.dump()
+    if (!isSuccess(statusCode)) fail(String(statusCode), { "http.response.status_code": statusCode })
     return statusCode
   }
-  // A batch is of many requests, and outlives them.
-  return (body, signal) => ofNobody(() => clientSpan("POST usage records", {}, () => post(body, signal)))
+  // A batch holds records of many requests and outlives them.
+  return (body, signal) =>
+    outsideRequests(() => clientSpan("POST usage records", {}, (fail) => post(body, signal, fail)))
 }
 
 /**
@@ -55,7 +58,7 @@ export const createDelivery = (post: PostUsage, random: () => number) => {
         if (attempt > 0) await pause(backoffMs * 2 ** (attempt - 1) * (0.5 + random() / 2))
         try {
           const status = await post(body, AbortSignal.any([stop.signal, AbortSignal.timeout(tryTimeoutMs)]))
-          if (status >= 200 && status < 300) return true
+          if (isSuccess(status)) return true
           if (!isRetryable(status)) return false
         } catch {
           // The transport failed: as good as a 5xx.

@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto"
+import type { ServedEnv } from "@svc/http"
 import { mintKey } from "@svc/keys"
 import { KeysUnavailableError } from "@svc/session-token"
+import { Hono } from "hono"
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
-import { createSignedSessionAuthPlugin } from "../src/auth.ts"
+import { createProxyWarning, createSignedSessionAuthPlugin } from "../src/auth.ts"
 import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
 import { type Relay, type RelayOptions, routeNames, startIssuer, startRelay } from "./fixture.ts"
 
@@ -60,12 +62,31 @@ test("a token that cannot count is 401 with its own code, and the challenge says
 test("an API key sent as token is told what it is and what to do with it, and is not repeated", async () => {
   await start()
   for (const kind of ["ak", "pk", "sk"] as const) {
-    const key = mintKey(kind, randomBytes)
+    const key = mintKey(kind, randomBytes, randomBytes(32))
     const answer = await relay.post("send", {}, { authorization: `Bearer ${key}` })
     expect(answer).toMatchObject({ status: 401, body: { code: "token-invalid-format", retryable: false } })
     expect(answer.body.hint).toMatch(/It is a key: mint a session token with it/)
     expect(answer.text).not.toContain(key)
   }
+})
+
+test("a mistyped API key, or one without Bearer, is told that it is a key; an unknown key id, where tokens come from", async () => {
+  await start()
+  const key = mintKey("ak", randomBytes, randomBytes(32))
+  for (const [authorization, isTypo] of [
+    [`Bearer ${key.slice(0, -1)}`, true],
+    [`Bearer ${key}x`, true],
+    [key, false],
+  ] as const) {
+    const answer = await relay.post("block-height", {}, { authorization })
+    expect(answer).toMatchObject({ status: 401, body: { code: "token-invalid-format" } })
+    expect(answer.body.hint).toMatch(/It is a key: mint a session token with it/)
+    expect(answer.body.hint.includes("mistyped")).toBe(isTypo)
+    expect(answer.text).not.toContain(key.slice(0, -1))
+  }
+  const other = await startIssuer(() => wallClock)
+  const unknown = await relay.post("block-height", {}, await other.bearer())
+  expect(unknown.body.hint).toMatch(/^Mint a session token .* that this relay trusts/)
 })
 
 test("a token is good until it expires, also when it was verified before", async () => {
@@ -118,6 +139,17 @@ test("while no verification key could be had, every token is 503 auth_unavailabl
     status: 503,
     body: { code: "auth_unavailable", retryable: true, submissionState: "not_submitted" },
   })
+})
+
+test.each(["X-Forwarded-For", "Forwarded", "Via"])("an unprotected relay takes %s for a proxy's", async (name) => {
+  const warned: unknown[] = []
+  const look = createProxyWarning({ warn: (fields: object) => void warned.push(fields) })
+  const app = new Hono<ServedEnv>().get("/", (c) => {
+    look(c)
+    return c.body(null)
+  })
+  for (const headers of [{}, { [name]: "x" }, { [name]: "x" }]) await app.request("/", { headers })
+  expect(warned).toEqual([{ header: name.toLowerCase() }])
 })
 
 test("unprotected, only requests that name this machine as Host and Origin are served", async () => {

@@ -1,5 +1,5 @@
 import { metrics } from "@opentelemetry/api"
-import { createClientAddress, serve, type TrustedNetwork } from "@svc/http"
+import { serve, type TrustedNetwork } from "@svc/http"
 import { createLocalLimits } from "@svc/limits"
 import {
   createVerifier,
@@ -76,7 +76,8 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
   const upstreams = openUpstreams({ first: upstreamUrl, fallbacks, send }, now)
   const requests = { log: { request: write, warn: write }, now, randomId: () => crypto.randomUUID() }
   const onUnreadable = unreadableAnswer
-  const server = await serve({ host: "127.0.0.1", port: 0, drainMs: 5000, requests, onUnreadable })
+  const trustedProxies = options.trusted ?? []
+  const server = await serve({ host: "127.0.0.1", port: 0, drainMs: 5000, requests, onUnreadable, trustedProxies })
   const app = createApp({
     log: { error: write },
     version,
@@ -84,13 +85,13 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
     docsUrl: "http://localhost:4001",
     draining: server.draining,
     keysKnown: () => true,
+    onUnprotected: undefined,
     transactions: config.enabled
       ? {
           config,
           auth: options.auth ?? createLoopbackAuthPlugin(),
           admission: createAdmission(config, createLocalLimits({ now })),
           limitsMode: () => "local",
-          clientAddress: createClientAddress(options.trusted ?? []),
           ...upstreams,
           metering: createMetering({
             metrics: options.metrics ?? createMetrics(metrics.getMeter("none")),

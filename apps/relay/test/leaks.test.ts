@@ -23,7 +23,7 @@ const spellings = (bytes: Uint8Array): string[] => {
   ]
 }
 
-test("nothing that leaves for usage, metrics or logs holds a transaction, signature, token, account, log or key", async () => {
+test("nothing that leaves for usage, metrics, traces or logs holds a transaction, signature, token, account, log or key", async () => {
   const rpc = await startFakeRpc()
   const usage = await startReceiver()
   const collector = await startReceiver()
@@ -40,6 +40,7 @@ test("nothing that leaves for usage, metrics or logs holds a transaction, signat
     SVC_OTEL_ENABLED: "true",
     OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_TRACES_SAMPLER: "always_on",
   })
   const payer = await anySigner()
   const transaction = await signedTransaction(payer, [
@@ -85,12 +86,13 @@ test("nothing that leaves for usage, metrics or logs holds a transaction, signat
 
   const logs = service.stdout() + service.stderr()
   const records = usage.received.map(({ url, body }) => url + body.toString("latin1")).join()
-  const metrics = collector.received
+  const telemetry = collector.received
     .map(({ url, headers, body }) => url + JSON.stringify(headers) + body.toString("latin1"))
     .join()
   // The test would prove nothing if these were empty, or if what is looked for had never been there.
   expect(records.match(/"event_id"/g)).toHaveLength(23)
-  expect(metrics).toContain("svc.transaction.denials.total")
+  expect(telemetry).toContain("svc.transaction.denials.total")
+  expect(telemetry).toContain("provider simulateTransaction")
   expect(logs.match(/"msg":"request"/g)).toHaveLength(25)
   expect(answered).toContain(signature)
   expect(answered).toContain(programLog)
@@ -109,7 +111,7 @@ test("nothing that leaves for usage, metrics or logs holds a transaction, signat
     rpcKey,
     usageToken,
   ]
-  for (const [where, text] of Object.entries({ logs, records, metrics })) {
+  for (const [where, text] of Object.entries({ logs, records, telemetry })) {
     for (const secret of secrets) expect([where, text.includes(secret), secret]).toEqual([where, false, secret])
   }
   expect(answered).not.toContain(rpcKey)

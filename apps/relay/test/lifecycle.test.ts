@@ -55,6 +55,21 @@ test("unprotected it warns, and once more when a proxy is trusted", async () => 
   expect(service.stdout()).toMatch(/"warn".*SVC_TRUSTED_PROXY_CIDRS/)
 })
 
+test("unprotected it warns once of requests through a proxy, naming the next step, and answers them as before", async () => {
+  const rpc = await startFakeRpc()
+  rpc.script((request) => result(request, "5"))
+  const service = await startService(enabled(rpc.url))
+  for (const headers of [{}, { via: "1.1 proxy" }, { "x-forwarded-for": "192.0.2.1" }]) {
+    const init = { method: "POST", headers: { "content-type": "application/json", ...headers }, body: "{}" }
+    expect((await fetch(`${service.url}/transactions/v1/block-height`, init)).status).toBe(200)
+  }
+  service.kill("SIGTERM")
+  expect(await service.exited).toBe(0)
+  expect(service.stdout().match(/"warn".*"header":"via".*came through a proxy.*SVC_SESSION_JWKS_URL/g)).toHaveLength(1)
+  expect(service.stdout().match(/came through a proxy/g)).toHaveLength(1)
+  await rpc.close()
+})
+
 test("SIGTERM: a send in flight gets its answer, a late request 503, usage is flushed, then exit code 0", async () => {
   const rpc = await startFakeRpc()
   const usage = await startReceiver()
@@ -145,7 +160,9 @@ test("metrics are exported as the OTEL_* variables say, and a wrong one stops th
   await post(alone.url, "block-height", {})
   alone.kill("SIGTERM")
   expect(await alone.exited).toBe(0)
-  expect(alone.stdout()).toMatch(/"reason":"[^"{\\]*metrics export failed[^"{\\]*","msg":"the telemetry could not/)
+  expect(alone.stdout()).toMatch(
+    /"reason":"[^"{\\]*no answer from the collector[^"{\\]*","msg":"the telemetry could not/,
+  )
 
   const port = await freePort()
   const scraped = await startService({

@@ -224,6 +224,31 @@ test("never more than N are admitted in any 60 seconds, whatever the steps of th
   )
 })
 
+test("a flood from new addresses refuses no valid token, not even its neighbours', and takes no more for itself", async () => {
+  const settings = { perMinute: { inspect: 9, status: 9, send: 2 }, concurrency: { inspect: 9, send: 9 }, timeoutMs }
+  const admission = createAdmission(settings, createLocalLimits({ now: () => 0, maxBuckets: 50 }))
+  const network = (site: string, subnet: number) => `20010db8${site}${subnet.toString(16).padStart(4, "0")}/64`
+  const passes = async (address: string, sub?: string): Promise<boolean> => {
+    try {
+      await admission.begin("send", address).count(sub === undefined ? undefined : { sub, key_class: "secret" })
+      return true
+    } catch (error) {
+      expect(error).toMatchObject({ code: "rate_limit_exceeded" })
+      return false
+    }
+  }
+  let flooded = 0
+  for (let i = 0; i < 5000; i++) if (await passes(network("0000", i))) flooded++
+  // Two each for 50 addresses, and for 10 prefixes of each length.
+  expect(flooded).toBeLessThanOrEqual(2 * (50 + 3 * 10))
+  for (const address of ["192.0.2.1", network("0001", 0), network("0000", 60_000)]) {
+    const subject = `agent:${address}`
+    expect([await passes(address, subject), await passes(address, subject)]).toEqual([true, true])
+    expect(await passes(address, subject)).toBe(false)
+  }
+  expect(await passes(network("0000", 60_001))).toBe(false)
+})
+
 test("places are never over-given and never lost, whoever comes and goes", async () => {
   const step = fc.record({
     kind: fc.constantFrom("send" as const, "inspect" as const, "status" as const),
@@ -244,9 +269,12 @@ test("places are never over-given and never lost, whoever comes and goes", async
         const free = inside.filter((one) => one.pool === pool).length < settings.concurrency[pool]
         const own = inside.filter((one) => one.pool === pool && one.who === next.who).length < 1
         const caller = { sub: `${next.who}`, limits: { max_transaction_concurrency: 1 } }
-        const entered = admission.begin(next.kind, "a").enter(caller)
-        if (free && own) inside.push({ pool, who: next.who, leave: await entered })
-        else await expect(entered).rejects.toMatchObject({ code: "server_busy" })
+        const request = admission.begin(next.kind, "a")
+        const entered = request.enter(caller)
+        if (free && own) {
+          await entered
+          inside.push({ pool, who: next.who, leave: request.leave })
+        } else await expect(entered).rejects.toMatchObject({ code: "server_busy" })
       }
     }),
   )

@@ -1,4 +1,4 @@
-// Bundles the library into one ESM file, writes its types beside it and packs both as dist/svc-client.tgz.
+// Bundles the library and its part for Node, writes their types and packs all of it as dist/svc-client.tgz.
 import { pack } from "../../../scripts/pack.ts"
 import manifest from "../package.json" with { type: "json" }
 import { bundle, library, types } from "./bundle.ts"
@@ -13,11 +13,14 @@ await pack({
     license,
     type: "module",
     sideEffects: false,
-    exports: { ".": { types: "./types/index.d.ts", default: "./svc-client.js" } },
+    exports: {
+      ".": { types: "./types/index.d.ts", default: "./svc-client.js" },
+      "./node": { types: "./types/node.d.ts", default: "./node.js" },
+    },
     engines,
     peerDependencies: { "@solana/kit": ">=2" },
     peerDependenciesMeta: { "@solana/kit": { optional: true } },
-    files: ["svc-client.js", "types"],
+    files: ["svc-client.js", "node.js", "types"],
   },
   fill: async (folder) => {
     await bundle(folder)

@@ -2,24 +2,28 @@ import { execFile } from "node:child_process"
 import { readdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { build } from "esbuild"
+import { build, type BuildOptions } from "esbuild"
 
 /** The folder of the package. */
 export const library = join(import.meta.dirname, "..")
 
-/** Bundles the library into `folder`/svc-client.js, for browsers and Node 20 alike. */
+/** Bundles the library into `folder`: svc-client.js for browsers and Node 20 alike, node.js for Node alone. */
 export const bundle = async (folder: string, { minify = false }: { readonly minify?: boolean } = {}): Promise<void> => {
-  await build({
-    entryPoints: [join(library, "src/index.ts")],
-    outfile: join(folder, "svc-client.js"),
+  const options = {
     absWorkingDir: library,
     bundle: true,
     minify,
-    platform: "neutral",
     format: "esm",
     target: "es2022",
     logLevel: "warning",
-  })
+  } satisfies BuildOptions
+  for (const [entry, outfile, platform] of [
+    ["index.ts", "svc-client.js", "neutral"],
+    ["node.ts", "node.js", "node"],
+  ] as const) {
+    const entryPoints = [join(library, "src", entry)]
+    await build({ ...options, entryPoints, outfile: join(folder, outfile), platform })
+  }
 }
 
 /** Writes the types that an editor explains into `folder`/types. */

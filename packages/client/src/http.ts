@@ -1,4 +1,5 @@
 import type { Clock } from "./clock.ts"
+export { systemClock } from "./clock.ts"
 import { ownError, SvcError } from "./error.ts"
 import { isObject, textOf } from "./json.ts"
 
@@ -9,6 +10,8 @@ export type Call = {
   readonly method?: "GET" | "POST" | "PUT" | "DELETE"
   /** A key or a token: it goes into the Authorization header and nowhere else. */
   readonly bearer?: string | undefined
+  /** Further request headers, in lower case; `accept` is application/json unless given. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
@@ -37,6 +40,7 @@ const exchange = async (fetch: Fetch, call: Call, signal: AbortSignal): Promise<
       accept: "application/json",
       ...(call.bearer === undefined ? {} : { authorization: `Bearer ${call.bearer}` }),
       ...(call.body === undefined ? {} : { "content-type": "application/json" }),
+      ...call.headers,
     },
     ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
     // A key or a transaction goes where the caller said, and nowhere on from there.
@@ -80,7 +84,9 @@ export const request = async (fetch: Fetch, clock: Clock, call: Call): Promise<A
 
 /** The error that an answer of either service describes. */
 export const errorOf = ({ status, header, body }: Answer): SvcError => {
-  const fields = isObject(body) ? body : {}
+  // The documentation server wraps its fields in `error`.
+  const inner = isObject(body) && isObject(body["error"]) ? body["error"] : body
+  const fields = isObject(inner) ? inner : {}
   const code = textOf(fields, "code")
   // The platform says `error` and `request_id`, the relay `message` and `requestId`.
   const message = textOf(fields, "message") ?? textOf(fields, "error")

@@ -25,9 +25,21 @@ export type {
 export type { Clock } from "./clock.ts"
 export { SvcError } from "./error.ts"
 export type { SubmissionState } from "./error.ts"
+export { indexedDbStore } from "./indexed-db-store.ts"
+export { createJournal } from "./journal.ts"
+export type {
+  Journal,
+  JournalOptions,
+  PaymentOutcome,
+  SettleAllOptions,
+  Settlement,
+  SubmitOnceOptions,
+} from "./journal.ts"
 export type { Outcome, Step } from "./judge.ts"
+export type { PaymentFacts } from "./payment.ts"
 export { createPlatform } from "./platform.ts"
 export type { NewKey, Page, Platform, PlatformOptions, Rotation } from "./platform.ts"
+export type { BuildPayment } from "./prepare.ts"
 export { createRelay } from "./relay.ts"
 export type {
   Abortable,
@@ -42,6 +54,12 @@ export type {
 export type { Account, ChainError, Simulation, Status } from "./relay-answers.ts"
 export { createSession } from "./session.ts"
 export type { Session, SessionOptions, TokenSource } from "./session.ts"
+export { memoryStore } from "./store.ts"
+export type { DamagedRecord, ForgottenRecord, PaymentRecord, Store, StoredRecord } from "./store.ts"
+export { createStream } from "./stream.ts"
+export type { Stream, StreamOptions, WatchOptions, Watched } from "./stream.ts"
+export type { Change } from "./stream-records.ts"
+export type { WebSocketClass } from "./stream-socket.ts"
 export { settle, signatureOf, submit } from "./submit.ts"
 export type { SettleOptions, SubmitOptions } from "./submit.ts"
 export { createRelayTransport } from "./transport.ts"

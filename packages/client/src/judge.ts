@@ -50,8 +50,10 @@ export type Knowledge = {
   readonly atLarge: number
   /** The last answer of a look-up. */
   readonly status: Status | null
-  /** The slot of the first final block found past `lastValidBlockHeight`. */
-  readonly overSince: bigint | undefined
+  /** For how many blocks after `lastValidBlockHeight` a history that has nothing is believed; undefined: for ever. */
+  readonly memory?: bigint
+  /** The first final block found past `lastValidBlockHeight`. */
+  readonly over: { readonly height: bigint; readonly slot: bigint } | undefined
   /** A searched look-up that found nothing, up to this slot; undefined when the last one was none. */
   readonly absentUpTo: bigint | undefined
   /** The last refusal of a send. */
@@ -61,11 +63,11 @@ export type Knowledge = {
 
 /** Before the first step; `atLarge` 1 where an earlier process may have sent copies. */
 export const nothingKnown = (
-  transaction: Pick<Knowledge, "signature" | "lastValidBlockHeight" | "commitment" | "atLarge">,
+  transaction: Pick<Knowledge, "signature" | "lastValidBlockHeight" | "commitment" | "atLarge" | "memory">,
 ): Knowledge => ({
   ...transaction,
   status: null,
-  overSince: undefined,
+  over: undefined,
   absentUpTo: undefined,
   refusal: undefined,
   lastError: undefined,
@@ -93,18 +95,19 @@ export const learn = (known: Knowledge, step: Step): Knowledge => {
     case "finalized":
       break
   }
-  return isOver(known) || step.height <= known.lastValidBlockHeight ? known : { ...known, overSince: step.slot }
+  const { height, slot } = step
+  return isOver(known) || height <= known.lastValidBlockHeight ? known : { ...known, over: { height, slot } }
 }
 
 /** Whether a final block is past the last height at which the transaction could land. */
-export const isOver = ({ overSince }: Knowledge): boolean => overSince !== undefined
+export const isOver = ({ over }: Knowledge): boolean => over !== undefined
 
 const depth = (commitment: Commitment | null): number =>
   commitment === null ? 0 : ["processed", "confirmed", "finalized"].indexOf(commitment)
 
 /** What can be concluded, if anything. Pure: the same knowledge is the same conclusion. */
 export const conclude = (known: Knowledge): Outcome | undefined => {
-  const { signature, status, commitment, refusal, overSince, absentUpTo } = known
+  const { signature, lastValidBlockHeight, status, commitment, refusal, memory, over, absentUpTo } = known
   if (status !== null && depth(status.confirmationStatus) >= depth(commitment)) {
     const reached = status.confirmationStatus ?? "processed"
     return { state: "landed", signature, slot: status.slot, commitment: reached, err: status.err }
@@ -113,9 +116,16 @@ export const conclude = (known: Knowledge): Outcome | undefined => {
   if (known.atLarge === 0 && refusal !== undefined && !refusal.retryable)
     return { state: "not-submitted", error: refusal }
   // Whoever found nothing must have seen as far as the block that makes the blockhash's end final.
-  if (overSince !== undefined && absentUpTo !== undefined && absentUpTo >= overSince)
-    return { state: "expired", signature }
-  return undefined
+  if (over === undefined || absentUpTo === undefined || absentUpTo < over.slot) return undefined
+  // There are at least as many slots as blocks, so the look-up saw no higher block than this.
+  const lookedAt = over.height + absentUpTo - over.slot
+  if (memory === undefined || lookedAt <= lastValidBlockHeight + memory) return { state: "expired", signature }
+  const lastError = ownError(
+    "journal-stale",
+    "Too late to prove that the transaction didn't land: providers may have dropped its history",
+    { signature, hint: "Look the signature up in an archive, then forget the payment by force." },
+  )
+  return { state: "undecided", signature, lastError }
 }
 
 /** What to say when the caller will not wait any longer. */

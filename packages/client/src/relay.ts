@@ -21,7 +21,7 @@ export type RelayOptions = {
 }
 
 /** The caller's way to give up a call. */
-export type Abortable = { readonly signal?: AbortSignal }
+export type Abortable = { readonly signal?: AbortSignal | undefined }
 
 /** `commitment` defaults to confirmed; `minContextSlot`: the provider must have seen this slot. */
 export type ChainView = { readonly commitment?: Commitment; readonly minContextSlot?: bigint }
@@ -76,7 +76,7 @@ const isTokenRefusal = ({ status, header, body }: Answer): boolean =>
  * const { blockhash, lastValidBlockHeight } = await relay.latestBlockhash()
  */
 export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: RelayOptions) => {
-  const base = `${baseUrl(relayUrl, "relayUrl")}/transactions/v1/`
+  const url = baseUrl(relayUrl, "relayUrl")
 
   const tokenOf = async (source: () => Promise<string>): Promise<string> => {
     try {
@@ -95,7 +95,7 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
   ): Promise<unknown> => {
     const post = (bearer: string): Promise<Answer> =>
       request(fetch ?? globalThis.fetch, clock, {
-        url: base + route,
+        url: `${url}/transactions/v1/${route}`,
         method: "POST",
         bearer,
         body,
@@ -124,6 +124,8 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
   }
 
   return {
+    /** The relay's URL, without a slash at its end. */
+    url,
     /** A blockhash to sign with, and the block height up to which it is good (some 150 blocks, about a minute). */
     latestBlockhash: (options: ChainView & Abortable = {}) =>
       read("latest-blockhash", chainView(options), options, (answer) => ({
@@ -186,7 +188,7 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
       readonly contextSlot: bigint
     }> => {
       const body = { signature, ...(searchTransactionHistory === undefined ? {} : { searchTransactionHistory }) }
-      return read("signature-status", body, signal === undefined ? {} : { signal }, readStatus)
+      return read("signature-status", body, { signal }, readStatus)
     },
   }
 }

@@ -32,7 +32,7 @@ const usualLifeMs = 300_000
 const patienceMs = 1000
 
 /** A token's life from its own claims, in ms: the clocks of two machines differ, a length of time does not. */
-const lifeOf = (token: string): number => {
+export const lifeOf = (token: string): number => {
   try {
     const payload = atob((token.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/"))
     const claims: unknown = JSON.parse(payload)

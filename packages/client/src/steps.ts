@@ -3,7 +3,7 @@ import type { Step } from "./judge.ts"
 import type { Abortable, Relay, SendOptions } from "./relay.ts"
 
 /** How much older than its bank the oldest blockhash is that a bank takes, in blocks: the chain's MAX_PROCESSING_AGE. */
-const blockhashAge = 150n
+export const blockhashAge = 150n
 
 const failed = (thrown: unknown): Step => ({
   step: "lookup-failed",
@@ -26,10 +26,10 @@ export const lookOnce = async (
   relay: Relay,
   signature: string,
   searched: boolean,
-  signal: AbortSignal,
+  abortable: Abortable,
 ): Promise<Step> => {
   try {
-    const answer = await relay.signatureStatus({ signature, searchTransactionHistory: searched, signal })
+    const answer = await relay.signatureStatus({ signature, searchTransactionHistory: searched, ...abortable })
     return { step: "status", ...answer, searched }
   } catch (thrown) {
     return failed(thrown)
@@ -40,9 +40,9 @@ export const lookOnce = async (
  * Up to where the chain is final. The block-height route does not say which slot its height is of; the latest blockhash does,
  * and is good for `blockhashAge` blocks more than the height of its own block.
  */
-export const viewOnce = async (relay: Relay, signal: AbortSignal): Promise<Step> => {
+export const viewOnce = async (relay: Relay, abortable: Abortable): Promise<Step> => {
   try {
-    const { contextSlot, lastValidBlockHeight } = await relay.latestBlockhash({ commitment: "finalized", signal })
+    const { contextSlot, lastValidBlockHeight } = await relay.latestBlockhash({ commitment: "finalized", ...abortable })
     return { step: "finalized", height: lastValidBlockHeight - blockhashAge, slot: contextSlot }
   } catch (thrown) {
     return failed(thrown)

@@ -161,7 +161,7 @@ export const createRelayTransport =
       const names = Object.keys(methods).join(", ")
       throw notCarried(`The relay has no method ${String(method)}. It has ${names}; ask an RPC provider for others`)
     }
-    const answer = await run(relay, Array.isArray(params) ? params : [], signal === undefined ? {} : { signal }).then(
+    const answer = await run(relay, Array.isArray(params) ? params : [], { signal }).then(
       (result) => ({ jsonrpc: "2.0", id, result }),
       (error: unknown) => {
         const refused = rpcError(error)

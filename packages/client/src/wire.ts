@@ -5,7 +5,7 @@ const maxSignatures = 64
 /** What a packet of the network holds, for legacy and version 0; version 1 may be longer. */
 const maxBytes = 1232
 const maxBytesOfVersion1 = 4096
-const version1 = 0x81
+export const version1 = 0x81
 
 /** A signed transaction, read as far as sending it needs. */
 export type Wire = {
@@ -17,7 +17,7 @@ export type Wire = {
 
 const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
-const base58 = (bytes: Uint8Array): string => {
+export const base58 = (bytes: Uint8Array): string => {
   let value = 0n
   for (const byte of bytes) value = value * 256n + BigInt(byte)
   let digits = ""
@@ -36,10 +36,12 @@ export const isSignature = (text: string): boolean => {
   return zeros + size === signatureLength
 }
 
-const refusal = (code: string, message: string): SvcError =>
-  ownError(code, message, { submissionState: "not_submitted" })
+/** An error that proves that nothing was sent. */
+export const refusal = (code: string, message: string, details?: unknown): SvcError =>
+  ownError(code, message, { submissionState: "not_submitted", details })
 
-const toBase64 = (bytes: Uint8Array): string => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))
+export const toBase64 = (bytes: Uint8Array): string =>
+  btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))
 
 const fromBase64 = (text: string): Uint8Array => {
   try {
@@ -51,8 +53,8 @@ const fromBase64 = (text: string): Uint8Array => {
   throw refusal("invalid_base64", "The transaction is not canonical, padded base64")
 }
 
-/** Where the signatures of a transaction stand: before its message, or after it (version 1). */
-const signaturesOf = (bytes: Uint8Array): Uint8Array => {
+/** The two parts of a transaction: signatures before the message, or after it (version 1). */
+const partsOf = (bytes: Uint8Array): { readonly signatures: Uint8Array; readonly message: Uint8Array } => {
   const [first = 0, second = 0] = bytes
   const isVersion1 = first === version1
   const count = isVersion1 ? second : first
@@ -70,13 +72,17 @@ const signaturesOf = (bytes: Uint8Array): Uint8Array => {
   if (bytes.length <= size + (isVersion1 ? 4 : 1)) {
     throw refusal("invalid_transaction", `The transaction ends before its message and ${count} signatures do`)
   }
-  return isVersion1 ? bytes.subarray(bytes.length - size) : bytes.subarray(1, 1 + size)
+  const [from, to] = isVersion1 ? [bytes.length - size, bytes.length] : [1, 1 + size]
+  return {
+    signatures: bytes.subarray(from, to),
+    message: isVersion1 ? bytes.subarray(0, from) : bytes.subarray(to),
+  }
 }
 
 /** Reads a signed transaction. Throws SvcError with the relay's codes, before anybody is asked. */
 export const readSigned = (transaction: string | Uint8Array): Wire => {
   const bytes = typeof transaction === "string" ? fromBase64(transaction) : transaction
-  const signatures = signaturesOf(bytes)
+  const { signatures } = partsOf(bytes)
   for (let at = 0; at < signatures.length; at += signatureLength) {
     if (signatures.subarray(at, at + signatureLength).every((byte) => byte === 0)) {
       throw refusal(
@@ -87,6 +93,9 @@ export const readSigned = (transaction: string | Uint8Array): Wire => {
   }
   return { base64: toBase64(bytes), signature: base58(signatures.subarray(0, signatureLength)) }
 }
+
+/** The message of a transaction that `readSigned` has read, from its base64. */
+export const messageOf = (base64: string): Uint8Array => partsOf(fromBase64(base64)).message
 
 /** Bytes or base64, as base64. */
 export const asBase64 = (value: string | Uint8Array): string => (typeof value === "string" ? value : toBase64(value))

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { gzipSync } from "node:zlib"
+import { build } from "esbuild"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { bundle } from "../scripts/bundle.ts"
 
@@ -31,6 +32,7 @@ const nodes = (process.env["PATH"] ?? "")
 
 const program = `
 import * as client from "svc-client"
+import { fileStore } from "svc-client/node"
 import { createServer } from "node:http"
 
 const transaction = ${JSON.stringify(await signed())}
@@ -38,7 +40,9 @@ const answers = {
   "/ws/sessions": { token: "t", expires_at: 0, token_type: "Bearer", scope: "" },
   "/transactions/v1/send": undefined,
   "/transactions/v1/signature-status": {
-    status: { slot: "312", confirmations: "1", confirmationStatus: "confirmed", err: null }, contextSlot: "330" },
+    status: { slot: "312", confirmations: null, confirmationStatus: "finalized", err: null }, contextSlot: "330" },
+  "/transactions/v1/latest-blockhash": { blockhash: "x", contextSlot: "312", lastValidBlockHeight: "400" },
+  "/transactions/v1/block-height": { blockHeight: "300" },
 }
 const server = createServer(async (request, response) => {
   for await (const _ of request);
@@ -51,9 +55,12 @@ const platform = client.createPlatform({ apiUrl: url, key: "svc_ak_x" })
 const session = client.createSession({ platform, websocketUrl: "wss://s.example", scope: "transaction:send" })
 const relay = client.createRelay({ relayUrl: url, session })
 const outcome = await client.submit(relay, { transaction, lastValidBlockHeight: 460n })
+const journal = client.createJournal({ relay, store: fileStore(process.argv[2]) })
+const paid = await journal.submitOnce("invoice-42", transaction)
+const record = await journal.get("invoice-42")
 server.close()
 server.closeAllConnections()
-console.log(JSON.stringify([Object.keys(client).sort(), outcome.state, String(outcome.slot), globalThis.process.version]))
+console.log(JSON.stringify([outcome.state, String(outcome.slot), paid.state, record.state, record.version]))
 `
 
 async function signed(): Promise<string> {
@@ -61,32 +68,22 @@ async function signed(): Promise<string> {
   return (await signedMemo(0)).base64
 }
 
-test.each(nodes)("installed as a package it sends and finds out, in %s", async (node) => {
+test.each(nodes)("installed as a package it sends, finds out and keeps a journal, in %s", async (node) => {
   await writeFile(join(folder, "program.js"), program)
-  const { stdout, stderr, status } = spawnSync(node, ["program.js"], { cwd: folder, encoding: "utf8" })
-  expect(stderr).toBe("")
-  expect(status).toBe(0)
-  const [names, state, slot] = JSON.parse(stdout) as unknown[]
-  expect([names, state, slot]).toEqual([
-    [
-      "SvcError",
-      "createPlatform",
-      "createRelay",
-      "createRelayTransport",
-      "createSession",
-      "settle",
-      "signatureOf",
-      "submit",
-    ],
-    "landed",
-    "312",
-  ])
+  const { stdout, stderr, status } = spawnSync(node, ["program.js", `payments-${nodes.indexOf(node)}`], {
+    cwd: folder,
+    encoding: "utf8",
+  })
+  expect([stderr, status]).toEqual(["", 0])
+  expect(JSON.parse(stdout)).toEqual(["landed", "312", "landed", "landed", 2])
 })
 
 test("its types are an editor's: a program against them compiles, a wrong one does not", async () => {
   const good = `
 import { createPlatform, createRelay, createRelayTransport, createSession, submit, SvcError, type Outcome } from "svc-client"
 import { createSolanaRpcFromTransport } from "@solana/kit"
+import { createJournal, type Store } from "svc-client"
+import { fileStore } from "svc-client/node"
 const platform = createPlatform({ apiUrl: "https://api.example", key: "svc_ak_" })
 const stacks: readonly { readonly name: string }[] = await platform.registry.list({ include: "schema" })
 const scope = ["transaction:inspect", "transaction:send"]
@@ -96,7 +93,10 @@ const outcome: Outcome = await submit(relay, { transaction: new Uint8Array(), la
 if (outcome.state === "not-submitted") throw outcome.error satisfies SvcError
 if (outcome.state === "landed") console.log(outcome.slot + 1n, outcome.err)
 const rpc = createSolanaRpcFromTransport(createRelayTransport(relay))
-console.log(rpc, stacks)
+const store: Store = fileStore("payments")
+const paid = await createJournal({ relay, store }).submitOnce("a", ({ blockhash }) => new TextEncoder().encode(blockhash))
+if (paid.state === "undecided") throw paid.lastError
+console.log(rpc, stacks, paid.signature)
 `
   await mkdir(join(folder, "node_modules/@solana"), { recursive: true })
   await symlink(join(library, "node_modules/@solana/kit"), join(folder, "node_modules/@solana/kit"))
@@ -127,16 +127,8 @@ test("every exported function and class is documented, with an example where it 
   const types = join(folder, "node_modules/svc-client/types")
   const texts = await Promise.all((await readdir(types)).map((file) => readFile(join(types, file), "utf8")))
   const all = texts.join("\n")
-  for (const name of [
-    "SvcError",
-    "createPlatform",
-    "createRelay",
-    "createRelayTransport",
-    "createSession",
-    "settle",
-    "signatureOf",
-    "submit",
-  ]) {
+  const names = ["SvcError", "createJournal", "createPlatform", "createRelay", "createRelayTransport", "createSession"]
+  for (const name of [...names, "createStream", "fileStore", "indexedDbStore", "settle", "signatureOf", "submit"]) {
     const documented = new RegExp(
       `/\\*\\*(?:(?!\\*/)[^])*@example(?:(?!\\*/)[^])*\\*/\\nexport declare (?:const|class) ${name}\\b`,
     )
@@ -144,8 +136,14 @@ test("every exported function and class is documented, with an example where it 
   }
 })
 
-test("minified and gzipped it is smaller than 12 kB", async () => {
+test("minified and gzipped it is smaller than 14 kB, without streams than 12 kB, and its part for Node than 3 kB", async () => {
   await bundle(folder, { minify: true })
-  const size = gzipSync(await readFile(join(folder, "svc-client.js")), { level: 9 }).length
-  expect(size).toBeLessThan(12_000)
+  const sizeOf = async (file: string) => gzipSync(await readFile(join(folder, file)), { level: 9 }).length
+  expect(await sizeOf("svc-client.js")).toBeLessThan(14_000)
+  expect(await sizeOf("node.js")).toBeLessThan(3000)
+  const { createStream: _, ...others } = await import("../src/index.ts")
+  const contents = `export { ${Object.keys(others).join(", ")} } from "./svc-client.js"`
+  const stdin = { contents, resolveDir: folder }
+  await build({ stdin, bundle: true, minify: true, format: "esm", outfile: join(folder, "others.js") })
+  expect(await sizeOf("others.js")).toBeLessThan(12_000)
 })

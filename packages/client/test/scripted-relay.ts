@@ -53,5 +53,5 @@ export const scriptedRelay = (clock: Clock, script: (asked: Asked) => Said) => {
     renew: async (old: string) => (old === `token-${minted}` ? `token-${++minted}` : `token-${minted}`),
   }
   const relay = createRelay({ relayUrl: "http://relay.test", session, fetch: answer, clock })
-  return { relay, asked, routes: () => asked.map(({ route }) => route) }
+  return { relay, fetch: answer, session, asked, routes: () => asked.map(({ route }) => route) }
 }

@@ -103,17 +103,16 @@ const stepOf = async (heard: Heard): Promise<Step> => {
           ...(heard.answer.headers === undefined ? {} : { headers: heard.answer.headers }),
         }
   const { relay, asked } = scriptedRelay(clock, () => said)
-  const { signal } = new AbortController()
   const ask = (): Promise<Step> => {
     switch (heard.route) {
       case "send":
         return sendOnce(relay, { transaction: transaction.transaction })
       case "signature-status":
-        return lookOnce(relay, transaction.signature, heard.request.searchTransactionHistory, signal)
+        return lookOnce(relay, transaction.signature, heard.request.searchTransactionHistory, {})
       case "latest-blockhash":
         break
     }
-    return viewOnce(relay, signal)
+    return viewOnce(relay, {})
   }
   const step = await run(ask())
   expect(asked).toMatchObject([

@@ -17,7 +17,7 @@ export const text = <D extends string | undefined>(variable: string, fallback: D
 })
 
 /** `true`, `false`, `1` or `0` in any case. */
-export const flag = (variable: string, fallback: boolean): Field<boolean> => ({
+export const flag = <D extends boolean | undefined>(variable: string, fallback: D): Field<boolean | D> => ({
   variable,
   schema: z
     .string()

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { parseExactly, writeExactly } from "./index.ts"
+import { duplicateKey, hasMoreValues, isDeeper, parseExactly, writeExactly } from "./index.ts"
 
 test("a number that a double would change is kept as its text says, every other as the language reads it", () => {
   fc.assert(
@@ -21,6 +21,52 @@ test("a bigint is written as a number with all its digits, and read back", () =>
       const text = writeExactly({ value })
       expect(text).toBe(`{"value":${value}}`)
       expect(parseExactly(text, BigInt)).toEqual({ value: Number.isSafeInteger(Number(value)) ? Number(value) : value })
+    }),
+  )
+})
+
+test("a key that stands twice is found wherever it stands and however it is escaped", () => {
+  fc.assert(
+    fc.property(fc.string(), fc.json(), fc.nat(4), (key, value, depth) => {
+      const inner = `{"x${key.length}":[],${JSON.stringify(key)}:${value}, ${JSON.stringify(key)} :1}`
+      expect(duplicateKey(`${'[{"a":'.repeat(depth)}${inner}${"}]".repeat(depth)}`)).toBe(key)
+    }),
+  )
+  expect(duplicateKey(String.raw`{"ab":1,"\u0061b":2}`)).toBe("ab")
+  expect(duplicateKey(String.raw`{"a\"":1,"a\\":{"a":1},"a":["a","a"]}`)).toBeUndefined()
+})
+
+test("no JSON value is said to have a key twice", () => {
+  fc.assert(
+    fc.property(fc.json({ stringUnit: "binary" }), (text) => {
+      expect(duplicateKey(JSON.stringify(JSON.parse(text)))).toBeUndefined()
+    }),
+  )
+})
+
+/** Values as `hasMoreValues` counts them: an empty container as two. */
+const count = (value: unknown): number =>
+  typeof value !== "object" || value === null
+    ? 1
+    : 1 +
+      Math.max(
+        1,
+        Object.values(value).reduce<number>((sum, item) => sum + count(item), 0),
+      )
+
+const depthOf = (value: unknown): number =>
+  typeof value !== "object" || value === null ? 0 : 1 + Math.max(0, ...Object.values(value).map(depthOf))
+
+test("values and levels are counted exactly, whatever stands in their strings; half a text does no harm", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ stringUnit: "binary" }), fc.nat(), (value, cut) => {
+      const text = JSON.stringify(value)
+      expect(hasMoreValues(text, count(value))).toBe(false)
+      expect(hasMoreValues(text, count(value) - 1)).toBe(true)
+      expect(isDeeper(text, depthOf(value))).toBe(false)
+      if (depthOf(value) > 0) expect(isDeeper(text, depthOf(value) - 1)).toBe(true)
+      hasMoreValues(text.slice(0, cut % text.length), 1)
+      isDeeper(text.slice(0, cut % text.length), 1)
     }),
   )
 })

@@ -1,1 +1,2 @@
 export { parseExactly, writeExactly } from "./exact-json.ts"
+export { duplicateKey, hasMoreValues, isDeeper } from "./json-text.ts"

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http"
-import type { Connections } from "./connections.ts"
-import { parseJson } from "./json.ts"
-import { exchangeOf, requestHeader, type Served } from "./exchange.ts"
+import { type JsonRules, parseJson } from "./json.ts"
+import { type Exchange, exchangeOf, requestHeader, type Served } from "./exchange.ts"
 
 /** Why a request body can't be used. */
 export type BodyFault =
@@ -33,6 +32,9 @@ type BodyOptions = {
 
 const empty = new Uint8Array(0)
 
+/** Whether all of a request's body has arrived: reading it waits for nothing. */
+export const hasWholeBody = (c: Served): boolean => exchangeOf(c).incoming.complete
+
 /**
  * Reads a request's body, never more than `limit` bytes of it: a declared length over the limit is refused unread.
  * Throws BodyError `too-large`, `timeout` or `aborted`.
@@ -46,8 +48,7 @@ export const readBody = async (c: Served, { limit, deadlineMs }: BodyOptions): P
   // What came with the head is there once Node's parser is through with it, and so is nearly every body.
   await Promise.resolve()
   if (incoming.complete) return buffered(incoming, limit)
-  const { clients } = outgoing.shared
-  return collect(incoming, { limit, deadlineMs }, clients).finally(() => clients.release(incoming.socket))
+  return collect({ incoming, outgoing }, limit, deadlineMs).finally(() => outgoing.shared.connections.release(outgoing))
 }
 
 // Needs neither listeners nor a timer. One read gives one piece.
@@ -65,9 +66,9 @@ const buffered = (incoming: IncomingMessage, limit: number): Uint8Array => {
 }
 
 const collect = (
-  incoming: IncomingMessage,
-  { limit, deadlineMs }: { readonly limit: number; readonly deadlineMs: number | undefined },
-  { hold }: Pick<Connections, "hold">,
+  { incoming, outgoing }: Exchange,
+  limit: number,
+  deadlineMs: number | undefined,
 ): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -78,14 +79,14 @@ const collect = (
       reject(new BodyError(fault))
     }
     const deadline = deadlineMs === undefined ? undefined : setTimeout(() => refuse({ kind: "timeout" }), deadlineMs)
-    // "close" comes after a whole body too: no error is made then, they are dear.
+    // "close" comes after a whole body too.
     const aborted = () => {
       clearTimeout(deadline)
       if (!incoming.readableEnded) reject(new BodyError({ kind: "aborted" }))
     }
     incoming.on("data", (chunk: Buffer) => {
       size += chunk.length
-      hold(incoming.socket, chunk.length)
+      outgoing.shared.connections.hold(outgoing, chunk.length)
       if (size > limit) refuse({ kind: "too-large", limit })
       else chunks.push(chunk)
     })
@@ -98,14 +99,13 @@ const collect = (
     if (incoming.destroyed) aborted()
   })
 
-export type JsonBodyOptions = BodyOptions & {
-  /** The value that an empty body stands for; without it a Content-Type and a body are required. */
-  readonly emptyAs?: unknown
-  /** Refuse an object that names a key twice. */
-  readonly uniqueKeys?: boolean
-  /** Told how many bytes the body has, once all of it is there. */
-  readonly onSize?: (bytes: number) => void
-}
+export type JsonBodyOptions = BodyOptions &
+  JsonRules & {
+    /** The value that an empty body stands for; without it a Content-Type and a body are required. */
+    readonly emptyAs?: unknown
+    /** Told how many bytes the body has, once all of it is there. */
+    readonly onSize?: (bytes: number) => void
+  }
 
 /** What keeps a request's body from being read as UTF-8 JSON, by its headers; undefined when nothing does. */
 export const jsonTypeFault = (c: Served): string | undefined => {
@@ -131,8 +131,9 @@ export const readJson = async (c: Served, options: JsonBodyOptions): Promise<unk
   if (mayBeEmpty && bytes.length === 0) return options.emptyAs
   if (fault !== undefined) throw new BodyError({ kind: "unsupported-media-type", reason: fault })
   try {
-    return parseJson(bytes, options.uniqueKeys)
+    return parseJson(bytes, options)
   } catch (error) {
+    if (error instanceof RangeError) throw new BodyError({ kind: "invalid", path: "", reason: error.message })
     // A TypeError is the decoder's: its text names the encoding, not the client's bytes.
     const reason = error instanceof SyntaxError ? jsonReason(error) : "the body is not UTF-8"
     throw new BodyError({ kind: "invalid-json", reason })

@@ -1,19 +1,19 @@
 import { integer, loadConfig } from "@svc/config"
 
-/** What slow and hostile clients may cost a server, each and all together. */
+/** What slow and hostile clients may cost a server. Whoever holds most gives way first. */
 export type Bounds = {
-  /** Connections open at once. One more closes the oldest idle one. */
+  /** Connections open at once. For one more, the client with most of them loses one that serves no request. */
   readonly connections: number
-  /** Pipelined requests that wait for the answers before theirs, in all. One more cuts off the client with most of them. */
+  /** Pipelined requests that wait for the response before theirs. For one more, the client with most of them is cut off. */
   readonly waitingRequests: number
-  /** Bytes held in all: answers that their clients don't take, bodies that aren't whole. More cut off whoever is slow longest. */
+  /** Bytes of unfinished bodies and of responses that clients don't take. For more, the client that holds most is cut off. */
   readonly heldBytes: number
-  /** A client has this many milliseconds to take an answer, and more by the size of what is left: */
+  /** A client has this many milliseconds to take a response, and more by the size of what is left: */
   readonly answerMs: number
   readonly bytesPerSecond: number
 }
 
-/** The settings that bounds are read from: for every service the same. */
+/** The settings of these bounds, the same for every service. */
 export const boundFields = {
   connections: integer("SVC_HTTP_MAX_CONNECTIONS", 4096, { min: 1, max: 1_000_000 }),
   waitingRequests: integer("SVC_HTTP_MAX_WAITING_REQUESTS", 8192, { min: 0, max: 10_000_000 }),

@@ -1,18 +1,18 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { addressBucket, createClientAddress } from "./index.ts"
+import { addressBucket, createClientAddress } from "./client-address.ts"
 
 const trusted = [
   { address: "10.0.0.0", prefix: 8, family: "ipv4" },
   { address: "fd00::", prefix: 8, family: "ipv6" },
 ] as const
-const judge = createClientAddress(trusted)
+const clients = createClientAddress(trusted)
 
 test("a forwarding header from an untrusted peer changes nothing, and is reported once", () => {
   const reports: object[] = []
   const wary = createClientAddress(trusted, { warn: (fields: object) => void reports.push(fields) })
-  expect(wary("192.0.2.1", "203.0.113.9")).toBe("192.0.2.1")
-  expect(wary("192.0.2.2", "203.0.113.9")).toBe("192.0.2.2")
+  expect(wary.of("192.0.2.1", "203.0.113.9")).toBe("192.0.2.1")
+  expect(wary.of("192.0.2.2", "203.0.113.9")).toBe("192.0.2.2")
   expect(reports).toEqual([{ peer: "192.0.2.1" }])
 })
 
@@ -33,20 +33,20 @@ test.each([
   ["203.0.113.9, 10.2.2.999", "10.0.0.1"],
   ["", "10.0.0.1"],
 ])("behind a trusted peer %j means %s", (header, expected) => {
-  expect(judge("10.0.0.1", header)).toBe(expected)
-  expect(judge("::ffff:10.0.0.1", header)).toBe(expected)
+  expect(clients.of("10.0.0.1", header)).toBe(expected)
+  expect(clients.of("::ffff:10.0.0.1", header)).toBe(expected)
 })
 
 test("without a header the peer is the client; a vanished peer has an address all the same", () => {
-  expect(judge("::ffff:192.0.2.1", undefined)).toBe("192.0.2.1")
-  expect(judge("fe80::1%eth0", undefined)).toBe("fe80::1")
-  expect(judge(undefined, "203.0.113.9")).toBe("0.0.0.0")
+  expect(clients.of("::ffff:192.0.2.1", undefined)).toBe("192.0.2.1")
+  expect(clients.of("fe80::1%eth0", undefined)).toBe("fe80::1")
+  expect(clients.of(undefined, "203.0.113.9")).toBe("0.0.0.0")
 })
 
-test("no header makes the judge throw or answer with anything but an address", () => {
+test("whatever a header says, the result is an address", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), fc.constantFrom("10.0.0.1", "192.0.2.1", "fd00::1"), (header, peer) => {
-      const address = judge(peer, header)
+      const address = clients.of(peer, header)
       expect(address).toMatch(/^[0-9a-f.:]+$/)
       expect(addressBucket(address)).not.toBe("")
     }),

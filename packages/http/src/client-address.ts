@@ -2,11 +2,20 @@ import { isIP, isIPv4 } from "node:net"
 import ipaddr from "ipaddr.js"
 import type { Logger } from "./logger.ts"
 
-/** A network whose hosts may speak for others: canonical address, prefix length in bits. */
+/** A network whose hosts are proxies that name their clients: canonical address, prefix length in bits. */
 export type TrustedNetwork = { readonly address: string; readonly prefix: number; readonly family: "ipv4" | "ipv6" }
 
-/** Tells who a request comes from: the socket's peer, and `X-Forwarded-For` with all its lines joined by commas. */
-export type ClientAddress = (peer: string | undefined, forwardedFor: string | undefined) => string
+/** Tells clients apart by their addresses. */
+export type ClientAddress = {
+  /**
+   * The address that a request comes from.
+   * @param peer the connection's other end; undefined once it is gone
+   * @param forwardedFor `X-Forwarded-For`, all its lines joined by commas
+   */
+  readonly of: (peer: string | undefined, forwardedFor?: string) => string
+  /** Whether the connection's other end is a trusted proxy. */
+  readonly isProxy: (peer: string | undefined) => boolean
+}
 
 const ignored = "a forwarding header from an untrusted peer was ignored: see SVC_TRUSTED_PROXY_CIDRS"
 const mapped = "::ffff:"
@@ -25,9 +34,8 @@ const hopAddress = (hop: string): string | undefined => {
 }
 
 /**
- * Makes the one judge of client addresses. Forwarding headers count only when the direct peer is in a trusted network;
- * they are then walked from the right past trusted hops to the first untrusted one. A malformed or empty hop stops the
- * walk at the last good address. IPv4-mapped IPv6 is IPv4.
+ * Forwarding headers count only when the direct peer is in a trusted network; they are then read from the right past trusted
+ * hops to the first untrusted one. A malformed or empty hop ends this at the last valid address. IPv4-mapped IPv6 is IPv4.
  * @param log warned once, at the first forwarding header from an untrusted peer
  */
 export const createClientAddress = (trusted: readonly TrustedNetwork[], log?: Pick<Logger, "warn">): ClientAddress => {
@@ -37,24 +45,28 @@ export const createClientAddress = (trusted: readonly TrustedNetwork[], log?: Pi
     const parsed = ipaddr.parse(address)
     return networks.some(({ base, prefix }) => base.kind() === parsed.kind() && parsed.match(base, prefix))
   }
+  // A socket that is already gone has no peer: such requests share one address.
+  const peerAddress = (peer: string | undefined): string => canonical(peer ?? "") ?? "0.0.0.0"
   let warned = false
-  return (peer, forwardedFor) => {
-    // A socket that is already gone has no peer: such requests share one address.
-    let address = canonical(peer ?? "") ?? "0.0.0.0"
-    if (forwardedFor === undefined) return address
-    if (!isTrusted(address)) {
-      if (!warned) log?.warn({ peer: address }, ignored)
-      warned = true
+  return {
+    isProxy: (peer) => isTrusted(peerAddress(peer)),
+    of: (peer, forwardedFor) => {
+      let address = peerAddress(peer)
+      if (forwardedFor === undefined) return address
+      if (!isTrusted(address)) {
+        if (!warned) log?.warn({ peer: address }, ignored)
+        warned = true
+        return address
+      }
+      const hops = forwardedFor.split(",")
+      for (let hop = hops.pop(); hop !== undefined; hop = hops.pop()) {
+        const next = hopAddress(hop.trim())
+        if (next === undefined) return address
+        address = next
+        if (!isTrusted(address)) return address
+      }
       return address
-    }
-    const hops = forwardedFor.split(",")
-    for (let hop = hops.pop(); hop !== undefined; hop = hops.pop()) {
-      const next = hopAddress(hop.trim())
-      if (next === undefined) return address
-      address = next
-      if (!isTrusted(address)) return address
-    }
-    return address
+    },
   }
 }
 

@@ -1,7 +1,8 @@
 import { once } from "node:events"
+import { readFile } from "node:fs/promises"
 import { connect, type Socket } from "node:net"
 import { afterEach, expect, test, vi } from "vitest"
-import { type Bounds, defaultBounds, readBody, type Fetch, type RunningServer, serve } from "./index.ts"
+import { type Bounds, defaultBounds, readBody, type Fetch, type RunningServer, serve, setAccount } from "./index.ts"
 
 let server: RunningServer | undefined
 const sockets: Socket[] = []
@@ -25,36 +26,52 @@ const answers: Fetch = async (_, { incoming }) => {
   return new Response(`[${path}]`)
 }
 
-const start = async (bounds: Partial<Bounds> = {}, fetch = answers): Promise<number> => {
+/** Reads bodies; `/with/<account>` has a valid key. */
+const bodies: Fetch = async (raw, env) => {
+  begun++
+  const c = { env, req: { raw } }
+  const account = /^\/with\/(.*)/.exec(env.incoming.url ?? "")?.[1]
+  if (account !== undefined) setAccount(c, account)
+  return new Response(`[${(await readBody(c, { limit: 10_000_000 })).length}]`)
+}
+
+const loopback = [{ address: "127.0.0.0", prefix: 8, family: "ipv4" }] as const
+
+const start = async (bounds: Partial<Bounds> = {}, fetch = answers, proxies: typeof loopback | [] = []) => {
   const log = { request: () => {}, warn: (details: unknown) => void warnings.push(details) }
   const requests = { log, now: () => performance.now(), randomId: () => "id-of-request" }
   const all = { ...defaultBounds, ...bounds }
-  server = await serve({ host: "127.0.0.1", port: 0, drainMs: 0, requests, bounds: all })
+  server = await serve({ host: "127.0.0.1", port: 0, drainMs: 0, requests, bounds: all, trustedProxies: proxies })
   server.handle(fetch)
   return server.port
 }
 
 /** A client that reads nothing until it is told to. */
-const dial = async (port: number, text = ""): Promise<Socket> => {
-  const socket = connect(port, "127.0.0.1").on("error", () => {})
+const dial = async (port: number, text = "", localAddress = "127.0.0.1"): Promise<Socket> => {
+  const socket = connect({ port, host: "127.0.0.1", localAddress }).on("error", () => {})
   sockets.push(socket)
   await once(socket, "connect")
   socket.write(text)
   return socket
 }
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
+const post = (path: string, length: number, body: string, headers = ""): string =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\n${headers}Content-Length: ${length}\r\n\r\n${body}`
 
 const received = (socket: Socket): { text: string } => {
   const all = { text: "" }
-  socket.on("data", (chunk: Buffer) => (all.text += chunk.toString()))
+  socket.on("data", (chunk: Buffer) => (all.text += chunk.toString("latin1")))
   return all
 }
 
-const closed = (socket: Socket): Promise<unknown> =>
-  socket.closed ? Promise.resolve() : once(socket.resume(), "close")
+const closed = (socket: Socket): Promise<void> =>
+  new Promise((resolve) => {
+    if (socket.closed) resolve()
+    else socket.resume().once("close", () => resolve())
+  })
 
-test("thousands of pipelined requests of a client that reads are all answered, in their order", async () => {
-  const port = await start()
+test("thousands of pipelined requests of a client that reads are all answered, in their order; they wait unread", async () => {
+  const port = await start({ waitingRequests: 300 })
   const paths = Array.from({ length: 5000 }, (_, i) => `/${i}`)
   const socket = await dial(port)
   const all = received(socket)
@@ -84,34 +101,106 @@ test("a request is not begun while the answer before it is not taken, and its cl
   await closed(socket)
 })
 
-test("answers that nobody takes are held up to a bound in all: whoever is slow longest is cut off, others are served", async () => {
-  const port = await start({ heldBytes: 10_000_000 })
-  const first = await dial(port, get("/large").repeat(20))
-  let last = first
+test("responses that nobody takes are held up to a bound: the client that holds most is cut off, others are served", async () => {
+  const port = await start({ heldBytes: 20_000_000 })
+  const modest = await dial(port, get("/large"), "127.0.0.2")
   for (let i = 0; i < 8; i++) {
-    last = await dial(port, get("/large").repeat(20))
+    await dial(port, get("/large").repeat(20))
     expect(await (await fetch(`http://127.0.0.1:${port}/other`)).text()).toBe("[/other]")
   }
-  await closed(first)
-  expect(last.destroyed).toBe(false)
-  expect(warnings[0]).toEqual({ clients: { heldBytes: 1 } })
+  expect(warnings[0]).toMatchObject({ clients: { heldBytes: 1 } })
+  const all = received(modest)
+  await vi.waitFor(() => expect(all.text.length).toBeGreaterThan(large.length), { timeout: 10_000 })
 })
 
-test("bodies that never end are held up to a bound in all", async () => {
-  const port = await start({ heldBytes: 300_000 }, async (raw, env) => {
-    return new Response(`[${(await readBody({ env, req: { raw } }, { limit: 1_000_000, deadlineMs: 60_000 })).length}]`)
-  })
-  const head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n"
-  const first = await dial(port, head + "b".repeat(199_999))
-  const second = await dial(port, head + "b".repeat(199_999))
-  await Promise.race([closed(first), closed(second)])
-  const rest = first.destroyed || first.closed ? second : first
-  const all = received(rest)
-  rest.write("b")
+test("a response larger than all that may be held costs its own client the connection and nobody else anything", async () => {
+  const port = await start({ heldBytes: 5_000_000 }, async (_, { incoming }) =>
+    incoming.url === "/huge" ? new Response("x".repeat(20_000_000)) : new Response("x".repeat(3_500_000)),
+  )
+  const readers = [await dial(port, get("/some"), "127.0.0.2"), await dial(port, get("/some"), "127.0.0.3")]
+  await closed(await dial(port, get("/huge"), "127.0.0.4"))
+  for (const one of readers) {
+    const all = received(one)
+    await vi.waitFor(() => expect(all.text.length).toBeGreaterThan(3_500_000), { timeout: 10_000 })
+  }
+})
+
+test.each([
+  ["from another address", "/", "127.0.0.2"],
+  ["with a valid key, from the same address", "/with/7", "127.0.0.1"],
+])("unfinished bodies cost others nothing: an upload %s is finished", async (_, path, address) => {
+  const port = await start({ heldBytes: 1_000_000 }, bodies)
+  const upload = await dial(port, post(path, 200_000, "b".repeat(150_000)), address)
+  await vi.waitFor(() => expect(begun).toBe(1))
+  const flood = await Promise.all(Array.from({ length: 40 }, () => dial(port, post("/", 60_000, "b".repeat(59_999)))))
+  await Promise.race(flood.map(closed))
+  const all = received(upload)
+  upload.write("b".repeat(50_000))
   await vi.waitFor(() => expect(all.text).toContain("[200000]"))
 })
 
-test("more connections than allowed close the oldest idle ones; one that is served stays", async () => {
+test("those without a key, however many their addresses, leave a part of what may be held to those with one", async () => {
+  const port = await start({ heldBytes: 1_000_000 }, bodies)
+  const upload = await dial(port, post("/with/7", 200_000, "b".repeat(190_000)))
+  await vi.waitFor(() => expect(begun).toBe(1))
+  const addresses = Array.from({ length: 60 }, (_, i) => `127.0.1.${i + 1}`)
+  const flood = await Promise.all(addresses.map((one) => dial(port, post("/", 30_000, "b".repeat(29_999)), one)))
+  await Promise.race(flood.map(closed))
+  const all = received(upload)
+  upload.write("b".repeat(10_000))
+  await vi.waitFor(() => expect(all.text).toContain("[200000]"))
+})
+
+test("slow bodies of one client leave others their connections, and that client's new ones are served, too", async () => {
+  const port = await start({ connections: 20 }, bodies)
+  const upload = await dial(port, post("/", 10, "b"), "127.0.0.2")
+  for (let i = 0; i < 40; i++) await dial(port, post("/", 10, "b"))
+  for (const address of ["127.0.0.1", "127.0.0.3"]) {
+    const socket = await dial(port, post("/", 3, "abc"), address)
+    const all = received(socket)
+    await vi.waitFor(() => expect(all.text).toContain("[3]"))
+  }
+  const all = received(upload)
+  upload.write("b".repeat(9))
+  await vi.waitFor(() => expect(all.text).toContain("[10]"))
+})
+
+test("a trusted proxy is no client: those behind it are told apart, and one's slow bodies cost another nothing", async () => {
+  const port = await start({ connections: 20, heldBytes: 1_000_000 }, bodies, loopback)
+  const from = (client: string) => `X-Forwarded-For: ${client}\r\n`
+  const upload = await dial(port, post("/", 200_000, "b".repeat(150_000), from("192.0.2.1")))
+  await vi.waitFor(() => expect(begun).toBe(1))
+  const idle = await dial(port)
+  for (let i = 0; i < 40; i++) await dial(port, post("/", 60_000, "b".repeat(59_999), from("192.0.2.9")))
+  await vi.waitFor(() => expect(begun).toBe(41))
+  const all = [received(upload), received(idle)] as const
+  upload.write("b".repeat(50_000))
+  idle.write(post("/", 2, "ab", from("192.0.2.2")))
+  await vi.waitFor(() => expect(all.map(({ text }) => /\[\d+\]/.exec(text)?.[0])).toEqual(["[200000]", "[2]"]))
+})
+
+const queued = async (port: number): Promise<number> => {
+  const lines = (await readFile("/proc/net/tcp", "latin1")).split("\n").slice(1, -1)
+  const fields = lines.map((line) => line.trim().split(/ +/))
+  const local = `:${port.toString(16).toUpperCase().padStart(4, "0")}`
+  return fields.reduce((sum, [, at = "", , , sizes = ""]) => sum + (at.endsWith(local) ? parseInt(sizes, 16) : 0), 0)
+}
+
+test.skipIf(process.platform !== "linux")(
+  "what the kernel holds for clients that never read is bounded, too, and one that reads is served",
+  async () => {
+    const port = await start({ heldBytes: 10_000_000 }, async () => new Response("x".repeat(2_000_000)))
+    const silent = await Promise.all(Array.from({ length: 40 }, () => dial(port, get("/"))))
+    const reader = await dial(port, get("/").repeat(15), "127.0.0.2")
+    let bytes = 0
+    reader.on("data", (chunk: Buffer) => (bytes += chunk.length))
+    await vi.waitFor(() => expect(bytes).toBeGreaterThan(15 * 2_000_000), { timeout: 20_000 })
+    await vi.waitFor(async () => expect(await queued(port)).toBeLessThan(12_000_000), { timeout: 10_000 })
+    expect(silent.some((socket) => !socket.closed)).toBe(true)
+  },
+)
+
+test("for one connection more than allowed an idle one is closed; one that is served stays", async () => {
   const port = await start({ connections: 3 })
   const busy = await dial(port, get("/stuck"))
   await vi.waitFor(() => expect(begun).toBe(1))

@@ -1,103 +1,168 @@
 import type { Socket } from "node:net"
 import type { Bounds } from "./bounds.ts"
-import { createIntake, type Intake } from "./intake.ts"
+import { addressBucket, type ClientAddress } from "./client-address.ts"
+import { type Client, type Connection, createClients, heaviest } from "./clients.ts"
 import type { Exchange } from "./exchange.ts"
 import type { Outgoing } from "./outgoing.ts"
+import { limitReadAhead } from "./read-ahead.ts"
+import { watchSendQueues } from "./send-queues.ts"
 
-/** Which bound a client was cut off by. */
+/** The bound that a client was cut off by. */
 export type CutReason = keyof Bounds
 
-type Connection = {
-  /** Whose request was read last. */
-  newest: Exchange | undefined
-  /** Requests of this connection that have not begun. */
-  waiting: number
-  held: number
-  deadline: NodeJS.Timeout | undefined
-  readonly intake: Intake
-}
-
-// While this many wait, no more of what the client sends is read.
+// While this many requests of a connection wait, no more of what it sends is read.
 const readAhead = 16
+// The rest is for callers with an account: others can't take it from them, however many addresses they have.
+const shareWithoutAccount = 0.75
+
+const isIdle = ({ newest }: Connection): boolean => newest === undefined || newest.outgoing.writableFinished
+
+// Waits for the client's body, and for nothing of ours.
+const isReceiving = ({ newest, waiting }: Connection): boolean =>
+  newest !== undefined && waiting === 0 && !newest.incoming.complete && !newest.outgoing.headersSent
 
 /**
- * Keeps the connections of a server within bounds. Of one connection's requests one is served at a time: the next begins
- * when the answer before it has left the process. So a client that never reads holds one answer, whatever it asks for.
- * @param begin serves a request; called once for each, in order, but for those of clients that are cut off
+ * Keeps the connections of a server within bounds. Past a bound the client that has most gives way: an address, or the
+ * account of a valid key. Of one connection's requests one is served at a time: the next begins when the response before it
+ * has left the process. So a client that never reads holds one response, whatever it asks for.
+ * @param begin serves a request; called once for each, in order, except for those of clients that are cut off
  */
 export const createConnections = (
   bounds: Bounds,
+  clientAddress: ClientAddress,
   begin: (exchange: Exchange) => void,
   onCut: (reason: CutReason) => void,
 ) => {
   const open = new Map<Socket, Connection>()
-  // In the order in which they began to hold something.
-  const holding = new Map<Socket, Connection>()
-  let held = 0
-  let waiting = 0
+  const clients = createClients()
 
-  const release = (socket: Socket): void => {
-    const connection = holding.get(socket)
+  const release = (outgoing: Outgoing): void => {
+    const connection = open.get(outgoing.req.socket)
     if (connection === undefined) return
-    holding.delete(socket)
-    held -= connection.held
+    clients.charge(connection.holder, { held: -connection.held })
+    connection.holder = connection.client
     connection.held = 0
     clearTimeout(connection.deadline)
   }
 
-  const forget = (socket: Socket): void => {
-    waiting -= open.get(socket)?.waiting ?? 0
-    release(socket)
-    open.delete(socket)
+  const move = (connection: Connection, client: Client): void => {
+    clients.charge(client, { connections: 1, waiting: connection.waiting })
+    clients.charge(connection.client, { connections: -1, waiting: -connection.waiting })
+    connection.client = client
   }
 
-  const cut = (socket: Socket, reason: CutReason): void => {
-    forget(socket)
-    onCut(reason)
-    socket.destroy()
+  const forget = (connection: Connection): void => {
+    if (!open.delete(connection.socket)) return
+    clients.charge(connection.holder, { held: -connection.held })
+    clients.charge(connection.client, { connections: -1, waiting: -connection.waiting })
+    clearTimeout(connection.deadline)
   }
 
-  const hold = (socket: Socket, bytes: number): void => {
-    const connection = open.get(socket)
+  const cut = (connection: Connection | undefined, reason: CutReason): void => {
     if (connection === undefined) return
-    holding.set(socket, connection)
-    connection.held += bytes
-    held += bytes
-    for (const [slowest] of holding) {
-      if (held <= bounds.heldBytes) break
-      cut(slowest, "heldBytes")
+    forget(connection)
+    onCut(reason)
+    // A reset also drops what the kernel holds. A client that is idle may still be reading its last response.
+    if (reason === "connections") connection.socket.destroy()
+    else connection.socket.resetAndDestroy()
+  }
+
+  const cutHolders = (isOver: () => boolean, among: (client: Client) => boolean): void => {
+    while (isOver()) {
+      const holding = [...open.values()].filter(({ held, holder }) => held > 0 && among(holder))
+      cut(
+        heaviest(
+          holding,
+          ({ holder }) => holder.held,
+          ({ held }) => held,
+        ),
+        "heldBytes",
+      )
     }
   }
 
-  const isIdle = ({ newest }: Connection): boolean => newest === undefined || newest.outgoing.writableFinished
+  const hold = (outgoing: Outgoing, bytes: number): void => {
+    const connection = open.get(outgoing.req.socket)
+    if (connection === undefined) return
+    const { account } = outgoing
+    const holder = account === undefined ? connection.client : clients.named(`account ${account}`, true)
+    if (holder !== connection.holder) release(outgoing)
+    connection.holder = holder
+    connection.held += bytes
+    clients.charge(holder, { held: bytes })
+    const { total } = clients
+    cutHolders(
+      () => total.heldWithoutAccount > bounds.heldBytes * shareWithoutAccount,
+      ({ hasAccount }) => !hasAccount,
+    )
+    cutHolders(
+      () => total.held > bounds.heldBytes,
+      () => true,
+    )
+  }
 
-  const wait = (socket: Socket, connection: Connection, before: Outgoing, exchange: Exchange): void => {
-    connection.waiting++
-    waiting++
+  const queues = watchSendQueues(bounds, open, (connection) => cut(connection, "heldBytes"))
+
+  const wait = (connection: Connection, before: Outgoing, exchange: Exchange): void => {
+    const count = (by: 1 | -1): void => {
+      connection.waiting += by
+      clients.charge(connection.client, { waiting: by })
+    }
+    count(1)
     // Not at once: others get their turn between two requests of one client.
     const next = () =>
       setImmediate(() => {
-        if (!open.has(socket)) return
-        connection.waiting--
-        waiting--
+        if (!open.has(connection.socket)) return
+        count(-1)
         begin(exchange)
-        connection.intake.goOn()
+        connection.readOn()
       })
     before.once("close", next)
-    if (waiting <= bounds.waitingRequests) return
-    const [longest] = [...open].reduce((most, one) => (one[1].waiting > most[1].waiting ? one : most))
-    cut(longest, "waitingRequests")
+    if (clients.total.waiting <= bounds.waitingRequests) return
+    cut(
+      heaviest(
+        open.values(),
+        ({ client }) => client.waiting,
+        ({ waiting }) => waiting,
+      ),
+      "waitingRequests",
+    )
   }
 
   return {
     opened: (socket: Socket): void => {
-      const intake = createIntake(socket, () => connection.waiting < readAhead && open.has(socket))
-      const connection: Connection = { newest: undefined, waiting: 0, held: 0, deadline: undefined, intake }
+      const { remoteAddress, remotePort } = socket
+      const isProxied = clientAddress.isProxy(remoteAddress)
+      const client = clients.named(
+        isProxied ? `${remoteAddress} ${remotePort}` : addressBucket(clientAddress.of(remoteAddress)),
+      )
+      const connection: Connection = {
+        socket,
+        isProxied,
+        client,
+        holder: client,
+        newest: undefined,
+        waiting: 0,
+        held: 0,
+        deadline: undefined,
+        readOn: limitReadAhead(socket, () => connection.waiting < readAhead && open.has(socket)),
+        sent: 0,
+        acknowledged: -Infinity,
+      }
+      clients.charge(client, { connections: 1 })
       open.set(socket, connection)
-      socket.once("close", () => forget(socket))
+      socket.once("close", () => forget(connection))
       if (open.size <= bounds.connections) return
-      // The one that was opened just now is idle too.
-      for (const [other, state] of open) if (isIdle(state)) return cut(other, "connections")
+      // The connection that was opened just now is idle too.
+      const dispensable = [...open.values()].filter((one) => isIdle(one) || isReceiving(one))
+      cut(
+        heaviest(
+          dispensable,
+          (one) => one.client.connections,
+          (one) => Number(isIdle(one)),
+        ),
+        "connections",
+      )
     },
 
     /** A request's head was read. */
@@ -106,28 +171,35 @@ export const createConnections = (
       const connection = open.get(socket)
       // More of what came with the bytes for which the client was cut off.
       if (connection === undefined) return
+      const forwardedFor = exchange.incoming.headers["x-forwarded-for"]
+      if (connection.isProxied && forwardedFor !== undefined) {
+        move(connection, clients.named(addressBucket(clientAddress.of(socket.remoteAddress, String(forwardedFor)))))
+      }
       const before = connection.newest?.outgoing
       connection.newest = exchange
       if (before === undefined || before.writableFinished) begin(exchange)
-      else wait(socket, connection, before, exchange)
+      else wait(connection, before, exchange)
     },
 
-    /** An answer was made, and its client has not taken all of it yet. */
-    unsent: (outgoing: Outgoing): void => {
+    /** A response was made: the kernel has taken it, or its client has not taken all of it yet. */
+    ended: (outgoing: Outgoing): void => {
       const { socket } = outgoing.req
-      const bytes = outgoing.writableLength
-      hold(socket, bytes)
-      const connection = holding.get(socket)
+      const connection = open.get(socket)
       if (connection === undefined) return
+      queues.sent(connection)
+      const bytes = outgoing.writableLength
+      if (bytes === 0) return
+      hold(outgoing, bytes)
+      if (!open.has(socket)) return
       const patienceMs = bounds.answerMs + (bytes / bounds.bytesPerSecond) * 1000
-      connection.deadline = setTimeout(() => cut(socket, "answerMs"), patienceMs).unref()
-      outgoing.once("close", () => release(socket))
+      connection.deadline = setTimeout(() => cut(connection, "answerMs"), patienceMs).unref()
+      outgoing.once("close", () => release(outgoing))
     },
 
     newest: (socket: Socket): Exchange | undefined => open.get(socket)?.newest,
-    /** So many more bytes are kept for a client. */
+    /** So many more bytes are kept for the client of a request. */
     hold,
-    /** Nothing is kept for it any more. */
+    /** Nothing is kept for it any longer. */
     release,
   }
 }

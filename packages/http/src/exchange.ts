@@ -7,13 +7,13 @@ import { socketless } from "./socketless.ts"
 /** The two ends of an exchange, which `serve` puts into a handler's environment. */
 export type Exchange = { readonly incoming: IncomingMessage; readonly outgoing: Outgoing }
 
-/** The environment of an app that is given to `serve`. */
+/** The environment of an app that `serve` serves. */
 export type ServedEnv = Env & { Bindings: Exchange }
 
-/** Of a context of such an app, what is needed here. */
+/** The part of such an app's context that is needed here. */
 export type Served = { readonly env: Exchange; readonly req: { readonly raw: Request } }
 
-/** What an app without a server around it, as `app.request()` calls it in a test, gets in its place. */
+/** The exchange of a request. An app without a server, called by `app.request()` in a test, gets one made of the request. */
 export const exchangeOf = (c: Served): Exchange => {
   const env: Partial<Exchange> | undefined = c.env
   return env?.outgoing === undefined ? socketless(c.req.raw) : c.env
@@ -28,29 +28,46 @@ export const requestHeader = (c: Served, name: string): string | undefined => {
 /** The id that the request's log line and answer have; empty where the server keeps no request log. */
 export const requestIdOf = (c: Served): string => exchangeOf(c).outgoing.requestId
 
-/** The address at the other end of the connection, a proxy's maybe; undefined once the connection is gone. */
-export const peerAddress = (c: Served): string | undefined => exchangeOf(c).incoming.socket.remoteAddress
+/** The address that a request comes from: behind a trusted proxy what `X-Forwarded-For` says, else the connection's other end. */
+export const clientAddress = (c: Served): string => {
+  const { incoming, outgoing } = exchangeOf(c)
+  return outgoing.shared.clientAddress.of(incoming.socket.remoteAddress, requestHeader(c, "x-forwarded-for"))
+}
 
-/** Whether the caller's word on which traces are kept counts. */
+/** Whether the connection's other end is a proxy whose headers count. */
+export const isProxied = (c: Served): boolean => {
+  const { incoming, outgoing } = exchangeOf(c)
+  return outgoing.shared.clientAddress.isProxy(incoming.socket.remoteAddress)
+}
+
+/**
+ * Says whose request it is, once the key is known to be valid: what the server keeps for the request, its body and a response
+ * that isn't taken, is charged to that account and no longer to the address.
+ */
+export const setAccount = (c: Served, account: string): void => {
+  exchangeOf(c).outgoing.account = account
+}
+
+/** Whether the caller decides which traces are kept. */
 export const trustsTraces = (c: Served): boolean => {
   const { incoming, outgoing } = exchangeOf(c)
   return outgoing.trustsTraces?.(incoming.socket) ?? false
 }
 
 /**
- * Sets a header of whatever answer follows, errors too. One that the answer names itself wins, and both win over the
- * server's own, each in any case.
+ * Sets a header of the response that follows, errors too. The response's own header of that name wins, and both win over the
+ * server's. Names match in any case.
  */
 export const setHeader = (c: Served, name: string, value: string): void => {
   exchangeOf(c).outgoing.preset[name.toLowerCase()] = value
 }
 
-/** The answer that follows goes out without the headers that `serve` puts on every answer. */
+/** The response that follows goes out without the headers that `serve` adds to every response. */
 export const omitServerHeaders = (c: Served): void => {
   exchangeOf(c).outgoing.sharesHeaders = false
 }
 
-/** A handler that says in the log which route it serves. */
+/** A handler whose route is named in the log. */
 export const routed =
   <E extends ServedEnv>(handler: Handler<E>): Handler<E> =>
   (c, next) => {
@@ -59,8 +76,8 @@ export const routed =
   }
 
 /**
- * The path as it was sent, for Hono's `getPath`: `/a/../b` and `/%62` are not `/b`. Nothing between a proxy that judged
- * the path and the router that serves it may read it in another way.
+ * The path as it was sent, for Hono's `getPath`: `/a/../b` and `/%62` are not `/b`, because a proxy in front that allows paths
+ * and the router must read them alike.
  */
 export const sentPath = (request: { readonly url: string }, { env }: { env?: Partial<Exchange> } = {}): string => {
   const target = env?.incoming?.url ?? request.url

@@ -1,21 +1,23 @@
 export { defaultBounds } from "./bounds.ts"
 export type { Bounds } from "./bounds.ts"
-export { BodyError, jsonTypeFault, readBody, readJson } from "./body.ts"
+export { BodyError, hasWholeBody, jsonTypeFault, readBody, readJson } from "./body.ts"
 export type { BodyFault, JsonBodyOptions } from "./body.ts"
-export { addressBucket, createClientAddress } from "./client-address.ts"
-export type { ClientAddress, TrustedNetwork } from "./client-address.ts"
-export { duplicateKey, parseJson } from "./json.ts"
+export { addressBucket } from "./client-address.ts"
+export type { TrustedNetwork } from "./client-address.ts"
+export { parseJson } from "./json.ts"
 export { createLogger } from "./logger.ts"
 export type { Logger, LogLevel, RequestLine } from "./logger.ts"
 export { allowedMethods } from "./allowed-methods.ts"
 export { acceptsGzip, acceptWeights, matchesETag } from "./negotiate.ts"
 export {
+  clientAddress,
+  isProxied,
   omitServerHeaders,
-  peerAddress,
   requestHeader,
   requestIdOf,
   routed,
   sentPath,
+  setAccount,
   setHeader,
   trustsTraces,
 } from "./exchange.ts"

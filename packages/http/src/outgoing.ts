@@ -1,40 +1,49 @@
 import { type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
+import { type ClientAddress, createClientAddress } from "./client-address.ts"
 import type { Connections } from "./connections.ts"
 
-/** What all answers of a server have in common, read when an answer begins. */
+/** What all responses of a server have in common, read when a response begins. */
 type Shared = {
   readonly headers: Readonly<Record<string, string>>
   readonly draining: boolean
+  readonly clientAddress: ClientAddress
   /** Bounds what is kept for slow clients. */
-  readonly clients: Pick<Connections, "hold" | "release" | "unsent">
+  readonly connections: Pick<Connections, "hold" | "release" | "ended">
 }
 
 const nothing = (): void => {}
-const none: Shared = { headers: {}, draining: false, clients: { hold: nothing, release: nothing, unsent: nothing } }
+const none: Shared = {
+  headers: {},
+  draining: false,
+  clientAddress: createClientAddress([]),
+  connections: { hold: nothing, release: nothing, ended: nothing },
+}
 
 /**
- * Node's response, with what is known of the request before there is an answer: what other houses keep in Hono's context
- * by middlewares, which cost each request more than its handler does (docs/decisions/http.md). Apps reach it by the
- * functions of exchange.ts alone.
+ * Node's response, with what is known of the request before there is a response. Hono's idiom for this is middlewares and its
+ * context, which cost each request more than its handler does (docs/decisions/http.md). Apps reach it only through the
+ * functions of exchange.ts.
  */
 export class Outgoing extends ServerResponse {
   shared = none
-  /** Whether the server's headers are sent: a handler may want none of them. */
+  /** Whether the server's headers are sent. */
   sharesHeaders = true
-  /** Headers of whatever answer follows, by their names in lower case. */
+  /** Headers of the response that follows, by their names in lower case. */
   readonly preset: Record<string, string> = {}
   /** The request's id; empty when the server keeps no request log. */
   requestId = ""
   /** The request's trace, where telemetry is on. */
   traceId: string | undefined
-  /** Whether the word of a connection's other end on traces counts, where telemetry is on. */
+  /** The account that the request belongs to, once its key is known to be valid. */
+  account: string | undefined
+  /** Whether a connection's other end decides which traces are kept, where telemetry is on. */
   trustsTraces: ((socket: Socket) => boolean) | undefined
   /** The pattern of the route that serves the request, for the log. */
   route = "*"
-  /** Called with the status when the answer's head is written. */
+  /** Called with the status when the response's head is written. */
   onHead: ((status: number) => void) | undefined
-  /** Called once the answer is out, or its connection gone: a listener would cost each request an entry in a list. */
+  /** Called once the response is out or its connection gone. A listener would cost more. */
   onClose: (() => void) | undefined
 
   override writeHead(
@@ -66,8 +75,7 @@ export class Outgoing extends ServerResponse {
   // Node sorts out which of its three parameters are given.
   override end(chunk?: unknown, encoding?: unknown, done?: unknown): this {
     super.end(chunk, encoding as BufferEncoding, done as () => void)
-    // Nearly always the system has taken all of it by now, though the stream calls itself finished a tick later only.
-    if (this.writableLength > 0) this.shared.clients.unsent(this)
+    this.shared.connections.ended(this)
     return this
   }
 }

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http"
 import { Server as NetServer, type Socket } from "node:net"
 import { getRequestListener } from "@hono/node-server"
 import { type Bounds, defaultBounds } from "./bounds.ts"
+import { createClientAddress, type TrustedNetwork } from "./client-address.ts"
 import { createConnections } from "./connections.ts"
 import { createCutLog } from "./cut-log.ts"
 import type { Exchange } from "./exchange.ts"
@@ -22,6 +23,8 @@ export type ServeOptions = {
   readonly requests?: RequestLogOptions
   /** What clients may cost; `defaultBounds` unless given. */
   readonly bounds?: Bounds
+  /** Proxies whose `X-Forwarded-For` says who the client is; none unless given. */
+  readonly trustedProxies?: readonly TrustedNetwork[]
   /** Called once for each request, which it has served. For telemetry. */
   readonly observe?: ((exchange: Exchange, serve: (exchange: Exchange) => void) => void) | undefined
   /** Headers of every answer, in lower case, unless the answer or its handler says otherwise. */
@@ -100,8 +103,10 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
     newest = exchange.outgoing.requestId
     void handle(exchange.incoming, exchange.outgoing)
   }
+  const clientAddress = createClientAddress(options.trustedProxies ?? [], options.requests?.log)
   const connections = createConnections(
     options.bounds ?? defaultBounds,
+    clientAddress,
     (exchange) => {
       exchange.outgoing.shared = shared
       if (observe === undefined) begin(exchange)
@@ -109,7 +114,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
     },
     createCutLog(options.requests?.log),
   )
-  const shared = { headers: options.headers ?? {}, draining: false, clients: connections }
+  const shared = { headers: options.headers ?? {}, draining: false, clientAddress, connections }
   const answer = (incoming: IncomingMessage, outgoing: Outgoing): void => connections.arrived({ incoming, outgoing })
   const server = createServer(
     {

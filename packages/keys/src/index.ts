@@ -1,2 +1,2 @@
-export { hashKey, keyHint, mintKey, recogniseKey } from "./keys.ts"
+export { hashKey, hasTag, keyHint, mintKey, recogniseKey } from "./keys.ts"
 export type { KeyKind } from "./keys.ts"

@@ -1,15 +1,16 @@
-import { createHash } from "node:crypto"
+import { createHash, createHmac } from "node:crypto"
 import { crc32 } from "node:zlib"
 
 /** `ak`: an agent's secret key, `pk`: a publishable key for browsers, `sk`: a human's secret key. */
 export type KeyKind = "ak" | "pk" | "sk"
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-const randomLength = 32
+const randomLength = 26
 const shape = /^svc_(ak|pk|sk)_[0-9A-Za-z]{38}$/
 
-const checksum = (text: string): string => {
-  let rest = crc32(text)
+/** The last six base62 digits of a number, most significant first. */
+const sixDigits = (value: number): string => {
+  let rest = value
   let digits = ""
   for (let i = 0; i < 6; i++) {
     digits = alphabet.charAt(rest % 62) + digits
@@ -18,11 +19,16 @@ const checksum = (text: string): string => {
   return digits
 }
 
+const tagOf = (text: string, secret: Uint8Array): string =>
+  sixDigits(createHmac("sha256", secret).update(text).digest().readUIntBE(0, 6))
+
 /**
- * Makes a new key: `svc_<kind>_`, 32 base62 characters (190 bits) and a 6-character base62 CRC-32 of all before.
+ * Makes a new key: `svc_<kind>_`, 26 random base62 characters (154 bits), a 6-character authentication tag (HMAC-SHA256 of
+ * all before) and a 6-character CRC-32 of all before.
  * @param randomBytes a CSPRNG, e.g. `randomBytes` of node:crypto
+ * @param secret makes the tag; one for all keys of a service
  */
-export const mintKey = (kind: KeyKind, randomBytes: (size: number) => Uint8Array): string => {
+export const mintKey = (kind: KeyKind, randomBytes: (size: number) => Uint8Array, secret: Uint8Array): string => {
   let text = `svc_${kind}_`
   const wanted = text.length + randomLength
   while (text.length < wanted) {
@@ -31,19 +37,27 @@ export const mintKey = (kind: KeyKind, randomBytes: (size: number) => Uint8Array
       if (byte < 248 && text.length < wanted) text += alphabet.charAt(byte % 62)
     }
   }
-  return text + checksum(text)
+  text += tagOf(text, secret)
+  return text + sixDigits(crc32(text))
 }
 
 /** The kind of a key whose form and checksum are right, without any look-up; undefined for anything else. */
 export const recogniseKey = (text: string): KeyKind | undefined => {
   const kind = shape.exec(text)?.[1]
   if (kind !== "ak" && kind !== "pk" && kind !== "sk") return undefined
-  return checksum(text.slice(0, -6)) === text.slice(-6) ? kind : undefined
+  return sixDigits(crc32(text.slice(0, -6))) === text.slice(-6) ? kind : undefined
 }
 
 /**
- * What is stored of a key: SHA-256 of all its characters, 32 bytes. A fast hash is enough because 190 random bits cannot
- * be guessed at any speed, and it lets a key be found by an index without comparing the key itself anywhere.
+ * Whether `mintKey` made a recognised key with this secret. False for forged keys, and for keys from before keys had a
+ * tag: it says that a look-up is worth its cost, never that a key is good.
+ */
+export const hasTag = (key: string, secret: Uint8Array): boolean =>
+  tagOf(key.slice(0, -12), secret) === key.slice(-12, -6)
+
+/**
+ * What is stored of a key: SHA-256 of all its characters, 32 bytes. A fast hash is enough because 154 random bits can't
+ * be guessed at any speed, and an index on it finds the key without comparing the key itself anywhere.
  */
 export const hashKey = (key: string): Buffer => createHash("sha256").update(key).digest()
 

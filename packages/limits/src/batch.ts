@@ -1,37 +1,38 @@
-import type { Decision } from "./limits.ts"
+import type { Decision } from "./rate-limiter.ts"
 import { decideScript } from "./scripts.ts"
 import type { Limited } from "./store-keys.ts"
 import type { Store } from "./store.ts"
+import { startTimeout, StoreTimeout } from "./store-timeout.ts"
 
-/** The store's answer did not come in time. */
-export class StoreTimeout extends Error {
-  override readonly name = "StoreTimeout"
-}
-
-type Take = { readonly buckets: readonly Limited[]; readonly tell: Told<Decision> }
-type Enter = {
+/** What one request asks of the store. */
+export type Ask = {
+  /** All are counted or none. */
+  readonly buckets: readonly Limited[]
+  /** In all of these a place is taken or in none, and in none unless the buckets have room. */
+  readonly pools: readonly Limited[]
+  /** The places' name in those pools. */
   readonly place: string
   readonly leaseMs: number
-  readonly pools: readonly Limited[]
-  readonly tell: Told<number>
 }
-type Told<T> = { readonly resolve: (answer: T) => void; readonly reject: (reason: unknown) => void }
+
+/** The store's answer: the decision about the buckets, and the number of the first full pool (0 when there is none). */
+export type Answer = { readonly decision: Decision; readonly full: number }
+
+type Waiting = Ask & { readonly resolve: (answer: Answer) => void; readonly reject: (reason: unknown) => void }
 
 type Batch = {
-  readonly takes: Take[]
-  readonly gifts: { readonly key: string; readonly place: string }[]
-  readonly enters: Enter[]
-  /** When the first of its requests has waited long enough. */
-  deadline: number
+  readonly asks: Waiting[]
+  readonly releases: { readonly key: string; readonly place: string }[]
   /** Its requests have gone on without the store. */
   failed: boolean
 }
 
-// A script holds the server up while it runs: 10 µs a request.
+// The server does nothing else while a script runs: 10 µs for each request.
 const mostAtOnce = 200
-const giftMs = 1000
+// How long requests wait for the call before theirs to come back.
+const patienceMs = 5
 
-const write = ({ takes, gifts, enters }: Batch): { keys: string[]; args: string[] } => {
+const write = ({ asks, releases }: Batch): { keys: string[]; args: string[] } => {
   const numbers = new Map<string, string>()
   const keys: string[] = []
   const args: string[] = []
@@ -44,123 +45,108 @@ const write = ({ takes, gifts, enters }: Batch): { keys: string[]; args: string[
     args.push(String(all.length))
     for (const { key, limit } of all) args.push(numberOf(key), String(limit))
   }
-  args.push(String(takes.length))
-  for (const { buckets } of takes) limited(buckets)
-  args.push(String(gifts.length))
-  for (const { key, place } of gifts) args.push(numberOf(key), place)
-  for (const { place, leaseMs, pools } of enters) {
-    args.push(place, String(leaseMs))
+  args.push(String(releases.length))
+  for (const { key, place } of releases) args.push(numberOf(key), place)
+  for (const { buckets, pools, place, leaseMs } of asks) {
+    limited(buckets)
     limited(pools)
+    if (pools.length > 0) args.push(place, String(leaseMs))
   }
   return { keys, args }
 }
 
 /**
- * Asks the store for all requests in few calls: one call is under way at a time, and what is asked meanwhile goes out with
- * the next. A call costs both sides far more than what is decided in it.
+ * Asks the store for many requests in one call, because a call costs both sides far more than what is decided in it. What is
+ * asked while a call is under way goes out with the next: once that call is back, or 5 ms after it at the latest.
+ * @param timeoutMs how long a call may take from when it was sent
  * @param now a monotonic clock, in milliseconds
  */
-export const createBatches = (store: Store, now: () => number) => {
-  let asked: Batch | undefined
-  const waiting: Batch[] = []
-  let timer: NodeJS.Timeout | undefined
-  let timerAt = Infinity
+export const createBatches = (store: Store, timeoutMs: number, now: () => number) => {
+  let waiting: Batch[] = []
+  const calls = new Set<Batch>()
+  let sentAt = -Infinity
+  let flushTimer: NodeJS.Timeout | undefined
 
-  const earliest = (): number =>
-    waiting.reduce((least, { deadline }) => Math.min(least, deadline), asked?.deadline ?? Infinity)
-
-  const answer = (batch: Batch, reply: unknown): void => {
-    const answers = Array.isArray(reply) ? reply.map(Number) : []
-    let at = 0
-    for (const { tell } of batch.takes) {
-      const [allowed, remaining = 0, retryAfterSeconds = 1, resetSeconds = 0] = answers.slice(at, (at += 4))
-      tell.resolve({ allowed: allowed === 1, remaining, retryAfterSeconds, resetSeconds })
-    }
-    for (const { place, pools, tell } of batch.enters) {
-      const full = answers[at++] ?? 0
+  const succeed = (batch: Batch, reply: unknown): void => {
+    const numbers = Array.isArray(reply) ? reply.map(Number) : []
+    for (const [index, { pools, place, resolve }] of batch.asks.entries()) {
+      const at = index * 5
+      const [allowed, remaining = 0, retryAfterSeconds = 1, resetSeconds = 0, full = 0] = numbers.slice(at, at + 5)
+      const decision = { allowed: allowed === 1, remaining, retryAfterSeconds, resetSeconds, shared: false }
       // Granted too late to be used.
-      if (batch.failed && full === 0) for (const { key } of pools) leave(key, place)
-      tell.resolve(full)
+      if (batch.failed && decision.allowed && full === 0) for (const { key } of pools) release(key, place)
+      resolve({ decision, full })
     }
   }
 
   const fail = (batch: Batch, error: unknown): void => {
+    if (batch.failed) return
     batch.failed = true
-    for (const { tell } of [...batch.takes, ...batch.enters]) tell.reject(error)
+    for (const { reject } of batch.asks) reject(error)
     // A full store refuses what counts, not what frees.
-    if (batch.takes.length + batch.enters.length > 0) for (const { key, place } of batch.gifts) leave(key, place)
+    if (batch.asks.length > 0) for (const { key, place } of batch.releases) release(key, place)
   }
 
-  const ask = async (batch: Batch): Promise<void> => {
+  const failAll = (): void => {
+    const late = [...calls, ...waiting]
+    calls.clear()
+    waiting = []
+    for (const batch of late) fail(batch, new StoreTimeout(`no reply within ${timeoutMs} ms`))
+  }
+
+  const call = async (batch: Batch): Promise<void> => {
     const { keys, args } = write(batch)
+    sentAt = now()
+    calls.add(batch)
+    const stopTimeout = startTimeout(timeoutMs, now, failAll)
     try {
-      answer(batch, await store.run(decideScript, keys, args))
+      succeed(batch, await store.run(decideScript, keys, args))
     } catch (error) {
       fail(batch, error)
     }
-    if (asked === batch) asked = undefined
-    // Who was answered just now may ask for more in this turn of the event loop.
+    stopTimeout()
+    calls.delete(batch)
+    // Requests that were answered just now may ask for more in this turn of the event loop.
     if (waiting.length > 0) setImmediate(flush)
   }
 
   const flush = (): void => {
-    if (asked !== undefined) return
-    asked = waiting.shift()
-    if (asked !== undefined) void ask(asked)
-  }
-
-  const giveUp = (): void => {
-    if (now() < earliest()) return watch()
-    const late = waiting.splice(0)
-    if (asked !== undefined) late.push(asked)
-    asked = undefined
-    for (const batch of late) fail(batch, new StoreTimeout("no reply in time"))
-  }
-
-  /** Lets nobody wait beyond a deadline. A timer that finds nothing due is cheaper than one set and cleared with each call. */
-  const watch = (): void => {
-    const at = earliest()
-    if (at >= timerAt) return
-    clearTimeout(timer)
-    timerAt = at
-    const due = (): void => {
-      timerAt = Infinity
-      // After the timers' own phase sockets are read once more, then immediates run: a reply that is there already counts.
-      if (now() < earliest()) watch()
-      else setImmediate(giveUp)
+    const restMs = calls.size === 0 ? 0 : sentAt + patienceMs - now()
+    if (restMs > 0) {
+      flushTimer ??= setTimeout(() => {
+        flushTimer = undefined
+        flush()
+      }, restMs).unref()
+      return
     }
-    timer = setTimeout(due, Math.ceil(Math.max(0, at - now()))).unref()
+    const batch = waiting.shift()
+    if (batch === undefined) return
+    void call(batch)
+    if (waiting.length > 0) flush()
   }
 
-  const gather = (deadline: number): Batch => {
+  const gather = (): Batch => {
     let batch = waiting.at(-1)
-    if (batch === undefined || batch.takes.length + batch.gifts.length + batch.enters.length >= mostAtOnce) {
-      batch = { takes: [], gifts: [], enters: [], deadline, failed: false }
+    if (batch === undefined || batch.asks.length + batch.releases.length >= mostAtOnce) {
+      batch = { asks: [], releases: [], failed: false }
       waiting.push(batch)
-      if (asked === undefined) setImmediate(flush)
+      setImmediate(flush)
     }
-    batch.deadline = Math.min(batch.deadline, deadline)
-    if (deadline < timerAt) watch()
     return batch
   }
 
-  const leave = (key: string, place: string): void => {
-    gather(now() + giftMs).gifts.push({ key, place })
+  const release = (key: string, place: string): void => {
+    gather().releases.push({ key, place })
   }
 
   return {
-    /** Counts a request against all of these buckets or none. Rejects when the store can't be used, or not by the deadline. */
-    take: (buckets: readonly Limited[], deadline: number): Promise<Decision> =>
+    /** Decides about one request. Rejects when the store can't be used, or doesn't answer in time. */
+    ask: (asked: Ask): Promise<Answer> =>
       new Promise((resolve, reject) => {
-        gather(deadline).takes.push({ buckets, tell: { resolve, reject } })
-      }),
-    /** Takes a place in all of these pools or in none: 0, or the number of the pool that is full. Rejects like `take`. */
-    enter: (place: string, leaseMs: number, pools: readonly Limited[], deadline: number): Promise<number> =>
-      new Promise((resolve, reject) => {
-        gather(deadline).enters.push({ place, leaseMs, pools, tell: { resolve, reject } })
+        gather().asks.push({ ...asked, resolve, reject })
       }),
     /** Gives a place back; nobody waits for it. */
-    leave,
-    close: (): void => clearTimeout(timer),
+    release,
+    close: (): void => clearTimeout(flushTimer),
   }
 }

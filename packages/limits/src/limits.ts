@@ -1,47 +1,39 @@
+import type { Decision } from "./rate-limiter.ts"
+
 /** A count that a request goes against: never more than `limit` of one `key` in any 60 s. */
 export type Bucket = {
-  /** Tables have room for 100,000 keys each: a flood in one pushes nobody out of another. */
+  /** Each table has memory of its own: a flood of keys in one doesn't crowd out the keys of another. */
   readonly table: string
   readonly group: string
+  /** A client address, as `addressBucket` writes it, is counted by a wider prefix while its table is full. */
   readonly key: string
   readonly limit: number
-}
-
-/** What became of a request's counts. Of the bucket that refused it, else of the first one. */
-export type Decision = {
-  readonly allowed: boolean
-  /** Requests still allowed now. */
-  readonly remaining: number
-  /** Whole seconds until a request is allowed again; 0 when this one was. */
-  readonly retryAfterSeconds: number
-  /** Whole seconds until the oldest counted request leaves the window. */
-  readonly resetSeconds: number
 }
 
 /** A pool of which never more than `limit` places are taken at a time. */
 export type Place = { readonly pool: string; readonly limit: number }
 
-/** Places taken, with what gives them back; or the one that was full. */
-export type Entry = { readonly leave: () => void } | { readonly full: Place }
+/** Places in some pools, and how long they stay taken if this process dies. */
+export type Places = { readonly places: readonly Place[]; readonly leaseMs: number }
 
-/** One request's dealings with the limits. */
-export type Turn = {
-  /** Counts the request against all of these buckets or none; the first that is full answers. */
-  readonly take: (buckets: readonly Bucket[]) => Decision | Promise<Decision>
-  /**
-   * Takes a place in all of these pools, or in none, without waiting for one to come free.
-   * @param leaseMs after which the places are free again whatever becomes of this process
-   */
-  readonly enter: (places: readonly Place[], leaseMs: number) => Entry | Promise<Entry>
-}
+/** Places taken, with what gives them back (once, however often it is called); or the pool that was full. */
+export type Entry = { readonly leave: () => void } | { readonly full: Place }
 
 export type LimitsMode = "shared" | "local"
 
 /** Rates and concurrency, counted in this process or over all replicas of a service. */
 export type Limits = {
-  /** Begins a request's turn: with a store, it may wait for that so long in all and no longer. */
-  readonly turn: () => Turn
-  /** Whether this process alone knows a bucket to be full; counts nothing, asks nobody. */
+  /**
+   * Counts a request against all of these buckets or none; the first that is full answers.
+   * @param early where a store counts, the places are taken in the same call, if the request is admitted: `entry` says so
+   */
+  readonly take: (
+    buckets: readonly Bucket[],
+    early?: Places,
+  ) => (Decision & { readonly entry?: Entry }) | Promise<Decision & { readonly entry?: Entry }>
+  /** Takes a place in all of these pools or in none, without waiting for one to come free. */
+  readonly enter: (wanted: Places) => Entry | Promise<Entry>
+  /** What this process alone knows of a bucket; counts nothing, asks nobody. */
   readonly peek: (bucket: Bucket) => Decision
   /** Who counts now: the store, or each replica for itself. */
   readonly mode: () => LimitsMode

@@ -1,18 +1,20 @@
-import { createLimiter, type Limiter } from "@svc/limiter"
-import type { Bucket, Decision, Limits, Place } from "./limits.ts"
+import type { Bucket, Limits, Place } from "./limits.ts"
+import { createRateLimiter, type Decision, type RateLimiter } from "./rate-limiter.ts"
 
 /** What of a limit counts here: all of it, or this replica's share. */
 type Share = (limit: number) => number
 
+const free: Decision = { allowed: true, remaining: 0, retryAfterSeconds: 0, resetSeconds: 0, shared: false }
+
 /** The counts of this process. */
 export const createLocalCounts = ({ now, maxBuckets }: { now: () => number; maxBuckets?: number }) => {
-  const tables = new Map<string, Limiter>()
+  const tables = new Map<string, RateLimiter>()
   const inUse = new Map<string, number>()
 
-  const limiterOf = (table: string): Limiter => {
+  const limiterOf = (table: string): RateLimiter => {
     const known = tables.get(table)
     if (known !== undefined) return known
-    const limiter = createLimiter(maxBuckets === undefined ? { now } : { now, maxBuckets })
+    const limiter = createRateLimiter(maxBuckets === undefined ? { now } : { now, maxBuckets })
     tables.set(table, limiter)
     return limiter
   }
@@ -20,8 +22,8 @@ export const createLocalCounts = ({ now, maxBuckets }: { now: () => number; maxB
   const peek = ({ table, group, key, limit }: Bucket, share: Share): Decision =>
     limiterOf(table).peek(group, key, share(limit))
 
-  const giveBack = (buckets: readonly Bucket[]): void => {
-    for (const { table, group, key } of buckets) limiterOf(table).giveBack(group, key)
+  const undo = (buckets: readonly Bucket[]): void => {
+    for (const { table, group, key } of buckets) limiterOf(table).undo(group, key)
   }
 
   return {
@@ -29,16 +31,15 @@ export const createLocalCounts = ({ now, maxBuckets }: { now: () => number; maxB
     /** Counts against all of these buckets or none. */
     take: (buckets: readonly Bucket[], share: Share): Decision => {
       let first: Decision | undefined
-      for (const [index, bucket] of buckets.entries()) {
-        const { table, group, key, limit } = bucket
+      for (const [index, { table, group, key, limit }] of buckets.entries()) {
         const decision = limiterOf(table).take(group, key, share(limit))
         if (!decision.allowed) {
-          giveBack(buckets.slice(0, index))
+          undo(buckets.slice(0, index))
           return decision
         }
         first ??= decision
       }
-      return first ?? { allowed: true, remaining: 0, retryAfterSeconds: 0, resetSeconds: 0 }
+      return first ?? free
     },
     /** What the first full bucket says, if any; counts nothing. */
     fullBucket: (buckets: readonly Bucket[], share: Share): Decision | undefined => {
@@ -52,18 +53,24 @@ export const createLocalCounts = ({ now, maxBuckets }: { now: () => number; maxB
     add: (buckets: readonly Bucket[]): void => {
       for (const { table, group, key } of buckets) limiterOf(table).add(group, key)
     },
-    giveBack,
+    /** Takes back what was counted here and refused elsewhere. */
+    undo,
     /** The first full pool, if any. */
     fullPlace: (places: readonly Place[], share: Share): Place | undefined =>
       places.find(({ pool, limit }) => (inUse.get(pool) ?? 0) >= share(limit)),
-    enter: (places: readonly Place[]): void => {
+    /** Takes the places. What it returns gives them back, and says whether they were still taken. */
+    enter: (places: readonly Place[]): (() => boolean) => {
       for (const { pool } of places) inUse.set(pool, (inUse.get(pool) ?? 0) + 1)
-    },
-    leave: (places: readonly Place[]): void => {
-      for (const { pool } of places) {
-        const left = (inUse.get(pool) ?? 0) - 1
-        if (left > 0) inUse.set(pool, left)
-        else inUse.delete(pool)
+      let inside = true
+      return () => {
+        for (const { pool } of inside ? places : []) {
+          const left = (inUse.get(pool) ?? 0) - 1
+          if (left > 0) inUse.set(pool, left)
+          else inUse.delete(pool)
+        }
+        const wasInside = inside
+        inside = false
+        return wasInside
       }
     },
   }
@@ -72,19 +79,19 @@ export const createLocalCounts = ({ now, maxBuckets }: { now: () => number; maxB
 const whole: Share = (limit) => limit
 
 /**
- * Makes limits that this process counts alone.
+ * Makes limits that this process counts alone. Nothing is waited for: they return their answer, not a promise.
  * @param now a monotonic clock, in milliseconds
  */
 export const createLocalLimits = (options: { readonly now: () => number; readonly maxBuckets?: number }): Limits => {
   const counts = createLocalCounts(options)
-  const turn = {
-    take: (buckets: readonly Bucket[]) => counts.take(buckets, whole),
-    enter: (places: readonly Place[]) => {
+  return {
+    take: (buckets) => counts.take(buckets, whole),
+    enter: ({ places }) => {
       const full = counts.fullPlace(places, whole)
-      if (full !== undefined) return { full }
-      counts.enter(places)
-      return { leave: () => counts.leave(places) }
+      return full === undefined ? { leave: counts.enter(places) } : { full }
     },
+    peek: (bucket) => counts.peek(bucket, whole),
+    mode: () => "local",
+    close: async () => {},
   }
-  return { turn: () => turn, peek: (bucket) => counts.peek(bucket, whole), mode: () => "local", close: async () => {} }
 }

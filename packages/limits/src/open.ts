@@ -1,7 +1,8 @@
 import { integer, text, url } from "@svc/config"
-import type { Limits, Turn } from "./limits.ts"
+import type { Limits } from "./limits.ts"
 import { createLocalLimits } from "./local.ts"
 import { createSharedLimits } from "./shared.ts"
+import type { Connect } from "./store.ts"
 
 /** The settings of limits: for every service the same. */
 export const limitFields = {
@@ -20,53 +21,49 @@ export type LimitSettings = {
 
 type Call = <T>(name: string, attributes: Readonly<Record<string, string>>, work: () => Promise<T>) => Promise<T>
 
-const store = { "db.system.name": "redis" }
+const attributes = { "db.system.name": "redis" }
 
 /** The same limits, with each wait for the store told to `call`. */
-const observed = (limits: Limits, call: Call): Limits => ({
-  ...limits,
-  turn: (): Turn => {
-    const { take, enter } = limits.turn()
-    return {
-      take: (buckets) =>
-        limits.mode() === "shared" ? call("limits take", store, () => Promise.resolve(take(buckets))) : take(buckets),
-      enter: (places, leaseMs) =>
-        limits.mode() === "shared"
-          ? call("limits enter", store, () => Promise.resolve(enter(places, leaseMs)))
-          : enter(places, leaseMs),
-    }
-  },
-})
+const observed = (limits: Limits, call: Call): Limits => {
+  const waiting = <T>(name: string, ask: () => T | Promise<T>): T | Promise<T> =>
+    limits.mode() === "shared" ? call(name, attributes, async () => ask()) : ask()
+  return {
+    ...limits,
+    take: (...asked) => waiting("limits take", () => limits.take(...asked)),
+    enter: (wanted) => waiting("limits enter", () => limits.enter(wanted)),
+  }
+}
 
 type Log = Readonly<Record<"info" | "warn", (...line: [object, string]) => void>>
 
 /**
  * Makes the limits that the settings ask for: shared with a store's URL, else local.
- * @param service whose replicas share them
- * @param replicaId another one for each process
+ * @param service the service whose replicas share them
+ * @param replicaId different for each process
  * @param now a monotonic clock, in milliseconds
- * @param call through which a request waits for the store, as for any call out: makes a span of it
+ * @param connect loads the store's client, which only a service that shares limits brings along
+ * @param call runs what waits for the store, as any call out: makes a span of it
  */
 export const openLimits = async (
   settings: LimitSettings,
   {
-    service,
-    replicaId,
-    now,
     log,
     call,
-  }: { service: string; replicaId: string; now: () => number; log: Log; call: Call },
+    ...about
+  }: { service: string; replicaId: string; now: () => number; connect: Connect; log: Log; call: Call },
 ): Promise<Limits> => {
-  if (settings.url === undefined) return createLocalLimits({ now })
+  const { url: storeUrl } = settings
+  if (storeUrl === undefined) return createLocalLimits(about)
   const shared = await createSharedLimits({
     ...settings,
-    url: settings.url,
-    service,
-    replicaId,
-    now,
+    ...about,
+    url: storeUrl,
     onAway: (reason) =>
-      log.warn({ reason }, "the limits' store can't be used: each replica goes on with its share of the limits"),
-    onBack: () => log.info({}, "the limits' store is back"),
+      log.warn(
+        { reason },
+        "the limits' store (SVC_LIMITS_URL) can't be used: each replica goes on with its share of the limits",
+      ),
+    onBack: () => log.info({}, "the limits' store has been back for a minute: it counts for all replicas again"),
   })
   return observed(shared, call)
 }

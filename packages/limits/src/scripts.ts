@@ -7,18 +7,18 @@ const script = (source: string) => ({ source, sha: createHash("sha1").update(sou
 export type Script = ReturnType<typeof script>
 
 /**
- * What many requests ask at once, decided one after the other as if each had come alone; each key is read and written once.
+ * Decides about many requests one after the other, as if each had come alone. Each key is read and written once.
  *
- * KEYS: the buckets and pools. ARGV: how many takes; each as {how many buckets, (key's number, limit)…}; how many gifts back;
- * each as {key's number, place}; then the entries, each as {place, lease in ms, how many pools, (key's number, limit)…}.
+ * KEYS: the buckets and pools. ARGV: how many places are given back; each as {key's number, place}; then the requests, each as
+ * {how many buckets, (key's number, limit)…, how many pools, (key's number, limit)…} and, if it has pools, {place, lease in ms}.
  *
- * A take counts against all its buckets or none. It answers {allowed, remaining, retry after s, reset s}, of the bucket that
- * refused or of the first. An entry takes a place in all pools or in none, and answers 0, or the number of the pool that is
- * full. The answers stand in one list, in the order asked.
+ * A request counts against all its buckets or none, and takes a place in all its pools or in none: in none when its buckets
+ * refused it. Its answer is {allowed, remaining, retry after s, reset s} of the bucket that refused or of the first, and the
+ * number of the pool that is full or 0. All answers stand in one list, in the order asked.
  *
  * A bucket is a string: its total, then (second, count) pairs, oldest first. A second leaves the window only when all of it is
- * over 60 s old, as in limiter.ts. A pool is a sorted set from place to the end of its lease. Buckets are written first: a
- * store that is full refuses that before anything is changed.
+ * over 60 s old, as in window.ts. A pool is a sorted set from place to the end of its lease. Buckets are written first: a
+ * store that is full refuses that before anything is counted.
  */
 export const decideScript = script(`
 local time = redis.call('TIME')
@@ -78,11 +78,29 @@ local function leaves(bucket, wanted)
   return seconds_until(second + 61)
 end
 
+local given = {}
 for _ = 1, next_number() do
-  local count = next_number()
-  local first, refused
-  local wanted = {}
-  for i = 1, count do
+  local number = next_number()
+  local places = given[number]
+  if not places then places = {}; given[number] = places end
+  places[#places + 1] = ARGV[at]
+  at = at + 1
+end
+for number, places in pairs(given) do redis.call('ZREM', KEYS[number], unpack(places)) end
+
+local pools = {}
+local function pool_of(number)
+  local pool = pools[number]
+  if pool then return pool end
+  redis.call('ZREMRANGEBYSCORE', KEYS[number], '-inf', now)
+  pool = {inside = redis.call('ZCARD', KEYS[number]), lease = 0, added = {}}
+  pools[number] = pool
+  return pool
+end
+
+while at <= #ARGV do
+  local wanted, first, refused = {}, nil, nil
+  for i = 1, next_number() do
     local number, limit = next_number(), next_number()
     if not refused then
       local bucket = bucket_of(number)
@@ -100,10 +118,35 @@ for _ = 1, next_number() do
       bucket.total = bucket.total + 1
       bucket.added = bucket.added + 1
     end
-    refused = {1, first[1] - first[2].total, 0, reset_of(first[2])}
   end
-  for i = 1, 4 do answer(refused[i]) end
+  local decision = refused or (first and {1, first[1] - first[2].total, 0, reset_of(first[2])}) or {1, 0, 0, 0}
+  for i = 1, 4 do answer(decision[i]) end
+
+  local full, inside = 0, {}
+  local count = next_number()
+  for i = 1, count do
+    local number, limit = next_number(), next_number()
+    if not refused then
+      local pool = pool_of(number)
+      if full == 0 and pool.inside >= limit then full = i end
+      inside[i] = pool
+    end
+  end
+  if count > 0 then
+    local place, lease = ARGV[at], tonumber(ARGV[at + 1])
+    at = at + 2
+    if full == 0 then
+      for _, pool in ipairs(inside) do
+        pool.inside = pool.inside + 1
+        pool.lease = math.max(pool.lease, lease)
+        pool.added[#pool.added + 1] = now + lease
+        pool.added[#pool.added + 1] = place
+      end
+    end
+  end
+  answer(full)
 end
+
 for number, bucket in pairs(buckets) do
   if bucket.added > 0 then
     local kept = bucket.text and string.sub(bucket.text, bucket.from) or ''
@@ -115,44 +158,6 @@ for number, bucket in pairs(buckets) do
     redis.call('SET', KEYS[number], struct.pack('>I4', bucket.total) .. kept .. struct.pack('>I4I4', latest, count), 'PX', 62000)
   end
 end
-
-local given = {}
-for _ = 1, next_number() do
-  local number = next_number()
-  local places = given[number]
-  if not places then places = {}; given[number] = places end
-  places[#places + 1] = ARGV[at]
-  at = at + 1
-end
-for number, places in pairs(given) do redis.call('ZREM', KEYS[number], unpack(places)) end
-
-local pools = {}
-while at <= #ARGV do
-  local place = ARGV[at]
-  at = at + 1
-  local lease, count, full = next_number(), next_number(), 0
-  local wanted = {}
-  for i = 1, count do
-    local number, limit = next_number(), next_number()
-    local pool = pools[number]
-    if not pool then
-      redis.call('ZREMRANGEBYSCORE', KEYS[number], '-inf', now)
-      pool = {inside = redis.call('ZCARD', KEYS[number]), lease = 0, added = {}}
-      pools[number] = pool
-    end
-    if full == 0 and pool.inside >= limit then full = i end
-    wanted[i] = pool
-  end
-  if full == 0 then
-    for _, pool in ipairs(wanted) do
-      pool.inside = pool.inside + 1
-      pool.lease = math.max(pool.lease, lease)
-      pool.added[#pool.added + 1] = now + lease
-      pool.added[#pool.added + 1] = place
-    end
-  end
-  answer(full)
-end
 for number, pool in pairs(pools) do
   if pool.lease > 0 then
     redis.call('ZADD', KEYS[number], unpack(pool.added))
@@ -162,7 +167,7 @@ end
 return answers
 `)
 
-/** KEYS: the replicas of a service. ARGV: this one's id, 1 to stay or 0 to leave. Answers how many were heard of in 9 s. */
+/** KEYS: the replicas of a service. ARGV: this one's id, 1 to stay or 0 to leave. Returns how many announced themselves in 9 s. */
 export const announceScript = script(`
 local now = tonumber(redis.call('TIME')[1])
 if ARGV[2] == '1' then

@@ -1,47 +1,44 @@
-import { createBatches, StoreTimeout } from "./batch.ts"
-import type { Bucket, Decision, Entry, Limits, Place } from "./limits.ts"
+import { createBatches } from "./batch.ts"
+import type { Bucket, Entry, Limits, Place, Places } from "./limits.ts"
 import { createLocalCounts } from "./local.ts"
+import type { Decision } from "./rate-limiter.ts"
 import { announceScript } from "./scripts.ts"
 import { createStoreKeys } from "./store-keys.ts"
-import { connectStore, reasonOf } from "./store.ts"
+import { type Connect, connectStore, reasonOf } from "./store.ts"
+import { startTimeout, StoreTimeout } from "./store-timeout.ts"
 
 const announceMs = 5000
 const probeMs = 1000
 const bothMs = 60_000
+// Of the time that a request has: a store that only just keeps within it would be away again with the next late answer.
+const probeShare = 0.8
 
 export type SharedOptions = {
   /** redis:// or rediss://, password and all: never shown. */
   readonly url: string
+  readonly connect: Connect
   readonly prefix: string
-  /** Whose replicas share the limits. */
+  /** The service whose replicas share the limits. */
   readonly service: string
-  /** How long one request may wait for the store in all, in milliseconds. */
+  /** How long one call to the store may take, in milliseconds. */
   readonly timeoutMs: number
-  /** Replicas that are counted on at least while the store is away. */
+  /** How many replicas share a limit at least while the store is away. */
   readonly replicas: number
-  /** Another one for each process. */
+  /** Different for each process. */
   readonly replicaId: string
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
-  /** Told once an outage, and once when it is over. */
+  /** Called once an outage, and once when it is over. A loss within a minute of the return belongs to the same outage. */
   readonly onAway: (reason: string) => void
   readonly onBack: () => void
 }
 
-/** Rejects when a reply takes longer; one that is there already is read first, however late this process comes to it. */
-const within = <T>(ms: number, reply: Promise<T>): Promise<T> =>
-  new Promise((resolve, reject) => {
-    // After the timer's own phase sockets are read once more, then immediates run.
-    const timer = setTimeout(() => setImmediate(() => reject(new StoreTimeout("no reply in time"))), ms)
-    reply.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
-
 const reasonText = (error: unknown): string => (error instanceof StoreTimeout ? error.message : reasonOf(error))
 
 /**
- * Makes limits that all replicas of a service share by a store (Valkey 7.2, Redis 6.2 or newer). While it is away each
- * replica goes on with its share: the limit divided by the replicas seen last. All the time it also counts locally, and
- * for 60 s after the store's return both must admit, as the store may come back empty.
+ * Makes limits that all replicas of a service share through a store (Valkey 7.2, Redis 6.2 or newer). While the store is away
+ * each replica goes on with its share: the limit divided by the replicas seen last. Each also counts locally all the time, and
+ * for 60 s after the store's return both must admit, because the store may come back empty.
  */
 export const createSharedLimits = async (options: SharedOptions): Promise<Limits> => {
   const { prefix, service, timeoutMs, replicaId, now } = options
@@ -50,8 +47,8 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
   /** Until then the local share must admit too. */
   let bothUntil = -Infinity
   let replicas = Math.max(1, options.replicas)
-  let places = 0
-  let told = false
+  let placesTaken = 0
+  let warned = false
   let timer: NodeJS.Timeout | undefined
   let closed = false
 
@@ -60,115 +57,123 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
 
   const schedule = (ms: number): void => {
     clearTimeout(timer)
-    if (!closed) timer = setTimeout(() => void round(), ms).unref()
+    if (!closed) timer = setTimeout(() => void announceAndProbe(), ms).unref()
   }
 
-  const away = (reason: string): void => {
+  const lose = (reason: string): void => {
     if (state === "shared") schedule(probeMs)
     state = "away"
-    if (told || closed) return
-    told = true
+    if (closed || warned) return
+    warned = true
     options.onAway(reason)
   }
-  const store = await connectStore(options.url, away)
-
+  const store = await connectStore(options.url, options.connect, lose)
   const keys = createStoreKeys(prefix, service)
-  const batches = createBatches(store, now)
+  const batches = createBatches(store, timeoutMs, now)
 
   const announce = async (stays: boolean): Promise<void> => {
-    // Back is a store that answers in the time that requests have; one that is slower would be away again at once.
-    const ms = told ? Math.min(timeoutMs, probeMs) : probeMs
-    const seen = await within(ms, store.run(announceScript, [keys.replicas], [replicaId, stays ? "1" : "0"]))
+    const ms = warned ? Math.min(timeoutMs * probeShare, probeMs) : probeMs
+    const seen = await new Promise((resolve, reject) => {
+      const stopTimeout = startTimeout(ms, now, () => reject(new StoreTimeout(`no reply within ${ms} ms`)))
+      const reply = store.run(announceScript, [keys.replicas], [replicaId, stays ? "1" : "0"])
+      reply.then(resolve, reject).finally(stopTimeout)
+    })
     replicas = Math.max(1, options.replicas, Number(seen))
   }
 
-  // The announcement is the probe too: as it writes, a store that is full does not count as back.
-  const round = async (): Promise<void> => {
+  /** Whether the local share must admit too. Once the minute is over, so is the outage. */
+  const mustBothAdmit = (): boolean => {
+    if (now() < bothUntil) return true
+    if (warned && state === "shared") {
+      warned = false
+      options.onBack()
+    }
+    return false
+  }
+
+  // The announcement is the probe too: a request needs one call like it. As it writes, a full store doesn't pass it.
+  const announceAndProbe = async (): Promise<void> => {
     try {
       await announce(true)
-      if (state === "away") {
-        state = "shared"
-        bothUntil = told ? now() + bothMs : bothUntil
-        if (told) options.onBack()
-        told = false
-      }
+      if (state === "away" && warned) bothUntil = now() + bothMs
+      state = "shared"
+      mustBothAdmit()
     } catch (error) {
-      away(reasonText(error))
+      lose(reasonText(error))
     }
     schedule(state === "away" ? probeMs : announceMs)
   }
 
-  const turn = () => {
-    let leftMs = timeoutMs
-    const ask = async <T>(reply: (deadline: number) => Promise<T>): Promise<T> => {
-      const from = now()
-      try {
-        return await reply(from + leftMs)
-      } finally {
-        leftMs -= now() - from
-      }
-    }
-
-    const enterHere = (wanted: readonly Place[]): Entry => {
-      const full = counts.fullPlace(wanted, share)
-      if (full !== undefined) return { full }
-      counts.enter(wanted)
-      return { leave: () => counts.leave(wanted) }
-    }
-
+  /** Places that the store is asked for. They count here from now on. */
+  const reserve = ({ places, leaseMs }: Places) => {
+    const leaveHere = counts.enter(places)
+    const place = `${replicaId}:${++placesTaken}`
+    const pools = places.map(keys.place)
     return {
-      take: async (buckets: readonly Bucket[]): Promise<Decision> => {
-        if (state === "away") return counts.take(buckets, share)
-        // What this replica alone knows to be full needs no store: a flood asks it nothing.
-        const full = counts.fullBucket(buckets, whole)
-        if (full !== undefined) return full
-        const own = now() < bothUntil ? counts.take(buckets, share) : undefined
-        if (own?.allowed === false) return own
-        let decision: Decision
-        try {
-          decision = await ask((deadline) => batches.take(buckets.map(keys.bucket), deadline))
-        } catch (error) {
-          away(reasonText(error))
-          return own ?? counts.take(buckets, share)
-        }
-        if (own !== undefined && !decision.allowed) counts.giveBack(buckets)
-        if (own === undefined && decision.allowed) counts.add(buckets)
-        return decision
-      },
-
-      enter: async (wanted: readonly Place[], leaseMs: number): Promise<Entry> => {
-        if (state === "away") return enterHere(wanted)
-        const full = now() < bothUntil ? counts.fullPlace(wanted, share) : undefined
-        if (full !== undefined) return { full }
-        counts.enter(wanted)
-        const id = `${replicaId}:${++places}`
-        const pools = wanted.map(keys.place)
-        let number: number
-        try {
-          number = await ask((deadline) => batches.enter(id, leaseMs, pools, deadline))
-        } catch (error) {
-          away(reasonText(error))
-          counts.leave(wanted)
-          return enterHere(wanted)
-        }
-        const taken = wanted[number - 1]
+      ask: { pools, place, leaseMs },
+      cancel: leaveHere,
+      /** @param full the number of the first full pool, or 0 */
+      entry: (full: number): Entry => {
+        const taken = places[full - 1]
         if (taken !== undefined) {
-          counts.leave(wanted)
+          leaveHere()
           return { full: taken }
         }
         return {
           leave: () => {
-            counts.leave(wanted)
-            for (const pool of pools) batches.leave(pool.key, id)
+            if (leaveHere()) for (const { key } of pools) batches.release(key, place)
           },
         }
       },
     }
   }
 
-  await round()
+  const enterHere = (places: readonly Place[]): Entry => {
+    const full = counts.fullPlace(places, share)
+    return full === undefined ? { leave: counts.enter(places) } : { full }
+  }
+
+  const take = async (buckets: readonly Bucket[], early?: Places): Promise<Decision & { entry?: Entry }> => {
+    if (state === "away") return counts.take(buckets, share)
+    // What this replica alone knows to be full needs no call: a flood costs the store nothing.
+    const full = counts.fullBucket(buckets, whole)
+    if (full !== undefined) return full
+    const own = mustBothAdmit() ? counts.take(buckets, share) : undefined
+    if (own?.allowed === false) return own
+    const reserved = early === undefined || own !== undefined ? undefined : reserve(early)
+    try {
+      const asked = { pools: [], place: "", leaseMs: 0, ...reserved?.ask, buckets: buckets.map(keys.bucket) }
+      const { decision, full: fullPool } = await batches.ask(asked)
+      if (own !== undefined && !decision.allowed) counts.undo(buckets)
+      if (own === undefined && decision.allowed) counts.add(buckets)
+      if (reserved !== undefined && decision.allowed) return { ...decision, entry: reserved.entry(fullPool) }
+      reserved?.cancel()
+      return decision
+    } catch (error) {
+      reserved?.cancel()
+      lose(reasonText(error))
+      return own ?? counts.take(buckets, share)
+    }
+  }
+
+  const enter = async (wanted: Places): Promise<Entry> => {
+    if (state === "away") return enterHere(wanted.places)
+    const full = mustBothAdmit() ? counts.fullPlace(wanted.places, share) : undefined
+    if (full !== undefined) return { full }
+    const reserved = reserve(wanted)
+    try {
+      return reserved.entry((await batches.ask({ ...reserved.ask, buckets: [] })).full)
+    } catch (error) {
+      reserved.cancel()
+      lose(reasonText(error))
+      return enterHere(wanted.places)
+    }
+  }
+
+  await announceAndProbe()
   return {
-    turn,
+    take,
+    enter,
     peek: (bucket) => counts.peek(bucket, state === "away" ? share : whole),
     mode: () => (state === "shared" ? "shared" : "local"),
     close: async () => {

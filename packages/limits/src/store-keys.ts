@@ -1,14 +1,14 @@
 import { hash } from "node:crypto"
 import type { Bucket, Place } from "./limits.ts"
 
-/** A key of the store, and the limit that one request has there. */
+/** A key in the store, and the limit that one request has there. */
 export type Limited = { readonly key: string; readonly limit: number }
 
 const remembered = 10_000
 
 /**
- * Names a service's keys: all in one slot, as a script touches several, and without the addresses and subjects that they
- * stand for.
+ * Names a service's keys: all in one slot of a cluster, because a script touches several, and without the addresses and
+ * subjects that they stand for.
  */
 export const createStoreKeys = (prefix: string, service: string) => {
   const known = new Map<string, string>()

@@ -1,5 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises"
+import type { createClient } from "redis"
 import { allScripts, type Script } from "./scripts.ts"
+
+/** Loads the store's client. A service hands it in: one that counts only in its process comes without it. */
+export type Connect = () => Promise<{ readonly createClient: typeof createClient }>
 
 export type Store = {
   /** Runs a script; rejects when the store can't be used now. Nothing is queued while it is away. */
@@ -10,7 +14,7 @@ export type Store = {
 const connectMs = 1000
 const reconnectMs = 500
 
-/** What kind of failure it was: no text of theirs is shown but a server's code, with which a refusal begins (OOM, WRONGPASS). */
+/** The kind of a failure. Of the server's text only the code with which an error begins is shown (OOM, WRONGPASS). */
 export const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return "unknown"
   const { code } = error as { code?: unknown }
@@ -22,12 +26,10 @@ const isMissing = (error: unknown): boolean => error instanceof Error && error.m
 
 /**
  * Connects to a Valkey or Redis server, and again whenever the connection is lost.
- * @param onLost told of each lost connection: what the store knew before may be gone
+ * @param onLost called for each lost connection: what the store knew before may be gone
  */
-export const connectStore = async (url: string, onLost: (reason: string) => void): Promise<Store> => {
-  // Loaded here: whoever limits locally does without it.
-  const { createClient } = await import("redis")
-  const client = createClient({
+export const connectStore = async (url: string, connect: Connect, onLost: (reason: string) => void): Promise<Store> => {
+  const client = (await connect()).createClient({
     url,
     disableOfflineQueue: true,
     socket: { connectTimeout: connectMs, reconnectStrategy: reconnectMs },
@@ -36,7 +38,7 @@ export const connectStore = async (url: string, onLost: (reason: string) => void
   client.on("ready", () => {
     for (const { source } of allScripts) client.scriptLoad(source).catch(() => {})
   })
-  // It goes on trying by itself; a store that is there is not to be missed by the first requests.
+  // The client goes on trying by itself. The first requests should find a store that is there.
   const connected = client.connect().catch(() => {})
   await Promise.race([connected, delay(connectMs, undefined, { ref: false })])
   return {
@@ -45,7 +47,7 @@ export const connectStore = async (url: string, onLost: (reason: string) => void
       try {
         return await client.evalSha(sha, options)
       } catch (error) {
-        // The scripts were flushed: this call brings its own.
+        // The server has forgotten its scripts, so this call brings its own.
         if (isMissing(error)) return client.eval(source, options)
         throw error
       }

@@ -5,12 +5,18 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Bucket, createLocalLimits, createSharedLimits, type Limits } from "../src/index.ts"
 import { createStoreKeys } from "../src/store-keys.ts"
 
+const connect = () => import("redis")
 const store = redisProgram() !== undefined || process.env["CI"] !== undefined
 
+const anyRequest = fc.record({
+  address: fc.nat(1),
+  subject: fc.option(fc.nat(1), { nil: undefined }),
+  early: fc.boolean(),
+})
 /** Requests of two addresses and two subjects, each with limits of its own, and the places of one pool. */
 const steps = fc.array(
   fc.oneof(
-    { weight: 4, arbitrary: fc.record({ address: fc.nat(1), subject: fc.option(fc.nat(1), { nil: undefined }) }) },
+    { weight: 4, arbitrary: anyRequest },
     { weight: 1, arbitrary: fc.constant("enter" as const) },
     { weight: 1, arbitrary: fc.constant("leave" as const) },
   ),
@@ -35,6 +41,7 @@ describe.each([
         ? createLocalLimits({ now: () => 0 })
         : createSharedLimits({
             url: redis.url,
+            connect,
             prefix: `both${++runs}`,
             service: "relay",
             timeoutMs: 5000,
@@ -53,10 +60,12 @@ describe.each([
       const limits = await open()
       const counted = new Map<string, number>()
       const entries: (() => void)[] = []
+      let inside = 0
+      const places = { places: [{ pool: "p", limit: limit.places }], leaseMs: 60_000 }
       const checks: (() => Promise<void>)[] = []
       for (const step of asked) {
         if (typeof step === "object") {
-          const { address, subject } = step
+          const { address, subject, early } = step
           const bucket = (group: "address" | "subject", key: number): Bucket => ({
             table: group,
             group,
@@ -70,19 +79,31 @@ describe.each([
           if (full === undefined) for (const one of buckets) counted.set(name(one), (counted.get(name(one)) ?? 0) + 1)
           const told = full ?? buckets[0] ?? expect.fail("no bucket")
           const expected = { allowed: full === undefined, remaining: told.limit - (counted.get(name(told)) ?? 0) }
-          const answer = limits.turn().take(buckets)
+          // In this process nothing is gained by taking a place early.
+          const entered = !shared || !early || full !== undefined ? undefined : inside < limit.places
+          if (entered === true) inside++
+          const answer = limits.take(buckets, early ? places : undefined)
           const check = async (): Promise<void> => {
             const decision = await answer
             expect(decision).toMatchObject(expected)
             expect(decision.retryAfterSeconds > 0).toBe(!decision.allowed)
+            const { entry } = decision
+            expect(entry && "leave" in entry).toBe(entered)
+            if (entry !== undefined && "leave" in entry) entries.push(entry.leave)
           }
           if (atOnce) checks.push(check)
           else await check()
         } else if (!atOnce && step === "enter") {
-          const entry = await limits.turn().enter([{ pool: "p", limit: limit.places }], 60_000)
-          expect("leave" in entry).toBe(entries.length < limit.places)
-          if ("leave" in entry) entries.push(entry.leave)
-        } else if (!atOnce) entries.pop()?.()
+          const entry = await limits.enter(places)
+          expect("leave" in entry).toBe(inside < limit.places)
+          if ("leave" in entry) {
+            entries.push(entry.leave)
+            inside++
+          }
+        } else if (!atOnce && entries.length > 0) {
+          entries.pop()?.()
+          inside--
+        }
       }
       for (const check of checks) await check()
       await limits.close()
@@ -104,9 +125,9 @@ describe.each([
       const limits = await open()
       const address: Bucket = { table: "address", group: "send", key: "192.0.2.1", limit: 3 }
       const subject: Bucket = { table: "subject", group: "send", key: "agent:a", limit: 1 }
-      expect((await limits.turn().take([address, subject])).allowed).toBe(true)
-      for (let i = 0; i < 5; i++) expect((await limits.turn().take([address, subject])).allowed).toBe(false)
-      expect(await limits.turn().take([address])).toMatchObject({ allowed: true, remaining: 1 })
+      expect((await limits.take([address, subject])).allowed).toBe(true)
+      for (let i = 0; i < 5; i++) expect((await limits.take([address, subject])).allowed).toBe(false)
+      expect(await limits.take([address])).toMatchObject({ allowed: true, remaining: 1 })
       await limits.close()
     })
   })
@@ -123,6 +144,7 @@ describe.skipIf(!store)("a bucket of the store", () => {
     const admin = await createClient({ url: redis.url }).connect()
     const limits = await createSharedLimits({
       url: redis.url,
+      connect,
       prefix: "window",
       service: "relay",
       timeoutMs: 5000,
@@ -148,21 +170,21 @@ describe.skipIf(!store)("a bucket of the store", () => {
         const { key } = keys.bucket(one)
         for (;;) {
           const now = await secondNow()
-          const cells = given.toSorted((a, b) => b.age - a.age)
-          const bytes = Buffer.alloc(4 + 8 * cells.length)
-          bytes.writeUInt32BE(cells.reduce((sum, { count }) => sum + count, 0))
-          cells.forEach(({ age, count }, index) => {
+          const counts = given.toSorted((a, b) => b.age - a.age)
+          const bytes = Buffer.alloc(4 + 8 * counts.length)
+          bytes.writeUInt32BE(counts.reduce((sum, { count }) => sum + count, 0))
+          counts.forEach(({ age, count }, index) => {
             bytes.writeUInt32BE(now - age, 4 + 8 * index)
             bytes.writeUInt32BE(count, 8 + 8 * index)
           })
-          if (cells.length > 0) await admin.set(key, bytes)
+          if (counts.length > 0) await admin.set(key, bytes)
           else await admin.del(key)
-          const decision = await limits.turn().take([one])
+          const decision = await limits.take([one])
           // The second went by meanwhile: what was written is older than it says.
           if ((await secondNow()) !== now) continue
           // A server whose clock was set back: its latest second is now.
-          const ahead = Math.max(0, ...cells.map(({ age }) => -age))
-          const inWindow = cells.filter(({ age }) => age + ahead <= 60)
+          const ahead = Math.max(0, ...counts.map(({ age }) => -age))
+          const inWindow = counts.filter(({ age }) => age + ahead <= 60)
           const total = inWindow.reduce((sum, { count }) => sum + count, 0)
           expect(decision.allowed).toBe(total < limit)
           expect(decision.remaining).toBe(Math.max(0, limit - total - (total < limit ? 1 : 0)))

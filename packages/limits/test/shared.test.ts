@@ -1,10 +1,12 @@
 import { createClient } from "redis"
-import { redisProgram, startRedis, type TestRedis } from "@svc/testing"
+import { setTimeout as delay } from "node:timers/promises"
+import { redisProgram, startRedis, startSlowPath, type TestRedis } from "@svc/testing"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { type Bucket, createSharedLimits, type Limits, type SharedOptions } from "../src/index.ts"
 
 const bucket = (limit: number, key = "k"): Bucket => ({ table: "t", group: "g", key, limit })
 const lease = 60_000
+const connect = () => import("redis")
 
 describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)("limits in a store", () => {
   let redis: TestRedis
@@ -28,6 +30,7 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
   const start = async (options: Partial<SharedOptions> = {}): Promise<Limits> => {
     const limits = await createSharedLimits({
       url: redis.url,
+      connect,
       prefix,
       service: "relay",
       timeoutMs: 2000,
@@ -41,13 +44,13 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
     open.push(limits)
     return limits
   }
-  const take = async (limits: Limits, ...buckets: Bucket[]) => limits.turn().take(buckets)
+  const take = async (limits: Limits, ...buckets: Bucket[]) => limits.take(buckets)
   const admitted = async (limits: Limits, times: number, one: Bucket): Promise<number> => {
     const all = await Promise.all(Array.from({ length: times }, () => take(limits, one)))
     return all.filter(({ allowed }) => allowed).length
   }
   const enter = async (limits: Limits, limit: number, leaseMs = lease) =>
-    limits.turn().enter([{ pool: "send", limit }], leaseMs)
+    limits.enter({ places: [{ pool: "send", limit }], leaseMs })
 
   test("a store that refuses the password counts as away: the reason says so, and not the password", async () => {
     const guarded = await startRedis()
@@ -114,21 +117,67 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
     expect(told).toEqual(["away"])
     await redis.resume()
     await vi.waitFor(() => expect(limits.mode()).toBe("shared"), { timeout: 10_000 })
-    expect(told).toEqual(["away", "back"])
     // It came back empty. For a minute both must admit, then the store alone.
     expect(await admitted(limits, 100, bucket(60))).toBe(0)
     expect(await admitted(limits, 100, bucket(60, "fresh"))).toBe(20)
     clock += 61_000
     expect(await admitted(limits, 100, bucket(60, "fresh"))).toBe(40)
+    expect(told).toEqual(["away", "back"])
+  })
+
+  test("a store that is lost again within a minute of its return is one outage, with one warning", async () => {
+    const limits = await start()
+    for (let i = 0; i < 2; i++) {
+      await redis.halt()
+      await vi.waitFor(() => expect(limits.mode()).toBe("local"))
+      await redis.resume()
+      await vi.waitFor(() => expect(limits.mode()).toBe("shared"), { timeout: 10_000 })
+    }
+    expect(told).toEqual(["away"])
+    clock += 61_000
+    await take(limits, bucket(60))
+    expect(told).toEqual(["away", "back"])
+  })
+
+  test("a store that is far away counts exactly as long as one call is in time, whatever a request asks for", async () => {
+    const path = await startSlowPath(redis.port)
+    const limits = await start({ url: `redis://127.0.0.1:${path.port}`, timeoutMs: 600 })
+    path.delayMs = 350
+    const early = { places: [{ pool: "send", limit: 3 }], leaseMs: lease }
+    const all: ReturnType<typeof limits.take>[] = []
+    // Some come together and some while calls are under way.
+    for (let i = 0; i < 20; i++) {
+      for (let j = 0; j < 3; j++) all.push(limits.take([bucket(10)], early))
+      await delay(20)
+    }
+    const decisions = await Promise.all(all.map(async (decision) => decision))
+    expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(10)
+    const entries = decisions.flatMap(({ entry }) => entry ?? [])
+    expect(entries.filter((entry) => "leave" in entry)).toHaveLength(3)
+    expect(entries).toHaveLength(10)
+    expect([limits.mode(), told]).toEqual(["shared", []])
+    await path.close()
+  })
+
+  test("a store that is slower than a request's time stays away, with one warning that says how slow is too slow", async () => {
+    const path = await startSlowPath(redis.port)
+    const reasons: string[] = []
+    const url = `redis://127.0.0.1:${path.port}`
+    const limits = await start({ url, timeoutMs: 100, onAway: (reason) => reasons.push(reason) })
+    path.delayMs = 300
+    expect((await take(limits, bucket(60))).allowed).toBe(true)
+    const probes = path.replies() + 3
+    await vi.waitFor(() => expect(path.replies()).toBeGreaterThan(probes), { timeout: 10_000 })
+    expect([limits.mode(), reasons]).toEqual(["local", ["no reply within 100 ms"]])
+    await path.close()
   })
 
   test("a frozen store costs a request no more than its time, and a place granted too late is given back", async () => {
     const limits = await start({ timeoutMs: 50 })
     redis.signal("SIGSTOP")
-    const turn = limits.turn()
-    expect(await turn.enter([{ pool: "send", limit: 1 }], lease)).toHaveProperty("leave")
+    expect(await enter(limits, 1)).toHaveProperty("leave")
     expect(limits.mode()).toBe("local")
-    expect((await turn.take([bucket(60)])).allowed).toBe(true)
+    expect((await take(limits, bucket(60))).allowed).toBe(true)
     redis.signal("SIGCONT")
     const other = await start()
     await vi.waitFor(async () => expect(await enter(other, 1)).toHaveProperty("leave"), { timeout: 5000 })
@@ -158,7 +207,7 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
   test("every key carries the prefix, one hash tag, no identity, and an expiry", async () => {
     const limits = await start()
     await take(limits, bucket(60, "agent:alice 192.0.2.1"))
-    await limits.turn().enter([{ pool: "send agent:alice", limit: 5 }], lease)
+    await limits.enter({ places: [{ pool: "send agent:alice", limit: 5 }], leaseMs: lease })
     const admin = await createClient({ url: redis.url }).connect()
     const keys = await admin.keys(`${prefix}:*`)
     expect(keys).toHaveLength(3)

@@ -2,13 +2,18 @@ import type { Svm } from "./svm.ts"
 
 export type Commitment = "processed" | "confirmed" | "finalized"
 
-/** A block of the chain. `time` in Unix seconds; `landed` are the messages that used this block's hash. */
+/**
+ * A block of the chain. `time` in Unix seconds; `landed` are the messages that used this block's hash, `signatures` those
+ * of its own transactions in their order.
+ */
 export type Block = {
   readonly slot: bigint
   readonly height: bigint
   readonly blockhash: string
   readonly time: bigint
+  readonly parent: { readonly slot: bigint; readonly blockhash: string }
   readonly landed: Set<string>
+  readonly signatures: string[]
 }
 
 /** How many blocks a blockhash stays good for. */
@@ -18,6 +23,8 @@ export const rootDepth = 32n
 const slotMs = 400
 // The chain begins with slots that had no block, so that a slot can't be taken for a block height.
 const emptySlots = 100n
+/** How many blocks can be read back. */
+const archiveSize = 20_000
 
 const depths: Record<Commitment, bigint> = { processed: 0n, confirmed: 1n, finalized: rootDepth }
 
@@ -28,21 +35,38 @@ export const createBlocks = (svm: Svm, now: () => number) => {
   // Enough for a blockhash to live out its age as the finalized block counts it.
   const kept = Number(maxAge + rootDepth) + 1
   const blocks: Block[] = []
+  const archive = new Map<bigint, Block>()
   let head = -1n
+
+  /** The oldest block that can be read back. */
+  const firstSlot = (): bigint => archive.keys().next().value ?? head + emptySlots
 
   const append = (height: bigint): Block => {
     const sinceStart = Number(height - rootDepth) * slotMs
     const time = BigInt(Math.floor((start + sinceStart) / 1000))
-    const blockhash = svm.nextBlockhash()
-    return { slot: height + emptySlots, height, blockhash, time, landed: new Set() }
+    const { slot, blockhash } = blocks.at(-1) ?? { slot: emptySlots - 1n, blockhash: genesisHash }
+    return {
+      slot: height + emptySlots,
+      height,
+      blockhash: svm.nextBlockhash(),
+      time,
+      parent: { slot, blockhash },
+      landed: new Set(),
+      signatures: [],
+    }
   }
 
   const tick = (): void => {
     const target = rootDepth + BigInt(Math.max(0, Math.floor((now() - start) / slotMs)))
     if (target <= head) return
     const oldest = target - BigInt(kept) + 1n
-    for (let height = head + 1n > oldest ? head + 1n : oldest; height <= target; height++) blocks.push(append(height))
+    for (let height = head + 1n > oldest ? head + 1n : oldest; height <= target; height++) {
+      const block = append(height)
+      blocks.push(block)
+      archive.set(block.slot, block)
+    }
     blocks.splice(0, blocks.length - kept)
+    while (archive.size > archiveSize) archive.delete(firstSlot())
     head = target
     const slotHashes = blocks.map(({ slot, blockhash }) => ({ slot, hash: blockhash })).toReversed()
     svm.setTime(head + emptySlots, blocks.at(-1)?.time ?? 0n, slotHashes.slice(1))
@@ -59,6 +83,21 @@ export const createBlocks = (svm: Svm, now: () => number) => {
     genesisHash,
     tick,
     at,
+    firstSlot,
+    /** The block of a slot; undefined for one that was skipped or is too old. */
+    read: (slot: bigint): Block | undefined => archive.get(slot),
+    /** The slots with a block from `first` to `last`, both included. */
+    slots: (first: bigint, last: bigint): bigint[] => {
+      const slots: bigint[] = []
+      for (let slot = first > firstSlot() ? first : firstSlot(); slot <= last; slot++) {
+        if (archive.has(slot)) slots.push(slot)
+      }
+      return slots
+    },
+    /** Forgets a block and all before it: not all of its transactions are known any more. */
+    forget: ({ slot }: Block): void => {
+      while (archive.size > 0 && firstSlot() <= slot) archive.delete(firstSlot())
+    },
     /** The block of this hash, if a transaction using it could still land on top of `bank`. */
     valid: (blockhash: string, bank: Block): Block | undefined =>
       blocks.find(

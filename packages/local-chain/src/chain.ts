@@ -13,12 +13,13 @@ import { showAccount, simulation } from "./simulation.ts"
 import type { AccountEncoding } from "./simulation.ts"
 import { createSvm } from "./svm.ts"
 import { describe, isUnsanitary } from "./transaction-error.ts"
-import { showTransaction } from "./transaction.ts"
+import { showBlock, showTransaction } from "./transaction.ts"
 import { isSigned, readUnsigned, readWire, withBlockhash } from "./wire.ts"
 
 const maxStatuses = 256
 const maxAccounts = 100
 const slotsPerEpoch = 432_000n
+const maxSlotRange = 500_000n
 
 /** A method whose parameters are read by these schemas, in their order. */
 const method =
@@ -115,11 +116,32 @@ export const createLocalChain = ({ now }: { now: () => number }) => {
       return inContext(blocks.at("processed"), statuses)
     }),
     getTransaction: method([p.signature, p.transactionOptions], (signature, options) => {
-      if (options.commitment === "processed") {
-        throw invalidParams("Method does not support commitment below `confirmed`")
-      }
       const landed = ledger.find(signature, blocks.at(options.commitment))
       return landed === undefined ? null : showTransaction(landed, options)
+    }),
+
+    getFirstAvailableBlock: method([], blocks.firstSlot),
+    getBlocks: method([p.u64, p.endSlot, p.blocksOptions], (first, end, options) => {
+      const { commitment } = typeof end === "object" && end !== null ? end : options
+      const newest = blocks.at(commitment).slot
+      const last = typeof end === "bigint" && end < newest ? end : newest
+      if (last - first > maxSlotRange) throw invalidParams(`Slot range too large; max ${maxSlotRange}`)
+      return blocks.slots(first, last)
+    }),
+    getBlock: method([p.u64, p.blockOptions], (slot, options) => {
+      if (slot > blocks.at(options.commitment).slot) {
+        throw new RpcError("blockNotAvailable", `Block not available for slot ${slot}`)
+      }
+      if (slot < blocks.firstSlot()) {
+        const first = `First available block: ${blocks.firstSlot()}`
+        throw new RpcError("blockCleanedUp", `Block ${slot} cleaned up, does not exist on node. ${first}`)
+      }
+      const block = blocks.read(slot)
+      if (block === undefined) {
+        const why = "was skipped, or missing due to ledger jump to recent snapshot"
+        throw new RpcError("slotSkipped", `Slot ${slot} ${why}`)
+      }
+      return showBlock(block, ledger.inBlock(block), options)
     }),
 
     getBalance: method([p.address, p.bankOptions], (address, options) =>

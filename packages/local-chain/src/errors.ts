@@ -5,8 +5,11 @@ const codes = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internal: -32603,
+  blockCleanedUp: -32001,
   preflightFailure: -32002,
   signatureVerificationFailure: -32003,
+  blockNotAvailable: -32004,
+  slotSkipped: -32007,
   unsupportedTransactionVersion: -32015,
   minContextSlotNotReached: -32016,
 } as const

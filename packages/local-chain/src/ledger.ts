@@ -88,10 +88,12 @@ export const createLedger = (svm: Svm, blocks: Blocks) => {
     origin.landed.add(key)
     const balances = { pre, post: keys.map(svm.balance) }
     history.set(firstSignature(transaction), { block: bank, transaction, run, fee, balances, loaded })
-    // By age, not by use: which transactions a node still knows must not hang on who asked for them.
-    for (const oldest of history.keys()) {
+    bank.signatures.push(firstSignature(transaction))
+    // By age, not by use: which transactions a node still knows must not depend on who asked for them.
+    for (const [oldest, { block }] of history) {
       if (history.size <= historySize) break
       history.delete(oldest)
+      blocks.forget(block)
     }
   }
 
@@ -134,6 +136,7 @@ export const createLedger = (svm: Svm, blocks: Blocks) => {
     const dropped = newest.toReversed()
     for (const { signature, before, undo } of dropped) {
       history.delete(signature)
+      newestBlock?.signatures.pop()
       undo()
       for (const account of before) svm.restore(account)
     }
@@ -146,6 +149,8 @@ export const createLedger = (svm: Svm, blocks: Blocks) => {
     send,
     status,
     rollback,
+    /** The transactions of a block that can be read back. */
+    inBlock: ({ signatures }: Block): Landed[] => signatures.flatMap((signature) => history.get(signature) ?? []),
     find: (signature: string, bank: Block): Landed | undefined => {
       const landed = history.get(signature)
       return landed !== undefined && landed.block.slot <= bank.slot ? landed : undefined

@@ -65,18 +65,39 @@ export const simulateOptions = options({
   accounts: given(z.object({ addresses: z.array(address), encoding: accountEncoding })),
 })
 
-/** getTransaction's third way to say its options, a bare encoding, is the oldest one. */
-export const transactionOptions = z.preprocess(
-  (value) => (typeof value === "string" ? { encoding: value } : (value ?? {})),
-  z.object({
-    commitment,
-    encoding: z
-      .enum(["json", "base58", "base64"], "unsupported encoding. Supported encodings: json, base58, base64")
-      .nullish()
-      .transform((value) => value ?? "json"),
-    maxSupportedTransactionVersion: given(z.int().min(0).max(255)),
-  }),
-)
+const transactionShape = {
+  commitment: commitment.refine(
+    (level) => level !== "processed",
+    "Method does not support commitment below `confirmed`",
+  ),
+  encoding: z
+    .enum(["json", "base58", "base64"], "unsupported encoding. Supported encodings: json, base58, base64")
+    .nullish()
+    .transform((value) => value ?? "json"),
+  maxSupportedTransactionVersion: given(z.int().min(0).max(255)),
+}
+
+/** Options that may also be a bare encoding, the oldest way to write them. */
+const withEncoding = <T extends z.ZodRawShape>(shape: T) =>
+  z.preprocess((value) => (typeof value === "string" ? { encoding: value } : (value ?? {})), z.object(shape))
+
+export const transactionOptions = withEncoding(transactionShape)
+
+export const blockOptions = withEncoding({
+  ...transactionShape,
+  transactionDetails: z
+    .enum(["full", "signatures", "none"], "unsupported. Supported transactionDetails: full, signatures, none")
+    .nullish()
+    .transform((value) => value ?? "full"),
+  rewards: z
+    .boolean()
+    .nullish()
+    .transform((value) => value ?? true),
+})
+
+export const blocksOptions = options({ commitment: transactionShape.commitment })
+/** The end of a range; the options may stand in its place. */
+export const endSlot = z.union([u64, blocksOptions]).nullish()
 
 /** What a list of schemas reads, place by place. */
 export type Outputs<T extends readonly z.ZodType[]> = { [K in keyof T]: z.output<T[K]> }

@@ -1,3 +1,4 @@
+import type { Block } from "./blocks.ts"
 import { RpcError } from "./errors.ts"
 import { resultOf } from "./ledger.ts"
 import type { Landed } from "./ledger.ts"
@@ -7,8 +8,15 @@ import type { Wire } from "./wire.ts"
 type Options = { encoding: "json" | "base58" | "base64"; maxSupportedTransactionVersion?: number | undefined }
 
 /** A landed transaction as getTransaction shows it. Throws RpcError for a version that the caller did not ask for. */
-export const showTransaction = (landed: Landed, { encoding, maxSupportedTransactionVersion }: Options) => {
-  const { balances, block, fee, loaded, run, transaction } = landed
+export const showTransaction = (landed: Landed, options: Options) => ({
+  slot: landed.block.slot,
+  blockTime: landed.block.time,
+  ...showContent(landed, options),
+})
+
+/** The same as getBlock lists it. */
+const showContent = (landed: Landed, { encoding, maxSupportedTransactionVersion }: Options) => {
+  const { balances, fee, loaded, run, transaction } = landed
   const { version } = transaction.message
   if (version !== "legacy" && (maxSupportedTransactionVersion ?? -1) < version) {
     throw new RpcError(
@@ -18,8 +26,6 @@ export const showTransaction = (landed: Landed, { encoding, maxSupportedTransact
     )
   }
   return {
-    slot: block.slot,
-    blockTime: block.time,
     ...(maxSupportedTransactionVersion === undefined ? {} : { version }),
     transaction: encoding === "json" ? asJson(transaction) : [text(transaction, encoding), encoding],
     meta: {
@@ -39,6 +45,22 @@ export const showTransaction = (landed: Landed, { encoding, maxSupportedTransact
     },
   }
 }
+
+/** A block as getBlock shows it; rewards are never paid here. */
+export const showBlock = (
+  { height, time, blockhash, parent, signatures }: Block,
+  landed: readonly Landed[],
+  { transactionDetails, rewards, ...options }: Options & { transactionDetails: string; rewards: boolean },
+) => ({
+  blockHeight: height,
+  blockTime: time,
+  blockhash,
+  parentSlot: parent.slot,
+  previousBlockhash: parent.blockhash,
+  ...(transactionDetails === "full" ? { transactions: landed.map((one) => showContent(one, options)) } : {}),
+  ...(transactionDetails === "signatures" ? { signatures } : {}),
+  ...(rewards ? { rewards: [] } : {}),
+})
 
 const text = ({ bytes }: Wire, encoding: "base58" | "base64") => (encoding === "base58" ? base58(bytes) : base64(bytes))
 

@@ -22,6 +22,15 @@ const sessionLimits = z.object({
 /** Limits that a token carries; each can only lower the verifier's own. */
 export type SessionLimits = z.infer<typeof sessionLimits>
 
+/** The limits of a stream server, for all connections of the token's subject. */
+const streamLimits = z.object({
+  max_connections: limit,
+  max_subscriptions: limit,
+  max_snapshot_rows: limit,
+  max_messages_per_minute: limit,
+  max_bytes_per_minute: limit,
+})
+
 const seconds = z.number().nonnegative()
 
 /** The claims of a session token (RFC 7519 names, times in unix seconds); unknown ones are ignored. */
@@ -44,7 +53,7 @@ export const sessionClaims = z.object({
   /** The one web origin that may use the token. */
   origin: z.string().optional(),
   plan: z.string().optional(),
-  limits: sessionLimits.optional(),
+  limits: sessionLimits.extend(streamLimits.shape).optional(),
 })
 
 export type SessionClaims = z.infer<typeof sessionClaims>

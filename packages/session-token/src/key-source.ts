@@ -65,17 +65,20 @@ const maxBytes = 65_536
  * the URL is down. The last good set serves all the while: only an unknown id waits, for a fetch that it asks for at most
  * every 10 s, one at a time under a time limit. A malformed key is left out of the set.
  * @param now a monotonic clock, in milliseconds
+ * @param observe runs each fetch, which rejects when no usable set came; for telemetry
  * @param onProblem told why a fetch failed, or which key was left out
  */
 export const remoteKeys = ({
   url,
   fetch,
   now,
+  observe = (load) => load(),
   onProblem = () => {},
 }: {
   readonly url: string
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>
   readonly now: () => number
+  readonly observe?: (load: () => Promise<void>) => Promise<void>
   readonly onProblem?: (reason: string) => void
 }): KeySource => {
   let set: KeySet | undefined
@@ -90,7 +93,8 @@ export const remoteKeys = ({
       redirect: "error",
       signal: AbortSignal.timeout(timeoutMs),
     })
-    if (!response.ok) throw new Error(`status ${response.status}`)
+    const { status } = response
+    if (!response.ok) throw Object.assign(new Error(`status ${status}`), { status })
     return readText(response)
   }
 
@@ -98,11 +102,12 @@ export const remoteKeys = ({
   const load = async (): Promise<number> => {
     triedAt = now()
     try {
-      const fetched = await fetchText()
-      if (fetched !== text) {
+      await observe(async () => {
+        const fetched = await fetchText()
+        if (fetched === text) return
         set = await importSet(JSON.parse(fetched), (index) => onProblem(`the key at keys[${index}] is malformed`))
         text = fetched
-      }
+      })
       return freshMs
     } catch (error) {
       onProblem(error instanceof Error ? error.message : String(error))

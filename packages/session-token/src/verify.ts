@@ -16,13 +16,17 @@ const maxTokenBytes = 4096
 const maxLifetimeSeconds = 3600
 const leewaySeconds = 5
 const compact = /^[\w-]+\.[\w-]+\.[\w-]+$/
+
+// Decoders drop the last character's unused bits, so several texts would stand for one token.
+const isCanonical = (part: string): boolean => Buffer.from(part, "base64url").toString("base64url") === part
+
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 const malformed = (reason: string): TokenError => new TokenError("token-invalid-format", reason)
 
 const keyId = (token: string): string => {
   if (token.length > maxTokenBytes) throw malformed("The token is longer than 4 KiB.")
-  if (!compact.test(token)) throw malformed("The token is not a compact JWT.")
+  if (!compact.test(token) || !token.split(".").every(isCanonical)) throw malformed("The token is not a compact JWT.")
   let header: ReturnType<typeof decodeProtectedHeader>
   try {
     header = decodeProtectedHeader(token)

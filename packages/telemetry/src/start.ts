@@ -1,14 +1,11 @@
+import { setTimeout as delay } from "node:timers/promises"
 import { context, diag, DiagLogLevel, metrics, propagation, trace } from "@opentelemetry/api"
-import { ConfigError } from "@svc/config"
 import type { Runtime, TrustedNetwork } from "@svc/http"
-import { createMetricReaders } from "./metric-readers.ts"
-import type { Collector } from "./otlp.ts"
 import { observeProcess } from "./process-metrics.ts"
 import { observeRequests, type RequestObserver } from "./requests.ts"
-import { createSampler } from "./sampling.ts"
-import { createSpanProcessors } from "./span-processors.ts"
+import { readSettings } from "./settings.ts"
 import { switchOn } from "./spans.ts"
-import { valueOf } from "./variables.ts"
+import { createTrust } from "./trust.ts"
 
 export type TelemetryOptions = {
   /** `service.name` unless OTEL_SERVICE_NAME says otherwise. */
@@ -16,89 +13,96 @@ export type TelemetryOptions = {
   readonly version: string
   /** Of the Prometheus page unless OTEL_EXPORTER_PROMETHEUS_PORT says otherwise. */
   readonly prometheusPort: number
-  /** Told what goes wrong while exporting. */
-  readonly log: { readonly warn: (details: object, message: string) => void }
+  /** Where the SDK's own messages go: errors and warnings of exporters, and more with OTEL_LOG_LEVEL. */
+  readonly log: Readonly<Record<"info" | "warn", (details: object, message: string) => void>>
 }
 
 export type Telemetry = {
   /** For `serve`. */
   readonly observe: RequestObserver
+  /** Exports what is left, in 5 seconds at most. */
   readonly stop: () => Promise<void>
 }
 
-/** What all of these give. Throws one ConfigError for all that is wrong with the settings. */
-const allOf = async <A, B, C>(...parts: [Promise<A>, Promise<B>, Promise<C>]): Promise<[A, B, C]> => {
-  const settled = await Promise.allSettled(parts)
-  const failures = settled.flatMap((part): unknown[] => (part.status === "rejected" ? [part.reason] : []))
-  const problems = failures.flatMap((failure) => (failure instanceof ConfigError ? failure.problems : []))
-  if (problems.length > 0) throw new ConfigError(problems)
-  return Promise.all(parts)
-}
+const stopMs = 5000
+
+/** A message of the SDK in one line, without the objects that come with it. */
+const reasonOf = (given: readonly unknown[]): string =>
+  given
+    .flatMap((one) => (typeof one === "string" ? [one] : one instanceof Error ? [one.message] : []))
+    .join(" ")
+    .slice(0, 300)
 
 /**
  * Starts metrics and traces as the standard OTEL_* variables say; does nothing unless `telemetry` is on, nor where
- * OTEL_SDK_DISABLED is true. The SDK is loaded here and nowhere else: it costs 10 MB, and 20 more for the thread that exports to a
- * collector. Throws ConfigError.
- * @param config of the service; a proxy's sampled flag counts where it is trusted, as this machine's own does
- * @param runtime has everything OTEL_*, though the SDK reads some of its own from the process's environment
+ * OTEL_SDK_DISABLED is true. The SDK is loaded here and nowhere else. Throws ConfigError.
+ * @param config of the service: a caller's sampled flag counts from a trusted proxy and from this machine
+ * @param runtime has the OTEL_* variables; exporters and resource detectors of the SDK read theirs from the process itself
  */
 export const startTelemetry = async (
   config: { readonly telemetry: boolean; readonly trustedProxies: readonly TrustedNetwork[] },
   { env, randomId }: Pick<Runtime, "env" | "randomId">,
   { service, version, prometheusPort, log }: TelemetryOptions,
 ): Promise<Telemetry | undefined> => {
-  if (!config.telemetry || valueOf(env, "OTEL_SDK_DISABLED")?.toLowerCase() === "true") return undefined
-  const onProblem = (reason: string): void =>
-    log.warn({ reason: reason.slice(0, 300) }, "the telemetry could not be exported")
-  const ignore = () => {}
-  diag.setLogger({ error: onProblem, warn: onProblem, info: ignore, debug: ignore, verbose: ignore }, DiagLogLevel.WARN)
-  const { createMeters } = await import("./meters.ts")
-  const { createHeads, createIds } = await import("./heads.ts")
-  const { TracerProvider } = await import("@opentelemetry/sdk-trace")
+  if (!config.telemetry) return undefined
+  const settings = readSettings(env, prometheusPort)
+  if (settings.disabled) return undefined
+  const { createMetricReaders, createPropagator, createSpanProcessors } = await import("./pipelines.ts")
+  const { createSampler } = await import("./sampler.ts")
   const { AsyncLocalStorageContextManager } = await import("@opentelemetry/context-async-hooks")
-  const { setGlobalErrorHandler, W3CTraceContextPropagator } = await import("@opentelemetry/core")
-  // Without one it is the error's whole stack, as JSON.
-  setGlobalErrorHandler((error) => onProblem(typeof error === "string" ? error : (error.message ?? "unknown")))
+  const { setGlobalErrorHandler } = await import("@opentelemetry/core")
   const { defaultResource, detectResources, envDetector, resourceFromAttributes } =
     await import("@opentelemetry/resources")
+  const { MeterProvider } = await import("@opentelemetry/sdk-metrics")
+  const { TracerProvider } = await import("@opentelemetry/sdk-trace")
+
+  const warn = (...given: unknown[]): void =>
+    log.warn({ reason: reasonOf(given) }, "the telemetry could not be exported")
+  const info = (...given: unknown[]): void => log.info({ reason: reasonOf(given) }, "telemetry")
+  const logLevel = DiagLogLevel[settings.logLevel.toUpperCase() as keyof typeof DiagLogLevel]
+  diag.setLogger({ error: warn, warn, info, debug: info, verbose: info }, { logLevel, suppressOverrideMessage: true })
+  // The SDK's own handler prints the error's stack as JSON.
+  setGlobalErrorHandler((error) => diag.error(typeof error === "string" ? error : (error.message ?? "unknown")))
+
+  const own = { "service.name": service, "service.version": version, "service.instance.id": randomId() }
   const resource = defaultResource()
-    .merge(
-      resourceFromAttributes({
-        "service.name": service,
-        "service.version": version,
-        "service.instance.id": randomId(),
-      }),
-    )
+    .merge(resourceFromAttributes(own))
     .merge(detectResources({ detectors: [envDetector] }))
-  let collector: Promise<Collector> | undefined
-  // The way to it costs 3 MB: opened where something is exported to one.
-  const collectorOnce = () => (collector ??= import("./otlp.ts").then(({ openCollector }) => openCollector(env)))
-  const [sampler, spanProcessors, readers] = await allOf(
-    createSampler(env),
-    createSpanProcessors(env, collectorOnce),
-    createMetricReaders(env, prometheusPort, collectorOnce),
-  )
-  const meters = createMeters(resource, readers)
-  const idGenerator = createIds()
-  const tracers = new TracerProvider({ resource, sampler, spanProcessors, idGenerator })
+  const meters = new MeterProvider({ resource, readers: await createMetricReaders(settings) })
+  const { attributeLength, spanAttributeLength = attributeLength } = settings
+  const tracers = new TracerProvider({
+    resource,
+    sampler: createSampler(settings),
+    spanProcessors: await createSpanProcessors(settings),
+    spanLimits: {
+      attributeCountLimit: settings.spanAttributeCount ?? settings.attributeCount,
+      ...(spanAttributeLength !== undefined && { attributeValueLengthLimit: spanAttributeLength }),
+      eventCountLimit: settings.eventCount,
+      linkCountLimit: settings.linkCount,
+      attributePerEventCountLimit: settings.eventAttributeCount,
+      attributePerLinkCountLimit: settings.linkAttributeCount,
+    },
+  })
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
-  propagation.setGlobalPropagator(new W3CTraceContextPropagator())
-  metrics.setGlobalMeterProvider(meters.provider)
+  propagation.setGlobalPropagator(await createPropagator(settings))
+  metrics.setGlobalMeterProvider(meters)
   trace.setGlobalTracerProvider(tracers)
   switchOn()
   const stopObserving = observeProcess()
   // A collector that is away must not turn an orderly stop into a failed one.
-  const quietly = (stopping: Promise<void>) => stopping.catch((error: unknown) => onProblem(String(error)))
+  const quietly = (stopping: Promise<void>) => stopping.catch((error: unknown) => warn(error))
   return {
-    observe: observeRequests(
-      config.trustedProxies,
-      createHeads(sampler, idGenerator, tracers.getTracer("svc.http")),
-      meters.histogram,
-    ),
+    observe: observeRequests(createTrust(config.trustedProxies)),
     stop: async () => {
       stopObserving()
-      await Promise.all([quietly(tracers.shutdown()), quietly(meters.shutdown())])
-      await (await collector)?.stop()
+      const late = new AbortController()
+      const stopped = Promise.all([quietly(tracers.shutdown()), quietly(meters.shutdown())])
+      const timeout = delay(stopMs, undefined, { signal: late.signal }).then(
+        () => warn("no answer from the collector within 5 s of the stop"),
+        () => {},
+      )
+      await Promise.race([stopped, timeout])
+      late.abort()
     },
   }
 }

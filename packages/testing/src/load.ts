@@ -1,83 +1,116 @@
-import { fileURLToPath } from "node:url"
-import { z } from "zod"
-import { startProcess } from "./process.ts"
+import { once } from "node:events"
+import { connect } from "node:net"
+import { processorTime } from "./process.ts"
 
-/** What one connection sends again and again: a GET, or a POST of JSON where there is a body. */
+/** What a server is asked again and again: a GET, or a POST of JSON where there is a body; and the server's process. */
 export type LoadTarget = {
   readonly url: string
+  readonly pid: number
   /** A list of them is dealt out to the connections. */
   readonly headers?: Readonly<Record<string, string>> | readonly Readonly<Record<string, string>>[]
-  /** `[<id>]` in it becomes another text in every request. */
-  readonly body?: string
+  /** A function makes another one for each request. */
+  readonly body?: string | (() => string)
 }
 
 export type Load = {
+  /** Microseconds of the server's processor time for each response. */
+  readonly cost: number
   readonly perSecond: number
-  /** Milliseconds that half of the answers took at most. */
+  /** Milliseconds until half and 99 in 100 of the responses were there. */
   readonly p50: number
-  /** Milliseconds that 99 of 100 answers took at most. */
   readonly p99: number
 }
 
-const program = fileURLToPath(new URL("load-program.ts", import.meta.url))
-const report = z.object({
-  requests: z.object({ average: z.number() }),
-  latency: z.object({ p50: z.number(), p99: z.number() }),
-  non2xx: z.number(),
-  errors: z.number(),
-  statusCodeStats: z.record(z.string(), z.object({ count: z.number() })),
-})
+export type LoadOptions = { readonly connections: number; readonly requests: number; readonly rounds: number }
 
-/** Loads one URL from a process of its own for so many seconds; throws when an answer was no 2xx. */
-export const load = async (
-  { url, headers = {}, body }: LoadTarget,
-  { connections, seconds }: { readonly connections: number; readonly seconds: number },
-): Promise<Load> => {
-  const target = { url, connections, seconds, headers: [headers].flat(), body }
-  const child = startProcess(process.execPath, [program, JSON.stringify(target)])
-  await child.exited
-  const { requests, latency, non2xx, errors, statusCodeStats } = report.parse(JSON.parse(child.stdout()))
-  if (non2xx + errors > 0) {
-    const statuses = Object.entries(statusCodeStats).map(([status, { count }]) => `${count} times ${status}`)
-    throw new Error(`${non2xx} answers were no 2xx (${statuses.join(", ")}), ${errors} failed: ${url}`)
-  }
-  return { perSecond: requests.average, p50: latency.p50, p99: latency.p99 }
+const requestOf = ({ url, body }: LoadTarget, headers: Readonly<Record<string, string>>): (() => Buffer) => {
+  const { host, pathname, search } = new URL(url)
+  const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
+  const head = `${body === undefined ? "GET" : "POST"} ${pathname}${search} HTTP/1.1\r\n${lines.join("")}`
+  if (body === undefined) return () => Buffer.from(`${head}\r\n`)
+  const withBody = (text: string): Buffer =>
+    Buffer.from(`${head}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`)
+  if (typeof body === "function") return () => withBody(body())
+  const same = withBody(body)
+  return () => same
 }
 
-export type Comparison = {
-  /** Medians over the rounds. */
-  readonly ours: Load
-  readonly bare: Load
-  /** Medians of the rounds' ratios: what the machine does meanwhile changes both loads of a round alike. */
-  readonly ratio: Load
-  /** The least and the most of the rounds' ratios of requests a second: how much the machine did meanwhile. */
-  readonly range: readonly [from: number, to: number]
+/** A response's length by its first bytes; throws where it isn't a 2xx with a Content-Length. */
+const lengthOf = (bytes: Buffer): number => {
+  const end = bytes.indexOf("\r\n\r\n")
+  const head = bytes.toString("latin1", 0, end)
+  const length = /^content-length: *(\d+)/im.exec(head)?.[1]
+  if (!head.startsWith("HTTP/1.1 2") || length === undefined) throw new Error(`not a 2xx of known length: ${head}`)
+  return end + 4 + Number(length)
 }
 
-const rounds = 5
-
-/** Loads the one and the other in turns, so that whatever else the machine does slows both; the first of each is warm-up. */
-export const compareLoads = async (ours: () => Promise<Load>, bare: () => Promise<Load>): Promise<Comparison> => {
-  await bare()
-  await ours()
-  const measured: { ours: Load; bare: Load }[] = []
-  for (let round = 0; round < rounds; round++) measured.push({ bare: await bare(), ours: await ours() })
-  const medians = (of: (round: (typeof measured)[number]) => Load): Load => ({
-    perSecond: median(measured.map((round) => of(round).perSecond)),
-    p50: median(measured.map((round) => of(round).p50)),
-    p99: median(measured.map((round) => of(round).p99)),
-  })
-  const ratios = measured.map(({ ours: one, bare: other }) => one.perSecond / other.perSecond)
-  return {
-    range: [Math.min(...ratios), Math.max(...ratios)],
-    ours: medians((round) => round.ours),
-    bare: medians((round) => round.bare),
-    ratio: medians((round) => ({
-      perSecond: round.ours.perSecond / round.bare.perSecond,
-      p50: round.ours.p50 / round.bare.p50,
-      p99: round.ours.p99 / round.bare.p99,
-    })),
+/** Sends so many requests over connections that each wait for one response at a time. Rejects at the first that is no 2xx. */
+const load = async (target: LoadTarget, connections: number, requests: number): Promise<Load> => {
+  const { hostname, port } = new URL(target.url)
+  const all = [target.headers ?? {}].flat()
+  const times: number[] = []
+  let sent = 0
+  const open = async (index: number) => {
+    const next = requestOf(target, all[index % all.length] ?? {})
+    const socket = connect(Number(port), hostname).setNoDelay()
+    await once(socket, "connect")
+    const run = (): Promise<void> =>
+      new Promise((resolve, reject) => {
+        let missing = 0
+        let from = 0
+        const ask = (): void => {
+          if (sent++ >= requests) return resolve()
+          from = performance.now()
+          socket.write(next())
+        }
+        socket.on("data", (bytes: Buffer) => {
+          try {
+            if (missing === 0) missing = lengthOf(bytes)
+          } catch (error) {
+            return reject(error)
+          }
+          missing -= bytes.length
+          if (missing !== 0) return
+          times.push(performance.now() - from)
+          ask()
+        })
+        socket.on("error", reject).on("close", () => reject(new Error(`a connection was closed: ${target.url}`)))
+        ask()
+      })
+    return { run, close: (): void => void socket.removeAllListeners().destroy() }
   }
+  const clients = await Promise.all(Array.from({ length: connections }, (_, index) => open(index)))
+  try {
+    const before = { ms: performance.now(), processor: processorTime(target.pid) }
+    await Promise.all(clients.map(({ run }) => run()))
+    const ms = performance.now() - before.ms
+    const cost = (processorTime(target.pid) - before.processor) / times.length
+    times.sort((a, b) => a - b)
+    const within = (part: number): number => times[Math.floor(times.length * part)] ?? Number.NaN
+    return { cost, perSecond: (1000 * times.length) / ms, p50: within(0.5), p99: within(0.99) }
+  } finally {
+    for (const { close } of clients) close()
+  }
+}
+
+/**
+ * Loads servers in turns, there and back, in rounds after one of warm-up, so that whatever else the machine does slows all of
+ * them alike. Gives each round's loads in the order of the servers.
+ */
+export const loadInRounds = async (
+  targets: readonly LoadTarget[],
+  { connections, requests, rounds }: LoadOptions,
+): Promise<readonly (readonly Load[])[]> => {
+  const measured: Load[][] = []
+  for (let round = 0; round <= rounds; round++) {
+    const loads: Load[] = []
+    for (const index of round % 2 === 0 ? targets.keys() : [...targets.keys()].toReversed()) {
+      const target = targets[index]
+      if (target !== undefined) loads[index] = await load(target, connections, requests)
+    }
+    if (round > 0) measured.push(loads)
+  }
+  return measured
 }
 
 /** NaN of none. */

@@ -11,6 +11,7 @@ export type Instance = {
   readonly docsUrl: string
   readonly apiUrl: string
   readonly relayUrl: string
+  readonly streamUrl: string
   readonly chainUrl: string
   /** The key of a person, whom the operator has made. */
   readonly userKey: string
@@ -26,6 +27,8 @@ export const startInstance = async (): Promise<Instance> => {
     SVC_DOCS_URL: `http://localhost:${docs}`,
     SVC_RELAY_URL: `http://localhost:${relay}`,
     SVC_API_URL: `http://localhost:${platform}`,
+    // Not the default, so that no page can name it by hand.
+    SVC_STREAM_URL: "ws://127.0.0.1:4104",
   }
   const chainUrl = `http://localhost:${chain}`
   // The database has one user at a time: the operator's command comes before the service.
@@ -71,6 +74,7 @@ export const startInstance = async (): Promise<Instance> => {
     docsUrl: urls.SVC_DOCS_URL,
     apiUrl: urls.SVC_API_URL,
     relayUrl: urls.SVC_RELAY_URL,
+    streamUrl: urls.SVC_STREAM_URL,
     chainUrl,
     userKey,
     folder,

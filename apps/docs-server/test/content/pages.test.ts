@@ -5,9 +5,9 @@ import { type Fault, type OwnAnswer, startFaultProxy, startProcess } from "@svc/
 import { createKeyPairSignerFromBytes } from "@solana/kit"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { curlRequest, shellWords, variablesOf } from "./command-line.ts"
-import { balanceOf, fund, give, keepPersonsKey, neededBy, newAddress, newKeyPair } from "./givens.ts"
+import { balanceOf, fund, give, keepPersonsKey, neededBy, newAddress, newKeyPair } from "./prerequisites.ts"
 import { type Instance, startInstance } from "./instance.ts"
-import { differences, httpDifferences, promisedJson, type Values } from "./promise.ts"
+import { differences, httpDifferences, shownJson, type Values } from "./compare-response.ts"
 import { fencesOf, type Step, stepsOf } from "./steps.ts"
 
 const app = join(import.meta.dirname, "../..")
@@ -69,7 +69,7 @@ const runCommand = async ({ command, answer }: Step, values: Values, home: strin
   if (exit !== wanted) {
     return [`exit ${wanted} is promised, not ${String(exit)}: ${started.stdout()}${started.stderr()}`]
   }
-  return differences(promisedJson(answer.text), JSON.parse(started.stdout()), values, "stdout")
+  return differences(shownJson(answer.text), JSON.parse(started.stdout()), values, "stdout")
 }
 
 test.each(paths)(

@@ -1,7 +1,7 @@
 // The other tests of the pages are only worth what this reading finds.
 import { expect, test } from "vitest"
 import { curlRequest, shellWords } from "./command-line.ts"
-import { differences, httpDifferences, promisedJson } from "./promise.ts"
+import { differences, httpDifferences, shownJson } from "./compare-response.ts"
 import { stepsOf } from "./steps.ts"
 
 const values = (entries: Readonly<Record<string, string>> = {}) => new Map(Object.entries(entries))
@@ -61,7 +61,7 @@ test.each([
 
 test("a placeholder may stand for a number, and keeps its value for later commands", () => {
   const known = values()
-  expect(differences(promisedJson('{"id": <KEY_ID>, "ids": [<KEY_ID>]}'), { id: 7, ids: [7] }, known)).toEqual([])
+  expect(differences(shownJson('{"id": <KEY_ID>, "ids": [<KEY_ID>]}'), { id: 7, ids: [7] }, known)).toEqual([])
   expect(known).toEqual(values({ KEY_ID: "7" }))
 })
 

@@ -1,10 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Fields } from "@svc/config"
+import { longestRendered } from "@svc/site"
 import { startProcess } from "@svc/testing"
 import { z } from "zod"
 import { beforeAll, describe, expect, test, vi } from "vitest"
-import { type Corpus, loadCorpus } from "../../src/corpus.ts"
+import { type Corpus, fileBounds, loadCorpus } from "../../src/corpus.ts"
+import { mostSections, mostTokens } from "../../src/fetch-page.ts"
+import { messageBounds } from "../../src/json-rpc.ts"
 import { tools } from "../../src/tools.ts"
 
 const app = join(import.meta.dirname, "../..")
@@ -106,6 +109,21 @@ test("limits.md has the default of every setting that it names", async () => {
   const inSeconds = ({ setting, told }: { setting: string; told: number }) =>
     setting.endsWith("_MS") ? { setting, told: told * 1000 } : { setting, told }
   expect(named.map(inSeconds)).toEqual(named.map(({ setting }) => ({ setting, told: defaults[setting] })))
+})
+
+test("the pages have the bounds of the documentation server as the code does", () => {
+  const { bytes, values, depth } = messageBounds
+  const number = (value: number) => value.toLocaleString("en-US")
+  const told = new Map(
+    rows(below("limits.md", "Documentation server")).map(([limit = "", value = ""]) => [limit, value]),
+  )
+  expect(told.get("Request body")).toBe(`${bytes / 1024} KiB, ${values} values, ${depth} levels of nesting`)
+  expect(told.get("fetch_page")).toContain(`${number(mostTokens)} tokens a part`)
+  expect(told.get("Sections in a fetch_page result")).toContain(`the first ${mostSections}`)
+  expect(page("configuration.md")).toContain(
+    `A file has at most ${fileBounds.bytes / 2 ** 20} MiB and its front matter ${number(fileBounds.frontMatter)} characters; ` +
+      `a page of more than ${number(longestRendered)} characters is shown`,
+  )
 })
 
 test("every path of the platform API and the relay is in the pages", () => {
@@ -211,6 +229,11 @@ describe("command line", () => {
   })
 })
 
+test("errors.md has every code of the client library's own", () => {
+  const made = codesIn("packages/client/src", /(?:ownError|refusal|asSvcError)\(\s*(?:\w+, )?"([a-z-]+)"/g)
+  expect(codesOf("Client library")).toEqual(made)
+})
+
 describe("operator commands", () => {
   test("operations.md has every one, and no other", async () => {
     const { stdout } = await run("apps/platform-api/src/main.ts", "help")
@@ -250,7 +273,12 @@ describe("links", () => {
   const base = "http://docs.test"
   let corpus: Corpus
   beforeAll(async () => {
-    const fill = { base_url: base, api_url: "http://api.test", relay_url: "http://relay.test" }
+    const fill = {
+      base_url: base,
+      api_url: "http://api.test",
+      relay_url: "http://relay.test",
+      stream_url: "ws://stream.test",
+    }
     corpus = await loadCorpus(content, { fill })
   })
 

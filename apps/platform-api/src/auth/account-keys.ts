@@ -95,7 +95,7 @@ export const mintAccountKey = (
   key: {
     readonly kind: "ak" | "pk" | "sk"
     readonly name: string
-    readonly origin?: string
+    readonly origins?: readonly string[]
     readonly expiresAt?: Date
   },
   randomBytes: (size: number) => Uint8Array,
@@ -176,20 +176,20 @@ export const rotateAccountKey = (
     // The old key's own end may be the end of an overlap by now.
     const { expiresAt: end, createdAt: begin } = lost ?? old
     const expiresAt = end === null ? undefined : new Date(at.getTime() + end.getTime() - begin.getTime())
-    const [origin] = old.originAllowlist ?? []
+    const origins = old.originAllowlist ?? undefined
     const key = {
       kind: old.keyClass === "publishable" ? "pk" : principal.kind === "agent" ? "ak" : "sk",
       userId,
       name: wish.name ?? old.name,
       createdAt: at,
       replaces: id,
-      ...(origin === undefined ? {} : { origin }),
+      ...(origins === undefined ? {} : { origins }),
       ...(expiresAt === undefined ? {} : { expiresAt }),
     } as const
     const made = await insertKey(tx, key, randomBytes)
     await tx.update(apiKeys).set({ replacedBy: made.id, expiresAt: oldExpiresAt }).where(eq(apiKeys.id, id))
     await tell("key.rotate", `key:${id} key:${made.id}`)
-    return { ...made, name: key.name, origin, expiresAt, oldExpiresAt }
+    return { ...made, name: key.name, origins, expiresAt, oldExpiresAt }
   }
   return changing(queries, change, rotate, id)
 }

@@ -1,5 +1,6 @@
 import { hashKey, keyHint, mintKey } from "@svc/keys"
 import { audit } from "../audit.ts"
+import { readKeySecret } from "./key-secret.ts"
 import type { Orm, Queries } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
 import { makeAgentSlug } from "../records/names.ts"
@@ -14,7 +15,7 @@ export const insertKey = async (
     readonly kind: "ak" | "pk" | "sk"
     readonly userId: number
     readonly name: string
-    readonly origin?: string
+    readonly origins?: readonly string[]
     readonly createdAt: Date
     readonly expiresAt?: Date
     /** The key whose place it takes. */
@@ -22,7 +23,7 @@ export const insertKey = async (
   },
   randomBytes: (size: number) => Uint8Array,
 ): Promise<{ readonly id: number; readonly text: string }> => {
-  const text = mintKey(key.kind, randomBytes)
+  const text = mintKey(key.kind, randomBytes, await readKeySecret(tx))
   const hint = keyHint(text)
   const [row] = await tx
     .insert(apiKeys)
@@ -33,7 +34,7 @@ export const insertKey = async (
       prefix: hint.slice(0, 7),
       lastFour: hint.slice(-4),
       name: key.name,
-      originAllowlist: key.origin === undefined ? null : [key.origin],
+      originAllowlist: key.origins === undefined ? null : [...key.origins],
       createdAt: key.createdAt,
       expiresAt: key.expiresAt ?? null,
       replaces: key.replaces ?? null,

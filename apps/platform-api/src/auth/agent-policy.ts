@@ -1,27 +1,31 @@
 import type { ErrorCode } from "../errors.ts"
 import type { Principal } from "./authenticate.ts"
 
-type Verdict = "allowed" | Extract<ErrorCode, "agent-account-forbidden" | "agent-account-required">
+/** What a key can stand for: an agent's secret key, a person's secret key, or a publishable key of either. */
+type Caller = "agent" | "person" | "publishable"
 
 /** Who may call a group of routes, and which limit its requests count against (see `limitOf` in guard.ts). */
-export type Policy = {
-  readonly publishable: boolean
-  readonly agent: Verdict
-  readonly human: Verdict
-  readonly limit: "key" | "sessions"
-}
+export type Policy = { readonly callers: readonly Caller[]; readonly limit: "key" | "sessions" }
 
 export const policies = {
-  agentAccount: { publishable: false, agent: "allowed", human: "agent-account-required", limit: "key" },
-  humanKeys: { publishable: false, agent: "agent-account-forbidden", human: "allowed", limit: "key" },
-  ownRecords: { publishable: false, agent: "allowed", human: "allowed", limit: "key" },
-  sessions: { publishable: true, agent: "allowed", human: "allowed", limit: "sessions" },
-  people: { publishable: false, agent: "agent-account-forbidden", human: "allowed", limit: "key" },
+  agentAccount: { callers: ["agent"], limit: "key" },
+  ownRecords: { callers: ["agent", "person"], limit: "key" },
+  sessions: { callers: ["agent", "person", "publishable"], limit: "sessions" },
+  people: { callers: ["person"], limit: "key" },
 } as const satisfies Record<string, Policy>
 
-/** What is refused to this caller here, if anything: the class of the key counts before the kind of the account. */
-export const refusedBy = (policy: Policy, principal: Principal): ErrorCode | undefined => {
-  if (principal.keyClass === "publishable" && !policy.publishable) return "secret-key-required"
-  const verdict = policy[principal.kind]
-  return verdict === "allowed" ? undefined : verdict
+const refusals = {
+  publishable: "secret-key-required",
+  agent: "agent-account-forbidden",
+  person: "agent-account-required",
+} as const satisfies Record<Caller, ErrorCode>
+
+/** The codes of callers that the policy refuses. */
+export const refusalsOf = ({ callers }: Policy): ErrorCode[] =>
+  (["publishable", "agent", "person"] as const).filter((one) => !callers.includes(one)).map((one) => refusals[one])
+
+/** The code that refuses this caller, if any. The class of the key counts before the kind of the account. */
+export const refusedBy = ({ callers }: Policy, { keyClass, kind }: Principal): ErrorCode | undefined => {
+  const caller = keyClass === "publishable" ? keyClass : kind === "agent" ? kind : "person"
+  return callers.includes(caller) ? undefined : refusals[caller]
 }

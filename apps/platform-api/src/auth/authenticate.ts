@@ -1,7 +1,7 @@
 import { recogniseKey } from "@svc/keys"
 import { isoTime } from "../db/time.ts"
 import type { ErrorCode } from "../errors.ts"
-import type { FindKey, FoundKey } from "./find-key.ts"
+import { type FindKey, type FoundKey, type SentKey, sentKey } from "./find-key.ts"
 
 type Profile = {
   readonly slug: string
@@ -13,16 +13,18 @@ type Profile = {
 
 type Account = { readonly kind: "agent"; readonly profile: Profile } | { readonly kind: "human" }
 
-/** Who asks, once the key has passed every check of the key itself. */
+/** Who sends a request, once the key has passed every check of the key itself. */
 export type Principal = Account & {
   readonly keyId: number
   readonly userId: number
+  /** The SHA-256 of the key, in hex. */
+  readonly keyHash: string
   readonly keyClass: "secret" | "publishable"
   /** The page's origin, for a publishable key. */
   readonly origin: string | undefined
   /** When the key's use was last written down, as the database has it. */
   readonly lastUsedAt: string | null
-  /** Whether it has a successor: then it manages no keys any more. */
+  /** Whether it has a successor: a replaced key can't manage keys. */
   readonly isReplaced: boolean
   /** Whether it is a successor. */
   readonly isSuccessor: boolean
@@ -32,70 +34,85 @@ export type Principal = Account & {
 export const accountName = (principal: Principal): string =>
   principal.kind === "agent" ? `agent:${principal.profile.slug}` : `user:${principal.userId}`
 
+/** The codes that can refuse a key before anything is known of the endpoint, in the order of the checks. */
+export const keyCodes = [
+  "missing-credentials",
+  "invalid-authorization-format",
+  "invalid-api-key",
+  "disabled-api-key",
+  "expired-api-key",
+  "user-not-found",
+  "agent-profile-missing",
+  "agent-account-disabled",
+  "origin-required",
+  "origin-not-allowed",
+] as const satisfies readonly ErrorCode[]
+
 export type Refusal = {
-  readonly refused: Extract<
-    ErrorCode,
-    | "missing-credentials"
-    | "invalid-authorization-format"
-    | "invalid-api-key"
-    | "disabled-api-key"
-    | "expired-api-key"
-    | "user-not-found"
-    | "agent-profile-missing"
-    | "agent-account-disabled"
-    | "origin-required"
-    | "origin-not-allowed"
-  >
-  /** What the table's text for the code does not say of this one. */
+  readonly refused: (typeof keyCodes)[number]
+  /** In place of the table's message for the code. */
   readonly message?: string
 }
+
+// A new status has to be decided on here before it compiles.
+const refusedStatus = {
+  active: undefined,
+  disabled: { refused: "agent-account-disabled" },
+} as const satisfies Record<NonNullable<FoundKey["status"]>, Refusal | undefined>
 
 const accountOf = (row: FoundKey): Account | Refusal => {
   if (row.kind === null) return { refused: "user-not-found" }
   if (row.kind === "human") return { kind: "human" }
   if (row.slug === null) return { refused: "agent-profile-missing" }
-  const { slug, display_name, status } = row
-  if (status !== "active") return { refused: "agent-account-disabled" }
+  const refusal = refusedStatus[row.status]
+  if (refusal !== undefined) return refusal
   const [created_at, last_seen_at] = [isoTime(row.created_at), isoTime(row.last_seen_at)]
-  return { kind: "agent", profile: { slug, display_name, status, created_at, last_seen_at } }
+  const { slug, display_name } = row
+  return { kind: "agent", profile: { slug, display_name, status: "active", created_at, last_seen_at } }
 }
 
 const bearer = /^bearer +([^\s,]+) *$/i
 
+/** The key in an Authorization header, as far as it can be checked without a look-up. */
+export const readKey = (authorization: string | undefined): SentKey | Refusal => {
+  if (authorization === undefined) return { refused: "missing-credentials" }
+  const key = bearer.exec(authorization)?.[1]
+  if (key === undefined) return { refused: "invalid-authorization-format" }
+  if (recogniseKey(key) !== undefined) return sentKey(key)
+  return {
+    refused: "invalid-api-key",
+    message: "This isn't a key of this service: it is mistyped, cut off, or of another kind.",
+  }
+}
+
 /**
- * Finds out who sends a request. Throws DatabaseUnavailable.
+ * Finds out whose key it is, and whether it is valid. Throws DatabaseUnavailable.
+ * @param origin the Origin header
  * @param now wall clock, in milliseconds since 1970
+ * @param isSuspect see FindKey
  */
 export const authenticate = async (
   findKey: FindKey,
-  headers: { readonly authorization: string | undefined; readonly origin: string | undefined },
-  now: number,
+  key: SentKey,
+  { origin, now, isSuspect }: { origin: string | undefined; now: number; isSuspect: boolean },
 ): Promise<Principal | Refusal> => {
-  if (headers.authorization === undefined) return { refused: "missing-credentials" }
-  const key = bearer.exec(headers.authorization)?.[1]
-  if (key === undefined) return { refused: "invalid-authorization-format" }
-  if (recogniseKey(key) === undefined) {
-    return {
-      refused: "invalid-api-key",
-      message: "This is no key of this service: mistyped, cut off, or of another kind.",
-    }
-  }
-  const row = await findKey(key)
+  const row = await findKey(key, isSuspect)
   if (row === undefined) return { refused: "invalid-api-key" }
-  if (row.disabled) return { refused: "disabled-api-key" }
+  if (row.disabled_at !== null) return { refused: "disabled-api-key" }
   if (row.expires_at !== null && Date.parse(isoTime(row.expires_at)) <= now) return { refused: "expired-api-key" }
   const account = accountOf(row)
   if ("refused" in account) return account
   if (row.key_class === "publishable") {
-    if (headers.origin === undefined) return { refused: "origin-required" }
-    if (row.allowed_origin !== headers.origin) return { refused: "origin-not-allowed" }
+    if (origin === undefined) return { refused: "origin-required" }
+    if (row.origin_allowlist?.includes(origin) !== true) return { refused: "origin-not-allowed" }
   }
   return {
     ...account,
     keyId: row.id,
     userId: row.user_id,
+    keyHash: row.hash,
     keyClass: row.key_class,
-    origin: row.key_class === "publishable" ? headers.origin : undefined,
+    origin: row.key_class === "publishable" ? origin : undefined,
     lastUsedAt: row.last_used_at,
     isReplaced: row.replaced_by !== null,
     isSuccessor: row.replaces !== null,

@@ -1,5 +1,6 @@
-import { hashKey } from "@svc/keys"
-import { createAskers } from "@svc/telemetry"
+import { hashKey, hasTag } from "@svc/keys"
+import { createMemo } from "@svc/memo"
+import { createWaiters } from "@svc/telemetry"
 import type { Database } from "../db/database.ts"
 import { agentProfiles, apiKeys, users } from "../db/schema.ts"
 import { type RowOf, selectList } from "../db/select-list.ts"
@@ -8,6 +9,8 @@ const ofKey = {
   id: apiKeys.id,
   user_id: apiKeys.userId,
   key_class: apiKeys.keyClass,
+  origin_allowlist: apiKeys.originAllowlist,
+  disabled_at: apiKeys.disabledAt,
   expires_at: apiKeys.expiresAt,
   last_used_at: apiKeys.lastUsedAt,
   replaced_by: apiKeys.replacedBy,
@@ -22,53 +25,60 @@ const ofProfile = {
   last_seen_at: agentProfiles.lastSeenAt,
 }
 
-/** What an outer join gives: a row, or nulls in its place. */
+/** What an outer join returns: a row, or nulls in its place. */
 type Joined<Row> = Row | { readonly [Name in keyof Row]: null }
 
-/** A key and whose it is, as the database has it at this moment. Timestamps as PostgreSQL writes them. */
-export type FoundKey = {
-  readonly hash: string
-  readonly allowed_origin: string | null
-  readonly disabled: boolean
-} & RowOf<typeof ofKey> &
+/** A key and its account, as the database has them at this moment. Timestamps as PostgreSQL writes them. */
+export type FoundKey = { readonly hash: string } & RowOf<typeof ofKey> &
   Joined<RowOf<typeof ofUser>> &
   Joined<RowOf<typeof ofProfile>>
 
-/** The live key of this text; undefined when there is none. Throws DatabaseUnavailable. */
-export type FindKey = (key: string) => Promise<FoundKey | undefined>
+/** A key whose form and checksum are right, with its hash in hex. */
+export type SentKey = { readonly text: string; readonly hash: string }
 
-// Outer joins: a key whose account or profile is gone is told apart from a key that does not exist. The limit keeps the
-// planner from joining all keys at once, which with many of them it would do by going through whole tables.
+export const sentKey = (text: string): SentKey => ({ text, hash: hashKey(text).toString("hex") })
+
+/**
+ * Finds the live key; undefined when there is none. Throws DatabaseUnavailable.
+ * @param isSuspect skips the look-up of a key that this service most likely never made
+ */
+export type FindKey = (key: SentKey, isSuspect?: boolean) => Promise<FoundKey | undefined>
+
+// Outer joins tell a key whose account or profile is missing from a key that does not exist. The limit keeps the planner
+// from joining all keys at once: with many keys it would scan whole tables.
 const statement = `
   select encode(asked.hash, 'hex') as hash, found.* from unnest($1::text::bytea[]) asked (hash) cross join lateral (
-    select ${selectList("k", ofKey)}, k.origin_allowlist[1] as allowed_origin, k.disabled_at is not null as disabled,
-      ${selectList("u", ofUser)}, ${selectList("p", ofProfile)}
+    select ${selectList("k", ofKey)}, ${selectList("u", ofUser)}, ${selectList("p", ofProfile)}
     from api_keys k left join users u on u.id = k.user_id left join agent_profiles p on p.user_id = k.user_id
     where k.key_hash = asked.hash and k.revoked_at is null limit 1
   ) found`
 
-// A query that takes longer than this holds nobody up: its connection may be dead.
+// A query that takes longer than this delays no other: its connection may be dead.
 const patienceMs = 50
 const mostTurns = 4
+const mostRemembered = 20_000
 
 /**
- * Finds keys by their hash. One query is under way at a time, and all keys that are asked for meanwhile are found by the
- * next, because a busy service would else spend most of its time on the way to the database and back. A data loader from a
- * library makes a batch of every turn of the event loop, and sends it beside those under way: with a turn a request that
- * is no batch, and a connection each. Nothing is remembered: a query is made after the requests it answers have come, so a key that was revoked or disabled is dead from
- * the next request on, everywhere.
+ * Finds keys by their hash. One query runs at a time, and the next one finds all keys that were asked for meanwhile: a
+ * busy service would otherwise spend most of its time on round trips to the database. (A data loader from a library sends
+ * one batch per turn of the event loop, beside those that run: with one request per turn it never batches.) A query starts
+ * after the requests that it answers arrived, so a revoked or disabled key is rejected from the next request on, on every
+ * replica.
  * @param ms how long the answer to a request may take
+ * @param secret the secret behind the tags of keys
  */
-export const createKeyFinder = (database: Database, ms: number): FindKey => {
+export const createKeyFinder = (database: Database, ms: number, secret: Uint8Array): FindKey => {
   let asked = new Set<string>()
-  const askers = createAskers()
+  const waiters = createWaiters()
   let next: Promise<ReadonlyMap<string, FoundKey>> | undefined
   let underWay: Promise<unknown> = Promise.resolve()
+  // Whether recent look-ups found the key. A key that was not found never comes to exist: only its minting tells its text.
+  const remembered = createMemo<boolean>({ maxEntries: mostRemembered })
 
   const find = async (): Promise<ReadonlyMap<string, FoundKey>> => {
     const queries = database.within(ms)
     await settled(underWay, patienceMs)
-    // The answers to the last query bring new requests: as long as a turn of the event loop brings more, it is worth one
+    // The responses to the last query bring new requests: as long as a turn of the event loop brings more, wait for one
     // more turn.
     let before = 0
     for (let turn = 0; turn < mostTurns && asked.size > before; turn++) {
@@ -78,17 +88,19 @@ export const createKeyFinder = (database: Database, ms: number): FindKey => {
     const hashes = [...asked].map((hash) => `"\\\\x${hash}"`).join(",")
     asked = new Set()
     next = undefined
-    const found = askers.run(() => queries.query<FoundKey>(statement, [`{${hashes}}`]))
+    const found = waiters.run(() => queries.query<FoundKey>(statement, [`{${hashes}}`]))
     underWay = found
     return new Map((await found).map((row) => [row.hash, row]))
   }
 
-  return async (key) => {
-    const hash = hashKey(key).toString("hex")
+  return async ({ text, hash }, isSuspect = false) => {
+    if (isSuspect && !(remembered.get(hash) ?? hasTag(text, secret))) return undefined
     asked.add(hash)
-    askers.add()
+    waiters.add()
     next ??= find()
-    return (await next).get(hash)
+    const found = (await next).get(hash)
+    if (remembered.get(hash) !== (found !== undefined)) remembered.set(hash, found !== undefined)
+    return found
   }
 }
 

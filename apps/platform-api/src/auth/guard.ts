@@ -1,30 +1,36 @@
-import { addressBucket, peerAddress, requestHeader, type ServedEnv, setHeader } from "@svc/http"
-import type { Decision } from "@svc/limits"
+import { addressBucket, clientAddress, requestHeader, type ServedEnv, setAccount, setHeader } from "@svc/http"
+import type { Bucket, Decision } from "@svc/limits"
 import type { Context, Handler } from "hono"
 import type { Queries } from "../db/database.ts"
-import { errors } from "../errors.ts"
+import { type ErrorCode, errors } from "../errors.ts"
 import type { Dependencies } from "../dependencies.ts"
 import { type Policy, refusedBy } from "./agent-policy.ts"
-import { authenticate, type Principal, type Refusal } from "./authenticate.ts"
+import { authenticate, type Principal, readKey, type Refusal } from "./authenticate.ts"
 
 export type AppEnv = ServedEnv & { Variables: { principal: Principal; queries: Queries } }
 
-/** Time for all that one request asks of the database, in milliseconds: the answer must be out within two seconds. */
+/** Time for all that one request asks of the database, in milliseconds: the response must be out within two seconds. */
 export const requestMs = 1800
 
 const sessionsPerMinute = 60
 
-export const clientOf = (dependencies: Dependencies, c: Context<AppEnv>): string =>
-  dependencies.clientAddress(peerAddress(c), requestHeader(c, "x-forwarded-for"))
-
-/** The headers that say who asks. */
-export const credentialsOf = (c: Context<AppEnv>) => ({
-  authorization: requestHeader(c, "authorization"),
-  origin: requestHeader(c, "origin"),
-})
-
 /** What a request counts against: never more than `perMinute` of one bucket in any minute; 0 is no limit. */
 export type RequestLimit = { readonly group: string; readonly bucket: string; readonly perMinute: number }
+
+const bucketOf = ({ group, bucket, perMinute }: RequestLimit): Bucket => ({
+  table: group,
+  group,
+  key: bucket,
+  limit: perMinute,
+})
+
+/** Tells the caller what is left of a limit. Throws rate-limit-exceeded. */
+const tell = (c: Context<AppEnv>, { perMinute }: RequestLimit, decision: Decision): void => {
+  const { allowed, remaining, retryAfterSeconds, resetSeconds } = decision
+  setHeader(c, "RateLimit-Policy", `"default";q=${perMinute};w=60`)
+  setHeader(c, "RateLimit", `"default";r=${remaining};t=${Math.min(resetSeconds, 60)}`)
+  if (!allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds })
+}
 
 /** Counts a request, and tells the caller what is left, refused or not. Throws rate-limit-exceeded. */
 export const countRequest = (
@@ -32,59 +38,80 @@ export const countRequest = (
   c: Context<AppEnv>,
   limit: RequestLimit,
 ): void | Promise<void> => {
-  const { group, bucket: key, perMinute } = limit
-  if (perMinute === 0) return
-  const tell = ({ allowed, remaining, retryAfterSeconds, resetSeconds }: Decision): void => {
-    setHeader(c, "RateLimit-Policy", `"default";q=${perMinute};w=60`)
-    setHeader(c, "RateLimit", `"default";r=${remaining};t=${Math.min(resetSeconds, 60)}`)
-    if (!allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds })
-  }
-  const decision = dependencies.limits.turn().take([{ table: "requests", group, key, limit: perMinute }])
-  // Counted in this process nothing is waited for.
-  return decision instanceof Promise ? decision.then(tell) : tell(decision)
+  if (limit.perMinute === 0) return
+  const decision = dependencies.limits.take([bucketOf(limit)])
+  // Limits that this process counts alone need no waiting.
+  return decision instanceof Promise ? decision.then((made) => tell(c, limit, made)) : tell(c, limit, decision)
 }
 
-const limitOf = (dependencies: Dependencies, c: Context<AppEnv>, policy: Policy, { keyId }: Principal): RequestLimit =>
+/** Who sent a request, or why the key that came counts for nothing. */
+type Identified =
+  | Principal
+  | (Omit<Refusal, "refused"> & { readonly refused: ErrorCode; readonly waitSeconds?: number })
+
+/**
+ * Finds out who sends a request. The database is asked neither for a key that has used up its own limit (throws
+ * rate-limit-exceeded), nor for one that this service most likely never made, from an address whose failed
+ * authentications have used up theirs. A failed authentication past that limit is a rate-limit-exceeded in place of its
+ * own code; a valid key is never refused for its neighbours' failures. Throws DatabaseUnavailable.
+ * @param limitOf the limit of a key, by its hash; undefined where the request doesn't count
+ */
+export const identify = async (
+  dependencies: Dependencies,
+  c: Context<AppEnv>,
+  limitOf: (keyHash: string) => RequestLimit | undefined,
+): Promise<Identified> => {
+  const { limits, findKey, wallClock, config, metrics } = dependencies
+  const key = readKey(requestHeader(c, "authorization"))
+  const perMinute = config.perMinute.failedAuth
+  const client = perMinute === 0 ? "" : addressBucket(clientAddress(c))
+  const failures = bucketOf({ group: "failed-auth", bucket: client, perMinute })
+  let found: Principal | Refusal
+  if ("refused" in key) found = key
+  else {
+    const limit = limitOf(key.hash)
+    const own = limit === undefined || limit.perMinute === 0 ? undefined : limits.peek(bucketOf(limit))
+    if (limit !== undefined && own?.allowed === false) tell(c, limit, own)
+    const isSuspect = perMinute > 0 && !limits.peek(failures).allowed
+    found = await authenticate(findKey, key, { origin: requestHeader(c, "origin"), now: wallClock(), isSuspect })
+  }
+  metrics.keyChecked("refused" in found ? found.refused : "ok")
+  if (!("refused" in found)) setAccount(c, String(found.userId))
+  if (!("refused" in found) || perMinute === 0 || errors.rows[found.refused].status !== 401) return found
+  const { allowed, retryAfterSeconds } = await limits.take([failures])
+  if (allowed) return found
+  const message = "Too many failed authentications from this address."
+  return { refused: "rate-limit-exceeded", message, waitSeconds: retryAfterSeconds }
+}
+
+const limitOf = (dependencies: Dependencies, c: Context<AppEnv>, policy: Policy, keyHash: string): RequestLimit =>
   policy.limit === "sessions"
     ? {
         group: "sessions",
-        bucket: `${keyId} ${addressBucket(clientOf(dependencies, c))}`,
+        bucket: `${keyHash} ${addressBucket(clientAddress(c))}`,
         perMinute: sessionsPerMinute,
       }
-    : { group: "key", bucket: String(keyId), perMinute: dependencies.config.perMinute.requests }
+    : { group: "key", bucket: keyHash, perMinute: dependencies.config.perMinute.requests }
 
-/** A caller who keeps sending keys that fail gets 429 in place of 401, which costs guessing its speed. */
-const countFailure = async (dependencies: Dependencies, c: Context<AppEnv>): Promise<void> => {
-  const perMinute = dependencies.config.perMinute.failedAuth
-  if (perMinute === 0) return
-  const key = addressBucket(clientOf(dependencies, c))
-  const bucket = { table: "requests", group: "failed-auth", key, limit: perMinute }
-  const { allowed, retryAfterSeconds } = await dependencies.limits.turn().take([bucket])
-  if (!allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds })
-}
+const refusal = ({ refused, message, waitSeconds }: Exclude<Identified, Principal>) =>
+  errors.fail(refused, {
+    ...(message === undefined ? {} : { message }),
+    ...(waitSeconds === undefined ? {} : { retryAfterSeconds: waitSeconds }),
+  })
 
-const refuse = async (
-  dependencies: Dependencies,
-  c: Context<AppEnv>,
-  { refused, message }: Refusal,
-): Promise<never> => {
-  if (errors.rows[refused].status === 401) await countFailure(dependencies, c)
-  throw errors.fail(refused, message === undefined ? {} : { message })
-}
-
-/** Lets a handler run when the key is good and the policy lets this caller in; it finds who that is in `principal`. */
+/** Runs a handler when the key is valid and the policy admits this caller, whom it finds in `principal`. */
 export const guarded =
   (dependencies: Dependencies, policy: Policy, handler: Handler<AppEnv>): Handler<AppEnv> =>
   async (c, next) => {
     const queries = dependencies.database.within(requestMs)
-    const principal = await authenticate(dependencies.findKey, credentialsOf(c), dependencies.wallClock())
-    dependencies.metrics.keyChecked("refused" in principal ? principal.refused : "ok")
-    if ("refused" in principal) return refuse(dependencies, c, principal)
+    const ofKey = (keyHash: string) => limitOf(dependencies, c, policy, keyHash)
+    const principal = await identify(dependencies, c, ofKey)
+    if ("refused" in principal) throw refusal(principal)
     const refused = refusedBy(policy, principal)
     if (refused !== undefined) throw errors.fail(refused)
-    await countRequest(dependencies, c, limitOf(dependencies, c, policy, principal))
+    await countRequest(dependencies, c, ofKey(principal.keyHash))
     const noted = dependencies.useTracker.note(principal)
-    if (noted !== true && !(await noted)) return refuse(dependencies, c, { refused: "invalid-api-key" })
+    if (noted !== true && !(await noted)) throw refusal({ refused: "invalid-api-key" })
     c.set("queries", queries)
     c.set("principal", principal)
     return handler(c, next)

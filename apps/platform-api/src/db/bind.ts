@@ -13,5 +13,5 @@ export const bind = (text: string, values: readonly unknown[]): SQL =>
 /** The rows of a statement inside a transaction; times are as PostgreSQL writes them. */
 export const rowsOf = async <Row>(tx: Orm, statement: SQL): Promise<readonly Row[]> => {
   const result: unknown = await tx.execute(statement)
-  return (result as { rows: readonly Row[] }).rows
+  return Array.isArray(result) ? result : (result as { rows: readonly Row[] }).rows
 }

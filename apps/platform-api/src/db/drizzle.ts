@@ -8,5 +8,5 @@ export const orm = require("drizzle-orm") as typeof import("drizzle-orm")
 export const { readMigrationFiles } = require("drizzle-orm/migrator") as typeof import("drizzle-orm/migrator")
 
 // A process uses one of the two drivers: the other is never loaded.
-export const loadServerDriver = () => require("drizzle-orm/node-postgres") as typeof import("drizzle-orm/node-postgres")
+export const loadServerDriver = () => require("drizzle-orm/postgres-js") as typeof import("drizzle-orm/postgres-js")
 export const loadEmbeddedDriver = () => require("drizzle-orm/pglite") as typeof import("drizzle-orm/pglite")

@@ -18,14 +18,11 @@ export class OutcomeUnknown extends Error {
 const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined
 
-/** Whether the server or the system said what is wrong; a wait that was given up has no code. */
+/** Whether the server or the system reported the error. A wait that was given up has no code. */
 export const hasCode = (error: unknown): boolean => codeOf(error) !== undefined
 
-/**
- * Whether the server refuses a prepared statement before doing anything of it: a migration has changed what it gives, or a
- * pooler has put another server process behind the connection.
- */
-export const isStale = (error: unknown): boolean => ["0A000", "26000"].includes(codeOf(error) ?? "")
+/** An error with a code, as the system reports one. */
+export const failure = (code: string, message: string): Error => Object.assign(new Error(message), { code })
 
 /** Whether an error, told as `explain` tells it, says that nothing can be written: a full disk, a failing one, a stand-by. */
 export const refusesToStore = (error: unknown): boolean =>
@@ -33,16 +30,16 @@ export const refusesToStore = (error: unknown): boolean =>
 
 /** The name of the constraint that a statement broke, when that is what the error says. */
 export const brokenConstraint = (error: unknown): string | undefined => {
-  if (codeOf(error)?.startsWith("23") !== true) return undefined
-  return error instanceof Error && "constraint" in error && typeof error.constraint === "string"
-    ? error.constraint
-    : undefined
+  if (!(error instanceof Error) || codeOf(error)?.startsWith("23") !== true) return undefined
+  // The two drivers name the field differently.
+  const name = "constraint_name" in error ? error.constraint_name : "constraint" in error ? error.constraint : undefined
+  return typeof name === "string" ? name : undefined
 }
 
-// SQLSTATE classes that speak of the server, not of the statement: connection, authorisation, rollback, resources,
-// operator intervention, system, plus a server that only reads because it is a stand-by.
-const serverState = /^(08|25|28|3D|40|53|55|57|58|F0|XX)...$/
-const connection = /^E[A-Z]+$/
+// SQLSTATE classes that are about the server, not the statement: connection, authorisation, rollback, resources, operator
+// intervention, system, and a stand-by that only reads. Also a prepared statement that a migration has made stale.
+const serverState = /^((08|25|26|28|3D|40|53|55|57|58|F0|XX)...|0A000)$/
+const connection = /^(E|CONNECTION_)[A-Z]+$/
 
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim()
 
@@ -57,13 +54,11 @@ export const unavailable = (error: unknown): DatabaseUnavailable => {
 }
 
 /**
- * Tells an outage from a fault: what the driver says of the connection or the server becomes DatabaseUnavailable, all else
- * stays. The ORM's wrapper goes in any case, because its message holds the statement's parameters.
- * @param lost whether the connection broke, which the driver says in a plain Error
+ * Tells an outage from a fault: an error of the connection or the server becomes DatabaseUnavailable, every other one stays.
+ * The ORM's wrapper is removed in any case, because its message contains the statement's parameters.
  */
-export const explain = (error: unknown, lost = false): unknown => {
+export const explain = (error: unknown): unknown => {
   const bare = error instanceof orm.DrizzleQueryError ? (error.cause ?? new Error("a statement failed")) : error
-  const code = codeOf(bare)
-  if (code === undefined) return lost && bare instanceof Error && bare.constructor === Error ? unavailable(bare) : bare
+  const code = codeOf(bare) ?? ""
   return serverState.test(code) || connection.test(code) ? unavailable(bare) : bare
 }

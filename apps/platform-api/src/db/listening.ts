@@ -1,4 +1,4 @@
-import pg from "pg"
+import type { Session } from "./session.ts"
 
 export type Listening = {
   /** Calls back on every notice of the channel. */
@@ -7,47 +7,49 @@ export type Listening = {
   readonly end: () => void
 }
 
+type Open = (events: {
+  readonly first: string
+  readonly onNotice: (channel: string) => void
+  readonly onEnd: () => void
+}) => Promise<Session>
+
 /**
- * Listens to channels, all on one connection of its own, opened with the first. A lost connection is noticed within a
- * second and opened again; until then the callers' polls stand in for it.
+ * Listens to channels in one session of its own, opened with the first. A lost connection is noticed within a second and
+ * opened again; until then the callers' polls stand in for it.
  */
-export const createListening = (config: pg.ClientConfig): Listening => {
+export const createListening = (open: Open): Listening => {
   const channels = new Map<string, () => void>()
-  let listening: pg.Client | undefined
+  let session: Promise<Session> | undefined
   let timer: NodeJS.Timeout | undefined
 
-  const drop = (client: pg.Client): void => {
-    client.connection.stream.destroy()
-    if (listening === client) listening = undefined
-  }
-  const subscribe = async (client: pg.Client): Promise<void> => {
-    for (const channel of channels.keys()) await client.query(`listen ${channel}`)
+  const drop = (one = session): void => {
+    if (session === one) session = undefined
+    one?.then((opened) => opened.destroy()).catch(() => {})
   }
   const check = (): void => {
-    if (listening !== undefined) return
-    const client = new pg.Client(config)
-    listening = client
-    client.on("error", () => drop(client))
-    client.on("end", () => drop(client))
-    client.on("notification", ({ channel }) => channels.get(channel)?.())
-    client
-      .connect()
-      .then(() => subscribe(client))
-      .catch(() => drop(client))
+    if (session !== undefined) return
+    const first = [...channels.keys()].map((channel) => `listen ${channel}`).join("; ")
+    const opening = open({
+      first,
+      onNotice: (channel) => channels.get(channel)?.(),
+      onEnd: () => drop(opening),
+    })
+    opening.catch(() => drop(opening))
+    session = opening
   }
 
   return {
     listen: (channel, onNotice) => {
       channels.set(channel, onNotice)
-      // One that is open already knows nothing of this channel: the next has them all.
-      if (listening !== undefined) drop(listening)
+      // A session that is open doesn't listen to this channel: the next one listens to all.
+      drop()
       timer ??= setInterval(check, 1000)
       check()
     },
-    isOpen: () => listening !== undefined,
+    isOpen: () => session !== undefined,
     end: () => {
       clearInterval(timer)
-      if (listening !== undefined) drop(listening)
+      drop()
     },
   }
 }

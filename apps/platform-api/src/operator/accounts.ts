@@ -1,4 +1,4 @@
-import { audit } from "../audit.ts"
+import { audit, type AuditEntry } from "../audit.ts"
 import { insertKey } from "../auth/accounts.ts"
 import type { Queries } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
@@ -19,8 +19,13 @@ export const listAgents = async (queries: Queries) => {
   }))
 }
 
+const statusActions = { active: "agent.enable", disabled: "agent.disable" } as const satisfies Record<
+  (typeof agentProfiles.$inferSelect)["status"],
+  AuditEntry["action"]
+>
+
 /** Counts from the agent's next request on, everywhere. Throws CommandError. */
-export const setAgentStatus = (queries: Queries, slug: string, status: "active" | "disabled", at: Date) =>
+export const setAgentStatus = (queries: Queries, slug: string, status: keyof typeof statusActions, at: Date) =>
   queries.transaction(async (tx) => {
     const changed = await tx
       .update(agentProfiles)
@@ -28,8 +33,7 @@ export const setAgentStatus = (queries: Queries, slug: string, status: "active" 
       .where(eq(agentProfiles.slug, slug))
       .returning({ slug: agentProfiles.slug })
     if (changed.length === 0) throw new CommandError("agent-not-found", "there is no such agent")
-    const action = status === "active" ? "agent.enable" : "agent.disable"
-    await audit(tx, { at, actor: "operator", action, target: `agent:${slug}` })
+    await audit(tx, { at, actor: "operator", action: statusActions[status], target: `agent:${slug}` })
     return { slug, status }
   })
 

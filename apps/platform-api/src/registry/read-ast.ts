@@ -1,5 +1,4 @@
-import { parseExactly } from "@svc/exact-json"
-import { duplicateKey } from "@svc/http"
+import { duplicateKey, parseExactly } from "@svc/exact-json"
 import { DocumentFault } from "./document-fault.ts"
 import type { Ast } from "./ast-shape.ts"
 import { parseAst } from "./parse-ast.ts"

@@ -61,8 +61,9 @@ export const astAnswerFor = async (
     : compress(JSON.stringify({ ...answer, visibility }), { level: 9 })
 }
 
-/** The shape in a stored AST answer. It was checked when it was published. */
-export const shapeInAnswer = (bytes: Uint8Array): Shape => {
-  const { ast_payload } = JSON.parse(gunzipSync(bytes).toString()) as { ast_payload: Ast }
-  return deriveShape(ast_payload)
-}
+/** The AST in a stored answer. It was checked when it was published. */
+export const astInAnswer = (bytes: Uint8Array): Ast =>
+  (JSON.parse(gunzipSync(bytes).toString()) as { ast_payload: Ast }).ast_payload
+
+/** The shape in a stored AST answer. */
+export const shapeInAnswer = (bytes: Uint8Array): Shape => deriveShape(astInAnswer(bytes))

@@ -1,9 +1,9 @@
-import { addressBucket, requestHeader, requestIdOf } from "@svc/http"
+import { addressBucket, clientAddress, requestHeader, requestIdOf } from "@svc/http"
 import { createMemo } from "@svc/memo"
 import { z } from "@svc/openapi"
 import { signUp } from "../auth/accounts.ts"
 import { policies } from "../auth/agent-policy.ts"
-import { clientOf, requestMs } from "../auth/guard.ts"
+import { requestMs } from "../auth/guard.ts"
 import { nameFault, normaliseName } from "../auth/name.ts"
 import { errors } from "../errors.ts"
 import type { Dependencies } from "../dependencies.ts"
@@ -28,6 +28,8 @@ const profile = z.object({
 })
 
 const mostExhausted = 100_000
+// No key says yet whose body it is, so it is as small as it can be.
+const signUpBytes = 4096
 const ownJson = { "content-type": "application/json", "cache-control": "no-store" }
 
 export const agentRoutes = (api: Api, dependencies: Dependencies): void => {
@@ -57,12 +59,12 @@ export const agentRoutes = (api: Api, dependencies: Dependencies): void => {
         const reason = "sign-up can't be called from pages of other sites"
         throw errors.fail("invalid-request", { details: { path: "", reason }, hint: "Sign up from a program." })
       }
-      const given = await jsonBody(c, signUpBody)
+      const given = await jsonBody(c, signUpBody, signUpBytes)
       const displayName = given.display_name === undefined ? undefined : normaliseName(given.display_name)
       if (given.display_name !== undefined && displayName === undefined) {
         throw errors.fail("invalid-display-name", { details: { path: "display_name", reason: nameFault } })
       }
-      const address = clientOf(dependencies, c)
+      const address = clientAddress(c)
       const bucket = addressBucket(address)
       const until = exhausted.get(bucket)
       if (until !== undefined && until > dependencies.now())

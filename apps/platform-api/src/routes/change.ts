@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto"
-import { requestHeader } from "@svc/http"
+import { clientAddress, requestHeader } from "@svc/http"
 import type { Context } from "hono"
 import { audit, type AuditEntry } from "../audit.ts"
-import { type AppEnv, clientOf } from "../auth/guard.ts"
+import type { AppEnv } from "../auth/guard.ts"
 import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
 import { idempotencyKeys } from "../db/work-schema.ts"
@@ -62,7 +62,7 @@ export const change = async (
   const { userId } = c.get("principal")
   const { requestId } = c.env.outgoing
   const at = new Date(dependencies.wallClock())
-  const address = clientOf(dependencies, c)
+  const address = clientAddress(c)
   const tellIn = (tx: Orm) => (action: AuditEntry["action"], target: string) =>
     audit(tx, { at, actor: `user:${userId}`, action, target, address, requestId })
   try {

@@ -9,7 +9,7 @@ import { type Api, undocumented } from "./endpoint.ts"
 export const closedRoutes = (api: Api, dependencies: Dependencies): void => {
   // Whatever else is asked below /api/auth/keys: agents learn nothing, people what there is.
   for (const path of ["/api/auth/keys", "/api/auth/keys/*"]) {
-    const refuse = guarded(dependencies, policies.humanKeys, (c) => {
+    const refuse = guarded(dependencies, policies.people, (c) => {
       const allowed = allowedMethods(api, c.req.path)
       if (allowed.length === 0) throw errors.fail("not-found")
       throw errors.fail("method-not-allowed", { headers: { allow: allowed.join(", ") } })

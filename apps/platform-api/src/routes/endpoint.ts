@@ -1,7 +1,8 @@
 import { type createApi, documented, errorResponses, z } from "@svc/openapi"
 import { readJson, routed, validate } from "@svc/http"
 import type { Context, Handler } from "hono"
-import type { Policy } from "../auth/agent-policy.ts"
+import { type Policy, refusalsOf } from "../auth/agent-policy.ts"
+import { keyCodes } from "../auth/authenticate.ts"
 import { type AppEnv, guarded } from "../auth/guard.ts"
 import { type ErrorCode, errorEnvelope, errors } from "../errors.ts"
 import type { Dependencies } from "../dependencies.ts"
@@ -35,25 +36,12 @@ type Endpoint = {
   readonly codes: readonly ErrorCode[]
 }
 
-const keyCodes = [
-  "missing-credentials",
-  "invalid-authorization-format",
-  "invalid-api-key",
-  "disabled-api-key",
-  "expired-api-key",
-  "user-not-found",
-  "agent-profile-missing",
-  "agent-account-disabled",
-  "origin-required",
-  "origin-not-allowed",
+const policyCodes = (policy: Policy): ErrorCode[] => [
+  ...keyCodes,
   "rate-limit-exceeded",
   "service-unavailable",
-] as const
-
-const policyCodes = ({ publishable, agent, human }: Policy): ErrorCode[] => {
-  const verdicts = [agent, human].filter((verdict) => verdict !== "allowed")
-  return [...keyCodes, ...(publishable ? [] : (["secret-key-required"] as const)), ...verdicts]
-}
+  ...refusalsOf(policy),
+]
 
 const securityOf = (access: Endpoint["access"]) =>
   access === "anyone" ? [] : access === "optional key" ? [{}, { key: [] }] : [{ key: [] }]
@@ -61,12 +49,23 @@ const securityOf = (access: Endpoint["access"]) =>
 const bodyCodes = ["invalid-json", "invalid-request", "payload-too-large", "unsupported-media-type"] as const
 const bodyLimit = 64 * 1024
 const bodyMs = 10_000
+// Far more than any endpoint takes. A validator reports each element that is not what it should be.
+const bodyValues = 1000
 /** What an empty body stands for: a body is required where its schema does not take this. */
 const emptyBody = {}
 
 /** Reads and checks a JSON body. Throws BodyError. */
-export const jsonBody = async <T>(c: Context<AppEnv>, schema: z.ZodType<T>): Promise<T> =>
-  validate(schema, await readJson(c, { limit: bodyLimit, deadlineMs: bodyMs, emptyAs: emptyBody, uniqueKeys: true }))
+export const jsonBody = async <T>(c: Context<AppEnv>, schema: z.ZodType<T>, limit = bodyLimit): Promise<T> =>
+  validate(
+    schema,
+    await readJson(c, {
+      limit,
+      deadlineMs: bodyMs,
+      emptyAs: emptyBody,
+      uniqueKeys: true,
+      maxValues: bodyValues,
+    }),
+  )
 
 const describeBody = (schema: z.ZodType) => ({
   required: !schema.safeParse(emptyBody).success,

@@ -71,8 +71,8 @@ export const keyName = (text: string): string => {
   return name
 }
 
-/** The one origin of a publishable key. Throws with the code of what is wrong with the list. */
-export const originOf = (list: unknown): string => {
+/** The origins of a publishable key: exactly one. Throws with the code of what is wrong with the list. */
+export const originsOf = (list: unknown): readonly string[] => {
   const refuse = (code: ErrorCode, path: string, reason: string) => errors.fail(code, { details: { path, reason } })
   if (!Array.isArray(list)) {
     const reason = list === undefined ? "is missing" : "must be an array"
@@ -83,7 +83,7 @@ export const originOf = (list: unknown): string => {
   if (others.length > 0) throw refuse("origin-allowlist-too-many", "origin_allowlist", "must hold one origin")
   if (typeof first !== "string") throw refuse("invalid-request", "origin_allowlist[0]", "must be a string")
   const normalised = normaliseOrigin(first)
-  if ("origin" in normalised) return normalised.origin
+  if ("origin" in normalised) return [normalised.origin]
   const reason =
     normalised.fault === "origin-invalid-scheme"
       ? "must start with http:// or https://"
@@ -110,7 +110,7 @@ type MadeKey = {
   readonly id: number
   readonly text: string
   readonly name: string
-  readonly origin: string | undefined
+  readonly origins: readonly string[] | undefined
   readonly expiresAt: Date | undefined
 }
 
@@ -119,8 +119,8 @@ export const presentMade = (key: MadeKey): z.infer<typeof minted> => ({
   id: key.id,
   key: key.text,
   name: key.name,
-  key_class: key.origin === undefined ? "secret" : "publishable",
-  origin_allowlist: key.origin === undefined ? null : [key.origin],
+  key_class: key.origins === undefined ? "secret" : "publishable",
+  origin_allowlist: key.origins === undefined ? null : [...key.origins],
   expires_at: key.expiresAt?.toISOString() ?? null,
   message: "Store the key now: it is not shown again and can't be recovered.",
 })

@@ -1,4 +1,4 @@
-import { requestIdOf, setHeader } from "@svc/http"
+import { clientAddress, requestIdOf, setHeader } from "@svc/http"
 import { z } from "@svc/openapi"
 import type { Context } from "hono"
 import {
@@ -10,7 +10,7 @@ import {
   rotateAccountKey,
 } from "../auth/account-keys.ts"
 import { policies } from "../auth/agent-policy.ts"
-import { type AppEnv, clientOf } from "../auth/guard.ts"
+import type { AppEnv } from "../auth/guard.ts"
 import type { Dependencies } from "../dependencies.ts"
 import { errors } from "../errors.ts"
 import { type Api, endpoint, idOf, jsonBody } from "./endpoint.ts"
@@ -19,7 +19,7 @@ import {
   keyRecord,
   looseOrigins,
   minted,
-  originOf,
+  originsOf,
   present,
   presentMade,
   publishableBody,
@@ -36,7 +36,7 @@ const publishableDays = 365
 /** Agents and people have the same routes for their keys, each at a path of their own. */
 const surfaces = [
   { path: "/api/agents/me/keys", access: policies.agentAccount, kind: "ak", owner: "Agent" },
-  { path: "/api/auth/keys", access: policies.humanKeys, kind: "sk", owner: "User" },
+  { path: "/api/auth/keys", access: policies.people, kind: "sk", owner: "User" },
 ] as const
 
 export const keyRoutes = (api: Api, dependencies: Dependencies): void => {
@@ -50,7 +50,7 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
   const changeOf = (c: Context<AppEnv>): KeyChange => ({
     principal: c.var.principal,
     at: new Date(dependencies.wallClock()),
-    address: clientOf(dependencies, c),
+    address: clientAddress(c),
     requestId: requestIdOf(c),
   })
 
@@ -85,20 +85,20 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
   const mint = async (
     c: Context<AppEnv>,
     given: z.infer<typeof secretBody>,
-    origin: string | undefined,
+    origins: readonly string[] | undefined,
   ): Promise<Response> => {
     const change = changeOf(c)
-    const days = given.expires_in_days ?? (origin === undefined ? undefined : publishableDays)
+    const days = given.expires_in_days ?? (origins === undefined ? undefined : publishableDays)
     const expiresAt = days === undefined ? undefined : new Date(change.at.getTime() + days * dayMs)
     const name = keyName(given.name)
     const wanted = {
-      kind: origin === undefined ? kind : "pk",
+      kind: origins === undefined ? kind : "pk",
       name,
-      ...(origin === undefined ? {} : { origin }),
+      ...(origins === undefined ? {} : { origins }),
       ...(expiresAt === undefined ? {} : { expiresAt }),
     } as const
     const key = await mintAccountKey(c.var.queries, change, wanted, dependencies.randomBytes)
-    return sendKey(c, presentMade({ ...key, name, origin, expiresAt }))
+    return sendKey(c, presentMade({ ...key, name, origins, expiresAt }))
   }
 
   endpoint(
@@ -147,7 +147,7 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
     async (c) => {
       checkManager(c.var.principal)
       const given = await jsonBody(c, looseOrigins)
-      return mint(c, given, originOf(given.origin_allowlist))
+      return mint(c, given, originsOf(given.origin_allowlist))
     },
   )
 

@@ -1,7 +1,6 @@
-import { acceptsGzip, addressBucket, matchesETag, requestHeader, setHeader } from "@svc/http"
+import { acceptsGzip, addressBucket, clientAddress, matchesETag, requestHeader, setHeader } from "@svc/http"
 import type { Context } from "hono"
-import { authenticate } from "../auth/authenticate.ts"
-import { type AppEnv, clientOf, countRequest, credentialsOf, type RequestLimit } from "../auth/guard.ts"
+import { type AppEnv, countRequest, identify, type RequestLimit } from "../auth/guard.ts"
 import { type ErrorCode, errors } from "../errors.ts"
 import type { Answer } from "../registry/answer.ts"
 import { sinceOf } from "../registry/publication.ts"
@@ -30,7 +29,7 @@ export const createRegistryReader = (dependencies: Dependencies) => {
     limit: {
       group: "registry",
       // Without a limit nobody's address is worked out.
-      bucket: config.perMinute.registry === 0 ? "" : `ip:${addressBucket(clientOf(dependencies, c))}`,
+      bucket: config.perMinute.registry === 0 ? "" : addressBucket(clientAddress(c)),
       perMinute: config.perMinute.registry,
     },
     credentials: false,
@@ -40,14 +39,19 @@ export const createRegistryReader = (dependencies: Dependencies) => {
 
   /** The holder of the key that was sent. A key that fails counts as none; one that can't be checked fails the request. */
   const holder = async (c: Context<AppEnv>): Promise<Caller> => {
-    const principal = await authenticate(dependencies.findKey, credentialsOf(c), dependencies.wallClock())
+    const limitOf = (keyHash: string) => ({
+      group: "keyed-registry",
+      bucket: keyHash,
+      perMinute: config.perMinute.keyedRegistry,
+    })
+    // A 304 is free of the limit, so a request that may get one is not refused before its key is looked up.
+    const mayBeFree = requestHeader(c, "if-none-match") !== undefined
+    const principal = await identify(dependencies, c, mayBeFree ? () => undefined : limitOf)
     if ("refused" in principal) return ignoredKey(c, principal.refused)
     if (!(await dependencies.useTracker.note(principal))) return ignoredKey(c, "invalid-api-key")
-    const perMinute = config.perMinute.keyedRegistry
-    const limit = { group: "registry", bucket: `key:${principal.keyId}`, perMinute }
     // A page's key is in many hands: it opens nothing private.
     const audience = principal.keyClass === "secret" ? registry.audienceOf(principal.userId) : "keyed"
-    return { audience, limit, credentials: true }
+    return { audience, limit: limitOf(principal.keyHash), credentials: true }
   }
 
   /** Sets what every answer tells this caller, refusals too. */

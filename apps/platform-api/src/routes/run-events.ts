@@ -1,7 +1,7 @@
 import { requestHeader } from "@svc/http"
 import { policies } from "../auth/agent-policy.ts"
-import { authenticate } from "../auth/authenticate.ts"
-import { credentialsOf, requestMs } from "../auth/guard.ts"
+import { authenticate, readKey } from "../auth/authenticate.ts"
+import { requestMs } from "../auth/guard.ts"
 import { errors } from "../errors.ts"
 import { isVisible } from "../records/visible.ts"
 import type { Dependencies } from "../dependencies.ts"
@@ -144,9 +144,11 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies): void => {
       const given = requestHeader(c, "last-event-id")
       const since = given !== undefined && /^\d{1,15}$/.test(given) ? Number(given) : undefined
       const runId = Number(row["id"])
-      const credentials = credentialsOf(c)
+      const key = readKey(requestHeader(c, "authorization"))
+      const origin = requestHeader(c, "origin")
       const mayRead = async (): Promise<boolean> => {
-        const principal = await authenticate(dependencies.findKey, credentials, dependencies.wallClock())
+        const sent = { origin, now: dependencies.wallClock(), isSuspect: false }
+        const principal = "refused" in key ? key : await authenticate(dependencies.findKey, key, sent)
         if ("refused" in principal) return false
         return (await dependencies.database.within(requestMs).query(seenSql, [userId, runId])).length > 0
       }

@@ -1,4 +1,4 @@
-import { clientSpan } from "@svc/telemetry"
+import { clientSpan, type Fail } from "@svc/telemetry"
 import { Webhook } from "standardwebhooks"
 
 /** Where the operator's own stream servers are told what to serve, by the Standard Webhooks rules. */
@@ -12,10 +12,6 @@ export type HookCall = {
 /** Whether the call was taken: a 2xx. */
 export type Hook = (call: HookCall, at: Date) => Promise<boolean>
 
-class HookRefused extends Error {
-  override readonly name = "HookRefused"
-}
-
 const callMs = 10_000
 const triedForMs = 600_000
 
@@ -28,7 +24,7 @@ export const createHook = (url: string, secrets: readonly string[]): Hook => {
   const webhooks = secrets.map((secret) => new Webhook(secret))
   return async ({ id, type, data }, at) => {
     const body = JSON.stringify({ type, timestamp: at.toISOString(), data })
-    const call = async (): Promise<void> => {
+    const call = async (fail: Fail): Promise<boolean> => {
       const answer = await fetch(url, {
         method: "POST",
         redirect: "manual",
@@ -42,11 +38,11 @@ export const createHook = (url: string, secrets: readonly string[]): Hook => {
         body,
       })
       await answer.body?.cancel()
-      if (!answer.ok) throw new HookRefused()
+      if (!answer.ok) fail(String(answer.status), { "http.response.status_code": answer.status })
+      return answer.ok
     }
     try {
-      await clientSpan("POST deploy hook", { "svc.hook.type": type }, call)
-      return true
+      return await clientSpan("POST deploy hook", { "svc.hook.type": type }, call)
     } catch {
       return false
     }

@@ -1,6 +1,6 @@
 import { setTimeout as pass } from "node:timers/promises"
 import type { TestPostgres } from "@svc/testing"
-import pg from "pg"
+import postgres from "postgres"
 import type { FaultyProxy } from "./faulty-proxy.ts"
 import { signalServer } from "./server-processes.ts"
 
@@ -12,23 +12,21 @@ export type Scene = {
 }
 
 /** Does something on the server with a connection of its own, which may be lost on the way. */
-const administer = async (server: TestPostgres, work: (client: pg.Client) => Promise<unknown>): Promise<void> => {
-  const client = new pg.Client(server.url)
-  client.on("error", () => {})
+const administer = async (server: TestPostgres, work: (sql: postgres.Sql) => Promise<unknown>): Promise<void> => {
+  const sql = postgres(server.url, { max: 1 })
   try {
-    await client.connect()
-    await work(client)
+    await work(sql)
   } finally {
-    await client.end().catch(() => {})
+    await sql.end({ timeout: 1 })
   }
 }
 
 const ofService = "from pg_stat_activity where application_name = 'svc-platform-api'"
 
 const oneByOne = async ({ server, pick }: Scene, act: string): Promise<void> => {
-  await administer(server, async (client) => {
+  await administer(server, async (sql) => {
     for (let round = 0; round < 20; round++) {
-      await client.query(`select ${act}(pid) ${ofService} order by random() limit 1`)
+      await sql.unsafe(`select ${act}(pid) ${ofService} order by random() limit 1`)
       await pass(pick(1, 80))
     }
   })
@@ -64,9 +62,9 @@ export const faults: Readonly<Record<string, (scene: Scene) => Promise<void>>> =
     await startAgain(server)
   },
   "one process of it killed, so that it ends all others": ({ server }) =>
-    administer(server, async (client) => {
-      const { rows } = await client.query(`select pid ${ofService} order by random() limit 1`)
-      const pid: unknown = rows[0]?.pid
+    administer(server, async (sql) => {
+      const [row] = await sql.unsafe(`select pid ${ofService} order by random() limit 1`)
+      const pid: unknown = row?.["pid"]
       if (typeof pid === "number") process.kill(pid, "SIGKILL")
     }),
   frozen: async ({ server, pick }) => {
@@ -83,11 +81,11 @@ export const faults: Readonly<Record<string, (scene: Scene) => Promise<void>>> =
     }
   },
   "holding a lock that everybody waits for": ({ server, pick }) =>
-    administer(server, async (client) => {
+    administer(server, async (sql) => {
       const table = ["users", "api_keys", "agent_profiles", "audit_log", "signups"][pick(0, 4)]
-      await client.query(`begin; lock table ${table} in access exclusive mode`)
+      await sql.unsafe(`begin; lock table ${table} in access exclusive mode`)
       await pass(pick(200, 3000))
-      await client.query("rollback")
+      await sql.unsafe("rollback")
     }),
   "ending connections one by one": (scene) => oneByOne(scene, "pg_terminate_backend"),
   "cancelling statements one by one": (scene) => oneByOne(scene, "pg_cancel_backend"),

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto"
 import { startPostgres, type TestPostgres } from "@svc/testing"
-import pg from "pg"
+import postgres from "postgres"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { loadDatabase } from "../../bench/load.ts"
+import { loadDatabase } from "../large-database.ts"
 import { insertKey } from "../../src/auth/accounts.ts"
 import { openServerDatabase } from "../../src/db/server.ts"
 import { migrate } from "../../src/db/migrate.ts"
@@ -51,13 +51,12 @@ describe("how PostgreSQL answers", () => {
   ]
 
   test.each(statements)("%s come by indexes, read no further than the page", async (_, text, values) => {
-    const sql = new pg.Client(server.url)
-    await sql.connect()
+    const sql = postgres(server.url, { max: 1 })
     try {
-      await sql.query(`prepare it (${values.map(() => "integer").join(", ")}) as ${text}`)
+      await sql.unsafe(`prepare it (${values.map(() => "integer").join(", ")}) as ${text}`)
       for (const mode of ["force_custom_plan", "force_generic_plan"]) {
-        await sql.query(`set plan_cache_mode = ${mode}`)
-        const { rows } = await sql.query(`explain (analyze, costs off, timing off) execute it (${values.join(", ")})`)
+        await sql.unsafe(`set plan_cache_mode = ${mode}`)
+        const rows = await sql.unsafe(`explain (analyze, costs off, timing off) execute it (${values.join(", ")})`)
         const plan = rows.map((row) => String(row["QUERY PLAN"]))
         expect(plan.filter((line) => line.includes("Seq Scan"))).toEqual([])
         // What a step hands on or throws away: a page, the rows of its block of ids before it, the block counts.
@@ -70,10 +69,9 @@ describe("how PostgreSQL answers", () => {
   })
 
   test("no request of an agent makes it go through a whole table", async () => {
-    const watch = new pg.Client(server.url)
-    await watch.connect()
+    const watch = postgres(server.url, { max: 1 })
     const scans = async () => {
-      const { rows } = await watch.query(
+      const rows = await watch.unsafe(
         "select relname, seq_scan from pg_stat_user_tables where n_live_tup > 1000 and relname <> 'stacks' order by 1",
       )
       return rows.map((row) => `${String(row["relname"])} ${String(row["seq_scan"])}`)

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto"
 import { type Received, startReceiver } from "@svc/testing"
 import { Webhook } from "standardwebhooks"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { readSettings } from "../../src/config.ts"
 import { approve } from "../../src/operator/publish.ts"
 import { nextCallMs } from "../../src/work/hook.ts"
 import { databaseKinds, startTestService, type TestService } from "../service.ts"
@@ -164,6 +165,28 @@ test("a hook without its secret, and a secret that is none, stop the start", asy
       "SVC_DEPLOY_HOOK_SECRET",
     )
   }
+})
+
+test("a hook without encryption stops the start, except on this machine or when the operator allows it", () => {
+  const problem = (url: string, insecure = "") => {
+    const settings = { SVC_DEPLOY_HOOK_URL: url, SVC_DEPLOY_HOOK_SECRET: secret, SVC_DEPLOY_HOOK_INSECURE: insecure }
+    try {
+      return readSettings(settings).deployHookUrl
+    } catch (error) {
+      return String(error)
+    }
+  }
+  const far = "http://streams.example/hook"
+  for (const url of [
+    "https://streams.example/hook",
+    "http://127.0.0.1:4010",
+    "http://localhost:4010",
+    "http://[::1]:1",
+  ])
+    expect(problem(url)).toBe(url)
+  expect(problem(far)).toMatch(/SVC_DEPLOY_HOOK_URL: must start with https:\/\/, because .*SVC_DEPLOY_HOOK_INSECURE/)
+  expect(problem(far, "true")).toBe(far)
+  expect(problem("http://127.0.0.1.example/")).toMatch(/must start with https/)
 })
 
 test("where the operator wants to be asked, a public build waits for its name to be approved, and holds up no other", async () => {

@@ -1,0 +1,181 @@
+import type { ApiError } from "@svc/errors"
+import { createMemo } from "@svc/memo"
+import {
+  type Asset,
+  createLinks,
+  createNavigation,
+  decodePath,
+  errorView,
+  hasText,
+  homeView,
+  type Html,
+  indexView,
+  loadHighlighter,
+  type Look,
+  markdownLink,
+  pageUrl,
+  pageView,
+  renderPage,
+  rootOf,
+  script,
+  searchView,
+  type Services,
+  stacksMarkdown,
+  stacksView,
+  styles,
+} from "@svc/site"
+import { isOwnPath, type Page } from "./corpus.ts"
+import { CursorError } from "./cursor.ts"
+import { type Document, createDocument, markdownType } from "./documents.ts"
+import { searchDocs, searchDocsInput } from "./search-docs.ts"
+import { findPage, nearestSlugs } from "./slug.ts"
+import type { Library } from "./tools.ts"
+
+export type HtmlOptions = Services & {
+  /** The site's name; unless given, that of its first page. */
+  readonly title?: string | undefined
+  /** Whether these are the product's own pages: they alone have a registry, and a home page beside their index. */
+  readonly own: boolean
+}
+
+/** What is served to browsers, and to others only by its own name. */
+export type HtmlDocuments = {
+  /** The document at a decoded path. @param html whether the request prefers HTML */
+  readonly find: (path: string, html: boolean) => Document | Promise<Document> | undefined
+  readonly search: (query: string, cursor: string | undefined, html: boolean) => Promise<Document>
+  /** An error as a page. @param path the requested path, as sent */
+  readonly error: (error: ApiError, path: string) => Promise<Document>
+}
+
+const assetDocument = ({ path, type, text }: Asset): readonly [string, Document] => {
+  const cached = { "Cache-Control": "public, max-age=31536000, immutable", Vary: "Accept-Encoding" }
+  return [path, createDocument(type, text, cached, ["br", "gzip"])]
+}
+const assets: ReadonlyMap<string, Document> = new Map([styles, script].map(assetDocument))
+
+// Rendered pages are many times their Markdown; whoever reads all of a large folder must not fill the memory.
+const memory = { maxEntries: 1000, maxSize: 16 * 2 ** 20 }
+
+const escapeXml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
+
+export const createHtmlDocuments = (library: Library, { apiUrl, relayUrl, own, title }: HtmlOptions): HtmlDocuments => {
+  const { corpus, baseUrl } = library
+  const root = rootOf(baseUrl)
+  const first = corpus.pages.get("index")
+  const index = first !== undefined && hasText(first) ? first : undefined
+  const look: Look = {
+    baseUrl,
+    root,
+    title: title ?? (own ? "svc" : first === undefined || first.title === "index" ? "Documentation" : first.title),
+    navigation: createNavigation(corpus.pages),
+    own,
+  }
+  const folder = {
+    findPage: (path: string) => findPage(corpus, path),
+    hasImage: (path: string) => corpus.images.has(path),
+  }
+  const links = createLinks(folder, baseUrl)
+  const policy = `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self' ${new URL(apiUrl).origin}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
+
+  const documentOf = async (view: Html, alternate?: string): Promise<Document> =>
+    createDocument(
+      "text/html; charset=utf-8",
+      String(await view),
+      {
+        "Cache-Control": "no-cache",
+        "Content-Security-Policy": policy,
+        ...(alternate !== undefined && { Link: `<${alternate}>; rel="alternate"; type="text/markdown"` }),
+      },
+      ["br", "gzip"],
+    )
+
+  const kept = createMemo<Document>({ ...memory, sizeOf: ({ text }) => text.length })
+  const making = new Map<string, Promise<Document>>()
+  const makeOnce = (key: string, make: () => Promise<Document>): Promise<Document> => {
+    const made = make()
+      .then((document) => kept.set(key, document))
+      .finally(() => making.delete(key))
+    making.set(key, made)
+    return made
+  }
+  const once = (key: string, make: () => Promise<Document>): Document | Promise<Document> =>
+    kept.get(key) ?? making.get(key) ?? makeOnce(key, make)
+  const showPage = (page: Page) =>
+    once(`page ${page.slug}`, async () =>
+      documentOf(
+        pageView(look, page, await renderPage(page, links, await loadHighlighter())),
+        markdownLink(root, page.slug),
+      ),
+    )
+  const showHome = () => {
+    if (own) return once("home", () => documentOf(homeView(look, { apiUrl, relayUrl }), `${root}/index.md`))
+    return index === undefined ? once("home", () => documentOf(indexView(look))) : showPage(index)
+  }
+  const text = (key: string, type: string, make: () => string) => once(key, async () => createDocument(type, make()))
+  const sitemap = (): string => {
+    const urls = [
+      `${baseUrl}/`,
+      ...(own ? [`${baseUrl}/stacks`] : []),
+      ...[...corpus.pages.keys()].map((slug) => pageUrl(baseUrl, slug).replace(/\.md$/, ".html")),
+    ]
+    return `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${urls
+      .map((url) => `<url><loc>${escapeXml(url)}</loc></url>\n`)
+      .join("")}</urlset>\n`
+  }
+
+  const findStack = (path: string, html: boolean) => {
+    const [, name] = /^\/stacks(?:\/([^/]{1,100}))?\/?$/.exec(path) ?? []
+    if (!own || !/^\/stacks(?:\/|$)/.test(path) || (name === undefined && !/^\/stacks\/?$/.test(path))) return undefined
+    return html
+      ? documentOf(stacksView(look, apiUrl, name))
+      : createDocument(markdownType, stacksMarkdown(baseUrl, apiUrl, name))
+  }
+
+  return {
+    find: (path, html) => {
+      const asset = assets.get(path)
+      if (asset !== undefined) return asset
+      if (path === "/sitemap.xml") return text(path, "application/xml; charset=utf-8", sitemap)
+      if (path === "/robots.txt")
+        return text(
+          path,
+          "text/plain; charset=utf-8",
+          () => `User-agent: *\nAllow: /\nSitemap: ${baseUrl}/sitemap.xml\n`,
+        )
+      if (path === "/") return html ? showHome() : undefined
+      const stack = findStack(path, html)
+      if (stack !== undefined) return stack
+      const slug = path.slice(1)
+      const named = slug.endsWith(".html") ? findPage(corpus, slug.slice(0, -".html".length)) : undefined
+      if (named !== undefined) return showPage(named)
+      const page = html && !/\.mdx?$/.test(slug) ? findPage(corpus, slug) : undefined
+      return page === undefined || isOwnPath(page.slug) ? undefined : showPage(page)
+    },
+    search: async (query, cursor, html) => {
+      const args = searchDocsInput.safeParse({ query, limit: 10, ...(cursor !== undefined && { cursor }) })
+      const refusal = query === "" ? undefined : "A search has at most 500 characters."
+      const answer = args.success ? tryCursor(() => searchDocs(library, args.data)) : { refusal }
+      const found = "structured" in answer ? answer.structured : undefined
+      if (html)
+        return documentOf(
+          searchView(look, query.slice(0, 500), found, "refusal" in answer ? answer.refusal : undefined),
+        )
+      const lines = "texts" in answer ? answer.texts.join("\n") : (answer.refusal ?? "Ask with ?q= and a few words.")
+      return createDocument(markdownType, `# Search\n\n${lines}\n`, { "Cache-Control": "no-cache" })
+    },
+    error: (error, path) => {
+      const near = error.status === 404 ? nearestSlugs(corpus, decodePath(path) ?? path) : []
+      const pages = near.map((slug) => corpus.pages.get(slug)).filter((page) => page !== undefined)
+      return documentOf(errorView(look, error, pages))
+    },
+  }
+}
+
+const tryCursor = <T>(find: () => T): T | { readonly refusal: string } => {
+  try {
+    return find()
+  } catch (error) {
+    if (error instanceof CursorError) return { refusal: error.message }
+    throw error
+  }
+}

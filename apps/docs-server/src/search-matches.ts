@@ -1,0 +1,128 @@
+import type { Index } from "./search-index.ts"
+import type { Query } from "./search-query.ts"
+import { type Texts, fieldNames } from "./search-text.ts"
+
+/** Positions of query terms in a stretch of the texts, ascending, and which query term stands at each. */
+export type Found = { readonly positions: ArrayLike<number>; readonly queryTerms: ArrayLike<number> }
+
+/** Where the terms of one query stand. Query terms are numbered from 1; 0 is any other term. */
+export type Matches = {
+  /** One more than the number of query terms. */
+  readonly size: number
+  readonly body: (page: number) => Found
+  /** A query term's posting for a page; undefined when the page doesn't have the term. */
+  readonly posting: (queryTerm: number, page: number) => number | undefined
+  readonly isInTitle: (queryTerm: number, page: number) => boolean
+  /** Whether the query asks for a word of a page. */
+  readonly asksFor: (word: string) => boolean
+  /** Share of the query's neighbours that are neighbours between two indices of what was found. */
+  readonly pairs: (found: Found, from: number, to: number) => number
+  /** The same in a page's title, and in its body. */
+  readonly titlePairs: (page: number) => number
+  readonly bodyPairs: (page: number) => number
+}
+
+/** The first index from `low` up to `high` whose number is not below `value`: the numbers ascend there. */
+export const firstFrom = (numbers: ArrayLike<number>, value: number, low: number, high: number): number => {
+  let from = low
+  let to = high
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if ((numbers[middle] ?? 0) < value) from = middle + 1
+    else to = middle
+  }
+  return from
+}
+
+// More terms than a query of 500 characters can have.
+const mostQueryTerms = 2 ** 16
+
+/** Finds the matches of one query after the other: they are valid until the next query. */
+export const createMatcher = ({ numberOf, written, numbers, fieldStarts }: Texts, index: Index) => {
+  const { termStarts, pages, inTitle, positions: allPositions, positionStarts } = index
+  const queryTermOf = new Uint16Array(numberOf.size)
+  let before: readonly number[] = []
+  const fieldStart = (page: number, field: number): number => fieldStarts[page * fieldNames.length + field] ?? 0
+
+  /** Whether one posting has a position right before one of the other. */
+  const areNeighbours = (first: number, second: number): boolean => {
+    let i = positionStarts[first] ?? 0
+    let j = positionStarts[second] ?? 0
+    const iEnd = positionStarts[first + 1] ?? 0
+    const jEnd = positionStarts[second + 1] ?? 0
+    while (i < iEnd && j < jEnd) {
+      const gap = (allPositions[j] ?? 0) - (allPositions[i] ?? 0)
+      if (gap === 1) return true
+      if (gap > 1) i++
+      else j++
+    }
+    return false
+  }
+
+  return (query: Query): Matches => {
+    for (const term of before) queryTermOf[term] = 0
+    for (const [i, term] of query.terms.entries()) queryTermOf[term] = i + 1
+    before = query.terms
+    const size = query.terms.length + 1
+    const pairOf = (first: number, second: number): number =>
+      (queryTermOf[first] ?? 0) * size + (queryTermOf[second] ?? 0)
+    const wanted = new Set(query.pairs.map(([first, second]) => pairOf(first, second)))
+    const wantedPairs = [...wanted].map((pair) => [Math.trunc(pair / size), pair % size] as const)
+    const shareOf = (found: number): number => (wanted.size === 0 ? 0 : found / wanted.size)
+
+    const posting = (queryTerm: number, page: number): number | undefined => {
+      const term = query.terms[queryTerm - 1] ?? 0
+      const end = termStarts[term + 1] ?? 0
+      const at = firstFrom(pages, page, termStarts[term] ?? 0, end)
+      return at < end && pages[at] === page ? at : undefined
+    }
+    return {
+      size,
+      posting,
+      body: (page) => {
+        // A position and its query term in one number, to be sorted as such.
+        const both: number[] = []
+        for (let queryTerm = 1; queryTerm < size; queryTerm++) {
+          const at = posting(queryTerm, page)
+          if (at === undefined) continue
+          for (let i = positionStarts[at] ?? 0; i < (positionStarts[at + 1] ?? 0); i++)
+            both.push((allPositions[i] ?? 0) * mostQueryTerms + queryTerm)
+        }
+        const sorted = new Float64Array(both).sort()
+        return {
+          positions: Uint32Array.from(sorted, (one) => Math.floor(one / mostQueryTerms)),
+          queryTerms: Uint16Array.from(sorted, (one) => one % mostQueryTerms),
+        }
+      },
+      isInTitle: (queryTerm, page) => inTitle[posting(queryTerm, page) ?? -1] === 1,
+      asksFor: (word) => written.get(word)?.numbers.some((term) => queryTermOf[term] !== 0) === true,
+      pairs: ({ positions, queryTerms }, from, to) => {
+        if (wanted.size === 0 || to - from < 2) return 0
+        let found: Set<number> | undefined
+        for (let i = from; i + 1 < to; i++) {
+          if ((positions[i + 1] ?? 0) - (positions[i] ?? 0) !== 1) continue
+          const pair = (queryTerms[i] ?? 0) * size + (queryTerms[i + 1] ?? 0)
+          if (wanted.has(pair)) (found ??= new Set()).add(pair)
+        }
+        return shareOf(found?.size ?? 0)
+      },
+      titlePairs: (page) => {
+        const found = new Set<number>()
+        for (let i = fieldStart(page, 0); i + 1 < fieldStart(page, 1); i++) {
+          const pair = pairOf(numbers[i] ?? 0, numbers[i + 1] ?? 0)
+          if (wanted.has(pair)) found.add(pair)
+        }
+        return shareOf(found.size)
+      },
+      bodyPairs: (page) => {
+        let found = 0
+        for (const [first, second] of wantedPairs) {
+          const one = posting(first, page)
+          const other = posting(second, page)
+          if (one !== undefined && other !== undefined && areNeighbours(one, other)) found++
+        }
+        return shareOf(found)
+      },
+    }
+  }
+}

@@ -1,0 +1,9 @@
+import type { Orm } from "../db/database.ts"
+import { keySecrets } from "../db/key-secret-schema.ts"
+
+/** The secret behind the tag of every key: the same for all replicas, and never changed. */
+export const readKeySecret = async (db: Orm): Promise<Uint8Array> => {
+  const [row] = await db.select({ secret: keySecrets.secret }).from(keySecrets)
+  if (row === undefined) throw new Error("the database has no secret for keys")
+  return row.secret
+}

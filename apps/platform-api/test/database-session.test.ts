@@ -1,0 +1,209 @@
+import { execFileSync, spawnSync } from "node:child_process"
+import { chownSync, statSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+import { startPostgres, type TestPostgres } from "@svc/testing"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { orm } from "../src/db/drizzle.ts"
+import { DatabaseUnavailable, OutcomeUnknown } from "../src/db/errors.ts"
+import { openServerDatabase } from "../src/db/server.ts"
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+let server: TestPostgres
+beforeAll(async () => {
+  server = await startPostgres()
+})
+afterAll(() => server.stop())
+
+const open = (url = server.url, connections = 1) =>
+  openServerDatabase({ url, statementMs: 0, connections, now: () => performance.now() })
+
+const using = async (work: (queries: ReturnType<ReturnType<typeof open>["within"]>) => Promise<void>, url?: string) => {
+  const database = open(url)
+  try {
+    await work(database.within(20_000))
+  } finally {
+    await database.close()
+  }
+}
+const pidOf = "select pg_backend_pid() as pid where 1 = $1"
+
+describe("a session", () => {
+  test("rows before an error in the middle of a result don't reach the next statement", () =>
+    using(async ({ query, transaction }) => {
+      const failing = "select 1 / (3 - i) from generate_series(1, 5) i where 1 = $1"
+      await expect(query(failing, [1])).rejects.toThrow("division by zero")
+      expect(await query("select 7 as n where 1 = $1", [1])).toEqual([{ n: 7 }])
+      await expect(transaction((tx) => tx.execute(orm.sql.raw(failing.replace("$1", "1"))))).rejects.toThrow("division")
+      expect(await query("select 7 as n where 1 = $1", [1])).toEqual([{ n: 7 }])
+    }))
+
+  test("serves the next task when a transaction was rolled back, and never after its connection was lost", () =>
+    using(async ({ query, transaction }) => {
+      const [first] = await query(pidOf, [1])
+      const refused = transaction(() => Promise.reject(new Error("no")))
+      await expect(refused).rejects.toThrow("no")
+      expect(await query(pidOf, [1])).toEqual([first])
+      const lost = transaction((tx) => tx.execute(orm.sql`select pg_terminate_backend(pg_backend_pid())`))
+      await expect(lost).rejects.toBeInstanceOf(DatabaseUnavailable)
+      expect(await query(pidOf, [1])).not.toEqual([first])
+    }))
+
+  test("what asks on after its connection was lost, or after its time, gets errors and ends nothing else", async () => {
+    const database = open()
+    const asked: Promise<unknown>[] = []
+    const lost = database.within(2000).transaction(async (tx) => {
+      const one = () => tx.execute(orm.sql`select ${"x".repeat(2000)}::text`)
+      await tx.execute(orm.sql`select pg_terminate_backend(pg_backend_pid())`).catch(() => {})
+      for (let i = 0; i < 20; i++) {
+        asked.push(one(), one())
+        await Promise.allSettled(asked)
+        await new Promise(setImmediate)
+      }
+    })
+    await expect(lost).rejects.toBeInstanceOf(DatabaseUnavailable)
+    const late = database.within(50).run(async (db) => {
+      for (let i = 0; i < 20; i++) {
+        await Promise.allSettled([db.execute(orm.sql`select pg_sleep(${0.02})`), new Promise(setImmediate)])
+      }
+    })
+    await expect(late).rejects.toThrow("didn't respond in time")
+    const outcomes = await Promise.allSettled(asked)
+    expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(["rejected"]))
+    expect(await database.within(2000).query("select 7 as n where 1 = $1", [1])).toEqual([{ n: 7 }])
+    await database.close()
+  })
+
+  test("a COMMIT that the server refuses was not done, one that it never responds to may have been", () =>
+    using(async ({ query, transaction }) => {
+      await query("create table parents (id int primary key)", [])
+      await query("create table children (id int references parents deferrable initially deferred)", [])
+      const broken = transaction((tx) => tx.execute(orm.sql`insert into children values (1)`))
+      await expect(broken).rejects.toMatchObject({ code: "23503" })
+      await query(
+        "create function die() returns trigger language plpgsql as $$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$",
+        [],
+      )
+      await query(
+        "create constraint trigger die after insert on parents deferrable initially deferred for each row execute function die()",
+        [],
+      )
+      const unknown = transaction((tx) => tx.execute(orm.sql`insert into parents values (1)`))
+      await expect(unknown).rejects.toBeInstanceOf(OutcomeUnknown)
+      expect(await query("select id from parents where 1 = $1", [1])).toEqual([])
+    }))
+
+  test("a prepared statement that a migration made stale is prepared again; in a transaction it asks for another try", () =>
+    using(async ({ query, transaction }) => {
+      await query("create table moving (id int)", [])
+      const ask = () => query("select id from moving where 1 = $1", [1])
+      const inside = () => transaction((tx) => tx.execute(orm.sql`select id from moving where id = ${1}`))
+      await ask()
+      await inside()
+      await query("alter table moving alter id type bigint", [])
+      expect(await ask()).toEqual([])
+      await expect(inside()).rejects.toBeInstanceOf(DatabaseUnavailable)
+      expect(await inside()).toEqual([])
+    }))
+
+  test("statements of endless variety don't fill the server's memory", () =>
+    using(async ({ run, query }) => {
+      await run(async (db) => {
+        for (let i = 0; i < 500; i++) await db.execute(orm.sql`select ${1}::int as ${orm.sql.identifier(`c${i}`)}`)
+        const count = orm.sql<number>`count(*)::int`
+        const [kept] = await db.select({ count }).from(orm.sql`pg_prepared_statements`)
+        expect(kept?.count).toBeLessThanOrEqual(210)
+      })
+      expect(await query("select 7 as n where 1 = $1", [1])).toEqual([{ n: 7 }])
+    }))
+
+  test("failed statements are forgotten", () =>
+    using(async ({ run }) => {
+      setFlagsFromString("--expose-gc")
+      const collect: unknown = runInNewContext("gc")
+      const heapMb = () => {
+        if (typeof collect === "function") collect()
+        return process.memoryUsage().heapUsed / 2 ** 20
+      }
+      await run(async (db) => {
+        const fail = (i: number) =>
+          db.execute(orm.sql.raw(`select nothing /* ${i} ${"x".repeat(100_000)} */`)).catch(() => {})
+        await fail(0)
+        const before = heapMb()
+        for (let i = 0; i < 300; i++) await fail(i)
+        expect(heapMb() - before).toBeLessThan(15)
+      })
+    }))
+})
+
+const hasOpenssl = spawnSync("openssl", ["version"]).status === 0
+
+describe.skipIf(!hasOpenssl && process.env["CI"] === undefined)("the server's URL", () => {
+  let folder: string
+  let tlsUrl: (params: string, host?: string) => string
+  beforeAll(async () => {
+    await using(async ({ query, run }) => {
+      const [data] = await query<{ data_directory: string }>("show data_directory", [])
+      folder = data?.data_directory ?? ""
+      const [cert, key] = [join(folder, "tls.crt"), join(folder, "tls.key")]
+      const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+      execFileSync(
+        "openssl",
+        ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", key, "-out", cert, ...subject],
+        { stdio: "ignore" },
+      )
+      const { uid, gid } = statSync(folder)
+      for (const file of [cert, key]) chownSync(file, uid, gid)
+      await run(async (db) => {
+        for (const setting of [`ssl_cert_file = '${cert}'`, `ssl_key_file = '${key}'`, "ssl = on"]) {
+          await db.execute(orm.sql.raw(`alter system set ${setting}`))
+        }
+        await db.execute(orm.sql.raw("select pg_reload_conf()"))
+      })
+    })
+    tlsUrl = (params, host = "localhost") => `postgres://postgres@${host}:${server.port}/postgres?${params}`
+  })
+
+  const encrypted = async (url: string) => {
+    let tls: unknown
+    await using(async ({ query }) => {
+      ;[tls] = await query("select ssl from pg_stat_ssl where pid = pg_backend_pid() and 1 = $1", [1])
+    }, url)
+    return tls
+  }
+
+  test("sslmode and sslrootcert mean what they mean to psql", async () => {
+    const own = `sslrootcert=${join(folder, "tls.crt")}`
+    expect(await encrypted(tlsUrl("sslmode=disable"))).toEqual({ ssl: false })
+    for (const params of [
+      "sslmode=prefer",
+      "sslmode=require",
+      `sslmode=verify-ca&${own}`,
+      `sslmode=verify-full&${own}`,
+    ]) {
+      expect(await encrypted(tlsUrl(params)), params).toEqual({ ssl: true })
+    }
+    expect(await encrypted(tlsUrl(`sslmode=verify-ca&${own}`, "127.0.0.1"))).toEqual({ ssl: true })
+    for (const [params, host] of [
+      ["sslmode=verify-full", "localhost"],
+      [`sslmode=verify-full&${own}`, "127.0.0.1"],
+    ] as const) {
+      await expect(encrypted(tlsUrl(params, host)), params).rejects.toBeInstanceOf(DatabaseUnavailable)
+    }
+  })
+
+  test("a server without TLS is used under prefer, and refused under require", async () => {
+    const plain = await startPostgres()
+    expect(await encrypted(`${plain.url}?sslmode=prefer`)).toEqual({ ssl: false })
+    await expect(encrypted(`${plain.url}?sslmode=require`)).rejects.toThrow("doesn't support TLS")
+    await plain.stop()
+  })
+
+  test("a Unix socket is named by its folder, and a wrong database by the error", async () => {
+    const socket = encodeURIComponent(dirname(folder))
+    expect(await encrypted(`postgres://postgres@${socket}:${server.port}/postgres`)).toEqual({ ssl: false })
+    await expect(encrypted(server.url.replace(/postgres$/, "nothing"))).rejects.toThrow('"nothing" does not exist')
+  })
+})

@@ -1,0 +1,44 @@
+// `pnpm bench platform`: the platform API against Hono and the PostgreSQL driver alone.
+import { createBenchmarkTable, type LoadTarget } from "@svc/testing"
+import { z } from "zod"
+import { compare, compareTelemetry, connections, finish } from "./compare.ts"
+import { openGround, residentMb } from "./ground.ts"
+
+const ground = await openGround()
+const table = createBenchmarkTable()
+
+// The first one brings the tables up to date.
+await ground.platform()
+const service = await ground.platform()
+table.add("start on PostgreSQL, migrations done", service.startMs, "ms", { atMost: 1000 })
+table.add("resident memory, idle", residentMb(service.child.pid), "MB", { atMost: 150 })
+await ground.publishTransfers()
+
+const signUp = async () => {
+  const signedUp: unknown = await (await fetch(`${service.url}/api/agents/signup`, { method: "POST" })).json()
+  return z.object({ slug: z.string(), api_key: z.string() }).parse(signedUp)
+}
+// One agent a connection: requests of one key could share a look-up.
+const agents = await Promise.all(Array.from({ length: connections }, signUp))
+const headers = agents.map(({ api_key: key }) => ({ authorization: `Bearer ${key}` }))
+const schemaPath = "/api/registry/transfers/schema"
+let response = await fetch(service.url + schemaPath)
+while (response.status !== 200) response = await fetch(service.url + schemaPath)
+const bare = await ground.peer("platform-api", "bench/bare.ts", {
+  DATABASE_URL: ground.databaseUrl,
+  SCHEMA: Buffer.from(await response.arrayBuffer()).toString("base64"),
+  SLUG: agents[0]?.slug ?? "",
+})
+
+const ours = (path: string): LoadTarget => ({ url: service.url + path, pid: service.child.pid, headers })
+const peer = (path: string): LoadTarget => ({ url: bare.url + path, pid: bare.pid, headers })
+const me = "/api/agents/me"
+await compare(table, "GET /api/agents/me to one prepared query", { atLeast: 0.8 }, ours(me), peer("/query"))
+await compare(table, "GET /api/agents/me to no query", { atLeast: 0.2 }, ours(me), peer("/plain"))
+await compare(table, "GET /api/registry/:name/schema", { atLeast: 0.7 }, ours(schemaPath), peer("/schema"))
+await compareTelemetry(table, ground.platform, ({ url, child }) => ({ url: url + me, pid: child.pid, headers }))
+
+const embedded = await ground.platform({ DATABASE_URL: "", SVC_DATA_DIR: `${ground.folder}/embedded` })
+table.add("start on a new embedded database", embedded.startMs, "ms", { atMost: 4000 })
+await ground.stop()
+finish(table)

@@ -1,0 +1,138 @@
+import { createHash, randomUUID } from "node:crypto"
+import type * as nodeFiles from "node:fs/promises"
+import { dirname, join, resolve } from "node:path"
+import type { DamagedRecord, Store, StoredRecord } from "./index.ts"
+
+type Files = Pick<
+  typeof nodeFiles,
+  "access" | "link" | "mkdir" | "open" | "readdir" | "readFile" | "truncate" | "unlink"
+>
+
+const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : undefined)
+
+/**
+ * One file per id and version. Versions of an id follow each other without a gap, so the newest one is found by counting; `remove`
+ * empties old versions and keeps their names, so that no process can write them a second time.
+ */
+export const createFileStore = (given: string, files: Files): Store => {
+  const folder = resolve(given)
+  const hashOf = (id: string): string => createHash("sha256").update(id).digest("hex")
+  const pathOf = (hash: string, version: number): string => join(folder, `${hash}.${version}.json`)
+
+  const exists = async (path: string): Promise<boolean> => {
+    try {
+      await files.access(path)
+      return true
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return false
+      throw error
+    }
+  }
+
+  const newest = async (hash: string, from = 0): Promise<number> => {
+    let version = from
+    while (await exists(pathOf(hash, version + 1))) version++
+    return version
+  }
+
+  /** Makes the names in a folder durable. Windows has no such call. */
+  const syncFolder = async (path: string): Promise<void> => {
+    if (process.platform === "win32") return
+    const handle = await files.open(path, "r")
+    await handle.sync().finally(() => handle.close())
+  }
+
+  const makeFolder = async (): Promise<void> => {
+    const first = await files.mkdir(folder, { recursive: true, mode: 0o700 })
+    if (first === undefined) return
+    for (let made = folder; ; made = dirname(made)) {
+      await syncFolder(dirname(made))
+      if (made === first) return
+    }
+  }
+
+  const load = async (hash: string, version: number): Promise<StoredRecord | DamagedRecord> => {
+    const file = pathOf(hash, version)
+    const text = await files.readFile(file, "utf8")
+    // A version that was overtaken before it was read may be empty.
+    const newer = await newest(hash, version)
+    if (newer > version) return load(hash, newer)
+    try {
+      const record: StoredRecord = JSON.parse(text)
+      if (hashOf(record.id) === hash && record.version === version) return record
+    } catch {
+      // It is damaged.
+    }
+    return { version, state: "damaged", file }
+  }
+
+  return {
+    placeOf: (id, version) => pathOf(hashOf(id), version),
+
+    get: async (id) => {
+      const hash = hashOf(id)
+      const version = await newest(hash)
+      if (version === 0) return undefined
+      const record = await load(hash, version)
+      // The process that wrote it may have died before it did this.
+      await syncFolder(folder)
+      return record
+    },
+
+    put: async (id, record, expectedVersion) => {
+      const hash = hashOf(id)
+      if (expectedVersion > 0 && !(await exists(pathOf(hash, expectedVersion)))) return false
+      await makeFolder()
+      const draft = join(folder, `${hash}.${randomUUID()}.tmp`)
+      try {
+        const handle = await files.open(draft, "wx", 0o600)
+        try {
+          await handle.writeFile(`${JSON.stringify(record)}\n`)
+          await handle.sync()
+        } finally {
+          await handle.close()
+        }
+        // Fails where the name is taken.
+        await files.link(draft, pathOf(hash, expectedVersion + 1))
+      } catch (error) {
+        if (codeOf(error) === "EEXIST") return false
+        throw error
+      } finally {
+        await files.unlink(draft).catch(() => {})
+      }
+      await syncFolder(folder)
+      return true
+    },
+
+    list: async () => {
+      const versions = new Map<string, number>()
+      const names = await files.readdir(folder).catch((error: unknown) => {
+        if (codeOf(error) === "ENOENT") return []
+        throw error
+      })
+      for (const name of names) {
+        const [, hash, version] = /^([0-9a-f]{64})\.(\d{1,9})\.json$/.exec(name) ?? []
+        if (hash !== undefined) versions.set(hash, Math.max(versions.get(hash) ?? 0, Number(version)))
+      }
+      const records: (StoredRecord | DamagedRecord)[] = []
+      for (const [hash, version] of versions) {
+        const unreadable = (): DamagedRecord => ({ version, state: "damaged", file: pathOf(hash, version) })
+        records.push(await load(hash, version).catch(unreadable))
+      }
+      return records
+    },
+
+    remove: async (id, version) => {
+      const hash = hashOf(id)
+      const last = await newest(hash)
+      for (let old = Math.min(version, last); old > 0; old--) {
+        // Without a newer version there is nothing that an old name must be kept from.
+        await (version < last ? files.truncate(pathOf(hash, old)) : files.unlink(pathOf(hash, old)))
+      }
+      const drafts = (await files.readdir(folder)).filter(
+        (name) => name.startsWith(`${hash}.`) && name.endsWith(".tmp"),
+      )
+      for (const draft of drafts) await files.unlink(join(folder, draft)).catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,344 @@
+import { type Clock, systemClock } from "./clock.ts"
+import { asSvcError, ownError, type SvcError } from "./error.ts"
+import { conclude, learn, nothingKnown, type Outcome } from "./judge.ts"
+import { readPayment, type SignedPayment } from "./payment.ts"
+import { type BuildPayment, finalView, prepare, retry } from "./prepare.ts"
+import type { Abortable, Relay, Transaction } from "./relay.ts"
+import { type LoopOptions, settleWith } from "./settle-loop.ts"
+import { lookOnce } from "./steps.ts"
+import {
+  type DamagedRecord,
+  isSound,
+  landedOutcome,
+  type PaymentRecord,
+  type Store,
+  type StoredRecord,
+} from "./store.ts"
+import { refusal } from "./wire.ts"
+
+/** For how many blocks a provider is trusted to remember what landed. */
+const memory = 150_000n
+const parallelSettlements = 8
+
+type Shared = {
+  /** Continues payments that were stored with another URL of a relay of the same chain. */
+  readonly allowRelay?: boolean
+}
+
+export type JournalOptions = Shared & {
+  readonly relay: Relay
+  /** `fileStore` of svc-client/node, `indexedDbStore`, or your own. */
+  readonly store: Store
+  /** For tests. */
+  readonly clock?: Clock
+  /** For tests. */
+  readonly date?: () => Date
+}
+
+export type SubmitOnceOptions = Shared &
+  Omit<LoopOptions, "clock" | "minContextSlot"> & {
+    /** What it is for, such as recipient and amount. A known id is compared by it, and `build` isn't called to compare. */
+    readonly purpose?: string
+    /** How many transactions may be signed for this id, each after the one before has expired; default: any number. */
+    readonly maxAttempts?: number
+    /** Of bytes that were signed elsewhere, where it is known: the last height of their blockhash. */
+    readonly lastValidBlockHeight?: bigint
+  }
+
+export type SettleAllOptions = Shared & Pick<LoopOptions, "signal" | "commitment" | "rebroadcastMs">
+
+/** How a payment ended, or `undecided`. Only bytes that were signed elsewhere end in `expired`. */
+export type PaymentOutcome = Exclude<Outcome, { state: "not-submitted" }>
+
+/** What `settleAll` found out about one payment. */
+export type Settlement = { readonly id: string } & PaymentOutcome
+
+const checkId = (id: string): void => {
+  if (/^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(id) && new TextEncoder().encode(id).length <= 200) return
+  throw refusal("invalid-id", "An id is 1 to 200 bytes of printable UTF-8")
+}
+
+const reused = (id: string, stored: object, given: object): SvcError =>
+  refusal("id-reused", `The id "${id}" belongs to another payment: use another one`, { stored, given })
+
+const damaged = (id: string, { file, version }: DamagedRecord): SvcError =>
+  refusal(
+    "journal-damaged",
+    `The record of "${id}" is damaged${file === undefined ? "" : ` (${file})`}: look on the chain whether it was paid, then forget it by force`,
+    { file, version },
+  )
+
+/**
+ * A journal of payments. Each id names one payment: at most one transaction of an id ever lands, whatever process fails when, and
+ * however many try at once. All of them must share one store.
+ *
+ * @example
+ * const journal = createJournal({ relay, store: fileStore("payments") })
+ * const outcome = await journal.submitOnce("invoice-42", ({ blockhash }) => yourWalletSigns(blockhash))
+ */
+export const createJournal = ({
+  relay,
+  store,
+  allowRelay = false,
+  clock = systemClock,
+  date = () => new Date(),
+}: JournalOptions) => {
+  /** The signatures that this process works on, and their ids. */
+  const working = new Map<string, string>()
+
+  const inStore = async <Value>(work: () => Value | Promise<Value>): Promise<Value> => {
+    try {
+      return await work()
+    } catch (thrown) {
+      throw asSvcError(thrown, "journal-unavailable", "The journal's store failed")
+    }
+  }
+
+  const inspect = (record: StoredRecord | DamagedRecord, id: string): StoredRecord | DamagedRecord => {
+    if (record.state === "damaged" || isSound(record, id)) return record
+    const { version } = record
+    return { id, version, state: "damaged", ...(store.placeOf && { file: store.placeOf(id, version) }) }
+  }
+
+  const look = async (id: string): Promise<StoredRecord | DamagedRecord | undefined> => {
+    const record = await inStore(() => store.get(id))
+    return record && inspect(record, id)
+  }
+
+  const read = async (id: string): Promise<StoredRecord | undefined> => {
+    const record = await look(id)
+    if (record?.state === "damaged") throw damaged(id, record)
+    return record
+  }
+
+  /** Stores the next version of a record; false when somebody else has stored one. */
+  const write = async (record: StoredRecord): Promise<boolean> => {
+    const { id, version } = record
+    if (await inStore(() => store.put(id, record, version - 1))) return true
+    if (((await look(id))?.version ?? 0) >= version) return false
+    throw ownError("journal-unavailable", `The store doesn't take the record of "${id}" and shows no newer one`)
+  }
+
+  /** Stops before anything is sent to another chain, or concluded from it. */
+  const checkChain = async ({ id, relayUrl, finalizedHeight }: PaymentRecord, options: Shared & Abortable) => {
+    if (relayUrl !== relay.url && !(options.allowRelay ?? allowRelay)) {
+      throw refusal(
+        "other-relay",
+        `"${id}" was stored with ${relayUrl}: use that relay, or allowRelay for the same chain`,
+      )
+    }
+    for (let looks = 1; ; looks++) {
+      const view = await retry(() => finalView(relay, options), { ...options, clock, tries: Infinity })
+      if (view.height >= BigInt(finalizedHeight)) return view
+      // One provider may be some blocks behind another.
+      if (looks > 2) {
+        throw refusal(
+          "other-chain",
+          `"${id}" was stored at block ${finalizedHeight}, but this chain is at ${view.height}`,
+        )
+      }
+      await clock.sleep(1000, options.signal)
+    }
+  }
+
+  /** Finds out what became of a stored attempt, with `resend` by sending it too, and stores what is final. */
+  const settle = async (
+    record: PaymentRecord,
+    { isMine = false, resend = true, ...options }: SubmitOnceOptions & { isMine?: boolean; resend?: boolean },
+  ): Promise<PaymentOutcome> => {
+    const { signature, transaction } = record
+    const { commitment = "finalized", signal } = options
+    const lastValidBlockHeight = BigInt(record.lastValidBlockHeight)
+    // Others may have sent what they found in the store.
+    let known = nothingKnown({ signature, lastValidBlockHeight, commitment, memory, atLarge: isMine ? 0 : 1 })
+    if (!isMine) {
+      try {
+        known = learn(known, await checkChain(record, options))
+        known = learn(known, await lookOnce(relay, signature, true, { signal }))
+      } catch (error) {
+        // Given up by the caller.
+        if (signal?.aborted !== true) throw error
+      }
+    }
+    const plan = { ...options, commitment, clock, base64: resend ? transaction : undefined }
+    const outcome = conclude(known) ?? (await settleWith(relay, plan, known))
+    const next = { ...record, version: record.version + 1 }
+    if (outcome.state === "not-submitted") {
+      const { error } = outcome
+      // Given up by the caller. The store has the attempt, so others may send it.
+      if (error.retryable || error.code === "aborted") return { state: "undecided", signature, lastError: error }
+      await write({ ...next, refused: error.code })
+      throw error
+    }
+    if (outcome.state === "expired") await write({ ...next, state: "expired" })
+    if (outcome.state === "landed" && outcome.commitment === "finalized") {
+      // If this fails, the next run finds it on the chain again.
+      await write({ ...next, state: "landed", slot: String(outcome.slot), err: outcome.err }).catch(() => {})
+    }
+    return outcome
+  }
+
+  const submitOnce = async (
+    id: string,
+    source: BuildPayment | Transaction,
+    options: SubmitOnceOptions = {},
+  ): Promise<PaymentOutcome> => {
+    const { purpose, maxAttempts = Infinity } = options
+    checkId(id)
+    const plan = typeof source === "function" ? source : await readPayment(source)
+    const signed = typeof plan === "function" ? undefined : plan
+    let given = signed
+
+    /** Whether a record is of this payment. Throws `id-reused`, unless it was refused and may be replaced. */
+    const isSame = async (record: PaymentRecord): Promise<boolean> => {
+      const stored = await readPayment(record.transaction)
+      if (purpose !== undefined && record.purpose !== undefined) {
+        if (purpose === record.purpose) return true
+        throw reused(id, { ...stored.facts, purpose: record.purpose }, { purpose })
+      }
+      if (typeof plan === "function" && given === undefined) {
+        // With the stored blockhash, whatever is signed ends when the stored transaction does.
+        const lastValidBlockHeight = BigInt(record.lastValidBlockHeight)
+        given = await readPayment(await plan({ blockhash: stored.blockhash, lastValidBlockHeight }))
+      }
+      if (given?.facts.fingerprint === stored.facts.fingerprint) return true
+      if (record.refused !== undefined && record.state !== "landed") return false
+      throw reused(id, stored.facts, given?.facts ?? {})
+    }
+
+    for (let isFirst = true; ; isFirst = false) {
+      const record = await read(id)
+      const known = record?.state === "forgotten" ? undefined : record
+      if (known !== undefined && known.state !== "expired") {
+        const resend = await isSame(known)
+        if (known.state === "landed") return landedOutcome(known)
+        const outcome = await settle(known, { ...options, resend })
+        if (outcome.state === "landed" && !resend) throw reused(id, known, given?.facts ?? {})
+        if (outcome.state === "expired" && signed?.signature !== known.signature) continue
+        return outcome
+      }
+
+      if (known !== undefined) {
+        const { signature, attempt } = known
+        if (signed?.signature === signature) return { state: "expired", signature }
+        if (purpose !== undefined && known.purpose !== undefined) await isSame(known)
+        if (attempt >= maxAttempts) {
+          throw refusal("attempts-exhausted", `All ${attempt} transactions of "${id}" have expired`)
+        }
+      } else if (record !== undefined && !isFirst) {
+        throw refusal("payment-forgotten", `"${id}" was forgotten during this run: run again to pay it anew`)
+      }
+      const check = async (payment: SignedPayment): Promise<void> => {
+        given = payment
+        if (known !== undefined) await isSame(known)
+      }
+      let prepared
+      try {
+        prepared = await prepare(relay, plan, { ...options, clock }, check)
+      } catch (error) {
+        // A trial run fails too where somebody else has just paid.
+        if ((await read(id))?.version !== record?.version) continue
+        throw error
+      }
+      const { base64, signature, facts } = prepared.payment
+      if (options.signal?.aborted === true) throw refusal("aborted", "Given up before anything was stored")
+      const other = working.get(signature) ?? id
+      if (other !== id) {
+        const message = `"${id}" and "${other}" have one transaction, which lands once: make them differ, say by a memo`
+        throw refusal("duplicate-transaction", message)
+      }
+      const next: PaymentRecord = {
+        id,
+        version: (record?.version ?? 0) + 1,
+        state: "open",
+        attempt: (known?.attempt ?? 0) + 1,
+        signature,
+        transaction: base64,
+        lastValidBlockHeight: String(prepared.lastValidBlockHeight),
+        fingerprint: facts.fingerprint,
+        ...(purpose === undefined ? {} : { purpose }),
+        relayUrl: relay.url,
+        finalizedHeight: String(prepared.finalizedHeight),
+        storedAt: date().toISOString(),
+      }
+      working.set(signature, id)
+      try {
+        if (!(await write(next))) continue
+        const outcome = await settle(next, { ...options, isMine: prepared.isNew })
+        if (outcome.state !== "expired" || signed !== undefined) return outcome
+      } finally {
+        working.delete(signature)
+      }
+    }
+  }
+
+  const list = async ({ open = false }: { readonly open?: boolean } = {}) => {
+    const records = (await inStore(store.list)).map((record) => inspect(record, record.id ?? ""))
+    return records.flatMap((record): readonly (PaymentRecord | DamagedRecord)[] =>
+      record.state === "forgotten" || (open && record.state !== "open") ? [] : [record],
+    )
+  }
+
+  const settleAll = async (options: SettleAllOptions = {}): Promise<Settlement[]> => {
+    const queue = await list({ open: true })
+    const settled: Settlement[] = []
+    const work = async (): Promise<void> => {
+      const record = queue.pop()
+      if (record === undefined || record.state === "damaged") return
+      const { id, signature, refused } = record
+      // Whoever was told of a refusal decides whether it is sent again.
+      const outcome = settle(record, { ...options, resend: refused === undefined })
+      settled.push({
+        id,
+        ...(await outcome.catch((thrown: unknown): PaymentOutcome => {
+          return { state: "undecided", signature, lastError: asSvcError(thrown, "settle-failed", "Settling failed") }
+        })),
+      })
+      return work()
+    }
+    await Promise.all(Array.from({ length: parallelSettlements }, work))
+    return settled
+  }
+
+  const forget = async (id: string, { force = false }: { readonly force?: boolean } = {}): Promise<void> => {
+    const record = await look(id)
+    if (record === undefined) return
+    const { state, version } = record
+    if (state === "damaged" && !force) throw damaged(id, record)
+    if (state === "open" && !force) throw refusal("payment-open", `"${id}" may still land: settle it first`)
+    if (state !== "forgotten" && !(await write({ id, version: version + 1, state: "forgotten" }))) {
+      return forget(id, { force })
+    }
+    await inStore(() => store.remove(id, state === "forgotten" ? version - 1 : version))
+  }
+
+  return {
+    /**
+     * Pays once: builds, tries out, stores and sends a transaction, or continues what an earlier run or another process began.
+     * Bytes that were signed elsewhere, in place of `build`, are sent as they are.
+     *
+     * @returns `landed` (check `err`), also when an earlier run landed it; `undecided` after `signal`: call it again.
+     * @throws SvcError `id-reused`, `simulation-failed`, `wrong-blockhash`, `attempts-exhausted`, `aborted`, `other-relay`,
+     * `other-chain`, `payment-forgotten`, `duplicate-transaction`, `invalid-id`, `journal-damaged`, `journal-unavailable`; the
+     * relay's refusal; and what `build` throws.
+     */
+    submitOnce,
+    /** The record of an id. Throws SvcError `journal-damaged`. */
+    get: async (id: string): Promise<PaymentRecord | undefined> => {
+      const record = await read(id)
+      return record?.state === "forgotten" ? undefined : record
+    },
+    /** All records, or the open ones. */
+    list,
+    /** Finds out what became of all open payments, by sending their stored bytes again too. It signs nothing. */
+    settleAll,
+    /**
+     * Forgets a payment: the next run under its id is a new payment. Throws SvcError `payment-open` while it may still land;
+     * `force` forgets that one too, and a damaged one.
+     */
+    forget,
+  }
+}
+
+/** What `createJournal` makes. */
+export type Journal = ReturnType<typeof createJournal>

@@ -1,0 +1,11 @@
+import * as files from "node:fs/promises"
+import { createFileStore } from "./file-store.ts"
+import type { Store } from "./index.ts"
+
+/**
+ * A store in a folder of this machine's disk, safe for many processes at once. Files are for the owner's eyes only (mode 0600).
+ *
+ * @example
+ * const journal = createJournal({ relay, store: fileStore("payments") })
+ */
+export const fileStore = (folder: string): Store => createFileStore(folder, files)

@@ -1,0 +1,115 @@
+import type { Transaction } from "./relay.ts"
+import { base58, messageOf, readSigned, refusal, toBase64, version1, type Wire } from "./wire.ts"
+
+const computeBudget = "ComputeBudget111111111111111111111111111111"
+const systemProgram = "11111111111111111111111111111111"
+/** Number 4 of the system program, as u32: a transaction that begins with it lives by a nonce and doesn't expire. */
+const advanceNonce = "4,0,0,0"
+
+/** What two transactions of the same payment have in common. */
+export type PaymentFacts = {
+  /**
+   * SHA-256 as hex, over the payer and each instruction: program, accounts with their flags, data. Compute budget, fees, version
+   * and blockhash don't count. An account from a lookup table counts by table and index.
+   */
+  readonly fingerprint: string
+  readonly payer: string
+  readonly accounts: readonly string[]
+  readonly programIds: readonly string[]
+}
+
+export type SignedPayment = Wire & {
+  readonly blockhash: string
+  /** Whether it lives by a durable nonce. */
+  readonly hasNonce: boolean
+  readonly facts: PaymentFacts
+}
+
+const readMessage = (bytes: Uint8Array) => {
+  let at = 0
+  const found = <Value>(value: Value | undefined): Value => {
+    if (value !== undefined) return value
+    throw refusal("invalid_transaction", "The transaction's message can't be read")
+  }
+  const byte = (): number => found(bytes[at++])
+  const list = <Item>(size: number, item: () => Item): Item[] => Array.from({ length: size }, item)
+  /** Seven bits a byte, lowest first. */
+  const length = (): number => {
+    const next = byte()
+    return next < 128 ? next : next - 128 + 128 * length()
+  }
+  const take = (size: number): Uint8Array => Uint8Array.from(list(size, byte))
+  const key = (): string => base58(take(32))
+  const indexes = (): number[] => list(length(), byte)
+
+  const version = found(bytes[0])
+  if (version > version1) found(undefined)
+  if (version > 127) at++
+  const [signers, readonlySigners, readonlyOthers] = [byte(), byte(), byte()]
+  const readVersion1 = () => {
+    // Each bit of the mask stands for four bytes of fees and limits.
+    const bits = take(4).reduce((sum, part) => sum + part.toString(2).replaceAll("0", "").length, 0)
+    const blockhash = key()
+    const count = byte()
+    const keys = list(byte(), key)
+    take(bits * 4)
+    const headers = list(count, () => ({ program: byte(), accounts: byte(), data: byte() + 256 * byte() }))
+    const instructions = headers.map(({ program, accounts, data }) => ({
+      program,
+      accounts: list(accounts, byte),
+      data: take(data),
+    }))
+    return { keys, blockhash, instructions, tables: [] }
+  }
+  const readOlder = () => ({
+    keys: list(length(), key),
+    blockhash: key(),
+    instructions: list(length(), () => ({ program: byte(), accounts: indexes(), data: take(length()) })),
+    tables: list(version > 127 ? length() : 0, () => ({ table: key(), writable: indexes(), others: indexes() })),
+  })
+
+  const { keys, blockhash, instructions, tables } = version === version1 ? readVersion1() : readOlder()
+  const accounts = [
+    ...keys.map((address, index) => {
+      const isSigner = index < signers
+      const isWritable = isSigner ? index < signers - readonlySigners : index < keys.length - readonlyOthers
+      return [address, isSigner, isWritable] as const
+    }),
+    ...tables.flatMap(({ table, writable }) => writable.map((index) => [`${table}[${index}]`, false, true] as const)),
+    ...tables.flatMap(({ table, others }) => others.map((index) => [`${table}[${index}]`, false, false] as const)),
+  ]
+  return {
+    payer: found(keys[0]),
+    blockhash,
+    instructions: instructions.map((instruction) => ({
+      program: found(keys[instruction.program]),
+      accounts: instruction.accounts.map((index) => found(accounts[index])),
+      data: instruction.data,
+    })),
+  }
+}
+
+/**
+ * Reads what a signed transaction pays for.
+ *
+ * @throws SvcError with the relay's codes, as `signatureOf` does.
+ */
+export const readPayment = async (transaction: Transaction): Promise<SignedPayment> => {
+  const wire = readSigned(transaction)
+  const { payer, blockhash, instructions } = readMessage(messageOf(wire.base64))
+  const [first] = instructions
+  const counted = instructions.filter(({ program }) => program !== computeBudget)
+  const text = JSON.stringify([payer, counted.map(({ data, ...rest }) => ({ ...rest, data: toBase64(data) }))])
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))
+  return {
+    ...wire,
+    blockhash,
+    hasNonce: first?.program === systemProgram && String(first.data.subarray(0, 4)) === advanceNonce,
+    facts: {
+      fingerprint: Array.from(new Uint8Array(hash), (part) => part.toString(16).padStart(2, "0")).join(""),
+      payer,
+      accounts: [...new Set(counted.flatMap(({ accounts }) => accounts.map(([address]) => address)))],
+      programIds: [...new Set(counted.map(({ program }) => program))],
+    },
+  }
+}

@@ -1,0 +1,114 @@
+import type { Clock } from "./clock.ts"
+import { asSvcError, ownError } from "./error.ts"
+import { readPayment, type SignedPayment } from "./payment.ts"
+import type { Abortable, ChainView, Relay, Transaction } from "./relay.ts"
+import { pauseAfter } from "./settle-loop.ts"
+import { blockhashAge, viewOnce } from "./steps.ts"
+import { heightOf } from "./submit.ts"
+import { refusal } from "./wire.ts"
+
+/** Builds and signs the transaction of a payment with this blockhash. It must not send it. */
+export type BuildPayment = (lifetime: {
+  readonly blockhash: string
+  readonly lastValidBlockHeight: bigint
+}) => Transaction | Promise<Transaction>
+
+/** A signed transaction that was tried out, and what a journal stores with it. */
+export type Prepared = {
+  readonly payment: SignedPayment
+  /** The transaction can't land in a higher block. */
+  readonly lastValidBlockHeight: bigint
+  readonly finalizedHeight: bigint
+  /** Whether nobody is known to have sent it. */
+  readonly isNew: boolean
+}
+
+/** Calls until it succeeds, at most `tries` times, while the errors are such that another try may help. */
+export const retry = async <Value>(
+  call: () => Promise<Value>,
+  { clock, tries, signal }: Abortable & { readonly clock: Clock; readonly tries: number },
+): Promise<Value> => {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await call()
+    } catch (thrown) {
+      const error = asSvcError(thrown, "lookup-failed", "The look-up failed")
+      if (!error.retryable || failures >= tries) throw error
+      await clock.sleep(pauseAfter(failures, error.retryAfterMs, clock), signal)
+    }
+  }
+}
+
+/** Up to which block, and in which slot, the chain is final. Throws SvcError. */
+export const finalView = async (relay: Relay, abortable: Abortable) => {
+  const step = await viewOnce(relay, abortable)
+  if (step.step === "finalized") return step
+  throw "error" in step ? step.error : ownError("unexpected-answer", "There is no finalized block")
+}
+
+const later = (one: bigint, other: bigint): bigint => (one > other ? one : other)
+
+/**
+ * Gets a transaction signed, checks it and tries it out. Bytes that were signed elsewhere may have been sent already: then they
+ * aren't tried out.
+ *
+ * @param check Called with what was signed, before the trial run; what it throws ends the preparation.
+ * @throws SvcError `wrong-blockhash`, `simulation-failed`, or what the relay answered.
+ */
+export const prepare = async (
+  relay: Relay,
+  source: BuildPayment | SignedPayment,
+  options: Abortable & {
+    readonly clock: Clock
+    readonly skipPreflight?: boolean | undefined
+    readonly lastValidBlockHeight?: bigint | undefined
+  },
+  check: (payment: SignedPayment) => Promise<unknown>,
+): Promise<Prepared> => {
+  const abortable: Abortable = { signal: options.signal }
+  const ask = <Value>(call: () => Promise<Value>): Promise<Value> => retry(call, { ...options, tries: 5 })
+  const view = () => ask(() => finalView(relay, abortable))
+
+  const accept = async (payment: SignedPayment, blockhash: string): Promise<void> => {
+    if (payment.hasNonce || payment.blockhash !== blockhash) {
+      throw refusal(
+        "wrong-blockhash",
+        "The transaction must use the blockhash that build() got, not another or a nonce",
+      )
+    }
+    await check(payment)
+  }
+  const simulate = async ({ base64 }: SignedPayment, where: ChainView): Promise<bigint> => {
+    const run = await ask(() => relay.simulate({ transaction: base64, sigVerify: true, ...where, ...abortable }))
+    const { err, logs, contextSlot } = run
+    if (err === null) return contextSlot
+    const message = `Nothing was stored or sent, because the transaction would fail: ${JSON.stringify(err)}`
+    throw refusal("simulation-failed", message, { err, logs })
+  }
+
+  if (typeof source === "function") {
+    const [latest, { height: finalizedHeight }] = await Promise.all([
+      ask(() => relay.latestBlockhash(abortable)),
+      view(),
+    ])
+    const { blockhash, lastValidBlockHeight, contextSlot } = latest
+    const payment = await readPayment(await source({ blockhash, lastValidBlockHeight }))
+    await accept(payment, blockhash)
+    if (options.skipPreflight !== true) await simulate(payment, { minContextSlot: contextSlot })
+    // Even if the relay reports an end that is too low.
+    const end = later(lastValidBlockHeight, finalizedHeight + blockhashAge)
+    return { payment, finalizedHeight, lastValidBlockHeight: end, isNew: true }
+  }
+
+  await accept(source, source.blockhash)
+  const { signature } = source
+  const [{ status }, { height: finalizedHeight }] = await Promise.all([
+    ask(() => relay.signatureStatus({ signature, searchTransactionHistory: true, ...abortable })),
+    view(),
+  ])
+  // A trial run that knows the blockhash proves that it is no newer than that run's block.
+  const seen = status === null ? { minContextSlot: await simulate(source, { commitment: "processed" }) } : {}
+  const { blockHeight } = await ask(() => relay.blockHeight({ commitment: "processed", ...seen, ...abortable }))
+  const end = later(heightOf(options.lastValidBlockHeight ?? 0n), blockHeight + blockhashAge)
+  return { payment: source, finalizedHeight, lastValidBlockHeight: end, isNew: status === null }
+}

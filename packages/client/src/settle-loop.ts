@@ -1,0 +1,131 @@
+import { type Clock, systemClock } from "./clock.ts"
+import { conclude, giveUp, isOver, type Knowledge, learn, type Outcome, type Step } from "./judge.ts"
+import type { Abortable, Commitment, Relay, SendOptions } from "./relay.ts"
+import { lookOnce, sendOnce, viewOnce } from "./steps.ts"
+
+/** Options of everything that finds out what became of a transaction. */
+export type LoopOptions = Abortable & {
+  /** What counts as landed; default confirmed. `processed` can still be dropped. */
+  readonly commitment?: Commitment
+  /** How often the same bytes are sent again, in ms, plus or minus a fifth; default 2,000; 0: never. */
+  readonly rebroadcastMs?: number
+  /** Called with everything that is learnt, as it is learnt. */
+  readonly onStep?: (step: Step) => void
+  /** For tests. */
+  readonly clock?: Clock
+} & Pick<SendOptions, "skipPreflight" | "preflightCommitment" | "minContextSlot">
+
+const usualRebroadcastMs = 2000
+const firstLookMs = 500
+const lookMs = 1000
+/** No chain makes blocks faster, so a height isn't reached earlier. */
+const shortestBlockMs = 200
+const longestPauseMs = 10_000
+
+/** A pause that grows with each failure in a row and is never shorter than the service asks for. */
+export const pauseAfter = (failures: number, retryAfterMs: number | undefined, clock: Clock): number =>
+  Math.max(retryAfterMs ?? 0, Math.min(8000, 500 * 2 ** Math.min(failures - 1, 4))) * (1 + clock.random() * 0.2)
+
+/**
+ * Looks up and, with `base64`, sends, side by side, until what was learnt allows a conclusion or `signal` aborts. Never rejects
+ * for anything that the network or the services do.
+ */
+export const settleWith = (
+  relay: Relay,
+  options: LoopOptions & { readonly base64: string | undefined },
+  start: Knowledge,
+): Promise<Outcome> => {
+  const { base64, rebroadcastMs = usualRebroadcastMs, onStep, signal, clock = systemClock } = options
+  const ended = new AbortController()
+  const over = ended.signal
+  let known = start
+
+  const take = (step: Step): void => {
+    if (over.aborted) return
+    known = learn(known, step)
+    try {
+      onStep?.(step)
+    } catch {
+      // A listener's fault must not lose the transaction.
+    }
+  }
+
+  const sender = async (transaction: string): Promise<void> => {
+    const { skipPreflight, preflightCommitment, minContextSlot } = options
+    const sending = {
+      transaction,
+      signal: over,
+      ...(skipPreflight === undefined ? {} : { skipPreflight }),
+      ...(preflightCommitment === undefined ? {} : { preflightCommitment }),
+      ...(minContextSlot === undefined ? {} : { minContextSlot }),
+    }
+    const again = (): number => rebroadcastMs * (0.8 + clock.random() * 0.4)
+    for (let refusals = 0; ;) {
+      // In a block already: another copy would be refused.
+      while (known.status !== null && !over.aborted) await clock.sleep(again() || lookMs, over)
+      if (over.aborted || isOver(known)) return
+      take({ step: "sending" })
+      const step = await sendOnce(relay, sending)
+      take(step)
+      decide()
+      const atLarge = known.atLarge > 0
+      if (atLarge && rebroadcastMs === 0) return
+      refusals = step.step === "refused" ? refusals + 1 : 0
+      const asked = "error" in step ? step.error.retryAfterMs : undefined
+      await clock.sleep(
+        refusals > 0
+          ? Math.max(pauseAfter(refusals, asked, clock), atLarge ? again() : 0)
+          : Math.max(again(), asked ?? 0),
+        over,
+      )
+    }
+  }
+
+  const looker = async (): Promise<void> => {
+    const abortable = { signal: over }
+    let nextViewAt = 0
+    let failures = 0
+    await clock.sleep(base64 === undefined ? 0 : firstLookMs, over)
+    while (!over.aborted) {
+      const searched = isOver(known)
+      let step = await lookOnce(relay, known.signature, searched, abortable)
+      take(step)
+      decide()
+      if (step.step === "status" && step.status === null && !searched && clock.now() >= nextViewAt) {
+        step = await viewOnce(relay, abortable)
+        take(step)
+        if (isOver(known)) continue
+        if (step.step === "finalized") {
+          const left = Number(known.lastValidBlockHeight - step.height) * shortestBlockMs
+          nextViewAt = clock.now() + Math.min(Math.max(left, lookMs), longestPauseMs)
+        }
+      }
+      failures = step.step === "lookup-failed" ? failures + 1 : 0
+      await clock.sleep(
+        step.step === "lookup-failed"
+          ? pauseAfter(failures, step.error.retryAfterMs, clock)
+          : lookMs * (0.8 + clock.random() * 0.4),
+        over,
+      )
+    }
+  }
+
+  let decide = (): void => {}
+  if (signal?.aborted === true) return Promise.resolve(giveUp(start))
+  return new Promise<Outcome>((resolve, reject) => {
+    const end = (outcome: Outcome): void => {
+      if (over.aborted) return
+      signal?.removeEventListener("abort", leave)
+      ended.abort()
+      resolve(outcome)
+    }
+    const leave = (): void => end(giveUp(known))
+    decide = () => {
+      const outcome = conclude(known)
+      if (outcome !== undefined) end(outcome)
+    }
+    signal?.addEventListener("abort", leave)
+    if (base64 !== undefined) sender(base64).catch(reject)
+    looker().catch(reject)
+  })
+}

@@ -1,0 +1,103 @@
+import { isObject } from "./json.ts"
+
+/** In which order a view shows its records: by the field at this path. */
+export type Sort = { readonly field: readonly string[]; readonly order: "asc" | "desc" }
+
+/** One step of a watched view. `record` is the whole record, with the change merged in. */
+export type Change<T> =
+  | { readonly op: "snapshot" }
+  | { readonly op: "upsert"; readonly key: string; readonly record: T }
+  | { readonly op: "delete"; readonly key: string }
+
+/** A frame about records, as a stream server sends it. */
+export type RecordFrame = {
+  readonly op: "snapshot" | "create" | "upsert" | "patch" | "delete"
+  readonly key: string
+  readonly data: unknown
+  readonly append: readonly string[]
+  readonly complete: boolean
+  readonly seq: string | undefined
+}
+
+/** Merges a patch: objects member by member, arrays whose path is listed at their end, all else in its place. */
+const merge = (old: unknown, patch: unknown, append: readonly string[], path = ""): unknown => {
+  if (Array.isArray(old) && Array.isArray(patch)) return append.includes(path) ? [...old, ...patch] : patch
+  if (!isObject(old) || !isObject(patch)) return patch
+  const merged: [string, unknown][] = Object.entries(patch).map(([name, value]) => {
+    const inside = path === "" ? name : `${path}.${name}`
+    return [name, Object.hasOwn(old, name) ? merge(old[name], value, append, inside) : value]
+  })
+  return { ...old, ...Object.fromEntries(merged) }
+}
+
+const digits = /^-?\d+$/
+
+/** Orders values of one field: null first, numbers and decimal strings by size, other text by code unit. */
+const compare = (a: unknown, b: unknown): number => {
+  const [x, y] = [a ?? null, b ?? null]
+  if (x === null || y === null) return Number(x !== null) - Number(y !== null)
+  const exact = [x, y].map((value) => (typeof value === "string" && digits.test(value) ? BigInt(value) : value))
+  const [left = "", right = ""] = exact.map((value) =>
+    typeof value === "bigint" || typeof value === "number" ? value : JSON.stringify(value),
+  )
+  return left < right ? -1 : left > right ? 1 : 0
+}
+
+const valueAt = (record: unknown, path: readonly string[]): unknown =>
+  path.reduce((value: unknown, name) => (isObject(value) ? value[name] : undefined), record)
+
+/** The records of a view as frames make them. */
+export const createStreamRecords = <T>() => {
+  let records = new Map<string, T>()
+  /** A snapshot of which not all has come. */
+  let partial: Map<string, T> | undefined
+  let sort: Sort | undefined
+
+  const put = (target: Map<string, T>, { op, key, data, append }: RecordFrame): void => {
+    if (op === "delete") target.delete(key)
+    // What a stream sends for a view has the type that its schema says.
+    else target.set(key, (op === "patch" ? merge(target.get(key), data, append) : data) as T)
+  }
+
+  const inOrder = (map: Map<string, T>): Map<string, T> => {
+    if (sort === undefined) return map
+    const { field, order } = sort
+    const sign = order === "desc" ? -1 : 1
+    return new Map(
+      [...map].sort(
+        ([k, a], [l, b]) => sign * compare(valueAt(a, field), valueAt(b, field)) || (k < l ? -1 : k > l ? 1 : 0),
+      ),
+    )
+  }
+
+  return {
+    /** In the view's order, where it has one. */
+    records: (): ReadonlyMap<string, T> => records,
+    sortBy: (order: Sort | undefined): void => {
+      sort = order
+    },
+    /** A connection was lost: the rest of a snapshot will not come. */
+    interrupted: (): void => {
+      partial = undefined
+    },
+    /** Applies a frame; undefined while a snapshot is not complete. */
+    apply: (frame: RecordFrame): Change<T> | undefined => {
+      const { op, key, data, complete } = frame
+      if (op === "snapshot") {
+        partial ??= new Map()
+        for (const row of Array.isArray(data) ? (data as unknown[]) : []) {
+          if (isObject(row) && typeof row["key"] === "string") partial.set(row["key"], row["data"] as T)
+        }
+        if (!complete) return undefined
+        records = inOrder(partial)
+        partial = undefined
+        return { op: "snapshot" }
+      }
+      put(partial ?? records, frame)
+      if (partial !== undefined) return undefined
+      if (op !== "delete") records = inOrder(records)
+      const record = records.get(key)
+      return op === "delete" || record === undefined ? { op: "delete", key } : { op: "upsert", key, record }
+    },
+  }
+}

@@ -1,0 +1,128 @@
+import type { Clock } from "./clock.ts"
+import { SvcError } from "./error.ts"
+import { isObject, type Json, textOf } from "./json.ts"
+import { lifeOf, type Session } from "./session.ts"
+
+/** What the library needs of a WebSocket class: that of browsers, of Node 22 and newer, and of the package `ws` have it. */
+export type WebSocketClass = new (
+  url: string,
+  protocols: string[],
+) => {
+  readonly send: (text: string) => void
+  readonly close: (code?: number) => void
+  // Each of them types its events differently.
+  readonly addEventListener: (type: "open" | "message" | "close" | "error", listener: (event: never) => void) => void
+}
+
+/** How a connection ended: whether the server had taken it, and the last error that it sent. */
+export type Ended = { readonly opened: boolean; readonly fault: SvcError | undefined }
+
+/** What comes from a connection: messages, and at last its end. */
+type SocketEvent = { readonly message: Json } | { readonly ended: Ended }
+
+export type SocketOptions = {
+  readonly url: string
+  readonly session: Session
+  readonly webSocket: WebSocketClass
+  readonly clock: Clock
+  /** The first message, once the connection is open. */
+  readonly hello: () => object
+}
+
+const subprotocol = "svc.stream.v1"
+const pingMs = 15_000
+
+/** An error message of a stream server. */
+export const faultOf = (message: Json): SvcError => {
+  const seconds = message["retry_after"]
+  return new SvcError({
+    status: 0,
+    code: textOf(message, "code") ?? "unexpected-answer",
+    message: textOf(message, "message") ?? "The stream reports an error",
+    hint: textOf(message, "suggested_action"),
+    retryable: message["retryable"] === true,
+    retryAfterMs: typeof seconds === "number" ? seconds * 1000 : undefined,
+  })
+}
+
+/**
+ * A connection to a stream, whose token is renewed on it. `next` gives its messages one by one, then how it ended; `close`
+ * ends it.
+ */
+export const openSocket = async ({ url, session, webSocket, clock, hello }: SocketOptions) => {
+  const queue: SocketEvent[] = []
+  let wake = (): void => {}
+  let opened = false
+  let fault: SvcError | undefined
+  const closing = new AbortController()
+  let token = await session.token()
+  const socket = new webSocket(url, [subprotocol, `bearer.${token}`])
+
+  const add = (event: SocketEvent): void => {
+    queue.push(event)
+    wake()
+  }
+  const end = (): void => {
+    if (closing.signal.aborted) return
+    closing.abort()
+    add({ ended: { opened, fault } })
+  }
+
+  const renew = async (): Promise<void> => {
+    while (!closing.signal.aborted) {
+      await clock.sleep(lifeOf(token) / 20, closing.signal)
+      const newest = await session.token().catch(() => token)
+      if (newest === token || closing.signal.aborted) continue
+      token = newest
+      socket.send(JSON.stringify({ type: "refresh_auth", token }))
+    }
+  }
+  const ping = async (): Promise<void> => {
+    for (;;) {
+      await clock.sleep(pingMs, closing.signal)
+      if (closing.signal.aborted) return
+      socket.send('{"type":"ping"}')
+    }
+  }
+
+  socket.addEventListener("open", () => {
+    opened = true
+    socket.send(JSON.stringify(hello()))
+    void renew()
+    void ping()
+  })
+  socket.addEventListener("message", ({ data }: { data: unknown }) => {
+    let message: unknown
+    try {
+      message = JSON.parse(String(data))
+    } catch {
+      return
+    }
+    if (!isObject(message)) return
+    if (message["type"] === "error") fault = faultOf(message)
+    add({ message })
+  })
+  // It says nothing that a program could use, and the close event follows it.
+  socket.addEventListener("error", () => {})
+  socket.addEventListener("close", end)
+
+  return {
+    /** The newest token that the server was given. */
+    token: (): string => token,
+    next: async (): Promise<SocketEvent> => {
+      for (;;) {
+        const event = queue.shift()
+        if (event !== undefined) return event
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    },
+    close: (): void => {
+      end()
+      socket.close(1000)
+    },
+  }
+}
+
+export type StreamSocket = Awaited<ReturnType<typeof openSocket>>

@@ -1,0 +1,501 @@
+import { describe, expect, test } from "vitest"
+import {
+  createJournal,
+  type JournalOptions,
+  memoryStore,
+  type PaymentRecord,
+  signatureOf,
+  type Store,
+  type SubmitOnceOptions,
+} from "../src/index.ts"
+import { createFakeChain, type Fate } from "./fake-chain.ts"
+import { createPayer, newAddress } from "./payments.ts"
+import { type Asked, ok, refused, type Said, scriptedRelay } from "./scripted-relay.ts"
+import { createVirtualClock } from "./virtual-clock.ts"
+
+const payer = createPayer()
+const lamports = 5n
+
+/** A journal on a chain of its own; `says` may speak in the chain's place. */
+const setUp = ({
+  store = memoryStore(),
+  fate,
+  says = () => undefined,
+  ...rest
+}: Partial<JournalOptions> & {
+  readonly store?: Store
+  readonly fate?: Fate
+  readonly says?: (asked: Asked) => Said | undefined
+} = {}) => {
+  const virtual = createVirtualClock()
+  const chain = createFakeChain(virtual.clock, fate)
+  const { relay, routes } = scriptedRelay(virtual.clock, (asked) => says(asked) ?? chain.answer(asked))
+  const journal = createJournal({ relay, store, clock: virtual.clock, ...rest })
+  const recipient = newAddress()
+  const built: string[] = []
+  const build =
+    (to = recipient, amount = lamports) =>
+    ({ blockhash }: { readonly blockhash: string }): Uint8Array => {
+      const transaction = payer.transfer({ recipient: to, lamports: amount, blockhash })
+      built.push(signatureOf(transaction))
+      return transaction
+    }
+  return {
+    relay,
+    journal,
+    chain,
+    store,
+    recipient,
+    build,
+    built,
+    routes,
+    run: virtual.run,
+    clock: virtual.clock,
+    pay: (
+      options: SubmitOnceOptions = {},
+      source: Parameters<typeof journal.submitOnce>[1] = build(),
+      id = "invoice-42",
+    ) => virtual.run(journal.submitOnce(id, source, options)),
+    sends: () => routes().filter((route) => route === "send").length,
+  }
+}
+
+const lost: Fate = () => undefined
+
+test("a payment is tried out, stored, sent once, and known as finalized; a second run sends nothing and says the same", async () => {
+  const { pay, journal, recipient, chain, routes, sends, built } = setUp()
+  const outcome = await pay()
+  expect(outcome).toEqual({
+    state: "landed",
+    signature: built[0],
+    slot: expect.any(BigInt),
+    commitment: "finalized",
+    err: null,
+  })
+  expect(routes().indexOf("simulate")).toBeLessThan(routes().indexOf("send"))
+  expect([sends(), chain.received(recipient)]).toEqual([1, 1])
+  expect(await journal.get("invoice-42")).toMatchObject({
+    id: "invoice-42",
+    version: 2,
+    state: "landed",
+    attempt: 1,
+    signature: built[0],
+    relayUrl: "http://relay.test",
+    fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
+    storedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+    err: null,
+  })
+  expect(await pay()).toEqual(outcome)
+  expect([sends(), chain.received(recipient)]).toEqual([1, 1])
+})
+
+test("the record is in the store before the first byte leaves", async () => {
+  const store = memoryStore()
+  const stored: unknown[] = []
+  const { pay } = setUp({
+    store,
+    says: ({ route }) => {
+      if (route === "send") stored.push(store.get("invoice-42"))
+      return undefined
+    },
+  })
+  await pay()
+  expect(stored).toEqual([expect.objectContaining({ state: "open", version: 1, transaction: expect.any(String) })])
+})
+
+test("with a purpose a known id is compared by it and the builder isn't called again; without, by the fingerprint", async () => {
+  const { pay, built, build, sends } = setUp()
+  const purpose = "5 lamports to the shop"
+  await pay({ purpose })
+  await pay({ purpose })
+  expect(built).toHaveLength(1)
+  await expect(pay({ purpose: "6 lamports to the shop" })).rejects.toMatchObject({
+    code: "id-reused",
+    submissionState: "not_submitted",
+    details: { stored: { purpose, payer: payer.address }, given: { purpose: "6 lamports to the shop" } },
+  })
+  await pay()
+  expect(built).toHaveLength(2)
+  const other = newAddress()
+  await expect(pay({}, build(other))).rejects.toMatchObject({
+    code: "id-reused",
+    details: {
+      stored: { payer: payer.address, accounts: [payer.address, expect.any(String)], programIds: [expect.any(String)] },
+      given: { accounts: [payer.address, other] },
+    },
+  })
+  await expect(pay({}, build(undefined, 6n))).rejects.toMatchObject({ code: "id-reused" })
+  expect(sends()).toBe(1)
+})
+
+test("to compare, the builder gets the stored blockhash: what it signs can't outlive the stored transaction", async () => {
+  const given: string[] = []
+  const { pay, build } = setUp()
+  const source = (lifetime: { readonly blockhash: string }) => {
+    given.push(lifetime.blockhash)
+    return build()(lifetime)
+  }
+  await pay({}, source)
+  await pay({}, source)
+  expect(new Set(given).size).toBe(1)
+})
+
+test("a proven expiry is followed by the next attempt with a new signature, up to maxAttempts", async () => {
+  let tries = 0
+  const { pay, journal, chain, recipient, built } = setUp({ fate: () => (new Set(built).size < 3 ? undefined : 100) })
+  expect(await pay({ onStep: ({ step }) => (tries += step === "sending" ? 1 : 0) })).toMatchObject({
+    state: "landed",
+    signature: built[2],
+  })
+  expect([built.length, chain.received(recipient)]).toEqual([3, 1])
+  expect(tries).toBeGreaterThan(30)
+  expect(await journal.get("invoice-42")).toMatchObject({ attempt: 3, version: 6, state: "landed" })
+
+  const never = setUp({ fate: lost })
+  await expect(never.pay({ maxAttempts: 2 })).rejects.toMatchObject({ code: "attempts-exhausted" })
+  expect(never.built).toHaveLength(2)
+  expect(await never.journal.get("invoice-42")).toMatchObject({ state: "expired", attempt: 2 })
+})
+
+test("mistakes are found before anything is stored: a failing transaction, another blockhash, a nonce, no transaction", async () => {
+  const failing = setUp({
+    says: ({ route }) =>
+      route === "simulate"
+        ? ok({
+            contextSlot: "1",
+            err: { InstructionError: [0, { Custom: 1 }] },
+            logs: ["Program failed"],
+            unitsConsumed: null,
+            loadedAccountsDataSize: null,
+            returnData: null,
+            innerInstructions: null,
+            accounts: null,
+            replacementBlockhash: null,
+          })
+        : undefined,
+  })
+  await expect(failing.pay()).rejects.toMatchObject({
+    code: "simulation-failed",
+    submissionState: "not_submitted",
+    details: { err: { InstructionError: [0, { Custom: 1 }] }, logs: ["Program failed"] },
+  })
+  expect(await failing.pay({ skipPreflight: true })).toMatchObject({ state: "landed" })
+
+  const { pay, journal, build, sends } = setUp()
+  await expect(pay({}, () => build()({ blockhash: newAddress() }))).rejects.toMatchObject({ code: "wrong-blockhash" })
+  await expect(pay({}, () => "AQ==")).rejects.toMatchObject({ code: "invalid_transaction" })
+  await expect(
+    pay({}, () => {
+      throw new Error("the wallet says no")
+    }),
+  ).rejects.toThrow("the wallet says no")
+  for (const id of ["", "a\nb", "\ud800", "x".repeat(201), "é".repeat(101)]) {
+    await expect(pay({}, build(), id)).rejects.toMatchObject({ code: "invalid-id" })
+  }
+  expect([await journal.list(), sends()]).toEqual([[], 0])
+})
+
+test("a refusal is reported at once, and other bytes wait until the stored ones have expired", async () => {
+  let refuses = true
+  const { pay, journal, clock, build, recipient, chain } = setUp({
+    says: ({ route }) => (route === "send" && refuses ? refused("upstream_rpc_error", false) : undefined),
+  })
+  await expect(pay()).rejects.toMatchObject({ code: "upstream_rpc_error", submissionState: "not_submitted" })
+  expect(await journal.get("invoice-42")).toMatchObject({ state: "open", refused: "upstream_rpc_error", attempt: 1 })
+  await expect(journal.forget("invoice-42")).rejects.toMatchObject({ code: "payment-open" })
+  refuses = false
+  const from = clock.now()
+  const corrected = newAddress()
+  expect(await pay({}, build(corrected))).toMatchObject({ state: "landed" })
+  expect(clock.now() - from).toBeGreaterThan(150 * 400)
+  expect([chain.received(recipient), chain.received(corrected)]).toEqual([0, 1])
+  expect(await journal.get("invoice-42")).toMatchObject({ attempt: 2 })
+})
+
+test("a refused transaction that lands all the same, from another process's copy, keeps a corrected one out", async () => {
+  let sent = ""
+  const { pay, chain, build, recipient } = setUp({
+    says: ({ route, body }) => {
+      if (route !== "send" || sent !== "") return undefined
+      sent = String(body["transaction"])
+      return refused("upstream_rpc_error", false)
+    },
+  })
+  await expect(pay()).rejects.toMatchObject({ code: "upstream_rpc_error" })
+  chain.answer({ route: "send", body: { transaction: sent }, bearer: "" })
+  const corrected = newAddress()
+  await expect(pay({}, build(corrected))).rejects.toMatchObject({ code: "id-reused" })
+  expect([chain.received(recipient), chain.received(corrected)]).toEqual([1, 0])
+})
+
+test("a caller who gives up is told undecided, and a later call ends it; before anything is stored it is aborted", async () => {
+  const giving = new AbortController()
+  const { pay, journal, chain, recipient } = setUp({
+    says: ({ route }) => {
+      if (route !== "send" || giving.signal.aborted) return undefined
+      giving.abort()
+      return "silence"
+    },
+  })
+  await expect(pay({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "aborted" })
+  expect(await journal.list()).toEqual([])
+  const outcome = await pay({ signal: giving.signal })
+  expect(outcome).toMatchObject({ state: "undecided", lastError: { code: "aborted" } })
+  expect(await pay({ signal: AbortSignal.abort() })).toMatchObject({ state: "undecided" })
+  expect(await pay()).toMatchObject({ state: "landed" })
+  expect(chain.received(recipient)).toBe(1)
+})
+
+test("with confirmed the call returns earlier, and the record stays open until it is seen finalized", async () => {
+  const { pay, journal } = setUp()
+  expect(await pay({ commitment: "confirmed" })).toMatchObject({ state: "landed", commitment: "confirmed" })
+  expect(await journal.list({ open: true })).toHaveLength(1)
+  expect(await pay()).toMatchObject({ state: "landed", commitment: "finalized" })
+  expect(await journal.list({ open: true })).toEqual([])
+})
+
+test("settleAll ends what a restart left open, reports what has expired, and signs nothing", async () => {
+  const giving = { signal: AbortSignal.abort() }
+  const dropped = new Set<string>()
+  const { pay, journal, run, build, built, clock } = setUp({
+    fate: (signature) => (dropped.has(signature) ? undefined : 100),
+  })
+  const leave = async (id: string): Promise<string> => {
+    const leaving = new AbortController()
+    const recipient = newAddress()
+    await pay({ signal: leaving.signal, onStep: () => leaving.abort() }, build(recipient), id)
+    return built.at(-1) ?? ""
+  }
+  const first = await leave("a")
+  const second = await leave("b")
+  dropped.add(second)
+  expect(await run(journal.settleAll(giving))).toMatchObject([{ state: "undecided" }, { state: "undecided" }])
+  const settled = await run(journal.settleAll())
+  expect(settled.toSorted((one, other) => one.id.localeCompare(other.id))).toEqual([
+    { id: "a", state: "landed", signature: first, slot: expect.any(BigInt), commitment: "finalized", err: null },
+    { id: "b", state: "expired", signature: second },
+  ])
+  expect(clock.now()).toBeGreaterThan(150 * 400)
+  expect(built).toHaveLength(2)
+  await journal.forget("b")
+  expect(await journal.get("b")).toBeUndefined()
+})
+
+describe("forget", () => {
+  test("a payment that may still land is kept, unless by force; a forgotten id is a new payment with new versions", async () => {
+    const { pay, journal, store, chain, recipient, build } = setUp()
+    const leaving = new AbortController()
+    await pay({ signal: leaving.signal, onStep: () => leaving.abort() })
+    await expect(journal.forget("invoice-42")).rejects.toMatchObject({ code: "payment-open" })
+    await pay()
+    const old = await journal.get("invoice-42")
+    await journal.forget("invoice-42")
+    await journal.forget("invoice-42")
+    expect([await journal.get("invoice-42"), await journal.list()]).toEqual([undefined, []])
+    for (const version of [0, 1, 2]) expect(await store.put("invoice-42", old as PaymentRecord, version)).toBe(false)
+    await pay()
+    expect(await journal.get("invoice-42")).toMatchObject({ version: 5, attempt: 1, state: "landed" })
+    expect(chain.received(recipient)).toBe(2)
+    await pay({ commitment: "confirmed" }, build(), "another")
+    await journal.forget("another", { force: true })
+    expect(await journal.list()).toHaveLength(1)
+  })
+
+  test("a run that began before the payment was forgotten doesn't pay it anew", async () => {
+    const inner = memoryStore()
+    const forgetting: Store = {
+      ...inner,
+      put: async (id, record, version) => {
+        const stored = await inner.put(id, record, version)
+        if (record.state === "expired") await expiring.journal.forget(id)
+        return stored
+      },
+    }
+    const expiring = setUp({ store: forgetting, fate: lost })
+    await expect(expiring.pay()).rejects.toMatchObject({ code: "payment-forgotten" })
+    expect(expiring.built).toHaveLength(1)
+
+    const store = memoryStore()
+    const other = setUp({ store })
+    const { pay, build, chain, recipient } = setUp({ store })
+    const late = async (lifetime: { readonly blockhash: string }) => {
+      await other.pay()
+      await other.journal.forget("invoice-42")
+      return build()(lifetime)
+    }
+    await expect(pay({}, late)).rejects.toMatchObject({ code: "payment-forgotten" })
+    expect(chain.received(recipient)).toBe(0)
+  })
+})
+
+describe("one chain", () => {
+  const left = async (options: Partial<JournalOptions> = {}) => {
+    const set = setUp(options)
+    const leaving = new AbortController()
+    await set.pay({ signal: leaving.signal, onStep: () => leaving.abort() })
+    return set
+  }
+
+  test("another relay URL stops before anything is sent, unless it is allowed", async () => {
+    const { journal, store, build, run, clock, chain } = await left()
+    const { relay, asked } = scriptedRelay(clock, chain.answer)
+    const elsewhere = { ...relay, url: "http://other.test" }
+    const moved = createJournal({ relay: elsewhere, store, clock })
+    await expect(run(moved.submitOnce("invoice-42", build()))).rejects.toMatchObject({ code: "other-relay" })
+    expect(asked).toEqual([])
+    expect(await run(moved.settleAll())).toMatchObject([{ state: "undecided", lastError: { code: "other-relay" } }])
+    expect(await run(moved.submitOnce("invoice-42", build(), { allowRelay: true }))).toMatchObject({ state: "landed" })
+    expect(await journal.list({ open: true })).toEqual([])
+  })
+
+  test("a chain that is behind the stored height is another one: nothing is sent or concluded", async () => {
+    const { journal, store } = await left()
+    const other = setUp({
+      store,
+      says: ({ route }) => {
+        if (route !== "latest-blockhash") return undefined
+        return ok({ blockhash: "x", contextSlot: "200", lastValidBlockHeight: "250" })
+      },
+    })
+    expect(await other.run(other.journal.settleAll())).toMatchObject([{ lastError: { code: "other-chain" } }])
+    expect(other.routes().filter((route) => route !== "latest-blockhash")).toEqual([])
+    expect(await journal.list({ open: true })).toHaveLength(1)
+  })
+
+  test("a provider that lags behind another one by some blocks is waited for", async () => {
+    let lags = 2
+    const { store } = await left()
+    const { journal, run } = setUp({
+      store,
+      says: ({ route }) => {
+        if (route !== "latest-blockhash" || lags-- <= 0) return undefined
+        return ok({ blockhash: "x", contextSlot: "1060", lastValidBlockHeight: "1110" })
+      },
+    })
+    expect(await run(journal.settleAll())).toMatchObject([{ state: "landed" }])
+  })
+
+  test("an end more than 150,000 blocks ago proves nothing: undecided, journal-stale, and a person decides", async () => {
+    for (const blocks of [149_900, 150_200]) {
+      const { pay, chain, journal, run } = setUp({ fate: lost })
+      const leaving = new AbortController()
+      await pay({ signal: leaving.signal, onStep: () => leaving.abort() })
+      chain.skip(blocks)
+      const [settled] = await run(journal.settleAll())
+      if (blocks < 150_000) expect(settled).toMatchObject({ state: "expired" })
+      else {
+        expect(settled).toMatchObject({ state: "undecided", lastError: { code: "journal-stale" } })
+        expect(await pay()).toMatchObject({ state: "undecided", lastError: { code: "journal-stale" } })
+        await journal.forget("invoice-42", { force: true })
+      }
+    }
+    const { pay, chain, journal } = setUp()
+    await pay({ commitment: "confirmed" })
+    chain.skip(1_000_000)
+    expect(await pay()).toMatchObject({ state: "landed", commitment: "finalized" })
+    expect(await journal.list({ open: true })).toEqual([])
+  })
+
+  test("a computer that slept between both responses of the proof doesn't take the second one for proof", async () => {
+    const { pay, chain, journal, run } = setUp({
+      fate: lost,
+      says: ({ route }) => {
+        if (route === "signature-status") chain.skip(200_000)
+        return undefined
+      },
+    })
+    const leaving = new AbortController()
+    await pay({ signal: leaving.signal, onStep: () => leaving.abort() })
+    chain.skip(300)
+    expect(await run(journal.settleAll())).toMatchObject([{ state: "undecided", lastError: { code: "journal-stale" } }])
+  })
+})
+
+describe("bytes that were signed elsewhere", () => {
+  const signed = async (set: ReturnType<typeof setUp>): Promise<Uint8Array> =>
+    set.build()(await set.run(set.relay.latestBlockhash()))
+
+  test("are sent as they are, and their end is 150 blocks from now, or the given one if that is later", async () => {
+    for (const [given, end] of [
+      [undefined, "1150"],
+      [1100n, "1150"],
+      [1160n, "1160"],
+    ] as const) {
+      const set = setUp()
+      const { journal, chain, recipient, pay } = set
+      const options = given === undefined ? {} : { lastValidBlockHeight: given }
+      expect(await pay(options, await signed(set))).toMatchObject({ state: "landed", signature: set.built[0] })
+      expect(await journal.get("invoice-42")).toMatchObject({ lastValidBlockHeight: end })
+      expect(chain.received(recipient)).toBe(1)
+    }
+  })
+
+  test("that have landed before aren't sent again", async () => {
+    const set = setUp()
+    const bytes = await signed(set)
+    await set.pay({}, bytes, "a")
+    expect(await set.pay({}, bytes, "b")).toMatchObject({ state: "landed" })
+    expect(set.sends()).toBe(1)
+  })
+
+  test("whose blockhash the provider doesn't know aren't stored or sent", async () => {
+    const set = setUp()
+    const old = set.build()({ blockhash: newAddress() })
+    await expect(set.pay({}, old)).rejects.toMatchObject({
+      code: "simulation-failed",
+      details: { err: "BlockhashNotFound" },
+    })
+    expect([await set.journal.list(), set.sends()]).toEqual([[], 0])
+  })
+
+  test("end in expired, and bytes that are signed anew are the next attempt", async () => {
+    const set = setUp({ fate: (signature) => (signature === set.built[0] ? undefined : 100) })
+    const first = await signed(set)
+    for (let run = 0; run < 2; run++) {
+      expect(await set.pay({}, first)).toEqual({ state: "expired", signature: set.built[0] })
+    }
+    const second = await signed(set)
+    expect(await set.pay({}, second)).toMatchObject({ state: "landed", signature: set.built[1] })
+    expect(await set.journal.get("invoice-42")).toMatchObject({ attempt: 2 })
+    expect(await set.pay({}, first)).toMatchObject({ state: "landed", signature: set.built[1] })
+  })
+})
+
+test("a damaged record is never taken for none", async () => {
+  const inner = memoryStore()
+  const { pay, journal, sends } = setUp({
+    store: { ...inner, get: (id) => inner.get(id) && { ...(inner.get(id) as PaymentRecord), signature: "x" } },
+  })
+  await pay({ commitment: "confirmed" })
+  const before = sends()
+  await expect(pay()).rejects.toMatchObject({ code: "journal-damaged", message: expect.stringContaining("invoice-42") })
+  await expect(journal.get("invoice-42")).rejects.toMatchObject({ code: "journal-damaged" })
+  await expect(journal.forget("invoice-42")).rejects.toMatchObject({ code: "journal-damaged" })
+  expect(sends()).toBe(before)
+  await journal.forget("invoice-42", { force: true })
+  expect(await inner.get("invoice-42")).toMatchObject({ state: "forgotten", version: 2 })
+})
+
+test("a store that fails or takes nothing stops the payment with nothing sent", async () => {
+  const inner = memoryStore()
+  const broken: readonly Partial<Store>[] = [
+    { get: () => Promise.reject(new Error("disk full")) },
+    { put: () => Promise.reject(new Error("disk full")) },
+    { put: () => false },
+  ]
+  for (const part of broken) {
+    const { pay, sends } = setUp({ store: { ...inner, ...part } })
+    await expect(pay()).rejects.toMatchObject({ code: "journal-unavailable" })
+    expect(sends()).toBe(0)
+  }
+})
+
+test("two ids with one and the same transaction are two payments: the second is refused, not taken for paid", async () => {
+  const { journal, run, build, chain, recipient } = setUp()
+  const both = await run(Promise.allSettled(["a", "b"].map((id) => journal.submitOnce(id, build()))))
+  expect(new Set(both.map((one) => (one.status === "fulfilled" ? one.value.state : one.reason.code)))).toEqual(
+    new Set(["duplicate-transaction", "landed"]),
+  )
+  await run(journal.submitOnce("b", build()))
+  expect(chain.received(recipient)).toBe(2)
+})

@@ -1,0 +1,157 @@
+import {
+  AccountRole,
+  address,
+  appendTransactionMessageInstructions,
+  type Blockhash,
+  compressTransactionMessageUsingAddressLookupTables,
+  createKeyPairSignerFromPrivateKeyBytes,
+  createTransactionMessage,
+  getBase64EncodedWireTransaction,
+  type Instruction,
+  pipe,
+  setTransactionMessageConfig,
+  setTransactionMessageFeePayerSigner,
+  setTransactionMessageLifetimeUsingBlockhash,
+  signTransactionMessageWithSigners,
+} from "@solana/kit"
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import { SvcError } from "../src/index.ts"
+import { readPayment } from "../src/payment.ts"
+import { createPayer, newAddress } from "./payments.ts"
+
+const payer = await createKeyPairSignerFromPrivateKeyBytes(new Uint8Array(32).fill(7))
+const other = await createKeyPairSignerFromPrivateKeyBytes(new Uint8Array(32).fill(8))
+const system = address("11111111111111111111111111111111")
+const [one, two] = [address(newAddress()), address(newAddress())]
+const table = address(newAddress())
+const blockhash = newAddress()
+
+const pay = (data: readonly number[] = [2, 0, 0, 0, 5], to = one, role = AccountRole.WRITABLE): Instruction => ({
+  programAddress: system,
+  accounts: [
+    { address: payer.address, role: AccountRole.WRITABLE_SIGNER },
+    { address: to, role },
+  ],
+  data: Uint8Array.from(data),
+})
+const bare: Instruction = { programAddress: system, accounts: [{ address: one, role: AccountRole.WRITABLE }] }
+const limit: Instruction = {
+  programAddress: address("ComputeBudget111111111111111111111111111111"),
+  data: Uint8Array.of(2, 1, 2, 3, 4),
+}
+
+/** What kit signs, as the library reads it. */
+const read = async (
+  instructions: readonly Instruction[],
+  {
+    version = 0,
+    by = payer,
+    hash = blockhash,
+    inTable = false,
+    fee = 0n,
+  }: { version?: "legacy" | 0 | 1; by?: typeof payer; hash?: string; inTable?: boolean; fee?: bigint } = {},
+) => {
+  const lifetime = { blockhash: hash as Blockhash, lastValidBlockHeight: 0n }
+  const legacy = pipe(
+    createTransactionMessage({ version: "legacy" }),
+    (empty) => setTransactionMessageFeePayerSigner(by, empty),
+    (paid) => setTransactionMessageLifetimeUsingBlockhash(lifetime, paid),
+    (timed) => appendTransactionMessageInstructions(instructions, timed),
+  )
+  const v0 = pipe(
+    createTransactionMessage({ version: 0 }),
+    (empty) => setTransactionMessageFeePayerSigner(by, empty),
+    (paid) => setTransactionMessageLifetimeUsingBlockhash(lifetime, paid),
+    (timed) => appendTransactionMessageInstructions(instructions, timed),
+    (long) => (inTable ? compressTransactionMessageUsingAddressLookupTables(long, { [table]: [two, one] }) : long),
+  )
+  const v1 = pipe(
+    createTransactionMessage({ version: 1 }),
+    (empty) => setTransactionMessageFeePayerSigner(by, empty),
+    (paid) => setTransactionMessageLifetimeUsingBlockhash(lifetime, paid),
+    (timed) => setTransactionMessageConfig({ computeUnitLimit: 1000, priorityFeeLamports: fee }, timed),
+    (timed) => appendTransactionMessageInstructions(instructions, timed),
+  )
+  const signed = await signTransactionMessageWithSigners({ legacy, 0: v0, 1: v1 }[version])
+  return readPayment(getBase64EncodedWireTransaction(signed))
+}
+
+const fingerprintOf = async (...args: Parameters<typeof read>): Promise<string> =>
+  (await read(...args)).facts.fingerprint
+
+test("version, blockhash, compute budget and fees don't count for the fingerprint", async () => {
+  const same = await Promise.all([
+    fingerprintOf([pay()]),
+    fingerprintOf([pay()], { hash: newAddress() }),
+    fingerprintOf([limit, pay()]),
+    fingerprintOf([pay(), limit], { version: "legacy" }),
+    fingerprintOf([pay()], { version: "legacy" }),
+    fingerprintOf([pay()], { version: 1 }),
+    fingerprintOf([pay()], { version: 1, fee: 900n }),
+  ])
+  expect(new Set(same).size).toBe(1)
+})
+
+test("payer, program, accounts, their flags, their order, data and lookup tables count", async () => {
+  const different = await Promise.all([
+    fingerprintOf([pay()]),
+    fingerprintOf([bare]),
+    fingerprintOf([bare], { by: other }),
+    fingerprintOf([pay([2, 0, 0, 0, 6])]),
+    fingerprintOf([pay([2, 0, 0, 0, 5], two)]),
+    fingerprintOf([pay([2, 0, 0, 0, 5], one, AccountRole.READONLY)]),
+    fingerprintOf([pay(), pay()]),
+    fingerprintOf([pay(), pay([], two)]),
+    fingerprintOf([pay([], two), pay()]),
+    fingerprintOf([{ ...pay(), programAddress: two }]),
+    fingerprintOf([{ ...pay(), accounts: (pay().accounts ?? []).toReversed() }]),
+    fingerprintOf([pay()], { inTable: true }),
+    fingerprintOf([pay([2, 0, 0, 0, 5], two)], { inTable: true }),
+  ])
+  expect(new Set(different).size).toBe(different.length)
+})
+
+test("payer, accounts, programs and blockhash are what kit wrote, of every version", async () => {
+  for (const version of ["legacy", 0, 1] as const) {
+    const { facts, blockhash: found, hasNonce } = await read([pay(), pay([], two)], { version })
+    expect({ ...facts, found, hasNonce }).toEqual({
+      fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
+      payer: payer.address,
+      accounts: [payer.address, one, two],
+      programIds: [system],
+      found: blockhash,
+      hasNonce: false,
+    })
+  }
+  const { facts } = await read([pay()], { inTable: true })
+  expect(facts.accounts).toEqual([payer.address, `${table}[1]`])
+})
+
+test("a transaction that lives by a durable nonce is told by its first instruction", async () => {
+  const advance = pay([4, 0, 0, 0])
+  expect((await read([advance, pay()])).hasNonce).toBe(true)
+  expect((await read([pay([4, 0, 0, 0, 9])])).hasNonce).toBe(true)
+  expect((await read([pay(), advance])).hasNonce).toBe(false)
+  expect((await read([limit, advance])).hasNonce).toBe(false)
+})
+
+test("any bytes are a payment, or an error that proves that nothing was sent", async () => {
+  const whole = createPayer().transfer({ recipient: one, lamports: 1n, blockhash })
+  const changed = fc
+    .array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 })
+    .map((changes) => changes.reduce((bytes, [at, byte]) => bytes.with(at, byte), Uint8Array.from(whole)))
+  const cut = fc.nat(whole.length).map((size) => Uint8Array.from(whole.subarray(0, size)))
+  const version1 = fc.uint8Array({ minLength: 130, maxLength: 300 }).map((rest) => Uint8Array.of(0x81, 1, ...rest))
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(changed, cut, version1), async (bytes) => {
+      try {
+        expect((await readPayment(bytes)).facts.fingerprint).toHaveLength(64)
+      } catch (error) {
+        if (!(error instanceof SvcError)) throw error
+        expect(error).toMatchObject({ submissionState: "not_submitted", code: expect.stringMatching(/^(in|un)/) })
+      }
+    }),
+    { numRuns: process.env["SVC_FUZZ"] === "full" ? 100_000 : 1000 },
+  )
+})

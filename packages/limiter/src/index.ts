@@ -1,2 +1,0 @@
-export { createLimiter } from "./limiter.ts"
-export type { Limiter, LimiterDecision } from "./limiter.ts"

@@ -1,0 +1,134 @@
+import { prefixesOf } from "./address-prefixes.ts"
+import { advance, createWindows, decrement, increment, secondWhenGone, type Window, windowSeconds } from "./window.ts"
+
+/** What became of a request's counts; with several buckets those of the one that refused it, else of the first. */
+export type Decision = {
+  readonly allowed: boolean
+  /** Requests still allowed now. */
+  readonly remaining: number
+  /** Whole seconds until a request is allowed again; 0 when this one was. */
+  readonly retryAfterSeconds: number
+  /** Whole seconds until the oldest counted request leaves the window. */
+  readonly resetSeconds: number
+  /** Whether the key is counted together with its neighbours, because there was no room to count it alone. */
+  readonly shared: boolean
+}
+
+export type RateLimiter = {
+  /** Counts one request against `key` of `group`; a refused request isn't counted. */
+  readonly take: (group: string, key: string, limit: number) => Decision
+  /** What `take` would say; counts nothing. */
+  readonly peek: (group: string, key: string, limit: number) => Decision
+  /** Counts a request that was admitted elsewhere. */
+  readonly add: (group: string, key: string) => void
+  /** Takes the newest count back, whose request was refused elsewhere. */
+  readonly undo: (group: string, key: string) => void
+  /** Buckets held now. */
+  readonly size: () => number
+}
+
+type Bucket = Window & { readonly name: string; readonly kind: string; readonly shared: boolean }
+
+/**
+ * Sliding-window counters in memory: never more than `limit` requests of one key in any minute, not just in a calendar one.
+ * At most `maxBuckets` keys of a kind (IPv4, IPv6, others) have a bucket of their own. Only idle buckets are dropped. While
+ * all are busy, a new address is counted by the narrowest prefix that has room: a flood of addresses can't grow memory, push
+ * another address's count out, or shut out anybody but its neighbours.
+ * @param now a monotonic clock, in milliseconds
+ * @param maxPrefixes buckets for each length of prefix
+ */
+export const createRateLimiter = ({
+  now,
+  maxBuckets = 100_000,
+  maxPrefixes = Math.ceil(maxBuckets / 5),
+}: {
+  readonly now: () => number
+  readonly maxBuckets?: number
+  readonly maxPrefixes?: number
+}): RateLimiter => {
+  const buckets = new Map<string, Bucket>()
+  const windows = createWindows()
+  const sizes = new Map<string, number>()
+  let sharedBuckets = 0
+  let sweptAt = -1
+
+  const sweep = (second: number): void => {
+    if (sweptAt === second) return
+    sweptAt = second
+    for (const bucket of buckets.values()) {
+      if (bucket.total > 0 && second - bucket.second <= windowSeconds) continue
+      windows.close(bucket)
+      buckets.delete(bucket.name)
+      sizes.set(bucket.kind, (sizes.get(bucket.kind) ?? 0) - 1)
+      if (bucket.shared) sharedBuckets--
+    }
+  }
+
+  const hasRoom = (kind: string, most: number, second: number): boolean => {
+    if ((sizes.get(kind) ?? 0) >= most) sweep(second)
+    return (sizes.get(kind) ?? 0) < most
+  }
+
+  const isBusy = (bucket: Bucket, second: number): boolean => {
+    advance(bucket, second)
+    return bucket.total > 0
+  }
+
+  /** A bucket for a key that has none: one of its own, or one that it shares with its neighbours. */
+  const bucketFor = (group: string, key: string, second: number): Bucket => {
+    const prefixes = prefixesOf(key)
+    const nameOf = (prefix: string): string => `${group}\0${prefix}`
+    // What a wider prefix has counted may have been this key's, so it goes on counting the key until it is idle.
+    for (const { key: prefix } of sharedBuckets > 0 ? prefixes : []) {
+      const wider = buckets.get(nameOf(prefix))
+      if (wider !== undefined && isBusy(wider, second)) return wider
+    }
+    const index = prefixes.findIndex(({ kind }, at) => hasRoom(kind, at === 0 ? maxBuckets : maxPrefixes, second))
+    // The last one, which all share, always has room.
+    const { key: prefix, kind } = prefixes.at(index) ?? { key, kind: "" }
+    const name = nameOf(prefix)
+    const bucket = buckets.get(name) ?? { ...windows.open(second), name, kind, shared: prefix !== key }
+    if (!buckets.has(name)) {
+      sizes.set(kind, (sizes.get(kind) ?? 0) + 1)
+      if (bucket.shared) sharedBuckets++
+      buckets.set(name, bucket)
+    }
+    return bucket
+  }
+
+  const find = (group: string, key: string, time: number): Bucket => {
+    const second = Math.floor(time / 1000)
+    const bucket = buckets.get(`${group}\0${key}`) ?? bucketFor(group, key, second)
+    advance(bucket, second)
+    return bucket
+  }
+
+  const decide = (bucket: Bucket, allowed: boolean, limit: number, time: number): Decision => {
+    const secondsUntil = (count: number) => Math.max(1, Math.ceil(secondWhenGone(bucket, count) - time / 1000))
+    return {
+      allowed,
+      remaining: Math.max(0, limit - bucket.total),
+      retryAfterSeconds: allowed ? 0 : limit <= 0 ? windowSeconds : secondsUntil(bucket.total - limit + 1),
+      resetSeconds: bucket.total === 0 ? 0 : secondsUntil(1),
+      shared: bucket.shared,
+    }
+  }
+
+  return {
+    take: (group, key, limit) => {
+      const time = now()
+      const bucket = find(group, key, time)
+      const allowed = bucket.total < limit
+      if (allowed) increment(bucket)
+      return decide(bucket, allowed, limit, time)
+    },
+    peek: (group, key, limit) => {
+      const time = now()
+      const bucket = find(group, key, time)
+      return decide(bucket, bucket.total < limit, limit, time)
+    },
+    add: (group, key) => increment(find(group, key, now())),
+    undo: (group, key) => decrement(find(group, key, now())),
+    size: () => buckets.size,
+  }
+}

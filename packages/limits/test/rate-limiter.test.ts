@@ -1,0 +1,135 @@
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import { createRateLimiter } from "../src/index.ts"
+
+const steps = fc.array(fc.record({ wait: fc.oneof(fc.nat(50), fc.nat(2500), fc.nat(70_000)), key: fc.nat(2) }), {
+  maxLength: 400,
+})
+
+test("never more than the limit is admitted in any 60 s, wherever the 60 s begin", () => {
+  fc.assert(
+    fc.property(steps, fc.integer({ min: 0, max: 7 }), fc.nat(5000), (requests, limit, start) => {
+      let time = start
+      const limiter = createRateLimiter({ now: () => time })
+      const admitted: { time: number; key: number }[] = []
+      for (const { wait, key } of requests) {
+        time += wait
+        if (limiter.take("g", String(key), limit).allowed) admitted.push({ time, key })
+      }
+      for (const first of admitted) {
+        const inWindow = admitted.filter(
+          (other) => other.key === first.key && other.time >= first.time && other.time - first.time < 60_000,
+        )
+        expect(inWindow.length).toBeLessThanOrEqual(limit)
+      }
+    }),
+  )
+})
+
+test("a request that waits as long as Retry-After says is admitted, and one a second earlier may not be", () => {
+  fc.assert(
+    fc.property(steps, fc.integer({ min: 1, max: 7 }), (requests, limit) => {
+      let time = 123_456
+      const limiter = createRateLimiter({ now: () => time })
+      for (const { wait } of requests) {
+        time += wait
+        const decision = limiter.take("g", "k", limit)
+        if (decision.allowed) continue
+        expect(decision.retryAfterSeconds).toBeGreaterThanOrEqual(1)
+        expect(decision.retryAfterSeconds).toBeLessThanOrEqual(61)
+        time += decision.retryAfterSeconds * 1000
+        expect(limiter.take("g", "k", limit).allowed).toBe(true)
+      }
+    }),
+  )
+})
+
+test("an allowance that was used evenly comes back: a full window later everything is admitted again", () => {
+  let time = 0
+  const limiter = createRateLimiter({ now: () => time })
+  for (let i = 0; i < 60; i++, time += 1000) expect(limiter.take("g", "k", 60).remaining).toBe(59 - i)
+  expect(limiter.take("g", "k", 60).allowed).toBe(false)
+  time += 61_000
+  expect(limiter.take("g", "k", 60)).toMatchObject({ allowed: true, remaining: 59 })
+})
+
+test("a limit of 0 admits nothing and asks for a minute's patience", () => {
+  const limiter = createRateLimiter({ now: () => 5 })
+  expect(limiter.take("g", "k", 0)).toMatchObject({ allowed: false, remaining: 0, retryAfterSeconds: 60 })
+})
+
+test("a lower limit for one request counts against what was admitted under a higher one", () => {
+  const limiter = createRateLimiter({ now: () => 0 })
+  for (let i = 0; i < 5; i++) limiter.take("g", "k", 10)
+  expect(limiter.take("g", "k", 5).allowed).toBe(false)
+  expect(limiter.take("g", "k", 6).allowed).toBe(true)
+})
+
+const networks = ["20010db8", "20010db9"].flatMap((isp) =>
+  ["0000", "0001"].flatMap((site) => ["0001", "0002", "0101"].map((subnet) => `${isp}${site}${subnet}/64`)),
+)
+const hosts = ["192.0.2.1", "192.0.2.2", "192.0.3.1", "198.51.100.1"]
+const owners = [...networks.slice(0, 3), ...hosts.slice(0, 3)].map((address) => `7 ${address}`)
+const anyKey = fc.constantFrom(...networks, ...hosts, ...owners, "agent:a", "agent:b")
+
+test("however full the tables are, no key has more than its limit in any 60 s, alone or by a prefix", () => {
+  const requests = fc.array(
+    fc.record({ wait: fc.oneof(fc.nat(50), fc.nat(15_000), fc.nat(70_000)), key: anyKey, peeked: fc.boolean() }),
+    { maxLength: 300 },
+  )
+  fc.assert(
+    fc.property(requests, fc.nat(3), fc.nat(4), fc.nat(3), (all, limit, maxBuckets, maxPrefixes) => {
+      let time = 0
+      const limiter = createRateLimiter({ now: () => time, maxBuckets, maxPrefixes })
+      const admitted: { time: number; key: string }[] = []
+      for (const { wait, key, peeked } of all) {
+        time += wait
+        const said = peeked ? limiter.peek("g", key, limit) : undefined
+        const { allowed } = limiter.take("g", key, limit)
+        if (said !== undefined) expect(said.allowed).toBe(allowed)
+        if (allowed) admitted.push({ time, key })
+        const recent = admitted.filter((one) => one.key === key && time - one.time < 60_000)
+        expect(recent.length).toBeLessThanOrEqual(limit)
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+/** Requests from ever new /64 networks of one /47, as one customer of a provider can send them. */
+const flood = (take: (key: string) => unknown, count: number): void => {
+  for (let i = 0; i < count; i++) take(`20010db8${i.toString(16).padStart(8, "0")}/64`)
+}
+
+test("a flood from one IPv6 network costs others nothing: they are counted alone, by a wider prefix at most", () => {
+  const limiter = createRateLimiter({ now: () => 0, maxBuckets: 1000 })
+  const take = (key: string) => limiter.take("g", key, 2)
+  flood(take, 30_000)
+  expect(limiter.size()).toBeLessThanOrEqual(1000 + 3 * 200)
+  for (const key of ["20010db900000001/64", ...hosts, "agent:a"]) {
+    expect([take(key).allowed, take(key).allowed, take(key).allowed]).toEqual([true, true, false])
+  }
+  // Its neighbours are counted with it, and are told so.
+  expect(take("20010db800007000/64")).toMatchObject({ allowed: false, shared: true })
+})
+
+test("one owner's many addresses fill no table for other owners, and end in that owner's own count", () => {
+  const limiter = createRateLimiter({ now: () => 0, maxBuckets: 100 })
+  flood((key) => limiter.take("g", `7 ${key}`, 2), 10_000)
+  expect(limiter.take("g", "7 20010db800002000/64", 2)).toMatchObject({ allowed: false, shared: true })
+  expect(limiter.take("g", "8 192.0.2.1", 2)).toMatchObject({ allowed: true, shared: false })
+  expect(limiter.take("g", "8 20010db9ffff0000/64", 2).allowed).toBe(true)
+})
+
+test("keys without an address share one bucket while all are busy, and an idle bucket makes room", () => {
+  let time = 0
+  const limiter = createRateLimiter({ now: () => time, maxBuckets: 3 })
+  for (const key of ["a", "b", "c"]) expect(limiter.take("g", key, 1).allowed).toBe(true)
+  expect(limiter.take("g", "d", 1)).toMatchObject({ allowed: true, shared: true })
+  expect(limiter.take("g", "e", 1).allowed).toBe(false)
+  expect(limiter.take("other", "e", 1).allowed).toBe(true)
+  for (const key of ["a", "b", "c"]) expect(limiter.take("g", key, 1).allowed).toBe(false)
+  time = 61_000
+  expect(limiter.take("g", "d", 1)).toMatchObject({ allowed: true, shared: false })
+  expect(limiter.size()).toBe(1)
+})

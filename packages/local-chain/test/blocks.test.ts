@@ -1,0 +1,92 @@
+import { generateKeyPairSigner } from "@solana/kit"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { fundedSigner, signed, signedV1, startChain, transfer } from "./fixture.ts"
+import type { Chain } from "./fixture.ts"
+
+let chain: Chain
+beforeEach(async () => {
+  chain = await startChain()
+})
+afterEach(() => chain.close())
+
+const newest = async () => Number(await chain.rpc.getSlot({ commitment: "processed" }).send())
+const block = (slot: number, options: object = {}) =>
+  chain.call("getBlock", slot, { commitment: "confirmed", maxSupportedTransactionVersion: 1, ...options })
+const blocks = async (...params: unknown[]) => (await chain.call("getBlocks", ...params)).result
+
+test("a block lists its transactions of every version in their order, failed ones too, as getTransaction shows them", async () => {
+  const payer = await fundedSigner(chain)
+  const to = (await generateKeyPairSigner()).address
+  chain.pass(40)
+  const { blockhash } = (await chain.rpc.getLatestBlockhash().send()).value
+  const pay = (amount: bigint) => [transfer(payer.address, to, amount)]
+  const wires = [
+    await signed(payer, pay(1_000_000_000n), blockhash, "legacy"),
+    await signed(payer, pay(9_000_000_000n), blockhash),
+    await signedV1(chain, payer, pay(2_000_000n)),
+  ]
+  const options = { encoding: "base64", skipPreflight: true }
+  const sent: string[] = []
+  for (const wire of wires) sent.push((await chain.call("sendTransaction", wire, options)).result)
+  const slot = await newest()
+  chain.pass(1)
+  const { result } = await block(slot, { encoding: "base64" })
+  expect(result.transactions.map(({ transaction }: { transaction: [string] }) => transaction[0])).toEqual(wires)
+  expect(result.transactions.map(({ version }: { version: unknown }) => version)).toEqual(["legacy", 0, 1])
+  expect(result.transactions[1].meta.err).toEqual({ InstructionError: [0, { Custom: 1 }] })
+  for (const [index, signature] of sent.entries()) {
+    const asked = { commitment: "confirmed", encoding: "base64", maxSupportedTransactionVersion: 1 }
+    const { slot: own, blockTime, ...content } = (await chain.call("getTransaction", signature, asked)).result
+    expect([own, blockTime, content]).toEqual([slot, result.blockTime, result.transactions[index]])
+  }
+  expect((await block(slot, { transactionDetails: "signatures" })).result.signatures).toEqual(sent)
+  expect((await block(slot, { maxSupportedTransactionVersion: undefined })).error.code).toBe(-32015)
+})
+
+test("blocks form a chain: each names its parent's slot and hash, and its height counts on", async () => {
+  chain.pass(3)
+  const last = (await newest()) - 1
+  const details = { transactionDetails: "none", rewards: false }
+  const [before, after] = [(await block(last - 1, details)).result, (await block(last, details)).result]
+  expect(after).toEqual({
+    blockHeight: before.blockHeight + 1,
+    blockTime: expect.any(Number),
+    blockhash: expect.any(String),
+    parentSlot: last - 1,
+    previousBlockhash: before.blockhash,
+  })
+})
+
+test("getBlocks lists the slots of a range up to its commitment, without those that had no block", async () => {
+  const first = Number((await chain.call("getFirstAvailableBlock")).result)
+  const start = await newest()
+  chain.pass(1)
+  expect(await blocks(start - 1, null, { commitment: "confirmed" })).toEqual([start - 1, start])
+  expect(await blocks(start - 1, { commitment: "confirmed" })).toEqual([start - 1, start])
+  expect(await blocks(0, start + 40)).toEqual([first, first + 1])
+
+  expect(await blocks(start + 1, start, { commitment: "confirmed" })).toEqual([])
+  // Nobody called for so long that the chain made no block for a while.
+  chain.pass(1_000)
+  const slots: number[] = await blocks(start, start + 1_000, { commitment: "confirmed" })
+  expect(slots.slice(0, 3)).toEqual([start, start + 1, start + 1_001 - 182])
+  expect((await block(start + 2)).error).toMatchObject({ code: -32007 })
+  expect((await block(start + 1_001 - 182)).result.parentSlot).toBe(start + 1)
+})
+
+test("a block that is not there yet, was forgotten or is asked for in a way that a validator refuses is an error", async () => {
+  const slot = await newest()
+  expect((await block(slot)).error).toEqual({ code: -32004, message: `Block not available for slot ${slot}` })
+  expect((await block(5)).error.code).toBe(-32001)
+  expect((await block(slot, { commitment: "processed" })).error.code).toBe(-32602)
+  expect((await chain.call("getBlocks", 0, 600_000, { commitment: "confirmed" })).result).toContain(slot - 1)
+  expect((await chain.call("getBlocks", "x")).error.code).toBe(-32602)
+})
+
+test("a rollback takes the transactions out of the newest block", async () => {
+  await fundedSigner(chain)
+  const slot = await newest()
+  chain.rollback()
+  chain.pass(1)
+  expect((await block(slot)).result.transactions).toEqual([])
+})

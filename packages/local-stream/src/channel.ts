@@ -1,0 +1,122 @@
+// A subscription's window on a view, kept once for all who have the same one, and what changes in it.
+import { type Changes, nest, type Records, type StreamRecord } from "./records.ts"
+import { isObject, toJson, type Value } from "./value.ts"
+import { type Row, rowsOf, type View } from "./views.ts"
+
+export type Window = {
+  readonly view: View
+  readonly key: string | undefined
+  readonly skip: number
+  readonly take: number | undefined
+}
+
+/** Takes the text of a frame. */
+export type Subscriber = (frame: string) => void
+
+type Channel = {
+  readonly window: Window
+  rows: ReadonlyMap<string, StreamRecord>
+  readonly subscribers: Set<Subscriber>
+  readonly log: { readonly seq: string; readonly frame: string }[]
+}
+
+/** How many frames a client can miss and still be sent them alone; how many channels wait for theirs to come back. */
+const logSize = 500
+const mostIdle = 100
+
+/** Whether merging the new value into the old one, as clients do, gives the new one. */
+const merges = (old: Value, next: Value): boolean =>
+  !isObject(old) ||
+  !isObject(next) ||
+  Object.entries(old).every(([name, value]) => Object.hasOwn(next, name) && merges(value, next[name] ?? null))
+
+/** What was added behind an array, if that is all that happened to it. */
+const appended = (old: Value, next: Value): readonly Value[] | undefined => {
+  if (!Array.isArray(old) || !Array.isArray(next) || old.length === 0 || next.length <= old.length) return undefined
+  return old.every((item, index) => item === next[index]) ? next.slice(old.length) : undefined
+}
+
+/**
+ * The channels of an entity.
+ * @param shown paths of the fields that readers get
+ * @param nextSeq a text that no other frame has, of this start and version
+ */
+export const createChannels = (records: Records, shown: ReadonlySet<string>, nextSeq: () => string) => {
+  const channels = new Map<string, Channel>()
+  const ordered = new Map<string, { readonly version: number; readonly rows: readonly Row[] }>()
+
+  const allRows = (view: View): readonly Row[] => {
+    const known = ordered.get(view.id)
+    if (known?.version === records.version()) return known.rows
+    const rows = rowsOf(view, records)
+    ordered.set(view.id, { version: records.version(), rows })
+    return rows
+  }
+
+  const rowsIn = ({ view, key, skip, take }: Window): ReadonlyMap<string, StreamRecord> => {
+    const own = view.needsKey && key !== undefined ? records.get(key) : undefined
+    const rows = view.needsKey ? (own === undefined ? [] : [{ key: own.key, record: own }]) : allRows(view)
+    const chosen = key === undefined ? rows : rows.filter((row) => row.key === key)
+    return new Map(chosen.slice(skip, take && skip + take).map((row) => [row.key, row.record]))
+  }
+
+  /** A record's change as a patch, or the whole record where a patch can't say it; nothing where no field shows it. */
+  const changeOf = ({ values, shown: whole }: StreamRecord, before: ReadonlyMap<string, Value> | undefined) => {
+    const parts = [...(before ?? [])].filter(([path]) => shown.has(path))
+    const nextOf = (path: string): Value => values.get(path) ?? null
+    if (before === undefined || !parts.every(([path, old]) => merges(old, nextOf(path)))) {
+      return { op: "upsert", data: whole }
+    }
+    const added = new Map(parts.map(([path, old]) => [path, appended(old, nextOf(path))]))
+    const data = nest(parts.map(([path]) => [path, added.get(path) ?? nextOf(path)]))
+    const append = parts.map(([path]) => path).filter((path) => added.get(path) !== undefined)
+    return parts.length === 0 ? undefined : { op: "patch", data, ...(append.length > 0 && { append }) }
+  }
+
+  const publish = (channel: Channel, { changed }: Changes): void => {
+    const { window, rows: before, log, subscribers } = channel
+    const { mode, id: entity } = window.view
+    const send = (key: string, change: object | undefined): void => {
+      if (change === undefined) return
+      const seq = nextSeq()
+      const frame = toJson({ mode, entity, key, ...change, seq })
+      log.push({ seq, frame })
+      for (const subscriber of subscribers) subscriber(frame)
+    }
+    channel.rows = rowsIn(window)
+    for (const key of before.keys()) if (!channel.rows.has(key)) send(key, { op: "delete", data: null })
+    for (const [key, record] of channel.rows) {
+      if (before.get(key) !== record) send(key, { op: "upsert", data: record.shown })
+      else if (changed.has(record.key)) send(key, changeOf(record, changed.get(record.key)))
+    }
+    log.splice(0, log.length - logSize)
+  }
+
+  return {
+    /** Tells all subscribers what changed. */
+    publish: (changes: Changes): void => {
+      if (changes.changed.size + changes.removed.size === 0) return
+      for (const channel of channels.values()) publish(channel, changes)
+    },
+    /**
+     * Adds a subscriber.
+     * @param after the last frame that it has seen
+     * @returns the rows that there are now, the frames that it has missed where they are known, and how to leave
+     */
+    subscribe: (window: Window, subscriber: Subscriber, after: string | undefined) => {
+      const id = JSON.stringify([window.view.id, window.key, window.skip, window.take])
+      const channel = channels.get(id) ?? { window, rows: rowsIn(window), subscribers: new Set(), log: [] }
+      channels.delete(id)
+      channels.set(id, channel)
+      channel.subscribers.add(subscriber)
+      const seen = channel.log.findIndex(({ seq }) => seq === after)
+      const missed = seen === -1 ? undefined : channel.log.slice(seen + 1).map(({ frame }) => frame)
+      const leave = (): void => {
+        channel.subscribers.delete(subscriber)
+        const idle = [...channels].filter(([, { subscribers }]) => subscribers.size === 0)
+        for (const [old] of idle.slice(0, Math.max(0, idle.length - mostIdle))) channels.delete(old)
+      }
+      return { rows: channel.rows, missed, leave }
+    },
+  }
+}

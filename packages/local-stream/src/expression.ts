@@ -1,0 +1,110 @@
+// Computed fields: an expression of the AST becomes a function of a record.
+import { variant, type Variant } from "./ast.ts"
+import { compare, type Fields, same, Unsupported, type Value } from "./value.ts"
+
+type Scope = {
+  /** The value of a field; an integer of any width as bigint, so that it is divided as one. */
+  readonly read: (path: string) => Value
+  readonly slot: bigint
+  /** Unix seconds. */
+  readonly timestamp: bigint | null
+  readonly names: Fields
+}
+
+export type Expression = (scope: Scope) => Value
+
+const integers: Readonly<Record<string, (a: bigint, b: bigint) => bigint | null>> = {
+  Add: (a, b) => a + b,
+  Sub: (a, b) => a - b,
+  Mul: (a, b) => a * b,
+  Div: (a, b) => (b === 0n ? null : a / b),
+  Mod: (a, b) => (b === 0n ? null : a % b),
+}
+
+const floats: Readonly<Record<string, (a: number, b: number) => number>> = {
+  Add: (a, b) => a + b,
+  Sub: (a, b) => a - b,
+  Mul: (a, b) => a * b,
+  Div: (a, b) => a / b,
+  Mod: (a, b) => a % b,
+}
+
+const relations: Readonly<Record<string, (a: Value, b: Value) => boolean>> = {
+  Eq: same,
+  Ne: (a, b) => !same(a, b),
+  Gt: (a, b) => compare(a, b) > 0,
+  Lt: (a, b) => compare(a, b) < 0,
+  Gte: (a, b) => compare(a, b) >= 0,
+  Lte: (a, b) => compare(a, b) <= 0,
+  And: (a, b) => a === true && b === true,
+  Or: (a, b) => a === true || b === true,
+}
+
+/** Integers stay exact among themselves; with a float they become floats. What has no value gives none. */
+const binary = (operator: string): ((a: Value, b: Value) => Value) => {
+  const [relation, whole, float] = [relations[operator], integers[operator], floats[operator]]
+  if (relation !== undefined) return relation
+  if (whole === undefined || float === undefined) throw new Unsupported(`the operator ${operator}`)
+  return (a, b) => {
+    if (typeof a === "bigint" && typeof b === "bigint") return whole(a, b)
+    if (a === null || b === null) return null
+    const result = float(Number(a), Number(b))
+    return Number.isFinite(result) ? result : null
+  }
+}
+
+/** A literal of the AST: whole numbers are integers. */
+const literal = (value: unknown): Value =>
+  typeof value === "number" && Number.isInteger(value) ? BigInt(value) : (value as Value)
+
+const cast = (value: Value, type: string): Value => {
+  if (typeof value !== "number" && typeof value !== "bigint") return value
+  if (type.startsWith("f")) return Number(value)
+  return typeof value === "bigint" ? value : Number.isFinite(value) ? BigInt(Math.trunc(value)) : null
+}
+
+/** Throws Unsupported for a part that is not computed, such as a resolver's. */
+export const compileExpression = ({ kind, content }: Variant): Expression => {
+  const part = (name: string): Expression => compileExpression(variant.parse(content[name]))
+  const text = (name: string): string => String(content[name])
+  switch (kind) {
+    case "FieldRef":
+      return ({ read }) => read(text("path"))
+    case "Var":
+      return ({ names }) => names[text("name")] ?? null
+    case "Literal":
+      return () => literal(content["value"])
+    case "None":
+      return () => null
+    case "ContextSlot":
+      return ({ slot }) => slot
+    case "ContextTimestamp":
+      return ({ timestamp }) => timestamp
+    case "Paren":
+      return part("expr")
+    case "Some":
+      return part("value")
+    case "Cast": {
+      const value = part("expr")
+      return (scope) => cast(value(scope), text("to_type"))
+    }
+    case "UnwrapOr": {
+      const value = part("expr")
+      return (scope) => value(scope) ?? literal(content["default"])
+    }
+    case "Binary": {
+      const [operate, left, right] = [binary(text("op")), part("left"), part("right")]
+      return (scope) => operate(left(scope), right(scope))
+    }
+    case "Let": {
+      const [value, body] = [part("value"), part("body")]
+      return (scope) => body({ ...scope, names: { ...scope.names, [text("name")]: value(scope) } })
+    }
+    case "If": {
+      const [condition, then, otherwise] = [part("condition"), part("then_branch"), part("else_branch")]
+      return (scope) => (condition(scope) === true ? then(scope) : otherwise(scope))
+    }
+    default:
+      throw new Unsupported(kind)
+  }
+}

@@ -1,0 +1,1 @@
+export { startService as startLocalStream } from "./service.ts"

@@ -1,0 +1,64 @@
+// What a program's accounts and instructions hold, by its IDL.
+import { isFixedSize, type ReadonlyUint8Array } from "@solana/kit"
+import type { AstIdl } from "./ast.ts"
+import { createCodecs, type ValueDecoder } from "./codecs.ts"
+import { type Fields, Unsupported, type Value } from "./value.ts"
+
+type Layout = { readonly name: string; readonly discriminator: readonly number[]; readonly decoder: ValueDecoder }
+
+const read = ({ decoder, discriminator }: Layout, data: ReadonlyUint8Array): [Value?, number?] => {
+  if (!discriminator.every((byte, index) => data[index] === byte)) return []
+  try {
+    return decoder.read(data, discriminator.length)
+  } catch {
+    return []
+  }
+}
+
+/** Whether a value fills its account: one of variable size may leave zeroes behind it. */
+const fills = ({ decoder }: Layout, data: ReadonlyUint8Array, end: number): boolean =>
+  isFixedSize(decoder) ? decoder.fixedSize === data.length : data.slice(end).every((byte) => byte === 0)
+
+/** @param onUnsupported told which type can't be decoded, and why */
+export const createProgram = (idl: AstIdl, address: string, onUnsupported: (type: string, uses: string) => void) => {
+  const codecs = createCodecs(idl)
+  /** Layouts with the longest discriminator first, so that a shorter one does not hide it. */
+  const layouts = <T extends Omit<Layout, "decoder">>(list: readonly T[], make: (one: T) => ValueDecoder): Layout[] =>
+    list
+      .flatMap((one) => {
+        try {
+          return [{ name: one.name, discriminator: one.discriminator, decoder: make(one) }]
+        } catch (error) {
+          if (!(error instanceof Unsupported)) throw error
+          onUnsupported(one.name, error.what)
+          return []
+        }
+      })
+      .sort((a, b) => b.discriminator.length - a.discriminator.length)
+  const accounts = layouts(idl.accounts, ({ name, fields }) => (fields ? codecs.struct(fields) : codecs.defined(name)))
+  const instructions = layouts(idl.instructions, ({ args }) => codecs.struct(args))
+
+  return {
+    address,
+    /** What an account holds: found by its first bytes, without discriminator by its exact size. */
+    account: (data: ReadonlyUint8Array): { readonly name: string; readonly value: Fields } | undefined => {
+      for (const layout of accounts) {
+        const [value, end = 0] = read(layout, data)
+        if (value === undefined || (layout.discriminator.length === 0 && !fills(layout, data, end))) continue
+        return { name: layout.name, value: value as Fields }
+      }
+      return undefined
+    },
+    /** `{data: arguments, accounts: addresses}`, both by their names. */
+    instruction: (addresses: readonly string[], data: ReadonlyUint8Array) => {
+      for (const layout of instructions) {
+        const [args] = read(layout, data)
+        if (args === undefined) continue
+        const names = idl.instructions.find(({ name }) => name === layout.name)?.accounts ?? []
+        const accountsByName = Object.fromEntries(names.map(({ name }, index) => [name, addresses[index] ?? null]))
+        return { name: layout.name, value: { data: args, accounts: accountsByName } }
+      }
+      return undefined
+    },
+  }
+}

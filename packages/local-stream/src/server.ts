@@ -1,0 +1,180 @@
+import { createServer, type IncomingMessage, STATUS_CODES } from "node:http"
+import type { Duplex } from "node:stream"
+import type { Bounds } from "@svc/http"
+import type { KeySource } from "@svc/session-token"
+import { type WebSocket, WebSocketServer } from "ws"
+import { type Access, createAccess } from "./access.ts"
+import { serveConnection, type Subject } from "./connection.ts"
+import { type Fault, faultResponse, StreamFault } from "./faults.ts"
+import type { Outbox } from "./outbox.ts"
+import type { Stack } from "./stack.ts"
+
+export type ServerOptions = {
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+  readonly bounds: Bounds
+  readonly keys: KeySource
+  readonly issuer: string
+  /** In milliseconds since 1970; `now` is a monotonic clock. */
+  readonly wallClock: () => number
+  readonly now: () => number
+  readonly randomId: () => string
+  /** What GET /health answers; undefined while nothing can be served. */
+  readonly health: () => object | undefined
+  readonly onCut: (reason: string) => void
+  readonly onBug: (error: unknown) => void
+}
+
+type Client = { readonly stack: string; readonly socket: WebSocket; readonly outbox: Outbox; idleAt: number }
+
+const maxMessageBytes = 65_536
+const checkMs = 250
+/** The subprotocol that browsers name beside the one with their token; the server selects it. */
+const subprotocol = "svc.stream.v1"
+
+/** Adds up within a minute that begins with its first amount. */
+const createMinute = (now: () => number) => {
+  let [start, total] = [-Infinity, 0]
+  return (amount: number): number => {
+    if (now() - start >= 60_000) [start, total] = [now(), 0]
+    return (total += amount)
+  }
+}
+
+const locate = ({ url = "/" }: IncomingMessage) => {
+  const { pathname, searchParams } = new URL(url, "http://localhost")
+  return { path: pathname, query: searchParams, name: /^\/([a-z0-9][a-z0-9-]*)\/?$/.exec(pathname)?.[1] }
+}
+
+/** Serves the streams of the stacks that are put into it. Rejects when the port can't be had. */
+export const startServer = async (options: ServerOptions) => {
+  const { host, port, bounds, keys, issuer, wallClock, now, randomId, health, onCut, onBug } = options
+  const stacks = new Map<string, { readonly stack: Stack; readonly access: Access }>()
+  const clients = new Set<Client>()
+  const subjects = new Map<string, Subject>()
+
+  const subjectOf = (sub: string): Subject => {
+    const made = { connections: 0, subscriptions: 0, messages: createMinute(now), bytes: createMinute(now) }
+    const subject = subjects.get(sub) ?? made
+    return subjects.set(sub, subject) && subject
+  }
+
+  const server = createServer((request, response) => {
+    const { path, name } = locate(request)
+    if (path === "/health") {
+      const state = health()
+      const headers = { "content-type": "application/json", "access-control-allow-origin": "*" }
+      response.writeHead(state === undefined ? 503 : 200, headers).end(JSON.stringify(state ?? { status: "starting" }))
+      return
+    }
+    const { fault } = new StreamFault(name === undefined ? "not-found" : "upgrade-required")
+    const { headers, body } = faultResponse(fault, randomId())
+    response.writeHead(fault.status, headers).end(body)
+  })
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: maxMessageBytes,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => offered.has(subprotocol) && subprotocol,
+  })
+
+  const refuse = (socket: Duplex, fault: Fault): void => {
+    const { headers, body } = faultResponse(fault, randomId())
+    const all = { ...headers, connection: "close", "content-length": Buffer.byteLength(body) }
+    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+    socket.end(`HTTP/1.1 ${fault.status} ${STATUS_CODES[fault.status]}\r\n${lines.join("")}\r\n${body}`)
+  }
+
+  const cut = (client: Client, reason: string): void => {
+    onCut(reason)
+    clients.delete(client)
+    client.socket.terminate()
+  }
+
+  const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    const { name = "", query } = locate(request)
+    if (health() === undefined) throw new StreamFault("service-unavailable")
+    const asked = stacks.get(name)
+    if (asked === undefined) throw new StreamFault("stack-not-found")
+    const claims = await asked.access.authorize(request, query)
+    const subject = subjectOf(claims.sub)
+    if (subject.connections >= (claims.limits?.max_connections ?? Infinity)) {
+      throw new StreamFault("connection-limit-exceeded")
+    }
+    sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      // Another version may have come while the token was checked.
+      const { stack, access } = stacks.get(name) ?? asked
+      const verify = (token: string) => access.verify(token, request.headers.origin)
+      const outbox = serveConnection(webSocket, { stack, claims, subject, verify, wallClock, onBug })
+      const client: Client = { stack: name, socket: webSocket, outbox, idleAt: now() }
+      clients.add(client)
+      webSocket.on("error", () => {})
+      webSocket.on("close", () => clients.delete(client))
+      const [oldest] = clients
+      if (clients.size > bounds.connections && oldest !== undefined) cut(oldest, "connections")
+    })
+  }
+
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on("error", () => {})
+    accept(request, socket, head).catch((error: unknown) => {
+      if (error instanceof StreamFault) return refuse(socket, error.fault)
+      onBug(error)
+      socket.destroy()
+    })
+  })
+
+  /** Cuts off clients that don't read: each after a time by the bytes that wait, the slowest while all hold too many. */
+  const check = (): void => {
+    let held = 0
+    for (const client of clients) {
+      const bytes = client.outbox.held()
+      if (bytes === 0) client.idleAt = now()
+      const patienceMs = bounds.answerMs + (bytes / bounds.bytesPerSecond) * 1000
+      if (now() - client.idleAt > patienceMs) cut(client, "answerMs")
+      else held += bytes
+    }
+    for (const client of held > bounds.heldBytes ? [...clients].sort((a, b) => a.idleAt - b.idleAt) : []) {
+      if (held <= bounds.heldBytes) break
+      held -= client.outbox.held()
+      cut(client, "heldBytes")
+    }
+  }
+
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject)
+    server.listen({ host, port }, resolve)
+  })
+  const timer = setInterval(check, checkMs)
+  const bound = server.address()
+
+  const disconnect = (name: string, code: number, reason: string): void => {
+    for (const { stack, socket } of clients) if (stack === name) socket.close(code, reason)
+  }
+
+  return {
+    port: typeof bound === "object" && bound !== null ? bound.port : port,
+    /** Serves a stack in place of its former version or chain, whose clients have to come back. */
+    put: (stack: Stack): void => {
+      const { name } = stack
+      stacks.set(name, { stack, access: createAccess({ keys, issuer, stack: name, wallClock }) })
+      disconnect(name, 1012, "the stack begins anew")
+    },
+    remove: (name: string): void => {
+      stacks.delete(name)
+      disconnect(name, 1008, "stack-not-found: No public stack has this name.")
+    },
+    close: async (): Promise<void> => {
+      clearInterval(timer)
+      for (const { socket } of clients) socket.close(1001, "the server stops")
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      const late = setTimeout(() => {
+        for (const { socket } of clients) socket.terminate()
+      }, 1_000)
+      server.closeIdleConnections()
+      await closed
+      clearTimeout(late)
+    },
+  }
+}

@@ -1,0 +1,143 @@
+import { flag, integer, loadConfig, oneOf, text, url } from "@svc/config"
+import { type Bounds, createLogger, defaultBounds, type Runtime } from "@svc/http"
+import { remoteKeys } from "@svc/session-token"
+import { createChain } from "./chain.ts"
+import { type Batch, followChain } from "./follow.ts"
+import { followRegistry, type PublishedStack } from "./registry.ts"
+import { startServer } from "./server.ts"
+import { createStack, type Stack, updatesIn } from "./stack.ts"
+import { runTraffic } from "./traffic.ts"
+
+const fields = {
+  host: text("HOST", "127.0.0.1"),
+  port: integer("PORT", 4004, { min: 0, max: 65_535 }),
+  logLevel: oneOf("SVC_LOG_LEVEL", "info", ["debug", "info", "warn", "error", "silent"]),
+  rpcUrl: url("RPC_URL", "http://127.0.0.1:8899", { exact: true, credentials: true }),
+  apiUrl: url("SVC_API_URL", "http://localhost:4003"),
+  issuer: text("SVC_SESSION_ISSUER", "svc-platform"),
+  sampleTraffic: flag("SVC_SAMPLE_TRAFFIC", false),
+}
+
+/**
+ * Brings the local stream up. Rejects when it can't be: the message is for whoever started it.
+ * @param bounds what slow clients may cost
+ */
+export const startService = async (runtime: Runtime, bounds: Bounds = defaultBounds) => {
+  const { env, wallClock, now, randomId } = runtime
+  const { host, port, logLevel, rpcUrl, apiUrl, issuer, sampleTraffic } = loadConfig(fields, env)
+  const log = await createLogger({ level: logLevel, pretty: runtime.terminal, service: "local-stream" })
+  const published = new Map<string, { readonly from: PublishedStack; readonly stack: Stack }>()
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let slot: bigint | undefined
+  const loaded = Promise.withResolvers<void>()
+  let isLoaded = false
+
+  const sleep = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      setTimeout(resolve, ms).unref()
+      signal.addEventListener("abort", () => resolve(), { once: true })
+    })
+  /** Says what is wrong with a source, once while it stays the same. */
+  const problem = (message: string) => {
+    let last: string | undefined
+    return (reason: string): void => {
+      if (reason !== last && !signal.aborted) log.warn({ reason }, message)
+      last = reason
+    }
+  }
+
+  const server = await startServer({
+    host,
+    port,
+    bounds,
+    issuer,
+    wallClock,
+    now,
+    randomId,
+    keys: remoteKeys({
+      url: `${apiUrl}/.well-known/jwks.json`,
+      fetch,
+      now,
+      onProblem: problem("session keys can't be read"),
+    }),
+    health: () => {
+      const stacks = [...published].map(([name, { stack }]) => {
+        return [
+          name,
+          { version: stack.version, slot: slot === undefined ? null : Number(slot), entities: stack.counts() },
+        ]
+      })
+      return isLoaded ? { status: "ok", stacks: Object.fromEntries(stacks) } : undefined
+    },
+    onCut: (reason) => log.warn({ reason }, "a client was cut off"),
+    onBug: (error) => log.error({ err: error }, "unexpected error"),
+  })
+
+  const put = (from: PublishedStack): Stack => {
+    const stack = createStack(from.ast, from, randomId().slice(0, 8))
+    published.set(from.name, { from, stack })
+    server.put(stack)
+    return stack
+  }
+  const onStack = (from: PublishedStack): void => {
+    const { name, version } = from
+    try {
+      const { plan } = put(from)
+      log.info({ stack: name, version }, "serving a stack")
+      for (const { what, uses } of plan.unsupported) {
+        log.warn(`stack ${name}: ${what} uses ${uses}, which the local stream does not compute`)
+      }
+    } catch (error) {
+      log.warn({ stack: name, version, reason: String(error) }, "the AST can't be interpreted")
+    }
+  }
+  const onBatch = (batch: Batch): void => {
+    slot = batch.blocks.at(-1)?.slot ?? slot
+    for (const { stack } of published.values()) stack.apply(updatesIn(batch, stack.plan))
+  }
+  const onNewChain = (): void => {
+    log.warn("the source is another chain: all records are dropped")
+    for (const { from } of published.values()) put(from)
+  }
+  const watchedPrograms = (): Set<string> => {
+    const entities = [...published.values()].flatMap(({ stack }) => stack.plan.entities)
+    const handlers = entities.flatMap((entity) => entity.handlers).filter(({ kind }) => kind === "account")
+    return new Set(handlers.map(({ program }) => program))
+  }
+
+  const registry = followRegistry(apiUrl, {
+    fetch,
+    sleep,
+    signal,
+    onStack,
+    onProblem: problem("the registry can't be read"),
+    onGone: (name) => {
+      published.delete(name)
+      server.remove(name)
+    },
+    onLoaded: () => {
+      isLoaded = true
+      loaded.resolve()
+    },
+  })
+  /** The chain is read once it is known what to look for. */
+  const readChain = async (): Promise<void> => {
+    await Promise.race([loaded.promise, registry])
+    const onProblem = problem("the chain can't be read")
+    const chain = followChain(createChain(rpcUrl), { onBatch, onNewChain, watchedPrograms, onProblem, sleep, signal })
+    if (sampleTraffic) await runTraffic(rpcUrl, { sleep, signal, onProblem: problem("sample traffic failed") })
+    await chain
+  }
+  const following = Promise.all([registry, readChain()])
+  log.info({ host, port: server.port, sampleTraffic }, "listening")
+  return {
+    log,
+    port: server.port,
+    close: async (): Promise<void> => {
+      stopping.abort()
+      await server.close()
+      await following
+    },
+  }
+}

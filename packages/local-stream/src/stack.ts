@@ -1,0 +1,67 @@
+import { createChannels } from "./channel.ts"
+import type { Batch } from "./follow.ts"
+import { interpret } from "./interpret.ts"
+import { compileStack, type Context, type Plan, type Update } from "./plan.ts"
+import { createRecords } from "./records.ts"
+
+/** What blocks hold of a stack's programs: accounts first, so that an instruction finds the record that it is about. */
+export const updatesIn = ({ blocks, accounts }: Batch, { programs }: Plan): Update[] => {
+  const byAddress = new Map(programs.map((program) => [program.address, program]))
+  const writers = new Map<string, Context>()
+  const instructions = blocks.flatMap(({ slot, time: timestamp, transactions }) =>
+    transactions.flatMap(({ signature, instructions: called }) =>
+      called.flatMap(({ program, accounts: addresses, writable, data, index }): Update[] => {
+        const context = { signature, slot, timestamp }
+        for (const address of writable) writers.set(address, context)
+        const decoded = byAddress.get(program)?.instruction(addresses, data)
+        const own = { ...context, instruction_index: index }
+        return decoded === undefined ? [] : [{ program, kind: "instruction", ...decoded, context: own }]
+      }),
+    ),
+  )
+  const written = accounts.flatMap(({ address, owner, data }): Update[] => {
+    const [context, decoded] = [writers.get(address), byAddress.get(owner)?.account(data)]
+    if (context === undefined || decoded === undefined) return []
+    return [{ program: owner, kind: "account", ...decoded, context: { ...context, account_address: address } }]
+  })
+  return [...written, ...instructions]
+}
+
+/**
+ * A version of a stack: its records, empty at first, and the views of them.
+ * @param epoch a text of its own for each start and version
+ * @throws ZodError for an AST that can't be read
+ */
+export const createStack = (ast: unknown, { name, version }: { name: string; version: number }, epoch: string) => {
+  const plan = compileStack(ast)
+  let count = 0
+  const nextSeq = (): string => `${epoch}-${(++count).toString(36)}`
+  const entities = new Map(
+    plan.entities.map((entity) => {
+      const records = createRecords(entity)
+      const shown = new Set(entity.fields.filter(({ emitted }) => emitted).map(({ path }) => path))
+      return [entity.name, { ...entity, records, channels: createChannels(records, shown, nextSeq) }]
+    }),
+  )
+  const views = new Map(
+    [...entities.values()].flatMap(({ views: own, channels }) => own.map((view) => [view.id, { view, channels }])),
+  )
+
+  return {
+    name,
+    version,
+    plan,
+    /** Takes in what happened on the chain, in order, and tells subscribers. */
+    apply: (updates: readonly Update[]): void => {
+      for (const patch of updates.flatMap((update) => interpret(plan, update))) {
+        entities.get(patch.entity)?.records.apply(patch)
+      }
+      for (const { records, channels } of entities.values()) channels.publish(records.take())
+    },
+    view: (id: string) => views.get(id),
+    /** How many records there are, by entity. */
+    counts: () => Object.fromEntries([...entities].map(([entity, { records }]) => [entity, records.size()])),
+  }
+}
+
+export type Stack = ReturnType<typeof createStack>

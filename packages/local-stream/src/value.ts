@@ -1,0 +1,85 @@
+import { getBase58Decoder } from "@solana/kit"
+
+/** A value of a record. Integers of 64 bits and wider are bigint here, and decimal strings in JSON. */
+export type Value = null | boolean | number | bigint | string | readonly Value[] | { readonly [name: string]: Value }
+export type Fields = Readonly<Record<string, Value>>
+
+/** Something that an AST may ask for and the local stream does not compute: `what` names it. */
+export class Unsupported extends Error {
+  readonly what: string
+
+  constructor(what: string) {
+    super(`${what} is not supported`)
+    this.what = what
+  }
+}
+
+export const isObject = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The value at a path. Where a value is an enum's variant with content, `{Stake: {…}}`, the path goes on inside. */
+export const valueAt = (root: Value, path: readonly string[]): Value =>
+  path.reduce<Value>((value, name) => {
+    if (!isObject(value)) return null
+    const [only, ...others] = Object.values(value)
+    const inside = Object.hasOwn(value, name) ? value : others.length === 0 && isObject(only) ? only : {}
+    return Object.hasOwn(inside, name) ? (inside[name] ?? null) : null
+  }, root)
+
+export const toJson = (value: unknown): string =>
+  JSON.stringify(value, (_name, item: unknown) => (typeof item === "bigint" ? String(item) : item))
+
+const base58 = getBase58Decoder()
+const isBytes = (value: Value): value is readonly number[] =>
+  Array.isArray(value) && value.every((item) => Number.isInteger(item) && Number(item) >= 0 && Number(item) < 256)
+
+/** Text that names a value, in an index or as a key: bytes are base58. */
+export const textOf = (value: Value): string =>
+  typeof value === "string" ? value : isBytes(value) ? base58.decode(Uint8Array.from(value)) : toJson(value)
+
+/** A record's key, if there is one. Existing clients split what they keep at colons. */
+export const keyOf = (value: Value): string | undefined =>
+  value === null || value === "" ? undefined : textOf(value).replaceAll(":", "%3A")
+
+const isNumeric = (value: Value): boolean => typeof value === "number" || typeof value === "bigint"
+
+/** Orders values of one field: null first, numbers of any width by size, all else as text. */
+export const compare = (a: Value, b: Value): number => {
+  if (a === null || b === null) return Number(a !== null) - Number(b !== null)
+  const [x, y] = isNumeric(a) && isNumeric(b) ? [a, b] : [textOf(a), textOf(b)]
+  return x < y ? -1 : x > y ? 1 : 0
+}
+
+export const same = (a: Value, b: Value): boolean =>
+  isNumeric(a) && isNumeric(b) ? compare(a, b) === 0 : toJson(a) === toJson(b)
+
+const transforms = new Map<unknown, (value: Value) => Value>([
+  [undefined, (value) => value],
+  [null, (value) => value],
+  ["Base58Encode", (value) => (isBytes(value) ? textOf(value) : value)],
+  ["HexEncode", (value) => (isBytes(value) ? Buffer.from(value).toString("hex") : value)],
+  ["ToString", (value) => (value === null ? null : textOf(value))],
+])
+
+/** How a mapping changes a value. Throws Unsupported. */
+export const transformation = (name: unknown): ((value: Value) => Value) => {
+  const transform = transforms.get(name)
+  if (transform === undefined) throw new Unsupported(`the transformation ${String(name)}`)
+  return transform
+}
+
+export type Kind = "wide" | "narrow" | "float" | "other"
+
+/** What a field of this Rust type holds: `Option < u64 >` is a wide integer. */
+export const kindOf = (rustType: string): Kind => {
+  const bare = rustType.replaceAll(/\s|>/g, "").replaceAll("Option<", "")
+  if (/^[iu](?:64|128|256|size)$/.test(bare)) return "wide"
+  return /^[iu]\d+$/.test(bare) ? "narrow" : /^f\d+$/.test(bare) ? "float" : "other"
+}
+
+/** A number in the width of its field. */
+export const inKind = (value: Value, kind: Kind): Value => {
+  if (kind === "other" || (typeof value !== "number" && typeof value !== "bigint")) return value
+  if (kind !== "wide") return kind === "narrow" ? Math.trunc(Number(value)) : Number(value)
+  return typeof value === "bigint" ? value : Number.isFinite(value) ? BigInt(Math.trunc(value)) : null
+}

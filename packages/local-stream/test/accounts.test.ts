@@ -1,0 +1,153 @@
+// Accounts as real programs write them: stake and token accounts of a Solana virtual machine.
+import {
+  AccountRole,
+  type Address,
+  address,
+  generateKeyPairSigner,
+  getAddressEncoder,
+  type Instruction,
+  type KeyPairSigner,
+} from "@solana/kit"
+import { afterAll, beforeAll, expect, test, vi } from "vitest"
+import { mintToken, openRaw, sampleAst, startPlatform, startStream } from "./fixture.ts"
+import { bytes, startChain, systemProgram, type TestChain } from "./transfers.ts"
+
+let platform: Awaited<ReturnType<typeof startPlatform>>
+let chain: TestChain
+let stream: Awaited<ReturnType<typeof startStream>>
+let payer: KeyPairSigner
+beforeAll(async () => {
+  const names = ["transfers", "stake-accounts"]
+  platform = await startPlatform(Object.fromEntries(names.map((name) => [name, sampleAst(name)])))
+  chain = await startChain()
+  stream = await startStream({ apiUrl: platform.url, rpcUrl: chain.url })
+  payer = await chain.fund(100_000_000_000n)
+})
+afterAll(async () => {
+  await stream?.close()
+  await Promise.all([platform?.close(), chain?.close()])
+})
+
+const [writable, readonly, signer] = [AccountRole.WRITABLE, AccountRole.READONLY, AccountRole.WRITABLE_SIGNER]
+const rentSysvar = address("SysvarRent111111111111111111111111111111111")
+const stakeProgram = address("Stake11111111111111111111111111111111111111")
+const tokenProgram = address("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA")
+const pubkey = (of: Address) => [...getAddressEncoder().encode(of)]
+
+const call = (programAddress: Address, accounts: [Address, AccountRole][], data: readonly number[]): Instruction => ({
+  programAddress,
+  accounts: accounts.map(([of, role]) => ({ address: of, role })),
+  data: Uint8Array.from(data),
+})
+const create = (account: KeyPairSigner, space: bigint, owner: Address): Instruction => ({
+  ...call(systemProgram, [], [...bytes(0, 3_000_000n, space), ...pubkey(owner)]),
+  accounts: [
+    { address: payer.address, role: signer },
+    { address: account.address, role: signer, signer: account } as { address: Address; role: AccountRole },
+  ],
+})
+
+/** The record with a key, as a state view shows it once it is there. */
+const recordOf = async (stack: string, entity: string, key: string) => {
+  const client = await openRaw(stream.url(stack), { token: await mintToken({ aud: stack }) })
+  try {
+    return await vi.waitFor(
+      async () => {
+        client.messages.splice(0)
+        client.send({ type: "subscribe", view: `${entity}/state`, key })
+        const { data } = await client.message({ op: "snapshot" })
+        expect(data).toHaveLength(1)
+        return data[0].data
+      },
+      { timeout: 10_000, interval: 100 },
+    )
+  } finally {
+    client.close()
+  }
+}
+
+test("a stake account is decoded by its owner, its enum's variant and all; a lockup is appended to its history", async () => {
+  const stake = await generateKeyPairSigner()
+  const lockup = [...bytes(1_900_000_000n, 7n), ...pubkey(payer.address)]
+  const authorized = [...pubkey(payer.address), ...pubkey(payer.address)]
+  await chain.send(
+    payer,
+    create(stake, 200n, stakeProgram),
+    call(
+      stakeProgram,
+      [
+        [stake.address, writable],
+        [rentSysvar, readonly],
+      ],
+      [...bytes(0), ...authorized, ...lockup],
+    ),
+  )
+  chain.pass()
+  const record = await recordOf("stake-accounts", "StakeAccount", stake.address)
+  expect(record).toMatchObject({
+    id: { address: stake.address },
+    authority: {
+      staker: payer.address,
+      withdrawer: payer.address,
+      lockup: { until: "1900000000", until_epoch: "7", custodian: payer.address },
+    },
+    delegation: { voter: null, sol: null },
+    state: { state: { Initialized: { meta: { rent_exempt_reserve: expect.stringMatching(/^\d+$/) } } } },
+  })
+  const setLockup = [...bytes(6), 1, ...bytes(2_000_000_000n), 0, 0]
+  await chain.send(
+    payer,
+    call(
+      stakeProgram,
+      [
+        [stake.address, writable],
+        [payer.address, signer],
+      ],
+      setLockup,
+    ),
+  )
+  chain.pass()
+  await vi.waitFor(
+    async () =>
+      expect(await recordOf("stake-accounts", "StakeAccount", stake.address)).toMatchObject({
+        authority: { lockup: { until: "2000000000" } },
+        lockup_changes: [{ unix_timestamp: "2000000000", epoch: null, custodian: null }],
+      }),
+    { timeout: 10_000 },
+  )
+})
+
+test("a token account is decoded by its exact size, and finds the decimals of its mint by the mint's address", async () => {
+  const [mint, account] = [await generateKeyPairSigner(), await generateKeyPairSigner()]
+  await chain.send(
+    payer,
+    create(mint, 82n, tokenProgram),
+    call(tokenProgram, [[mint.address, writable]], [20, 6, ...pubkey(payer.address), 0]),
+    create(account, 165n, tokenProgram),
+    call(
+      tokenProgram,
+      [
+        [account.address, writable],
+        [mint.address, readonly],
+      ],
+      [18, ...pubkey(payer.address)],
+    ),
+    call(
+      tokenProgram,
+      [
+        [mint.address, writable],
+        [account.address, writable],
+        [payer.address, AccountRole.READONLY_SIGNER],
+      ],
+      [7, ...bytes(18_000_000_000_000_000_001n)],
+    ),
+  )
+  chain.pass()
+  expect(await recordOf("transfers", "TokenAccount", account.address)).toMatchObject({
+    id: { address: account.address, mint: mint.address, owner: payer.address },
+    balance: { amount: "18000000000000000001", delegated_amount: "0", native_reserve: null, decimals: 6 },
+    status: { state: "Initialized", delegate: null },
+    mint_snapshot: { mint_authority: payer.address, decimals: 6, is_initialized: true, freeze_authority: null },
+    account_snapshot: { amount: "18000000000000000001", close_authority: null },
+  })
+})

@@ -1,0 +1,199 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
+import { foreignKeys, mintToken, openRaw, sampleAst, startPlatform, startStream } from "./fixture.ts"
+import { startChain, transfer, type TestChain } from "./transfers.ts"
+
+let platform: Awaited<ReturnType<typeof startPlatform>>
+let chain: TestChain
+let stream: Awaited<ReturnType<typeof startStream>>
+beforeAll(async () => {
+  platform = await startPlatform({ transfers: sampleAst("transfers"), other: sampleAst("name-service") })
+  chain = await startChain()
+  stream = await startStream({ apiUrl: platform.url, rpcUrl: chain.url })
+})
+afterAll(async () => {
+  await stream?.close()
+  await Promise.all([platform?.close(), chain?.close()])
+})
+
+const connections: Awaited<ReturnType<typeof openRaw>>[] = []
+afterEach(() => {
+  for (const connection of connections.splice(0)) connection.close()
+})
+const open = async (...[options = {}, stack]: [options?: Parameters<typeof openRaw>[1], stack?: string]) => {
+  const connection = await openRaw(stream.url(stack), options)
+  connections.push(connection)
+  return connection
+}
+const connect = async (claims: object = {}) => open({ token: await mintToken(claims) })
+const codeOf = async (...options: Parameters<typeof open>) => {
+  const { refused } = await open(...options)
+  expect(refused?.headers["x-error-code"]).toBe(refused?.body.code)
+  return [refused?.status, refused?.body.code]
+}
+
+test("a token may come in the Authorization header, as a subprotocol, or as existing clients send it", async () => {
+  const token = await mintToken()
+  expect((await open({ token })).refused).toBeUndefined()
+  const { socket } = await open({ protocols: ["svc.stream.v1", `bearer.${token}`] })
+  expect(socket.protocol).toBe("svc.stream.v1")
+  expect((await open({}, `transfers?hs_token=${token}`)).refused).toBeUndefined()
+  // The first of them counts, and no other.
+  expect(await codeOf({ token: "x" }, `transfers?hs_token=${token}`)).toEqual([401, "token-invalid-format"])
+})
+
+test("who has no good token for the stack is refused before the upgrade, with the platform's error body", async () => {
+  const faults: [object, { keys?: typeof foreignKeys; life?: number }, number, string][] = [
+    [{}, { keys: foreignKeys }, 401, "token-key-not-found"],
+    [{}, { life: -10 }, 401, "token-expired"],
+    [{ aud: "other" }, {}, 401, "token-invalid-audience"],
+    [{ iss: "someone" }, {}, 401, "token-invalid-issuer"],
+    [{ sub: undefined }, {}, 401, "token-missing-claim"],
+    [{ scope: "transaction:inspect" }, {}, 403, "insufficient-scope"],
+    [{ origin: "https://app.example" }, {}, 403, "origin-required"],
+  ]
+  for (const [claims, how, status, code] of faults) {
+    expect(await codeOf({ token: await mintToken(claims, how) })).toEqual([status, code])
+  }
+  const bound = { token: await mintToken({ origin: "https://app.example" }) }
+  expect(await codeOf({ ...bound, headers: { origin: "https://evil.example" } })).toEqual([403, "origin-mismatch"])
+  expect((await open({ ...bound, headers: { origin: "https://app.example" } })).refused).toBeUndefined()
+  const { refused } = await open()
+  expect(refused).toMatchObject({ status: 401, headers: { "www-authenticate": "Bearer" } })
+  expect(refused?.body).toEqual({
+    error: "A session token is required.",
+    code: "token-missing",
+    request_id: expect.any(String),
+    retryable: false,
+    hint: expect.any(String),
+  })
+  expect(await codeOf({ token: await mintToken() }, "nowhere")).toEqual([404, "stack-not-found"])
+})
+
+test("plain HTTP gets the health, or an error that says what is wanted", async () => {
+  expect(await stream.health()).toEqual({
+    status: "ok",
+    stacks: {
+      transfers: { version: 1, slot: expect.any(Number), entities: { SolTransfer: 0, Wallet: 0, TokenAccount: 0 } },
+      other: { version: 1, slot: expect.any(Number), entities: { NameRecord: 0, ParentName: 0 } },
+    },
+  })
+  const answers = await Promise.all(["/transfers", "/a/b"].map((path) => fetch(stream.httpUrl + path)))
+  expect(answers.map(({ status }) => status)).toEqual([426, 404])
+})
+
+test("a subscription is confirmed, then has one whole snapshot, also of an empty view, then each change", async () => {
+  const client = await connect()
+  client.send({ type: "subscribe", view: "SolTransfer/latest", partition: "x", filters: {} })
+  await client.message({ op: "snapshot" })
+  expect(client.messages).toEqual([
+    { op: "subscribed", view: "SolTransfer/latest", mode: "list", sort: { field: ["context", "slot"], order: "desc" } },
+    { mode: "list", entity: "SolTransfer/latest", op: "snapshot", data: [], complete: true },
+  ])
+  client.send({ type: "subscribe", view: "Wallet/list" })
+  const payer = await chain.fund()
+  const to = (await chain.fund()).address
+  const signature = await chain.send(payer, transfer(payer.address, to, 1_000_000_007n))
+  chain.pass()
+  const { seq, ...frame } = await client.message({ op: "upsert", key: signature })
+  expect(seq).toMatch(/^\S+$/)
+  expect(frame).toEqual({
+    mode: "list",
+    entity: "SolTransfer/latest",
+    op: "upsert",
+    key: signature,
+    data: {
+      id: { signature, instruction_index: 0 },
+      parties: { source: payer.address, destination: to },
+      amount: { lamports: "1000000007", sol: 1.000000007 },
+      context: { slot: expect.stringMatching(/^\d+$/), block_time: expect.stringMatching(/^\d+$/) },
+      seeded_source: null,
+    },
+  })
+  await client.message({ entity: "Wallet/list", op: "upsert", key: payer.address })
+  await chain.send(payer, transfer(payer.address, to, 5n))
+  chain.pass()
+  const patch = await client.message({ op: "patch", key: payer.address })
+  expect(patch["data"].sent).toEqual({
+    lamports: "1000000012",
+    sol: 1.000000012,
+    count: "2",
+    last_slot: expect.any(String),
+  })
+  client.send({ type: "unsubscribe", view: "Wallet/list" })
+  client.send({ type: "subscribe", view: "Wallet/state", key: payer.address })
+  expect(await client.message({ entity: "Wallet/state", op: "snapshot" })).toMatchObject({
+    data: [{ key: payer.address, data: { sent: { count: "2", recipients: "1" } } }],
+  })
+  const before = client.messages.length
+  await chain.send(payer, transfer(payer.address, to, 5n))
+  chain.pass()
+  await client.message({ entity: "Wallet/state", op: "patch" })
+  expect(client.messages.slice(before).map(({ entity }) => entity)).not.toContain("Wallet/list")
+})
+
+test("what a client gets wrong is told, and the connection goes on", async () => {
+  const client = await connect()
+  const codes = async (...sent: (object | string)[]) => {
+    for (const message of sent) client.send(message)
+    await expect.poll(() => client.messages.length, { timeout: 10_000 }).toBe(sent.length)
+    return client.messages.splice(0).map(({ type, code, error, fatal }) => [type, code, error, fatal])
+  }
+  const fault = (code: string) => ["error", code, code, false]
+  expect(
+    await codes("{", "[]", { type: "nothing" }, { type: "subscribe" }, { type: "subscribe", view: "x", take: -1 }),
+  ).toEqual(Array(5).fill(fault("invalid-message")))
+  expect(await codes({ type: "subscribe", view: "Nothing/list" })).toEqual([fault("view-not-found")])
+  expect(await codes({ type: "subscribe", view: "Wallet/state" })).toEqual([fault("key-required")])
+  client.send({ type: "ping" })
+  client.send({ type: "unsubscribe", view: "Wallet/state" })
+  client.send({ type: "subscribe", view: "TokenAccount/list" })
+  await client.message({ op: "snapshot" })
+  expect(client.messages).toHaveLength(2)
+})
+
+test("a token ends its connection, unless another one came in time", async () => {
+  const short = await mintToken({}, { life: 2 })
+  const [ending, renewed] = [await open({ token: short }), await open({ token: short })]
+  renewed.send({ type: "refresh_auth", token: "x" })
+  renewed.send({ type: "refresh_auth", token: await mintToken({ aud: "other" }) })
+  renewed.send({ type: "refresh_auth", token: await mintToken() })
+  await renewed.message({ success: true, expiresAt: expect.any(Number) })
+  expect(renewed.messages.slice(0, 2)).toEqual([
+    { success: false, error: "token-invalid-format" },
+    { success: false, error: "token-invalid-audience" },
+  ])
+  expect(await ending.closed()).toEqual({ code: 1008, reason: expect.stringMatching(/^token-expired: /) })
+  expect(ending.messages).toMatchObject([{ type: "error", code: "token-expired", retryable: true, fatal: true }])
+  renewed.send({ type: "subscribe", view: "TokenAccount/list" })
+  await renewed.message({ op: "snapshot" })
+})
+
+test("limits in a token hold for its subject, over all connections", async () => {
+  const limits = { max_connections: 2, max_subscriptions: 2, max_snapshot_rows: 1, max_messages_per_minute: 8 }
+  const mine = { sub: "agent:limited", limits }
+  const [one, two] = [await connect(mine), await connect(mine)]
+  expect(await codeOf({ token: await mintToken(mine) })).toEqual([429, "connection-limit-exceeded"])
+  expect((await connect({ sub: "agent:other", limits })).refused).toBeUndefined()
+  one.send({ type: "subscribe", view: "Wallet/list" })
+  await one.message({ code: "snapshot-limit-exceeded", fatal: false })
+  one.send({ type: "subscribe", view: "Wallet/list", snapshotLimit: 1 })
+  one.send({ type: "subscribe", view: "SolTransfer/latest", take: 1 })
+  await one.message({ op: "snapshot", entity: "SolTransfer/latest" })
+  two.send({ type: "subscribe", view: "TokenAccount/list" })
+  await two.message({ code: "subscription-limit-exceeded", fatal: false })
+  one.send({ type: "unsubscribe", view: "Wallet/list" })
+  one.send({ type: "ping" })
+  await expect.poll(() => one.socket.bufferedAmount, { timeout: 10_000 }).toBe(0)
+  two.send({ type: "subscribe", view: "TokenAccount/list" })
+  await two.message({ op: "snapshot", entity: "TokenAccount/list" })
+  for (let sent = 0; sent < 8; sent++) two.send({ type: "ping" })
+  expect(await two.closed()).toMatchObject({ code: 1008, reason: expect.stringMatching(/^rate-limit-exceeded: /) })
+  await two.message({ type: "error", code: "rate-limit-exceeded", retry_after: 60, fatal: true })
+})
+
+test("a token's bytes a minute end the connection that is over them", async () => {
+  const client = await connect({ sub: "agent:greedy", limits: { max_bytes_per_minute: 1_000 } })
+  client.send({ type: "subscribe", view: "Wallet/list" })
+  client.send({ type: "subscribe", view: "SolTransfer/list" })
+  expect(await client.closed()).toMatchObject({ reason: expect.stringMatching(/^egress-limit-exceeded: /) })
+})

@@ -1,0 +1,142 @@
+import { AccountRole, address, getAddressEncoder, getProgramDerivedAddress, type Instruction } from "@solana/kit"
+import { startLocalChain } from "@svc/local-chain"
+import { startFaultProxy } from "@svc/testing"
+import { afterEach, expect, test, vi } from "vitest"
+import { mintToken, openRaw, openStream, sampleAst, startPlatform, startStream } from "./fixture.ts"
+import { bytes, startChain, systemProgram, transfer } from "./transfers.ts"
+
+const closers: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close()
+})
+const closing = <T extends { close: () => unknown }>(one: T): T => {
+  closers.push(() => one.close())
+  return one
+}
+
+const start = async (rpcUrl: string, name = "transfers") => {
+  const platform = closing(await startPlatform({ [name]: sampleAst(name) }))
+  return { platform, stream: closing(await startStream({ apiUrl: platform.url, rpcUrl })) }
+}
+
+type Wallet = { sent: { count: string | null; lamports: string | null } }
+
+/** Follows a view; `records` is always the newest state. */
+const follow = <T>(url: string, view: string, claims: object = {}) => {
+  const leaving = new AbortController()
+  const state = { records: new Map<string, T>() as ReadonlyMap<string, T>, snapshots: 0 }
+  const done = (async () => {
+    for await (const { records, change } of openStream(url, claims).watch<T>(view, { signal: leaving.signal })) {
+      state.records = new Map(records)
+      if (change.op === "snapshot") state.snapshots++
+    }
+  })()
+  closing({ close: () => (leaving.abort(), done) })
+  return state
+}
+const until = (check: () => unknown, timeout = 20_000) => vi.waitFor(check, { timeout, interval: 20 })
+
+const lookupTableProgram = address("AddressLookupTab1e1111111111111111111111111")
+
+/** Creates a lookup table, for which the program itself transfers the rent from the payer. */
+const createTable = async (payer: string, slot: bigint): Promise<Instruction> => {
+  const seeds = [getAddressEncoder().encode(address(payer)), bytes(slot)]
+  const [table, bump] = await getProgramDerivedAddress({ programAddress: lookupTableProgram, seeds })
+  return {
+    programAddress: lookupTableProgram,
+    accounts: [
+      { address: table, role: AccountRole.WRITABLE },
+      { address: address(payer), role: AccountRole.READONLY },
+      { address: address(payer), role: AccountRole.WRITABLE_SIGNER },
+      { address: systemProgram, role: AccountRole.READONLY },
+    ],
+    data: Uint8Array.of(...bytes(0, slot), bump),
+  }
+}
+
+test("every transfer instruction counts once, inner ones too and failed ones not; a transaction is one record", async () => {
+  const chain = closing(await startChain())
+  const { stream } = await start(chain.url)
+  const payer = await chain.fund()
+  const to = (await chain.fund()).address
+  chain.pass(3)
+  const slot = await chain.rpc.getSlot({ commitment: "confirmed" }).send()
+  const pay = (amount: bigint) => transfer(payer.address, to, amount)
+  const signature = await chain.send(payer, pay(1_000n), pay(2_000n))
+  await chain.send(payer, pay(4_000n), pay(90_000_000_000n))
+  await chain.send(payer, await createTable(payer.address, slot))
+  chain.pass()
+  const wallets = follow<Wallet>(stream.url(), "Wallet/list")
+  const transfers = follow<{ amount: object; id: object }>(stream.url(), "SolTransfer/list")
+  await until(() => expect(wallets.records.get(payer.address)?.sent.count).toBe("3"))
+  const rent = 1_280_640n
+  expect(wallets.records.get(payer.address)?.sent.lamports).toBe(String(3_000n + rent))
+  // The faucet's two airdrops are transfers, too.
+  expect(transfers.records.size).toBe(4)
+  expect(transfers.records.get(signature)).toMatchObject({
+    id: { signature, instruction_index: 1 },
+    amount: { lamports: "2000" },
+  })
+})
+
+test("while the source is away nothing is lost, and what is asked for twice counts once", async () => {
+  const chain = closing(await startChain())
+  let away = false
+  const choose = () => (away ? "drop-request" : undefined)
+  const proxy = closing(await startFaultProxy({ target: chain.url, choose, late: async () => {} }))
+  const { stream } = await start(proxy.url)
+  const wallets = follow<Wallet>(stream.url(), "Wallet/list")
+  const payer = await chain.fund(100_000_000_000n)
+  const to = (await chain.fund()).address
+  for (let sent = 0; sent < 30; sent++) {
+    away = sent % 10 > 3
+    await chain.send(payer, transfer(payer.address, to, BigInt(sent + 1)))
+    chain.pass()
+  }
+  away = false
+  await until(() => expect(wallets.records.get(payer.address)?.sent).toMatchObject({ count: "30", lamports: "465" }))
+  expect(wallets.snapshots).toBe(1)
+})
+
+test("a source that begins anew is another chain: clients are sent away with 1012 and come back to its records", async () => {
+  const clock = { now: Date.parse("2026-01-01T00:00:00Z") }
+  const first = await startChain(clock)
+  const port = Number(new URL(first.url).port)
+  const { stream } = await start(first.url)
+  const [payer, to] = [await first.fund(), (await first.fund()).address]
+  const old = await first.send(payer, transfer(payer.address, to, 1n))
+  first.pass(20)
+  const transfers = follow(stream.url(), "SolTransfer/list")
+  await until(() => expect([...transfers.records.keys()]).toContain(old))
+  const raw = closing(await openRaw(stream.url(), { token: await mintToken() }))
+  await first.close()
+  clock.now += 60_000
+  const second = closing(await startLocalChain({ host: "127.0.0.1", port, now: () => clock.now }))
+  expect(await raw.closed()).toEqual({ code: 1012, reason: expect.any(String) })
+  expect(second.url).toBe(first.url)
+  await until(() => expect([transfers.snapshots, transfers.records.size]).toEqual([2, 0]))
+  await first.fund()
+  clock.now += 400
+  await until(() => expect(transfers.records.size).toBe(1))
+})
+
+test("a new version of a stack is served within two seconds and starts empty; one that is withdrawn ends", async () => {
+  const chain = closing(await startChain())
+  const { platform, stream } = await start(chain.url)
+  await chain.fund()
+  chain.pass()
+  const transfers = follow(stream.url(), "SolTransfer/list")
+  await until(() => expect(transfers.records.size).toBe(1))
+  const raw = closing(await openRaw(stream.url(), { token: await mintToken() }))
+  platform.publish("transfers", sampleAst("transfers"))
+  await until(async () => expect((await stream.health())["stacks"].transfers.version).toBe(2), 2_000)
+  expect(await raw.closed()).toMatchObject({ code: 1012 })
+  await until(() => expect([transfers.snapshots, transfers.records.size]).toEqual([2, 0]))
+  const again = closing(await openRaw(stream.url(), { token: await mintToken() }))
+  platform.withdraw("transfers")
+  expect(await again.closed()).toMatchObject({ code: 1008, reason: expect.stringMatching(/^stack-not-found: /) })
+  // An AST that nobody can read is no reason to end.
+  platform.publish("broken", { entities: 7 })
+  platform.publish("transfers", sampleAst("transfers"))
+  await until(async () => expect(Object.keys((await stream.health())["stacks"])).toEqual(["transfers"]))
+})

@@ -1,0 +1,60 @@
+import { html } from "hono/html"
+import { type Html, type Look, frame } from "./frame.ts"
+import { pageLink } from "./links.ts"
+
+/** What a search found, as `search_docs` returns it. */
+export type SearchResults = {
+  readonly query: string
+  readonly results: readonly {
+    readonly slug: string
+    readonly title: string
+    readonly section: string
+    readonly anchor: string
+    readonly snippet: string
+  }[]
+  readonly total: number
+  readonly next_cursor?: string
+  readonly did_you_mean?: string
+}
+
+const list = (look: Look, { query, results, total, next_cursor: next, did_you_mean: meant }: SearchResults): Html => {
+  const { root } = look
+  const address = (q: string, cursor?: string) =>
+    `${root}/search?${new URLSearchParams(cursor === undefined ? { q } : { q, cursor }).toString()}`
+  return html`${meant === undefined ? "" : html`<p>Did you mean <a href="${address(meant)}">${meant}</a>?</p>`}
+    <p class="muted">
+      ${results.length === 0 ? "Nothing matches." : `${total} ${total === 1 ? "page matches" : "pages match"}.`}
+    </p>
+    <ol class="results">
+      ${results.map(
+        ({ slug, title, section, anchor, snippet }) =>
+          html`<li><a href="${pageLink(root, slug, anchor)}">${title}${section === title ? "" : html` <span>› ${section}</span>`}</a>
+            <p>${marked(snippet, query)}</p>
+          </li> `,
+      )}
+    </ol>
+    ${results.length === 0 ? html`<p>Try fewer or other words, or read <a href="${root}/">all there is</a>.</p>` : ""}
+    ${next === undefined ? "" : html`<p><a rel="next" href="${address(query, next)}">Further results</a></p>`}`
+}
+
+/** The words that were looked for stand out where the page has them as they were written. */
+const marked = (text: string, query: string): Html => {
+  const words = query.match(/[\p{L}\p{N}_]{2,}/gu) ?? []
+  if (words.length === 0) return html`${text}`
+  const parts = text.split(new RegExp(`(?<![\\p{L}\\p{N}])(${words.join("|")})`, "giu"))
+  return html`${parts.map((part, index) => (index % 2 === 1 ? html`<mark>${part}</mark>` : part))}`
+}
+
+/** The page of results; `found` is undefined where nothing was asked for, `refusal` says why nothing can be found. */
+export const searchView = (look: Look, query: string, found?: SearchResults, refusal?: string): Html =>
+  frame(look, {
+    title: query === "" ? "Search" : `${query.slice(0, 60)} · Search`,
+    query,
+    main: html`<h1>Search</h1>
+      <form class="search wide" role="search" aria-label="Search the pages" action="${look.root}/search">
+        <input type="search" name="q" aria-label="Words to look for" maxlength="500" value="${query}" /><button>
+          Search
+        </button>
+      </form>
+      ${refusal === undefined ? "" : html`<p>${refusal}</p>`} ${found === undefined ? "" : list(look, found)}`,
+  })

@@ -1,0 +1,93 @@
+import type { TextMapPropagator } from "@opentelemetry/api"
+import { CompositePropagator, W3CTraceContextPropagator } from "@opentelemetry/core"
+import {
+  AggregationType,
+  ConsoleMetricExporter,
+  type IMetricReader,
+  InstrumentType,
+  PeriodicExportingMetricReader,
+  type PushMetricExporter,
+} from "@opentelemetry/sdk-metrics"
+import {
+  BatchSpanProcessor,
+  ConsoleSpanExporter,
+  type SpanExporter,
+  type SpanProcessor,
+} from "@opentelemetry/sdk-trace"
+import type { Settings } from "./settings.ts"
+
+// Exporters cost megabytes each: only those that are used are loaded.
+const otlpSpanExporter = async ({ protocol, traceProtocol = protocol }: Settings): Promise<SpanExporter> => {
+  const { OTLPTraceExporter } =
+    traceProtocol === "http/json"
+      ? await import("@opentelemetry/exporter-trace-otlp-http")
+      : await import("@opentelemetry/exporter-trace-otlp-proto")
+  return new OTLPTraceExporter()
+}
+
+const otlpMetricExporter = async (settings: Settings): Promise<PushMetricExporter> => {
+  const { protocol, metricProtocol = protocol, histograms } = settings
+  const { OTLPMetricExporter } =
+    metricProtocol === "http/json"
+      ? await import("@opentelemetry/exporter-metrics-otlp-http")
+      : await import("@opentelemetry/exporter-metrics-otlp-proto")
+  const exponential = histograms === "base2_exponential_bucket_histogram"
+  return new OTLPMetricExporter({
+    aggregationPreference: (type) => ({
+      type:
+        exponential && type === InstrumentType.HISTOGRAM
+          ? AggregationType.EXPONENTIAL_HISTOGRAM
+          : AggregationType.DEFAULT,
+    }),
+  })
+}
+
+/** Where spans go, by OTEL_TRACES_EXPORTER. */
+export const createSpanProcessors = (settings: Settings): Promise<SpanProcessor[]> =>
+  Promise.all(
+    settings.traceExporters
+      .filter((name) => name !== "none")
+      .map(async (name) => {
+        const exporter = name === "otlp" ? await otlpSpanExporter(settings) : new ConsoleSpanExporter()
+        return new BatchSpanProcessor({ ...settings.batch, exporter })
+      }),
+  )
+
+const prometheusPage = async ({ prometheusHost: host, prometheusPort: port }: Settings): Promise<IMetricReader> => {
+  const { PrometheusExporter } = await import("@opentelemetry/exporter-prometheus")
+  const exporter = new PrometheusExporter({ host, port, preventServerStart: true })
+  await exporter.startServer()
+  return exporter
+}
+
+/** Where metrics go, by OTEL_METRICS_EXPORTER. Rejects when the Prometheus page's port is taken. */
+export const createMetricReaders = (settings: Settings): Promise<IMetricReader[]> => {
+  const { exportInterval, exportTimeout } = settings
+  const periodic = (exporter: PushMetricExporter): IMetricReader =>
+    new PeriodicExportingMetricReader({
+      exporter,
+      exportIntervalMillis: exportInterval,
+      exportTimeoutMillis: Math.min(exportTimeout, exportInterval),
+    })
+  return Promise.all(
+    settings.metricExporters
+      .filter((name) => name !== "none")
+      .map(async (name) => {
+        if (name === "prometheus") return prometheusPage(settings)
+        return periodic(name === "otlp" ? await otlpMetricExporter(settings) : new ConsoleMetricExporter())
+      }),
+  )
+}
+
+/** How callers name their traces, by OTEL_PROPAGATORS. Baggage is accepted and ignored: nothing here reads or passes it on. */
+export const createPropagator = async ({ propagators }: Settings): Promise<TextMapPropagator> => {
+  const chosen: TextMapPropagator[] = []
+  const names: readonly string[] = propagators.includes("none") ? [] : propagators
+  if (names.includes("tracecontext")) chosen.push(new W3CTraceContextPropagator())
+  // It reads both of its formats.
+  if (names.some((name) => name.startsWith("b3"))) {
+    const { B3Propagator } = await import("@opentelemetry/propagator-b3")
+    chosen.push(new B3Propagator())
+  }
+  return new CompositePropagator({ propagators: chosen })
+}

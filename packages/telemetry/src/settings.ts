@@ -1,0 +1,116 @@
+import { type Field, flag, integer, loadConfig, text } from "@svc/config"
+import { z } from "zod"
+
+/** A word in any case (the specification says so). */
+const word = <const Word extends string, Fallback extends Word | undefined>(
+  variable: string,
+  fallback: Fallback,
+  choices: readonly Word[],
+): Field<Word | Fallback> => ({
+  variable,
+  schema: z
+    .string()
+    .toLowerCase()
+    .pipe(z.enum(choices, `must be one of ${choices.join(", ")}`)),
+  fallback,
+})
+
+/** Words separated by commas. */
+const words = <const Word extends string>(
+  variable: string,
+  fallback: readonly Word[],
+  choices: readonly Word[],
+): Field<readonly Word[]> => ({
+  variable,
+  schema: z
+    .string()
+    .toLowerCase()
+    .transform((given) => given.split(",").map((one) => one.trim()))
+    .pipe(z.array(z.enum(choices, `must be one of ${choices.join(", ")}, or several separated by commas`))),
+  fallback,
+})
+
+const share = (variable: string, fallback: number): Field<number> => ({
+  variable,
+  schema: z
+    .string()
+    .transform(Number)
+    .pipe(z.number("must be a number from 0 to 1").min(0, "must be at least 0").max(1, "must be at most 1")),
+  fallback,
+})
+
+const count = (variable: string): Field<number | undefined> => ({
+  ...integer(variable, 0, { min: 0 }),
+  fallback: undefined,
+})
+
+const samplers = [
+  "always_on",
+  "always_off",
+  "traceidratio",
+  "parentbased_always_on",
+  "parentbased_always_off",
+  "parentbased_traceidratio",
+] as const
+const protocols = ["http/protobuf", "http/json", "grpc"] as const
+const milliseconds = { min: 1, max: 2 ** 31 - 1 }
+
+/** @param prometheusPort where the service's metrics page is unless a variable says otherwise */
+export const fields = (prometheusPort: number) => ({
+  disabled: flag("OTEL_SDK_DISABLED", false),
+  configFile: text("OTEL_CONFIG_FILE", undefined),
+  logLevel: word("OTEL_LOG_LEVEL", "warn", ["none", "error", "warn", "info", "debug", "verbose", "all"]),
+  propagators: words("OTEL_PROPAGATORS", ["tracecontext"], ["tracecontext", "baggage", "b3", "b3multi", "none"]),
+  sampler: word("OTEL_TRACES_SAMPLER", "parentbased_traceidratio", samplers),
+  ratio: share("OTEL_TRACES_SAMPLER_ARG", 0.01),
+  traceExporters: words("OTEL_TRACES_EXPORTER", ["otlp"], ["otlp", "console", "none"]),
+  metricExporters: words("OTEL_METRICS_EXPORTER", ["otlp"], ["otlp", "prometheus", "console", "none"]),
+  protocol: word("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf", protocols),
+  traceProtocol: word("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", undefined, protocols),
+  metricProtocol: word("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", undefined, protocols),
+  histograms: word("OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION", "explicit_bucket_histogram", [
+    "explicit_bucket_histogram",
+    "base2_exponential_bucket_histogram",
+  ]),
+  batch: {
+    scheduledDelayMillis: integer("OTEL_BSP_SCHEDULE_DELAY", 5000, { ...milliseconds, min: 0 }),
+    exportTimeoutMillis: integer("OTEL_BSP_EXPORT_TIMEOUT", 30_000, milliseconds),
+    maxQueueSize: integer("OTEL_BSP_MAX_QUEUE_SIZE", 2048, { min: 1 }),
+    maxExportBatchSize: integer("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", 512, { min: 1 }),
+  },
+  attributeCount: integer("OTEL_ATTRIBUTE_COUNT_LIMIT", 128, { min: 0 }),
+  attributeLength: count("OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT"),
+  spanAttributeCount: count("OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT"),
+  spanAttributeLength: count("OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT"),
+  eventCount: integer("OTEL_SPAN_EVENT_COUNT_LIMIT", 128, { min: 0 }),
+  linkCount: integer("OTEL_SPAN_LINK_COUNT_LIMIT", 128, { min: 0 }),
+  eventAttributeCount: integer("OTEL_EVENT_ATTRIBUTE_COUNT_LIMIT", 128, { min: 0 }),
+  linkAttributeCount: integer("OTEL_LINK_ATTRIBUTE_COUNT_LIMIT", 128, { min: 0 }),
+  exportInterval: integer("OTEL_METRIC_EXPORT_INTERVAL", 60_000, milliseconds),
+  exportTimeout: integer("OTEL_METRIC_EXPORT_TIMEOUT", 30_000, milliseconds),
+  prometheusHost: text("OTEL_EXPORTER_PROMETHEUS_HOST", "localhost"),
+  prometheusPort: integer("OTEL_EXPORTER_PROMETHEUS_PORT", prometheusPort, { min: 1, max: 65_535 }),
+})
+
+/**
+ * Reads the standard OTEL_* variables, but for those that the SDK's exporters and resource detectors read themselves. Throws
+ * one ConfigError with all problems.
+ * @see https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
+ */
+export const readSettings = (env: Readonly<Record<string, string | undefined>>, prometheusPort: number) =>
+  loadConfig(fields(prometheusPort), env, (settings) => [
+    ...(settings.configFile === undefined || settings.disabled
+      ? []
+      : ["OTEL_CONFIG_FILE: is not supported; unset it and set the OTEL_* variables"]),
+    ...(["METRICS", "TRACES"] as const).flatMap((signal) => {
+      const metrics = signal === "METRICS"
+      const { protocol, traceProtocol, metricProtocol, traceExporters, metricExporters } = settings
+      const own = metrics ? metricProtocol : traceProtocol
+      const exporters: readonly string[] = metrics ? metricExporters : traceExporters
+      if ((own ?? protocol) !== "grpc" || !exporters.includes("otlp")) return []
+      const variable = own === undefined ? "OTEL_EXPORTER_OTLP_PROTOCOL" : `OTEL_EXPORTER_OTLP_${signal}_PROTOCOL`
+      return [`${variable}: gRPC is not supported; use http/protobuf or http/json`]
+    }),
+  ])
+
+export type Settings = ReturnType<typeof readSettings>

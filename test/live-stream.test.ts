@@ -1,0 +1,176 @@
+// The stream on this machine, read by a client of others that is on npm, in Node and in a browser, and by the library.
+import { createPlatform, createRelay, createSession, createStream, submit } from "@svc/client"
+import { build } from "esbuild"
+import { HyperStack } from "hyperstack-typescript"
+import { afterAll, beforeAll, expect, test, vi } from "vitest"
+import { WebSocket } from "ws"
+import { z } from "zod"
+
+import { type Instance, startInstance } from "../scripts/instance.ts"
+import { type Browser, hasChromium, startChromium, type Tab } from "./browser/chromium.ts"
+import { type PageServer, startPageServer } from "./browser/page-server.ts"
+import { createWallet } from "./journey/wallet.ts"
+
+const signedUp = z.object({ api_key: z.string() })
+const minted = z.object({ key: z.string() })
+
+let instance: Instance
+let apiKey: string
+let url: string
+beforeAll(async () => {
+  instance = await startInstance()
+  url = `${instance.streamUrl}/transfers`
+  apiKey = signedUp.parse(
+    await (await fetch(`${instance.apiUrl}/api/agents/signup`, { method: "POST" })).json(),
+  ).api_key
+}, 180_000)
+afterAll(() => instance?.stop())
+
+const publishableKey = async (origin: string): Promise<string> => {
+  const answer = await fetch(`${instance.apiUrl}/api/agents/me/keys/publishable`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ origin_allowlist: [origin] }),
+  })
+  return minted.parse(await answer.json()).key
+}
+
+const transfers = (streamUrl: string) =>
+  ({
+    name: "transfers",
+    url: streamUrl,
+    views: {
+      transfers: {
+        list: { mode: "list", view: "SolTransfer/latest" },
+        state: { mode: "state", view: "SolTransfer/state" },
+      },
+      wallets: { list: { mode: "list", view: "Wallet/list" } },
+    },
+  }) as const
+
+const session = () => {
+  const platform = createPlatform({ apiUrl: instance.apiUrl, key: apiKey })
+  return createSession({ platform, websocketUrl: url, scope: ["read", "transaction:inspect", "transaction:send"] })
+}
+
+/** Sends a transfer through the relay; gives its signature. */
+const pay = async (wallet: Awaited<ReturnType<typeof createWallet>>, lamports: bigint): Promise<string> => {
+  const relay = createRelay({ relayUrl: instance.relayUrl, session: session() })
+  const { blockhash, lastValidBlockHeight } = await relay.latestBlockhash()
+  const { wire, signature } = await wallet.signTransfer(lamports, { blockhash, lastValidBlockHeight })
+  const outcome = await submit(relay, { transaction: wire, lastValidBlockHeight })
+  expect(outcome).toMatchObject({ state: "landed", err: null })
+  return signature
+}
+
+/** What the library sees of a view, at the moment. */
+const recordsOf = async (view: string): Promise<Record<string, unknown>> => {
+  const stream = createStream({ websocketUrl: url, session: session() })
+  for await (const { records } of stream.watch(view)) return Object.fromEntries(records)
+  return {}
+}
+
+test("hyperstack-typescript mints its token by a publishable key, sees the library's records, and renews on its connection", async () => {
+  const origin = "http://app.example"
+  const headers = { Origin: origin }
+  const connections: WebSocket[] = []
+  const auth = {
+    tokenEndpoint: `${instance.apiUrl}/ws/sessions`,
+    publishableKey: await publishableKey(origin),
+    // In Node nobody sets the Origin that the key asks for.
+    tokenEndpointHeaders: headers,
+    websocketFactory: (target: string) => {
+      const socket = new WebSocket(target, { headers })
+      connections.push(socket)
+      return socket as unknown as globalThis.WebSocket
+    },
+  }
+  const wallet = await createWallet(instance.chainUrl)
+  await wallet.fund(5_000_000_000n)
+  const client = await HyperStack.connect(transfers(url), { auth })
+  const latest = client.views.transfers.list.watch()[Symbol.asyncIterator]()
+  const wallets = client.views.wallets.list.watch()[Symbol.asyncIterator]()
+  const stored = (view: string) =>
+    Object.fromEntries(client.store.keys(view).map((key) => [key, client.store.get(view, key)]))
+  const first = await pay(wallet, 1_000_000_000n)
+  await vi.waitFor(
+    () => expect(client.store.get("SolTransfer/latest", first)).toMatchObject({ id: { signature: first } }),
+    10_000,
+  )
+  // Its own way to renew, which it takes by itself a minute before the token's end.
+  const renewing = client.getConnection() as unknown as {
+    refreshTokenInBackground: () => Promise<void>
+    currentToken: string
+  }
+  const before = renewing.currentToken
+  await renewing.refreshTokenInBackground()
+  expect(renewing.currentToken).not.toBe(before)
+  await pay(wallet, 2_000_000_000n)
+  for (const view of ["SolTransfer/latest", "Wallet/list"]) {
+    await vi.waitFor(async () => expect(stored(view)).toEqual(await recordsOf(view)), 10_000)
+  }
+  expect(client.store.get("Wallet/list", wallet.address)).toMatchObject({
+    sent: { lamports: "3000000000", count: "2" },
+  })
+  expect(client.store.keys("SolTransfer/latest")).toHaveLength(3)
+  expect([client.connectionState, connections.length]).toEqual(["connected", 1])
+  await Promise.all([latest.return?.(), wallets.return?.()])
+  client.disconnect()
+}, 60_000)
+
+// In CI a missing browser is a failure, elsewhere it is skipped.
+test.skipIf(!hasChromium && process.env["CI"] === undefined)(
+  "in a page of its key's origin hyperstack-typescript sees a transfer arrive, and the library sees the same by subprotocol",
+  async () => {
+    const bundleOf = async (source: string): Promise<string> => {
+      const stdin = { contents: source, resolveDir: import.meta.dirname }
+      const { outputFiles } = await build({ stdin, bundle: true, format: "iife", write: false, external: ["crypto"] })
+      return outputFiles[0]?.text ?? ""
+    }
+    let browser: Browser | undefined
+    let server: PageServer | undefined
+    try {
+      browser = await startChromium()
+      server = await startPageServer()
+      const origin = `http://localhost:${server.port}`
+      const tab: Tab = await browser.open(origin)
+      const given = { apiUrl: instance.apiUrl, url, key: await publishableKey(origin) }
+      await tab.page.evaluate(`globalThis.given = ${JSON.stringify(given)}`)
+      await tab.page.evaluate(
+        await bundleOf(`
+          import { HyperStack } from "hyperstack-typescript"
+          import { createPlatform, createSession, createStream } from "../packages/client/src/index.ts"
+          const { apiUrl, url, key } = globalThis.given
+          globalThis.seen = { theirs: [], ours: [] }
+          const views = { transfers: { list: { mode: "list", view: "SolTransfer/latest" } } }
+          const auth = { tokenEndpoint: apiUrl + "/ws/sessions", publishableKey: key }
+          HyperStack.connect({ name: "transfers", url, views }, { auth }).then(async (client) => {
+            for await (const update of client.views.transfers.list.watch()) globalThis.seen.theirs.push(update.key)
+          })
+          const platform = createPlatform({ apiUrl, key })
+          const stream = createStream({ websocketUrl: url, session: createSession({ platform, websocketUrl: url, scope: "read" }) })
+          ;(async () => {
+            for await (const { records } of stream.watch("SolTransfer/latest")) globalThis.seen.ours = [...records.keys()]
+          })()
+        `),
+      )
+      const wallet = await createWallet(instance.chainUrl)
+      await wallet.fund(5_000_000_000n)
+      const signature = await pay(wallet, 1_000_000n)
+      const seen = () => tab.page.evaluate<{ theirs: string[]; ours: string[] }>("globalThis.seen")
+      await vi.waitFor(
+        async () => {
+          const { theirs, ours } = await seen()
+          expect(theirs).toContain(signature)
+          expect(ours).toContain(signature)
+        },
+        { timeout: 10_000, interval: 100 },
+      )
+      expect(tab.console()).toEqual([])
+    } finally {
+      await browser?.close()
+      await server?.close()
+    }
+  },
+  60_000,
+)
