@@ -8,12 +8,12 @@ import {
   mintAccountKey,
   revokeAccountKey,
   rotateAccountKey,
-} from "../auth/account-keys.ts"
-import { policies } from "../auth/agent-policy.ts"
-import type { AppEnv } from "../auth/guard.ts"
-import type { Dependencies } from "../dependencies.ts"
-import { errors } from "../errors.ts"
-import { type Api, endpoint, idOf, jsonBody } from "./endpoint.ts"
+} from "../../auth/account-keys.ts"
+import { policies } from "../../auth/agent-policy.ts"
+import type { AppEnv } from "../../auth/guard.ts"
+import type { Dependencies } from "../../dependencies.ts"
+import { errors } from "../../errors.ts"
+import { type Api, endpoint, idOf, jsonBody } from "../endpoint.ts"
 import {
   keyName,
   keyRecord,
@@ -28,7 +28,7 @@ import {
   rotated,
   secretBody,
 } from "./key-schemas.ts"
-import { nextLink, pageOf, pageQuery } from "./paging.ts"
+import { nextLink, pageOf, pageQuery } from "../paging.ts"
 
 const dayMs = 86_400_000
 const publishableDays = 365

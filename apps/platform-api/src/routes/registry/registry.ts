@@ -1,14 +1,14 @@
 import { requestHeader, validate } from "@svc/http"
 import { z } from "@svc/openapi"
 import type { Context } from "hono"
-import type { AppEnv } from "../auth/guard.ts"
-import type { PublishedStack } from "../registry/registry.ts"
-import type { Dependencies } from "../dependencies.ts"
-import { type Api, endpoint } from "./endpoint.ts"
-import { nextLink, pageQuery } from "./paging.ts"
-import { type Caller, createRegistryReader, type Found } from "./registry-reader.ts"
-import { astAnswer, detail, schemaAnswer } from "./registry-schemas.ts"
-import { existing, stackVersionRoutes, versionQuery } from "./registry-versions.ts"
+import type { AppEnv } from "../../auth/guard.ts"
+import type { PublishedStack } from "../../registry/registry.ts"
+import type { Dependencies } from "../../dependencies.ts"
+import { type Api, endpoint } from "../endpoint.ts"
+import { nextLink, pageQuery } from "../paging.ts"
+import { type Caller, createRegistryReader, type Found } from "./reader.ts"
+import { astAnswer, detail, schemaAnswer } from "./schemas.ts"
+import { existing, stackVersionRoutes, versionQuery } from "./versions.ts"
 
 const listQuery = pageQuery.extend({
   include: z.enum(["schema"], "can only be schema").optional().meta({ description: "Adds each stack's schema" }),

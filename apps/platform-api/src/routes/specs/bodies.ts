@@ -1,8 +1,8 @@
 import { z } from "@svc/openapi"
-import { agentSlugPattern } from "../records/names.ts"
-import { normaliseWebsocketUrl } from "../registry/websocket-url.ts"
-import { astPayload, prose, specName } from "./body-fields.ts"
-import { diffAnswer } from "./registry-schemas.ts"
+import { agentSlugPattern } from "../../records/names.ts"
+import { normaliseWebsocketUrl } from "../../registry/websocket-url.ts"
+import { astPayload, prose, specName } from "../body-fields.ts"
+import { diffAnswer } from "../registry/schemas.ts"
 
 const websocketUrl = z
   .string()

@@ -1,9 +1,9 @@
 // What the routes that take a version of a spec to readers have in common.
-import type { Orm } from "../db/database.ts"
-import { errors } from "../errors.ts"
-import { branchFits, stackNameOf, streamUrlOf } from "../records/stack-names.ts"
-import { checkFree } from "../registry/publication.ts"
-import type { SpecRow } from "../work/records.ts"
+import type { Orm } from "../../db/database.ts"
+import { errors } from "../../errors.ts"
+import { branchFits, stackNameOf, streamUrlOf } from "../../records/stack-names.ts"
+import { checkFree } from "../../registry/publication.ts"
+import type { SpecRow } from "../../work/records.ts"
 
 export const deployCodes = ["version-not-found", "stack-name-taken", "websocket-url-taken", "limit-reached"] as const
 

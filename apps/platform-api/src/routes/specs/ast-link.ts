@@ -1,11 +1,11 @@
 import { z } from "@svc/openapi"
-import { requestMs } from "../auth/guard.ts"
-import { orm } from "../db/drizzle.ts"
-import { specVersions } from "../db/specs-schema.ts"
-import { errors } from "../errors.ts"
-import { storedAst } from "../records/spec-versions.ts"
-import type { Dependencies } from "../dependencies.ts"
-import { type Api, endpoint, idOf } from "./endpoint.ts"
+import { requestMs } from "../../auth/guard.ts"
+import { orm } from "../../db/drizzle.ts"
+import { specVersions } from "../../db/specs-schema.ts"
+import { errors } from "../../errors.ts"
+import { storedAst } from "../../records/spec-versions.ts"
+import type { Dependencies } from "../../dependencies.ts"
+import { type Api, endpoint, idOf } from "../endpoint.ts"
 
 const query = z.object({
   until: z.string().optional().meta({ description: "When the link ends, as the link says it" }),

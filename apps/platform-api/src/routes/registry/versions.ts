@@ -1,13 +1,13 @@
 import { validate } from "@svc/http"
 import { z } from "@svc/openapi"
-import { errors } from "../errors.ts"
-import { shapeInAnswer } from "../registry/stack-bytes.ts"
-import { languages, mediaTypes, typedModule } from "../registry/types/typed-module.ts"
-import type { Dependencies } from "../dependencies.ts"
-import { type Api, endpoint } from "./endpoint.ts"
-import { nextLink, pageOf, pageQuery } from "./paging.ts"
-import type { Found, RegistryReader } from "./registry-reader.ts"
-import { diffAnswer, versionsAnswer } from "./registry-schemas.ts"
+import { errors } from "../../errors.ts"
+import { shapeInAnswer } from "../../registry/stack-bytes.ts"
+import { languages, mediaTypes, typedModule } from "../../registry/types/typed-module.ts"
+import type { Dependencies } from "../../dependencies.ts"
+import { type Api, endpoint } from "../endpoint.ts"
+import { nextLink, pageOf, pageQuery } from "../paging.ts"
+import type { Found, RegistryReader } from "./reader.ts"
+import { diffAnswer, versionsAnswer } from "./schemas.ts"
 
 const version = z
   .string()

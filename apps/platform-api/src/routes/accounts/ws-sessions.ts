@@ -1,13 +1,13 @@
 import { z } from "@svc/openapi"
 import { type SessionScope, sessionScopes, signSessionToken } from "@svc/session-token"
-import { policies } from "../auth/agent-policy.ts"
-import { accountName, type Principal } from "../auth/authenticate.ts"
-import { limitsOf } from "../auth/token-limits.ts"
-import { type ErrorCode, errors } from "../errors.ts"
-import type { PublishedStack } from "../registry/registry.ts"
-import { normaliseWebsocketUrl, urlFault } from "../registry/websocket-url.ts"
-import type { Dependencies } from "../dependencies.ts"
-import { type Api, endpoint, jsonBody } from "./endpoint.ts"
+import { policies } from "../../auth/agent-policy.ts"
+import { accountName, type Principal } from "../../auth/authenticate.ts"
+import { limitsOf } from "../../auth/token-limits.ts"
+import { type ErrorCode, errors } from "../../errors.ts"
+import type { PublishedStack } from "../../registry/registry.ts"
+import { normaliseWebsocketUrl, urlFault } from "../../registry/websocket-url.ts"
+import type { Dependencies } from "../../dependencies.ts"
+import { type Api, endpoint, jsonBody } from "../endpoint.ts"
 
 const body = z
   .object({

@@ -1,13 +1,13 @@
 import { addressBucket, clientAddress, requestHeader, requestIdOf } from "@svc/http"
 import { createMemo } from "@svc/memo"
 import { z } from "@svc/openapi"
-import { signUp } from "../auth/accounts.ts"
-import { policies } from "../auth/agent-policy.ts"
-import { requestMs } from "../auth/guard.ts"
-import { nameFault, normaliseName } from "../auth/name.ts"
-import { errors } from "../errors.ts"
-import type { Dependencies } from "../dependencies.ts"
-import { type Api, endpoint, jsonBody } from "./endpoint.ts"
+import { signUp } from "../../auth/accounts.ts"
+import { policies } from "../../auth/agent-policy.ts"
+import { requestMs } from "../../auth/guard.ts"
+import { nameFault, normaliseName } from "../../auth/name.ts"
+import { errors } from "../../errors.ts"
+import type { Dependencies } from "../../dependencies.ts"
+import { type Api, endpoint, jsonBody } from "../endpoint.ts"
 
 const signUpBody = z.object({
   display_name: z.string().meta({ description: "What people call it; made of the slug unless given" }).optional(),

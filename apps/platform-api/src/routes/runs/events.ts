@@ -1,12 +1,12 @@
 import { requestHeader } from "@svc/http"
-import { policies } from "../auth/agent-policy.ts"
-import { authenticate, readKey } from "../auth/authenticate.ts"
-import { requestMs } from "../auth/guard.ts"
-import { errors } from "../errors.ts"
-import { isVisible } from "../records/visible.ts"
-import type { Dependencies } from "../dependencies.ts"
-import { type Api, endpoint } from "./endpoint.ts"
-import { readOne } from "./owned.ts"
+import { policies } from "../../auth/agent-policy.ts"
+import { authenticate, readKey } from "../../auth/authenticate.ts"
+import { requestMs } from "../../auth/guard.ts"
+import { errors } from "../../errors.ts"
+import { isVisible } from "../../records/visible.ts"
+import type { Dependencies } from "../../dependencies.ts"
+import { type Api, endpoint } from "../endpoint.ts"
+import { readOne } from "../owned.ts"
 
 type Event = { readonly id: number; readonly step: string | null; readonly status: string }
 

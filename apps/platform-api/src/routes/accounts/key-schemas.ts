@@ -1,8 +1,8 @@
 import { z } from "@svc/openapi"
-import { keyStatus, type StoredKey } from "../auth/account-keys.ts"
-import { nameFault, normaliseName } from "../auth/name.ts"
-import { normaliseOrigin } from "../auth/origin.ts"
-import { type ErrorCode, errors } from "../errors.ts"
+import { keyStatus, type StoredKey } from "../../auth/account-keys.ts"
+import { nameFault, normaliseName } from "../../auth/name.ts"
+import { normaliseOrigin } from "../../auth/origin.ts"
+import { type ErrorCode, errors } from "../../errors.ts"
 
 const keyClass = z
   .enum(["secret", "publishable"])

@@ -1,11 +1,11 @@
 import { acceptsGzip, addressBucket, clientAddress, matchesETag, requestHeader, setHeader } from "@svc/http"
 import type { Context } from "hono"
-import { type AppEnv, countRequest, identify, type RequestLimit } from "../auth/guard.ts"
-import { type ErrorCode, errors } from "../errors.ts"
-import type { Answer } from "../registry/answer.ts"
-import { sinceOf } from "../registry/publication.ts"
-import type { Audience, PublishedStack } from "../registry/registry.ts"
-import type { Dependencies } from "../dependencies.ts"
+import { type AppEnv, countRequest, identify, type RequestLimit } from "../../auth/guard.ts"
+import { type ErrorCode, errors } from "../../errors.ts"
+import type { Answer } from "../../registry/answer.ts"
+import { sinceOf } from "../../registry/publication.ts"
+import type { Audience, PublishedStack } from "../../registry/registry.ts"
+import type { Dependencies } from "../../dependencies.ts"
 
 /** What is sent, where there is something to send. */
 export type Found = { readonly answer: Answer; readonly headers?: Readonly<Record<string, string>> }
