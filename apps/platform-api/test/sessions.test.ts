@@ -165,6 +165,34 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
     for (const name of ["members", "hidden"]) expect(await answer(name)).toEqual(missing)
   })
 
+  test("a mistyped URL is told the nearest public one; a person's key never gets the code of agents", async () => {
+    const typo = "wss://streams.exmaple/plian"
+    const slip = {
+      details: {
+        path: "websocket_url",
+        reason: `is not the URL of a public stack; the nearest one is ${url("plain")}`,
+      },
+      hint: expect.stringContaining(`Did you mean ${url("plain")}?`),
+    }
+    const refused = await mint({ websocket_url: typo })
+    expect(refused).toMatchObject({ status: 403, body: { code: "agent-account-forbidden", ...slip } })
+    const person = { email: "typo@example.org", name: "P" }
+    const { api_key } = await createUser(service.database(), person, new Date(), randomBytes)
+    expect(await mint({ websocket_url: typo }, api_key)).toMatchObject({
+      status: 404,
+      body: { code: "stack-not-found", ...slip },
+    })
+    // Close to a private stack, and far from all.
+    for (const unknown of [`${url("hidden")}n`, "wss://elsewhere.example/plain"]) {
+      const { status, body } = await mint({ websocket_url: unknown }, api_key)
+      expect([status, body.code, body.details.reason]).toEqual([
+        404,
+        "stack-not-found",
+        "is not the URL of a public stack",
+      ])
+    }
+  })
+
   test("URLs are compared in their normal form", async () => {
     for (const given of ["WSS://Streams.Example:443/plain", "wss://streams.example/plain/"]) {
       expect(await told({ websocket_url: given })).toBe("read")

@@ -41,9 +41,9 @@ const bearerToken = (authorization: string | undefined): string => {
   return token
 }
 
-/** What a caller is told who sent an API key in place of a token, mistyped or not. */
+/** What a caller is told who sent an API key in place of a token, mistyped or not, in its prefix too. */
 const keyAsToken = (authorization: string | undefined) => {
-  const key = /\bsvc_(?:ak|pk|sk)_\S*$/.exec(authorization?.trim() ?? "")?.[0]
+  const key = /\bsvc[_-]\S*$/i.exec(authorization?.trim() ?? "")?.[0]
   if (key === undefined) return {}
   const typo = recogniseKey(key) === undefined ? " The key is mistyped, too: copy all of it." : ""
   return {

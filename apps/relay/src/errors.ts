@@ -104,7 +104,7 @@ export const errors = defineErrors({
     status: 401,
     retryable: false,
     message: "The session token's key is not known here.",
-    hint: `${mint} that this relay trusts: this one was minted elsewhere, or before a change of its keys.`,
+    hint: `${mint} that this relay trusts: this one was minted elsewhere, minted before a change of its keys, or damaged since.`,
   },
   insufficient_scope: {
     status: 403,

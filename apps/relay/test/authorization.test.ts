@@ -76,6 +76,8 @@ test("a mistyped API key, or one without Bearer, is told that it is a key; an un
   for (const [authorization, isTypo] of [
     [`Bearer ${key.slice(0, -1)}`, true],
     [`Bearer ${key}x`, true],
+    [`Bearer ${key.replace("svc_ak_", "svc_ka_")}`, true],
+    [`Bearer ${key.replaceAll("_", "-").toUpperCase()}`, true],
     [key, false],
   ] as const) {
     const answer = await relay.post("block-height", {}, { authorization })

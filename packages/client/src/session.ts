@@ -51,7 +51,7 @@ type Held = { readonly token: string; readonly renewAt: number; readonly endsAt:
  * relay refuses it.
  *
  * @returns `token()`, a promise of the token. It rejects with the platform's SvcError: `scope-not-allowed` where the stack
- * has no relay, `agent-account-forbidden` where it is no public stack, `rate-limit-exceeded` over 60 a minute.
+ * has no relay, `agent-account-forbidden` (for a person's key `stack-not-found`) where the URL isn't a public stack's, `rate-limit-exceeded` over 60 a minute.
  * @example
  * const session = createSession({
  *   platform,

@@ -54,6 +54,8 @@ export type Registry = {
   readonly find: (audience: Audience, name: string) => PublishedStack | undefined
   /** A stack of any visibility by its normalised URL, in any spelling of this machine's name. */
   readonly findByUrl: (websocketUrl: string) => PublishedStack | undefined
+  /** Every stack of any visibility, by name. */
+  readonly all: () => readonly PublishedStack[]
   /** Whether this list is made already: making one costs far more than sending it. */
   readonly hasList: (query: ListQuery) => boolean
   readonly list: (query: ListQuery) => Promise<{ readonly answer: Answer; readonly more: boolean }>
@@ -202,6 +204,7 @@ export const createRegistry = (database: Database): Registry => {
       return stack !== undefined && seen(stack, audience) ? stack : undefined
     },
     findByUrl: (websocketUrl) => byUrl.get(spellingsOf(websocketUrl)[0]),
+    all: () => sorted,
     hasList: (query) => lists.get(listKey(query)) !== undefined,
     list: (query) => {
       const key = listKey(query)

@@ -1,3 +1,4 @@
+import { editDistance } from "@svc/edit-distance"
 import { loopbackNames } from "@svc/loopback"
 
 const longest = 2048
@@ -26,4 +27,25 @@ export const spellingsOf = (url: string): readonly [string, ...string[]] => {
   const rest = `${port === "" ? "" : `:${port}`}${pathname.replace(/\/$/, "")}${search}`
   const [first = "", ...others] = loopbackNames.map((host) => `${protocol}//${host}${rest}`)
   return [first, ...others]
+}
+
+// A few typing errors; more of them make another address.
+const mostEdits = 3
+// Comparing two URLs takes time that grows with both lengths: longer ones get no suggestion, and all take a bounded time.
+const longestCompared = 200
+const mostSteps = 1_000_000
+
+/** The URL that a mistyped one most likely means; undefined when none is close. All of them normalised. */
+export const nearestUrl = (url: string, candidates: Iterable<string>): string | undefined => {
+  if (url.length > longestCompared) return undefined
+  let best: string | undefined
+  let edits = mostEdits + 1
+  let steps = 0
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.length - url.length) >= edits) continue
+    const distance = editDistance(url, candidate, edits - 1, (row) => (steps += row))
+    if (distance < edits) [best, edits] = [candidate, distance]
+    if (steps > mostSteps) break
+  }
+  return best
 }

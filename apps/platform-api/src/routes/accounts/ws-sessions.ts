@@ -4,8 +4,8 @@ import { policies } from "../../auth/agent-policy.ts"
 import { accountName, type Principal } from "../../auth/authenticate.ts"
 import { limitsOf } from "../../auth/token-limits.ts"
 import { type ErrorCode, errors } from "../../errors.ts"
-import type { PublishedStack } from "../../registry/registry.ts"
-import { normaliseWebsocketUrl, urlFault } from "../../registry/websocket-url.ts"
+import type { PublishedStack, Registry } from "../../registry/registry.ts"
+import { nearestUrl, normaliseWebsocketUrl, urlFault } from "../../registry/websocket-url.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { type Api, endpoint, jsonBody } from "../endpoint.ts"
 
@@ -28,13 +28,33 @@ const session = z.object({
 
 const isScope = (word: string): word is SessionScope => sessionScopes.some((scope) => scope === word)
 
-const refuse = (code: ErrorCode, path: string, reason: string, hint?: string) =>
-  errors.fail(code, { details: { path, reason }, ...(hint === undefined ? {} : { hint }) })
+const refuse = (code: ErrorCode, path: string, reason: string) => errors.fail(code, { details: { path, reason } })
 
 /** Streams are for public stacks; a person may read those of its own besides. */
 const isOpenTo = (stack: PublishedStack, principal: Principal): boolean =>
   stack.visibility === "public" ||
   (principal.kind === "human" && principal.keyClass === "secret" && stack.ownerId === principal.userId)
+
+/**
+ * Refuses a URL that is no open stack's, with the nearest that is: most are mistyped. A private stack gets the same response as
+ * none, so that private names can't be probed. Nothing is closed to people here, so they get another code than agents.
+ */
+const noSuchStack = (url: string, principal: Principal, registry: Registry) => {
+  const isPerson = principal.kind === "human"
+  const open = registry.all().filter((stack) => isOpenTo(stack, principal))
+  const near = nearestUrl(
+    url,
+    open.map(({ websocketUrl }) => websocketUrl),
+  )
+  return errors.fail(isPerson ? "stack-not-found" : "agent-account-forbidden", {
+    message: `The registry has no public stack${isPerson ? ", and you have no stack," : ""} with this websocket_url.`,
+    details: {
+      path: "websocket_url",
+      reason: `is not the URL of a public stack${near === undefined ? "" : `; the nearest one is ${near}`}`,
+    },
+    hint: `${near === undefined ? "" : `Did you mean ${near}? `}websocket_url must be that of a public stack, as GET /api/registry writes it.`,
+  })
+}
 
 const scopesOf = ({ scope, scopes }: z.infer<typeof body>): readonly SessionScope[] => {
   const words = scopes ?? (scope === undefined ? ["read"] : scope.split(" ").filter((word) => word !== ""))
@@ -71,6 +91,7 @@ export const sessionRoutes = (api: Api, dependencies: Dependencies): void =>
         "invalid-websocket-url",
         "invalid-scope",
         "agent-account-forbidden",
+        "stack-not-found",
         "scope-not-allowed",
         "rate-limit-exceeded",
       ],
@@ -82,11 +103,7 @@ export const sessionRoutes = (api: Api, dependencies: Dependencies): void =>
       if (url === undefined) throw refuse("invalid-websocket-url", "websocket_url", urlFault)
       const scopes = scopesOf(given)
       const stack = dependencies.registry.findByUrl(url)
-      // One answer for a stack that is not public and for none at all, so that private names can't be probed.
-      if (stack === undefined || !isOpenTo(stack, principal)) {
-        const hint = "websocket_url must be that of a public stack, as GET /api/registry writes it."
-        throw refuse("agent-account-forbidden", "websocket_url", "is not the URL of a public stack", hint)
-      }
+      if (stack === undefined || !isOpenTo(stack, principal)) throw noSuchStack(url, principal, dependencies.registry)
       const excess = scopes.find((word) => !mayHave(word, stack, principal.keyClass))
       if (excess !== undefined) {
         const path = given.scopes === undefined ? "scope" : "scopes"
