@@ -1,4 +1,4 @@
-import { isLoopback } from "@svc/loopback"
+import { isLoopback } from "@svc/common/loopback"
 import { CliError } from "./errors.ts"
 
 /**

@@ -2,7 +2,8 @@ import { chmod, open, readdir, readFile, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { CliError, isMissing, systemReason } from "./errors.ts"
 import { lockFile } from "./file-lock.ts"
-import { isObject, parseJson } from "./json-value.ts"
+import { isObject } from "@svc/common/json-object"
+import { parseJson } from "./json-value.ts"
 import { makeFolder, replaceFile } from "./replace-file.ts"
 
 /** What is kept for one API URL. */

@@ -1,4 +1,5 @@
-import { isObject, listOf, textOf } from "./json-value.ts"
+import { isObject } from "@svc/common/json-object"
+import { listOf, textOf } from "./json-value.ts"
 import { pairs, plain, table } from "./table.ts"
 
 type Bold = (text: string) => string

@@ -1,8 +1,4 @@
-export type JsonObject = Readonly<Record<string, unknown>>
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
+import { isObject } from "@svc/common/json-object"
 /** The value of JSON text, undefined for anything else. */
 export const parseJson = (text: string): unknown => {
   try {

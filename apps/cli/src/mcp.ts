@@ -1,7 +1,8 @@
 import manifest from "../package.json" with { type: "json" }
 import { call, failureOf } from "./api.ts"
 import { CliError } from "./errors.ts"
-import { isObject, listOf, textOf, type JsonObject } from "./json-value.ts"
+import { isObject, type JsonObject } from "@svc/common/json-object"
+import { listOf, textOf } from "./json-value.ts"
 
 // The stateless revision: one request a call, no session to open and close.
 const revision = "2026-07-28"

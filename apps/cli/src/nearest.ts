@@ -1,4 +1,4 @@
-import { editDistance } from "@svc/edit-distance"
+import { editDistance } from "@svc/common/edit-distance"
 
 /** Edits between two names, upper and lower case alike. */
 const distance = (left: string, right: string): number => editDistance(left.toLowerCase(), right.toLowerCase())

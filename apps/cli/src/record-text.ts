@@ -1,5 +1,6 @@
 import type { Context } from "./context.ts"
-import { isObject, listOf, textOf } from "./json-value.ts"
+import { isObject } from "@svc/common/json-object"
+import { listOf, textOf } from "./json-value.ts"
 import { pairs, table } from "./table.ts"
 
 /** A list inside a record, and members of it that are shown. */

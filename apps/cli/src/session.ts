@@ -1,6 +1,7 @@
 import { callApi, jsonOf } from "./api.ts"
 import type { Context, Outcome } from "./context.ts"
-import { isObject, textOf } from "./json-value.ts"
+import { isObject } from "@svc/common/json-object"
+import { textOf } from "./json-value.ts"
 import { apiWithKey } from "./key.ts"
 import { pairs } from "./table.ts"
 

@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises"
 import { isAbsolute, join } from "node:path"
 import { normaliseUrl } from "./api-url.ts"
 import { CliError, isMissing, systemReason, usageError } from "./errors.ts"
-import { isObject, parseJson, type JsonObject } from "./json-value.ts"
+import { isObject, type JsonObject } from "@svc/common/json-object"
+import { parseJson } from "./json-value.ts"
 import { makeFolder, replaceFile } from "./replace-file.ts"
 
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto"
 import { type Answer, call, failureOf } from "./api.ts"
 import { CliError } from "./errors.ts"
-import { isObject, listOf, textOf } from "./json-value.ts"
+import { isObject } from "@svc/common/json-object"
+import { listOf, textOf } from "./json-value.ts"
 
 /** The skills that belong to the tool: which one to use, reading streams, building stacks. */
 const skillNames = ["svc", "svc-consume", "svc-build"] as const

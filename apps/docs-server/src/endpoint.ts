@@ -1,6 +1,6 @@
 import { z } from "zod"
 import type { RpcRequest } from "./json-rpc.ts"
-import { createMemo } from "@svc/memo"
+import { createMemo } from "@svc/common/memo"
 import { type Era, eraOf, type SdkExchange } from "./sdk-exchange.ts"
 import { type Library, toCallResult, tools } from "./tools.ts"
 

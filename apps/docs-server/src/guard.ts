@@ -1,4 +1,4 @@
-import { isLoopback } from "@svc/loopback"
+import { isLoopback } from "@svc/common/loopback"
 
 const plainHost = /^(?:localhost|127\.0\.0\.1)(?::\d+)?$/
 

@@ -1,5 +1,5 @@
 import type { ApiError } from "@svc/errors"
-import { createMemo } from "@svc/memo"
+import { createMemo } from "@svc/common/memo"
 import {
   type Asset,
   createLinks,

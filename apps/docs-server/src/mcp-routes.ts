@@ -9,7 +9,7 @@ import {
   trustsTraces,
 } from "@svc/http"
 import type { ApiError } from "@svc/errors"
-import { hasMoreValues, isDeeper } from "@svc/exact-json"
+import { hasMoreValues, isDeeper } from "@svc/common/json-text"
 import type { Context, Hono } from "hono"
 import { jsonHeaders, reply, serveDocument } from "./answers.ts"
 import { commonHeaders } from "./documents.ts"

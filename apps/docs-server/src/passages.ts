@@ -1,4 +1,4 @@
-import { createMemo } from "@svc/memo"
+import { createMemo } from "@svc/common/memo"
 import { plainText } from "@svc/site"
 import { eachWord } from "./words.ts"
 

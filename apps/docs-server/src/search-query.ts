@@ -1,4 +1,4 @@
-import { createMemo } from "@svc/memo"
+import { createMemo } from "@svc/common/memo"
 import { meant } from "./search-weights.ts"
 import type { Effort, Vocabulary } from "./vocabulary.ts"
 import { partsOf, terms, words } from "./words.ts"

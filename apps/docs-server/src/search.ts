@@ -9,7 +9,7 @@
 //
 // search-text.ts reads pages as terms, search-index.ts weighs them, search-query.ts reads a query and corrects it,
 // search-matches.ts finds its terms, search-ranking.ts ranks pages, search-sections.ts chooses the section to show.
-import { createMemo } from "@svc/memo"
+import { createMemo } from "@svc/common/memo"
 import type { Section } from "@svc/site"
 import type { Corpus, Page } from "./corpus.ts"
 import { createSnippets, passageKinds } from "./passages.ts"

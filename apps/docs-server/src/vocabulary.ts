@@ -1,4 +1,4 @@
-import { editDistance } from "@svc/edit-distance"
+import { editDistance } from "@svc/common/edit-distance"
 
 /** Letters compared so far, over all words of a query: what a query may cost does not grow with what it asks. */
 export type Effort = { steps: number; readonly most: number }

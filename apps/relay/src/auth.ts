@@ -1,6 +1,6 @@
 import { isProxied, type Logger, requestHeader, type Served } from "@svc/http"
 import { recogniseKey } from "@svc/keys"
-import { isLoopback } from "@svc/loopback"
+import { isLoopback } from "@svc/common/loopback"
 import { KeysUnavailableError, type SessionClaims, TokenError, type Verifier } from "@svc/session-token"
 import { errors } from "./errors.ts"
 import type { Scope } from "./routes/route.ts"

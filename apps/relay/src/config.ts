@@ -1,9 +1,9 @@
 import { flag, integer, list, loadConfig, oneOf, readBoth, secret, text, textOrFile, url, urls } from "@svc/config"
 import { serviceFields } from "@svc/http"
 import { limitFields } from "@svc/limits"
-import { isLoopback } from "@svc/loopback"
+import { isLoopback } from "@svc/common/loopback"
 import { staticKeys } from "@svc/session-token"
-import { largestTransaction } from "./wire.ts"
+import { largestTransaction } from "@svc/common/transaction-parts"
 
 type Env = Readonly<Record<string, string | undefined>>
 

@@ -1,4 +1,4 @@
-import { parseExactly } from "@svc/exact-json"
+import { parseExactly } from "@svc/common/exact-json"
 
 // JSON whose integers keep their digits: chain values go up to 2^64-1, doubles only to 2^53.
 

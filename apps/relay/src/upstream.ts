@@ -1,3 +1,4 @@
+import { isObject } from "@svc/common/json-object"
 import { Agent } from "undici"
 import { parseExact } from "./exact-json.ts"
 
@@ -50,17 +51,14 @@ const readRpc = (id: number, status: number, body: Uint8Array): UpstreamAnswer |
   } catch {
     return undefined
   }
-  if (!isRecord(answer) || answer["jsonrpc"] !== "2.0" || answer["id"] !== id) return undefined
+  if (!isObject(answer) || answer["jsonrpc"] !== "2.0" || answer["id"] !== id) return undefined
   const { result, error = null } = answer
   if (error === null) return result === undefined ? undefined : { kind: "result", result }
-  if (result !== undefined || !isRecord(error)) return undefined
+  if (result !== undefined || !isObject(error)) return undefined
   const { code, message, data } = error
   if (!Number.isSafeInteger(code) || typeof code !== "number" || typeof message !== "string") return undefined
   return { kind: "rpc-error", code, message, data, status }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 /**
  * Makes the one way to one provider: an agent of our own, that follows no redirect, retries nothing and takes no proxy

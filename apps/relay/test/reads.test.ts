@@ -6,7 +6,7 @@ import type { UpstreamAnswer } from "../src/upstream.ts"
 import { type FakeRpc, http, raw, result, rpcError, type Script, startFakeRpc } from "./fake-rpc.ts"
 import { type Relay, startRelay } from "./fixture.ts"
 import { anySigner, firstSignatureOf, memo, signedTransaction } from "./transactions.ts"
-import { base58 } from "../src/base58.ts"
+import { base58 } from "@svc/common/base58"
 
 let rpcs: FakeRpc[]
 let relay: Relay | undefined

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process"
-import { readdir, readFile, writeFile } from "node:fs/promises"
+import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { build, type BuildOptions } from "esbuild"
@@ -26,15 +26,20 @@ export const bundle = async (folder: string, { minify = false }: { readonly mini
   }
 }
 
-/** Writes the types that an editor explains into `folder`/types. */
+/** Writes the types that an editor explains into `folder`/types: the library's own and those that it takes from @svc/common. */
 export const types = async (folder: string): Promise<void> => {
   const out = join(folder, "types")
+  const parts = join(folder, ".types")
   const tsc = join(library, "node_modules/.bin/tsc")
-  const options = ["--declaration", "--emitDeclarationOnly", "--noEmit", "false", "--outDir", out]
+  const options = ["--declaration", "--emitDeclarationOnly", "--noEmit", "false", "--outDir", parts]
   await promisify(execFile)(tsc, ["-p", join(library, "tsconfig.json"), ...options])
+  await rename(join(parts, "client/src"), out)
+  const taken = join(parts, "common/src")
+  for (const file of await readdir(taken)) await rename(join(taken, file), join(out, file))
+  await rm(parts, { recursive: true })
   for (const file of await readdir(out)) {
     const text = await readFile(join(out, file), "utf8")
-    // An importer's compiler knows no TypeScript sources here.
-    await writeFile(join(out, file), text.replaceAll(/(from "\.\/[\w-]+)\.ts"/g, '$1.js"'))
+    // An importer's compiler knows neither TypeScript sources nor @svc/common.
+    await writeFile(join(out, file), text.replaceAll(/(from ")(?:@svc\/common|\.)(\/[\w-]+)(?:\.ts)?"/g, '$1.$2.js"'))
   }
 }

@@ -1,9 +1,7 @@
+import { isObject, type JsonObject as Json } from "@svc/common/json-object"
 import { ownError, type SvcError } from "./error.ts"
 
-export type Json = Readonly<Record<string, unknown>>
-
-export const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+export { isObject, type Json }
 
 /** A member that is a string. */
 export const textOf = (value: Json, name: string): string | undefined => {

@@ -1,3 +1,4 @@
+import { commitments } from "@svc/common/chain-constants"
 import { type SvcError, ownError } from "./error.ts"
 import type { Commitment } from "./relay.ts"
 import type { ChainError, Status } from "./relay-answers.ts"
@@ -102,8 +103,7 @@ export const learn = (known: Knowledge, step: Step): Knowledge => {
 /** Whether a final block is past the last height at which the transaction could land. */
 export const isOver = ({ over }: Knowledge): boolean => over !== undefined
 
-const depth = (commitment: Commitment | null): number =>
-  commitment === null ? 0 : ["processed", "confirmed", "finalized"].indexOf(commitment)
+const depth = (commitment: Commitment | null): number => (commitment === null ? 0 : commitments.indexOf(commitment))
 
 /** What can be concluded, if anything. Pure: the same knowledge is the same conclusion. */
 export const conclude = (known: Knowledge): Outcome | undefined => {

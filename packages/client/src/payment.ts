@@ -1,5 +1,7 @@
 import type { Transaction } from "./relay.ts"
-import { base58, messageOf, readSigned, refusal, toBase64, version1, type Wire } from "./wire.ts"
+import { base58 } from "@svc/common/base58"
+import { version1 } from "@svc/common/transaction-parts"
+import { messageOf, readSigned, refusal, toBase64, type Wire } from "./wire.ts"
 
 const computeBudget = "ComputeBudget111111111111111111111111111111"
 const systemProgram = "11111111111111111111111111111111"

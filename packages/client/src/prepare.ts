@@ -1,9 +1,10 @@
+import { blockhashAge } from "@svc/common/chain-constants"
 import type { Clock } from "./clock.ts"
 import { asSvcError, ownError } from "./error.ts"
 import { readPayment, type SignedPayment } from "./payment.ts"
 import type { Abortable, ChainView, Relay, Transaction } from "./relay.ts"
 import { pauseAfter } from "./settle-loop.ts"
-import { blockhashAge, viewOnce } from "./steps.ts"
+import { viewOnce } from "./steps.ts"
 import { heightOf } from "./submit.ts"
 import { refusal } from "./wire.ts"
 

@@ -1,3 +1,4 @@
+import { commitments } from "@svc/common/chain-constants"
 import { isObject, type Json, strange, text, u64, u64OrNull } from "./json.ts"
 import type { Commitment } from "./relay.ts"
 
@@ -45,8 +46,6 @@ const chainError = (value: Json): ChainError | null => {
   if (err === null || typeof err === "string" || isObject(err)) return err
   throw strange("err")
 }
-
-const commitments: readonly Commitment[] = ["processed", "confirmed", "finalized"]
 
 const statusOf = (value: Json): Status => {
   const said = value["confirmationStatus"]

@@ -1,9 +1,7 @@
+import { blockhashAge } from "@svc/common/chain-constants"
 import { asSvcError } from "./error.ts"
 import type { Step } from "./judge.ts"
 import type { Abortable, Relay, SendOptions } from "./relay.ts"
-
-/** How much older than its bank the oldest blockhash is that a bank takes, in blocks: the chain's MAX_PROCESSING_AGE. */
-export const blockhashAge = 150n
 
 const failed = (thrown: unknown): Step => ({
   step: "lookup-failed",

@@ -1,3 +1,4 @@
+import { commitments } from "@svc/common/chain-constants"
 import { SvcError } from "./error.ts"
 import { isObject, type Json } from "./json.ts"
 import { type Abortable, type ChainView, type Commitment, notCarried, type Relay } from "./relay.ts"
@@ -9,9 +10,7 @@ export type RelayTransport = <Response>(request: {
   readonly signal?: AbortSignal
 }) => Promise<Response>
 
-const commitments: ReadonlySet<unknown> = new Set(["processed", "confirmed", "finalized"])
-
-const isCommitment = (value: unknown): value is Commitment => commitments.has(value)
+const isCommitment = (value: unknown): value is Commitment => commitments.some((one) => one === value)
 
 /** Options that are read; one that the relay cannot carry is refused rather than dropped. */
 const optionsOf = (value: unknown, known: readonly string[], method: string): Json => {

@@ -1,7 +1,8 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { SvcError } from "../src/index.ts"
-import { isSignature, readSigned } from "../src/wire.ts"
+import { isSignature } from "@svc/common/transaction-parts"
+import { readSigned } from "../src/wire.ts"
 import { signedMemo } from "./transactions.ts"
 
 const runs = process.env["SVC_FUZZ"] === "full" ? 100_000 : 2_000

@@ -1,4 +1,4 @@
-import { duplicateKey, hasMoreValues } from "@svc/exact-json"
+import { duplicateKey, hasMoreValues } from "@svc/common/json-text"
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 

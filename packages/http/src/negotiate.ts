@@ -1,4 +1,4 @@
-import { createMemo } from "@svc/memo"
+import { createMemo } from "@svc/common/memo"
 
 const readWeights = (header: string): ReadonlyMap<string, number> => {
   const found = new Map<string, number>()

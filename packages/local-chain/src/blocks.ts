@@ -1,3 +1,4 @@
+import { blockhashAge } from "@svc/common/chain-constants"
 import type { Svm } from "./svm.ts"
 
 export type Commitment = "processed" | "confirmed" | "finalized"
@@ -16,8 +17,6 @@ export type Block = {
   readonly signatures: string[]
 }
 
-/** How many blocks a blockhash stays good for. */
-export const maxAge = 150n
 /** How many blocks on top of its own make a transaction final. */
 export const rootDepth = 32n
 const slotMs = 400
@@ -33,7 +32,7 @@ export const createBlocks = (svm: Svm, now: () => number) => {
   const start = now()
   const genesisHash = svm.latestBlockhash()
   // Enough for a blockhash to live out its age as the finalized block counts it.
-  const kept = Number(maxAge + rootDepth) + 1
+  const kept = Number(blockhashAge + rootDepth) + 1
   const blocks: Block[] = []
   const archive = new Map<bigint, Block>()
   let head = -1n
@@ -101,7 +100,8 @@ export const createBlocks = (svm: Svm, now: () => number) => {
     /** The block of this hash, if a transaction using it could still land on top of `bank`. */
     valid: (blockhash: string, bank: Block): Block | undefined =>
       blocks.find(
-        (block) => block.blockhash === blockhash && block.slot <= bank.slot && bank.height - block.height <= maxAge,
+        (block) =>
+          block.blockhash === blockhash && block.slot <= bank.slot && bank.height - block.height <= blockhashAge,
       ),
   }
 }

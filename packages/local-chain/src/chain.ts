@@ -1,6 +1,7 @@
+import { blockhashAge } from "@svc/common/chain-constants"
 import type { Address } from "@solana/kit"
 import { z } from "zod"
-import { createBlocks, maxAge } from "./blocks.ts"
+import { createBlocks } from "./blocks.ts"
 import type { Block, Commitment } from "./blocks.ts"
 import { invalidParams, RpcError } from "./errors.ts"
 import { createFaucet } from "./faucet.ts"
@@ -72,7 +73,7 @@ export const createLocalChain = ({ now }: { now: () => number }) => {
 
     getLatestBlockhash: method([p.bankOptions], (options) => {
       const bank = bankOf(options)
-      return inContext(bank, { blockhash: bank.blockhash, lastValidBlockHeight: bank.height + maxAge })
+      return inContext(bank, { blockhash: bank.blockhash, lastValidBlockHeight: bank.height + blockhashAge })
     }),
     isBlockhashValid: method([p.blockhash, p.bankOptions], (blockhash, options) => {
       const bank = bankOf(options)
@@ -96,7 +97,7 @@ export const createLocalChain = ({ now }: { now: () => number }) => {
       }
       const { blockhash, height } = bank
       const replacementBlockhash = replaceRecentBlockhash
-        ? { blockhash, lastValidBlockHeight: height + maxAge }
+        ? { blockhash, lastValidBlockHeight: height + blockhashAge }
         : undefined
       const transaction = replaceRecentBlockhash ? withBlockhash(given, blockhash) : given
       const run = ledger.simulate(transaction, bank, sigVerify && !isSigned(transaction))

@@ -15,7 +15,8 @@ import type { Block } from "./blocks.ts"
 import { invalidParams } from "./errors.ts"
 import { systemProgram } from "./svm.ts"
 import type { Svm } from "./svm.ts"
-import { base58, base64, readWire } from "./wire.ts"
+import { base58 } from "@svc/common/base58"
+import { base64, readWire } from "./wire.ts"
 import type { Wire } from "./wire.ts"
 
 const memoProgram = address("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr")

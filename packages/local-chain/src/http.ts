@@ -1,6 +1,6 @@
 import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { writeExactly } from "@svc/exact-json"
+import { writeExactly } from "@svc/common/exact-json"
 import { createLocalChain } from "./chain.ts"
 import { RpcError } from "./errors.ts"
 import { parseJson } from "./json.ts"

@@ -1,4 +1,4 @@
-import { parseExactly } from "@svc/exact-json"
+import { parseExactly } from "@svc/common/exact-json"
 
 const integer = /^-?(0|[1-9][0-9]*)$/
 

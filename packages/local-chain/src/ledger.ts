@@ -1,6 +1,7 @@
+import { blockhashAge } from "@svc/common/chain-constants"
 import type { MaybeEncodedAccount } from "@solana/kit"
 import type { Block, Blocks, Commitment } from "./blocks.ts"
-import { maxAge, rootDepth } from "./blocks.ts"
+import { rootDepth } from "./blocks.ts"
 import { invalidParams, RpcError } from "./errors.ts"
 import { feeOf } from "./fee.ts"
 import { simulation } from "./simulation.ts"
@@ -118,7 +119,7 @@ export const createLedger = (svm: Svm, blocks: Blocks) => {
     if (landed === undefined) return null
     const confirmations = depth(landed)
     // Without a search of the history only a validator's status cache answers: 150 blocks from the root on.
-    if (!searchHistory && confirmations > rootDepth + maxAge) return null
+    if (!searchHistory && confirmations > rootDepth + blockhashAge) return null
     const { err } = landed.run
     const rooted = confirmations >= rootDepth
     return {

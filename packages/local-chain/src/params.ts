@@ -1,3 +1,4 @@
+import { commitments } from "@svc/common/chain-constants"
 import { isAddress, isBlockhash, isSignature } from "@solana/kit"
 import type { Address, Signature } from "@solana/kit"
 import { z } from "zod"
@@ -27,7 +28,7 @@ const flag = z
   .transform((value) => value ?? false)
 
 const commitment = z
-  .enum(["processed", "confirmed", "finalized"])
+  .enum(commitments)
   .nullish()
   .transform((value) => value ?? "finalized")
 const minContextSlot = given(u64)

@@ -4,7 +4,8 @@ import { Clock, FailedTransactionMetadata, LiteSVM } from "litesvm"
 import type { TransactionMetadata } from "litesvm"
 import { isFeesOnly, transactionError } from "./transaction-error.ts"
 import type { TransactionError } from "./transaction-error.ts"
-import { base58, base64 } from "./wire.ts"
+import { base58 } from "@svc/common/base58"
+import { base64 } from "./wire.ts"
 import type { Message, Wire } from "./wire.ts"
 
 export type InnerInstruction = { programIdIndex: number; accounts: number[]; data: string; stackHeight: number }

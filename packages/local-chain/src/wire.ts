@@ -1,7 +1,8 @@
 import { verify } from "node:crypto"
+import { base58 } from "@svc/common/base58"
+import { signatureBytes, sizeLimit, version1 } from "@svc/common/transaction-parts"
 import {
   getAddressEncoder,
-  getBase58Decoder,
   getBase58Encoder,
   getCompiledTransactionMessageDecoder,
   getCompiledTransactionMessageEncoder,
@@ -14,12 +15,6 @@ import type {
 } from "@solana/kit"
 import { invalidParams } from "./errors.ts"
 
-/** A packet of the network holds no more; a transaction of version 1 takes several. */
-const maxPacketBytes = 1232
-const maxBytes = 4096
-const signatureBytes = 64
-/** The first byte of version 1: of its message, which stands before its signatures. */
-const versionOne = 0x81
 /** The bits of its config mask that have a meaning so far. */
 const configBits = 5
 
@@ -35,13 +30,11 @@ export type Wire = {
 }
 
 const addressBytes = getAddressEncoder()
-const base58Text = getBase58Decoder()
 const base58Bytes = getBase58Encoder()
 const shortU16 = getShortU16Decoder()
 const messageDecoder = getCompiledTransactionMessageDecoder()
 const messageEncoder = getCompiledTransactionMessageEncoder()
 
-export const base58 = (bytes: ReadonlyUint8Array): string => base58Text.decode(bytes)
 export const base64 = (bytes: ReadonlyUint8Array): string => Buffer.from(bytes).toString("base64")
 
 const decoded = (text: string, encoding: Encoding): Uint8Array => {
@@ -50,7 +43,7 @@ const decoded = (text: string, encoding: Encoding): Uint8Array => {
   if (text.length > most) throw invalidParams(`${encoding} text too large: ${text.length} characters (max: ${most})`)
   const bytes = encoding === "base64" ? Buffer.from(text, "base64") : decodedBase58(text)
   if (encoding === "base64" && base64(bytes) !== text) throw invalidParams("invalid base64 encoding")
-  const limit = bytes[0] === versionOne ? maxBytes : maxPacketBytes
+  const limit = sizeLimit(bytes)
   if (bytes.length > limit) throw invalidParams(`too large: ${bytes.length} bytes (max: ${limit} bytes)`)
   return Uint8Array.from(bytes)
 }
@@ -106,7 +99,7 @@ const readMessageFirst = (bytes: Uint8Array): Wire => {
  */
 export const readWire = (text: string, encoding: Encoding): Wire => {
   const bytes = decoded(text, encoding)
-  if (bytes[0] === versionOne) return readMessageFirst(bytes)
+  if (bytes[0] === version1) return readMessageFirst(bytes)
   let count: number
   let start: number
   try {

@@ -1,4 +1,5 @@
 // Decoders for the types of an IDL, whose values are as the generated types have them.
+import { isObject } from "@svc/common/json-object"
 import * as kit from "@solana/kit"
 import type { Decoder } from "@solana/kit"
 import type { AstIdl } from "./ast.ts"
@@ -26,8 +27,6 @@ const primitives = new Map<string, ValueDecoder>([
   ["pubkey", kit.getAddressDecoder()],
 ])
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 /** Makes decoders for an IDL's types. They throw Unsupported for a type that they don't know. */
@@ -39,7 +38,7 @@ export const createCodecs = ({ types, discriminant_size }: AstIdl) => {
   const made = new Map<string, ValueDecoder | undefined>()
 
   const fieldOf = (field: unknown, position: number): [string, ValueDecoder] =>
-    isRecord(field) && typeof field["name"] === "string" && "type" in field
+    isObject(field) && typeof field["name"] === "string" && "type" in field
       ? [field["name"], decoder(field["type"])]
       : [String(position), decoder(field)]
 
@@ -55,7 +54,7 @@ export const createCodecs = ({ types, discriminant_size }: AstIdl) => {
 
   const enumeration = (variants: unknown): ValueDecoder => {
     const read = listOf(variants).map((variant): [string, Decoder<{ content?: Value }>] => {
-      const { name, fields } = isRecord(variant) ? variant : {}
+      const { name, fields } = isObject(variant) ? variant : {}
       const inside: [string, ValueDecoder][] = Array.isArray(fields) ? [["content", content(fields)]] : []
       return [String(name), kit.getStructDecoder(inside)]
     })
@@ -88,7 +87,7 @@ export const createCodecs = ({ types, discriminant_size }: AstIdl) => {
 
   const decoder = (type: unknown): ValueDecoder => {
     if (typeof type === "string") return simple(type)
-    const [[form, inner] = ["nothing", undefined]] = isRecord(type) ? Object.entries(type) : []
+    const [[form, inner] = ["nothing", undefined]] = isObject(type) ? Object.entries(type) : []
     const [first, second] = listOf(inner)
     switch (form) {
       case "option":
@@ -113,7 +112,7 @@ export const createCodecs = ({ types, discriminant_size }: AstIdl) => {
           Object.fromEntries([...map].map(([key, value]) => [textOf(key), value])),
         )
       case "defined":
-        return simple(String(isRecord(inner) ? inner["name"] : inner))
+        return simple(String(isObject(inner) ? inner["name"] : inner))
       default:
         throw new Unsupported(`the type ${form}`)
     }

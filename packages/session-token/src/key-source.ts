@@ -1,3 +1,4 @@
+import { isObject } from "@svc/common/json-object"
 import { type CryptoKey, exportJWK, importJWK, importSPKI, type JWK } from "jose"
 import { KeysUnavailableError } from "./errors.ts"
 import { publicJwk } from "./sign.ts"
@@ -13,16 +14,14 @@ export type KeySource = {
   readonly knowing: (kid: string) => Promise<KeySet>
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
-
 const listed = (value: unknown): readonly unknown[] =>
-  isRecord(value) && Array.isArray(value["keys"]) ? value["keys"] : [value]
+  isObject(value) && Array.isArray(value["keys"]) ? value["keys"] : [value]
 
 /** @param onMalformed what becomes of a key that can't be read */
 const importSet = async (value: unknown, onMalformed: (index: number) => void): Promise<KeySet> => {
   const set = new Map<string, CryptoKey>()
   for (const [index, entry] of listed(value).entries()) {
-    const jwk: JWK | undefined = isRecord(entry) ? { ...entry } : undefined
+    const jwk: JWK | undefined = isObject(entry) ? { ...entry } : undefined
     // Other kinds of keys may stand in the same set; they verify nothing here.
     if (jwk?.kty !== "OKP" || jwk.crv !== "Ed25519" || (jwk.use ?? "sig") !== "sig") continue
     try {

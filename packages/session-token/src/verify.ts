@@ -1,4 +1,4 @@
-import { createMemo } from "@svc/memo"
+import { createMemo } from "@svc/common/memo"
 import { compactVerify, decodeProtectedHeader, errors as joseErrors } from "jose"
 import { type SessionClaims, sessionClaims } from "./claims.ts"
 import { TokenError } from "./errors.ts"

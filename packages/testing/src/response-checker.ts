@@ -1,12 +1,9 @@
+import { isObject } from "@svc/common/json-object"
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
 
-type Json = Record<string, unknown>
-
 /** Throws unless the answer is one that the document describes for this operation; gives the answer back otherwise. */
 export type ResponseChecker = (method: string, path: string, response: Response) => Promise<Response>
-
-const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
 
 const member = (value: unknown, key: string): unknown => (isObject(value) ? value[key] : undefined)
 

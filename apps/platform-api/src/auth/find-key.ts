@@ -1,5 +1,5 @@
 import { hashKey, hasTag } from "@svc/keys"
-import { createMemo } from "@svc/memo"
+import { createMemo } from "@svc/common/memo"
 import { createWaiters } from "@svc/telemetry"
 import type { Database } from "../db/database.ts"
 import { agentProfiles, apiKeys, users } from "../db/schema.ts"

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { gunzipSync, gzipSync } from "node:zlib"
-import { createMemo } from "@svc/memo"
+import { createMemo } from "@svc/common/memo"
 
 /** Bytes in memory of their own, as an answer's body must be. */
 export type Bytes = Uint8Array<ArrayBuffer>

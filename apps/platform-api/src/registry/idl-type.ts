@@ -1,4 +1,5 @@
 // Types as IDLs write them (before Anchor 0.30 and since), and how Rust spells each.
+import { isObject } from "@svc/common/json-object"
 import { DocumentFault, type DocumentPath } from "./document-fault.ts"
 import { compactType, rustTypeFault } from "./rust-type.ts"
 
@@ -32,7 +33,7 @@ export type NamedType = {
  */
 export const rustSpelling = (type: unknown, at: DocumentPath = []): string => {
   if (typeof type === "string") return primitives.get(type) ?? plainName(type, at)
-  if (!isRecord(type))
+  if (!isObject(type))
     throw new DocumentFault(at, type === undefined ? "is missing" : "must be a type: a name or an object")
   const used = forms.filter((form) => Object.hasOwn(type, form))
   const [form] = used
@@ -61,7 +62,7 @@ export const rustSpelling = (type: unknown, at: DocumentPath = []): string => {
 
 /** A field of a struct or of an enum's variant: `{name, type}`, or a bare type that is named by its position. */
 export const fieldSpelling = (field: unknown, position: number, at: DocumentPath = []): NamedType => {
-  if (!isRecord(field) || !Object.hasOwn(field, "type"))
+  if (!isObject(field) || !Object.hasOwn(field, "type"))
     return { name: String(position), type: rustSpelling(field, at) }
   const { name, type } = field
   if (typeof name !== "string" || name === "") throw new DocumentFault([...at, "name"], "must be a name")
@@ -76,12 +77,12 @@ const arraySpelling = (content: unknown, at: DocumentPath): string => {
 
 const lengthSpelling = (length: unknown, at: DocumentPath): string => {
   if (typeof length === "number" && Number.isSafeInteger(length) && length >= 0) return String(length)
-  if (isRecord(length)) return plainName(length["generic"], [...at, "generic"])
+  if (isObject(length)) return plainName(length["generic"], [...at, "generic"])
   throw new DocumentFault(at, "must be a length: a whole number or a generic")
 }
 
 const definedSpelling = (content: unknown, at: DocumentPath): string => {
-  if (!isRecord(content)) return plainName(content, at)
+  if (!isObject(content)) return plainName(content, at)
   const name = plainName(content["name"], [...at, "name"])
   const generics = content["generics"]
   if (generics === undefined || generics === null) return name
@@ -91,7 +92,7 @@ const definedSpelling = (content: unknown, at: DocumentPath): string => {
 }
 
 const genericSpelling = (generic: unknown, at: DocumentPath): string => {
-  if (!isRecord(generic)) throw new DocumentFault(at, "must be an object")
+  if (!isObject(generic)) throw new DocumentFault(at, "must be an object")
   if (generic["kind"] === "const") return plainName(generic["value"], [...at, "value"])
   return rustSpelling(generic["type"], [...at, "type"])
 }
@@ -107,8 +108,4 @@ const plainName = (text: unknown, at: DocumentPath): string => {
   const fault = text.length > 1024 ? "must be at most 1024 characters" : rustTypeFault(text)
   if (fault !== undefined) throw new DocumentFault(at, fault)
   return compactType(text)
-}
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,5 @@
-import { duplicateKey, parseExactly } from "@svc/exact-json"
+import { parseExactly } from "@svc/common/exact-json"
+import { duplicateKey } from "@svc/common/json-text"
 import { DocumentFault } from "./document-fault.ts"
 import type { Ast } from "./ast-shape.ts"
 import { parseAst } from "./parse-ast.ts"

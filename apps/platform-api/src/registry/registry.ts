@@ -1,6 +1,6 @@
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
-import { createMemo } from "@svc/memo"
+import { createMemo } from "@svc/common/memo"
 import type { Database } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
 import { specShares } from "../db/shares-schema.ts"

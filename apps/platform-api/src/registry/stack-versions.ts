@@ -1,4 +1,4 @@
-import { createMemo } from "@svc/memo"
+import { createMemo } from "@svc/common/memo"
 import type { Database } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
 import { stackVersions } from "../db/schema.ts"

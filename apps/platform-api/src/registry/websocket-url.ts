@@ -1,5 +1,5 @@
-import { editDistance } from "@svc/edit-distance"
-import { loopbackNames } from "@svc/loopback"
+import { editDistance } from "@svc/common/edit-distance"
+import { loopbackNames } from "@svc/common/loopback"
 
 const longest = 2048
 

@@ -1,4 +1,4 @@
-import { createMemo } from "@svc/memo"
+import { createMemo } from "@svc/common/memo"
 import type { Orm } from "../db/database.ts"
 import { storedAst } from "../records/spec-versions.ts"
 import { deriveShape } from "../registry/derive-schema.ts"

@@ -1,3 +1,4 @@
+import { commitments } from "@svc/common/chain-constants"
 import { z } from "zod"
 import { fitsU64, isShallow, u64Text } from "../exact-json.ts"
 
@@ -11,7 +12,7 @@ export const u64 = z
   .refine(fitsU64, "must be at most 18446744073709551615")
   .meta({ description: "An unsigned 64-bit integer as a decimal string.", example: "18446744073709551615" })
 
-export const commitment = z.enum(["processed", "confirmed", "finalized"])
+export const commitment = z.enum(commitments)
 
 export const base64 = z.string().meta({ description: "Canonical, padded base64 (standard alphabet).", format: "byte" })
 

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { badRequest } from "../errors.ts"
-import { isBase58Signature } from "../wire.ts"
+import { isSignature } from "@svc/common/transaction-parts"
 import { chainError, commitment, exactU64, withSlot } from "./fields.ts"
 import { KiB, readRoute } from "./route.ts"
 
@@ -34,7 +34,7 @@ export const signatureStatus = readRoute({
   }),
   codes: ["invalid_signature"],
   prepare: ({ signature, searchTransactionHistory }) => {
-    if (!isBase58Signature(signature)) {
+    if (!isSignature(signature)) {
       throw badRequest("invalid_signature", "signature", "must be base58 of exactly 64 bytes")
     }
     return [[signature], { searchTransactionHistory }]

@@ -1,7 +1,8 @@
 import { z } from "zod"
 import { badRequest } from "../errors.ts"
 import { isShallow } from "../exact-json.ts"
-import { checkTransaction, decodeBase64, isBase58Address } from "../wire.ts"
+import { isAddress } from "@solana/kit"
+import { checkTransaction, decodeBase64 } from "../wire.ts"
 import { base64, chainError, chainView, encodedBytes, exactU64, flatWithSlot, viewParams } from "./fields.ts"
 import { KiB, readRoute } from "./route.ts"
 
@@ -53,7 +54,7 @@ const checkAccounts = (addresses: readonly string[]): void => {
   if (addresses.length > maxAccounts) {
     throw badRequest("invalid_accounts", "accounts.addresses", `must be at most ${maxAccounts}`)
   }
-  const wrong = addresses.findIndex((address) => !isBase58Address(address))
+  const wrong = addresses.findIndex((address) => !isAddress(address))
   if (wrong !== -1) {
     throw badRequest("invalid_accounts", `accounts.addresses[${wrong}]`, "must be base58 of exactly 32 bytes")
   }

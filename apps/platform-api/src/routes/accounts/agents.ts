@@ -1,5 +1,5 @@
 import { addressBucket, clientAddress, requestHeader, requestIdOf } from "@svc/http"
-import { createMemo } from "@svc/memo"
+import { createMemo } from "@svc/common/memo"
 import { z } from "@svc/openapi"
 import { signUp } from "../../auth/accounts.ts"
 import { policies } from "../../auth/agent-policy.ts"

@@ -1,7 +1,7 @@
 import { getBase58Decoder } from "@solana/kit"
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { base58 } from "../src/base58.ts"
+import { base58 } from "./base58.ts"
 
 test("base58 is what the Solana library makes of the same bytes", () => {
   const kit = getBase58Decoder()

@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { duplicateKey, hasMoreValues, isDeeper, parseExactly, writeExactly } from "./index.ts"
+import { parseExactly, writeExactly } from "./exact-json.ts"
+import { duplicateKey, hasMoreValues, isDeeper } from "./json-text.ts"
 
 test("a number that a double would change is kept as its text says, every other as the language reads it", () => {
   fc.assert(

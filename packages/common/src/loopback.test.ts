@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { isLoopback, loopbackNames } from "./index.ts"
+import { isLoopback, loopbackNames } from "./loopback.ts"
 
 test("the machine's own names are localhost, ::1 and all of 127.0.0.0/8", () => {
   for (const name of [...loopbackNames, "::1", "LOCALHOST"]) expect(isLoopback(name)).toBe(true)

@@ -5,8 +5,16 @@ const base = 58 ** 3
 /** Whether a text is written in the alphabet. Its length says nothing about how many bytes it stands for. */
 export const isBase58Text = (text: string): boolean => /^[1-9A-HJ-NP-Za-km-z]+$/.test(text)
 
+/** How many bytes a text of the alphabet stands for. It takes quadratic time: bound the text's length first. */
+export const base58Size = (text: string): number => {
+  let value = 0n
+  for (const digit of text) value = value * 58n + BigInt(alphabet.indexOf(digit))
+  const zeros = text.length - text.replace(/^1+/, "").length
+  return zeros + (value === 0n ? 0 : Math.ceil(value.toString(16).length / 2))
+}
+
 /** Base58 (Bitcoin's alphabet) of some bytes: many times faster than the Solana library's codec, on every send. */
-export const base58 = (bytes: Uint8Array): string => {
+export const base58 = (bytes: ArrayLike<number>): string => {
   const places = new Int32Array(Math.ceil(bytes.length / 2) + 1)
   let used = 0
   for (let at = 0; at < bytes.length; at++) {
@@ -28,6 +36,7 @@ export const base58 = (bytes: Uint8Array): string => {
       text
   }
   // The highest place may have zeros in front; zero bytes in front count one digit each.
-  const zeros = bytes.findIndex((byte) => byte !== 0)
-  return "1".repeat(zeros === -1 ? bytes.length : zeros) + text.replace(/^1+/, "")
+  let zeros = 0
+  while (zeros < bytes.length && bytes[zeros] === 0) zeros++
+  return "1".repeat(zeros) + text.replace(/^1+/, "")
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { createMemo } from "./index.ts"
+import { createMemo } from "./memo.ts"
 
 const keys = ["a", "b", "c", "d", "e", "f"]
 const key = fc.constantFrom(...keys)

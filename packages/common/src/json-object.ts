@@ -1,0 +1,6 @@
+/** An object of JSON whose members aren't known yet. */
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** Whether a parsed value is an object: not null, not an array. */
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)

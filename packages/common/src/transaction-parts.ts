@@ -1,0 +1,56 @@
+import { base58Size, isBase58Text } from "./base58.ts"
+
+/** How many bytes a signature has. */
+export const signatureBytes = 64
+/** The first byte of version 1: of its message, which stands before its signatures. */
+export const version1 = 0x81
+/** The largest transaction of any version, in bytes. */
+export const largestTransaction = 4096
+/** A packet of the network: what a transaction of the older versions must fit into. */
+const packetBytes = 1232
+const maxSignatures = 64
+const headerBytes = 4
+
+/** A transaction's signatures, 64 bytes each, one after the other, and its message. */
+export type TransactionParts = {
+  readonly count: number
+  readonly signatures: Uint8Array
+  readonly message: Uint8Array
+}
+
+/** How many bytes a transaction or message may have that starts with this byte. */
+export const sizeLimit = (bytes: ArrayLike<number>, mostOfVersion1 = largestTransaction): number =>
+  bytes[0] === version1 ? mostOfVersion1 : Math.min(mostOfVersion1, packetBytes)
+
+/**
+ * Splits a transaction of any version. The older versions start with the number of signatures, a compact-u16 of at most 64
+ * and so one byte; in version 1 that number is the message's second byte. Returns the fault's name for other bytes.
+ */
+export const transactionParts = (bytes: Uint8Array): TransactionParts | "signature-count" | "too-short" => {
+  const messageFirst = bytes[0] === version1
+  const count = bytes[messageFirst ? 1 : 0] ?? 0
+  if (count < 1 || count > maxSignatures) return "signature-count"
+  const size = count * signatureBytes
+  if (bytes.length <= size + (messageFirst ? headerBytes : 1)) return "too-short"
+  const [from, to] = messageFirst ? [bytes.length - size, bytes.length] : [1, 1 + size]
+  const signatures = bytes.subarray(from, to)
+  return { count, signatures, message: messageFirst ? bytes.subarray(0, from) : bytes.subarray(to) }
+}
+
+/** One signature of a transaction. */
+export const signatureAt = ({ signatures }: TransactionParts, index: number): Uint8Array =>
+  signatures.subarray(index * signatureBytes, (index + 1) * signatureBytes)
+
+/** The index of the first signature that is all zeros, so not signed yet; -1 if there is none. */
+export const firstMissingSignature = (parts: TransactionParts): number => {
+  for (let index = 0; index < parts.count; index++) {
+    if (signatureAt(parts, index).every((byte) => byte === 0)) return index
+  }
+  return -1
+}
+
+/** Whether a text is base58 of exactly 64 bytes. */
+export const isSignature = (text: string): boolean => {
+  if (text.length < signatureBytes || text.length > 88 || !isBase58Text(text)) return false
+  return base58Size(text) === signatureBytes
+}

@@ -1,1 +1,0 @@
-export { editDistance } from "./edit-distance.ts"

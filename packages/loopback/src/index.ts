@@ -1,1 +1,0 @@
-export { isLoopback, loopbackNames } from "./loopback.ts"

@@ -1,2 +1,0 @@
-export { createMemo } from "./memo.ts"
-export type { Memo } from "./memo.ts"
