@@ -23,6 +23,9 @@ const errorResponse = z
 const probe = z.object({ status: z.enum(["ok", "unavailable"]), missing: z.array(z.enum(["pages"])) }).openapi("Probe")
 const health = z.object({ status: z.literal("ok"), version: z.string(), pages: z.int() }).openapi("Health")
 
+// Every operation is open: what they all say is added below.
+type Described = Omit<DocumentedRoute, "x-access">
+
 const failures = (...codes: ErrorCode[]) =>
   errorResponses(errors, () => errorResponse, ...codes, "forbidden", "rate_limited", "internal_error")
 const text = (description: string, ...types: string[]) => ({
@@ -34,7 +37,7 @@ const json = (description: string, schema: z.ZodType) => ({ description, content
 
 const toolNotes = tools.map(({ name, description }) => `- \`${name}\`: ${description}`).join("\n")
 
-const mcpRoutes = (path: string, alias: string): DocumentedRoute[] => [
+const mcpRoutes = (path: string, alias: string): Described[] => [
   {
     method: "get",
     path,
@@ -91,7 +94,7 @@ const page = (
   summary: string,
   types: string[],
   params?: z.ZodObject,
-): DocumentedRoute => ({
+): Described => ({
   method: "get",
   path,
   operationId,
@@ -101,7 +104,7 @@ const page = (
   responses: { 200: text("The text.", ...types), ...notModified, ...failures("not_found") },
 })
 
-const data = (path: string, operationId: string, summary: string, schema: z.ZodType): DocumentedRoute => ({
+const data = (path: string, operationId: string, summary: string, schema: z.ZodType): Described => ({
   method: "get",
   path,
   operationId,
@@ -113,7 +116,7 @@ const data = (path: string, operationId: string, summary: string, schema: z.ZodT
 const slug = z.object({ slug: z.string().meta({ description: "The page's path; it may have slashes." }) })
 const anyObject = z.record(z.string(), z.unknown())
 
-const routes: DocumentedRoute[] = [
+const routes: Described[] = [
   ...mcpRoutes("/mcp", ""),
   ...mcpRoutes("/mcp/sse", ", legacy alias"),
   data("/openapi.json", "getOpenApi", "OpenAPI document", anyObject),
@@ -198,7 +201,7 @@ for (const { name, inputSchema, outputSchema } of tools) {
   api.openAPIRegistry.register(`${prefix}Arguments`, inputSchema)
   api.openAPIRegistry.register(`${prefix}Result`, outputSchema)
 }
-for (const route of routes) documented(api, route, (c) => c.notFound())
+for (const route of routes) documented(api, { ...route, "x-access": { callers: ["anyone"] } }, (c) => c.notFound())
 
 /** The OpenAPI document, made from the schemas that the server checks and answers with. It is served as it is committed. */
 export const document: unknown = openApiDocument(

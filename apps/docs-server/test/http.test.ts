@@ -4,8 +4,10 @@ import { request } from "node:http"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { gunzipSync } from "node:zlib"
+import { accessSchema } from "@svc/openapi"
 import { responseChecker } from "@svc/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { z } from "zod"
 import committed from "../openapi.json" with { type: "json" }
 import { fixturePages } from "./pages.ts"
 import { start } from "./start.ts"
@@ -51,6 +53,24 @@ const raw = (path: string, headers: Record<string, string> = {}, method = "GET")
     sent.on("error", reject)
     sent.end()
   })
+
+test("anybody may call each operation, as its x-access says: no Authorization changes an answer's status", async () => {
+  const described = z.record(z.string(), z.record(z.string(), z.looseObject({ "x-access": accessSchema })))
+  for (const [path, methods] of Object.entries(described.parse(committed.paths))) {
+    for (const [method, about] of Object.entries(methods)) {
+      expect(about["x-access"]).toEqual({ callers: ["anyone"] })
+      const url = server.url + path.replace("{slug}", "guides/one").replace("{name}", "svc")
+      const body = method === "post" ? { body: "{}" } : {}
+      const statuses = [undefined, "Bearer svc_ak_x", "Basic eDp5"].map(async (authorization) => {
+        const headers = { "content-type": "application/json", ...(authorization !== undefined && { authorization }) }
+        return (await fetch(url, { method: method.toUpperCase(), headers, ...body })).status
+      })
+      const [without = 0, ...others] = await Promise.all(statuses)
+      expect([401, 403]).not.toContain(without)
+      expect(others).toEqual([without, without])
+    }
+  }
+})
 
 test.each([
   ["/", "text/markdown; charset=utf-8", "# Fixture docs"],

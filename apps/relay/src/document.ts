@@ -1,4 +1,4 @@
-import { createApi, errorResponses, openApiDocument } from "@svc/openapi"
+import { type Access, createApi, errorResponses, openApiDocument } from "@svc/openapi"
 import { z } from "zod"
 import { aboutResponse, errorEnvelope, healthResponse, probeResponse } from "./envelope.ts"
 import { type ErrorCode, errors } from "./errors.ts"
@@ -74,6 +74,7 @@ const describeRoute = (route: Route) => {
     description: `Calls \`${route.method}\`. Scope: \`${route.scope}\`.`,
     tags: ["transactions"],
     security: [{ [security]: [] }],
+    "x-access": { callers: ["session"], scope: route.scope } satisfies Access,
     request: { body: { required: true, ...json(route.request) } },
     responses: {
       200: { description: "The provider's answer.", headers, ...json(route.response) },
@@ -94,7 +95,8 @@ export const describeRelay = (version: string, publicUrl: string) => {
     description: "A session token of the platform, with the scope that the route names.",
   })
   for (const route of routes) registry.registerPath(describeRoute(route))
-  const open = { method: "get" as const, tags: ["service"], security: [] }
+  const access: Access = { callers: ["anyone"] }
+  const open = { method: "get" as const, tags: ["service"], security: [], "x-access": access }
   const busy = refusals(false, ["server_busy"])
   registry.registerPath({
     ...open,

@@ -1,9 +1,12 @@
 import { randomBytes } from "node:crypto"
 import type { ServedEnv } from "@svc/http"
 import { mintKey } from "@svc/keys"
+import { accessSchema } from "@svc/openapi"
 import { KeysUnavailableError } from "@svc/session-token"
 import { Hono } from "hono"
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
+import { z } from "zod"
+import committed from "../openapi.json" with { type: "json" }
 import { createProxyWarning, createSignedSessionAuthPlugin } from "../src/auth.ts"
 import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
 import { type Relay, type RelayOptions, routeNames, startIssuer, startRelay } from "./fixture.ts"
@@ -99,6 +102,36 @@ test("a token is good until it expires, also when it was verified before", async
   const late = await relay.post("block-height", {}, headers)
   expect(late).toMatchObject({ status: 401, body: { code: "token-expired", retryable: true } })
   expect(late.body.hint).toMatch(/Mint a session token .* then repeat/)
+})
+
+test("each operation lets in whom its x-access names, and nobody else", async () => {
+  await start()
+  const key = mintKey("ak", randomBytes, randomBytes(32))
+  const credentials = {
+    none: undefined,
+    key: `Bearer ${key}`,
+    "": (await issuer.bearer({ scope: "read" })).authorization,
+    "transaction:inspect": (await issuer.bearer({ scope: "transaction:inspect" })).authorization,
+    "transaction:send": (await issuer.bearer({ scope: "transaction:send" })).authorization,
+  }
+  const described = z.record(z.string(), z.record(z.string(), z.looseObject({ "x-access": accessSchema })))
+  for (const [path, methods] of Object.entries(described.parse(committed.paths))) {
+    for (const [method, about] of Object.entries(methods)) {
+      const admitted: string[] = []
+      for (const [name, authorization] of Object.entries(credentials)) {
+        const { status } = await relay.request(path, {
+          method: method.toUpperCase(),
+          headers: { "content-type": "application/json", ...(authorization !== undefined && { authorization }) },
+          ...(method === "post" && { body: "[]" }),
+        })
+        if (status !== 401 && status !== 403) admitted.push(name)
+      }
+      const { callers, scope } = about["x-access"]
+      const isOpen = callers.includes("anyone")
+      const wanted = Object.keys(credentials).filter((name) => isOpen || name === scope)
+      expect({ path, admitted }).toEqual({ path, admitted: wanted })
+    }
+  }
 })
 
 test("scopes are exact words, independent of each other and of read", async () => {

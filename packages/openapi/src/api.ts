@@ -1,5 +1,6 @@
 import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi"
 import type { Env, Handler } from "hono"
+import type { Access } from "./access.ts"
 
 // The library's type is OpenAPI 3.0's, which has no identifier.
 const license = { name: "MIT", identifier: "MIT" }
@@ -12,7 +13,7 @@ export type DocumentInfo = {
   readonly tags?: { readonly name: string; readonly description: string }[]
 }
 
-export type DocumentedRoute = RouteConfig
+export type DocumentedRoute = RouteConfig & { readonly "x-access": Access }
 
 /**
  * A Hono app that also collects the descriptions of its routes.

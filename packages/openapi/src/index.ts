@@ -1,3 +1,5 @@
+export { accessSchema } from "./access.ts"
+export type { Access } from "./access.ts"
 export { createApi, documented, openApiDocument } from "./api.ts"
 export type { DocumentInfo, DocumentedRoute } from "./api.ts"
 export { errorResponses } from "./error-responses.ts"

@@ -16,6 +16,7 @@ documented(
   {
     method: "get",
     path: "/things/{id}",
+    "x-access": { callers: ["anyone"] },
     request: { params: z.object({ id: z.string() }) },
     responses: {
       200: { description: "One thing.", content: { "application/json": { schema: z.strictObject({ id: z.int() }) } } },

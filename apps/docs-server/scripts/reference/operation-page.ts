@@ -1,3 +1,4 @@
+import { accessSchema } from "@svc/openapi"
 import { z } from "zod"
 import { type Lookup, type Schema, fieldsOf, meaningOf, schema, tableOf } from "./fields.ts"
 
@@ -14,7 +15,7 @@ const operation = z.looseObject({
   summary: z.string(),
   description: z.string().optional(),
   tags: z.array(z.string()).default([]),
-  security: z.array(z.record(z.string(), z.unknown())).optional(),
+  "x-access": accessSchema,
   parameters: z.array(z.union([parameter, z.looseObject({ $ref: z.string() })])).optional(),
   requestBody: z.looseObject({ required: z.boolean().optional(), content }).optional(),
   responses: z.record(
@@ -45,8 +46,6 @@ export type Service = {
   readonly short: string
   /** Its URL as the pages write it: `{relay_url}`. */
   readonly url: string
-  /** Who may call an operation that asks for a credential. */
-  readonly credential: string
   /** Where its references stand in the navigation. */
   readonly order: number
 }
@@ -162,16 +161,25 @@ const errorTable = ({ about }: Operation, service: Service, explained: ReadonlyS
   return rows.length === 0 ? "" : `## Errors\n\n${tableOf(["Status", "Codes"], rows)}\n`
 }
 
-const caller = ({ about }: Operation, { credential }: Service): string => {
-  const { security, responses } = about
-  if (security === undefined || security.length === 0) return "Anybody may call it."
-  const refused = responses["403"]?.description ?? ""
-  if (refused.includes("`agent-account-forbidden`"))
-    return "Needs a person's secret key (`svc_sk_…`); agents get 403: [Keys]({base_url}/keys.md)."
-  if (refused.includes("`agent-account-required`")) return "Needs an agent's secret key: [Keys]({base_url}/keys.md)."
-  return security.some((way) => Object.keys(way).length === 0)
-    ? `Anybody may call it; ${credential} is taken too.`
-    : `Needs ${credential}.`
+const keys = "[Keys]({base_url}/keys.md)"
+// By the callers of an operation; without a row here the page can't be written.
+const authentication: Readonly<Record<string, string>> = {
+  anyone: "none.",
+  "anyone agent person publishable": `optional, an API key: ${keys}.`,
+  "agent person publishable": `an API key, of any kind: ${keys}.`,
+  "agent person": `a secret key, of an agent or a person: ${keys}.`,
+  agent: `an agent's secret key (\`svc_ak_…\`): ${keys}.`,
+  person: `a person's secret key (\`svc_sk_…\`); agents get 403: ${keys}.`,
+  session: "a session token with the scope",
+  link: "the signature in the link.",
+}
+
+const accessOf = ({ about, title }: Operation): string => {
+  const { callers, scope } = about["x-access"]
+  const text = authentication[callers.join(" ")]
+  if (text === undefined) throw new Error(`${title}: nothing says who ${callers.join(", ")} are`)
+  const needed = scope === undefined ? text : `${text} \`${scope}\`: [Session tokens]({base_url}/sessions.md).`
+  return `Authentication: ${needed}`
 }
 
 // The guides explain, the reference lists: a question is answered by a guide where there is one.
@@ -205,7 +213,7 @@ export const operationPage = (
     `\`${method} ${service.url}${path}\`\n`,
     ...(title === about.summary ? [] : [`${summary}\n`]),
     ...(about.description === undefined ? [] : [`${about.description}\n`]),
-    `${caller(one, service)}\n`,
+    `${accessOf(one)}\n`,
     parameterTable(one, document),
     bodyTable === "" ? "" : `## Request body\n\n${bodyTable}\n`,
     `## Answer\n\n${answers(one, lookup)}`,

@@ -1,4 +1,4 @@
-import { type createApi, documented, errorResponses, z } from "@svc/openapi"
+import { type Access, type createApi, documented, errorResponses, z } from "@svc/openapi"
 import { readJson, routed, validate } from "@svc/http"
 import type { Context, Handler } from "hono"
 import { type Policy, refusalsOf } from "../auth/agent-policy.ts"
@@ -18,10 +18,10 @@ type Endpoint = {
   readonly description?: string
   readonly tag: "service" | "registry" | "agents" | "keys" | "sessions" | "records"
   /**
-   * Who may call it. For `anyone` Authorization is never looked at; with an `optional key` anyone may, and the handler
-   * itself looks whether a key came.
+   * Who may call it. For `anyone` and a `signed link` Authorization is never looked at; with an `optional key` anyone may,
+   * and the handler itself looks whether a key came.
    */
-  readonly access: "anyone" | "optional key" | Policy
+  readonly access: "anyone" | "optional key" | "signed link" | Policy
   readonly query?: z.ZodObject
   /** Headers of the request that it looks at, besides those that all of its kind do. */
   readonly headers?: readonly AskedHeader[]
@@ -44,7 +44,13 @@ const policyCodes = (policy: Policy): ErrorCode[] => [
 ]
 
 const securityOf = (access: Endpoint["access"]) =>
-  access === "anyone" ? [] : access === "optional key" ? [{}, { key: [] }] : [{ key: [] }]
+  typeof access !== "string" ? [{ key: [] }] : access === "optional key" ? [{}, { key: [] }] : []
+
+const callersOf = (access: Endpoint["access"]): Access["callers"] => {
+  if (typeof access !== "string") return [...access.callers]
+  if (access === "signed link") return ["link"]
+  return access === "anyone" ? ["anyone"] : ["anyone", "agent", "person", "publishable"]
+}
 
 const bodyCodes = ["invalid-json", "invalid-request", "payload-too-large", "unsupported-media-type"] as const
 const bodyLimit = 64 * 1024
@@ -138,6 +144,7 @@ export const endpoint = (api: Api, dependencies: Dependencies, spec: Endpoint, h
       ...(spec.description === undefined ? {} : { description: spec.description }),
       tags: [spec.tag],
       security: securityOf(access),
+      "x-access": { callers: callersOf(access) },
       request: {
         ...(params === undefined ? {} : { params }),
         ...(query === undefined ? {} : { query }),

@@ -25,7 +25,7 @@ export const astLinkRoutes = (api: Api, dependencies: Dependencies): void =>
       description:
         "For the receiver of the deploy hook: the link in its message is the credential, and is good for an hour.",
       tag: "registry",
-      access: "anyone",
+      access: "signed link",
       query,
       success: [200, "The AST", z.looseObject({})],
       codes: ["version-not-found", "service-unavailable"],
