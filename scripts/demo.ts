@@ -27,7 +27,7 @@ const tell: RunStep = async ({ does, proves }, run) => {
   return result
 }
 
-say("Starting the four services on free ports with a new data folder…")
+say("Starting the services on free ports with a new data folder…")
 const instance = await startInstance(stopping.signal, makeOwner).catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : String(error))
   process.exit(1)

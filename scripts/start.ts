@@ -48,9 +48,13 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 if (await running.ready) {
   const lines = planned.map(({ service, url }) => `  ${service.name.padEnd(10)}${url.padEnd(25)}${service.offers}`)
   const platform = planned.find(({ service }) => service.name === "platform")
-  const trial = `curl -X POST ${platform?.url}/api/agents/signup -H 'Content-Type: application/json' -d '{"display_name":"me"}'`
+  const docs = planned.find(({ service }) => service.name === "docs")
+  const tool = `npx ${docs?.url}/cli/svc.tgz`
   say(["", "All services are up.", "", ...lines, ""].join("\n"))
-  if (platform !== undefined) say(`Try this first, it registers an agent and gives its key:\n\n  ${trial}\n`)
+  if (platform !== undefined && docs !== undefined) {
+    const steps = [`${tool} auth signup --api-url ${platform.url}`, `${tool} watch transfers --api-url ${platform.url}`]
+    say(["Try this first: an agent signs up, then watches transfers arrive.", "", ...steps, ""].join("\n  "))
+  }
   say("Ctrl-C stops them all.\n")
 }
 process.exitCode = await running.ended

@@ -10,7 +10,7 @@ beforeAll(async () => {
 }, 180_000)
 afterAll(() => instance?.stop())
 
-test("an agent goes from one address to a confirmed transfer and a rotated key, with real clients at real services", async () => {
+test("an agent goes from one address to a confirmed transfer, a rotated key and live records, with real clients at real services", async () => {
   const taken: string[] = []
   const shown: string[] = []
   await journey(instance, async ({ does }, run) => {
@@ -22,7 +22,7 @@ test("an agent goes from one address to a confirmed transfer and a rotated key, 
       taken.push(does)
     }
   })
-  expect(taken).toHaveLength(19)
+  expect(taken).toHaveLength(20)
   // What people see of it is safe to show.
   expect(shown.join("\n")).not.toMatch(/svc_[aps]k_[0-9A-Za-z]{38}|eyJ[\w-]+\.[\w-]+\.[\w-]+/)
 }, 180_000)

@@ -1,10 +1,11 @@
-// What an agent does from knowing one address to a confirmed transfer and a rotated key, with the clients that agents use, and
+// What an agent does from knowing one address to a confirmed transfer, a rotated key and live records, with the clients that agents use, and
 // an owner whose stack it reads.
 // Every step checks what it claims: `pnpm demo` shows the journey to people, the tests run the same.
 import { join } from "node:path"
 
 import type { Instance } from "../../scripts/instance.ts"
 import { arrive } from "./arrive.ts"
+import { end } from "./end.ts"
 import { publish } from "./publish.ts"
 import { rotate } from "./rotate.ts"
 import { createShell, type Shell } from "./shell.ts"
@@ -37,5 +38,6 @@ export const journey = async (instance: Instance, step: RunStep): Promise<void> 
   const agent = await arrive(traveller)
   await publish(traveller)
   const sent = await transfer(traveller, agent)
-  await rotate(traveller, agent, sent)
+  const secondKey = await rotate(traveller, agent, sent)
+  await end(traveller, agent, sent, secondKey)
 }

@@ -14,8 +14,8 @@ const leewayMs = 5000
 export const rotate = async (
   { instance, svc, take, show }: Traveller,
   { slug, firstKey, stackUrl }: Agent,
-  { token, wire, signature }: Sent,
-): Promise<void> => {
+  { token }: Sent,
+): Promise<string> => {
   const { apiUrl, relayUrl } = instance
   const session = { token: async () => token }
   const relay = createRelay({ relayUrl, session })
@@ -89,23 +89,5 @@ export const rotate = async (
       show("a relay whose clock is five minutes ahead: block-height -> 401 token-expired")
     },
   )
-
-  await take(
-    {
-      does: "The services are stopped, and all that they logged is read",
-      proves: "no key, no token, no transaction and no whole signature was written anywhere",
-    },
-    async () => {
-      // Stopping writes out the last lines.
-      await instance.stop()
-      const log = instance.log()
-      for (const route of ["/api/agents/signup", "/ws/sessions", "/transactions/v1/send"])
-        assert.ok(log.includes(route))
-      const [, , tokenSignature = token] = token.split(".")
-      for (const secret of [firstKey, secondKey, token, tokenSignature, wire, signature]) {
-        assert.ok(!log.includes(secret), "a secret is in the log")
-      }
-      show(`${log.split("\n").length} lines, none with a secret`)
-    },
-  )
+  return secondKey
 }

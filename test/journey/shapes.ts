@@ -22,6 +22,13 @@ export const session = z.object({ token: z.string(), scope: z.string(), expires_
 export const key = z.object({ id: z.int(), name: z.string() })
 export const keys = z.array(key.extend({ current: z.boolean() }))
 export const revoked = z.object({ revoked: z.boolean(), remaining_secret_keys: z.int() })
+/** A line of `svc watch`. */
+export const live = z.object({
+  record: z.object({
+    parties: z.object({ source: z.string(), destination: z.string() }),
+    amount: z.object({ lamports: z.literal("250000000") }),
+  }),
+})
 /** A build, a deployment or a run. */
 export const record = z.object({ id: z.int(), status: z.string() })
 export const records = z.array(record)

@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { startProcess } from "@svc/testing"
+import { startProcess, type TestProcess } from "@svc/testing"
 
 export type Ended = { readonly code: number | NodeJS.Signals | null; readonly stdout: string; readonly stderr: string }
 
@@ -11,6 +11,8 @@ export type Shell = {
   readonly json: (command: string) => Promise<unknown>
   /** The code of a command line's error; throws when it does not fail. */
   readonly errorCode: (command: string) => Promise<unknown>
+  /** Starts a command line that goes on until it is interrupted. */
+  readonly start: (command: string) => TestProcess
   readonly read: (path: string) => Promise<string>
   readonly write: (path: string, text: string) => Promise<void>
   /** Writes a file that only its owner can read. */
@@ -43,9 +45,12 @@ export const createShell = async (
     npm_config_audit: "false",
     npm_config_yes: "true",
   }
-  const run = async (command: string): Promise<Ended> => {
+  const start = (command: string, shell = command): TestProcess => {
     shown(command)
-    const child = startProcess("sh", ["-c", command], { cwd: project, env })
+    return startProcess("sh", ["-c", shell], { cwd: project, env })
+  }
+  const run = async (command: string): Promise<Ended> => {
+    const child = start(command)
     const code = await child.exited
     return { code, stdout: child.stdout(), stderr: child.stderr() }
   }
@@ -56,6 +61,8 @@ export const createShell = async (
   }
   return {
     run,
+    // A signal has to reach the program, not its shell.
+    start: (command) => start(command, `exec ${command}`),
     json: (command) => jsonAfter(command, 0),
     errorCode: async (command) => Object(await jsonAfter(command, 1)).code,
     read: (path) => readFile(join(home, path), "utf8"),

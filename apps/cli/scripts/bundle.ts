@@ -16,7 +16,11 @@ export const bundle = async (outfile: string): Promise<void> => {
     platform: "node",
     format: "esm",
     target: "node20",
-    banner: { js: "#!/usr/bin/env node" },
+    // ws is CommonJS: it asks for Node's own modules by require.
+    banner: {
+      js: '#!/usr/bin/env node\nimport { createRequire } from "node:module"\nconst require = createRequire(import.meta.url)',
+    },
+    external: ["bufferutil", "utf-8-validate"],
     logLevel: "warning",
   })
   await chmod(outfile, 0o755)

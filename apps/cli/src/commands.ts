@@ -13,6 +13,7 @@ import { mintSession } from "./session.ts"
 import { simulate } from "./simulate.ts"
 import { status } from "./status.ts"
 import { diff, types, versions } from "./versions.ts"
+import { watch } from "./watch.ts"
 
 /** One command: how it is called, what its help says and what runs. */
 export type Command = {
@@ -26,7 +27,8 @@ export type Command = {
   readonly summary: string
   readonly details?: string
   readonly examples: readonly string[]
-  readonly run: (context: Context) => Promise<Outcome>
+  /** Undefined for a command that has written its output as it went. */
+  readonly run: (context: Context) => Promise<Outcome | undefined>
 }
 
 /** All commands but `completion`, which is made from them. */
@@ -282,6 +284,19 @@ export const commands: readonly Command[] = [
     details: "The WebSocket URL is the stack's in svc explore. Without --scope the token may read.",
     examples: ["svc session wss://stack.example/transfers --json"],
     run: mintSession,
+  },
+  {
+    name: "watch",
+    usage: "STACK [VIEW]",
+    least: 1,
+    most: 2,
+    options: ["key", "take", "once"],
+    summary: "a stack's live records: a table on a terminal, else one JSON object a line",
+    details:
+      'Without VIEW the first one that the stack defines. A line is {"op", "key", "record"}; op is snapshot, upsert or delete.\n' +
+      "It reconnects by itself. Ctrl-C ends it with exit code 0.",
+    examples: ["svc watch transfers", "svc watch transfers Wallet/list --once --json", "svc watch transfers --take 5"],
+    run: watch,
   },
   {
     name: "send",

@@ -1,5 +1,7 @@
 import type { Environment } from "./settings.ts"
 
+export type Screen = { readonly columns: number; readonly rows: number }
+
 /** What a command is given; it touches no global of the process. */
 export type Context = {
   /** The arguments after the command's own words. */
@@ -23,6 +25,10 @@ export type Context = {
   readonly onInterrupt: (interrupted: () => void) => () => void
   /** Text from a server for the standard output: as it is, but on a terminal without control characters. */
   readonly shown: (text: string) => string
+  /** Writes to the standard output as it goes; false once nobody reads it any more. */
+  readonly write: (text: string) => boolean
+  /** The size of the terminal that the standard output is and that can redraw; undefined for a pipe. */
+  readonly screen: () => Screen | undefined
   /** A heading, in bold where that is welcome. */
   readonly bold: (text: string) => string
 }

@@ -44,7 +44,8 @@ const missingStack = async (context: Context, api: Api, name: string): Promise<C
   return missing("stack", name, names, `Next: svc explore ${near ?? ""}`.trim())
 }
 
-const readStack = async (context: Context, api: Api, name: string): Promise<JsonObject> => {
+/** A stack with its schema; where there is none of this name, the error names the nearest. */
+export const readStack = async (context: Context, api: Api, name: string): Promise<JsonObject> => {
   const at = versionOption(context, "at", "explore")
   // A name that no stack can have never becomes a part of a path.
   if (!isStackName(name)) throw await missingStack(context, api, name)

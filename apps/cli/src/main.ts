@@ -69,7 +69,9 @@ const homeFolder = (): string | undefined => {
 }
 
 // A reader that has seen enough (svc explore | head) is no failure, and makes none undone.
+let isRead = true
 process.stdout.on("error", (error: Error & { code?: string }) => {
+  isRead = false
   if (error.code === "EPIPE") return
   process.stderr.write(`svc: The standard output cannot be written (${error.message}).\n`)
   process.exit(1)
@@ -81,7 +83,14 @@ process.exitCode = await run({
   argv: process.argv.slice(2),
   env: process.env,
   home: homeFolder(),
-  stdout: { isTTY: process.stdout.isTTY, write: (text) => void process.stdout.write(text) },
+  stdout: {
+    isTTY: process.stdout.isTTY,
+    write: (text) => {
+      process.stdout.write(text)
+      return isRead
+    },
+    screen: () => ({ columns: process.stdout.columns, rows: process.stdout.rows }),
+  },
   stderr: { isTTY: process.stderr.isTTY, write: (text) => void process.stderr.write(text) },
   readLine,
   readInput,

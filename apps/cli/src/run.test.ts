@@ -25,7 +25,7 @@ const call = async (command: string[], env: Record<string, string>, isTTY = true
     argv: [...command, "--api-url", url],
     env,
     home: "/nonexistent",
-    stdout: { isTTY, write: (text) => (written.stdout += text) },
+    stdout: { isTTY, write: (text) => (written.stdout += text) !== "" },
     stderr: { isTTY, write: (text) => (written.stderr += text) },
     readLine: () => Promise.reject(new Error("asked")),
     readInput: async () => new Uint8Array(),

@@ -3,7 +3,7 @@ import manifest from "../package.json" with { type: "json" }
 import { readArguments, wantsJson, type Call } from "./arguments.ts"
 import { commands as plainCommands, type Command } from "./commands.ts"
 import { completion } from "./completion.ts"
-import type { Context } from "./context.ts"
+import type { Context, Screen } from "./context.ts"
 import { CliError, serviceFailure, withoutKeys } from "./errors.ts"
 import { helpText } from "./help.ts"
 import { settingsFolder, variable, type Environment } from "./settings.ts"
@@ -15,7 +15,12 @@ export type Runtime = {
   readonly env: Environment
   /** The user's home folder, where there is one. */
   readonly home: string | undefined
-  readonly stdout: { readonly isTTY: boolean; readonly write: (text: string) => void }
+  readonly stdout: {
+    readonly isTTY: boolean
+    /** Gives false once nobody reads it any more. */
+    readonly write: (text: string) => boolean
+    readonly screen?: () => Screen
+  }
   readonly stderr: { readonly isTTY: boolean; readonly write: (text: string) => void }
   readonly readLine: () => Promise<string>
   readonly readInput: (file: string) => Promise<Uint8Array>
@@ -65,6 +70,8 @@ const contextOf = (
     readLine,
     readInput,
     onInterrupt,
+    write: stdout.write,
+    screen: () => (stdout.isTTY && env["TERM"] !== "dumb" ? stdout.screen?.() : undefined),
     shown: (text) => (stdout.isTTY ? plainLines(text) : text),
     bold: (text) => (stdout.isTTY && !plainOutput ? `\u001b[1m${text}\u001b[22m` : text),
   }
@@ -92,6 +99,7 @@ export const run = async (runtime: Runtime): Promise<0 | 1 | 2 | 3> => {
     else if (call.kind === "help") stdout.write(`${helpText(call.words, commands)}\n`)
     else {
       const outcome = await call.command.run(contextOf(call, runtime))
+      if (outcome === undefined) return 0
       stdout.write(`${json ? jsonText(outcome.json, stdout.isTTY) : outcome.text}\n`)
       return outcome.exit ?? 0
     }

@@ -41,7 +41,9 @@ test("every row is for a code that a service answers or the tool makes itself", 
   const own = [join(apps, "cli/src"), join(apps, "../packages/client/src")]
     .flatMap((folder) => readdirSync(folder).map((file) => readFileSync(join(folder, file), "utf8")))
     .flatMap((source) => [...source.matchAll(/(?:Error|notSent)\(\s*"([\w-]+)"/g)].map(([, code = ""]) => code))
-  const known = new Set([...services.flatMap(documentCodes), ...own])
+  const stream = readFileSync(join(apps, "../packages/local-stream/src/faults.ts"), "utf8")
+  const streams = [...stream.matchAll(/^ {2}"([a-z-]+)": \{/gm)].map(([, code = ""]) => code)
+  const known = new Set([...services.flatMap(documentCodes), ...own, ...streams])
   expect(Object.keys(nextSteps).filter((code) => !known.has(code))).toEqual([])
 })
 

@@ -23,6 +23,12 @@ const sample = (name: string, description: string, relay = false): SampleStack =
 export const sampleStacks: readonly SampleStack[] = [
   sample("transfers", "SOL transfers as they land, the wallets that send them, and token balances", true),
   sample("stake-accounts", "Stake accounts with their delegations and lockups, and the validators they back"),
-  sample("name-service", "Names registered with the SPL name service, their owners and their parents"),
-  sample("token-swaps", "Concentrated-liquidity pools of Orca and order books of OpenBook, with open orders"),
+  sample(
+    "name-service",
+    "Names registered with the SPL name service, their owners and their parents; no records on a local chain, which lacks the program",
+  ),
+  sample(
+    "token-swaps",
+    "Concentrated-liquidity pools of Orca and order books of OpenBook; no records on a local chain, which lacks the programs",
+  ),
 ]

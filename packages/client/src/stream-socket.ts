@@ -10,8 +10,9 @@ export type WebSocketClass = new (
 ) => {
   readonly send: (text: string) => void
   readonly close: (code?: number) => void
-  // Each of them types its events differently.
-  readonly addEventListener: (type: "open" | "message" | "close" | "error", listener: (event: never) => void) => void
+  // Methods, because each class types its events differently.
+  addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void
+  addEventListener(type: "open" | "close" | "error", listener: () => void): void
 }
 
 /** How a connection ended: whether the server had taken it, and the last error that it sent. */
@@ -91,7 +92,7 @@ export const openSocket = async ({ url, session, webSocket, clock, hello }: Sock
     void renew()
     void ping()
   })
-  socket.addEventListener("message", ({ data }: { data: unknown }) => {
+  socket.addEventListener("message", ({ data }) => {
     let message: unknown
     try {
       message = JSON.parse(String(data))

@@ -64,9 +64,9 @@ const sortIn = ({ sort }: Json): Sort | undefined => {
  * for await (const { records, change } of stream.watch("SolTransfer/latest", { take: 10 })) render(records, change)
  */
 export const createStream = ({ websocketUrl, session, webSocket, clock = systemClock }: StreamOptions) => {
-  // The global class has more than is asked for here.
-  const given = webSocket ?? (globalThis.WebSocket as unknown)
-  if (given === undefined) throw new TypeError("This runtime has no WebSocket: pass webSocket, such as that of ws")
+  const known = webSocket ?? (globalThis.WebSocket as WebSocketClass | undefined)
+  if (known === undefined) throw new TypeError("This runtime has no WebSocket: pass webSocket, such as that of ws")
+  const socketClass: WebSocketClass = known
 
   /**
    * The records of a view, first all of them and then after each change.
@@ -86,7 +86,7 @@ export const createStream = ({ websocketUrl, session, webSocket, clock = systemC
     const connect = async (): Promise<StreamSocket | SvcError> => {
       const hello = () => ({ type: "subscribe", view, key, take, after })
       try {
-        return await openSocket({ url: websocketUrl, session, webSocket: given as WebSocketClass, clock, hello })
+        return await openSocket({ url: websocketUrl, session, webSocket: socketClass, clock, hello })
       } catch (thrown) {
         const error = asSvcError(thrown, "network-error", "The stream can't be opened")
         if (error.retryable) return error
