@@ -32,7 +32,7 @@ test("whatever the records are, the table fits the terminal and holds no control
       const lines = recordTable(some, screen, bold).split("\n")
       expect(lines.length).toBeLessThanOrEqual(Math.max(3, screen.rows - 2))
       for (const line of lines) expect(line).toMatch(/^\P{Cc}*$/u)
-      for (const line of lines) expect([...line].length).toBeLessThanOrEqual(screen.columns)
+      for (const line of lines) expect(Array.from(line).length).toBeLessThanOrEqual(screen.columns)
     }),
     { numRuns: 50 },
   )

@@ -1,6 +1,6 @@
 // Live records as a table that fits the terminal.
 import type { Context, Screen } from "./context.ts"
-import { isObject } from "./json-value.ts"
+import { isObject } from "@svc/common/json-object"
 import { plain, table } from "./table.ts"
 
 const widestCell = 16

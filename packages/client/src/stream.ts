@@ -64,7 +64,7 @@ const sortIn = ({ sort }: Json): Sort | undefined => {
  * for await (const { records, change } of stream.watch("SolTransfer/latest", { take: 10 })) render(records, change)
  */
 export const createStream = ({ websocketUrl, session, webSocket, clock = systemClock }: StreamOptions) => {
-  const known = webSocket ?? (globalThis.WebSocket as WebSocketClass | undefined)
+  const known: WebSocketClass | undefined = webSocket ?? globalThis.WebSocket
   if (known === undefined) throw new TypeError("This runtime has no WebSocket: pass webSocket, such as that of ws")
   const socketClass: WebSocketClass = known
 
