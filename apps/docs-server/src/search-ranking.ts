@@ -1,6 +1,7 @@
 import { passageKinds } from "./passages.ts"
 import type { Index } from "./search-index.ts"
 import { firstFrom, type Matches } from "./search-matches.ts"
+import type { Named } from "./search-names.ts"
 import type { Query } from "./search-query.ts"
 import type { Texts } from "./search-text.ts"
 import { bonus, cut, mostRead, saturate, sectionWeights } from "./search-weights.ts"
@@ -148,8 +149,8 @@ export const createRanking = (texts: Texts, index: Index, weights: readonly numb
     )
   }
 
-  /** Valid until the next query. @param shares of the query, one for each of its terms */
-  return (query: Query, matches: Matches, shares: readonly number[]): Ranking => {
+  /** Valid until the next query. @param shares of the query, one for each of its terms @param named come first */
+  return (query: Query, matches: Matches, shares: readonly number[], named: Named): Ranking => {
     let best = 0
     for (const page of scorePages(query, shares)) {
       const score = scoreOf(page) + (weights[page] ?? 1) * bonusOf(matches, shares, page)
@@ -158,7 +159,8 @@ export const createRanking = (texts: Texts, index: Index, weights: readonly numb
     }
     const listed: number[] = []
     for (let page = 0; page < weights.length; page++)
-      if (scoreOf(page) > 0 && scoreOf(page) >= cut.leastShare * best) listed.push(page)
+      if (named.has(page) || (scoreOf(page) > 0 && scoreOf(page) >= cut.leastShare * best)) listed.push(page)
+    for (const [page, value] of named) scores[page] = scoreOf(page) + bonus.named * value
     return { pages: listed.sort((a, b) => scoreOf(b) - scoreOf(a) || a - b), scoreOf }
   }
 }

@@ -28,6 +28,8 @@ export const bonus = {
   heading: 2.5,
   /** For a row of a table that opens with the only word of the query. */
   row: 2.5,
+  /** For a page that the query names: more than anything else can give. */
+  named: 1000,
 }
 
 /** Only so many pages, the best by their terms, are read for neighbours and sections. */

@@ -8,13 +8,15 @@
 // - share: how much of the query a term is, by its rarity; all shares together are 1
 //
 // search-text.ts reads pages as terms, search-index.ts weighs them, search-query.ts reads a query and corrects it,
-// search-matches.ts finds its terms, search-ranking.ts ranks pages, search-sections.ts chooses the section to show.
+// search-matches.ts finds its terms, search-names.ts finds the pages that it names, search-ranking.ts ranks pages,
+// search-sections.ts chooses the section to show.
 import { createMemo } from "@svc/common/memo"
 import type { Section } from "@svc/site"
 import type { Corpus, Page } from "./corpus.ts"
 import { createSnippets, passageKinds } from "./passages.ts"
 import { buildIndex } from "./search-index.ts"
 import { createMatcher } from "./search-matches.ts"
+import { createNames, type Named } from "./search-names.ts"
 import { createQueryReader, type Query } from "./search-query.ts"
 import { createRanking } from "./search-ranking.ts"
 import { type Choice, createSectionChooser } from "./search-sections.ts"
@@ -51,6 +53,7 @@ export const createSearch = (corpus: Corpus): Search => {
   const weights = pages.map(({ searchWeight = 1 }) => searchWeight)
   const index = buildIndex(texts, weights)
   const readQuery = createQueryReader(texts.numberOf, createVocabulary(texts.written))
+  const namedBy = createNames(pages)
   const matchesOf = createMatcher(texts, index)
   const rank = createRanking(texts, index, weights)
   const choicesOf = createSectionChooser(texts)
@@ -64,19 +67,22 @@ export const createSearch = (corpus: Corpus): Search => {
     return snippetOf(passage, page.markdown.slice(start, end), kind, isWanted)
   }
 
-  const find = (query: Query, offset: number, limit: number): Found => {
+  const find = (query: Query, named: Named, offset: number, limit: number): Found => {
     const wanted = query.terms.map((term, n) => (query.weights[n] ?? 0) * (index.rarity[term] ?? 0))
     const sum = wanted.reduce((all, weight) => all + weight, 0)
     const shares = wanted.map((weight) => weight / sum)
     const matches = matchesOf(query)
-    const ranking = rank(query, matches, shares)
+    const ranking = rank(query, matches, shares, named)
     const choose = choicesOf(matches, shares)
     const toHit = (id: number): Hit[] => {
       const page = pages[id]
       if (page === undefined) return []
+      const score = ranking.scoreOf(id)
+      // A page that was asked for by its name is meant as a whole.
+      if (named.has(id)) return [{ page, score, section: page.sections[0], snippet: page.description }]
       const { section, passage }: Choice = choose(id)
       const snippet = passage === undefined ? page.description : snippetFor(id, page, passage, matches.asksFor)
-      return [{ page, score: ranking.scoreOf(id), section: page.sections[section - 1], snippet }]
+      return [{ page, score, section: page.sections[section - 1], snippet }]
     }
     return { hits: ranking.pages.slice(offset, offset + limit).flatMap(toHit), total: ranking.pages.length }
   }
@@ -86,12 +92,13 @@ export const createSearch = (corpus: Corpus): Search => {
 
   return (text, offset, limit) => {
     const query = readQuery(text)
+    const named = namedBy(text)
     const { terms, weights: parts, pairs, corrected, searchable } = query
-    const key = `${offset} ${limit} ${terms.join()} ${parts.join()} ${pairs.join()}`
+    const key = `${offset} ${limit} ${terms.join()} ${parts.join()} ${pairs.join()} ${[...named].join()}`
     return {
-      ...(lately.get(key) ?? lately.set(key, find(query, offset, limit))),
-      ...(corrected !== text && { corrected }),
-      searchable,
+      ...(lately.get(key) ?? lately.set(key, find(query, named, offset, limit))),
+      ...(corrected !== text && named.size === 0 && { corrected }),
+      searchable: searchable || named.size > 0,
     }
   }
 }

@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from "vitest"
 import { type Corpus, loadCorpus } from "../../src/corpus.ts"
 import { createSearch, type Search } from "../../src/search.ts"
 import { isHeldBack, type Question, questions } from "./questions.ts"
+import { shortQuestions } from "./short-questions.ts"
 
 let corpus: Corpus
 let search: Search
@@ -40,6 +41,64 @@ test("questions find the page that answers them: MRR@10 of at least 0.94", () =>
   const sum = judged.reduce((all, { rank }) => all + (rank === 0 ? 0 : 1 / rank), 0)
   const worst = judged.filter(({ rank }) => rank !== 1).map((one) => `${one.rank}: ${one.question} (${one.answers})`)
   expect(share(sum, judged), `not first:\n${worst.join("\n")}`).toBeGreaterThanOrEqual(0.94)
+})
+
+test("short and unfinished queries find the page that they name, as the first result: 95 in 100", () => {
+  const wrong = shortQuestions.filter(([query, slugs]) => {
+    const [first] = search(query, 0, 1).hits
+    return !slugs.split(" | ").includes(first?.page.slug ?? "")
+  })
+  expect(wrong.length / shortQuestions.length, wrong.join("\n")).toBeLessThanOrEqual(0.05)
+})
+
+/** The operations of the three services by method and path; a few have the same, such as the health of each service. */
+const operations = (): Map<string, string[]> => {
+  const found = new Map<string, string[]>()
+  for (const { slug, markdown } of corpus.pages.values()) {
+    const line = /^`([A-Z]+) \{\w+_url\}(\/\S*)`$/m.exec(markdown)
+    if (!/^reference\/\w+\/./.test(slug)) continue
+    const operation = `${line?.[1]} ${line?.[2]}`
+    found.set(operation, [...(found.get(operation) ?? []), slug])
+  }
+  return found
+}
+
+test("the method and path of an operation find it first: whole, in other forms, and without their end", () => {
+  expect(operations().size).toBeGreaterThan(75)
+  for (const [operation, slugs] of operations()) {
+    const [method = "", path = ""] = operation.split(" ")
+    const found = (query: string, limit: number) => search(query, 0, limit).hits.map(({ page }) => page.slug)
+    const forms = [
+      operation,
+      `${method.toLowerCase()} ${path}`,
+      `${method} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`,
+      `${method} https://svc.example${path}?a=b`,
+      `  ${method}  ${path}/`,
+    ]
+    for (const form of forms) expect(found(form, slugs.length).toSorted(), form).toEqual(slugs.toSorted())
+    // What other operations begin with, too, finds all of them.
+    const begun = operation.slice(0, -2)
+    if (path.length < 4 || begun.includes("}") !== path.includes("}")) continue
+    const meant = [...operations()].filter(([other]) => other.startsWith(begun)).flatMap(([, all]) => all)
+    const first = found(begun, 20)
+    expect(meant.slice(0, 20).length, begun).toBeLessThanOrEqual(first.length)
+    expect(meant.length > 15 || slugs.every((slug) => first.includes(slug)), begun).toBe(true)
+  }
+})
+
+test("the title of an operation finds it first, without its last letters too", () => {
+  for (const slug of [...operations().values()].flat()) {
+    const { title = "" } = corpus.pages.get(slug) ?? {}
+    const begun = title.slice(0, -3).trim()
+    for (const query of begun.includes(" ") ? [title, begun] : [title]) {
+      const { hits } = search(query, 0, 20)
+      expect(hits[0]?.page.title.startsWith(query), query).toBe(true)
+      expect(
+        hits.map(({ page }) => page.slug),
+        query,
+      ).toContain(slug)
+    }
+  }
 })
 
 test("questions that the search was not tuned on find the section that answers, as the first hit: 4 in 5", () => {

@@ -1,0 +1,114 @@
+import type { Page } from "./corpus.ts"
+
+/** How well a query names each page: higher is better, a page that it doesn't name is missing. */
+export type Named = ReadonlyMap<number, number>
+
+type Operation = { readonly method: string; readonly segments: readonly string[] }
+
+const whole = 4
+const begun = 3
+const anywhere = 2
+/** Off for a path that was typed without its beginning, for a parameter that a typed part fills, and for a part not typed. */
+const less = { tail: 0.5, parameter: 0.1, missing: 0.01 } as const
+
+// What fits worse than the best by more than this isn't meant.
+const furthest = 1
+
+// Nobody types a longer name; what is longer is a question.
+const longestName = 200
+
+const segmentsOf = (path: string): string[] =>
+  path
+    .toLowerCase()
+    .split("/")
+    .filter((segment) => segment !== "")
+
+/** The operation that a reference page describes: the line under its title is `METHOD URL`, as code. */
+const operationOf = ({ markdown, bodyStart }: Page): Operation | undefined => {
+  const opening = markdown.slice(bodyStart, bodyStart + 1000)
+  const [, method, path] = /^`([A-Z]{3,7}) [^/`\s]*(?:\/\/[^/`\s]+)?(\/[^`\s]*)`$/m.exec(opening) ?? []
+  return method === undefined || path === undefined
+    ? undefined
+    : { method: method.toLowerCase(), segments: segmentsOf(path) }
+}
+
+const readOperation = (query: string): Operation | undefined => {
+  const [, method = "", path] = /^(?:([a-z]{1,7})\s+)?(?:https?:\/\/[^/\s]*)?([^\s?#]+)(?:[?#]\S*)?$/i.exec(query) ?? []
+  if (path?.includes("/") !== true) return undefined
+  return { method: method.toLowerCase(), segments: segmentsOf(path.replaceAll(/:(\w+)/g, "{$1}")) }
+}
+
+/** Whether a typed segment can stand for one with a parameter: `{id}`, `{slug}.md`. */
+const fills = (typed: string, segment: string): boolean =>
+  segment.startsWith("{") && typed.endsWith(segment.slice(segment.indexOf("}") + 1))
+
+/** How well typed segments fit an operation's from its `at`-th on; the last one may be unfinished. */
+const fit = (typed: readonly string[], own: readonly string[], at: number): number => {
+  const missing = own.length - at - typed.length
+  if (missing < 0) return 0
+  let value = at === 0 ? whole : whole - less.tail
+  let finished = missing === 0
+  // A parameter takes any text: by itself it says nothing about which operation is meant.
+  let isKnown = at === 0
+  for (const [i, segment] of typed.entries()) {
+    const known = own[at + i] ?? ""
+    if (known === segment) isKnown = true
+    else if (fills(segment, known)) value -= less.parameter / (known.endsWith("}") ? 1 : 2)
+    else if (i === typed.length - 1 && known.startsWith(segment)) {
+      isKnown = true
+      finished = false
+    } else return 0
+  }
+  if (!isKnown) return 0
+  return finished ? value : value - (whole - begun) - missing * less.missing
+}
+
+const operationValue = (typed: Operation, { method, segments }: Operation): number => {
+  if (!method.startsWith(typed.method)) return 0
+  if (typed.segments.length === 0) return segments.length === 0 ? whole : 0
+  return Math.max(...segments.map((_, at) => fit(typed.segments, segments, at)), 0)
+}
+
+/** Words in lower case, a space before each. */
+const spaced = (text: string): string =>
+  (
+    text
+      .normalize("NFKC")
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  )
+    .map((word) => ` ${word}`)
+    .join("")
+
+const titleValue = (typed: string, title: string): number => {
+  if (title === typed) return whole
+  if (title.startsWith(typed)) return begun
+  const words = typed.split(" ").slice(1)
+  return words.length <= 2 && words.every((word) => title.includes(` ${word}`)) ? anywhere : 0
+}
+
+/** Finds the pages that a query names: by method and path of the operation, or by the title; the end of either may be missing. */
+export const createNames = (pages: readonly Page[]) => {
+  const operations = pages.map(operationOf)
+  const titles = pages.map(({ title }) => spaced(title))
+  const slugs = pages.map(({ slug }) => spaced(slug.slice(slug.lastIndexOf("/") + 1)))
+  return (query: string): Named => {
+    const named = new Map<number, number>()
+    const text = query.trim()
+    if (text.length < 2 || text.length > longestName) return named
+    const typed = readOperation(text)
+    const words = spaced(text)
+    const isOneWord = words.lastIndexOf(" ") === 0
+    for (const [page, { searchWeight = 1 }] of pages.entries()) {
+      const own = operations[page]
+      const byOperation = own === undefined || typed === undefined ? 0 : operationValue(typed, own)
+      const byTitle =
+        words === "" ? 0 : Math.max(...[titles, slugs].map((names) => titleValue(words, names[page] ?? "")))
+      // One word begins the titles of many pages that count little.
+      const value = Math.max(byOperation, isOneWord && searchWeight < 1 ? byTitle - 1 : byTitle)
+      if (value > 0) named.set(page, value)
+    }
+    const least = Math.max(...named.values()) - furthest
+    return new Map([...named].filter(([, value]) => value >= least))
+  }
+}
