@@ -6,25 +6,26 @@ import type { ConfigMap, Container, PodSpec, Secret, Service, ServiceAccount } f
 import type { LabelSelector } from "kubernetes-types/meta/v1.js"
 import type { Ingress, NetworkPolicy } from "kubernetes-types/networking/v1.js"
 import type { PodDisruptionBudget } from "kubernetes-types/policy/v1.js"
-import { describe, expect, test } from "vitest"
+import { describe, expect, test as vitest } from "vitest"
 import { parse } from "yaml"
 import { z } from "zod"
 
 import { typeProblems } from "./kubernetes-types.ts"
-import { renderKustomization } from "./kustomization.ts"
-import { services } from "./services.ts"
+import { noKubectl, renderKustomization } from "./kustomization.ts"
+import { services } from "../services.ts"
 import { apps, readers, settingNames } from "./settings.ts"
 
+const test = vitest.skipIf(noKubectl)
 const scrape = z.object({
   scrape_configs: z.array(
     z.object({ job_name: z.string(), static_configs: z.array(z.object({ targets: z.array(z.string()) })) }),
   ),
 })
-const prometheus: unknown = parse(readFileSync(join(import.meta.dirname, "prometheus.yaml"), "utf8"))
+const prometheus: unknown = parse(readFileSync(join(import.meta.dirname, "../prometheus.yaml"), "utf8"))
 const { scrape_configs: scrapeConfigs } = scrape.parse(prometheus)
 
-const base = renderKustomization(join(import.meta.dirname, "kubernetes/base"))
-const manifests = renderKustomization(join(import.meta.dirname, "kubernetes/overlays/example"))
+const base = renderKustomization("base")
+const manifests = renderKustomization("overlays/example")
 
 type Kinds = {
   ConfigMap: ConfigMap
@@ -205,7 +206,7 @@ test("images have a version, in the base the one of this repository", () => {
   const images = [...JSON.stringify(base).matchAll(/"image":"svc\/([a-z-]+):([^"]+)"/g)]
   expect(images).toHaveLength(pods.length)
   for (const [, app = "", version] of images) {
-    const manifest = readFileSync(join(import.meta.dirname, `../apps/${app}/package.json`), "utf8")
+    const manifest = readFileSync(join(import.meta.dirname, `../../apps/${app}/package.json`), "utf8")
     expect((JSON.parse(manifest) as { version: string }).version).toBe(version)
   }
 })

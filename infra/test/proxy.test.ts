@@ -31,7 +31,7 @@ describe.skipIf(!hasCaddy && process.env["CI"] === undefined)("the proxy", () =>
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "svc-proxy-"))
     ports = { http: await freePort(), https: await freePort() }
-    let settings = await readFile(join(import.meta.dirname, "Caddyfile"), "utf8")
+    let settings = await readFile(join(import.meta.dirname, "../Caddyfile"), "utf8")
     for (const name of Object.keys(hosts)) {
       const upstream = createServer((incoming, answer) => {
         answer.setHeader("server", "upstream")

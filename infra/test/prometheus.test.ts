@@ -7,11 +7,11 @@ import { freePort, startPostgres, startProcess } from "@svc/testing"
 import { afterAll, expect, test, vi } from "vitest"
 import { parse } from "yaml"
 import { z } from "zod"
-import { publishStack } from "../test/publish-stack.ts"
-import { dashboards, grafanaJson } from "./grafana/dashboards.ts"
+import { publishStack } from "../../test/publish-stack.ts"
+import { dashboards, grafanaJson } from "../grafana/dashboards.ts"
 
 const missing = process.env["CI"] !== "true" && spawnSync("promtool", ["--version"]).error !== undefined
-const folder = import.meta.dirname
+const folder = join(import.meta.dirname, "..")
 
 const cleanUps: (() => unknown)[] = []
 afterAll(async () => {

@@ -38,7 +38,7 @@ export const smokeChecks: Readonly<Record<string, SmokeCheck>> = {
       assert.ok(Array.isArray(tools))
       assert.deepEqual(new Set(tools.map((tool) => member(tool, "name"))), new Set(["search_docs", "fetch_page"]))
       await asked(`${base}/llms.txt`, 200)
-      const hasTool = existsSync(join(import.meta.dirname, "../apps/cli"))
+      const hasTool = existsSync(join(import.meta.dirname, "../../apps/cli"))
       await asked(`${base}/cli/svc.tgz`, hasTool ? 200 : 404)
       await asked(`${base}/client/svc-client.tgz`, hasTool ? 200 : 404)
     },

@@ -4,14 +4,15 @@ import type { Deployment } from "kubernetes-types/apps/v1.js"
 import type { ConfigMap } from "kubernetes-types/core/v1.js"
 import type { NetworkPolicy } from "kubernetes-types/networking/v1.js"
 import type { PodDisruptionBudget } from "kubernetes-types/policy/v1.js"
-import { expect, test } from "vitest"
+import { expect, test as vitest } from "vitest"
 import { parse } from "yaml"
 
 import { typeProblems } from "./kubernetes-types.ts"
-import { renderKustomization } from "./kustomization.ts"
+import { noKubectl, renderKustomization } from "./kustomization.ts"
 import { readers } from "./settings.ts"
 
-const overlay = (name: string) => renderKustomization(join(import.meta.dirname, `kubernetes/overlays/${name}`))
+const test = vitest.skipIf(noKubectl)
+const overlay = (name: string) => renderKustomization(`overlays/${name}`)
 const manifests = overlay("scaled")
 type Kinds = {
   ConfigMap: ConfigMap
@@ -66,7 +67,7 @@ type Service = {
   readonly ports?: readonly string[]
   readonly deploy?: { readonly replicas?: number }
 }
-const compose = parse(readFileSync(join(import.meta.dirname, "compose.scaled.yaml"), "utf8"), { merge: true }) as {
+const compose = parse(readFileSync(join(import.meta.dirname, "../compose.scaled.yaml"), "utf8"), { merge: true }) as {
   services: Record<string, Service>
   networks: Record<string, { internal?: boolean }>
 }

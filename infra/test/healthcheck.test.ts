@@ -28,7 +28,7 @@ const serving = async (answers: Record<string, number>): Promise<string> => {
 const check = async (folder: string, env: Record<string, string>) => {
   const cwd = join(root, folder)
   await mkdir(cwd, { recursive: true })
-  return startProcess(process.execPath, [join(import.meta.dirname, "healthcheck.ts")], { cwd, env }).exited
+  return startProcess(process.execPath, [join(import.meta.dirname, "../healthcheck.ts")], { cwd, env }).exited
 }
 
 test("a service that answers is healthy, whichever address it was told to listen on", async () => {

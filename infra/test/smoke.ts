@@ -1,6 +1,6 @@
 // Proves a built image: it starts as its own user on a read-only root, turns healthy, answers real requests, stops on
 // SIGTERM with exit code 0, and holds nothing that only development needs. Needs root and an image that buildah built.
-// Usage: node infra/smoke.ts <app>
+// Usage: node infra/test/smoke.ts <app>
 import assert from "node:assert/strict"
 import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
@@ -9,13 +9,13 @@ import { setTimeout as delay } from "node:timers/promises"
 
 import { freePort } from "@svc/testing"
 
-import { chooseBuildah, worksHere } from "../scripts/image-engine.ts"
+import { chooseBuildah, worksHere } from "../../scripts/image-engine.ts"
 import { type Container, type RunningContainer, createContainer } from "./container.ts"
-import { services } from "./services.ts"
+import { services } from "../services.ts"
 import { smokeChecks } from "./smoke-checks.ts"
 
 const app = process.argv[2] ?? ""
-const root = join(import.meta.dirname, "..")
+const root = join(import.meta.dirname, "../..")
 const service = services.find(({ folder }) => folder === `apps/${app}`)
 if (service === undefined) throw new Error(`there is no service in apps/${app}`)
 const { version } = JSON.parse(readFileSync(join(root, service.folder, "package.json"), "utf8")) as { version: string }

@@ -13,7 +13,7 @@ test("the example receiver serves what a signed call says, once an id, and refus
   const port = await freePort()
   const program = startProcess(
     process.execPath,
-    [fileURLToPath(new URL("deploy-hook-receiver.ts", import.meta.url)), String(port)],
+    [fileURLToPath(new URL("../deploy-hook-receiver.ts", import.meta.url)), String(port)],
     {
       env: { SVC_DEPLOY_HOOK_SECRET: secret },
     },

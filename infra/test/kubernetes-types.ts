@@ -8,7 +8,7 @@ import { promisify } from "node:util"
 
 import type { Manifest } from "./kustomization.ts"
 
-const modules = join(import.meta.dirname, "../node_modules")
+const modules = join(import.meta.dirname, "../../node_modules")
 
 /** The module of an API version: apps/v1, core/v1 for v1, networking/v1 for networking.k8s.io/v1. */
 const moduleOf = (apiVersion: string): string => {

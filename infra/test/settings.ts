@@ -1,7 +1,7 @@
 // The settings that each service reads, asked of the code that reads them.
-import { readConfig as readDocsConfig } from "../apps/docs-server/src/config.ts"
-import { readSettings as readPlatformSettings } from "../apps/platform-api/src/config.ts"
-import { readConfig as readRelayConfig } from "../apps/relay/src/config.ts"
+import { readConfig as readDocsConfig } from "../../apps/docs-server/src/config.ts"
+import { readSettings as readPlatformSettings } from "../../apps/platform-api/src/config.ts"
+import { readConfig as readRelayConfig } from "../../apps/relay/src/config.ts"
 
 type Environment = Readonly<Record<string, string | undefined>>
 

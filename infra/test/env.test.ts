@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 
 import { apps, envEntries, readers, settingNames } from "./settings.ts"
 
-const example = (app: string): string => readFileSync(join(import.meta.dirname, `env/${app}.env.example`), "utf8")
+const example = (app: string): string => readFileSync(join(import.meta.dirname, `../env/${app}.env.example`), "utf8")
 const uncommented = (text: string): string => text.replaceAll(/^#(?=[A-Z_]+=)/gm, "")
 
 test.each(apps)("the example for %s has every setting that the service reads, once, and no other", async (app) => {

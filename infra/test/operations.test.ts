@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, test, type TestContext } from "v
 
 import { type Fence, fencesOf } from "./fences.ts"
 
-const root = join(import.meta.dirname, "..")
+const root = join(import.meta.dirname, "../..")
 const page = await readFile(join(root, "docs/operations.md"), "utf8")
 const fences = fencesOf(page)
 
