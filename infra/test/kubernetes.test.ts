@@ -6,7 +6,7 @@ import type { ConfigMap, Container, PodSpec, Secret, Service, ServiceAccount } f
 import type { LabelSelector } from "kubernetes-types/meta/v1.js"
 import type { Ingress, NetworkPolicy } from "kubernetes-types/networking/v1.js"
 import type { PodDisruptionBudget } from "kubernetes-types/policy/v1.js"
-import { describe, expect, test as vitest } from "vitest"
+import { beforeEach, describe, expect, test } from "vitest"
 import { parse } from "yaml"
 import { z } from "zod"
 
@@ -15,7 +15,7 @@ import { noKubectl, renderKustomization } from "./kustomization.ts"
 import { services } from "../services.ts"
 import { apps, readers, settingNames } from "./settings.ts"
 
-const test = vitest.skipIf(noKubectl)
+beforeEach(({ skip }) => skip(noKubectl, "kubectl is missing"))
 const scrape = z.object({
   scrape_configs: z.array(
     z.object({ job_name: z.string(), static_configs: z.array(z.object({ targets: z.array(z.string()) })) }),

@@ -4,14 +4,14 @@ import type { Deployment } from "kubernetes-types/apps/v1.js"
 import type { ConfigMap } from "kubernetes-types/core/v1.js"
 import type { NetworkPolicy } from "kubernetes-types/networking/v1.js"
 import type { PodDisruptionBudget } from "kubernetes-types/policy/v1.js"
-import { expect, test as vitest } from "vitest"
+import { beforeEach, expect, test } from "vitest"
 import { parse } from "yaml"
 
 import { typeProblems } from "./kubernetes-types.ts"
 import { noKubectl, renderKustomization } from "./kustomization.ts"
 import { readers } from "./settings.ts"
 
-const test = vitest.skipIf(noKubectl)
+beforeEach(({ skip }) => skip(noKubectl, "kubectl is missing"))
 const overlay = (name: string) => renderKustomization(`overlays/${name}`)
 const manifests = overlay("scaled")
 type Kinds = {

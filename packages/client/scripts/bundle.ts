@@ -34,12 +34,15 @@ export const types = async (folder: string): Promise<void> => {
   const options = ["--declaration", "--emitDeclarationOnly", "--noEmit", "false", "--outDir", parts]
   await promisify(execFile)(tsc, ["-p", join(library, "tsconfig.json"), ...options])
   await rename(join(parts, "client/src"), out)
-  const taken = join(parts, "common/src")
-  for (const file of await readdir(taken)) await rename(join(taken, file), join(out, file))
+  // All in one folder, which an importer's compiler finds without knowing TypeScript sources or @svc/common.
+  for (const taken of [join(out, "generated"), join(parts, "common/src")]) {
+    for (const file of await readdir(taken)) await rename(join(taken, file), join(out, file))
+    await rm(taken, { recursive: true })
+  }
   await rm(parts, { recursive: true })
   for (const file of await readdir(out)) {
     const text = await readFile(join(out, file), "utf8")
-    // An importer's compiler knows neither TypeScript sources nor @svc/common.
-    await writeFile(join(out, file), text.replaceAll(/(from ")(?:@svc\/common|\.)(\/[\w-]+)(?:\.ts)?"/g, '$1.$2.js"'))
+    const names = /(from ")(?:@svc\/common|\.\/generated|\.)(\/[\w-]+)(?:\.ts)?"/g
+    await writeFile(join(out, file), text.replaceAll(names, '$1.$2.js"'))
   }
 }

@@ -21,7 +21,7 @@ export type {
   StackSchema,
   StackVersions,
   StackWithSchema,
-} from "./answers.ts"
+} from "./generated/answers.ts"
 export type { Clock } from "./clock.ts"
 export { SvcError } from "./error.ts"
 export type { SubmissionState } from "./error.ts"

@@ -1,4 +1,4 @@
-import type * as answers from "./answers.ts"
+import type * as answers from "./generated/answers.ts"
 import { type Clock, systemClock } from "./clock.ts"
 import { baseUrl, errorOf, type Fetch, request } from "./http.ts"
 

@@ -7,7 +7,7 @@ import { answerTypes } from "../scripts/answer-types.ts"
 const bare = (text: string): string => text.replaceAll(/[\s()|]/g, "")
 
 test("the types of the platform's answers are those of its document; `pnpm openapi` writes them anew", async () => {
-  const committed = await readFile(join(import.meta.dirname, "../src/answers.ts"), "utf8")
+  const committed = await readFile(join(import.meta.dirname, "../src/generated/answers.ts"), "utf8")
   // The two whole texts side by side would tell nobody more.
   expect(bare(committed) === bare(await answerTypes())).toBe(true)
 })
