@@ -12,6 +12,11 @@ export const errors = defineErrors({
     message: "The request is not valid.",
     hint: "Correct what details.path names; /openapi.json has the shape.",
   },
+  "invalid-ast": {
+    status: 400,
+    message: "The AST is valid, but what the service would make of it is too large or too much work.",
+    hint: "Make the AST smaller at details.path: fewer fields or types, or shorter names.",
+  },
   "invalid-display-name": {
     status: 400,
     message: "display_name must have 1 to 64 visible characters, without control or direction marks.",

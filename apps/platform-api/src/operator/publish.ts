@@ -5,7 +5,7 @@ import { specs } from "../db/specs-schema.ts"
 import { stackNames, stacks, stackVersions } from "../db/schema.ts"
 import { stackNamePattern } from "../records/stack-names.ts"
 import type { Ast } from "../registry/ast-shape.ts"
-import { deriveShape } from "../registry/derive-schema.ts"
+import { checkDerived } from "../registry/check-derived.ts"
 import {
   announce,
   changeVisibility,
@@ -48,12 +48,12 @@ const checkUrl = (text: string): string => {
 
 /**
  * Publishes a stack, or its next version when the name is taken already; the very same again changes nothing. Every
- * replica has it within two seconds. Throws CommandError.
+ * replica has it within two seconds. Throws CommandError and AstTooLarge.
  */
 export const publish = async (queries: Queries, { ast, allowBreaking = false, ...given }: Publication, at: Date) => {
   const stack = { ...given, name: checkName(given.name), websocketUrl: checkUrl(given.websocketUrl) }
+  const { shape } = checkDerived(ast)
   const bytes = await makeStackBytes(stack, ast, at)
-  const shape = deriveShape(ast)
   const told = (status: "published" | "unchanged", version: number) => ({
     name: stack.name,
     status,

@@ -2,6 +2,7 @@ import { firstFailure, inOwnWords } from "@svc/http"
 import { CommandError } from "../operator/command-error.ts"
 import { DocumentFault, type DocumentPath, formatPath } from "../registry/document-fault.ts"
 import type { Ast, AstEntity } from "../registry/ast-shape.ts"
+import { checkDerived } from "../registry/check-derived.ts"
 import { parseAst } from "../registry/parse-ast.ts"
 import { parseExactJson } from "../registry/read-ast.ts"
 import { normaliseWebsocketUrl } from "../registry/websocket-url.ts"
@@ -97,6 +98,7 @@ const checkVersions = ({ entity_name, versions }: Document["specs"][number], at:
     try {
       const ast = parseAst(ast_payload)
       const entity = ast.entities.find(({ state_name }) => state_name === entity_name)
+      checkDerived(ast)
       if (entity !== undefined) return { ast, entity }
     } catch (error) {
       if (error instanceof DocumentFault) throw faultAt([...place, ...error.segments], error.reason)

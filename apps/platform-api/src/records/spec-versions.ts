@@ -5,18 +5,19 @@ import { orm } from "../db/drizzle.ts"
 import { specs, specVersions } from "../db/specs-schema.ts"
 import { errors } from "../errors.ts"
 import type { Ast } from "../registry/ast-shape.ts"
+import { checkDerived } from "../registry/check-derived.ts"
 import { contentHash } from "../registry/content-hash.ts"
-import { deriveSchema, deriveShape } from "../registry/derive-schema.ts"
+import { deriveShape } from "../registry/derive-schema.ts"
 import { diffSchemas, type SchemaDiff } from "../registry/diff.ts"
 
 const { and, desc, eq, inArray } = orm
 const compress = promisify(gzip)
 
-/** An AST that was checked, with all that its row needs. */
+/** An AST that was checked, with all that its row needs. Throws AstTooLarge. */
 export const prepareVersion = async (ast: Ast) => ({
   ast,
   contentHash: contentHash(ast),
-  schema: JSON.stringify(deriveSchema(ast)),
+  schema: JSON.stringify(checkDerived(ast).schema),
   astGzip: await compress(JSON.stringify(ast)),
 })
 

@@ -1,6 +1,7 @@
 // The parts of an AST that the registry reads. All else is kept as published.
+import { inOwnWords } from "@svc/http"
 import { z } from "zod"
-import { DocumentFault } from "./document-fault.ts"
+import { DocumentFault, mostFaults } from "./document-fault.ts"
 import { fieldSpelling, rustSpelling } from "./idl-type.ts"
 import { rustTypeFault } from "./rust-type.ts"
 
@@ -27,14 +28,39 @@ const readable = (read: (value: unknown) => unknown) =>
     }
   })
 
-const idlFields = z.array(readable((field) => fieldSpelling(field, 0))).nullish()
-const idlType = readable((type) => rustSpelling(type))
+/**
+ * An array of such items, which are looked at until enough of them are faulty: a validator describes each of a million.
+ * What it reads is thrown away, as above.
+ */
+const list = <T extends z.ZodType>(item: T): z.ZodType<z.infer<T>[]> =>
+  z
+    .custom<z.infer<T>[]>(Array.isArray, {
+      abort: true,
+      error: ({ input }) => (input === undefined ? "is missing" : "must be an array"),
+    })
+    .check(({ value, issues }) => {
+      for (const [index, element] of value.entries()) {
+        if (issues.length >= mostFaults) return
+        for (const { path, message } of item.safeParse(element, inOwnWords).error?.issues ?? []) {
+          issues.push({ code: "custom", input: element, path: [index, ...path], message })
+        }
+      }
+    })
+
+/** As deep as a type may nest where Rust spells it. */
+const shallow = (spelling: string): void => {
+  const fault = rustTypeFault(spelling)
+  if (fault?.startsWith("is nested") === true) throw new DocumentFault([], fault)
+}
+
+const idlFields = list(readable((field) => shallow(fieldSpelling(field, 0).type))).nullish()
+const idlType = readable((type) => shallow(rustSpelling(type)))
 
 const typeDefinition = z.discriminatedUnion(
   "kind",
   [
     z.looseObject({ kind: z.literal("struct"), fields: idlFields }),
-    z.looseObject({ kind: z.literal("enum"), variants: z.array(z.looseObject({ name, fields: idlFields })) }),
+    z.looseObject({ kind: z.literal("enum"), variants: list(z.looseObject({ name, fields: idlFields })) }),
     // A type alias, as Anchor writes it since 0.30 and as it did before.
     z.looseObject({ kind: z.literal("type"), alias: idlType }),
     z.looseObject({ kind: z.literal("alias"), value: idlType }),
@@ -45,8 +71,8 @@ const typeDefinition = z.discriminatedUnion(
 const idl = z.looseObject({
   name,
   program_id: z.string().nullish(),
-  types: z.array(z.looseObject({ name, type: typeDefinition })).nullish(),
-  accounts: z.array(z.looseObject({ name, fields: idlFields })).nullish(),
+  types: list(z.looseObject({ name, type: typeDefinition })).nullish(),
+  accounts: list(z.looseObject({ name, fields: idlFields })).nullish(),
 })
 
 const field = z.looseObject({
@@ -79,18 +105,18 @@ const entity = z.looseObject({
   state_name: name,
   program_id: z.string().nullish(),
   idl: idl.nullish(),
-  identity: z.looseObject({ primary_keys: z.array(name) }),
+  identity: z.looseObject({ primary_keys: list(name) }),
   handlers: z.array(z.unknown()).optional(),
-  sections: z.array(z.looseObject({ name, fields: z.array(field) })),
-  views: z.array(view).optional(),
+  sections: list(z.looseObject({ name, fields: list(field) })),
+  views: list(view).optional(),
 })
 
 export const astShape = z.looseObject({
   ast_version: z.string().optional(),
   stack_name: name,
-  program_ids: z.array(z.string()).optional(),
-  idls: z.array(idl).optional(),
-  entities: z.array(entity).min(1),
+  program_ids: list(z.string()).optional(),
+  idls: list(idl).optional(),
+  entities: list(entity).refine(({ length }) => length > 0, "must not be empty"),
   content_hash: z.string().nullish(),
 })
 

@@ -1,5 +1,5 @@
 import { type Ast, type AstEntity, fieldPath, type ViewOutput } from "./ast-shape.ts"
-import { deriveTypes, type SchemaType, type ShapeType } from "./derive-types.ts"
+import { deriveTypes, type SchemaType, type ShapeType, type Spend } from "./derive-types.ts"
 import { compactType, optionContent } from "./rust-type.ts"
 
 export type SchemaField = {
@@ -32,11 +32,13 @@ export type Schema = {
 export type Shape = Omit<Schema, "types"> & { readonly types: readonly ShapeType[] }
 
 /** What a consumer of the stack needs to know: its entities with their emitted fields and views, and the types they name. */
-export const deriveSchema = (ast: Ast): Schema => {
-  const { types, ...rest } = deriveShape(ast)
+export const deriveSchema = (ast: Ast): Schema => schemaOf(deriveShape(ast))
+
+/** A shape without its payloads. */
+export const schemaOf = (shape: Shape): Schema => {
   return {
-    ...rest,
-    types: types.map((type) =>
+    ...shape,
+    types: shape.types.map((type) =>
       type.kind === "struct"
         ? type
         : { name: type.name, kind: type.kind, variants: type.variants.map(({ name }) => name) },
@@ -44,10 +46,11 @@ export const deriveSchema = (ast: Ast): Schema => {
   }
 }
 
-export const deriveShape = (ast: Ast): Shape => ({
+/** @param spend is told of the steps that it takes */
+export const deriveShape = (ast: Ast, spend?: Spend): Shape => ({
   stack_name: ast.stack_name,
   entities: ast.entities.map(deriveEntity),
-  types: deriveTypes(ast),
+  types: deriveTypes(ast, spend),
 })
 
 const deriveEntity = (entity: AstEntity): SchemaEntity => {

@@ -13,45 +13,46 @@ export type Variant = { readonly name: string; readonly fields?: readonly NamedT
 /** A type with all that its IDL says of it: a schema leaves payloads out. */
 export type ShapeType = Struct | Enum<Variant>
 
-type Definition = {
-  readonly type: ShapeType
-  /** The Rust spelling of everything inside, the payloads of an enum's variants too. */
-  readonly contents: readonly string[]
-}
+/** Told of each step of the work that is done: each name looked up, each member read. */
+export type Spend = (steps: number) => void
 
-type Index = ReadonlyMap<string, Definition>
+type Origin = { readonly name: string; readonly type: AstTypeDefinition; readonly own: Index }
+type Index = ReadonlyMap<string, Origin>
 
 /**
  * The IDL types that the emitted fields name, and all that these name in turn, by name. A field looks into its entity's
  * own IDL first, a type into the IDL that it comes from. Where two IDLs mean different things by one name, the first
  * that was named has it: a reader finds types by name alone.
+ *
+ * However many IDLs there are, a name is looked for in four indexes at most: those of all IDLs are put together once.
  */
-export const deriveTypes = (ast: Ast): ShapeType[] => {
-  const indexes = new Map((ast.idls ?? []).map((idl) => [idl, indexTypes(idl)]))
+export const deriveTypes = (ast: Ast, spend: Spend = () => {}): ShapeType[] => {
+  const { all, byProgram } = indexAll(ast.idls ?? [], spend)
   const found = new Map<string, ShapeType>()
   for (const entity of ast.entities) {
-    const all = [...ownIdls(entity, indexes), ...indexes.values()]
+    const scope = [
+      ...(entity.idl ? [indexTypes(entity.idl, spend)] : []),
+      ...(typeof entity.program_id === "string" ? [byProgram.get(entity.program_id) ?? none] : []),
+      all,
+    ]
     // A worklist, not recursion: a chain of types may be long, and may be a circle.
-    const pending = emittedTypes(entity).map((text) => ({ text, scope: all }))
-    for (const { text, scope } of pending) {
+    const pending = emittedTypes(entity).map((text) => ({ text, own: none }))
+    for (const { text, own } of pending) {
       for (const name of namesIn(text)) {
-        const hit = lookUp(name, scope)
-        if (hit === undefined || found.has(hit.definition.type.name)) continue
-        found.set(hit.definition.type.name, hit.definition.type)
-        const inner = [hit.index, ...all]
-        for (const content of hit.definition.contents) pending.push({ text: content, scope: inner })
+        spend(1)
+        const origin = lookUp(name, own, scope)
+        if (origin === undefined || found.has(origin.name)) continue
+        const { type, contents } = define(origin.name, origin.type)
+        spend(contents.length)
+        found.set(origin.name, type)
+        for (const content of contents) pending.push({ text: content, own: origin.own })
       }
     }
   }
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-const ownIdls = (entity: AstEntity, indexes: ReadonlyMap<AstIdl, Index>): Index[] => {
-  const own = entity.idl ? [indexTypes(entity.idl)] : []
-  if (typeof entity.program_id !== "string") return own
-  for (const [idl, index] of indexes) if (idl.program_id === entity.program_id) own.push(index)
-  return own
-}
+const none: Index = new Map()
 
 const emittedTypes = (entity: AstEntity): string[] => {
   return entity.sections.flatMap(({ fields }) =>
@@ -59,31 +60,50 @@ const emittedTypes = (entity: AstEntity): string[] => {
   )
 }
 
-const lookUp = (name: string, scope: readonly Index[]): { definition: Definition; index: Index } | undefined => {
+const lookUp = (name: string, own: Index, scope: readonly Index[]): Origin | undefined => {
   // The whole path first: an IDL writes one where two of its types share their last segment.
   for (const key of [name, lastSegment(name)]) {
+    const inOwn = own.get(key)
+    if (inOwn !== undefined) return inOwn
     for (const index of scope) {
-      const definition = index.get(key)
-      if (definition !== undefined) return { definition, index }
+      const origin = index.get(key)
+      if (origin !== undefined) return origin
     }
   }
   return undefined
 }
 
-const indexTypes = (idl: AstIdl): Index => {
-  const index = new Map<string, Definition>()
-  const add = (name: string, definition: Definition) => {
-    for (const key of [name, lastSegment(name)]) if (!index.has(key)) index.set(key, definition)
+/** Where each name is found first: in one IDL, in those of one program, in all. */
+const indexAll = (idls: readonly AstIdl[], spend: Spend) => {
+  const all = new Map<string, Origin>()
+  const byProgram = new Map<string, Map<string, Origin>>()
+  for (const idl of idls) {
+    const program = idl.program_id ?? undefined
+    let ofProgram = program === undefined ? undefined : byProgram.get(program)
+    if (program !== undefined && ofProgram === undefined) byProgram.set(program, (ofProgram = new Map()))
+    for (const [key, origin] of indexTypes(idl, spend)) {
+      for (const index of [all, ofProgram]) if (index?.has(key) === false) index.set(key, origin)
+    }
   }
-  for (const { name, type } of idl.types ?? []) add(name, define(name, type))
+  return { all, byProgram }
+}
+
+const indexTypes = (idl: AstIdl, spend: Spend): Index => {
+  const index = new Map<string, Origin>()
+  const add = (name: string, type: AstTypeDefinition) => {
+    spend(1)
+    const origin = { name, type, own: index }
+    for (const key of [name, lastSegment(name)]) if (!index.has(key)) index.set(key, origin)
+  }
+  for (const { name, type } of idl.types ?? []) add(name, type)
   // Older IDLs describe an account's contents with the account alone.
   for (const { name, fields } of idl.accounts ?? []) {
-    if (fields && fields.length > 0) add(name, define(name, { kind: "struct", fields }))
+    if (fields && fields.length > 0) add(name, { kind: "struct", fields })
   }
   return index
 }
 
-const define = (name: string, definition: AstTypeDefinition): Definition => {
+const define = (name: string, definition: AstTypeDefinition): { type: ShapeType; contents: readonly string[] } => {
   if (definition.kind === "enum") {
     const variants = definition.variants.map((variant): Variant => {
       const fields = (variant.fields ?? []).map((field, position) => fieldSpelling(field, position))

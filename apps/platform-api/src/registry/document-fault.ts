@@ -17,6 +17,12 @@ export class DocumentFault extends Error {
   }
 }
 
+/** An AST that is right but for what it would cost: the work of reading it, or the size of what is made of it. */
+export class AstTooLarge extends DocumentFault {}
+
+/** The most faults that anybody is told of one document: looking for more costs more than it helps. */
+export const mostFaults = 20
+
 /** `entities[0].sections[2].name`; a member that is no plain name is quoted, and cut so that an error stays readable. */
 export const formatPath = (segments: DocumentPath): string => {
   let path = ""

@@ -1,35 +1,49 @@
-import { DocumentFault, type DocumentPath } from "./document-fault.ts"
+import { DocumentFault } from "./document-fault.ts"
 
 // Real ASTs are about 35 levels deep; everything behind this check may recurse.
 const maxDepth = 128
+/** The most members and elements an AST may have, in all: a real one takes at least ten bytes for each. */
+export const mostValues = 500_000
 
 /**
  * Throws a DocumentFault unless the value is JSON that every reader understands alike (I-JSON, RFC 7493): no number that a
  * double can't hold, no lone surrogate; and no U+0000, which PostgreSQL stores in no text. A cycle is "too deep".
  */
-export const checkJsonValue = (value: unknown, at: DocumentPath = []): void => {
-  if (value === null || typeof value === "boolean") return
-  if (typeof value === "string") return checkText(value, at)
-  if (typeof value === "number") {
-    if (!Number.isFinite(value)) throw new DocumentFault(at, "is a number too large for JSON readers")
-    return
+export const checkJsonValue = (value: unknown): void => {
+  // One path for all, or each of a million elements would have a copy of its own.
+  const at: (string | number)[] = []
+  let values = 0
+  const fail = (reason: string): never => {
+    throw new DocumentFault([...at], reason)
   }
-  if (typeof value === "bigint") {
-    throw new DocumentFault(at, "is an integer that JSON readers would round: write it as a string")
+  const checkText = (text: string): void => {
+    if (!text.isWellFormed()) fail("has a lone surrogate")
+    if (text.includes("\0")) fail("has the character U+0000")
   }
-  if (typeof value !== "object") throw new DocumentFault(at, "is not JSON")
-  if (at.length >= maxDepth) throw new DocumentFault(at, `is nested deeper than ${maxDepth} levels`)
-  if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) checkJsonValue(item, [...at, index])
-    return
+  const checkMember = (key: string | number, member: unknown): void => {
+    at.push(key)
+    check(member)
+    at.pop()
   }
-  for (const [key, member] of Object.entries(value)) {
-    checkText(key, at)
-    checkJsonValue(member, [...at, key])
+  const check = (item: unknown): void => {
+    if (++values > mostValues) throw new DocumentFault([], `has more than ${mostValues} members and elements`)
+    if (item === null || typeof item === "boolean") return
+    if (typeof item === "string") return checkText(item)
+    if (typeof item === "number") {
+      if (!Number.isFinite(item)) fail("is a number too large for JSON readers")
+      return
+    }
+    if (typeof item === "bigint") fail("is an integer that JSON readers would round: write it as a string")
+    if (typeof item !== "object") return fail("is not JSON")
+    if (at.length >= maxDepth) fail(`is nested deeper than ${maxDepth} levels`)
+    if (Array.isArray(item)) {
+      for (const [index, element] of item.entries()) checkMember(index, element)
+      return
+    }
+    for (const [key, member] of Object.entries(item)) {
+      checkText(key)
+      checkMember(key, member)
+    }
   }
-}
-
-const checkText = (text: string, at: DocumentPath): void => {
-  if (!text.isWellFormed()) throw new DocumentFault(at, "has a lone surrogate")
-  if (text.includes("\0")) throw new DocumentFault(at, "has the character U+0000")
+  check(value)
 }

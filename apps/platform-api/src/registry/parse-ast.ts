@@ -1,6 +1,7 @@
 import { inOwnWords } from "@svc/http"
-import { DocumentFault, type DocumentPath, formatPath } from "./document-fault.ts"
+import { DocumentFault, type DocumentPath, formatPath, mostFaults } from "./document-fault.ts"
 import { type Ast, astShape, fieldPath } from "./ast-shape.ts"
+import { fieldsFault } from "./derived-size.ts"
 import { checkJsonValue } from "./json-value.ts"
 
 /**
@@ -13,7 +14,7 @@ export const parseAst = (value: unknown): Ast => {
   return value as Ast
 }
 
-/** All that is wrong with an AST, as far as it can be told at once: what stands on a fault is looked at when that is mended. */
+/** What is wrong with an AST, the first of it and as far as it can be told at once: some faults hide others. */
 export const astFaults = (value: unknown): readonly DocumentFault[] => {
   try {
     checkJsonValue(value)
@@ -22,12 +23,28 @@ export const astFaults = (value: unknown): readonly DocumentFault[] => {
     throw error
   }
   const result = astShape.safeParse(value, inOwnWords)
-  return result.success
-    ? [...takenTwice(named(value as Ast)), ...tooLong(value as Ast)]
-    : result.error.issues.map(({ path, message }) => new DocumentFault(path.filter(isSegment), message))
+  if (!result.success) {
+    const { issues } = result.error
+    return issues.slice(0, mostFaults).map(({ path, message }) => new DocumentFault(path.filter(isSegment), message))
+  }
+  const ast = value as Ast
+  const tooLarge = fieldsFault(ast)
+  if (tooLarge !== undefined) return [tooLarge]
+  return first(takenTwice(named(ast)), tooLong(ast))
 }
 
 const isSegment = (segment: PropertyKey): segment is string | number => typeof segment !== "symbol"
+
+/** The first faults of what is looked for in turn: no more of it is looked at than is told. */
+const first = (...found: readonly Iterable<DocumentFault>[]): readonly DocumentFault[] => {
+  const faults: DocumentFault[] = []
+  for (const some of found) {
+    for (const fault of some) {
+      if (faults.push(fault) >= mostFaults) return faults
+    }
+  }
+  return faults
+}
 
 type Name = {
   /** Names of different kinds never meet. */
@@ -64,25 +81,24 @@ function* named(ast: Ast): Generator<Name> {
 const mostParts = 16
 
 /** Each dot of a path is an object inside another one, for whoever reads the field. */
-const tooLong = ({ entities }: Ast): DocumentFault[] =>
-  entities.flatMap(({ sections }, e) =>
-    sections.flatMap(({ name, fields }, s) =>
-      fields.flatMap(({ field_name }, f) => {
-        if (fieldPath(name, field_name).split(".").length <= mostParts) return []
+function* tooLong({ entities }: Ast): Generator<DocumentFault> {
+  for (const [e, { sections }] of entities.entries()) {
+    for (const [s, { name, fields }] of sections.entries()) {
+      for (const [f, { field_name }] of fields.entries()) {
+        if (fieldPath(name, field_name).split(".").length <= mostParts) continue
         const at = ["entities", e, "sections", s, "fields", f, "field_name"]
-        return [new DocumentFault(at, `makes a path of more than ${mostParts} parts`)]
-      }),
-    ),
-  )
-
-const takenTwice = (names: Iterable<Name>): DocumentFault[] => {
-  const taken = new Map<string, string>()
-  const faults: DocumentFault[] = []
-  for (const { kind, text, at, by } of names) {
-    const key = `${kind} ${text}`
-    const holder = taken.get(key)
-    if (holder === undefined) taken.set(key, by ?? formatPath(at))
-    else faults.push(new DocumentFault(at, `is taken already, by ${holder}`))
+        yield new DocumentFault(at, `makes a path of more than ${mostParts} parts`)
+      }
+    }
   }
-  return faults
+}
+
+function* takenTwice(names: Iterable<Name>): Generator<DocumentFault> {
+  const taken = new Map<string, Name>()
+  for (const name of names) {
+    const key = `${name.kind} ${name.text}`
+    const holder = taken.get(key)
+    if (holder === undefined) taken.set(key, name)
+    else yield new DocumentFault(name.at, `is taken already, by ${holder.by ?? formatPath(holder.at)}`)
+  }
 }

@@ -48,5 +48,6 @@ export const namesIn = (compact: string): string[] => {
 }
 
 export const lastSegment = (name: string): string => {
-  return name.split("::").at(-1) ?? name
+  const cut = name.lastIndexOf("::")
+  return cut < 0 ? name : name.slice(cut + 2)
 }

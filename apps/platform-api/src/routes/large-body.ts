@@ -1,12 +1,15 @@
 import { promisify } from "node:util"
 import { gunzip } from "node:zlib"
+import { hasMoreValues, writeExactly } from "@svc/exact-json"
 import { BodyError, readBody, requestHeader, validate } from "@svc/http"
 import type { z } from "@svc/openapi"
 import type { Context } from "hono"
 import type { AppEnv } from "../auth/guard.ts"
 import { errors } from "../errors.ts"
+import { prepareVersion, type PreparedVersion } from "../records/spec-versions.ts"
 import type { Ast } from "../registry/ast-shape.ts"
-import { DocumentFault } from "../registry/document-fault.ts"
+import { AstTooLarge, DocumentFault } from "../registry/document-fault.ts"
+import { mostValues } from "../registry/json-value.ts"
 import { astFaults } from "../registry/parse-ast.ts"
 import { parseExactJson } from "../registry/read-ast.ts"
 
@@ -14,10 +17,14 @@ const unpack = promisify(gunzip)
 
 const limit = 2 * 1024 * 1024
 const deadlineMs = 30_000
-const faultsTold = 20
+// Far more than any endpoint takes beside an AST. A validator reports each element that is not what it should be.
+const bodyValues = 1000
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 const invalidJson = (reason: string): BodyError => new BodyError({ kind: "invalid-json", reason })
+
+const tooManyValues = (most: number): BodyError =>
+  new BodyError({ kind: "invalid", path: "", reason: `must have at most ${most} members and elements` })
 
 const textOf = async (c: Context<AppEnv>): Promise<string> => {
   const type = requestHeader(c, "content-type")
@@ -59,6 +66,7 @@ export const readLargeBody = async <T>(
   schema: z.ZodType<T>,
 ): Promise<{ readonly given: T; readonly text: string }> => {
   const text = await textOf(c)
+  if (hasMoreValues(text, mostValues)) throw tooManyValues(mostValues)
   let value: unknown
   try {
     value = parseExactJson(text)
@@ -66,15 +74,35 @@ export const readLargeBody = async <T>(
     if (!(error instanceof DocumentFault)) throw error
     throw invalidJson(error.reason.startsWith("is not JSON") ? "the body is not JSON" : `the body ${error.reason}`)
   }
+  if (
+    typeof value === "object" &&
+    value !== null &&
+    hasMoreValues(writeExactly({ ...value, ast_payload: 0 }), bodyValues)
+  ) {
+    throw tooManyValues(bodyValues)
+  }
   return { given: validate(schema, value), text }
 }
 
 const inBody = (path: string): string => `ast_payload${path === "" || path.startsWith("[") ? path : `.${path}`}`
 
-/** The AST of a body, whole and right. Throws invalid-request with every fault. */
-export const checkedAst = (value: unknown): Ast => {
-  const faults = astFaults(value).map(({ path, reason }) => ({ path: inBody(path), reason }))
+/** The AST of a body, whole and right. Throws invalid-request with the first faults. */
+const checkedAst = (value: unknown): Ast => {
+  const found = astFaults(value)
+  const tooLarge = found.find((fault) => fault instanceof AstTooLarge)
+  if (tooLarge !== undefined) throw tooLarge
+  const faults = found.map(({ path, reason }) => ({ path: inBody(path), reason }))
   const [first] = faults
   if (first === undefined) return value as Ast
-  throw errors.fail("invalid-request", { details: { ...first, faults: faults.slice(0, faultsTold) } })
+  throw errors.fail("invalid-request", { details: { ...first, faults } })
+}
+
+/** The version that a body's AST makes. Throws invalid-request, and invalid-ast for an AST that is too large. */
+export const versionIn = async (value: unknown): Promise<PreparedVersion> => {
+  try {
+    return await prepareVersion(checkedAst(value))
+  } catch (error) {
+    if (!(error instanceof AstTooLarge)) throw error
+    throw errors.fail("invalid-ast", { details: { path: inBody(error.path), reason: error.reason } })
+  }
 }

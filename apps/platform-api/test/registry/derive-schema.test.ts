@@ -148,9 +148,9 @@ test("types that name each other, or themselves, are listed once", () => {
   expect(namesOf(typedAst("Node", types))).toEqual(["Edge", "Node"])
 })
 
-test("a chain of 50,000 types is followed to its end", () => {
-  const types = Array.from({ length: 50_000 }, (_, index) => struct(`T${index}`, { defined: `T${index + 1}` }))
-  expect(namesOf(typedAst("T0", types))).toHaveLength(50_000)
+test("a chain of 20,000 types is followed to its end", () => {
+  const types = Array.from({ length: 20_000 }, (_, index) => struct(`T${index}`, { defined: `T${index + 1}` }))
+  expect(namesOf(typedAst("T0", types))).toHaveLength(20_000)
 })
 
 test("an entity looks into its own program's IDL first, a type into the IDL that it comes from", () => {

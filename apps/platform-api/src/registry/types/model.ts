@@ -12,7 +12,7 @@ export type Declaration =
   | { readonly kind: "entity" | "struct"; readonly name: string; readonly members: readonly Member[] }
   | { readonly kind: "enum"; readonly name: string; readonly variants: readonly EnumVariant[] }
 
-type EnumVariant = { readonly name: string; readonly payload?: TypeNode | Nested }
+export type EnumVariant = { readonly name: string; readonly payload?: TypeNode | Nested }
 
 export type Model = {
   readonly declarations: readonly Declaration[]

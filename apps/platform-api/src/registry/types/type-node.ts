@@ -33,15 +33,16 @@ const maps = new Set(["HashMap", "BTreeMap"])
 const boxes = new Set(["Box", "Arc", "Rc"])
 
 /** What a type means. A name that is none of `known` and none of Rust's own is unknown. */
-export const typeNode = (text: string, known: ReadonlySet<string>): TypeNode => {
-  const compact = compactType(text)
+export const typeNode = (text: string, known: ReadonlySet<string>): TypeNode => nodeOf(compactType(text), known)
+
+const nodeOf = (compact: string, known: ReadonlySet<string>): TypeNode => {
   if (compact.startsWith("[") && compact.endsWith("]")) {
     const [item = ""] = splitAt(compact.slice(1, -1), ";")
-    return { kind: "list", of: typeNode(item, known) }
+    return { kind: "list", of: nodeOf(item, known) }
   }
   if (compact.startsWith("(") && compact.endsWith(")")) {
     const items = splitAt(compact.slice(1, -1), ",").filter((item) => item !== "")
-    return { kind: "tuple", items: items.map((item) => typeNode(item, known)) }
+    return { kind: "tuple", items: items.map((item) => nodeOf(item, known)) }
   }
   if (known.has(compact)) return { kind: "named", name: compact }
   const open = compact.indexOf("<")
@@ -50,10 +51,10 @@ export const typeNode = (text: string, known: ReadonlySet<string>): TypeNode => 
   const contents = open < 0 || !compact.endsWith(">") ? [] : splitAt(compact.slice(open + 1, -1), ",")
   const [first, second] = contents
   if (first !== undefined) {
-    if (options.has(name)) return nullable(typeNode(first, known))
-    if (lists.has(name)) return { kind: "list", of: typeNode(first, known) }
-    if (boxes.has(name)) return typeNode(first, known)
-    if (maps.has(name) && second !== undefined) return { kind: "map", of: typeNode(second, known) }
+    if (options.has(name)) return nullable(nodeOf(first, known))
+    if (lists.has(name)) return { kind: "list", of: nodeOf(first, known) }
+    if (boxes.has(name)) return nodeOf(first, known)
+    if (maps.has(name) && second !== undefined) return { kind: "map", of: nodeOf(second, known) }
   }
   for (const candidate of [path, name]) if (known.has(candidate)) return { kind: "named", name: candidate }
   return plain.get(name) ?? { kind: "unknown" }

@@ -1,8 +1,10 @@
 import type { Shape } from "../derive-schema.ts"
+import { checkModuleSize } from "../derived-size.ts"
 import { jsonSchemaModule } from "./json-schema.ts"
 import { modelOf, type Model } from "./model.ts"
 import { pythonModule } from "./python.ts"
 import { typescriptModule } from "./typescript.ts"
+import { weigh } from "./weigh.ts"
 
 export const languages = ["typescript", "python", "json-schema"] as const
 export type Language = (typeof languages)[number]
@@ -22,7 +24,7 @@ const writers: Readonly<Record<Language, (model: Model, heading: readonly string
 /**
  * A module that a program imports: a type per entity and per type of the stack, and the views' ids. The same shape gives
  * the same bytes. Names come from whoever wrote the stack, so they stand in it only as quoted texts or as identifiers of
- * ASCII letters and digits, and in no comment.
+ * ASCII letters and digits, and in no comment. Throws AstTooLarge.
  * @param stack the registry's name and the version's number
  */
 export const typedModule = (shape: Shape, language: Language, stack: { name: string; version: number }): string => {
@@ -31,5 +33,9 @@ export const typedModule = (shape: Shape, language: Language, stack: { name: str
     "u64, i64 and wider integers are strings of digits: a JSON number that large is rounded by most readers.",
     "A variant added to an enum counts as compatible: keep a branch for ones that are not listed here.",
   ]
-  return writers[language](modelOf(shape), heading)
+  const model = modelOf(shape)
+  weigh(model, language, (length, at) => checkModuleSize(length, at, language))
+  const module = writers[language](model, heading)
+  checkModuleSize(Buffer.byteLength(module), ["entities"], language)
+  return module
 }

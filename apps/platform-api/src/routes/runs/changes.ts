@@ -7,7 +7,7 @@ import { runs } from "../../db/runs-schema.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { errors } from "../../errors.ts"
 import { ownRun, ownSpec } from "../../records/own.ts"
-import { addVersion, prepareVersion } from "../../records/spec-versions.ts"
+import { addVersion } from "../../records/spec-versions.ts"
 import { versionOrLatest } from "../../records/which-version.ts"
 import { beginRun, stepsDone } from "../../work/begin.ts"
 import { moveRun } from "../../work/events.ts"
@@ -19,7 +19,7 @@ import { newBuild } from "../builds/changes.ts"
 import { change, type Change, changeCodes } from "../change.ts"
 import { branchOf, deployCodes, firstLook } from "../deployments/deploying.ts"
 import { type Api, endpoint } from "../endpoint.ts"
-import { checkedAst, readLargeBody } from "../large-body.ts"
+import { readLargeBody, versionIn } from "../large-body.ts"
 import { recordId } from "../owned.ts"
 import type { Row } from "../record.ts"
 import { presentRun, runsSql, runWithSteps } from "./runs.ts"
@@ -112,7 +112,7 @@ export const runChangeRoutes = (api: Api, dependencies: Dependencies): void => {
       description: "Takes an AST to what readers see in six steps: version, check, approve, build, deploy, verify.",
       largeBody: newRun,
       success: [202, "Taken", runWithSteps],
-      codes: [...changeCodes, "spec-not-found", ...deployCodes],
+      codes: [...changeCodes, "invalid-ast", "spec-not-found", ...deployCodes],
     },
     async (c) => {
       const { given, text } = await readLargeBody(c, newRun)
@@ -120,7 +120,7 @@ export const runChangeRoutes = (api: Api, dependencies: Dependencies): void => {
         const reason = "is given together with ast_payload"
         throw errors.fail("invalid-request", { details: { path: "spec_version_id", reason } })
       }
-      const prepared = given.ast_payload === undefined ? undefined : await prepareVersion(checkedAst(given.ast_payload))
+      const prepared = given.ast_payload === undefined ? undefined : await versionIn(given.ast_payload)
       return change(dependencies, c, text, async ({ tx, at, userId, tell }) => {
         // The spec's lock gives its runs their order, which is that of their versions.
         const spec = await ownSpec(tx, userId, given.spec_id)

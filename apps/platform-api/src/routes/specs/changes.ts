@@ -12,12 +12,12 @@ import { makeSpecSlug } from "../../records/names.ts"
 import { ownSpec } from "../../records/own.ts"
 import { shareSpec } from "../../records/sharing.ts"
 import { checkName, checkNumber, checkRenamed, deprecatedNow, showAtOnce } from "../../records/spec-rules.ts"
-import { addVersion, prepareVersion } from "../../records/spec-versions.ts"
+import { addVersion } from "../../records/spec-versions.ts"
 import { deleteSpec } from "../../work/delete-spec.ts"
 import { change, changeCodes } from "../change.ts"
 import { checkPreconditions, isConditional } from "../conditional.ts"
 import { type Api, endpoint } from "../endpoint.ts"
-import { checkedAst, readLargeBody } from "../large-body.ts"
+import { readLargeBody, versionIn } from "../large-body.ts"
 import { recordId } from "../owned.ts"
 import type { Row } from "../record.ts"
 import { newSpec, newVersion, specChange, versionAnswer } from "./bodies.ts"
@@ -47,11 +47,11 @@ export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => 
       description: "With its first version, where an AST is given.",
       largeBody: newSpec,
       success: [201, "The spec", specAnswer],
-      codes: [...changeCodes, "spec-name-taken", "limit-reached"],
+      codes: [...changeCodes, "invalid-ast", "spec-name-taken", "limit-reached"],
     },
     async (c) => {
       const { given, text } = await readLargeBody(c, newSpec)
-      const prepared = given.ast_payload === undefined ? undefined : await prepareVersion(checkedAst(given.ast_payload))
+      const prepared = given.ast_payload === undefined ? undefined : await versionIn(given.ast_payload)
       const entities = prepared?.ast.entities.map(({ state_name }) => state_name)
       if (entities !== undefined && given.entity_name !== undefined && !entities.includes(given.entity_name)) {
         throw errors.fail("invalid-request", {
@@ -178,12 +178,12 @@ export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => 
       largeBody: newVersion,
       success: [201, "The version", versionAnswer],
       others: { 200: ["The latest version has this content", versionAnswer] },
-      codes: [...changeCodes, "spec-not-found", "limit-reached"],
+      codes: [...changeCodes, "invalid-ast", "spec-not-found", "limit-reached"],
     },
     async (c) => {
       const id = recordId(c, "spec-not-found")
       const { given, text } = await readLargeBody(c, newVersion)
-      const prepared = await prepareVersion(checkedAst(given.ast_payload))
+      const prepared = await versionIn(given.ast_payload)
       return change(dependencies, c, text, async ({ tx, at, userId, tell }) => {
         const spec = await ownSpec(tx, userId, id)
         const message = given.message ?? null

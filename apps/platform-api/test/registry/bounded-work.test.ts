@@ -1,0 +1,226 @@
+import { readFileSync } from "node:fs"
+import { expect, test } from "vitest"
+import { checkDerived } from "../../src/registry/check-derived.ts"
+import { deriveSchema, deriveShape } from "../../src/registry/derive-schema.ts"
+import { mostEntityNameBytes, mostModuleBytes, mostSchemaBytes } from "../../src/registry/derived-size.ts"
+import { diffSchemas } from "../../src/registry/diff.ts"
+import { AstTooLarge, mostFaults } from "../../src/registry/document-fault.ts"
+import { mostValues } from "../../src/registry/json-value.ts"
+import { astFaults, parseAst } from "../../src/registry/parse-ast.ts"
+import { languages, typedModule } from "../../src/registry/types/typed-module.ts"
+import { entity, field, smallAst } from "./small-ast.ts"
+
+const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))
+const structOf = (name: string, fields: readonly unknown[]) => ({ name, type: { kind: "struct", fields } })
+const struct = (name: string, ...types: unknown[]) => structOf(name, types)
+const ofFields = (fields: readonly unknown[], rest: object = {}) =>
+  smallAst({ entities: [entity("Thing", { program_id: "P", sections: [{ name: "root", fields }] })], ...rest })
+
+/** Stacks that grow with a number in one dimension each: the two of the trial that stopped a platform among them. */
+const dimensions: Readonly<Record<string, (size: number) => object>> = {
+  types: (size) =>
+    ofFields([field("it", "T0")], {
+      idls: [{ name: "p", program_id: "P", types: times(size, (n) => struct(`T${n}`, { defined: `T${n + 1}` })) }],
+    }),
+  fields: (size) => ofFields(times(size, (n) => field(`f${n}`, "Option < Vec < u8 > >"))),
+  "IDLs without types, and names that none of them has": (size) =>
+    ofFields(
+      times(size, (n) => field(`f${n}`, times(8, () => "a").join(","))),
+      { idls: times(size, () => ({ name: "b" })) },
+    ),
+  "IDLs, and types of one that are named by all fields": (size) =>
+    ofFields(
+      times(size, (n) => field(`f${n}`, `T${n}`)),
+      {
+        idls: [
+          { name: "p", program_id: "P", types: times(size, (n) => struct(`T${n}`, "u8")) },
+          ...times(size, () => ({ name: "q", program_id: "P" })),
+        ],
+      },
+    ),
+  "entities over IDLs of their program": (size) =>
+    smallAst({
+      idls: times(size, (n) => ({ name: "p", program_id: "P", types: [struct(`T${n}`, "u8")] })),
+      entities: times(size, (n) => entity(`E${n}`, { program_id: "P" })),
+    }),
+  "members of one type": (size) =>
+    ofFields([field("it", "T")], {
+      idls: [
+        {
+          name: "p",
+          types: [
+            structOf(
+              "T",
+              times(size, () => "u64"),
+            ),
+          ],
+        },
+      ],
+    }),
+  "items of a tuple": (size) =>
+    ofFields([field("it", "T")], {
+      idls: [{ name: "p", types: [struct("T", { tuple: times(size, () => "i32") })] }],
+    }),
+  views: (size) => smallAst({ entities: [entity("A", { views: times(size, (n) => ({ id: `A/${n}` })) })] }),
+  "names of sections": (size) =>
+    smallAst({
+      entities: [entity("A", { sections: times(size, (n) => ({ name: `s${n}`, fields: [field("f", "u8")] })) })],
+    }),
+}
+
+const measure = (value: object) => {
+  let steps = 0
+  const ast = parseAst(value)
+  const shape = deriveShape(ast, (more) => (steps += more))
+  const sizes = languages.map((language) => typedModule(shape, language, { name: "s", version: 1 }).length)
+  const nothing = { stack_name: "", entities: [], types: [] }
+  sizes.push(JSON.stringify(deriveSchema(ast)).length, JSON.stringify(diffSchemas(nothing, shape)).length)
+  return { input: JSON.stringify(value).length, steps, output: Math.max(...sizes) }
+}
+
+test.each(Object.entries(dimensions))("the work and what comes of it grow with the AST alone: %s", (_, make) => {
+  for (const size of [10, 100, 1000]) {
+    const { input, steps, output } = measure(make(size))
+    expect(steps).toBeLessThan(input)
+    expect(output).toBeLessThan(20 * input)
+  }
+})
+
+const faultOf = (value: object): unknown => {
+  try {
+    checkDerived(parseAst(value))
+  } catch (error) {
+    if (error instanceof AstTooLarge) return error.message
+    throw error
+  }
+  return undefined
+}
+
+const long = "ж".repeat(250)
+
+test.each<[string, object, string]>([
+  [
+    "a section's long name in each of thousands of fields",
+    smallAst({
+      entities: [entity("A", { sections: [{ name: long, fields: times(9000, (n) => field(`f${n}`, "u8")) }] })],
+    }),
+    "entities[0].sections[0]: makes a schema of more than 4 MiB",
+  ],
+  [
+    "a schema of a type with many members",
+    ofFields([field("it", "T")], {
+      idls: [
+        {
+          name: "p",
+          types: [
+            structOf(
+              "T",
+              times(21_000, (n) => ({ name: `${"m".repeat(200)}${n}`, type: "u8" })),
+            ),
+          ],
+        },
+      ],
+    }),
+    "idls: makes a schema of more than 4 MiB",
+  ],
+  [
+    "changes that each say a long name",
+    ofFields([field("it", "a")], {
+      idls: [
+        {
+          name: "p",
+          types: [
+            structOf(
+              `${long}::a`,
+              times(20_000, () => "u8"),
+            ),
+          ],
+        },
+      ],
+    }),
+    "idls: makes changes of more than 4 MiB",
+  ],
+  [
+    "entities whose names fill a list",
+    smallAst({ entities: times(300, (n) => entity(`${long}${n}`)) }),
+    "entities[129]: makes a list of entities of more than 64 KiB",
+  ],
+  [
+    "a JSON Schema that is ten times as long as its tuples",
+    ofFields(times(900, (n) => field(`f${n}`, `(${times(200, () => "i32").join(",")})`))),
+    "entities: makes json-schema types of more than 8 MiB",
+  ],
+  [
+    "a short path in each field that means a long name",
+    ofFields(
+      times(600, (n) => field(`f${n}`, `(${times(250, () => "a").join(",")})`)),
+      { idls: [{ name: "p", types: [struct(`${"x".repeat(250)}::a`, "u8")] }] },
+    ),
+    "entities[0]: makes typescript types of more than 8 MiB",
+  ],
+  [
+    "dictionaries that are named by all that they stand in",
+    smallAst({
+      entities: [
+        entity("A".repeat(256), {
+          sections: [{ name: "root", fields: times(3000, (n) => field(`${"a.".repeat(7)}${n}.b.c.d.e.f`, "u8")) }],
+        }),
+      ],
+    }),
+    "entities[0]: makes python types of more than 8 MiB",
+  ],
+])("%s is refused, with the place", (_, value, message) => {
+  expect(faultOf(value)).toBe(message)
+})
+
+const faulty: Readonly<Record<string, object>> = {
+  "fields that are numbers": ofFields(times(200_000, () => 0)),
+  "fields that are empty": ofFields(times(100_000, () => ({}))),
+  "entities that are numbers": smallAst({ entities: times(200_000, () => 0) }),
+  "IDL fields that are no types": smallAst({
+    idls: [
+      {
+        name: "p",
+        types: [
+          structOf(
+            "T",
+            times(200_000, () => 0),
+          ),
+        ],
+      },
+    ],
+  }),
+  "program ids that are numbers": smallAst({ program_ids: times(200_000, () => 0) }),
+  "primary keys that are numbers": smallAst({
+    entities: [entity("A", { identity: { primary_keys: times(200_000, () => 0) } })],
+  }),
+  "fields of one name": ofFields(times(50_000, () => field("f", "u8"))),
+  "paths of too many parts": ofFields(times(20_000, (n) => field(`${"a.".repeat(20)}${n}`, "u8"))),
+}
+
+test.each(Object.entries(faulty))("no more faults are looked for than are told: %s", (_, value) => {
+  const faults = astFaults(value)
+  expect(faults.length).toBeGreaterThanOrEqual(1)
+  expect(faults.length).toBeLessThanOrEqual(mostFaults)
+})
+
+test("elements are counted before they are looked at", () => {
+  const [fault] = astFaults(ofFields(times(mostValues, () => 0)))
+  expect(fault?.message).toBe(`the document: has more than ${mostValues} members and elements`)
+})
+
+test("an IDL's type nests as deep as one that Rust spells, and no deeper", () => {
+  const nested = (levels: number): unknown => (levels === 0 ? "u8" : { vec: nested(levels - 1) })
+  const ofDepth = (levels: number) => smallAst({ idls: [{ name: "p", types: [struct("T", nested(levels))] }] })
+  expect(astFaults(ofDepth(32))).toEqual([])
+  expect(astFaults(ofDepth(33))[0]?.message).toBe("idls[0].types[0].type.fields[0]: is nested deeper than 32 levels")
+})
+
+test("the page of limits has the bounds of an AST as the code does", () => {
+  const page = readFileSync(new URL("../../../docs-server/content/limits.md", import.meta.url), "utf8")
+  const mib = 2 ** 20
+  expect(page).toContain(
+    `| AST | ${mostValues.toLocaleString("en-US")} members and elements; ${mostEntityNameBytes / 1024} KiB of entity names; ` +
+      `a derived schema of ${mostSchemaBytes / mib} MiB; types of ${mostModuleBytes / mib} MiB in each language |`,
+  )
+})

@@ -1,0 +1,70 @@
+import { gzipSync } from "node:zlib"
+import { afterAll, beforeAll, expect, test, vi } from "vitest"
+import { entity, field, smallAst } from "../registry/small-ast.ts"
+import { startTestService, type TestService } from "../service.ts"
+import { newPerson, type Person } from "./person.ts"
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+let service: TestService
+let person: Person
+beforeAll(async () => {
+  service = await startTestService("postgres")
+  person = await newPerson(service)
+})
+afterAll(() => service.close())
+
+const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))
+const ofFields = (fields: readonly unknown[], rest: object = {}) =>
+  smallAst({ entities: [entity("Thing", { sections: [{ name: "root", fields }] })], ...rest })
+
+/** Uploads a small body that is large unpacked. */
+const upload = async (name: string, ast_payload: unknown, more: object = {}) => {
+  const raw = Uint8Array.from(gzipSync(JSON.stringify({ name, ast_payload, ...more })))
+  const headers = { "content-type": "application/json", "content-encoding": "gzip" }
+  return service.call("POST", "/api/specs", { key: person.key, raw, headers })
+}
+
+test.each([
+  ["fields that are numbers", ofFields(times(400_000, () => 0)), "ast_payload.entities[0].sections[0].fields[0]"],
+  [
+    "fields that are empty",
+    ofFields(times(200_000, () => ({}))),
+    "ast_payload.entities[0].sections[0].fields[0].field_name",
+  ],
+  ["entities that are numbers", smallAst({ entities: times(400_000, () => 0) }), "ast_payload.entities[0]"],
+])("%s are told as at most 20 faults", async (_, ast, path) => {
+  const { status, body } = await upload("faulty", ast)
+  expect([status, body.code, body.details.path]).toEqual([400, "invalid-request", path])
+  expect(body.details.faults.length).toBeLessThanOrEqual(20)
+})
+
+test("a body of a million elements is refused before any is looked at", async () => {
+  const { status, body } = await upload(
+    "many",
+    times(1_000_000, () => 0),
+  )
+  expect([status, body.details.reason]).toEqual([400, "must have at most 500000 members and elements"])
+})
+
+test("a field that is no AST has as few elements as in any other body", async () => {
+  const { status, body } = await upload("shared", smallAst(), { shared_with: times(400_000, () => 0) })
+  expect([status, body.details.reason]).toEqual([400, "must have at most 1000 members and elements"])
+})
+
+test("an AST whose schema would be far larger than itself is refused, with the place", async () => {
+  const fields = times(12_000, (n) => field(`f${n}`, "u8"))
+  const ast = smallAst({ entities: [entity("Thing", { sections: [{ name: "ж".repeat(250), fields }] })] })
+  const { status, body } = await upload("large", ast)
+  expect([status, body.code, body.details]).toEqual([
+    400,
+    "invalid-ast",
+    { path: "ast_payload.entities[0].sections[0]", reason: "makes a schema of more than 4 MiB" },
+  ])
+})
+
+test("thousands of IDLs and of names are taken like any others", async () => {
+  const fields = times(100, (n) => field(`f${n}`, times(500, () => "a").join(",")))
+  const { status } = await upload("wide", ofFields(fields, { idls: times(10_000, () => ({ name: "b" })) }))
+  expect(status).toBe(201)
+})
