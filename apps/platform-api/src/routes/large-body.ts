@@ -1,6 +1,7 @@
 import { promisify } from "node:util"
 import { gunzip } from "node:zlib"
-import { hasMoreValues, writeExactly } from "@svc/exact-json"
+import { writeExactly } from "@svc/common/exact-json"
+import { hasMoreValues } from "@svc/common/json-text"
 import { BodyError, readBody, requestHeader, validate } from "@svc/http"
 import type { z } from "@svc/openapi"
 import type { Context } from "hono"
