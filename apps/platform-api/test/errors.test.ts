@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
+import committed from "../openapi.json" with { type: "json" }
 import { errors } from "../src/errors.ts"
 import { operate } from "./program.ts"
 import { startTestService, temporaryFolder, type TestService } from "./service.ts"
@@ -16,6 +17,14 @@ test("every error but the one that nobody can mend says the next step", () => {
     ([, row]) => row.hint === undefined || !/^[A-Z].*\.$/.test(row.hint),
   )
   expect(without.map(([code]) => code)).toEqual(["not-implemented"])
+})
+
+test("every code of the table is described at an operation", () => {
+  const text = JSON.stringify(committed)
+  const described = Object.keys(errors.rows).filter((code) => text.includes(`"${code}"`))
+  // What no described operation can answer: other paths and methods do.
+  const elsewhere = new Set(["not-found", "method-not-allowed", "not-implemented"])
+  expect(described).toEqual(Object.keys(errors.rows).filter((code) => !elsewhere.has(code)))
 })
 
 const own = "/api/agents/me/keys"

@@ -10,6 +10,12 @@ const errors = defineErrors({
 })
 const envelope = (codes: readonly [string, ...string[]]) => z.strictObject({ code: z.enum(codes) })
 
+// A schema that is open, as zod's are unless told otherwise, made of two parts.
+const thing = z
+  .object({ id: z.int() })
+  .openapi("Thing")
+  .extend({ part: z.object({ size: z.int() }).optional() })
+
 const api = createApi()
 documented(
   api,
@@ -19,13 +25,15 @@ documented(
     "x-access": { callers: ["anyone"] },
     request: { params: z.object({ id: z.string() }) },
     responses: {
-      200: { description: "One thing.", content: { "application/json": { schema: z.strictObject({ id: z.int() }) } } },
+      200: { description: "One thing.", content: { "application/json": { schema: thing } } },
       ...errorResponses(errors, envelope, "invalid-id", "invalid-name", "not-found", "invalid-id"),
     },
   },
   (c) => {
     const id = c.req.param("id") ?? ""
     if (id === "odd") return c.json({ code: "surprise" }, 400)
+    if (id === "open") return c.json({ id: 1, undescribed: true })
+    if (id === "deep") return c.json({ id: 1, part: { size: 1, undescribed: true } })
     if (id === "teapot") return c.json({}, 418)
     return /^\d+$/.test(id) ? c.json({ id: Number(id) }) : c.json({ code: "invalid-id" }, 400)
   },
@@ -51,8 +59,11 @@ test("a described route is served, and its answers fit the document", async () =
   expect((await Promise.all(answers)).map((answer) => answer.status)).toEqual([200, 400])
 })
 
-test("an answer with another shape, code, status or path is noticed", async () => {
+test("an answer with another shape, member, code, status or path is noticed", async () => {
   const check = responseChecker(document)
+  for (const id of ["open", "deep"]) {
+    await expect(check("GET", `/things/${id}`, await api.request(`/things/${id}`))).rejects.toThrow(/unevaluated/)
+  }
   await expect(check("GET", "/things/odd", await api.request("/things/odd"))).rejects.toThrow(/code/)
   await expect(check("GET", "/things/teapot", await api.request("/things/teapot"))).rejects.toThrow(/no such status/)
   await expect(check("GET", "/other", await api.request("/things/7"))).rejects.toThrow(/no such operation/)

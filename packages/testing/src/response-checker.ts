@@ -1,4 +1,4 @@
-import { isObject } from "@svc/common/json-object"
+import { isObject, type JsonObject } from "@svc/common/json-object"
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
 
@@ -9,14 +9,49 @@ const member = (value: unknown, key: string): unknown => (isObject(value) ? valu
 
 const escapePointer = (text: string): string => encodeURIComponent(text.replaceAll("~", "~0").replaceAll("/", "~1"))
 
+const pointed = (document: JsonObject, ref: string): unknown =>
+  ref
+    .split("/")
+    .slice(1)
+    .reduce<unknown>((at, part) => member(at, part), document)
+
+/** Whether a schema, or one that it is made of, names members. */
+const namesMembers = (schema: unknown, document: JsonObject): boolean => {
+  if (!isObject(schema)) return false
+  const { $ref, properties, allOf, anyOf, oneOf } = schema
+  if (typeof $ref === "string") return namesMembers(pointed(document, $ref), document)
+  const parts = [allOf, anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? list : []))
+  return properties !== undefined || parts.some((part) => namesMembers(part, document))
+}
+
+/**
+ * The document with every schema closed that names members: a member that it doesn't describe is a fault. Only a schema that
+ * stands for a value on its own is closed, since the parts of an `allOf` know nothing of each other.
+ */
+const closed = (node: unknown, document: JsonObject, isValue = false): unknown => {
+  if (Array.isArray(node)) return node.map((one) => closed(one, document))
+  if (!isObject(node)) return node
+  const copy = Object.fromEntries(
+    Object.entries(node).map(([key, value]) => {
+      if (key === "properties" && isObject(value)) {
+        const named = Object.entries(value).map(([name, one]) => [name, closed(one, document, true)])
+        return [key, Object.fromEntries(named)]
+      }
+      return [key, closed(value, document, ["schema", "items", "additionalProperties"].includes(key))]
+    }),
+  )
+  return isValue && namesMembers(node, document) ? { ...copy, unevaluatedProperties: false } : copy
+}
+
 /**
  * Checks answers against an OpenAPI 3.1 document: the path and method are described, so is the status (as itself or
- * `default`), the media type is one of it, and a JSON body fits its schema.
+ * `default`), the media type is one of it, and a JSON body fits its schema and has no member that it doesn't describe.
  */
 export const responseChecker = (document: unknown): ResponseChecker => {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   formats.default(ajv)
-  ajv.addSchema({ $id: "doc", ...(isObject(document) ? document : {}) })
+  const whole = isObject(document) ? document : {}
+  ajv.addSchema({ $id: "doc", ...Object(closed(whole, whole)) })
   const validators = new Map<string, ValidateFunction>()
   const templates = Object.keys(Object(member(document, "paths"))).map((template) => ({
     template,

@@ -1,0 +1,97 @@
+import { createPlatform, createRelay, createRelayTransport, SvcError } from "@svc/client"
+import { expect, test } from "vitest"
+import { z } from "zod"
+import platform from "../apps/platform-api/openapi.json" with { type: "json" }
+import { errorEnvelope } from "../apps/relay/src/envelope.ts"
+import { routes } from "../apps/relay/src/routes/table.ts"
+
+const relayUrl = "http://relay.test"
+const nameOf = (path: string): string =>
+  (path.split("/").at(-1) ?? "").replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+
+/** A client of a relay that gives this response to everything, and the bodies that it was sent. */
+const clientOf = (status: number, body: unknown) => {
+  const sent: Record<string, unknown>[] = []
+  const fetch: typeof globalThis.fetch = async (_, init) => {
+    sent.push(z.record(z.string(), z.unknown()).parse(JSON.parse(z.string().parse(init?.body ?? "{}"))))
+    // The seconds of a wait are read from the header, which has them too.
+    return Response.json(body, { status, headers: { "retry-after": "1" } })
+  }
+  const relay = createRelay({ relayUrl, session: { token: async () => "t" }, fetch })
+  return { relay, sent, fetch }
+}
+
+/** Calls a method of the client by its name. */
+const call = async (relay: object, name: string, options: object): Promise<unknown> => {
+  const method: unknown = Object.entries(relay).find(([own]) => own === name)?.[1]
+  if (typeof method !== "function") throw new Error(`svc-client has no method ${name}`)
+  return Reflect.apply(method, relay, [options])
+}
+
+const oneSignature = btoa(`\u0001${"\u0001".repeat(64)}message`)
+// What a caller gives for each field of the relay's requests.
+const given: Readonly<Record<string, unknown>> = {
+  transaction: oneSignature,
+  message: oneSignature,
+  signature: "1".repeat(64),
+  commitment: "finalized",
+  preflightCommitment: "finalized",
+  minContextSlot: 7n,
+  sigVerify: true,
+  replaceRecentBlockhash: true,
+  innerInstructions: true,
+  accounts: ["1".repeat(32)],
+  skipPreflight: true,
+  searchTransactionHistory: true,
+}
+
+test("svc-client has a method for each route of the relay, and no other", () => {
+  const methods = Object.entries(clientOf(200, {}).relay).flatMap(([name, one]) =>
+    typeof one === "function" ? [name] : [],
+  )
+  expect(methods.toSorted()).toEqual(routes.map(({ path }) => nameOf(path)).toSorted())
+})
+
+test.each(routes)("svc-client sends every field of $operation", async ({ path, request }) => {
+  const fields = Object.keys(z.toJSONSchema(request, { io: "input", unrepresentable: "any" }).properties ?? {})
+  expect(fields.filter((field) => !(field in given))).toEqual([])
+  const { relay, sent } = clientOf(400, { code: "invalid_request", message: "No.", retryable: false, requestId: "r" })
+  await call(relay, nameOf(path), given).catch(() => {})
+  expect(Object.keys(sent[0] ?? {}).toSorted()).toEqual(fields.toSorted())
+})
+
+test("the transport for kit has the provider's method of each route, and no other", async () => {
+  const { relay } = clientOf(200, {})
+  const refused = createRelayTransport(relay)({ payload: { id: 1, method: "getNothing", params: [] } })
+  const listed = await refused.then(String, (error: unknown) => /It has ([\w, ]+);/.exec(String(error))?.[1] ?? "")
+  expect(listed.split(", ").toSorted()).toEqual(routes.map(({ method }) => method).toSorted())
+})
+
+const errorsOf = {
+  relay: Object.keys(errorEnvelope.shape),
+  platform: Object.keys(platform.components.schemas.Error.properties),
+}
+// What the members of the services' errors are called in SvcError.
+const ownNames: Readonly<Record<string, string>> = {
+  error: "message",
+  request_id: "requestId",
+  retry_after_seconds: "retryAfterMs",
+}
+
+test.each(Object.entries(errorsOf))("SvcError has every member of an error of the %s", async (service, members) => {
+  const other: Readonly<Record<string, unknown>> = {
+    retryable: true,
+    submissionState: "unknown",
+    retry_after_seconds: 1,
+  }
+  const response = Object.fromEntries(members.map((name) => [name, other[name] ?? "text"]))
+  const { relay, fetch } = clientOf(503, response)
+  const thrown = await (
+    service === "relay" ? relay.latestBlockhash() : createPlatform({ apiUrl: relayUrl, fetch }).me()
+  )
+    .then(() => undefined)
+    .catch((error: unknown) => error)
+  if (!(thrown instanceof SvcError)) throw new Error("no SvcError was thrown")
+  const missing = members.filter((name) => Reflect.get(thrown, ownNames[name] ?? name) === undefined)
+  expect(missing).toEqual([])
+})
