@@ -7,6 +7,7 @@ import { check, lock } from "./lock.ts"
 import { listKeys, mintKey, mintPublishableKey, revokeKey, rotateKey } from "./keys.ts"
 import { builds, deployments, runs, specs } from "./owners.ts"
 import type { OptionName } from "./options.ts"
+import { forgetPayment, listPayments, settlePayments, showPayment } from "./payments.ts"
 import { push } from "./push.ts"
 import { send } from "./send.ts"
 import { mintSession } from "./session.ts"
@@ -303,13 +304,60 @@ export const commands: readonly Command[] = [
     usage: "[FILE|-]",
     least: 0,
     most: 1,
-    options: ["stack", "websocket-url", "relay-url", "last-valid-block-height", "timeout"],
+    options: ["stack", "websocket-url", "relay-url", "id", "journal", "last-valid-block-height", "timeout"],
     summary: "hand over a signed transaction and find out what became of it",
     details:
-      "FILE or the standard input holds its bytes, raw or as base64. The signature goes to the standard error before anything\n" +
-      "is sent. Exit 0: landed; 1: landed and failed, not submitted, or expired; 3: undecided, with the command that goes on.",
-    examples: ["svc send transaction.bin --stack transfers", "svc send --stack transfers --json < transaction.base64"],
+      "FILE or the standard input holds its bytes, raw or as base64. With --id it is kept before it is sent, and other bytes of\n" +
+      "the same payment are sent only after these have expired. Exit 0: landed; 1: landed and failed, not submitted, or\n" +
+      "expired; 3: undecided, with the command that goes on.",
+    examples: [
+      "svc send transaction.bin --id invoice-42 --stack transfers",
+      "svc send --stack transfers --json < transaction.base64",
+    ],
     run: send,
+  },
+  {
+    name: "payments list",
+    usage: "",
+    least: 0,
+    most: 0,
+    options: ["journal"],
+    summary: "the payments that svc send --id has kept",
+    examples: ["svc payments list --json"],
+    run: listPayments,
+  },
+  {
+    name: "payments show",
+    usage: "ID",
+    least: 1,
+    most: 1,
+    options: ["journal"],
+    summary: "one payment",
+    examples: ["svc payments show invoice-42 --json"],
+    run: showPayment,
+  },
+  {
+    name: "payments settle",
+    usage: "[ID]",
+    least: 0,
+    most: 1,
+    options: ["stack", "websocket-url", "relay-url", "journal", "timeout"],
+    summary: "find out what became of an open payment, or of all, and send their kept bytes again",
+    details:
+      "It signs nothing. Exit 0: all of them landed, or none is open; 1: one failed or has expired; 3: one is undecided.",
+    examples: ["svc payments settle --stack transfers", "svc payments settle invoice-42 --stack transfers --json"],
+    run: settlePayments,
+  },
+  {
+    name: "payments forget",
+    usage: "ID",
+    least: 1,
+    most: 1,
+    options: ["journal", "force"],
+    summary: "free the id of a payment that has landed or expired: the next one under it is a new payment",
+    details: "With --force also one that may still land or can't be read: look on the chain first whether it was paid.",
+    examples: ["svc payments forget invoice-42"],
+    run: forgetPayment,
   },
   {
     name: "status",
@@ -317,7 +365,7 @@ export const commands: readonly Command[] = [
     least: 1,
     most: 1,
     options: ["stack", "websocket-url", "relay-url"],
-    summary: "what became of a transaction; exit 0 landed, 1 failed, 3 not seen",
+    summary: "what became of a transaction; exit 0 landed, 1 failed, 3 not found",
     examples: ["svc status SIGNATURE --stack transfers --json"],
     run: status,
   },

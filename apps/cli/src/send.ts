@@ -1,83 +1,53 @@
-import { signatureOf, submit, type Outcome as Ending, type Relay, type SvcError } from "@svc/client"
+import { settle, signatureOf, SvcError, type SubmitOnceOptions } from "@svc/client"
 import type { Context, Outcome } from "./context.ts"
-import { CliError, usageError } from "./errors.ts"
+import { usageError } from "./errors.ts"
+import {
+  type Ending,
+  endingJson,
+  exitOf,
+  openJournal,
+  passingJournal,
+  reasonOf,
+  stackWords,
+  withTimeout,
+  wholeNumber,
+} from "./journal.ts"
+import { textOf } from "./json-value.ts"
 import { openRelay } from "./relay.ts"
 import { pairs } from "./table.ts"
 import { readTransaction } from "./transaction.ts"
 
-const usualTimeoutS = 180
-/** How many blocks a blockhash is good for: so far ahead is the last height of the newest one. */
-const blockhashAge = 150n
+/**
+ * In how many blocks a transaction can't land anymore if its blockhash isn't known: it is valid for 150 blocks, and a provider
+ * that lags may not know the newest 150.
+ */
+const unknownBlockhashEnd = 300n
 
-const wholeNumber = (context: Context, name: string, most: number): number | undefined => {
-  const text = context.options[name]
-  if (text === undefined) return undefined
-  if (!/^\d{1,15}$/.test(text) || Number(text) < 1 || Number(text) > most) {
-    throw usageError(`--${name} takes a whole number, 1 to ${most}.`, "send")
+const quoted = (text: string): string => (/^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
+
+const nextOf = (ending: Ending, id: string | undefined, signature: string, context: Context): string => {
+  if (ending.state === "expired") return "It is proven that it can't land: sign the payment with a new blockhash"
+  if (ending.state === "not-submitted") {
+    return "Correct the cause, then run the command again with the same bytes. Other bytes are safe only after it says expired"
   }
-  return Number(text)
+  if (ending.state === "landed") return ""
+  return `svc ${id === undefined ? `status ${signature}` : `payments settle ${quoted(id)}`} ${stackWords(context)}`
 }
 
-const expired = (signature: string, why: string): CliError =>
-  new CliError("transaction-expired", `Nothing was sent: ${why}`, {
-    next: `Next: sign it again with a new blockhash; svc status ${signature} tells whether it landed before`,
-    extra: { signature },
-  })
-
-/** The last height at which the transaction can land; throws when that is over already, before anything is sent. */
-const lastHeight = async (
-  relay: Relay,
-  transaction: string | Uint8Array,
-  signature: string,
-  given: number | undefined,
-): Promise<bigint> => {
-  const { blockHeight } = await relay.blockHeight({ commitment: "processed" })
-  if (given !== undefined && blockHeight > BigInt(given)) {
-    throw expired(signature, `the block height is ${blockHeight}, and the transaction was good up to ${given}.`)
-  }
-  const { err } = await relay.simulate({ transaction, commitment: "processed" })
-  if (err === "BlockhashNotFound")
-    throw expired(signature, "the transaction's blockhash is over, or not of this chain.")
-  return given === undefined ? blockHeight + blockhashAge : BigInt(given)
-}
-
-const exitOf = (ending: Ending): 0 | 1 | 3 => {
-  if (ending.state === "undecided") return 3
-  return ending.state === "landed" && ending.err === null ? 0 : 1
-}
-
-const errorText = ({ code, message, hint }: SvcError): string =>
-  `${message} (${code})${hint === undefined ? "" : ` ${hint}`}`
-
-const errorJson = ({ code, message, hint, status, requestId, details }: SvcError) => ({
-  code,
-  message,
-  ...(hint === undefined ? {} : { hint }),
-  ...(status === 0 ? {} : { status, requestId }),
-  ...(details === undefined ? {} : { details }),
-})
-
-const told = (ending: Ending, signature: string, goOn: string): Outcome => {
-  const error =
-    ending.state === "undecided" ? ending.lastError : ending.state === "not-submitted" ? ending.error : undefined
+const told = (ending: Ending, id: string | undefined, given: string, context: Context): Outcome => {
+  const signature = ending.state === "not-submitted" ? given : ending.signature
   const landed = ending.state === "landed" ? ending : undefined
-  const next = ending.state === "undecided" ? { next: goOn } : {}
+  const next = nextOf(ending, id, signature, context)
   return {
-    json: {
-      ...ending,
-      signature,
-      ...(ending.state === "not-submitted" ? { error: errorJson(ending.error) } : {}),
-      ...(ending.state === "undecided" ? { lastError: errorJson(ending.lastError) } : {}),
-      ...next,
-    },
+    json: { ...(id === undefined ? {} : { id }), ...endingJson(ending), signature, ...(next === "" ? {} : { next }) },
     text: pairs([
+      ["Payment", id ?? ""],
       ["State", ending.state],
       ["Signature", signature],
       ["Slot", landed === undefined ? "" : String(landed.slot)],
       ["Commitment", landed?.commitment ?? ""],
-      ["Error", landed === undefined || landed.err === null ? "" : JSON.stringify(landed.err)],
-      ["Reason", error === undefined ? "" : errorText(error)],
-      ["Next", next.next ?? ""],
+      [landed === undefined ? "Reason" : "Error", reasonOf(ending)],
+      ["Next", next],
     ]),
     exit: exitOf(ending),
   }
@@ -85,33 +55,46 @@ const told = (ending: Ending, signature: string, goOn: string): Outcome => {
 
 /** `svc send [FILE|-]`: hands a signed transaction over and finds out what became of it. */
 export const send = async (context: Context): Promise<Outcome> => {
-  const seconds = wholeNumber(context, "timeout", 86_400) ?? usualTimeoutS
-  const given = wholeNumber(context, "last-valid-block-height", Number.MAX_SAFE_INTEGER)
+  const { id, journal: folder } = context.options
+  if (id === undefined && folder !== undefined) throw usageError("--journal DIR needs --id NAME.", "send")
+  const given = wholeNumber(context, "last-valid-block-height", Number.MAX_SAFE_INTEGER, "send") ?? 0
   const transaction = await readTransaction(context)
   const signature = signatureOf(transaction)
-  const relay = await openRelay(context, "send", "transaction:inspect transaction:send")
-  const lastValidBlockHeight = await lastHeight(relay, transaction, signature, given)
+  return withTimeout(context, "send", async (signal) => {
+    const relay = await openRelay(context, "send", "transaction:inspect transaction:send")
+    const { blockHeight } = await relay.blockHeight({ commitment: "processed", signal })
+    let isNoted = false
+    const options = {
+      signal,
+      commitment: id === undefined ? "confirmed" : "finalized",
+      lastValidBlockHeight: BigInt(given),
+      onStep: ({ step }) => {
+        if (step === "sending" && id === undefined && !isNoted) {
+          isNoted = true
+          context.note(`Signature: ${signature}`)
+        }
+        context.progress(`${signature.slice(0, 8)}…: ${step}`)
+      },
+    } as const satisfies SubmitOnceOptions
 
-  const leaving = new AbortController()
-  const timer = setTimeout(() => leaving.abort(), seconds * 1000)
-  const undo = context.onInterrupt(() => leaving.abort())
-  try {
-    const ending = await submit(relay, {
-      transaction,
-      lastValidBlockHeight,
-      signal: leaving.signal,
-      before: (derived) => context.note(`Signature: ${derived}`),
-      onStep: ({ step }) => context.progress(`${signature.slice(0, 8)}…: ${step}`),
-    })
-    const { stack, "websocket-url": url } = context.options
-    return told(
-      ending,
-      signature,
-      `svc status ${signature} ${stack === undefined ? `--websocket-url ${url}` : `--stack ${stack}`}`,
-    )
-  } finally {
-    context.progress("")
-    clearTimeout(timer)
-    undo()
-  }
+    const pay = async (): Promise<Ending> => {
+      const journal = id === undefined ? passingJournal(relay) : openJournal(context, relay)
+      try {
+        return await journal.submitOnce(id ?? signature, transaction, options)
+      } catch (thrown) {
+        if (!(thrown instanceof SvcError)) throw thrown
+        const { code, details, status, submissionState } = thrown
+        if (code === "aborted") return { state: "undecided", signature, lastError: thrown }
+        if (code === "simulation-failed" && textOf(details, "err") === "BlockhashNotFound") {
+          // An earlier run may have sent it: only the chain knows.
+          const last = blockHeight + unknownBlockhashEnd
+          const lastValidBlockHeight = last > options.lastValidBlockHeight ? last : options.lastValidBlockHeight
+          return settle(relay, { ...options, signature, lastValidBlockHeight })
+        }
+        if (code !== "simulation-failed" && (status === 0 || submissionState !== "not_submitted")) throw thrown
+        return { state: "not-submitted", error: thrown }
+      }
+    }
+    return told(await pay(), id, signature, context)
+  })
 }

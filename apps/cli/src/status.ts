@@ -14,10 +14,11 @@ export const status = async (context: Context): Promise<Outcome> => {
     json: answer,
     text: pairs([
       ["Signature", signature],
-      ["Status", found === null ? "not seen" : (found.confirmationStatus ?? "processed")],
+      ["Status", found === null ? "not found: it may still land" : (found.confirmationStatus ?? "processed")],
       ["Slot", found === null ? "" : String(found.slot)],
       ["Error", failed ? JSON.stringify(found.err) : ""],
       ["Looked up to slot", String(answer.contextSlot)],
+      ["Next", found === null ? "svc send with the same bytes finds out whether it lands or has expired" : ""],
     ]),
     // What is processed alone can still be dropped.
     exit: landed ? (failed ? 1 : 0) : 3,

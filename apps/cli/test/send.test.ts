@@ -14,9 +14,11 @@ let chain: Awaited<ReturnType<typeof startLocalChain>>
 let relay: TestProcess
 let relayUrl: string
 let wallet: Awaited<ReturnType<typeof createWallet>>
+/** How far the chain's clock is ahead. */
+let ahead = 0
 beforeAll(async () => {
   tool = await makeTool()
-  chain = await startLocalChain({ host: "127.0.0.1", port: 0, now: Date.now })
+  chain = await startLocalChain({ host: "127.0.0.1", port: 0, now: () => Date.now() + ahead })
   wallet = await createWallet(chain.url)
   const websocket_url = "wss://stack.example/transfers"
   platform = await startServer(({ target }): Reply => {
@@ -84,8 +86,10 @@ test("a failing transaction is not submitted, with the provider's reason and exi
   expect(json(sent)).toMatchObject({
     state: "not-submitted",
     signature,
-    error: { code: "upstream_rpc_error", message: expect.any(String), details: { code: -32002 } },
+    error: { code: "simulation-failed", details: { err: { InstructionError: [0, { Custom: 1 }] } } },
+    next: expect.stringContaining("only after it says expired"),
   })
+  expect(sent.stderr).toBe("")
   const tried = await svc(["simulate", "--stack", "transfers", "--json"], base64)
   expect(tried.code).toBe(1)
   expect(json(tried)).toMatchObject({
@@ -96,11 +100,46 @@ test("a failing transaction is not submitted, with the provider's reason and exi
   expect(await svc(["simulate", "--stack", "transfers"], good.base64)).toMatchObject({ code: 0, stderr: "" })
 })
 
-test("a signature that nobody has seen is exit 3", async () => {
+/** Runs a command while minutes pass on the chain in each second. */
+const svcInFastTime = async (args: string[], stdin?: string) => {
+  const passing = setInterval(() => (ahead += 4000), 40)
+  const ended = await svc(args, stdin)
+  clearInterval(passing)
+  return ended
+}
+
+test("a transaction that landed long ago is found, not sent again, whatever its blockhash and last height", async () => {
+  const { base64, signature } = await wallet.transfer()
+  const args = ["send", "--stack", "transfers", "--json"]
+  expect((await svc(args, base64)).code).toBe(0)
+  ahead += 300_000
+  for (const options of [[], ["--last-valid-block-height", "1"]]) {
+    const sent = await svc([...args, ...options], base64)
+    expect(sent).toMatchObject({ code: 0, stderr: "" })
+    expect(json(sent)).toMatchObject({ state: "landed", signature, commitment: "finalized", err: null })
+  }
+})
+
+test("a transaction with an old blockhash is expired only when that is proven; before, nobody advises to sign another", async () => {
+  const old = await wallet.transfer(1_000_000n, "EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N")
+  const args = ["send", "--stack", "transfers", "--json"]
+  const unproven = await svc([...args, "--timeout", "2"], old.base64)
+  expect(unproven).toMatchObject({ code: 3, stderr: "" })
+  expect(json(unproven)).toMatchObject({ state: "undecided", next: `svc status ${old.signature} --stack transfers` })
+  expect(unproven.stdout).not.toMatch(/\bsign\b/)
+  const proven = await svcInFastTime(args, old.base64)
+  expect(proven).toMatchObject({ code: 1, stderr: "" })
+  expect(json(proven)).toEqual({ state: "expired", signature: old.signature, next: expect.stringContaining("proven") })
+})
+
+test("a signature that isn't found is exit 3, and the text says that it may still land", async () => {
   const { signature } = await wallet.transfer()
   const found = await svc(["status", signature, "--stack", "transfers", "--json"])
   expect(found.code).toBe(3)
   expect(json(found)).toMatchObject({ status: null })
+  expect((await svc(["status", signature, "--stack", "transfers"])).stdout).toMatch(
+    /^Status +not found: it may still land$/m,
+  )
 })
 
 describe("before anything is sent", () => {
@@ -133,17 +172,6 @@ describe("before anything is sent", () => {
     expect(json(missing)).toMatchObject({ code: "unreadable-file" })
   })
 
-  test("a transaction that is over is refused, by its blockhash or by its last height", async () => {
-    const old = await wallet.transfer(1_000_000n, "EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N")
-    const over = { code: "transaction-expired", signature: old.signature }
-    expect(await refused(old.base64)).toMatchObject({
-      ...over,
-      error: expect.stringContaining(`svc status ${old.signature}`),
-    })
-    const { base64 } = await wallet.transfer()
-    expect(await refused(base64, "--last-valid-block-height", "1")).toMatchObject({ code: "transaction-expired" })
-  })
-
   test("without a stack, with two ways to name one, or with an odd number the call is wrong", async () => {
     const { base64 } = await wallet.transfer()
     for (const options of [
@@ -151,6 +179,7 @@ describe("before anything is sent", () => {
       ["--stack", "a", "--websocket-url", "wss://a.example"],
       ["--stack", "a", "--timeout", "0"],
       ["--stack", "a", "--last-valid-block-height", "-1"],
+      ["--stack", "a", "--journal", "somewhere"],
     ]) {
       expect(await svc(["send", ...options], base64)).toMatchObject({ code: 2 })
     }
@@ -170,6 +199,9 @@ describe("a relay that takes a transaction and says no more", () => {
   beforeAll(async () => {
     silent = await startServer(({ target }): Reply => {
       if (target.endsWith("/block-height")) return { body: { blockHeight: "100" } }
+      if (target.endsWith("/signature-status")) return { body: { status: null, contextSlot: "200" } }
+      if (target.endsWith("/latest-blockhash"))
+        return { body: { blockhash: "any", contextSlot: "168", lastValidBlockHeight: "218" } }
       if (!target.endsWith("/simulate")) return { body: undefined }
       const empty = { logs: null, unitsConsumed: null, loadedAccountsDataSize: null, returnData: null }
       const rest = { innerInstructions: null, accounts: null, replacementBlockhash: null }

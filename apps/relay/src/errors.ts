@@ -194,7 +194,7 @@ export const errors = defineErrors({
     status: 502,
     retryable: false,
     message: "The transaction may have been submitted: check its signature's status, do not send it again blindly.",
-    hint: "Ask /signature-status for the signature until it has landed or its last valid block height is past; sign no other transaction for the same purpose before.",
+    hint: "Ask /signature-status for the signature until it has landed or its expiry is proven; don't sign another transaction for the same purpose before.",
   },
   server_busy: {
     status: 503,

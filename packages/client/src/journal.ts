@@ -45,7 +45,11 @@ export type SubmitOnceOptions = Shared &
     readonly lastValidBlockHeight?: bigint
   }
 
-export type SettleAllOptions = Shared & Pick<LoopOptions, "signal" | "commitment" | "rebroadcastMs">
+export type SettleAllOptions = Shared &
+  Pick<LoopOptions, "signal" | "commitment" | "rebroadcastMs"> & {
+    /** Only this payment, also when it isn't open. */
+    readonly id?: string
+  }
 
 /** How a payment ended, or `undecided`. Only bytes that were signed elsewhere end in `expired`. */
 export type PaymentOutcome = Exclude<Outcome, { state: "not-submitted" }>
@@ -53,8 +57,9 @@ export type PaymentOutcome = Exclude<Outcome, { state: "not-submitted" }>
 /** What `settleAll` found out about one payment. */
 export type Settlement = { readonly id: string } & PaymentOutcome
 
-const checkId = (id: string): void => {
-  if (/^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(id) && new TextEncoder().encode(id).length <= 200) return
+const checkId = (id: unknown): void => {
+  if (typeof id === "string" && /^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(id) && new TextEncoder().encode(id).length <= 200)
+    return
   throw refusal("invalid-id", "An id is 1 to 200 bytes of printable UTF-8")
 }
 
@@ -280,17 +285,23 @@ export const createJournal = ({
   }
 
   const settleAll = async (options: SettleAllOptions = {}): Promise<Settlement[]> => {
-    const queue = await list({ open: true })
+    const queue = (await list({ open: options.id === undefined })).filter(({ id }) =>
+      [id, undefined].includes(options.id),
+    )
     const settled: Settlement[] = []
     const work = async (): Promise<void> => {
       const record = queue.pop()
       if (record === undefined || record.state === "damaged") return
       const { id, signature, refused } = record
-      // Whoever was told of a refusal decides whether it is sent again.
-      const outcome = settle(record, { ...options, resend: refused === undefined })
+      const outcome = async (): Promise<PaymentOutcome> => {
+        if (record.state === "landed") return landedOutcome(record)
+        if (record.state === "expired") return { state: "expired", signature }
+        // Whoever was told of a refusal decides whether it is sent again.
+        return settle(record, { ...options, resend: refused === undefined })
+      }
       settled.push({
         id,
-        ...(await outcome.catch((thrown: unknown): PaymentOutcome => {
+        ...(await outcome().catch((thrown: unknown): PaymentOutcome => {
           return { state: "undecided", signature, lastError: asSvcError(thrown, "settle-failed", "Settling failed") }
         })),
       })

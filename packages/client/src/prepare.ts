@@ -79,10 +79,10 @@ export const prepare = async (
     }
     await check(payment)
   }
-  const simulate = async ({ base64 }: SignedPayment, where: ChainView): Promise<bigint> => {
+  const simulate = async ({ base64 }: SignedPayment, where: ChainView, mayHaveLanded = false) => {
     const run = await ask(() => relay.simulate({ transaction: base64, sigVerify: true, ...where, ...abortable }))
-    const { err, logs, contextSlot } = run
-    if (err === null) return contextSlot
+    const { err, logs } = run
+    if (err === null || (mayHaveLanded && err === "AlreadyProcessed")) return { slot: run.contextSlot, err }
     const message = `Nothing was stored or sent, because the transaction would fail: ${JSON.stringify(err)}`
     throw refusal("simulation-failed", message, { err, logs })
   }
@@ -107,9 +107,11 @@ export const prepare = async (
     ask(() => relay.signatureStatus({ signature, searchTransactionHistory: true, ...abortable })),
     view(),
   ])
-  // A trial run that knows the blockhash proves that it is no newer than that run's block.
-  const seen = status === null ? { minContextSlot: await simulate(source, { commitment: "processed" }) } : {}
-  const { blockHeight } = await ask(() => relay.blockHeight({ commitment: "processed", ...seen, ...abortable }))
+  // A block that has the transaction, or a trial run that knows its blockhash, proves that the blockhash is no newer.
+  const seen = status ?? (await simulate(source, { commitment: "processed" }, true))
+  const where = { commitment: "processed", minContextSlot: seen.slot } as const
+  const { blockHeight } = await ask(() => relay.blockHeight({ ...where, ...abortable }))
   const end = later(heightOf(options.lastValidBlockHeight ?? 0n), blockHeight + blockhashAge)
-  return { payment: source, finalizedHeight, lastValidBlockHeight: end, isNew: status === null }
+  const isNew = status === null && seen.err === null
+  return { payment: source, finalizedHeight, lastValidBlockHeight: end, isNew }
 }

@@ -178,7 +178,7 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
         throw aboutSubmission(error, error.submissionState ?? "unknown", signature)
       }
     },
-    /** What the provider knows of a signature, up to the slot `contextSlot`; `status` null: it has not seen it. */
+    /** What the provider knows of a signature, up to the slot `contextSlot`; `status` null: it finds nothing. */
     signatureStatus: ({
       signature,
       searchTransactionHistory,

@@ -4,6 +4,7 @@ import { delimiter, join } from "node:path"
 import { type Fault, type OwnAnswer, startFaultProxy, startProcess } from "@svc/testing"
 import { createKeyPairSignerFromBytes } from "@solana/kit"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { z } from "zod"
 import { curlRequest, shellWords, variablesOf } from "./command-line.ts"
 import { balanceOf, fund, give, keepPersonsKey, neededBy, newAddress, newKeyPair } from "./prerequisites.ts"
 import { type Instance, startInstance } from "./instance.ts"
@@ -137,8 +138,8 @@ test.each(["", "llms.txt"])("an agent that knows /%s alone signs up with its sec
   ])
 })
 
-test("the program of the svc-consume skill, killed in the middle and run again behind a failing relay, pays exactly once", async () => {
-  // What the relay does to the look-ups of a run, one after the other, before it serves.
+test("the program of the svc-consume skill pays once for each id: killed, run again behind a failing relay, run twice at once", async () => {
+  // What the relay does to look-ups, one after the other, before it serves.
   let troubles: (Fault | OwnAnswer)[] = []
   let atSend: Fault | undefined
   let cutOff = false
@@ -166,12 +167,11 @@ test("the program of the svc-consume skill, killed in the middle and run again b
   await writeFile(join(folder, "key.json"), JSON.stringify([...keyPair]))
   await fund(instance, (await createKeyPairSignerFromBytes(keyPair)).address)
   const recipient = await newAddress()
-  const env = {
-    API_KEY: await give("API_KEY", instance, new Map()),
-    KEYPAIR_FILE: "key.json",
-    RECIPIENT: recipient,
-  }
-  const start = () => startProcess(ownNode, ["send.mjs"], { cwd: folder, env })
+  const API_KEY = await give("API_KEY", instance, new Map())
+  const env = { API_KEY, KEYPAIR_FILE: "key.json", RECIPIENT: recipient, PAYMENT_ID: "invoice-1" }
+  const start = (other: Partial<typeof env> = {}) =>
+    startProcess(ownNode, ["send.mjs"], { cwd: folder, env: { ...env, ...other } })
+  const endOf = async (run: ReturnType<typeof start>) => [await run.exited, run.stderr(), run.stdout()]
 
   // The relay takes the transaction, its answer is lost, nothing more is heard, and the program dies.
   atSend = "drop-answer"
@@ -180,8 +180,11 @@ test("the program of the svc-consume skill, killed in the middle and run again b
   const first = start()
   await Promise.race([looked, first.exited])
   first.kill("SIGKILL")
-  expect([await first.exited, first.stderr()]).toEqual(["SIGKILL", ""])
-  const pending = await readFile(join(folder, "pending.json"), "utf8")
+  expect(await endOf(first)).toEqual(["SIGKILL", "", ""])
+  const [record = ""] = await readdir(join(folder, "payments"))
+  const { signature } = z
+    .object({ signature: z.string() })
+    .parse(JSON.parse(await readFile(join(folder, "payments", record), "utf8")))
 
   atSend = undefined
   cutOff = false
@@ -192,15 +195,22 @@ test("the program of the svc-consume skill, killed in the middle and run again b
     "bad-gateway",
     "cut-answer",
   ]
-  const second = start()
-  expect([await second.exited, second.stderr()]).toEqual([0, ""])
+  const other = { PAYMENT_ID: "invoice-2" }
+  const [second, ...twins] = await Promise.all([start(), start(other), start(other)].map(endOf))
+  expect(second).toEqual([0, "", `landed ${signature}\n`])
   expect(troubles).toEqual([])
-  const [, signature = ""] = /^(?:confirmed|finalized) ([1-9A-HJ-NP-Za-km-z]{86,88})\n$/.exec(second.stdout()) ?? []
-  expect(pending).toContain(signature)
-  expect(await balanceOf(instance, recipient)).toBe(1_000_000)
-
-  const third = start()
-  expect([await third.exited, third.stderr()]).toEqual([0, ""])
+  expect(twins).toEqual(Array.from({ length: 2 }, () => [0, "", expect.stringMatching(/^landed \w{86,88}\n$/)]))
+  expect(twins[0]).toEqual(twins[1])
   expect(await balanceOf(instance, recipient)).toBe(2_000_000)
+
+  // Nothing is sent: the payment is known, belongs to somebody else, or can't be read.
+  atSend = "drop-answer"
+  expect(await endOf(start())).toEqual(second)
+  const elsewhere = await newAddress()
+  expect(await endOf(start({ RECIPIENT: elsewhere }))).toEqual([1, expect.stringMatching(/^id-reused: /), ""])
+  await writeFile(join(folder, "payments", record.replace(".1.", ".2.")), "")
+  const damaged = expect.stringMatching(new RegExp(`^journal-damaged: .*${record.replace(".1.", ".2.")}`))
+  expect(await endOf(start())).toEqual([1, damaged, ""])
+  expect([await balanceOf(instance, recipient), await balanceOf(instance, elsewhere)]).toEqual([2_000_000, 0])
   await proxy.close()
-}, 60_000)
+}, 120_000)

@@ -234,6 +234,27 @@ test("errors.md has every code of the client library's own", () => {
   expect(codesOf("Client library")).toEqual(made)
 })
 
+test("no page, skill, message or hint advises to sign a payment again before its expiry is proven", () => {
+  const folders = ["apps/docs-server/content", "apps/relay/src", "apps/platform-api/src", "apps/cli/src"]
+  const files = [...folders, "packages/client/src"].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter((file) => /\.(?:md|ts)$/.test(file) && !file.includes(".test."))
+      .map((file) => join(folder, file)),
+  )
+  const advises =
+    /\b(?:re-?sign|sign(?:s|ed|ing)?\b(?![- ]up| key)[^.|;"`]{0,40}\b(?:again|anew|another|(?:a|with a) new))\b/i
+  const isSafe =
+    /prove[ns]?\b|provably|only now|(?:never|not|n't|before it) sign|signing again would|attempts|then run/i
+  const found = files.flatMap((file) => {
+    const lines = read(file).split("\n")
+    return lines.flatMap((line, index) => (advises.test(line) ? [lines.slice(index - 1, index + 2).join("\n")] : []))
+  })
+  expect(found.length).toBeGreaterThan(5)
+  expect(found.filter((text) => !isSafe.test(text))).toEqual([])
+  const pages = files.filter((file) => file.endsWith(".md")).map(read)
+  expect(pages.join("\n")).not.toMatch(/not seen/)
+})
+
 describe("operator commands", () => {
   test("operations.md has every one, and no other", async () => {
     const { stdout } = await run("apps/platform-api/src/main.ts", "help")

@@ -13,7 +13,9 @@ export const fee = readRoute({
   maxAnswerBytes: 64 * KiB,
   request: z.strictObject({ message: base64, ...chainView }),
   response: z.object({
-    feeLamports: exactU64.nullable().meta({ description: "null when the blockhash has expired." }),
+    feeLamports: exactU64
+      .nullable()
+      .meta({ description: "null when the provider does not know the blockhash, for example because it has expired." }),
     contextSlot: exactU64,
   }),
   codes: ["invalid_base64", "transaction_too_large", "invalid_transaction"],

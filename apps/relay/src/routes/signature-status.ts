@@ -6,7 +6,10 @@ import { KiB, readRoute } from "./route.ts"
 
 const request = z.strictObject({
   signature: z.string().meta({ description: "A transaction's first signature, base58 of 64 bytes." }),
-  searchTransactionHistory: z.boolean().default(false),
+  searchTransactionHistory: z
+    .boolean()
+    .default(false)
+    .meta({ description: "Searches the provider's history too, not only the last few minutes." }),
 })
 
 // `confirmations: null` means rooted and `err: null` means success: neither may be guessed from a missing member.
@@ -29,7 +32,10 @@ export const signatureStatus = readRoute({
   maxAnswerBytes: 64 * KiB,
   request,
   response: z.object({
-    status: status.nullable().meta({ description: "null when the provider has not seen the signature." }),
+    status: status.nullable().meta({
+      description:
+        "null when the provider finds nothing up to contextSlot. Without searchTransactionHistory, an older transaction is null too.",
+    }),
     contextSlot: exactU64.meta({ description: "The slot up to which the provider looked." }),
   }),
   codes: ["invalid_signature"],
