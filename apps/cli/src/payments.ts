@@ -54,11 +54,11 @@ export const settlePayments = async (context: Context): Promise<Outcome> => {
     openJournal(context, relay).settleAll({ signal, ...(id === undefined ? {} : { id }) }),
   )
   const rows = settled.map((one) => [one.id, one.state, one.signature, reasonOf(one)])
-  const exits = settled.map(exitOf)
+  const exits = new Set(settled.map(exitOf))
   return {
     json: settled.map(endingJson),
     text: table(["ID", "STATE", "SIGNATURE", "REASON"], rows, context.bold),
-    exit: exits.includes(3) ? 3 : exits.includes(1) ? 1 : 0,
+    exit: exits.has(3) ? 3 : exits.has(1) ? 1 : 0,
   }
 }
 

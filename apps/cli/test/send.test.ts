@@ -1,57 +1,23 @@
 import { spawn } from "node:child_process"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { startLocalChain } from "@svc/local-chain"
-import { freePort, startProcess, type TestProcess } from "@svc/testing"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import { type RelaySetup, startRelaySetup } from "./relay-setup.ts"
 import { startServer, type Reply, type TestServer } from "./server.ts"
-import { json, makeTool, type Tool } from "./tool.ts"
-import { createWallet } from "./transfer.ts"
+import { json } from "./tool.ts"
 
-let tool: Tool
-let platform: TestServer
-let chain: Awaited<ReturnType<typeof startLocalChain>>
-let relay: TestProcess
-let relayUrl: string
-let wallet: Awaited<ReturnType<typeof createWallet>>
-/** How far the chain's clock is ahead. */
-let ahead = 0
+let setup: RelaySetup
 beforeAll(async () => {
-  tool = await makeTool()
-  chain = await startLocalChain({ host: "127.0.0.1", port: 0, now: () => Date.now() + ahead })
-  wallet = await createWallet(chain.url)
-  const websocket_url = "wss://stack.example/transfers"
-  platform = await startServer(({ target }): Reply => {
-    if (target === "/api/registry/transfers") return { body: { name: "transfers", websocket_url } }
-    if (target === "/ws/sessions") return { body: { token: "any", expires_at: 1, token_type: "Bearer", scope: "" } }
-    return { status: 404, body: { error: "There is no such stack.", code: "stack-not-found" } }
-  })
-  const port = await freePort()
-  relayUrl = `http://127.0.0.1:${port}`
-  // Without keys it serves its own machine, whatever the token.
-  relay = startProcess(process.execPath, [join(import.meta.dirname, "../../relay/src/main.ts")], {
-    env: { PORT: String(port), SVC_TRANSACTIONS_ENABLED: "true", SVC_TRANSACTION_RPC_URL: chain.url },
-  })
-  await relay.waitFor(/listening/)
+  setup = await startRelaySetup()
 })
-afterAll(async () => {
-  relay.kill("SIGKILL")
-  await relay.exited
-  await chain.close()
-  await platform.close()
-  await tool.remove()
-})
+afterAll(() => setup.stop())
 beforeEach(() => {
-  platform.received.length = 0
+  setup.platform.received.length = 0
 })
-
-const env = () => ({ SVC_API_URL: platform.url, SVC_API_KEY: "svc_ak_test", SVC_RELAY_URL: relayUrl })
-const svc = (args: string[], stdin?: string) =>
-  tool.svc(args, { env: env(), ...(stdin === undefined ? {} : { stdin }) })
 
 test("send says the signature first, waits for the end, and exits 0 when it landed; status finds it again", async () => {
-  const { base64, signature } = await wallet.transfer()
-  const sent = await svc(["send", "--stack", "transfers", "--json"], `${base64}\n`)
+  const { base64, signature } = await setup.wallet.transfer()
+  const sent = await setup.svc(["send", "--stack", "transfers", "--json"], `${base64}\n`)
   expect(sent.stderr).toBe(`Signature: ${signature}\n`)
   expect(sent.code).toBe(0)
   expect(json(sent)).toEqual({
@@ -61,7 +27,7 @@ test("send says the signature first, waits for the end, and exits 0 when it land
     commitment: expect.stringMatching(/^(confirmed|finalized)$/),
     err: null,
   })
-  const found = await svc(["status", signature, "--websocket-url", "wss://stack.example/transfers", "--json"])
+  const found = await setup.svc(["status", signature, "--websocket-url", "wss://stack.example/transfers", "--json"])
   expect(found.code).toBe(0)
   expect(json(found)).toMatchObject({
     status: { slot: expect.stringMatching(/^\d+$/), err: null },
@@ -70,18 +36,18 @@ test("send says the signature first, waits for the end, and exits 0 when it land
 })
 
 test("the bytes may come raw from a file, and the outcome is a table for people", async () => {
-  const { base64, signature } = await wallet.transfer()
-  const file = join(tool.home, "transaction.bin")
+  const { base64, signature } = await setup.wallet.transfer()
+  const file = join(setup.tool.home, "transaction.bin")
   await writeFile(file, Buffer.from(base64, "base64"))
-  const sent = await svc(["send", file, "--stack", "transfers"])
+  const sent = await setup.svc(["send", file, "--stack", "transfers"])
   expect(sent.code).toBe(0)
   expect(sent.stdout).toMatch(/^State +landed$/m)
   expect(sent.stdout).toContain(signature)
 })
 
 test("a failing transaction is not submitted, with the provider's reason and exit 1; simulate says so before", async () => {
-  const { base64, signature } = await wallet.transfer(10_000_000_000n)
-  const sent = await svc(["send", "--stack", "transfers", "--json"], base64)
+  const { base64, signature } = await setup.wallet.transfer(10_000_000_000n)
+  const sent = await setup.svc(["send", "--stack", "transfers", "--json"], base64)
   expect(sent.code).toBe(1)
   expect(json(sent)).toMatchObject({
     state: "not-submitted",
@@ -90,68 +56,60 @@ test("a failing transaction is not submitted, with the provider's reason and exi
     next: expect.stringContaining("only after it says expired"),
   })
   expect(sent.stderr).toBe("")
-  const tried = await svc(["simulate", "--stack", "transfers", "--json"], base64)
+  const tried = await setup.svc(["simulate", "--stack", "transfers", "--json"], base64)
   expect(tried.code).toBe(1)
   expect(json(tried)).toMatchObject({
     err: { InstructionError: [0, { Custom: 1 }] },
     unitsConsumed: expect.any(String),
   })
-  const good = await wallet.transfer()
-  expect(await svc(["simulate", "--stack", "transfers"], good.base64)).toMatchObject({ code: 0, stderr: "" })
+  const good = await setup.wallet.transfer()
+  expect(await setup.svc(["simulate", "--stack", "transfers"], good.base64)).toMatchObject({ code: 0, stderr: "" })
 })
 
-/** Runs a command while minutes pass on the chain in each second. */
-const svcInFastTime = async (args: string[], stdin?: string) => {
-  const passing = setInterval(() => (ahead += 4000), 40)
-  const ended = await svc(args, stdin)
-  clearInterval(passing)
-  return ended
-}
-
 test("a transaction that landed long ago is found, not sent again, whatever its blockhash and last height", async () => {
-  const { base64, signature } = await wallet.transfer()
+  const { base64, signature } = await setup.wallet.transfer()
   const args = ["send", "--stack", "transfers", "--json"]
-  expect((await svc(args, base64)).code).toBe(0)
-  ahead += 300_000
+  expect((await setup.svc(args, base64)).code).toBe(0)
+  setup.skip(300_000)
   for (const options of [[], ["--last-valid-block-height", "1"]]) {
-    const sent = await svc([...args, ...options], base64)
+    const sent = await setup.svc([...args, ...options], base64)
     expect(sent).toMatchObject({ code: 0, stderr: "" })
     expect(json(sent)).toMatchObject({ state: "landed", signature, commitment: "finalized", err: null })
   }
 })
 
 test("a transaction with an old blockhash is expired only when that is proven; before, nobody advises to sign another", async () => {
-  const old = await wallet.transfer(1_000_000n, "EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N")
+  const old = await setup.wallet.transfer(1_000_000n, "EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N")
   const args = ["send", "--stack", "transfers", "--json"]
-  const unproven = await svc([...args, "--timeout", "2"], old.base64)
+  const unproven = await setup.svc([...args, "--timeout", "2"], old.base64)
   expect(unproven).toMatchObject({ code: 3, stderr: "" })
   expect(json(unproven)).toMatchObject({ state: "undecided", next: `svc status ${old.signature} --stack transfers` })
   expect(unproven.stdout).not.toMatch(/\bsign\b/)
-  const proven = await svcInFastTime(args, old.base64)
+  const proven = await setup.inFastTime(setup.svc(args, old.base64))
   expect(proven).toMatchObject({ code: 1, stderr: "" })
   expect(json(proven)).toEqual({ state: "expired", signature: old.signature, next: expect.stringContaining("proven") })
 })
 
 test("a signature that isn't found is exit 3, and the text says that it may still land", async () => {
-  const { signature } = await wallet.transfer()
-  const found = await svc(["status", signature, "--stack", "transfers", "--json"])
+  const { signature } = await setup.wallet.transfer()
+  const found = await setup.svc(["status", signature, "--stack", "transfers", "--json"])
   expect(found.code).toBe(3)
   expect(json(found)).toMatchObject({ status: null })
-  expect((await svc(["status", signature, "--stack", "transfers"])).stdout).toMatch(
+  expect((await setup.svc(["status", signature, "--stack", "transfers"])).stdout).toMatch(
     /^Status +not found: it may still land$/m,
   )
 })
 
 describe("before anything is sent", () => {
   const refused = async (stdin: string, ...options: string[]) => {
-    const ended = await svc(["send", "--stack", "transfers", "--json", ...options], stdin)
+    const ended = await setup.svc(["send", "--stack", "transfers", "--json", ...options], stdin)
     expect(ended.code).toBe(1)
     expect(ended.stderr).not.toContain("Signature:")
     return json(ended)
   }
 
   test("bytes that are no signed transaction are refused with their own code, and no key travels", async () => {
-    const { base64 } = await wallet.transfer()
+    const { base64 } = await setup.wallet.transfer()
     const bytes = Buffer.from(base64, "base64")
     const unsigned = Buffer.from(bytes).fill(0, 1, 65).toString("base64")
     const other = Buffer.from(bytes).fill(0x85, 0, 1).toString("base64")
@@ -167,13 +125,13 @@ describe("before anything is sent", () => {
     ] as const) {
       expect(await refused(text)).toMatchObject({ code, error: expect.stringContaining("Next:") })
     }
-    expect(platform.received).toEqual([])
-    const missing = await svc(["send", "nowhere.bin", "--stack", "transfers", "--json"])
+    expect(setup.platform.received).toEqual([])
+    const missing = await setup.svc(["send", "nowhere.bin", "--stack", "transfers", "--json"])
     expect(json(missing)).toMatchObject({ code: "unreadable-file" })
   })
 
   test("without a stack, with two ways to name one, or with an odd number the call is wrong", async () => {
-    const { base64 } = await wallet.transfer()
+    const { base64 } = await setup.wallet.transfer()
     for (const options of [
       [],
       ["--stack", "a", "--websocket-url", "wss://a.example"],
@@ -181,15 +139,18 @@ describe("before anything is sent", () => {
       ["--stack", "a", "--last-valid-block-height", "-1"],
       ["--stack", "a", "--journal", "somewhere"],
     ]) {
-      expect(await svc(["send", ...options], base64)).toMatchObject({ code: 2 })
+      expect(await setup.svc(["send", ...options], base64)).toMatchObject({ code: 2 })
     }
   })
 
   test("an unknown stack and a relay that is not there are said", async () => {
-    const { base64 } = await wallet.transfer()
-    const unknown = await svc(["send", "--stack", "nothing", "--json"], base64)
+    const { base64 } = await setup.wallet.transfer()
+    const unknown = await setup.svc(["send", "--stack", "nothing", "--json"], base64)
     expect(json(unknown)).toMatchObject({ code: "stack-not-found" })
-    const gone = await svc(["send", "--stack", "transfers", "--relay-url", "http://127.0.0.1:9", "--json"], base64)
+    const gone = await setup.svc(
+      ["send", "--stack", "transfers", "--relay-url", "http://127.0.0.1:9", "--json"],
+      base64,
+    )
     expect(json(gone)).toMatchObject({ code: "unreachable", error: expect.stringContaining("--relay-url") })
   })
 })
@@ -218,17 +179,19 @@ describe("a relay that takes a transaction and says no more", () => {
   })
 
   test("after --timeout the outcome is undecided, exit 3, with the command that goes on", async () => {
-    const { base64, signature } = await wallet.transfer()
+    const { base64, signature } = await setup.wallet.transfer()
     const options = ["--stack", "transfers", "--relay-url", silent.url, "--timeout", "1", "--json"]
-    const sent = await svc(["send", ...options], base64)
+    const sent = await setup.svc(["send", ...options], base64)
     expect(sent.code).toBe(3)
     expect(json(sent)).toEqual(undecided(signature))
   })
 
   test("an interrupt is no loss: the same, exit 3", async () => {
-    const { base64, signature } = await wallet.transfer()
-    const args = [tool.file, "send", "--stack", "transfers", "--relay-url", silent.url, "--json"]
-    const child = spawn(process.execPath, args, { env: { ...env(), HOME: tool.home, PATH: process.env["PATH"] } })
+    const { base64, signature } = await setup.wallet.transfer()
+    const args = [setup.tool.file, "send", "--stack", "transfers", "--relay-url", silent.url, "--json"]
+    const child = spawn(process.execPath, args, {
+      env: { ...setup.env, HOME: setup.tool.home, PATH: process.env["PATH"] },
+    })
     const written = { stdout: "", stderr: "" }
     child.stdout.setEncoding("utf8").on("data", (text: string) => (written.stdout += text))
     child.stderr.setEncoding("utf8").on("data", (text: string) => {

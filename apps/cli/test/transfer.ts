@@ -20,7 +20,7 @@ export const createWallet = async (chainUrl: string) => {
   const rpc = createSolanaRpc(chainUrl)
   const payer = await generateKeyPairSigner()
   await rpc.requestAirdrop(payer.address, lamports(5_000_000_000n)).send()
-  const transfer = async (amount = 1_000_000n, blockhash?: string) => {
+  const transfer = async (amount = 1_000_000n, blockhash?: string, recipient?: string) => {
     const { value: latest } = await rpc.getLatestBlockhash({ commitment: "confirmed" }).send()
     const data = new DataView(new ArrayBuffer(12))
     data.setUint32(0, 2, true)
@@ -29,7 +29,7 @@ export const createWallet = async (chainUrl: string) => {
       programAddress: address("11111111111111111111111111111111"),
       accounts: [
         { address: payer.address, role: AccountRole.WRITABLE_SIGNER },
-        { address: (await generateKeyPairSigner()).address, role: AccountRole.WRITABLE },
+        { address: address(recipient ?? (await generateKeyPairSigner()).address), role: AccountRole.WRITABLE },
       ],
       data: new Uint8Array(data.buffer),
     }
@@ -50,5 +50,7 @@ export const createWallet = async (chainUrl: string) => {
       signature: getSignatureFromTransaction(signed) as string,
     }
   }
-  return { transfer }
+  const newAddress = async (): Promise<string> => (await generateKeyPairSigner()).address
+  const balanceOf = async (of: string): Promise<bigint> => (await rpc.getBalance(address(of)).send()).value
+  return { transfer, newAddress, balanceOf }
 }

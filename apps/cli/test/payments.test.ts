@@ -1,0 +1,140 @@
+import { readdir, truncate, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { startFaultProxy, startProcess } from "@svc/testing"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { type RelaySetup, startRelaySetup } from "./relay-setup.ts"
+import { json } from "./tool.ts"
+
+let setup: RelaySetup
+beforeAll(async () => {
+  setup = await startRelaySetup()
+})
+afterAll(() => setup.stop())
+
+const journal = () => join(setup.tool.home, "config/svc/payments")
+const sendArgs = (id: string) => ["send", "--id", id, "--stack", "transfers", "--json"]
+const send = (id: string, base64: string) => setup.inFastTime(setup.svc(sendArgs(id), base64))
+
+test("a payment that was killed while it was sent ends by the same command, and lands once, whatever is signed for it", async () => {
+  const recipient = await setup.wallet.newAddress()
+  const first = await setup.wallet.transfer(1_000_000n, undefined, recipient)
+  let onLookUp = (): void => {}
+  let isDown = true
+  const looked = new Promise<void>((resolve) => (onLookUp = resolve))
+  let hasSent = false
+  const proxy = await startFaultProxy({
+    target: setup.env.SVC_RELAY_URL,
+    late: async () => {},
+    choose: ({ path }) => {
+      if (path.endsWith("/send")) {
+        hasSent = true
+        return isDown ? "drop-answer" : undefined
+      }
+      if (!hasSent || !isDown || !path.endsWith("/signature-status")) return undefined
+      onLookUp()
+      return "drop-request"
+    },
+  })
+  const env = { ...setup.env, SVC_RELAY_URL: proxy.url }
+  const run = (base64: string) => setup.inFastTime(setup.tool.svc(sendArgs("rent"), { env, stdin: base64 }))
+  const home = { HOME: setup.tool.home, XDG_CONFIG_HOME: join(setup.tool.home, "config") }
+  const file = join(setup.tool.home, "rent.base64")
+  await writeFile(file, first.base64)
+  const words = [setup.tool.file, "send", file, "--id", "rent", "--stack", "transfers"]
+  const killed = startProcess(process.execPath, words, { env: { ...env, ...home } })
+  await looked
+  killed.kill("SIGKILL")
+  await killed.exited
+  expect(json(await setup.svc(["payments", "list", "--json"]))).toEqual([
+    {
+      id: "rent",
+      state: "open",
+      attempt: 1,
+      signature: first.signature,
+      last_valid_block_height: expect.stringMatching(/^\d+$/),
+      stored_at: expect.stringMatching(/^\d{4}-.*Z$/),
+    },
+  ])
+  isDown = false
+  const resigned = await setup.wallet.transfer(1_000_000n, undefined, recipient)
+  const ended = await run(resigned.base64)
+  expect(json(ended)).toMatchObject({
+    id: "rent",
+    state: "landed",
+    signature: first.signature,
+    commitment: "finalized",
+  })
+  expect(await run(first.base64)).toEqual(ended)
+  expect(await setup.wallet.balanceOf(recipient)).toBe(1_000_000n)
+  await proxy.close()
+})
+
+test("another payment under a used id is refused; a forgotten id is free", async () => {
+  const one = await setup.wallet.transfer()
+  expect((await send("a b", one.base64)).code).toBe(0)
+  const other = await setup.wallet.transfer(2_000_000n)
+  const reused = await setup.svc(sendArgs("a b"), other.base64)
+  expect(reused).toMatchObject({ code: 1 })
+  expect(json(reused)).toMatchObject({ code: "id-reused", error: expect.stringContaining("svc payments list") })
+  const shown = await setup.svc(["payments", "show", "a b", "--json"])
+  expect(json(shown)).toMatchObject({
+    id: "a b",
+    state: "landed",
+    signature: one.signature,
+    relay_url: setup.env.SVC_RELAY_URL,
+  })
+  expect(shown.stdout).not.toContain(one.base64)
+  const forgotten = await setup.svc(["payments", "forget", "a b", "--json"])
+  expect(json(forgotten)).toEqual({ id: "a b", state: "forgotten" })
+  const missing = await setup.svc(["payments", "show", "a b", "--json"])
+  expect(json(missing)).toMatchObject({ code: "payment-not-found" })
+  expect((await send("a b", (await setup.wallet.transfer(2_000_000n)).base64)).code).toBe(0)
+})
+
+test("given up, a payment is open: settle ends it, and until then it can't be forgotten without force", async () => {
+  const { base64, signature } = await setup.wallet.transfer()
+  // The chain's time doesn't pass fast enough for it to be final.
+  const left = await setup.svc([...sendArgs("left"), "--timeout", "2"], base64)
+  expect(left.code).toBe(3)
+  expect(json(left)).toMatchObject({ state: "undecided", next: "svc payments settle left --stack transfers" })
+  const early = await setup.svc(["payments", "forget", "left", "--json"])
+  expect(json(early)).toMatchObject({ code: "payment-open", error: expect.stringContaining("svc payments settle") })
+  const settle = ["payments", "settle", "left", "--stack", "transfers", "--json"]
+  const settled = await setup.inFastTime(setup.svc(settle))
+  expect(settled.code).toBe(0)
+  expect(json(settled)).toEqual([
+    { id: "left", state: "landed", signature, slot: expect.any(String), commitment: "finalized", err: null },
+  ])
+  expect((await setup.svc(settle)).stdout).toBe(settled.stdout)
+  expect((await setup.svc(["payments", "settle", "--stack", "transfers"])).code).toBe(0)
+})
+
+test("a damaged record is shown as such, never taken for none, and goes by force", async () => {
+  const before = new Set(await readdir(journal()))
+  const { base64 } = await setup.wallet.transfer()
+  expect((await send("broken", base64)).code).toBe(0)
+  const made = (await readdir(journal())).filter((name) => !before.has(name))
+  for (const name of made) await truncate(join(journal(), name), 10)
+  const file = expect.stringMatching(/\.json$/)
+  const listed = await setup.svc(["payments", "list", "--json"])
+  expect([listed.code, json(listed)]).toEqual([0, expect.arrayContaining([{ id: null, state: "damaged", file }])])
+  for (const args of [
+    sendArgs("broken"),
+    ["payments", "show", "broken", "--json"],
+    ["payments", "forget", "broken", "--json"],
+  ]) {
+    const refused = await setup.svc(args, base64)
+    expect(refused.code).toBe(1)
+    expect(json(refused)).toMatchObject({ code: "journal-damaged", error: expect.stringContaining("--force") })
+  }
+  expect((await setup.svc(["payments", "forget", "broken", "--force"])).code).toBe(0)
+  expect((await setup.svc(["payments", "list"])).stdout).not.toContain("damaged")
+})
+
+test("an id that can't be one, and a folder that can't be written to, are clear errors with nothing sent", async () => {
+  const { base64 } = await setup.wallet.transfer()
+  const bad = await setup.svc(sendArgs("a\u0007"), base64)
+  expect(json(bad)).toMatchObject({ code: "invalid-id" })
+  const nowhere = await setup.svc([...sendArgs("x"), "--journal", "/dev/null/payments"], base64)
+  expect(json(nowhere)).toMatchObject({ code: "journal-unavailable", error: expect.stringContaining("Next:") })
+})

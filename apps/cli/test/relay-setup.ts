@@ -1,0 +1,50 @@
+import { join } from "node:path"
+import { startLocalChain } from "@svc/local-chain"
+import { freePort, startProcess } from "@svc/testing"
+import { startServer, type Reply } from "./server.ts"
+import { makeTool } from "./tool.ts"
+import { createWallet } from "./transfer.ts"
+
+/** The bundled tool, a platform that mints any token, the real relay and a local chain whose time the test moves. */
+export const startRelaySetup = async () => {
+  let ahead = 0
+  const tool = await makeTool()
+  const chain = await startLocalChain({ host: "127.0.0.1", port: 0, now: () => Date.now() + ahead })
+  const wallet = await createWallet(chain.url)
+  const websocket_url = "wss://stack.example/transfers"
+  const platform = await startServer(({ target }): Reply => {
+    if (target === "/api/registry/transfers") return { body: { name: "transfers", websocket_url } }
+    if (target === "/ws/sessions") return { body: { token: "any", expires_at: 1, token_type: "Bearer", scope: "" } }
+    return { status: 404, body: { error: "There is no such stack.", code: "stack-not-found" } }
+  })
+  const port = await freePort()
+  // Without keys it serves its own machine, whatever the token.
+  const relay = startProcess(process.execPath, [join(import.meta.dirname, "../../relay/src/main.ts")], {
+    env: { PORT: String(port), SVC_TRANSACTIONS_ENABLED: "true", SVC_TRANSACTION_RPC_URL: chain.url },
+  })
+  await relay.waitFor(/listening/)
+  const relayUrl = `http://127.0.0.1:${port}`
+  const env = { SVC_API_URL: platform.url, SVC_API_KEY: "svc_ak_test", SVC_RELAY_URL: relayUrl }
+  return {
+    tool,
+    platform,
+    wallet,
+    env,
+    svc: (args: readonly string[], stdin = "") => tool.svc(args, { env, stdin }),
+    skip: (ms: number): void => void (ahead += ms),
+    /** Lets minutes pass on the chain in each second until the promise settles. */
+    inFastTime: async <Value>(promise: Promise<Value>): Promise<Value> => {
+      const passing = setInterval(() => (ahead += 4000), 40)
+      return promise.finally(() => clearInterval(passing))
+    },
+    stop: async (): Promise<void> => {
+      relay.kill("SIGKILL")
+      await relay.exited
+      await chain.close()
+      await platform.close()
+      await tool.remove()
+    },
+  }
+}
+
+export type RelaySetup = Awaited<ReturnType<typeof startRelaySetup>>
