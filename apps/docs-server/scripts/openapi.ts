@@ -35,7 +35,7 @@ const text = (description: string, ...types: string[]) => ({
 const notModified = { 304: { description: "The caller has this content already (If-None-Match)." } }
 const json = (description: string, schema: z.ZodType) => ({ description, content: { "application/json": { schema } } })
 
-const toolNotes = tools.map(({ name, description }) => `- \`${name}\`: ${description}`).join("\n")
+const toolNotes = tools.map(({ name, describe }) => `- \`${name}\`: ${describe({ name: "svc", about: "" })}`).join("\n")
 
 const mcpRoutes = (path: string, alias: string): Described[] => [
   {

@@ -102,7 +102,8 @@ const numberOf = (value: unknown): number | undefined => {
   return Number.isFinite(number) ? number : undefined
 }
 
-const readPage = (source: string, file: string, slug: string): Page => {
+/** What a file says as a page. @param file its path, which tells MDX from Markdown */
+export const readPage = (source: string, file: string, slug: string): Page => {
   const { data, end } = readFrontMatter(source)
   const markdown = file.endsWith(".mdx") ? source.slice(0, end) + stripMdx(source.slice(end)) : source
   const { cuts, sections, lead } = outline(markdown, end)

@@ -1,8 +1,8 @@
 import { z } from "zod"
 import type { Corpus } from "./corpus.ts"
-import { agentFiles, serverDescription, serverName } from "./mcp.ts"
+import { agentFiles, descriptionFor, serverName, titleFor } from "./mcp.ts"
 import { pageUrl } from "@svc/site"
-import { annotations, tools } from "./tools.ts"
+import { annotations, type Product, tools } from "./tools.ts"
 
 export const mcpTool = z.object({
   name: z.enum(tools.map(({ name }) => name)),
@@ -27,17 +27,22 @@ export const mcpDescriptor = z.object({
   prompts: z.array(z.string()).max(0),
 })
 
-export type About = { readonly baseUrl: string; readonly version: string; readonly protocolVersions: readonly string[] }
+export type About = {
+  readonly baseUrl: string
+  readonly version: string
+  readonly protocolVersions: readonly string[]
+  readonly product: Product
+}
 
 const jsonSchema = (schema: z.ZodType, io: "input" | "output") =>
   z.toJSONSchema(schema, { io, target: "draft-2020-12" })
 
 /** The tools as tools/list gives them. */
-const describeTools = (): z.input<typeof mcpTool>[] =>
-  tools.map(({ name, title, description, inputSchema, outputSchema }) => ({
+const describeTools = (product: Product): z.input<typeof mcpTool>[] =>
+  tools.map(({ name, title, describe, inputSchema, outputSchema }) => ({
     name,
     title,
-    description,
+    description: describe(product),
     inputSchema: jsonSchema(inputSchema, "input"),
     outputSchema: jsonSchema(outputSchema, "output"),
     annotations,
@@ -53,17 +58,17 @@ const describeResources = (corpus: Corpus, baseUrl: string) =>
 
 export const createDescriptor = (
   corpus: Corpus,
-  { baseUrl, version, protocolVersions }: About,
+  { baseUrl, version, protocolVersions, product }: About,
 ): z.input<typeof mcpDescriptor> => ({
   name: serverName,
-  description: serverDescription,
+  description: descriptionFor(product),
   version,
   protocolVersion: protocolVersions[0] ?? "",
   protocolVersions: [...protocolVersions],
   transport: "streamable-http",
   endpoint: `${baseUrl}/mcp`,
   aliases: [`${baseUrl}/mcp/sse`],
-  tools: describeTools(),
+  tools: describeTools(product),
   resources: describeResources(corpus, baseUrl),
   prompts: [],
 })
@@ -75,7 +80,7 @@ export const createServerCard = (corpus: Corpus, about: About) => {
     $schema: "https://static.modelcontextprotocol.io/schemas/mcp-server-card/v1.json",
     version: "1.0",
     protocolVersion: descriptor.protocolVersion,
-    serverInfo: { name: descriptor.name, title: "svc documentation", version: descriptor.version },
+    serverInfo: { name: descriptor.name, title: titleFor(about.product), version: descriptor.version },
     description: descriptor.description,
     documentationUrl: `${about.baseUrl}/llms.txt`,
     transport: { type: descriptor.transport, endpoint: descriptor.endpoint },

@@ -17,8 +17,12 @@ export const fetchPageInput = z.object({
   max_tokens: z
     .int()
     .min(1)
+    .max(1_000_000)
     .default(mostTokens)
-    .meta({ description: `Most tokens in one answer, at 4 characters a token; ${mostTokens} at most.` }),
+    .meta({
+      description: `Most tokens in one answer, at 4 characters a token. More than ${mostTokens} counts as ${mostTokens}.`,
+    }),
+  sections: z.boolean().default(false).meta({ description: "Whether to list the page's sections." }),
 })
 
 export const fetchPageOutput = z.object({
@@ -37,7 +41,10 @@ export const fetchPageOutput = z.object({
         tokens: z.int().meta({ description: "What fetching it costs." }),
       }),
     )
-    .meta({ description: `The page's sections, the first ${mostSections} of them.` }),
+    .optional()
+    .meta({
+      description: `The page's sections, ${mostSections} at most: when asked for, or when content is truncated.`,
+    }),
   etag: z.string().meta({ description: "Changes with the page's text; the page's ETag over HTTP." }),
 })
 
@@ -64,10 +71,13 @@ const partEnd = (page: Page, from: number, end: number, tokens: number): number 
 }
 
 export const fetchPage = (library: Library, args: z.output<typeof fetchPageInput>) => {
-  const { corpus, baseUrl } = library
+  const { corpus, baseUrl, findText } = library
   // A slug as search_docs gives it is meant as it stands, with a `#` or `?` of its own too.
-  const reference = corpus.pages.has(args.slug) ? { path: args.slug, anchor: "" } : readReference(args.slug, baseUrl)
-  const page = findPage(corpus, reference.path) ?? findPage(corpus, reference.path.replace(/\.html$/, ""))
+  const reference = corpus.pages.has(args.slug)
+    ? { path: args.slug, anchor: "", isOwn: true }
+    : readReference(args.slug, baseUrl)
+  const text = reference.isOwn ? findText(reference.path) : undefined
+  const page = findPage(corpus, reference.path) ?? findPage(corpus, reference.path.replace(/\.html$/, "")) ?? text
   if (page === undefined) {
     const near = nearestSlugs(corpus, reference.path)
     return {
@@ -100,14 +110,16 @@ export const fetchPage = (library: Library, args: z.output<typeof fetchPageInput
     structured: {
       slug: page.slug,
       title: page.title,
-      url: pageUrl(baseUrl, page.slug, section?.anchor),
+      url: page === text ? `${baseUrl}/${page.file}` : pageUrl(baseUrl, page.slug, section?.anchor),
       ...(section !== undefined && { section: section.anchor }),
       content,
       truncated: cursor !== undefined,
       ...(cursor !== undefined && { next_cursor: cursor }),
-      sections: page.sections
-        .slice(0, mostSections)
-        .map(({ anchor, heading, tokens }) => ({ anchor, heading, tokens })),
+      ...((args.sections || cursor !== undefined) && {
+        sections: page.sections
+          .slice(0, mostSections)
+          .map(({ anchor, heading, tokens }) => ({ anchor, heading, tokens })),
+      }),
       etag: `"${page.hash}"`,
     },
     texts:

@@ -32,8 +32,6 @@ import { findPage, nearestSlugs } from "./slug.ts"
 import type { Library } from "./tools.ts"
 
 export type HtmlOptions = Services & {
-  /** The site's name; unless given, that of its first page. */
-  readonly title?: string | undefined
   /** Whether these are the product's own pages: they alone have a registry, and a home page beside their index. */
   readonly own: boolean
 }
@@ -58,7 +56,7 @@ const memory = { maxEntries: 1000, maxSize: 16 * 2 ** 20 }
 
 const escapeXml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
 
-export const createHtmlDocuments = (library: Library, { apiUrl, relayUrl, own, title }: HtmlOptions): HtmlDocuments => {
+export const createHtmlDocuments = (library: Library, { apiUrl, relayUrl, own }: HtmlOptions): HtmlDocuments => {
   const { corpus, baseUrl } = library
   const root = rootOf(baseUrl)
   const first = corpus.pages.get("index")
@@ -66,7 +64,7 @@ export const createHtmlDocuments = (library: Library, { apiUrl, relayUrl, own, t
   const look: Look = {
     baseUrl,
     root,
-    title: title ?? (own ? "svc" : first === undefined || first.title === "index" ? "Documentation" : first.title),
+    title: library.product.name,
     navigation: createNavigation(corpus.pages),
     own,
   }

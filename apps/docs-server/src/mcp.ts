@@ -1,12 +1,14 @@
 import { McpServer, ResourceNotFoundError, ResourceTemplate } from "@modelcontextprotocol/server"
 import { pageUrl } from "@svc/site"
 import { findPage, readReference } from "./slug.ts"
-import { type Library, annotations, toCallResult, tools } from "./tools.ts"
+import { type Library, type Product, annotations, toCallResult, tools } from "./tools.ts"
 
 export const serverName = "svc-docs"
 
-export const serverDescription =
-  "Documentation for software agents: search it, read pages and sections as Markdown. Read-only, without sign-in."
+export const titleFor = ({ name }: Product): string => `${name} documentation`
+
+export const descriptionFor = (product: Product): string =>
+  `${titleFor(product)} for software agents: search it, read pages and sections as Markdown. Read-only, without sign-in.`
 
 /** The files that agents are pointed at, where the folder has them, and the names they go by. */
 export const agentFiles = [
@@ -14,12 +16,12 @@ export const agentFiles = [
   { slug: "agent", name: "svc-agent" },
 ]
 
-const instructions =
-  `This server holds the documentation. To answer a question, call search_docs with the few words that
-matter (names of commands, fields, error codes and environment variables are found exactly), then read the best result with
-fetch_page: pass its slug and, to save tokens, its anchor as section. When you know the page, call fetch_page at once; a
-URL works as slug. Long pages come in parts: pass next_cursor back until truncated is false. If nothing is found, try
-fewer words or the did_you_mean query. The tools only read; they act on nothing.`.replaceAll("\n", " ")
+const instructionsFor = ({ name, about }: Product): string =>
+  `This server has the documentation of ${name}. ${about} To answer a question about it, call search_docs with the few words
+that matter (names of commands, fields and error codes are found exactly), then read the best result with fetch_page: pass
+its slug and, to save tokens, its anchor as section. If you know the page, call fetch_page at once; its URL works as slug.
+Long pages come in parts: pass next_cursor back until truncated is false. If nothing is found, try fewer words. The tools
+only read.`.replaceAll(/\s+/g, " ")
 
 // As many as the protocol allows in one answer.
 const mostProposals = 100
@@ -29,11 +31,11 @@ const hint = { ttlMs: 60_000, cacheScope: "public" } as const
 
 /** A server for one exchange: stateless, the same for every caller and revision. */
 export const createDocsServer = (library: Library, version: string): McpServer => {
-  const { corpus, baseUrl } = library
+  const { corpus, baseUrl, product } = library
   const server = new McpServer(
-    { name: serverName, title: "svc documentation", version },
+    { name: serverName, title: titleFor(product), version },
     {
-      instructions,
+      instructions: instructionsFor(product),
       capabilities: {
         tools: { listChanged: false },
         resources: { listChanged: false },
@@ -51,7 +53,8 @@ export const createDocsServer = (library: Library, version: string): McpServer =
     },
   )
   for (const tool of tools) {
-    const { name, title, description, inputSchema, outputSchema } = tool
+    const { name, title, describe, inputSchema, outputSchema } = tool
+    const description = describe(product)
     server.registerTool(name, { title, description, inputSchema, outputSchema, annotations }, (args: unknown) => {
       const answer = tool.call(library, args)
       if (answer === undefined) throw new TypeError("the arguments do not fit the schema")

@@ -1,15 +1,14 @@
 import { createHash } from "node:crypto"
 import clientVectors from "../content/client/test-vectors.json" with { type: "json" }
 import openApi from "../openapi.json" with { type: "json" }
-import type { Corpus, Page } from "./corpus.ts"
+import { type Corpus, hashOf, isOwnPath, type Page, readPage } from "./corpus.ts"
 import { type About, createDescriptor, createServerCard } from "./descriptor.ts"
 import { type Document, createDocument, jsonType, markdownType } from "./documents.ts"
 import { createHtmlDocuments, type HtmlDocuments, type HtmlOptions } from "./html-documents.ts"
 import { createSearch } from "./search.ts"
-import { pageUrl } from "@svc/site"
+import { lineStarts, pageUrl, productSummary } from "@svc/site"
 import { findPage } from "./slug.ts"
-import { isOwnPath } from "./corpus.ts"
-import type { Library } from "./tools.ts"
+import type { Library, Product } from "./tools.ts"
 
 /** All that is served from one reading of the pages: replaced as a whole when they change. */
 export type Site = {
@@ -88,8 +87,28 @@ const skillIndex = (corpus: Corpus, baseUrl: string) => ({
 const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`
 const links = { Link: '</llms.txt>; rel="describedby", </openapi.json>; rel="service-desc"' }
 
-export const createSite = (corpus: Corpus, about: About, options: HtmlOptions): Site => {
-  const { baseUrl } = about
+/** @param title the site's name; unless given, that of its first page */
+const productOf = ({ pages }: Corpus, own: boolean, title: string | undefined): Product => {
+  const first = pages.get("index")
+  const named = first === undefined || first.title === "index" ? "Documentation" : first.title
+  return {
+    name: title ?? (own ? "svc" : named),
+    about: own ? productSummary : (first?.description.slice(0, 160) ?? ""),
+  }
+}
+
+/** A text that isn't one of the pages, to be read like one. */
+const textPage = (path: string, text: string): Page =>
+  path.endsWith(".md")
+    ? readPage(text, path, path)
+    : { ...readPage("", path, path), markdown: text, cuts: lineStarts(text), hash: hashOf(text) }
+
+export type SiteOptions = HtmlOptions & { readonly title?: string | undefined }
+
+export const createSite = (corpus: Corpus, served: Omit<About, "product">, options: SiteOptions): Site => {
+  const { baseUrl } = served
+  const product = productOf(corpus, options.own, options.title)
+  const about = { ...served, product }
   const map = pageMap(corpus, baseUrl)
   const descriptor = createDocument(jsonType, JSON.stringify(createDescriptor(corpus, about)))
   const makers = new Map<string, () => Document>([
@@ -98,6 +117,7 @@ export const createSite = (corpus: Corpus, about: About, options: HtmlOptions): 
     ["/llms-full.txt", () => createDocument("text/plain; charset=utf-8", allPages(corpus, baseUrl), links)],
     ["/openapi.json", () => createDocument(jsonType, json({ ...openApi, servers: [{ url: baseUrl }] }))],
     ["/client/test-vectors.json", () => createDocument(jsonType, json(clientVectors), links)],
+    ["/mcp", () => descriptor],
     ["/.well-known/mcp.json", () => descriptor],
     ["/.well-known/mcp/server-card.json", () => createDocument(jsonType, json(createServerCard(corpus, about)))],
   ])
@@ -115,7 +135,12 @@ export const createSite = (corpus: Corpus, about: About, options: HtmlOptions): 
     made.set(key, known)
     return known
   }
-  const library = { corpus, search: createSearch(corpus), baseUrl }
+  const findText = (path: string): Page | undefined => {
+    const found = [path, `${path}.md`, `${path}/SKILL.md`].find((one) => makers.has(`/${one}`))
+    const maker = makers.get(`/${found}`)
+    return found === undefined || maker === undefined ? undefined : textPage(found, once(`/${found}`, maker).text)
+  }
+  const library = { corpus, search: createSearch(corpus), baseUrl, product, findText }
   const htmlDocuments = createHtmlDocuments(library, options)
   return {
     library,

@@ -19,21 +19,23 @@ export const findPage = (corpus: Corpus, path: string): Page | undefined => {
   return undefined
 }
 
-/** What a caller wrote for a page: a slug, a path or a whole URL, with an anchor or without. */
+/** What a caller wrote for a page: a slug, a path or a whole URL, with an anchor or without; `isOwn` unless it names another host. */
 export const readReference = (
   reference: string,
   baseUrl: string,
-): { readonly path: string; readonly anchor: string } => {
+): { readonly path: string; readonly anchor: string; readonly isOwn: boolean } => {
   let text = reference.trim()
+  let isOwn = true
   if (/^https?:\/\//i.test(text)) {
     const url = URL.parse(text)
+    isOwn = url?.host === URL.parse(baseUrl)?.host
     const prefix = URL.parse(baseUrl)?.pathname.replace(/\/$/, "") ?? ""
     const path = url?.pathname ?? ""
     text = (path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path) + (url?.hash ?? "")
   }
   const [path = "", ...anchor] = text.split("#")
   const bare = path.replace(/\?.*$/s, "").replace(/^[/.]+/, "")
-  return { path: decodePath(bare) ?? bare, anchor: decodePath(anchor.join("#")) ?? anchor.join("#") }
+  return { path: decodePath(bare) ?? bare, anchor: decodePath(anchor.join("#")) ?? anchor.join("#"), isOwn }
 }
 
 // Not by edits: a guess like `guides/sign-up` shares a word with the right slug and little of its length.

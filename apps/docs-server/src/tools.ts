@@ -1,12 +1,22 @@
 import { z } from "zod"
-import type { Corpus } from "./corpus.ts"
+import type { Corpus, Page } from "./corpus.ts"
 import { CursorError } from "./cursor.ts"
 import { fetchPage, fetchPageInput, fetchPageOutput } from "./fetch-page.ts"
 import type { Search } from "./search.ts"
 import { searchDocs, searchDocsInput, searchDocsOutput } from "./search-docs.ts"
 
+/** What the pages are about, for whoever has to choose between several documentation servers. */
+export type Product = { readonly name: string; readonly about: string }
+
 /** What the tools read. */
-export type Library = { readonly corpus: Corpus; readonly search: Search; readonly baseUrl: string }
+export type Library = {
+  readonly corpus: Corpus
+  readonly search: Search
+  readonly baseUrl: string
+  readonly product: Product
+  /** Texts of the server that aren't pages, such as skill files and llms.txt, by path. */
+  readonly findText: (path: string) => Page | undefined
+}
 
 /** A tool's answer: data with the same as text, or a refusal that the caller can act on. */
 export type ToolAnswer =
@@ -16,7 +26,7 @@ export type ToolAnswer =
 export type Tool = {
   readonly name: string
   readonly title: string
-  readonly description: string
+  readonly describe: (product: Product) => string
   readonly inputSchema: z.ZodObject
   readonly outputSchema: z.ZodObject
   /** Takes arguments that may be anything; answers undefined when they don't fit the schema. */
@@ -27,7 +37,7 @@ export type Tool = {
 export const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 
 const defineTool = <I extends z.ZodObject, O extends z.ZodObject>(
-  tool: { name: string; title: string; description: string; inputSchema: I; outputSchema: O },
+  tool: Pick<Tool, "name" | "title" | "describe"> & { inputSchema: I; outputSchema: O },
   run: (
     library: Library,
     args: z.output<I>,
@@ -52,10 +62,10 @@ export const tools: readonly Tool[] = [
     {
       name: "search_docs",
       title: "Search the documentation",
-      description:
-        "Finds documentation pages by words and returns the best section of each with a snippet. Use it first, with the " +
-        "few words that matter: names of commands, error codes, environment variables or API fields are found exactly. " +
-        "Then read a result with fetch_page.",
+      describe: ({ name, about }) =>
+        `Searches the ${name} documentation${about === "" ? "" : ` (${about.replace(/\.$/, "")})`} and returns the best section of each page with a snippet. Use the few ` +
+        "words that matter: names of commands, error codes, environment variables, API fields and `METHOD /path` are " +
+        "found exactly. Then read a result with fetch_page.",
       inputSchema: searchDocsInput,
       outputSchema: searchDocsOutput,
     },
@@ -65,9 +75,9 @@ export const tools: readonly Tool[] = [
     {
       name: "fetch_page",
       title: "Read a documentation page",
-      description:
-        "Returns a documentation page as Markdown, or one section of it. Take slug and anchor from search_docs. Long " +
-        "pages come in parts: call again with next_cursor for the next one, or name a section.",
+      describe: ({ name }) =>
+        `Returns a page of the ${name} documentation as Markdown, or one section of it. Take slug and anchor from ` +
+        "search_docs. Long pages come in parts: call again with next_cursor for the next one, or name a section.",
       inputSchema: fetchPageInput,
       outputSchema: fetchPageOutput,
     },

@@ -65,7 +65,7 @@ test.each([
   [{ slug: "keys", section: "#rotation" }, "rotation"],
   [{ slug: "keys#rotation", section: "Über uns" }, "über-uns"],
 ])("%j is the section %s alone", (args, anchor) => {
-  const part = ask(library, "fetch_page", args)
+  const part = ask(library, "fetch_page", { ...args, sections: true })
   expect(part).toMatchObject({ section: anchor, truncated: false })
   const listed = (part["sections"] as { anchor: string; tokens: number }[]).find((section) => section.anchor === anchor)
   expect(listed?.tokens).toBe(Math.ceil(String(part["content"]).length / 4))
@@ -96,12 +96,19 @@ test("a budget over the cap is the cap", () => {
   expect(
     String(ask(other, "fetch_page", { slug: "big", max_tokens: 1_000_000 })["content"]).length,
   ).toBeLessThanOrEqual(80_000)
+  expect(() => ask(other, "fetch_page", { slug: "big", max_tokens: 1_000_001 })).toThrow("bad arguments")
 })
 
 test("a section can be read in parts", () => {
   const [first, ...rest] = readAll({ slug: "guides/long", section: "part-3", max_tokens: 8 })
   expect([first, ...rest].join("")).toBe(read({ slug: "guides/long", section: "part-3" }).content)
   expect(rest.length).toBeGreaterThan(0)
+})
+
+test("sections are listed when they are asked for, and when the page goes on", () => {
+  expect(read({ slug: "keys" })).not.toHaveProperty("sections")
+  expect(read({ slug: "keys", sections: true })).toHaveProperty("sections.length", 3)
+  expect(read({ slug: "guides/long", max_tokens: 20 })).toHaveProperty("sections.length", 41)
 })
 
 test("an empty page is an empty answer", () => {

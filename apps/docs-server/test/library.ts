@@ -24,8 +24,16 @@ export const libraryOf = (texts: Readonly<Record<string, string>>, version = "v1
     })
   }
   const corpus: Corpus = { pages, skills: new Map(), images: new Map(), version, warnings: [] }
-  return { corpus, search: createSearch(corpus), baseUrl: "https://docs.example" }
+  return libraryFor(corpus)
 }
+
+export const libraryFor = (corpus: Corpus): Library => ({
+  corpus,
+  search: createSearch(corpus),
+  baseUrl: "https://docs.example",
+  product: { name: "Fixture", about: "" },
+  findText: () => undefined,
+})
 
 /** Calls a tool by name with whatever arguments. */
 export const call = (library: Library, name: string, args: unknown): ToolAnswer => {

@@ -39,18 +39,33 @@ test.each(["/mcp", "/mcp/sse"])("today's client lists, searches, reads and compl
   try {
     expect(client.getServerVersion()).toMatchObject({ name: "svc-docs", version: "1.0.0" })
     expect(client.getInstructions()?.split(" ").length).toBeLessThan(120)
+    expect(client.getInstructions()).toContain("the documentation of Fixture docs. All pages for the tests.")
     const { tools } = await client.listTools()
     const descriptor = (await (await fetch(`${server.url}/mcp`)).json()) as { tools: unknown }
     expect(tools.map(({ execution: _execution, ...tool }) => tool)).toEqual(descriptor.tools)
-    for (const { annotations, title } of tools)
-      expect([annotations, title]).toEqual([
+    for (const { annotations, title, description } of tools)
+      expect([annotations, title, description]).toEqual([
         { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
         expect.any(String),
+        expect.stringContaining("the Fixture docs documentation"),
       ])
     const found = await client.callTool({ name: "search_docs", arguments: { query: "unique" } })
     expect(found.structuredContent).toMatchObject({ results: [{ slug: "guides/one" }] })
     const page = await client.callTool({ name: "fetch_page", arguments: { slug: "guides/one" } })
     expect(page.structuredContent).toMatchObject({ title: "One", truncated: false })
+    for (const slug of [
+      "skills/svc",
+      `${server.baseUrl}/skills/svc/SKILL.md`,
+      "llms.txt",
+      `${server.baseUrl}/openapi.json`,
+    ]) {
+      const { structuredContent: text } = await client.callTool({ name: "fetch_page", arguments: { slug } })
+      const { url, content, etag } = text as { url: string; content: string; etag: string }
+      const served = await fetch(url)
+      expect([slug, content, etag]).toEqual([slug, await served.text(), served.headers.get("etag")?.replace("W/", "")])
+    }
+    const elsewhere = { name: "fetch_page", arguments: { slug: "https://other.example/llms.txt" } }
+    expect(await client.callTool(elsewhere)).toMatchObject({ isError: true })
     const { resources } = await client.listResources()
     expect(resources.map(({ uri, name }) => [uri, name])).toEqual([
       [`${server.baseUrl}/skill.md`, "svc-platform"],

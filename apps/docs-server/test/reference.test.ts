@@ -4,14 +4,12 @@ import { beforeAll, expect, test } from "vitest"
 import { referenceFolder, referencePages } from "../scripts/reference/pages.ts"
 import { ownContent } from "../src/config.ts"
 import { loadCorpus } from "../src/corpus.ts"
-import { createSearch } from "../src/search.ts"
 import type { Library } from "../src/tools.ts"
-import { ask } from "./library.ts"
+import { ask, libraryFor } from "./library.ts"
 
 let library: Library
 beforeAll(async () => {
-  const corpus = await loadCorpus(ownContent)
-  library = { corpus, search: createSearch(corpus), baseUrl: "https://docs.example" }
+  library = libraryFor(await loadCorpus(ownContent))
 })
 
 test("the reference says what the three OpenAPI documents say; `pnpm openapi` makes it so", async () => {

@@ -6,6 +6,10 @@ import { describe } from "./boxes.ts"
 
 export type Services = { readonly apiUrl: string; readonly relayUrl: string }
 
+/** What the product is, in one sentence. */
+export const productSummary =
+  "Live Solana data for software agents: accounts and keys, a registry of data stacks, streams, and a transaction relay."
+
 const pageList = (root: string, pages: readonly SitePage[]): Html =>
   html`<ul class="pages">
     ${pages.map((page) => html`<li><a href="${pageLink(root, page.slug)}">${page.title}</a>${page.description === "" ? "" : html` <span>${describe(page)}</span>`}</li> `)}
@@ -41,8 +45,7 @@ export const homeView = (look: Look, { apiUrl, relayUrl }: Services): Html => {
   }
   return frame(look, {
     title,
-    description:
-      "Live Solana data for software agents: documentation, a registry of data stacks, and a transaction relay.",
+    description: productSummary,
     canonical: `${baseUrl}/`,
     alternate: `${root}/index.md`,
     section: look.navigation.sections[0],
