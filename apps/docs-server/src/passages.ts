@@ -62,10 +62,14 @@ const readBefore = 500
 // A passage may be a whole page without a line break.
 const mostSearched = 50_000
 
-const firstWanted = (text: string, isWanted: (word: string) => boolean): number => {
+const findWanted = (text: string, isWanted: (word: string) => boolean): number | undefined => {
   for (const { text: word, start } of eachWord(text.slice(0, mostSearched))) if (isWanted(word)) return start
-  return 0
+  return undefined
 }
+const firstWanted = (text: string, isWanted: (word: string) => boolean): number => findWanted(text, isWanted) ?? 0
+
+export const hasWanted = (text: string, isWanted: (word: string) => boolean): boolean =>
+  findWanted(text, isWanted) !== undefined
 
 /** Without the bars and marks at the ends of a table's row or a quote's line. */
 const withoutEdges = (text: string): string => {
@@ -89,6 +93,9 @@ export const createSnippets = () => {
     return plain.length <= snippetLength ? plain : cutAround(plain, firstWanted(plain, isWanted))
   }
 }
+
+/** The beginning of a longer text, as far as a snippet goes. */
+export const shorten = (plain: string): string => (plain.length <= snippetLength ? plain : cutAround(plain, 0))
 
 const cutAround = (plain: string, first: number): string => {
   const from = Math.max(0, Math.min(first - 60, plain.length - snippetLength))

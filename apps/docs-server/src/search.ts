@@ -13,7 +13,7 @@
 import { createMemo } from "@svc/common/memo"
 import type { Section } from "@svc/site"
 import type { Corpus, Page } from "./corpus.ts"
-import { createSnippets, passageKinds } from "./passages.ts"
+import { createSnippets, hasWanted, type PassageKind, passageKinds, shorten } from "./passages.ts"
 import { buildIndex } from "./search-index.ts"
 import { createMatcher } from "./search-matches.ts"
 import { createNames, type Named } from "./search-names.ts"
@@ -46,6 +46,9 @@ type Answer = Found & {
 
 export type Search = (query: string, offset: number, limit: number) => Answer
 
+// Rows and items behind a passage that are looked at for a wanted word.
+const mostFollowing = 40
+
 /** Indexes the pages. A search ranks pages first and then names the section of each that fits best. */
 export const createSearch = (corpus: Corpus): Search => {
   const pages = [...corpus.pages.values()]
@@ -60,11 +63,20 @@ export const createSearch = (corpus: Corpus): Search => {
   const snippetOf = createSnippets()
 
   const snippetFor = (id: number, page: Page, passage: number, isWanted: (word: string) => boolean): string => {
-    const start = texts.passageStarts[passage] ?? 0
-    const isLast = passage + 1 === texts.sectionPassages[texts.pageSections[id + 1] ?? 0]
-    const end = isLast ? page.markdown.length : texts.passageStarts[passage + 1]
-    const kind = passageKinds[texts.passageKindsOf[passage] ?? 0] ?? "prose"
-    return snippetOf(passage, page.markdown.slice(start, end), kind, isWanted)
+    const endOfPage = texts.sectionPassages[texts.pageSections[id + 1] ?? 0] ?? 0
+    const textOf = (one: number): string =>
+      page.markdown.slice(texts.passageStarts[one], one + 1 < endOfPage ? texts.passageStarts[one + 1] : undefined)
+    const kindOf = (one: number): PassageKind => passageKinds[texts.passageKindsOf[one] ?? 0] ?? "prose"
+    const show = (one: number): string => snippetOf(one, textOf(one), kindOf(one), isWanted)
+    const snippet = show(passage)
+    // What ends in a colon is answered by what follows: by a row or item that was asked for, else by the first.
+    const lead = snippet.length < 120 ? snippet : snippet.slice(snippet.lastIndexOf(". ") + 1).trim()
+    if (!lead.endsWith(":") || !hasWanted(lead, isWanted)) return snippet
+    const following: number[] = []
+    for (let one = passage + 1; one < endOfPage && /^(?:mark|row|item|code)$/.test(kindOf(one)); one++)
+      if (kindOf(one) !== "mark") following.push(one)
+    const next = following.slice(0, mostFollowing).find((one) => hasWanted(textOf(one), isWanted)) ?? following[0]
+    return next === undefined ? snippet : shorten(`${lead} ${show(next)}`)
   }
 
   const find = (query: Query, named: Named, offset: number, limit: number): Found => {

@@ -62,10 +62,12 @@ export const createVocabulary = (written: ReadonlyMap<string, { readonly times: 
         if (bits((letters[i] ?? 0) ^ own) > 2 * Math.min(edits, bestDistance)) continue
         const candidate = all[i] ?? ""
         const far = editDistance(word, candidate, Math.min(edits, bestDistance), (steps) => (effort.steps += steps))
+        // The first letter is seldom wrong: with another one, two edits make another word of "notified": "modified".
+        const most = candidate[0] === word[0] ? edits : 1
         const better =
           far < bestDistance ||
           (far === bestDistance && best !== undefined && (total.get(candidate) ?? 0) > (total.get(best) ?? 0))
-        if (far <= edits && better) [best, bestDistance] = [candidate, far]
+        if (far <= most && better) [best, bestDistance] = [candidate, far]
       }
       return best === undefined ? undefined : commonest.get(best)
     },

@@ -212,3 +212,12 @@ test("identifiers are found whole and by their parts, stop words not at all", ()
   expect(terms("The")).toEqual([])
   expect(words("see c.req.json, or -32601.").map(({ text }) => text)).toEqual(["see", "c.req.json", "or", "32601"])
 })
+
+test("a snippet that ends in a colon goes on with the row that was asked for", () => {
+  const claims = libraryOf({
+    token: "# Token\n\nIts claims:\n\n| Claim | Meaning |\n|---|---|\n| `iss` | Issuer |\n| `exp` | End |\n",
+  })
+  const snippet = (query: string) => (ask(claims, "search_docs", { query }) as Results).results[0]?.snippet
+  expect(snippet("claims of exp")).toContain("exp | End")
+  expect(snippet("its claims")).toBe("Its claims: iss | Issuer")
+})

@@ -77,7 +77,7 @@ export const questions: readonly Question[] = [
   ["what is the content hash of a stack", "registry#list-stacks", "content_hash"],
   ["If-None-Match 304 etag registry", "registry#caching"],
   ["rust_type without Option", "registry#schema-of-a-stack", "Option"],
-  ["search stacks by text", "registry#list-stacks", "Text to find"],
+  ["search stacks by text", "registry#list-stacks", "text to find"],
   ["primary_keys of an entity", "registry#schema-of-a-stack", "primary_keys"],
   ["difference between list and state views", "index#words-used-here | registry#schema-of-a-stack"],
   ["registery rate limit", "registry#rate-limit"],
@@ -134,7 +134,7 @@ export const questions: readonly Question[] = [
   ["what happens if I disconnect during send", "relay#send", "disconnect"],
   ["preflight failed custom program error 0x1", "relay#what-happened-to-my-send"],
   ["u64 as string", "relay#every-request", "u64"],
-  ["skipPreflight", "relay#send", "skipPreflight"],
+  ["skipPreflight", "relay#send | payments#how-it-ends", "skipPreflight"],
   ["was my transaction confirmed or finalized", "relay#signature-status"],
   ["how long is a blockhash valid", "relay#latest-blockhash", "150"],
   ["transacton relay routes", "relay#transaction-relay"],
@@ -318,7 +318,7 @@ export const questions: readonly Question[] = [
   ["cors headers", "security#browsers | agents#sign-up | sessions#from-a-browser", "CORS"],
   ["can a session token be revoked", "security#session-tokens", "revoked"],
   ["report a security problem", "security#report-a-problem"],
-  ["how many random bits has a key", "security#how-keys-are-stored", "190"],
+  ["how many random bits has a key", "security#how-keys-are-stored", "random bits"],
   // The client library
   [
     "npm library that sends a transaction and waits until it is confirmed",
@@ -367,8 +367,8 @@ export const questions: readonly Question[] = [
   ["when does the library renew a session", "client#sessions", "80 %"],
   [
     "my program crashed after sending, how do I avoid paying twice",
-    "client#send-a-transaction-and-know-its-end | relay#reconcile-an-unknown-submission",
-    "twice",
+    "client#send-a-transaction-and-know-its-end | relay#reconcile-an-unknown-submission | payments#pay-once",
+    "again",
   ],
   ["how often does submit send the same bytes again", "client#send-a-transaction-and-know-its-end", "rebroadcastMs"],
   ["errors that svc-client throws", "client#errors", "SvcError"],
