@@ -13,6 +13,7 @@ import { send } from "./send.ts"
 import { mintSession } from "./session.ts"
 import { simulate } from "./simulate.ts"
 import { status } from "./status.ts"
+import { checkStream } from "./stream/check.ts"
 import { diff, types, versions } from "./versions.ts"
 import { watch } from "./watch.ts"
 
@@ -298,6 +299,17 @@ export const commands: readonly Command[] = [
       "It reconnects by itself. Ctrl-C ends it with exit code 0.",
     examples: ["svc watch transfers", "svc watch transfers Wallet/list --once --json", "svc watch transfers --take 5"],
     run: watch,
+  },
+  {
+    name: "stream check",
+    usage: "WS_URL",
+    least: 1,
+    most: 1,
+    options: ["stack", "wait"],
+    summary: "whether a stream server keeps the rules of the page Streams; exit 1 when it breaks one",
+    details: "Checks tokens, messages and every view of the stack. With --wait also a token's end, five minutes later.",
+    examples: ["svc stream check wss://streams.example/my-stack --stack my-stack --json"],
+    run: checkStream,
   },
   {
     name: "send",

@@ -15,7 +15,7 @@ const reached = "A limit of the token is reached."
 const again = { retryable: true, retryAfterSeconds: 60, fatal: true }
 const soon = { retryable: true, retryAfterSeconds: 1 }
 
-const faults = {
+export const faults = {
   "stack-not-found": {
     status: 404,
     message: "No public stack has this name.",

@@ -89,6 +89,18 @@ export const questions: readonly Question[] = [
   ],
   ["program idl handlers of a stack", "registry#ast-of-a-stack"],
   // Session tokens
+  ["run my own stream server", "streams#bring-your-own-stream-server | streams#streams"],
+  [
+    "check whether my stream server follows the protocol",
+    "streams#bring-your-own-stream-server | streams#streams | command-line#commands",
+  ],
+  ["svc.stream.v1 subprotocol", "streams#where-the-token-comes-from", "svc.stream.v1"],
+  ["max_subscriptions", "streams#limits-in-a-token | limits#transaction-relay", "max_subscriptions"],
+  ["view-unsupported", "streams#codes", "view-unsupported"],
+  ["snapshot upsert patch delete messages", "streams#messages-from-a-server"],
+  ["snapshot-limit-exceeded", "streams#limits-in-a-token | streams#codes", "snapshot-limit-exceeded"],
+  ["watch live records in a terminal", "command-line#watch-live-records | command-line#commands"],
+  ["resume a subscription after a lost connection", "streams#messages-from-a-client | streams#messages-from-a-server"],
   ["How do I get a token for the websocket stream?", "sessions#mint-a-token | sessions#session-tokens"],
   ["How long is a session token valid?", "sessions#mint-a-token | sessions#session-tokens | limits#platform-api"],
   ["how long does a token live", "sessions#session-tokens | limits#platform-api | sessions#mint-a-token"],
@@ -109,7 +121,7 @@ export const questions: readonly Question[] = [
   ["kid thumbprint", "sessions#public-keys-jwks", "thumbprint"],
   [
     "stream websocket subscribe",
-    "sessions#session-tokens | sessions#mint-a-token | relay#when-the-relay-is-off | local-development#local-development | getting-started#4-mint-a-session-token",
+    "streams#messages-from-a-client | sessions#session-tokens | sessions#mint-a-token | relay#when-the-relay-is-off | local-development#local-development | getting-started#4-mint-a-session-token",
   ],
   // Sending transactions
   ["How do I simulate a transaction before signing it?", "relay#simulate"],

@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import { createPlatform, SvcError } from "@svc/client"
+import type { Context, Outcome } from "../context.ts"
+import { CliError, usageError } from "../errors.ts"
+import { readStack } from "../explore.ts"
+import { listOf, textOf } from "../json-value.ts"
+import { apiWithKey } from "../key.ts"
+import { plain } from "../table.ts"
+import { connect, RuleBroken, RuleSkipped } from "./probe.ts"
+import { type Rule, rulesFor, type Subject } from "./rules.ts"
+
+type Result = { readonly rule: string; readonly result: "pass" | "fail" | "skip"; readonly reason?: string }
+
+const wideTypes = /^(?:Option<)?[iu](?:64|128|256)>?$/
+
+const judge = async ({ name, check }: Rule, subject: Subject): Promise<Result> => {
+  try {
+    await check(subject)
+    return { rule: name, result: "pass" }
+  } catch (error) {
+    if (error instanceof RuleSkipped) return { rule: name, result: "skip", reason: error.message }
+    if (error instanceof RuleBroken) return { rule: name, result: "fail", reason: error.message }
+    if (error instanceof SvcError || error instanceof CliError) throw error
+    return { rule: name, result: "fail", reason: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+const webSocketUrl = (text: string): string => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url !== undefined && ["ws:", "wss:"].includes(url.protocol)) return url.href
+  throw usageError("WS_URL must be a ws:// or wss:// URL, such as wss://streams.example/my-stack.", "stream check")
+}
+
+/** `svc stream check WS_URL --stack NAME`: whether a stream server keeps the protocol's rules. */
+export const checkStream = async (context: Context): Promise<Outcome> => {
+  const url = webSocketUrl(context.args[0] ?? "")
+  const { stack: name } = context.options
+  if (name === undefined) throw usageError("--stack NAME is missing: the stack that the URL streams.", "stream check")
+  const api = await apiWithKey(context)
+  const platform = createPlatform({ apiUrl: api.url, key: api.key })
+  const stack = await readStack(context, api, name)
+  const target = textOf(stack, "websocket_url")
+  const entities = listOf(stack["schema"], "entities")
+  const views = entities
+    .flatMap((entity) => listOf(entity, "views"))
+    .map((view) => ({ id: textOf(view, "id"), mode: textOf(view, "mode") }))
+  const wideFields = entities.map((entity) => {
+    const wide = listOf(entity, "fields").filter((field) => wideTypes.test(textOf(field, "rust_type")))
+    return [textOf(entity, "name"), wide.map((field) => textOf(field, "path"))] as const
+  })
+
+  const mint = async (websocket_url: string, scope = "read"): Promise<string> =>
+    (await platform.mintSession({ websocket_url, scope })).token
+  let shared: Promise<string> | undefined
+  const subject: Subject = {
+    url,
+    views,
+    wideFields: new Map(wideFields),
+    token: () => (shared ??= mint(target)),
+    newToken: () => mint(target),
+    tokenOfOtherStack: async () => {
+      const other = (await platform.registry.list()).find((one) => one.websocket_url !== target)
+      if (other === undefined) throw new RuleSkipped("the registry has no second public stack")
+      return mint(other.websocket_url)
+    },
+    tokenWithoutRead: () =>
+      mint(target, "transaction:inspect").catch((error: unknown) => {
+        if (!(error instanceof SvcError) || error.code !== "scope-not-allowed") throw error
+        throw new RuleSkipped("the stack's tokens have no other scope")
+      }),
+    wait: context.flags.has("wait"),
+    sleep: (ms) => sleep(ms),
+  }
+
+  const first = await connect(url, { bearer: await subject.token() }).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new CliError("unreachable", `${url} can't be reached (${reason}).`, {
+      next: "Check the URL and that the stream server runs",
+    })
+  })
+  if ("close" in first) first.close()
+  const rules: Result[] = []
+  for (const rule of rulesFor(views)) {
+    context.progress(`${rules.length + 1}: ${rule.name}`)
+    rules.push(await judge(rule, subject))
+  }
+  context.progress("")
+  const count = (result: Result["result"]): number => rules.filter((one) => one.result === result).length
+  const [passed, failed, skipped] = [count("pass"), count("fail"), count("skip")]
+  const lines = rules.map(({ rule, result, reason }) =>
+    plain(`${result.padEnd(4)}  ${rule}${reason === undefined ? "" : `: ${reason}`}`),
+  )
+  return {
+    json: { url, stack: name, passed, failed, skipped, rules },
+    text: [...lines, "", `${passed} passed, ${failed} failed, ${skipped} skipped`].join("\n"),
+    exit: failed === 0 ? 0 : 1,
+  }
+}

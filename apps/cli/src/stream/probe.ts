@@ -1,0 +1,116 @@
+// One connection to a stream server, looked at closely: how it is refused, and every message on it.
+import type { IncomingMessage } from "node:http"
+import { isObject, type JsonObject } from "@svc/common/json-object"
+import { WebSocket } from "ws"
+import { textOf } from "../json-value.ts"
+
+/** What a server does against a rule. */
+export class RuleBroken extends Error {}
+
+/** What can't be checked here, and why. */
+export class RuleSkipped extends Error {}
+
+const patienceMs = 5_000
+
+/** Breaks the rule when the promise takes too long. */
+const within = async <T>(promise: Promise<T>, what: string, ms = patienceMs): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new RuleBroken(`no ${what} within ${Math.round(ms / 1000)} s`)), ms)
+  })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+export type Credentials = {
+  /** For the Authorization header. */
+  readonly bearer?: string
+  readonly protocols?: readonly string[]
+  /** For the query parameter that existing clients use. */
+  readonly query?: string
+}
+
+/** A refusal before the upgrade: the status and the code of its body. */
+export type Refusal = { readonly status: number; readonly code: string }
+
+const refusalOf = async (response: IncomingMessage): Promise<Refusal> => {
+  const chunks: Buffer[] = []
+  for await (const chunk of response) if (Buffer.isBuffer(chunk)) chunks.push(chunk)
+  let body: unknown
+  try {
+    body = JSON.parse(Buffer.concat(chunks).toString())
+  } catch {
+    // A body that isn't JSON has no code.
+  }
+  return { status: response.statusCode ?? 0, code: textOf(body, "code") }
+}
+
+/** A connection that the server took. */
+const probeOf = (socket: WebSocket) => {
+  const unread: JsonObject[] = []
+  let wake = (): void => {}
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+    socket.on("close", (code, reason) => resolve({ code, reason: String(reason) }))
+  })
+  socket.on("message", (data: Buffer) => {
+    let message: unknown
+    try {
+      message = JSON.parse(data.toString())
+    } catch {
+      // Told as a message that never came.
+    }
+    if (isObject(message)) unread.push(message)
+    wake()
+  })
+  const find = async (isWanted: (message: JsonObject) => boolean): Promise<JsonObject> => {
+    for (;;) {
+      for (let message = unread.shift(); message !== undefined; message = unread.shift()) {
+        if (isWanted(message)) return message
+        if (message["type"] === "error") throw new RuleBroken(`the server sent the error ${textOf(message, "code")}`)
+      }
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    }
+  }
+  return {
+    protocol: socket.protocol,
+    send: (message: object | string): void =>
+      socket.send(typeof message === "string" ? message : JSON.stringify(message)),
+    /** The next message that is wanted; an error that isn't breaks the rule. */
+    message: (what: string, isWanted: (message: JsonObject) => boolean): Promise<JsonObject> =>
+      within(find(isWanted), what),
+    /** How the connection ended. */
+    closed: (ms: number) => within(closed, "end of the connection", ms),
+    close: (): void => socket.terminate(),
+  }
+}
+
+export type Probe = ReturnType<typeof probeOf>
+
+/** Connects; gives the refusal where the server refuses. Rejects where no server responds. */
+export const connect = async (
+  url: string,
+  { bearer, protocols = [], query }: Credentials,
+): Promise<Probe | Refusal> => {
+  const target = new URL(url)
+  if (query !== undefined) target.searchParams.set("hs_token", query)
+  const headers = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }
+  const socket = new WebSocket(target, [...protocols], { headers, followRedirects: false })
+  const opening = new Promise<Probe | Refusal>((resolve, reject) => {
+    socket.on("error", reject)
+    // Listens before the first message can come.
+    const probe = probeOf(socket)
+    socket.on("open", () => resolve({ ...probe, protocol: socket.protocol }))
+    socket.on("unexpected-response", (_request, response) => {
+      refusalOf(response).then(resolve, reject)
+    })
+  })
+  return within(opening, "response to the upgrade").catch((error: unknown) => {
+    socket.terminate()
+    throw error
+  })
+}

@@ -1,0 +1,308 @@
+// What the page Streams asks of a stream server, rule by rule.
+import { generateKeyPairSync, sign } from "node:crypto"
+import { isObject, type JsonObject } from "@svc/common/json-object"
+import { listOf, textOf } from "../json-value.ts"
+import { connect, type Credentials, type Probe, type Refusal, RuleBroken, RuleSkipped } from "./probe.ts"
+
+export type View = { readonly id: string; readonly mode: string }
+
+export type Subject = {
+  readonly url: string
+  readonly views: readonly View[]
+  /** Paths of the fields whose integers have 64 bits and more, by entity. */
+  readonly wideFields: ReadonlyMap<string, readonly string[]>
+  /** A token for the stack; the same one until it is asked for a new one. */
+  readonly token: () => Promise<string>
+  readonly newToken: () => Promise<string>
+  /** Throw RuleSkipped where the platform mints none. */
+  readonly tokenOfOtherStack: () => Promise<string>
+  readonly tokenWithoutRead: () => Promise<string>
+  /** Whether to wait for the end of a token. */
+  readonly wait: boolean
+  readonly sleep: (ms: number) => Promise<void>
+}
+
+export type Rule = { readonly name: string; readonly check: (subject: Subject) => Promise<void> }
+
+const subprotocol = "svc.stream.v1"
+const batch = 500
+
+const opened = async (url: string, credentials: Credentials): Promise<Probe> => {
+  const probe = await connect(url, credentials)
+  if ("send" in probe) return probe
+  throw new RuleBroken(`refused with ${probe.status} ${probe.code}`.trimEnd())
+}
+
+const expectRefusal = async (
+  url: string,
+  credentials: Credentials,
+  { status, code }: Pick<Refusal, "status"> & { readonly code: RegExp },
+): Promise<void> => {
+  const refusal = await connect(url, credentials)
+  if ("send" in refusal) {
+    refusal.close()
+    throw new RuleBroken("the connection was accepted")
+  }
+  if (refusal.status !== status || !code.test(refusal.code)) {
+    const got = `${refusal.status} ${refusal.code === "" ? "without a code" : refusal.code}`
+    throw new RuleBroken(`refused with ${got}, not ${status} ${code.source.replaceAll(/[\^$]/g, "")}`)
+  }
+}
+
+/** Runs on a connection of its own. */
+const onConnection = async (subject: Subject, run: (probe: Probe) => Promise<void>): Promise<void> => {
+  const probe = await opened(subject.url, { bearer: await subject.token() })
+  try {
+    await run(probe)
+  } finally {
+    probe.close()
+  }
+}
+
+type Row = { readonly key: string; readonly data: unknown }
+type Wish = { readonly view: string; readonly key?: string; readonly take?: number; readonly after?: string }
+
+/** The rows of a whole snapshot, after its confirmation. */
+const snapshotOf = async (probe: Probe, wish: Wish, mode?: string): Promise<readonly Row[]> => {
+  probe.send({ type: "subscribe", ...wish })
+  const confirmed = await probe.message(
+    "subscribed message",
+    ({ op, view }) => op === "subscribed" && view === wish.view,
+  )
+  if (mode !== undefined && confirmed["mode"] !== mode) {
+    throw new RuleBroken(`its mode is ${JSON.stringify(confirmed["mode"])}, not "${mode}"`)
+  }
+  const rows: Row[] = []
+  for (;;) {
+    const part = await probe.message("complete snapshot", ({ op, entity }) => op === "snapshot" && entity === wish.view)
+    const data = listOf(part, "data")
+    if (data.length > batch)
+      throw new RuleBroken(`a batch of the snapshot has ${data.length} records, more than ${batch}`)
+    for (const row of data) {
+      if (!isObject(row) || typeof row["key"] !== "string") throw new RuleBroken("a record of the snapshot has no key")
+      rows.push({ key: row["key"], data: row["data"] })
+    }
+    if (typeof part["complete"] !== "boolean")
+      throw new RuleBroken("a snapshot message doesn't say whether it is complete")
+    if (part["complete"]) return rows
+  }
+}
+
+const expectError = async (probe: Probe, code?: string): Promise<void> => {
+  const error: JsonObject = await probe.message("error message", ({ type }) => type === "error")
+  const texts = ["error", "message", "code"].filter((name) => textOf(error, name) === "")
+  const flags = ["retryable", "fatal"].filter((name) => typeof error[name] !== "boolean")
+  const missing = [...texts, ...flags]
+  if (missing.length > 0) throw new RuleBroken(`the error lacks ${missing.join(", ")}`)
+  if (code !== undefined && error["code"] !== code) {
+    throw new RuleBroken(`the error's code is ${textOf(error, "code")}, not ${code}`)
+  }
+}
+
+const parts = (token: string): readonly [string, string, string] => {
+  const [header = "", payload = "", signature = ""] = token.split(".")
+  return [header, payload, signature]
+}
+
+const damaged = (token: string): string => {
+  const [header, payload, signature] = parts(token)
+  const swapped = signature.startsWith("A") ? "B" : "A"
+  return [header, payload, swapped + signature.slice(1)].join(".")
+}
+
+/** The same token, signed by a key that the platform doesn't have. */
+const foreign = (token: string): string => {
+  const [header, payload] = parts(token)
+  const { privateKey } = generateKeyPairSync("ed25519")
+  return `${header}.${payload}.${sign(null, Buffer.from(`${header}.${payload}`), privateKey).toString("base64url")}`
+}
+
+const unsigned = (token: string): string => {
+  const header = Buffer.from('{"alg":"none","typ":"JWT"}').toString("base64url")
+  return `${header}.${parts(token)[1]}.`
+}
+
+const otherPath = (url: string): string => {
+  const target = new URL(url)
+  target.pathname = target.pathname.replace(/[^/]*\/?$/, "no-such-stack")
+  return target.href
+}
+
+const badToken = { status: 401, code: /^token-/ }
+
+const tokenRules: readonly Rule[] = [
+  {
+    name: "a token in the Authorization header is accepted",
+    check: (subject) => onConnection(subject, async () => {}),
+  },
+  {
+    name: `a token as the subprotocol bearer.<token> is accepted, and ${subprotocol} is selected`,
+    check: async ({ url, token }) => {
+      const probe = await opened(url, { protocols: [subprotocol, `bearer.${await token()}`] })
+      probe.close()
+      if (probe.protocol !== subprotocol) throw new RuleBroken("it selected another one")
+    },
+  },
+  {
+    name: "a token in the query parameter hs_token is accepted",
+    check: async ({ url, token }) => (await opened(url, { query: await token() })).close(),
+  },
+  {
+    name: "the Authorization header goes before the query parameter",
+    check: async ({ url, token }) =>
+      expectRefusal(url, { bearer: damaged(await token()), query: await token() }, badToken),
+  },
+  {
+    name: "a connection without a token is refused",
+    check: ({ url }) => expectRefusal(url, {}, { status: 401, code: /^token-missing$/ }),
+  },
+  {
+    name: "a damaged token is refused",
+    check: async ({ url, token }) => expectRefusal(url, { bearer: damaged(await token()) }, badToken),
+  },
+  {
+    name: "a token that another key signed is refused",
+    check: async ({ url, token }) => expectRefusal(url, { bearer: foreign(await token()) }, badToken),
+  },
+  {
+    name: "a token without a signature is refused",
+    check: async ({ url, token }) => expectRefusal(url, { bearer: unsigned(await token()) }, badToken),
+  },
+  {
+    name: "a token for another stack is refused",
+    check: async ({ url, tokenOfOtherStack }) =>
+      expectRefusal(url, { bearer: await tokenOfOtherStack() }, { status: 401, code: /^token-invalid-audience$/ }),
+  },
+  {
+    name: "a token without the scope read is refused",
+    check: async ({ url, tokenWithoutRead }) =>
+      expectRefusal(url, { bearer: await tokenWithoutRead() }, { status: 403, code: /^insufficient-scope$/ }),
+  },
+  {
+    name: "a stack that isn't there is refused",
+    check: async ({ url, token }) =>
+      expectRefusal(otherPath(url), { bearer: await token() }, { status: 404, code: /^stack-not-found$/ }),
+  },
+]
+
+const messageRules: readonly Rule[] = [
+  {
+    name: "refresh_auth with a good token says when that expires",
+    check: (subject) =>
+      onConnection(subject, async (probe) => {
+        probe.send({ type: "refresh_auth", token: await subject.newToken() })
+        const { success, expiresAt } = await probe.message(
+          "response to refresh_auth",
+          (message) => "success" in message,
+        )
+        if (success !== true) throw new RuleBroken("it was refused")
+        if (typeof expiresAt !== "number") throw new RuleBroken("it lacks expiresAt")
+      }),
+  },
+  {
+    name: "refresh_auth with a damaged token is refused, and the connection goes on",
+    check: (subject) =>
+      onConnection(subject, async (probe) => {
+        probe.send({ type: "refresh_auth", token: damaged(await subject.token()) })
+        const answer = await probe.message("response to refresh_auth", (message) => "success" in message)
+        if (answer["success"] !== false) throw new RuleBroken("it was accepted")
+        if (textOf(answer, "error") === "") throw new RuleBroken("it lacks error")
+        probe.send({ type: "subscribe", view: "" })
+        await expectError(probe)
+      }),
+  },
+  {
+    name: "a view that isn't there is an error, and the connection goes on",
+    check: (subject) =>
+      onConnection(subject, async (probe) => {
+        for (let turn = 0; turn < 2; turn++) {
+          probe.send({ type: "subscribe", view: "NoSuchEntity/list" })
+          await expectError(probe, "view-not-found")
+        }
+      }),
+  },
+  {
+    name: "a message that isn't JSON is an error, a ping isn't",
+    check: (subject) =>
+      onConnection(subject, async (probe) => {
+        probe.send({ type: "ping" })
+        probe.send("{")
+        await expectError(probe)
+        probe.send({ type: "subscribe", view: "NoSuchEntity/list" })
+        await expectError(probe, "view-not-found")
+      }),
+  },
+]
+
+const wideInteger = /^-?\d+$/
+
+const checkValues = (rows: readonly Row[], paths: readonly string[]): void => {
+  for (const { key, data } of rows) {
+    for (const path of paths) {
+      const value = path.split(".").reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), data)
+      if (value === null || value === undefined || Array.isArray(value)) continue
+      if (typeof value !== "string" || !wideInteger.test(value)) {
+        throw new RuleBroken(`${path} of the record ${key} is ${JSON.stringify(value)}, not a decimal string`)
+      }
+    }
+  }
+}
+
+/** The rules for one view. */
+const viewRule = ({ id, mode }: View): Rule => ({
+  name: `view ${id}: a confirmation, then one whole snapshot`,
+  check: (subject) =>
+    onConnection(subject, async (probe) => {
+      const [entity = "", own] = id.split("/")
+      const wide = subject.wideFields.get(entity) ?? []
+      const [first] = own === "state" ? await snapshotOf(probe, { view: `${entity}/list`, take: 1 }) : []
+      const wish = { view: id, ...(own === "state" && { key: first?.key ?? "no-such-key" }) }
+      const rows = await snapshotOf(probe, wish, mode).catch((error: unknown) => {
+        if (error instanceof RuleBroken && error.message.endsWith(" view-unsupported")) {
+          throw new RuleSkipped("the server doesn't compute this view")
+        }
+        throw error
+      })
+      checkValues(rows, wide)
+      if (own === "state" && rows.map(({ key }) => key).join() !== (first?.key ?? "")) {
+        throw new RuleBroken(`the record ${wish.key} was asked for, ${rows.length} came`)
+      }
+      if (new Set(rows.map(({ key }) => key)).size < rows.length) throw new RuleBroken("a key is in it twice")
+      const some = await snapshotOf(probe, { ...wish, take: 1, after: "unknown" })
+      if (some.length !== Math.min(1, rows.length) && rows.length > 0) {
+        throw new RuleBroken(`with take 1 and an unknown after, ${some.length} records came`)
+      }
+    }),
+})
+
+const endRule: Rule = {
+  name: "a token's end ends its connection, and the token is refused then",
+  check: async (subject) => {
+    if (!subject.wait) throw new RuleSkipped("it takes a token's whole life: --wait checks it")
+    const token = await subject.newToken()
+    const probe = await opened(subject.url, { bearer: token })
+    const { exp }: { exp?: unknown } = JSON.parse(Buffer.from(parts(token)[1], "base64url").toString())
+    const closed = await probe.closed(Number(exp) * 1000 - Date.now() + 10_000)
+    const error = await probe.message("error message", ({ type }) => type === "error")
+    if (error["code"] !== "token-expired" || error["fatal"] !== true)
+      throw new RuleBroken("no fatal error token-expired")
+    if (closed.code !== 1008) throw new RuleBroken(`the close code is ${closed.code}, not 1008`)
+    // Clocks may differ by some seconds.
+    for (let tries = 10; ; tries--) {
+      const again = await expectRefusal(subject.url, { bearer: token }, { status: 401, code: /^token-expired$/ }).catch(
+        (broken: unknown) => broken,
+      )
+      if (again === undefined) return
+      if (tries === 0) throw again
+      await subject.sleep(1_000)
+    }
+  },
+}
+
+/** All rules, in the order in which they are checked. */
+export const rulesFor = (views: readonly View[]): readonly Rule[] => [
+  ...tokenRules,
+  ...messageRules,
+  ...views.map(viewRule),
+  endRule,
+]

@@ -1,0 +1,208 @@
+// What `svc watch` shows of a stream, and what `svc stream check` says of good and bad stream servers.
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+import { startLocalStream } from "@svc/local-stream"
+import { generateSigningKey, publicJwks, readSigningKeys, signSessionToken } from "@svc/session-token"
+import { startProcess, testRuntime } from "@svc/testing"
+import { afterAll, beforeAll, expect, test, vi } from "vitest"
+import { z } from "zod"
+
+import { type Instance, startInstance } from "../scripts/instance.ts"
+import { type Breakage, startBrokenStream } from "./broken-stream.ts"
+import { createWallet } from "./journey/wallet.ts"
+
+const signedUp = z.object({ api_key: z.string() })
+const line = z.object({ op: z.string(), key: z.string(), record: z.unknown() })
+const report = z.object({
+  passed: z.int(),
+  skipped: z.int(),
+  rules: z.array(z.object({ rule: z.string(), result: z.string(), reason: z.string().optional() })),
+})
+
+let instance: Instance
+let key: string
+let url: string
+beforeAll(async () => {
+  instance = await startInstance()
+  url = `${instance.streamUrl}/transfers`
+  const signup = await fetch(`${instance.apiUrl}/api/agents/signup`, { method: "POST" })
+  key = signedUp.parse(await signup.json()).api_key
+  // Each is a transfer of the faucet's.
+  const wallet = await createWallet(instance.chainUrl)
+  for (let turn = 0; turn < 3; turn++) await wallet.fund(1_000_000_000n)
+  await vi.waitFor(
+    async () => {
+      const health = await (await fetch(`${instance.streamUrl.replace("ws", "http")}/health`)).text()
+      if (!health.includes('"SolTransfer":3')) throw new Error(health)
+    },
+    { timeout: 10_000, interval: 100 },
+  )
+}, 180_000)
+afterAll(() => instance?.stop())
+
+const tool = join(import.meta.dirname, "../apps/cli/dist/svc.mjs")
+const start = (args: readonly string[], apiUrl = instance.apiUrl) =>
+  startProcess(process.execPath, [tool, ...args], {
+    env: { SVC_API_URL: apiUrl, SVC_API_KEY: key, XDG_CONFIG_HOME: instance.folder },
+  })
+const svc = async (...args: string[]) => {
+  const { exited, stdout, stderr } = start(args)
+  return { code: await exited, stdout: stdout(), stderr: stderr() }
+}
+const check = async (target: string, options: readonly string[] = [], apiUrl = instance.apiUrl) => {
+  const { exited, stdout, stderr } = start(
+    ["stream", "check", target, "--stack", "transfers", "--json", ...options],
+    apiUrl,
+  )
+  const code = await exited
+  expect(stderr()).toBe("")
+  const { rules, ...counts } = report.parse(JSON.parse(stdout()))
+  return { code, ...counts, failed: rules.filter(({ result }) => result === "fail") }
+}
+
+test("svc watch --once prints the snapshot of the first view that the stack defines, one object a line, and ends", async () => {
+  const { code, stdout } = await svc("watch", "transfers", "--once")
+  const lines = stdout
+    .trimEnd()
+    .split("\n")
+    .map((text) => line.parse(JSON.parse(text)))
+  expect([code, lines.map(({ op }) => op)]).toEqual([0, ["snapshot", "snapshot", "snapshot"]])
+  const slots = lines.map(({ record }) =>
+    BigInt(z.object({ context: z.object({ slot: z.string() }) }).parse(record).context.slot),
+  )
+  expect(slots).toEqual([...slots].sort((a, b) => Number(b - a)))
+  const [newest] = lines
+  expect(
+    await svc("watch", "transfers", "SolTransfer/state", "--key", newest?.key ?? "", "--once", "--json"),
+  ).toMatchObject({
+    code: 0,
+    stdout: `${JSON.stringify(newest)}\n`,
+  })
+  expect((await svc("watch", "transfers", "--take", "1", "--once")).stdout).toBe(`${JSON.stringify(newest)}\n`)
+  expect(await svc("watch", "name-service", "--once")).toEqual({ code: 0, stdout: "", stderr: "" })
+})
+
+test("svc watch says what is wrong, and what to do", async () => {
+  const told = async (...args: string[]) => {
+    const { code, stderr } = await svc("watch", ...args)
+    return [code, stderr.trimEnd()]
+  }
+  expect(await told("no-such-stack")).toEqual([1, expect.stringMatching(/Next: svc explore .*\(stack-not-found\)$/)])
+  expect(await told("transfers", "Nothing/list")).toEqual([
+    1,
+    expect.stringMatching(/Next: svc explore .*\(view-not-found\)$/),
+  ])
+  expect(await told("transfers", "Wallet/state")).toEqual([1, expect.stringMatching(/--key KEY \(key-required\)$/)])
+  expect(await told("transfers", "--take", "0")).toEqual([2, expect.stringMatching(/\(usage\)$/)])
+})
+
+test("svc watch ends once nobody reads it any more", async () => {
+  const bash = startProcess(
+    "bash",
+    ["-c", `set -o pipefail; "$0" "$1" watch transfers | head -1`, process.execPath, tool],
+    {
+      env: { SVC_API_URL: instance.apiUrl, SVC_API_KEY: key },
+    },
+  )
+  await bash.waitFor(/"op":"snapshot"/)
+  await (await createWallet(instance.chainUrl)).fund(1_000_000_000n)
+  expect(await bash.exited).toBe(0)
+})
+
+test("the local stream keeps every rule of the protocol", async () => {
+  expect(await check(url)).toMatchObject({ code: 0, passed: 26, skipped: 1, failed: [] })
+})
+
+/** Tokens of the real claims whose life the test sets, for a stream of the test's own. */
+const startShortLivedPlatform = async () => {
+  const keys = await readSigningKeys(await generateSigningKey())
+  let minted = 0
+  const server = createServer((request, response) => {
+    const answer = async () => {
+      const headers = { "content-type": "application/json" }
+      if (request.url === "/.well-known/jwks.json") {
+        response.writeHead(200, headers).end(JSON.stringify(publicJwks(keys)))
+        return
+      }
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk as Buffer)
+      const own = await fetch(`${instance.apiUrl}${request.url}`, {
+        method: request.method ?? "GET",
+        headers: { authorization: `Bearer ${key}`, ...headers },
+        ...(request.method === "POST" && { body: Buffer.concat(chunks) }),
+      })
+      const body: unknown = await own.json()
+      const session = z.object({ token: z.string() }).safeParse(body)
+      if (session.success) {
+        const claims = JSON.parse(Buffer.from(session.data.token.split(".")[1] ?? "", "base64url").toString())
+        // The fifth is the one whose end is waited for.
+        const life = ++minted === 5 ? 2 : 60
+        const { token } = await signSessionToken(keys, claims, Math.floor(Date.now() / 1000) - 300 + life)
+        response.writeHead(200, headers).end(JSON.stringify({ ...Object(body), token }))
+      } else response.writeHead(own.status, headers).end(JSON.stringify(body))
+    }
+    void answer()
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const settings = { PORT: "0", SVC_LOG_LEVEL: "silent", SVC_API_URL: apiUrl, RPC_URL: instance.chainUrl }
+  const stream = await startLocalStream(testRuntime(settings))
+  return {
+    apiUrl,
+    url: `ws://127.0.0.1:${stream.port}/transfers`,
+    close: async () => {
+      await stream.close()
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+test("with --wait it sees a token's end close the connection", async () => {
+  const short = await startShortLivedPlatform()
+  try {
+    expect(await check(short.url, ["--wait"], short.apiUrl)).toMatchObject({ code: 0, passed: 27, failed: [] })
+  } finally {
+    await short.close()
+  }
+})
+
+const tokenFor = async (): Promise<string> => {
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
+  const body = JSON.stringify({ websocket_url: url, scope: "read" })
+  const response = await fetch(`${instance.apiUrl}/ws/sessions`, { method: "POST", headers, body })
+  return z.object({ token: z.string() }).parse(await response.json()).token
+}
+const withoutTake = (message: string): string => message.replace(/,"take":1/, "")
+
+const breakages: readonly [string, (token: string) => Breakage, number, RegExp][] = [
+  ["lets everybody in", (token) => ({ headers: () => ({ authorization: `Bearer ${token}` }) }), 7, /accepted$/],
+  ["gives no code when it refuses", () => ({ refusal: { status: 401, body: "no" } }), 8, /without a code/],
+  ["selects no subprotocol", () => ({ selectsNothing: true }), 1, /no subprotocol$/],
+  [
+    "sends 64-bit integers as numbers",
+    () => ({ toClient: (text) => text.replaceAll(/"(slot|lamports)":"(\d+)"/g, '"$1":$2') }),
+    5,
+    /not a decimal string$/,
+  ],
+  ["ignores take", () => ({ toServer: withoutTake }), 3, /records came$/],
+  [
+    "doesn't say whether an error is fatal",
+    () => ({ toClient: (text) => text.replace(/,"fatal":false/, "") }),
+    3,
+    /lacks fatal$/,
+  ],
+]
+
+test.each(breakages)("a stream server that %s fails", async (_, breakage, least, reason) => {
+  const broken = await startBrokenStream(instance.streamUrl, breakage(await tokenFor()))
+  try {
+    const { code, failed } = await check(`${broken.url}/transfers`)
+    expect(code).toBe(1)
+    expect(failed.length, JSON.stringify(failed)).toBeGreaterThanOrEqual(least)
+    for (const one of failed) expect(one.reason).toMatch(reason)
+  } finally {
+    broken.close()
+  }
+})
