@@ -2,6 +2,8 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { PGlite } from "@electric-sql/pglite"
+import { readMigrationFiles } from "../src/db/drizzle.ts"
+import { openEmbeddedDatabase } from "../src/db/embedded.ts"
 import { lockFolder } from "../src/db/folder-lock.ts"
 import { operate, startProgram, startReplica } from "./program.ts"
 import { startTestService, temporaryFolder } from "./service.ts"
@@ -125,16 +127,27 @@ test("of many that want the folder at once, never do two have it", async () => {
   for (const { value } of held) value.release()
 })
 
-test("the packed empty database is of the PGlite version in use", async () => {
-  const { zstdDecompressSync } = await import("node:zlib")
-  const { templateFile } = await import("../src/db/embedded.ts")
-  const packed = await PGlite.create({ loadDataDir: new Blob([zstdDecompressSync(readFileSync(templateFile))]) })
+test("the packed database is of the PGlite version in use and has its migrations; each unpacked one has its own secret", async () => {
+  const query = async (name: string, text: string): Promise<unknown> => {
+    const database = await openEmbeddedDatabase({ folder: join(place.folder, name), now: () => performance.now() })
+    const rows = await database.within(10_000).query(text, [])
+    await database.close()
+    return rows
+  }
+  const system = `select current_setting('server_version') as version, count(*)
+    from pg_proc where pronamespace = 'pg_catalog'::regnamespace`
   const fresh = await PGlite.create()
-  const version = async (client: PGlite) =>
-    (await client.query("select setting from pg_settings where name = 'server_version'")).rows
-  const catalog = async (client: PGlite) => (await client.query("select count(*) from pg_proc")).rows
-  expect(await version(packed)).toEqual(await version(fresh))
-  expect(await catalog(packed)).toEqual(await catalog(fresh))
-  await packed.close()
+  expect(await query("one", system)).toEqual((await fresh.query(system)).rows)
   await fresh.close()
+  const hashes = readMigrationFiles({ migrationsFolder: join(import.meta.dirname, "../migrations") }).map(
+    ({ hash }) => ({
+      hash,
+    }),
+  )
+  const packed = (await query("one", "select hash from schema_migrations order by at")) as unknown[]
+  expect(packed.length).toBeGreaterThan(0)
+  expect(packed).toEqual(hashes.slice(0, packed.length))
+  const secret = "select encode(secret, 'hex') as secret from key_secrets"
+  expect(await query("one", secret)).toEqual([{ secret: expect.stringMatching(/^[0-9a-f]{64}$/) }])
+  expect(await query("two", secret)).not.toEqual(await query("one", secret))
 })

@@ -1,9 +1,13 @@
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type ResponseChecker, responseChecker, startPostgres, testRuntime } from "@svc/testing"
 import type { Queries } from "../src/db/database.ts"
 import { startService } from "../src/service.ts"
+
+// The committed document, which a test compares with the served one: its schemas are compiled once for all services.
+const document: unknown = JSON.parse(readFileSync(join(import.meta.dirname, "../openapi.json"), "utf8"))
+const check: ResponseChecker = responseChecker(document)
 
 export const databaseKinds = ["postgres", "embedded"] as const
 export type DatabaseKind = (typeof databaseKinds)[number]
@@ -67,7 +71,6 @@ export const startTestService = async (
     now: () => performance.now() + clock.offsetMs,
   })
   const url = `http://127.0.0.1:${service.port}`
-  const check: ResponseChecker = responseChecker(await (await fetch(`${url}/openapi.json`)).json())
 
   const call: TestService["call"] = async (method, path, { key, body, from, headers, raw } = {}) => {
     const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body))

@@ -57,13 +57,21 @@ const shapeOf = async (database: Database): Promise<readonly string[]> => {
 describe.each(databaseKinds)("migrations on %s", (kind) => {
   const stops: (() => Promise<unknown>)[] = []
   afterAll(async () => {
+    await embedded?.close()
     for (const stop of stops.toReversed()) await stop()
   })
 
   let server: string | undefined
+  let embedded: Database | undefined
   const open = async (name: string): Promise<Database> => {
     const now = () => performance.now()
-    if (kind === "embedded") return openEmbeddedDatabase({ folder: join(workFolder, `${name}-data`), now })
+    if (kind === "embedded") {
+      embedded ??= await openEmbeddedDatabase({ folder: join(workFolder, "data"), now })
+      // A new one has its tables already.
+      for (const step of ["drop schema public cascade", "create schema public"])
+        await embedded.within(30_000).query(step, [])
+      return { ...embedded, close: async () => {} }
+    }
     if (server === undefined) {
       const started = await startPostgres()
       stops.push(started.stop)
