@@ -1,5 +1,5 @@
 // Every error that the tool tells ends with what to do: by the code's row, else by what the service itself advises.
-import { readdirSync, readFileSync } from "node:fs"
+import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { z } from "zod"
@@ -39,7 +39,7 @@ test.each(services)("every code of the OpenAPI document of %s leads to a next st
 
 test("every row is for a code that a service answers or the tool makes itself", () => {
   const own = [join(apps, "cli/src"), join(apps, "../packages/client/src")]
-    .flatMap((folder) => readdirSync(folder).map((file) => readFileSync(join(folder, file), "utf8")))
+    .flatMap((folder) => globSync(join(folder, "**/*.ts")).map((file) => readFileSync(file, "utf8")))
     .flatMap((source) => [...source.matchAll(/(?:Error|refusal)\(\s*"([\w-]+)"/g)].map(([, code = ""]) => code))
   const stream = readFileSync(join(apps, "../packages/local-stream/src/faults.ts"), "utf8")
   const streams = [...stream.matchAll(/^ {2}"([a-z-]+)": \{/gm)].map(([, code = ""]) => code)

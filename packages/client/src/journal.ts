@@ -31,8 +31,6 @@ export type JournalOptions = Shared & {
   readonly store: Store
   /** For tests. */
   readonly clock?: Clock
-  /** For tests. */
-  readonly date?: () => Date
 }
 
 export type SubmitOnceOptions = Shared &
@@ -64,12 +62,12 @@ const checkId = (id: unknown): void => {
 }
 
 const reused = (id: string, stored: object, given: object): SvcError =>
-  refusal("id-reused", `The id "${id}" belongs to another payment: use another one`, { stored, given })
+  refusal("id-reused", `"${id}" belongs to another payment: use another id`, { stored, given })
 
 const damaged = (id: string, { file, version }: DamagedRecord): SvcError =>
   refusal(
     "journal-damaged",
-    `The record of "${id}" is damaged${file === undefined ? "" : ` (${file})`}: look on the chain whether it was paid, then forget it by force`,
+    `The record of "${id}" is damaged (${file ?? version}): look on the chain whether it was paid, then forget it by force`,
     { file, version },
   )
 
@@ -81,13 +79,7 @@ const damaged = (id: string, { file, version }: DamagedRecord): SvcError =>
  * const journal = createJournal({ relay, store: fileStore("payments") })
  * const outcome = await journal.submitOnce("invoice-42", ({ blockhash }) => yourWalletSigns(blockhash))
  */
-export const createJournal = ({
-  relay,
-  store,
-  allowRelay = false,
-  clock = systemClock,
-  date = () => new Date(),
-}: JournalOptions) => {
+export const createJournal = ({ relay, store, allowRelay = false, clock = systemClock }: JournalOptions) => {
   /** The signatures that this process works on, and their ids. */
   const working = new Map<string, string>()
 
@@ -121,7 +113,7 @@ export const createJournal = ({
     const { id, version } = record
     if (await inStore(() => store.put(id, record, version - 1))) return true
     if (((await look(id))?.version ?? 0) >= version) return false
-    throw ownError("journal-unavailable", `The store doesn't take the record of "${id}" and shows no newer one`)
+    throw ownError("journal-unavailable", `The store refuses "${id}" and shows no newer record`)
   }
 
   /** Stops before anything is sent to another chain, or concluded from it. */
@@ -132,18 +124,13 @@ export const createJournal = ({
         `"${id}" was stored with ${relayUrl}: use that relay, or allowRelay for the same chain`,
       )
     }
-    for (let looks = 1; ; looks++) {
+    // One provider may be some blocks behind another.
+    for (let looks = 0; looks < 3; looks++) {
       const view = await retry(() => finalView(relay, options), { ...options, clock, tries: Infinity })
       if (view.height >= BigInt(finalizedHeight)) return view
-      // One provider may be some blocks behind another.
-      if (looks > 2) {
-        throw refusal(
-          "other-chain",
-          `"${id}" was stored at block ${finalizedHeight}, but this chain is at ${view.height}`,
-        )
-      }
       await clock.sleep(1000, options.signal)
     }
+    throw refusal("other-chain", `"${id}" was stored at block ${finalizedHeight}, which this chain hasn't reached`)
   }
 
   /** Finds out what became of a stored attempt, with `resend` by sending it too, and stores what is final. */
@@ -151,7 +138,9 @@ export const createJournal = ({
     record: PaymentRecord,
     { isMine = false, resend = true, ...options }: SubmitOnceOptions & { isMine?: boolean; resend?: boolean },
   ): Promise<PaymentOutcome> => {
-    const { signature, transaction } = record
+    const { state, signature, transaction } = record
+    if (state === "landed") return landedOutcome(record)
+    if (state === "expired") return { state, signature }
     const { commitment = "finalized", signal } = options
     const lastValidBlockHeight = BigInt(record.lastValidBlockHeight)
     // Others may have sent what they found in the store.
@@ -216,7 +205,6 @@ export const createJournal = ({
       const known = record?.state === "forgotten" ? undefined : record
       if (known !== undefined && known.state !== "expired") {
         const resend = await isSame(known)
-        if (known.state === "landed") return landedOutcome(known)
         const outcome = await settle(known, { ...options, resend })
         if (outcome.state === "landed" && !resend) throw reused(id, known, given?.facts ?? {})
         if (outcome.state === "expired" && signed?.signature !== known.signature) continue
@@ -249,7 +237,7 @@ export const createJournal = ({
       if (options.signal?.aborted === true) throw refusal("aborted", "Given up before anything was stored")
       const other = working.get(signature) ?? id
       if (other !== id) {
-        const message = `"${id}" and "${other}" have one transaction, which lands once: make them differ, say by a memo`
+        const message = `"${id}" and "${other}" have one transaction: make them differ by a memo`
         throw refusal("duplicate-transaction", message)
       }
       const next: PaymentRecord = {
@@ -264,7 +252,7 @@ export const createJournal = ({
         ...(purpose === undefined ? {} : { purpose }),
         relayUrl: relay.url,
         finalizedHeight: String(prepared.finalizedHeight),
-        storedAt: date().toISOString(),
+        storedAt: new Date().toISOString(),
       }
       working.set(signature, id)
       try {
@@ -293,15 +281,11 @@ export const createJournal = ({
       const record = queue.pop()
       if (record === undefined || record.state === "damaged") return
       const { id, signature, refused } = record
-      const outcome = async (): Promise<PaymentOutcome> => {
-        if (record.state === "landed") return landedOutcome(record)
-        if (record.state === "expired") return { state: "expired", signature }
-        // Whoever was told of a refusal decides whether it is sent again.
-        return settle(record, { ...options, resend: refused === undefined })
-      }
+      // Whoever was told of a refusal decides whether it is sent again.
+      const outcome = settle(record, { ...options, resend: refused === undefined })
       settled.push({
         id,
-        ...(await outcome().catch((thrown: unknown): PaymentOutcome => {
+        ...(await outcome.catch((thrown: unknown): PaymentOutcome => {
           return { state: "undecided", signature, lastError: asSvcError(thrown, "settle-failed", "Settling failed") }
         })),
       })

@@ -122,8 +122,8 @@ export const conclude = (known: Knowledge): Outcome | undefined => {
   if (memory === undefined || lookedAt <= lastValidBlockHeight + memory) return { state: "expired", signature }
   const lastError = ownError(
     "journal-stale",
-    "Too late to prove that the transaction didn't land: providers may have dropped its history",
-    { signature, hint: "Look the signature up in an archive, then forget the payment by force." },
+    "Too late to prove that it didn't land: providers may have dropped the history",
+    { signature, hint: "Look it up in an archive, then forget the payment by force." },
   )
   return { state: "undecided", signature, lastError }
 }

@@ -42,7 +42,7 @@ const partsOf = (bytes: Uint8Array): TransactionParts => {
   if (parts === "signature-count") {
     throw refusal(
       "invalid_transaction",
-      "The bytes are no transaction of a version that is read here: legacy, 0 (a count of 1 to 64 signatures first) or 1 (first byte 0x81)",
+      "The bytes aren't a transaction of version legacy, 0 (1 to 64 signatures first) or 1 (first byte 0x81)",
     )
   }
   if (parts === "too-short") {
