@@ -9,7 +9,7 @@ import { freePort, startPostgres, startProcess } from "@svc/testing"
 import { afterEach, expect, test, vi } from "vitest"
 
 const full = process.env["SVC_FUZZ"] === "full"
-const attackMs = full ? 60_000 : 2500
+const attackMs = full ? 60_000 : 1200
 vi.setConfig({ testTimeout: attackMs + 60_000 })
 
 const cleanUps: (() => unknown)[] = []

@@ -14,8 +14,8 @@ import { temporaryFolder } from "./service.ts"
 
 // Half a minute of it here, an hour in `pnpm fuzz`.
 const full = process.env["SVC_FUZZ"] === "full"
-const runMs = full ? 3_600_000 : 22_000
-const restarts = full ? 100 : 4
+const runMs = full ? 3_600_000 : 8_000
+const restarts = full ? 100 : 2
 vi.setConfig({ testTimeout: runMs + 900_000, hookTimeout: 180_000 })
 
 const connections = 11

@@ -6,7 +6,7 @@ import { createUser } from "../src/operator/accounts.ts"
 import { databaseKinds, startTestService, type TestService } from "./service.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
-const runs = full ? 50_000 : 500
+const runs = full ? 50_000 : 200
 vi.setConfig({ testTimeout: full ? 3_600_000 : 180_000 })
 
 const odd = fc.oneof(

@@ -6,7 +6,7 @@ import { routes } from "../src/routes/table.ts"
 import { type Relay, startIssuer, startRelay } from "./fixture.ts"
 import { anySigner, memo, signedTransaction } from "./transactions.ts"
 
-const runs = process.env["SVC_FUZZ"] === "full" ? 50_000 : 500
+const runs = process.env["SVC_FUZZ"] === "full" ? 50_000 : 200
 let rpc: FakeRpc
 let relay: Relay
 let agent: Agent

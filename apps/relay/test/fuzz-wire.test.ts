@@ -10,7 +10,7 @@ import { beforeAll, expect, test } from "vitest"
 import { checkMessage, checkSigned, checkTransaction } from "../src/wire.ts"
 import { anySigner, memo, signedTransaction, transfer } from "./transactions.ts"
 
-const runs = process.env["SVC_FUZZ"] === "full" ? 1_000_000 : 10_000
+const runs = process.env["SVC_FUZZ"] === "full" ? 1_000_000 : 2_000
 const transactions = getTransactionDecoder()
 const messages = getCompiledTransactionMessageDecoder()
 const length = getShortU16Decoder()

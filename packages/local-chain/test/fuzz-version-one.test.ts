@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { fundedSigner, signedV1, startChain, transfer } from "./fixture.ts"
 
-const runs = process.env["SVC_FUZZ"] === "full" ? 50_000 : 300
+const runs = process.env["SVC_FUZZ"] === "full" ? 50_000 : 150
 
 test(`${runs} changes of a version 1 transaction: none brings the virtual machine down`, async () => {
   const chain = await startChain()

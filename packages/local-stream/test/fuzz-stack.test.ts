@@ -4,7 +4,7 @@ import { createStack } from "../src/stack.ts"
 import { toJson, type Value } from "../src/value.ts"
 import { naiveRecords, naiveView, thingAst, type Touch, updateOf } from "./naive.ts"
 
-const numRuns = process.env["SVC_FUZZ"] === "full" ? 20_000 : 150
+const numRuns = process.env["SVC_FUZZ"] === "full" ? 20_000 : 75
 
 const name = fc.constantFrom("a", "b", "c", "d")
 const owner = fc.constantFrom("a", "x", "y", "", null)

@@ -123,7 +123,7 @@ describe.each(databaseKinds)("random documents on %s", (kind) => {
           expect(await countRows(service)).toEqual(before)
         }
       }),
-      { numRuns: 100 },
+      { numRuns: process.env["SVC_FUZZ"] === "full" ? 100 : 40 },
     )
     // Both happened, so both were looked at.
     expect(Math.min(outcomes.taken, outcomes.refused)).toBeGreaterThan(5)

@@ -4,7 +4,7 @@ import { databaseKinds, startTestService, type TestService } from "../service.ts
 import { broken, first, grown, newPerson, type Person } from "./person.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
-const requests = full ? 50_000 : 400
+const requests = full ? 50_000 : 200
 // Sent at once, so that requests meet one another too.
 const together = 10
 vi.setConfig({ testTimeout: full ? 7_200_000 : 180_000, hookTimeout: 120_000 })

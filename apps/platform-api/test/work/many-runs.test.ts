@@ -5,8 +5,8 @@ import { entity, field, smallAst } from "../registry/small-ast.ts"
 import { newPerson } from "./person.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
-const people = full ? 10 : 4
-const runsEach = full ? 20 : 8
+const people = full ? 10 : 3
+const runsEach = full ? 20 : 4
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 })
 
 let server: Awaited<ReturnType<typeof startPostgres>>
@@ -81,7 +81,7 @@ test("runs that one person asks for all at once, of both replicas, are all taken
   const specs: number[] = []
   for (let n = 0; n < 5; n++) specs.push((await person.newSpec(`burst-${n}`)).id)
   const asked = await Promise.all(
-    Array.from({ length: full ? 200 : 20 }, (_, n) =>
+    Array.from({ length: full ? 200 : 10 }, (_, n) =>
       (n % 2 === 0 ? one : other).call("POST", "/api/automation/runs", {
         key: person.key,
         body: { workflow: "publish", spec_id: specs[n % 5], ast_payload: astOf(n + 1), allow_breaking: true },
