@@ -3,8 +3,10 @@ import { allowedMethods, BodyError, omitServerHeaders, requestIdOf, sentPath } f
 import { createApi, openApiDocument } from "@svc/openapi"
 import { bodyError, errorAnswer } from "./answers.ts"
 import type { AppEnv } from "./auth/guard.ts"
+import { CompilerBusy } from "./compiler/compiler.ts"
 import { DatabaseUnavailable, OutcomeUnknown } from "./db/errors.ts"
 import { errors } from "./errors.ts"
+import { AstTooLarge } from "./registry/document-fault.ts"
 import { agentRoutes } from "./routes/accounts/agents.ts"
 import { buildRoutes } from "./routes/builds/builds.ts"
 import { closedRoutes } from "./routes/closed.ts"
@@ -109,6 +111,16 @@ export const createApp = (dependencies: Dependencies): Api => {
     const id = requestIdOf(c)
     if (error instanceof ApiError) return errorAnswer(error, id)
     if (error instanceof BodyError) return errorAnswer(bodyError(error.fault), id)
+    if (error instanceof AstTooLarge) {
+      const { path, reason } = error
+      return errorAnswer(errors.fail("invalid-ast", { details: { path, reason } }), id)
+    }
+    if (error instanceof CompilerBusy) {
+      const retryAfterSeconds = 1
+      if (!error.isOwn) return errorAnswer(errors.fail("service-unavailable", { retryAfterSeconds }), id)
+      const message = "Other requests of yours with large ASTs are still being worked on."
+      return errorAnswer(errors.fail("rate-limit-exceeded", { message, retryAfterSeconds }), id)
+    }
     if (error instanceof DatabaseUnavailable) {
       log.warn({ request_id: id, reason: error.message }, "the database can't be used")
       return errorAnswer(errors.fail("service-unavailable", { retryAfterSeconds: 1 }), id)

@@ -3,6 +3,7 @@ import type { Limits } from "@svc/limits"
 import type { SigningKeys } from "@svc/session-token"
 import type { FindKey } from "./auth/find-key.ts"
 import type { UseTracker } from "./auth/use-tracker.ts"
+import type { Compiler } from "./compiler/compiler.ts"
 import type { Config } from "./config.ts"
 import type { Database } from "./db/database.ts"
 import type { AstLinks } from "./registry/ast-links.ts"
@@ -31,6 +32,7 @@ export type Dependencies = {
   readonly findKey: FindKey
   readonly registry: Registry
   readonly versions: StackVersions
+  readonly compiler: Compiler
   /** Links to ASTs, for the deploy hook; undefined where there is none. */
   readonly astLinks: AstLinks | undefined
   /** Aborted when the service is told to stop: what would go on for long ends then. */

@@ -5,7 +5,7 @@ import { orm } from "./db/drizzle.ts"
 import { registryState, stacks } from "./db/schema.ts"
 import { publish } from "./operator/publish.ts"
 import { readAst } from "./registry/read-ast.ts"
-import { astInAnswer } from "./registry/stack-bytes.ts"
+import { astIn } from "./registry/stack-bytes.ts"
 import { spellingsOf } from "./registry/websocket-url.ts"
 
 const { and, eq, inArray, isNull, lt, or } = orm
@@ -36,7 +36,15 @@ const moveSamples = async (queries: Queries, streamUrl: string, at: Date): Promi
   for (const { name, description, websocketUrl: stored, visibility, relay, browserSend, astGzip } of rows) {
     const websocketUrl = `${streamUrl}/${name}`
     if (stored !== formerUrl(name) || (await isTaken(queries, websocketUrl))) continue
-    const stack = { name, description, websocketUrl, visibility, relay, browserSend, ast: astInAnswer(astGzip) }
+    const stack = {
+      name,
+      description,
+      websocketUrl,
+      visibility,
+      relay,
+      browserSend,
+      ast: astIn({ gzip: astGzip, isAnswer: true }),
+    }
     await publish(queries, stack, at)
   }
 }

@@ -11,6 +11,7 @@ import { readKeySecret } from "./auth/key-secret.ts"
 import { requestMs } from "./auth/guard.ts"
 import { createUseTracker } from "./auth/use-tracker.ts"
 import { startChores } from "./chores.ts"
+import { createCompiler } from "./compiler/compiler.ts"
 import { readConfig } from "./config.ts"
 import { openDatabase } from "./db/open.ts"
 import { createMetrics, type JobCount, measureDatabase, observeJobs, observeLimits, observeState } from "./metrics.ts"
@@ -30,6 +31,7 @@ const { version } = manifest
 
 const statementMs = 1500
 const drainMs = 10_000
+const compileMs = 20_000
 
 const embeddedWarning = (folder: string, samples: readonly string[]): string =>
   `In production without DATABASE_URL: accounts, keys and stacks are in an embedded database in ${folder}, for one process, and a power failure can lose the last changes. Set DATABASE_URL to a PostgreSQL server.${samples.length === 0 ? "" : ` The registry has sample stacks (${samples.join(", ")}): remove them with \`stack unpublish NAME\` while the service is stopped.`}`
@@ -56,6 +58,7 @@ export const startService = async (runtime: Runtime) => {
   if (isEmbedded && isProduction) log.warn(embeddedWarning(config.dataFolder, await publishedSamples(database)))
   const keySecret = await database.within(statementMs).run(readKeySecret)
   const registry = createRegistry(database)
+  const compiler = createCompiler({ deadlineMs: compileMs })
   let refreshedAt = now()
   const refresh = async (): Promise<void> => {
     await registry.refresh()
@@ -93,7 +96,8 @@ export const startService = async (runtime: Runtime) => {
     database,
     findKey: createKeyFinder(database, requestMs, keySecret),
     registry,
-    versions: createStackVersions(database),
+    versions: createStackVersions(database, compiler),
+    compiler,
     astLinks,
     stopping: stopping.signal,
     signingKeys,
@@ -129,6 +133,7 @@ export const startService = async (runtime: Runtime) => {
           hookUrl === undefined || hookSecret === undefined
             ? undefined
             : createHook(hookUrl, hookSecretsIn(hookSecret)),
+        compiler,
         astUrl: (versionId, at) => astLinks?.make(versionId, at) ?? "",
       }),
     })
@@ -141,6 +146,7 @@ export const startService = async (runtime: Runtime) => {
     close: async () => {
       stopping.abort()
       await Promise.all([server.close(), stopWorker()])
+      await compiler.close()
       stopChores()
       await useTracker.flush().catch(() => {})
       await limits.close()

@@ -187,6 +187,19 @@ export const stackVersions = pgTable(
   (t) => [primaryKey({ columns: [t.line, t.number] })],
 )
 
+/** Modules of types of versions, each made when it is first asked for, under the name that the stack then has. */
+export const stackModules = pgTable(
+  "stack_modules",
+  {
+    line: text().notNull(),
+    number: integer().notNull(),
+    language: text().notNull(),
+    name: text().notNull(),
+    gzip: bytea().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.line, t.number, t.language] })],
+)
+
 /** Who holds a stack's name, or held it until `freed_at`: it then rests before anybody else may take it. */
 export const stackNames = pgTable("stack_names", {
   name: text().primaryKey(),

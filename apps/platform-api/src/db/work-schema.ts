@@ -20,10 +20,13 @@ export const jobs = pgTable(
     /** Calls of the deploy hook so far, and when the first one was made. */
     attempts: integer().notNull().default(0),
     firstAttemptAt: time("first_attempt_at"),
+    /** How often it was taken in hand since a step of it last came to an end. */
+    claims: integer().notNull().default(0),
   },
   (t) => [
     primaryKey({ columns: [t.kind, t.recordId] }),
     index("jobs_next").on(t.nextAt),
+    index("jobs_of_spec").on(t.kind, t.specId, t.recordId),
     index("jobs_of_owner").on(t.ownerId, t.kind, t.recordId),
   ],
 )

@@ -6,22 +6,24 @@ import { stackNames, stacks, stackVersions } from "../db/schema.ts"
 import { stackNamePattern } from "../records/stack-names.ts"
 import type { Ast } from "../registry/ast-shape.ts"
 import { checkDerived } from "../registry/check-derived.ts"
+import { deriveShape } from "../registry/derive-schema.ts"
+import { diffSchemas } from "../registry/diff.ts"
+import { breakingText } from "../registry/diff-text.ts"
 import {
   announce,
   changeVisibility,
   type Deprecation,
   deprecation,
-  diffToPrevious,
   freeNames,
   lineOf,
+  previousVersion,
   putStack,
   raiseRevision,
   StackConflict,
 } from "../registry/publication.ts"
-import { makeStackBytes, type StackHead } from "../registry/stack-bytes.ts"
+import { astIn, makeStackBytes, type StackHead } from "../registry/stack-bytes.ts"
 import { normaliseWebsocketUrl } from "../registry/websocket-url.ts"
 import { workChannel } from "../work/jobs.ts"
-import { breakingText } from "../work/served-diff.ts"
 import { CommandError } from "./command-error.ts"
 
 const { and, eq, isNull, sql } = orm
@@ -53,7 +55,7 @@ const checkUrl = (text: string): string => {
 export const publish = async (queries: Queries, { ast, allowBreaking = false, ...given }: Publication, at: Date) => {
   const stack = { ...given, name: checkName(given.name), websocketUrl: checkUrl(given.websocketUrl) }
   const { shape } = checkDerived(ast)
-  const bytes = await makeStackBytes(stack, ast, at)
+  const bytes = makeStackBytes(stack, ast, at)
   const told = (status: "published" | "unchanged", version: number) => ({
     name: stack.name,
     status,
@@ -84,15 +86,21 @@ export const publish = async (queries: Queries, { ast, allowBreaking = false, ..
         .where(eq(stackVersions.line, line))
       // A number stays taken when its stack is unpublished: it means for ever what it meant.
       const version = (last?.number ?? 0) + 1
-      const diff = await diffToPrevious(tx, line, version, shape)
+      const previous = await previousVersion(tx, line, version)
+      const diff = previous && diffSchemas(deriveShape(astIn({ gzip: previous.astGzip, isAnswer: true })), shape)
       if (diff?.verdict === "breaking" && !allowBreaking) {
         throw new CommandError(
           "breaking-change",
-          `this version breaks its readers (${breakingText(diff)}); --allow-breaking publishes it all the same`,
+          `this version breaks its readers (${breakingText(diff.changes)}); --allow-breaking publishes it all the same`,
         )
       }
       const kept = { deprecated: old?.deprecated ?? null, message: null }
-      await putStack(tx, { ...stack, ...kept, version }, bytes, { revision, holder: undefined, diff, at })
+      await putStack(tx, { ...stack, ...kept, version }, bytes, {
+        revision,
+        holder: undefined,
+        diff: diff && { ...diff, changes: diff.changes.length },
+        at,
+      })
       await audit(tx, { at, actor: "operator", action: "stack.publish", target: `stack:${stack.name}` })
       return told("published", version)
     })

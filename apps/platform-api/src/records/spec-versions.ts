@@ -1,75 +1,87 @@
-import { promisify } from "node:util"
-import { gunzipSync, gzip } from "node:zlib"
+import type { PreparedVersion } from "../compiler/read-upload.ts"
 import type { Orm, Queries } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
 import { specs, specVersions } from "../db/specs-schema.ts"
 import { errors } from "../errors.ts"
-import type { Ast } from "../registry/ast-shape.ts"
-import { checkDerived } from "../registry/check-derived.ts"
-import { contentHash } from "../registry/content-hash.ts"
-import { deriveShape } from "../registry/derive-schema.ts"
-import { diffSchemas, type SchemaDiff } from "../registry/diff.ts"
+import type { StoredAst } from "../registry/stack-bytes.ts"
 
 const { and, desc, eq, inArray } = orm
-const compress = promisify(gzip)
+/** Somebody added a version meanwhile: what was made for comparing with the latest one is not for this one. */
+export class VersionMoved extends Error {
+  override readonly name = "VersionMoved"
+}
 
-/** An AST that was checked, with all that its row needs. Throws AstTooLarge. */
-export const prepareVersion = async (ast: Ast) => ({
-  ast,
-  contentHash: contentHash(ast),
-  schema: JSON.stringify(checkDerived(ast).schema),
-  astGzip: await compress(JSON.stringify(ast)),
-})
+/** The latest version of a spec, if it has one. */
+const latestVersion = async (tx: Orm, specId: number) => {
+  const ofSpec = eq(specVersions.specId, specId)
+  const { id, versionNumber, contentHash, message, astGzip } = specVersions
+  const [latest] = await tx
+    .select({ id, versionNumber, contentHash, message, astGzip })
+    .from(specVersions)
+    .where(ofSpec)
+    .orderBy(desc(versionNumber))
+    .limit(1)
+  return latest
+}
 
-export type PreparedVersion = Awaited<ReturnType<typeof prepareVersion>>
-
-/** The AST of a version, as it was taken. */
-export const storedAst = (astGzip: Uint8Array): Ast => JSON.parse(gunzipSync(astGzip).toString()) as Ast
+/** The same of a spec of this person, that there may not be. */
+export const latestOwnVersion = async (tx: Orm, ownerId: number, specId: number | undefined) => {
+  const own = and(eq(specs.id, specId ?? 0), eq(specs.ownerId, ownerId))
+  const [spec] = await tx.select({ id: specs.id }).from(specs).where(own)
+  return spec && latestVersion(tx, spec.id)
+}
 
 type Added = {
   readonly id: number
   readonly number: number
   readonly isNew: boolean
   readonly contentIsNew: boolean
-  readonly diff: SchemaDiff | undefined
   /** What its owner said of it when it was added. */
   readonly message: string | null
 }
 
 /**
  * Adds a version to a spec whose row the transaction has locked; the latest version's content again adds none. Throws
- * limit-reached.
+ * limit-reached, and VersionMoved.
  */
 export const addVersion = async (
   tx: Orm,
   spec: { readonly id: number; readonly entityName: string | null },
   prepared: PreparedVersion,
-  { message, limit, at }: { readonly message: string | null; readonly limit: number; readonly at: Date },
+  {
+    message,
+    limit,
+    at,
+    latest: expected,
+  }: {
+    readonly message: string | null
+    readonly limit: number
+    readonly at: Date
+    /** The id of the version that it was compared with, where it was: null for none. */
+    readonly latest?: number | null
+  },
 ): Promise<Added> => {
   const ofSpec = eq(specVersions.specId, spec.id)
-  const [latest] = await tx.select().from(specVersions).where(ofSpec).orderBy(desc(specVersions.versionNumber)).limit(1)
+  const latest = await latestVersion(tx, spec.id)
+  if (expected !== undefined && (latest?.id ?? null) !== expected) throw new VersionMoved()
   if (latest?.contentHash === prepared.contentHash) {
     const { id, versionNumber, message: told } = latest
-    return { id, number: versionNumber, isNew: false, contentIsNew: false, diff: undefined, message: told }
+    return { id, number: versionNumber, isNew: false, contentIsNew: false, message: told }
   }
   const number = (latest?.versionNumber ?? 0) + 1
   if (number > limit)
     throw errors.fail("limit-reached", { message: `The spec has ${limit} versions, as SVC_VERSIONS_PER_SPEC allows.` })
-  const { ast, ...bytes } = prepared
+  const { entities, ...bytes } = prepared
   const known = and(ofSpec, eq(specVersions.contentHash, prepared.contentHash))
   const [before] = await tx.select({ id: specVersions.id }).from(specVersions).where(known).limit(1)
-  const [first] = ast.entities
-  const entity = ast.entities.find(({ state_name }) => state_name === spec.entityName) ?? first
+  const entity = entities.find(({ stateName }) => stateName === spec.entityName) ?? entities[0]
   if (entity === undefined) throw new Error("an AST has an entity")
   const [row] = await tx
     .insert(specVersions)
     .values({
       specId: spec.id,
       versionNumber: number,
-      stateName: entity.state_name,
-      programId: entity.program_id ?? null,
-      handlerCount: entity.handlers?.length ?? 0,
-      sectionCount: entity.sections.length,
+      ...entity,
       createdAt: at,
       message,
       ...bytes,
@@ -77,10 +89,15 @@ export const addVersion = async (
     .returning({ id: specVersions.id })
   if (row === undefined) throw new Error("the version was not stored")
   if (spec.entityName === null)
-    await tx.update(specs).set({ entityName: entity.state_name }).where(eq(specs.id, spec.id))
-  const diff = latest === undefined ? undefined : diffSchemas(deriveShape(storedAst(latest.astGzip)), deriveShape(ast))
-  return { id: row.id, number, isNew: true, contentIsNew: before === undefined, diff, message }
+    await tx.update(specs).set({ entityName: entity.stateName }).where(eq(specs.id, spec.id))
+  return { id: row.id, number, isNew: true, contentIsNew: before === undefined, message }
 }
+
+/** The AST of a version, as it was taken. */
+export const ofVersion = ({ astGzip }: { readonly astGzip: Uint8Array }): StoredAst => ({
+  gzip: astGzip,
+  isAnswer: false,
+})
 
 /** A spec's version numbers, newest first. */
 export const numbersOf = async (queries: Queries, specId: number): Promise<readonly number[]> => {
@@ -93,12 +110,12 @@ export const astOfVersions = async (
   queries: Queries,
   specId: number,
   numbers: readonly number[],
-): Promise<ReadonlyMap<number, Ast>> => {
+): Promise<ReadonlyMap<number, StoredAst>> => {
   const rows = await queries.run((db) =>
     db
       .select({ number: specVersions.versionNumber, astGzip: specVersions.astGzip })
       .from(specVersions)
       .where(and(eq(specVersions.specId, specId), inArray(specVersions.versionNumber, [...numbers]))),
   )
-  return new Map(rows.map(({ number, astGzip }) => [number, storedAst(astGzip)]))
+  return new Map(rows.map(({ number, astGzip }) => [number, ofVersion({ astGzip })]))
 }

@@ -1,6 +1,10 @@
 import { createHash } from "node:crypto"
-import { gunzipSync, gzipSync } from "node:zlib"
-import { createMemo } from "@svc/common/memo"
+import { promisify } from "node:util"
+import { gunzip, gzip, gzipSync } from "node:zlib"
+import { createSharedMemo } from "@svc/common/shared-memo"
+
+const compress = promisify(gzip)
+const decompress = promisify(gunzip)
 
 /** Bytes in memory of their own, as an answer's body must be. */
 export type Bytes = Uint8Array<ArrayBuffer>
@@ -8,7 +12,7 @@ export type Bytes = Uint8Array<ArrayBuffer>
 /** A body ready to be sent in two encodings. */
 export type Answer = {
   readonly etags: { readonly identity: string; readonly gzip: string }
-  readonly identity: () => Bytes
+  readonly identity: () => Bytes | Promise<Bytes>
   readonly gzip: () => Bytes
 }
 
@@ -18,21 +22,24 @@ export const tagOf = (content: string | Uint8Array): string =>
 
 const etagsOf = (tag: string): Answer["etags"] => ({ identity: `"${tag}"`, gzip: `"${tag}-gzip"` })
 
-/** An answer that is kept plain; it is compressed when first asked for that way. */
-export const plainAnswer = (identity: Bytes, compressed?: Bytes): Answer => {
-  let gzip: Bytes | undefined = compressed
-  return { etags: etagsOf(tagOf(identity)), identity: () => identity, gzip: () => (gzip ??= gzipSync(identity)) }
+/** A short answer, kept plain; it is compressed when first asked for that way. */
+export const plainAnswer = (identity: Bytes): Answer => {
+  let packed: Bytes | undefined
+  return { etags: etagsOf(tagOf(identity)), identity: () => identity, gzip: () => (packed ??= gzipSync(identity)) }
 }
 
-/** Unpacks answers that are kept compressed, and holds on to the last ones unpacked. */
-export type Unpacker = (gzip: Bytes) => Answer
+/** Makes answers that are kept compressed, and holds on to the last ones unpacked. */
+export type Packer = {
+  readonly packed: (gzip: Bytes) => Answer
+  readonly pack: (identity: Bytes) => Promise<Answer>
+}
 
-export const createUnpacker = (maxBytes: number): Unpacker => {
-  const unpacked = createMemo<Bytes>({ maxSize: maxBytes, sizeOf: ({ length }) => length })
-  const unpack = (tag: string, gzip: Bytes): Bytes => unpacked.get(tag) ?? unpacked.set(tag, gunzipSync(gzip))
-
-  return (gzip) => {
-    const tag = tagOf(gzip)
-    return { etags: etagsOf(tag), identity: () => unpack(tag, gzip), gzip: () => gzip }
+export const createPacker = (maxBytes: number): Packer => {
+  const unpacked = createSharedMemo<Bytes>({ maxSize: maxBytes, sizeOf: ({ length }) => length })
+  const packed = (bytes: Bytes): Answer => {
+    const tag = tagOf(bytes)
+    const unpack = () => unpacked.make(tag, async () => Uint8Array.from(await decompress(bytes)))
+    return { etags: etagsOf(tag), identity: () => unpacked.get(tag) ?? unpack(), gzip: () => bytes }
   }
+  return { packed, pack: async (identity) => packed(Uint8Array.from(await compress(identity))) }
 }

@@ -7,6 +7,15 @@ export type Kind =
 
 const nouns: Readonly<Record<string, string>> = { "type-field": "field", stack: "stack" }
 
+const mostTold = 5
+
+/** The first changes that break readers, in a line. */
+export const breakingText = (changes: readonly { readonly breaking: boolean; readonly text: string }[]): string => {
+  const texts = changes.filter(({ breaking }) => breaking).map(({ text }) => text)
+  const more = texts.length > mostTold ? `, and ${texts.length - mostTold} more` : ""
+  return texts.slice(0, mostTold).join("; ") + more
+}
+
 type Loose = Readonly<Record<string, unknown>>
 
 const asRecord = (value: unknown): Loose => (typeof value === "object" && value !== null ? { ...value } : {})

@@ -2,11 +2,10 @@
 import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
 import { registryState, stackNames, stacks, stackVersions } from "../db/schema.ts"
-import { diffSchemas, type SchemaDiff } from "./diff.ts"
-import type { Shape } from "./derive-schema.ts"
+import type { SchemaDiff } from "./diff.ts"
 import { registryChannel } from "./registry.ts"
 import { spellingsOf } from "./websocket-url.ts"
-import { astAnswerFor, type StackBytes, type StackHead, shapeInAnswer } from "./stack-bytes.ts"
+import { bytesFor, type StackBytes, type StackHead } from "./stack-bytes.ts"
 
 const { and, desc, eq, inArray, lt, ne, sql } = orm
 
@@ -68,21 +67,16 @@ export const checkFree = async (
   if (taken !== undefined) throw new StackConflict("websocket-url-taken")
 }
 
-/** How the version differs from the one before it in its line; undefined for a first one. */
-export const diffToPrevious = async (
-  tx: Orm,
-  line: string,
-  number: number,
-  shape: Shape,
-): Promise<SchemaDiff | undefined> => {
+/** The version before another one in its line; undefined for a first one. */
+export const previousVersion = async (tx: Orm, line: string, number: number) => {
   const before = and(eq(stackVersions.line, line), lt(stackVersions.number, number))
   const [previous] = await tx
-    .select({ astGzip: stackVersions.astGzip })
+    .select({ number: stackVersions.number, astGzip: stackVersions.astGzip })
     .from(stackVersions)
     .where(before)
     .orderBy(desc(stackVersions.number))
     .limit(1)
-  return previous === undefined ? undefined : diffSchemas(shapeInAnswer(previous.astGzip), shape)
+  return previous
 }
 
 type Published = StackHead & {
@@ -106,7 +100,8 @@ export const putStack = async (
   }: {
     readonly revision: number
     readonly holder: StackHolder
-    readonly diff: SchemaDiff | undefined
+    /** How it differs from the version before. */
+    readonly diff: (Pick<SchemaDiff, "verdict" | "bump"> & { readonly changes: number }) | undefined
     readonly at: Date
   },
 ): Promise<void> => {
@@ -121,7 +116,7 @@ export const putStack = async (
       // What was approved was approved for its line.
       set: { line, ...owner, freedAt: null, approved: sql`${stackNames.approved} and ${stackNames.line} = ${line}` },
     })
-  const told = diff === undefined ? {} : { verdict: diff.verdict, bump: diff.bump, changes: diff.changes.length }
+  const told = diff === undefined ? {} : { verdict: diff.verdict, bump: diff.bump, changes: diff.changes }
   const row = {
     ...stack,
     ...bytes,
@@ -154,8 +149,7 @@ export const changeVisibility = async (
       ? {}
       : {
           visibility,
-          detail: JSON.stringify({ ...(JSON.parse(stack.detail) as object), visibility }),
-          astGzip: await astAnswerFor(stack.astGzip, visibility),
+          ...(await bytesFor({ detail: stack.detail, astGzip: Uint8Array.from(stack.astGzip) }, visibility)),
         }
   await tx
     .update(stacks)

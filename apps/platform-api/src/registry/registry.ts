@@ -1,18 +1,17 @@
-import { promisify } from "node:util"
-import { gzip } from "node:zlib"
 import { createMemo } from "@svc/common/memo"
 import type { Database } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
 import { specShares } from "../db/shares-schema.ts"
 import { registryState, stacks } from "../db/schema.ts"
 import { spellingsOf } from "./websocket-url.ts"
-import { type Answer, createUnpacker, plainAnswer, type Unpacker } from "./answer.ts"
+import { type Answer, createPacker, type Packer, plainAnswer } from "./answer.ts"
 
 const { asc, gt, inArray } = orm
-const compress = promisify(gzip)
 
 export type PublishedStack = {
   readonly id: number
+  /** The registry's at its last change. */
+  readonly revision: number
   readonly name: string
   readonly description: string | null
   readonly websocketUrl: string
@@ -84,8 +83,9 @@ type Row = typeof stacks.$inferSelect
 const detailOf = ({ detail, version, relay, deprecated }: Row): string =>
   `${detail.slice(0, -1)},"version":${version},"relay":${relay}${deprecated === null ? "" : `,"deprecated":${deprecated}`}}`
 
-const fromRow = (row: Row, viewers: ReadonlySet<number>, unpack: Unpacker): PublishedStack => ({
+const fromRow = (row: Row, viewers: ReadonlySet<number>, { packed }: Packer): PublishedStack => ({
   id: row.id,
+  revision: row.revision,
   name: row.name,
   description: row.description,
   websocketUrl: row.websocketUrl,
@@ -101,14 +101,14 @@ const fromRow = (row: Row, viewers: ReadonlySet<number>, unpack: Unpacker): Publ
   schema: row.schema,
   answers: {
     detail: plainAnswer(Buffer.from(detailOf(row))),
-    schema: unpack(Uint8Array.from(row.schemaGzip)),
-    ast: unpack(Uint8Array.from(row.astGzip)),
+    schema: packed(Uint8Array.from(row.schemaGzip)),
+    ast: packed(Uint8Array.from(row.astGzip)),
   },
 })
 
 /** The published stacks, held in memory: reading them needs no database. */
 export const createRegistry = (database: Database): Registry => {
-  const unpack = createUnpacker(unpackedBytes)
+  const packer = createPacker(unpackedBytes)
   let revision = -1
   let byId = new Map<number, PublishedStack>()
   let byName = new Map<string, PublishedStack>()
@@ -151,7 +151,7 @@ export const createRegistry = (database: Database): Registry => {
         .within(refreshMs)
         .run((db) => db.select().from(stacks).where(newer).orderBy(asc(stacks.revision)).limit(rowsAtOnce))
       const viewers = await viewersOf(rows)
-      for (const row of rows) next.set(row.id, fromRow(row, viewers(row), unpack))
+      for (const row of rows) next.set(row.id, fromRow(row, viewers(row), packer))
       last = rows.at(-1)?.revision ?? last
     } while (rows.length === rowsAtOnce)
     byId = next
@@ -175,8 +175,8 @@ export const createRegistry = (database: Database): Registry => {
     const items = matching
       .slice(offset, offset + limit)
       .map(({ detail, schema }) => (withSchema ? `${detail.slice(0, -1)},"schema":${schema}}` : detail))
-    const body = Buffer.from(`[${items.join(",")}]`)
-    return { answer: plainAnswer(body, await compress(body)), more: matching.length > offset + limit }
+    const body = Uint8Array.from(Buffer.from(`[${items.join(",")}]`))
+    return { answer: await packer.pack(body), more: matching.length > offset + limit }
   }
 
   return {

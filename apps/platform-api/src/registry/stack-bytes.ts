@@ -1,8 +1,8 @@
 import { promisify } from "node:util"
-import { gunzip, gunzipSync, gzip } from "node:zlib"
+import { gunzip, gunzipSync, gzip, gzipSync } from "node:zlib"
 import type { Ast } from "./ast-shape.ts"
 import { contentHash } from "./content-hash.ts"
-import { deriveSchema, deriveShape, type Shape } from "./derive-schema.ts"
+import { deriveSchema } from "./derive-schema.ts"
 
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)
@@ -16,11 +16,7 @@ export type StackHead = {
 }
 
 /** All the bytes that replicas will serve, so that they need not make any. */
-export const makeStackBytes = async (
-  { name, description, websocketUrl, visibility }: StackHead,
-  ast: Ast,
-  at: Date,
-) => {
+export const makeStackBytes = ({ name, description, websocketUrl, visibility }: StackHead, ast: Ast, at: Date) => {
   const content_hash = contentHash(ast)
   const schema = deriveSchema(ast)
   const head = { name, description, websocket_url: websocketUrl }
@@ -35,35 +31,48 @@ export const makeStackBytes = async (
     content_hash,
     ast_payload: ast,
   }
-  const [schemaGzip, astGzip] = await Promise.all(
-    [{ ...head, schema }, answer].map((value) => compress(JSON.stringify(value), { level: 9 })),
-  )
-  if (schemaGzip === undefined || astGzip === undefined) throw new Error("nothing was compressed")
+  const packed = (value: unknown) => Uint8Array.from(gzipSync(JSON.stringify(value), { level: 9 }))
   return {
     contentHash: content_hash,
     detail: JSON.stringify(detail),
     schema: JSON.stringify(schema),
-    schemaGzip,
-    astGzip,
+    schemaGzip: packed({ ...head, schema }),
+    astGzip: packed(answer),
   }
 }
 
-export type StackBytes = Awaited<ReturnType<typeof makeStackBytes>>
+export type StackBytes = ReturnType<typeof makeStackBytes>
+
+/** The bytes of a stack, saying who sees it now. */
+export const bytesFor = async <T extends Pick<StackBytes, "detail" | "astGzip">>(
+  bytes: T,
+  visibility: StackHead["visibility"],
+): Promise<T> => ({
+  ...bytes,
+  detail: JSON.stringify({ ...(JSON.parse(bytes.detail) as object), visibility }),
+  astGzip: await astAnswerFor(bytes.astGzip, visibility),
+})
 
 /** A stored AST answer, saying who sees the stack now: that changes without a new version. */
 export const astAnswerFor = async (
   bytes: Uint8Array,
   visibility: StackHead["visibility"],
 ): Promise<Uint8Array<ArrayBuffer>> => {
-  const answer = JSON.parse((await decompress(bytes)).toString()) as Pick<StackHead, "visibility">
-  return answer.visibility === visibility
-    ? Uint8Array.from(bytes)
-    : compress(JSON.stringify({ ...answer, visibility }), { level: 9 })
+  const text = (await decompress(bytes)).toString()
+  // The first of its kind in the text is the answer's own: in a string its quotes would be escaped.
+  const changed = text.replace(/,"visibility":"\w+",/, `,"visibility":"${visibility}",`)
+  return changed === text ? Uint8Array.from(bytes) : Uint8Array.from(await compress(changed, { level: 9 }))
 }
 
-/** The AST in a stored answer. It was checked when it was published. */
-export const astInAnswer = (bytes: Uint8Array): Ast =>
-  (JSON.parse(gunzipSync(bytes).toString()) as { ast_payload: Ast }).ast_payload
+/** An AST as it is kept, compressed: by itself, or in the answer that readers get. */
+export type StoredAst = { readonly gzip: Uint8Array; readonly isAnswer: boolean }
 
-/** The shape in a stored AST answer. */
-export const shapeInAnswer = (bytes: Uint8Array): Shape => deriveShape(astInAnswer(bytes))
+/** The AST that is stored. It was checked when it was taken. */
+export const astIn = ({ gzip: bytes, isAnswer }: StoredAst): Ast => {
+  const value: unknown = JSON.parse(gunzipSync(bytes).toString())
+  return isAnswer ? (value as { ast_payload: Ast }).ast_payload : (value as Ast)
+}
+
+/** How long the JSON is that was compressed: gzip says so at its end. */
+export const sizeOf = ({ gzip: { buffer, byteOffset, length } }: StoredAst): number =>
+  new DataView(buffer, byteOffset + length - 4, 4).getUint32(0, true)

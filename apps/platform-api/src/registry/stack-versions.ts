@@ -1,24 +1,32 @@
 import { createMemo } from "@svc/common/memo"
+import { createSharedMemo } from "@svc/common/shared-memo"
+import type { Compiler } from "../compiler/compiler.ts"
+import { diffOf, diffText } from "../compiler/diffs.ts"
 import type { Database } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
-import { stackVersions } from "../db/schema.ts"
+import { stackModules, stackVersions } from "../db/schema.ts"
 import { type RowOf, selectList } from "../db/select-list.ts"
 import { isoTime } from "../db/time.ts"
-import { type Answer, createUnpacker, plainAnswer } from "./answer.ts"
-import type { Shape } from "./derive-schema.ts"
-import { diffSchemas } from "./diff.ts"
-import { astAnswerFor, shapeInAnswer, type StackHead } from "./stack-bytes.ts"
+import { type Answer, createPacker, plainAnswer } from "./answer.ts"
+import type { PublishedStack } from "./registry.ts"
+import { astAnswerFor, sizeOf, type StackHead, type StoredAst } from "./stack-bytes.ts"
+import type { Language } from "./types/typed-module.ts"
 
 const { and, eq } = orm
 
-type Kept = { readonly schema: Answer; readonly astGzip: Uint8Array; readonly shape: () => Shape }
+/** A version as it was served. */
+type Kept = { readonly schema: Answer; readonly ast: StoredAst }
+
+/** Whose versions: a stack as readers see it now. */
+type Line = Pick<PublishedStack, "line" | "revision">
 
 const readMs = 1800
-const unpackedBytes = 16 * 1024 * 1024
-const versionsKept = 64
-const answersKept = 256
-// A module can be ten times as long as the AST that it is made of.
-const answersBytes = 32 * 1024 * 1024
+const mib = 1024 * 1024
+const unpackedBytes = 16 * mib
+const keptBytes = 32 * mib
+const missingKept = 4096
+// Anonymous readers all wait in one line for what is made for them.
+const readers = "readers"
 
 const listed = {
   version: stackVersions.number,
@@ -32,45 +40,86 @@ const listed = {
 /** One row of a stack's history, as it is answered. */
 type Listed = RowOf<typeof listed>
 
-/** Versions of stacks, from the database: they never change, so those asked for last are kept. */
-export const createStackVersions = (database: Database) => {
-  const unpack = createUnpacker(unpackedBytes)
-  const versions = createMemo<Kept>({ maxEntries: versionsKept })
-  const asts = createMemo<Answer>({ maxEntries: versionsKept })
-  const answers = createMemo<Answer>({
-    maxEntries: answersKept,
-    maxSize: answersBytes,
-    sizeOf: (answer) => answer.identity().length,
-  })
+const gzipBytes = (answer: Answer): number => answer.gzip().length
 
-  const find = async (line: string, number: number): Promise<Kept | undefined> => {
+/** Versions of stacks, from the database: they never change, so those asked for last are kept. */
+export const createStackVersions = (database: Database, compiler: Compiler) => {
+  const { packed, pack } = createPacker(unpackedBytes)
+  const sizeOfKept = ({ schema, ast }: Kept) => gzipBytes(schema) + ast.gzip.length
+  const versions = createSharedMemo<Kept | undefined>({
+    maxSize: keptBytes,
+    sizeOf: (kept) => (kept === undefined ? 0 : sizeOfKept(kept)),
+  })
+  // A stack's versions only grow with its revision.
+  const missing = createMemo<true>({ maxEntries: missingKept })
+  const answers = createSharedMemo<Answer>({ maxSize: keptBytes, sizeOf: gzipBytes })
+  const lists = createMemo<Answer>({ maxSize: mib, sizeOf: gzipBytes })
+
+  const find = async ({ line, revision }: Line, number: number): Promise<Kept | undefined> => {
     const key = `${number} ${line}`
-    const known = versions.get(key)
-    if (known !== undefined) return known
-    const [row] = await database.within(readMs).run((db) =>
-      db
-        .select({ schemaGzip: stackVersions.schemaGzip, astGzip: stackVersions.astGzip })
-        .from(stackVersions)
-        .where(and(eq(stackVersions.line, line), eq(stackVersions.number, number))),
-    )
-    if (row === undefined) return undefined
-    let shape: Shape | undefined
-    return versions.set(key, {
-      schema: unpack(Uint8Array.from(row.schemaGzip)),
-      astGzip: row.astGzip,
-      shape: () => (shape ??= shapeInAnswer(row.astGzip)),
+    const missingKey = `${revision} ${key}`
+    if (missing.get(missingKey) === true) return undefined
+    const found = await versions.make(key, async () => {
+      const [row] = await database.within(readMs).run((db) =>
+        db
+          .select({ schemaGzip: stackVersions.schemaGzip, astGzip: stackVersions.astGzip })
+          .from(stackVersions)
+          .where(and(eq(stackVersions.line, line), eq(stackVersions.number, number))),
+      )
+      return (
+        row && { schema: packed(Uint8Array.from(row.schemaGzip)), ast: { gzip: row.astGzip, isAnswer: true as const } }
+      )
     })
+    if (found === undefined) missing.set(missingKey, true)
+    return found
   }
+
+  /** A module as it is stored, or made and stored: for the name that the stack has now. */
+  const findModule = async (ast: StoredAst, line: string, name: string, number: number, language: Language) => {
+    const one = and(eq(stackModules.line, line), eq(stackModules.number, number), eq(stackModules.language, language))
+    const [row] = await database.within(readMs).run((db) => db.select().from(stackModules).where(one))
+    if (row?.name === name) return packed(Uint8Array.from(row.gzip))
+    const wanted = { ast, language, name, version: number }
+    const gzip = await compiler.run("module", wanted, { size: sizeOf(ast), owner: readers })
+    await database.within(readMs).run((db) =>
+      db
+        .insert(stackModules)
+        .values({ line, number, language, name, gzip })
+        .onConflictDoUpdate({
+          target: [stackModules.line, stackModules.number, stackModules.language],
+          set: { name, gzip },
+        }),
+    )
+    return packed(gzip)
+  }
+
+  const moduleKey = (stack: Line & Pick<StackHead, "name">, number: number, language: Language) =>
+    `types ${language} ${number} ${stack.name} ${stack.line}`
+  const diffKey = (line: string, from: number, to: number) => `diff ${from} ${to} ${line}`
+  const astKey = (line: string, number: number, visibility: StackHead["visibility"]) =>
+    `ast ${visibility} ${number} ${line}`
 
   return {
     find,
+    /** What is in memory of what the others make. */
+    known: {
+      ast: (line: string, number: number, visibility: StackHead["visibility"]) =>
+        answers.get(astKey(line, number, visibility)),
+      schema: (line: string, number: number) => versions.get(`${number} ${line}`)?.schema,
+      diff: (line: string, from: number, to: number) => answers.get(diffKey(line, from, to)),
+      module: (stack: PublishedStack, number: number, language: Language) =>
+        answers.get(moduleKey(stack, number, language)),
+    },
     /** The AST answer of a version for those who see the stack now. */
-    findAst: async (line: string, number: number, visibility: StackHead["visibility"]): Promise<Answer | undefined> => {
-      const key = `ast ${visibility} ${number} ${line}`
-      const known = asts.get(key)
-      if (known !== undefined) return known
-      const found = await find(line, number)
-      return found && asts.set(key, unpack(await astAnswerFor(found.astGzip, visibility)))
+    findAst: async (stack: PublishedStack, number: number): Promise<Answer | undefined> => {
+      const found = await find(stack, number)
+      const { line, visibility } = stack
+      return (
+        found &&
+        answers.make(astKey(line, number, visibility), async () =>
+          packed(await astAnswerFor(found.ast.gzip, visibility)),
+        )
+      )
     },
     /** A page of them, newest first. Throws DatabaseUnavailable. */
     list: (line: string, { limit, offset }: { readonly limit: number; readonly offset: number }) =>
@@ -95,19 +144,28 @@ export const createStackVersions = (database: Database) => {
       ...(message === null ? {} : { message }),
       current: row.version === current,
     }),
-    /** Undefined where one of the two is no version of the line. Throws DatabaseUnavailable. */
-    diff: async (line: string, from: number, to: number): Promise<Answer | undefined> => {
-      const key = `diff ${from} ${to} ${line}`
-      const known = answers.get(key)
-      if (known !== undefined) return known
-      const [before, after] = await Promise.all([find(line, from), find(line, to)])
+    /** Undefined where one of the two is no version of the line. Throws DatabaseUnavailable, AstTooLarge and CompilerBusy. */
+    diff: async (stack: PublishedStack, from: number, to: number): Promise<Answer | undefined> => {
+      const [before, after] = await Promise.all([find(stack, from), find(stack, to)])
       if (before === undefined || after === undefined) return undefined
-      const body = JSON.stringify({ from, to, ...diffSchemas(before.shape(), after.shape()) })
-      return answers.set(key, plainAnswer(Buffer.from(body)))
+      return answers.make(diffKey(stack.line, from, to), async () => {
+        const diff = await diffOf(compiler, before.ast, after.ast, readers)
+        return pack(Uint8Array.from(Buffer.from(diffText({ from, to }, diff))))
+      })
     },
-    /** An answer made of things that never change, made once. */
+    /** Types of a version. Throws DatabaseUnavailable, AstTooLarge and CompilerBusy. */
+    module: async (stack: PublishedStack, number: number, language: Language): Promise<Answer | undefined> => {
+      const found = await find(stack, number)
+      return (
+        found &&
+        answers.make(moduleKey(stack, number, language), () =>
+          findModule(found.ast, stack.line, stack.name, number, language),
+        )
+      )
+    },
+    /** A list of things that never change, made once. */
     keep: (key: string, make: () => string): Answer =>
-      answers.get(key) ?? answers.set(key, plainAnswer(Buffer.from(make()))),
+      lists.get(key) ?? lists.set(key, plainAnswer(Uint8Array.from(Buffer.from(make())))),
   }
 }
 

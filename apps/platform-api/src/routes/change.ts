@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import { clientAddress, requestHeader } from "@svc/http"
 import type { Context } from "hono"
 import { audit, type AuditEntry } from "../audit.ts"
@@ -50,12 +49,12 @@ const answer = ({ status, body, location }: Done, replayed: boolean): Response =
 
 /**
  * Does a person's change in one transaction, its audit row and its answer under the Idempotency-Key with it: the same key
- * and body get the same answer for a day. One that is under way is waited for, because its row is not there for others.
+ * and body (by its hash) get the same answer for a day. One that is under way is waited for, because its row is not there for others.
  */
 export const change = async (
   dependencies: Dependencies,
   c: Context<AppEnv>,
-  text: string,
+  bodyHash: string,
   work: (given: Change) => Promise<Done>,
 ): Promise<Response> => {
   const key = idempotencyKey(c)
@@ -75,7 +74,7 @@ export const change = async (
         ...(["userId", "method", "path", "key"] as const).map((name) => eq(idempotencyKeys[name], row[name])),
       )
       const begun = {
-        bodyHash: createHash("sha256").update(text).digest("hex"),
+        bodyHash,
         status: 0,
         location: null,
         body: "",

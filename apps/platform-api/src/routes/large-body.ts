@@ -1,33 +1,22 @@
 import { promisify } from "node:util"
 import { gunzip } from "node:zlib"
-import { writeExactly } from "@svc/common/exact-json"
-import { hasMoreValues } from "@svc/common/json-text"
 import { BodyError, readBody, requestHeader, validate } from "@svc/http"
 import type { z } from "@svc/openapi"
 import type { Context } from "hono"
 import type { AppEnv } from "../auth/guard.ts"
+import type { PreparedVersion, ReadAst, Upload } from "../compiler/read-upload.ts"
+import type { Dependencies } from "../dependencies.ts"
 import { errors } from "../errors.ts"
-import { prepareVersion, type PreparedVersion } from "../records/spec-versions.ts"
-import type { Ast } from "../registry/ast-shape.ts"
-import { AstTooLarge, DocumentFault } from "../registry/document-fault.ts"
-import { mostValues } from "../registry/json-value.ts"
-import { astFaults } from "../registry/parse-ast.ts"
-import { parseExactJson } from "../registry/read-ast.ts"
+import { AstTooLarge } from "../registry/document-fault.ts"
 
 const unpack = promisify(gunzip)
 
 const limit = 2 * 1024 * 1024
 const deadlineMs = 30_000
-// Far more than any endpoint takes beside an AST. A validator reports each element that is not what it should be.
-const bodyValues = 1000
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 const invalidJson = (reason: string): BodyError => new BodyError({ kind: "invalid-json", reason })
 
-const tooManyValues = (most: number): BodyError =>
-  new BodyError({ kind: "invalid", path: "", reason: `must have at most ${most} members and elements` })
-
-const textOf = async (c: Context<AppEnv>): Promise<string> => {
+const bytesOf = async (c: Context<AppEnv>): Promise<Uint8Array> => {
   const type = requestHeader(c, "content-type")
   const encoding = requestHeader(c, "content-encoding")?.trim().toLowerCase() ?? "identity"
   if (encoding !== "identity" && encoding !== "gzip") {
@@ -54,56 +43,43 @@ const textOf = async (c: Context<AppEnv>): Promise<string> => {
       throw tooLarge ? new BodyError({ kind: "too-large", limit }) : invalidJson("the body is not gzip")
     }
   }
-  try {
-    return bytes.length === 0 ? "{}" : utf8.decode(bytes)
-  } catch {
-    throw invalidJson("the body is not UTF-8")
-  }
+  return bytes
 }
 
-/** Reads and checks a body that may carry an AST: 2 MiB of JSON, counted after unpacking. Throws BodyError. */
+/**
+ * Reads and checks a body that may carry an AST: 2 MiB of JSON, counted after unpacking. Throws BodyError.
+ * `hash` is that of the whole body; `ast` is for `versionIn`.
+ */
 export const readLargeBody = async <T>(
+  { compiler }: Pick<Dependencies, "compiler">,
   c: Context<AppEnv>,
   schema: z.ZodType<T>,
-): Promise<{ readonly given: T; readonly text: string }> => {
-  const text = await textOf(c)
-  if (hasMoreValues(text, mostValues)) throw tooManyValues(mostValues)
-  let value: unknown
-  try {
-    value = parseExactJson(text)
-  } catch (error) {
-    if (!(error instanceof DocumentFault)) throw error
-    throw invalidJson(error.reason.startsWith("is not JSON") ? "the body is not JSON" : `the body ${error.reason}`)
-  }
-  if (
-    typeof value === "object" &&
-    value !== null &&
-    hasMoreValues(writeExactly({ ...value, ast_payload: 0 }), bodyValues)
-  ) {
-    throw tooManyValues(bodyValues)
-  }
-  return { given: validate(schema, value), text }
+) => {
+  const bytes = await bytesOf(c)
+  const owner = `user:${c.get("principal").userId}`
+  const read = await uploaded(compiler.run("readUpload", bytes, { size: bytes.length, owner }))
+  if ("invalidJson" in read) throw invalidJson(read.invalidJson)
+  if ("invalid" in read) throw new BodyError({ kind: "invalid", path: "", reason: read.invalid })
+  const { rest, hash, ast } = read
+  return { given: validate(schema, rest), hash, ast }
 }
 
 const inBody = (path: string): string => `ast_payload${path === "" || path.startsWith("[") ? path : `.${path}`}`
 
-/** The AST of a body, whole and right. Throws invalid-request with the first faults. */
-const checkedAst = (value: unknown): Ast => {
-  const found = astFaults(value)
-  const tooLarge = found.find((fault) => fault instanceof AstTooLarge)
-  if (tooLarge !== undefined) throw tooLarge
-  const faults = found.map(({ path, reason }) => ({ path: inBody(path), reason }))
-  const [first] = faults
-  if (first === undefined) return value as Ast
-  throw errors.fail("invalid-request", { details: { ...first, faults } })
-}
+const tooLarge = ({ path, reason }: { readonly path: string; readonly reason: string }) =>
+  errors.fail("invalid-ast", { details: { path: inBody(path), reason } })
 
-/** The version that a body's AST makes. Throws invalid-request, and invalid-ast for an AST that is too large. */
-export const versionIn = async (value: unknown): Promise<PreparedVersion> => {
-  try {
-    return await prepareVersion(checkedAst(value))
-  } catch (error) {
-    if (!(error instanceof AstTooLarge)) throw error
-    throw errors.fail("invalid-ast", { details: { path: inBody(error.path), reason: error.reason } })
-  }
+/** What came of reading a body that takes too much work to read. */
+const uploaded = (reading: Promise<Upload>): Promise<Upload> =>
+  reading.catch((error: unknown) => {
+    throw error instanceof AstTooLarge ? tooLarge(error) : error
+  })
+
+/** The version that a body's AST makes. Throws invalid-request with its faults, and invalid-ast where it is too large. */
+export const versionIn = (ast: ReadAst): PreparedVersion => {
+  if ("version" in ast) return ast.version
+  if ("tooLarge" in ast) throw tooLarge(ast.tooLarge)
+  const faults = ast.faults.map(({ path, reason }) => ({ path: inBody(path), reason }))
+  const [first = { path: "ast_payload", reason: "is not valid" }] = faults
+  throw errors.fail("invalid-request", { details: { ...first, faults } })
 }

@@ -4,22 +4,28 @@ import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
 import { builds, deployments } from "../db/deployments-schema.ts"
 import { shareRecord } from "../records/sharing.ts"
-import { storedAst } from "../records/spec-versions.ts"
+import { ofVersion } from "../records/spec-versions.ts"
 import { branchFits, stackNameOf, stackNamePattern, streamUrlOf } from "../records/stack-names.ts"
-import { contentHash } from "../registry/content-hash.ts"
-import { deriveShape } from "../registry/derive-schema.ts"
-import { parseAst } from "../registry/parse-ast.ts"
+import { AstTooLarge } from "../registry/document-fault.ts"
 import { checkFree, StackConflict } from "../registry/publication.ts"
-import type { StackHead } from "../registry/stack-bytes.ts"
-import { languages, typedModule } from "../registry/types/typed-module.ts"
+import { sizeOf, type StackHead } from "../registry/stack-bytes.ts"
 import type { WorkContext } from "./context.ts"
 import { atRest, endBuild } from "./end-build.ts"
 import { moveBuild, moveDeployment } from "./events.ts"
 import { nextCallMs } from "./hook.ts"
 import { dropJob, isInHand, type Job, restAfterCall, restJob, wakeJob } from "./jobs.ts"
-import { type BuildRow, deploymentOf, lockBuild, readSpec, readVersion, type SpecRow } from "./records.ts"
-import { breakingText, type ServedDiff } from "./served-diff.ts"
-import { holdName, isApproved, NotApproved, prepare, show, visibilityOf } from "./show.ts"
+import { createNeeds } from "./needed.ts"
+import {
+  type BuildRow,
+  deploymentOf,
+  lockBuild,
+  readSpec,
+  readVersion,
+  type SpecRow,
+  type VersionRow,
+} from "./records.ts"
+import type { ServedDiff } from "./served-diff.ts"
+import { holdName, isApproved, NotApproved, prepare, read, show, visibilityOf } from "./show.ts"
 import type { Handlers, InStep } from "./worker.ts"
 
 const { eq } = orm
@@ -48,30 +54,23 @@ const stackOf = (spec: SpecRow, branch: string | null, { config }: WorkContext):
   return { name, description: spec.description, websocketUrl, visibility: visibilityOf(spec, branch) }
 }
 
+type Check = (version: VersionRow, ownerId: number) => { readonly isSame: boolean }
+
 /** pending → uploading → queued: what is to be built is there. */
-const upload = async (tx: Orm, build: BuildRow, at: Date): Promise<void> => {
-  if (build.status === "pending") await moveBuild(tx, build.id, "uploading", at)
+const upload = async (tx: Orm, build: BuildRow, check: Check, at: Date): Promise<void> => {
   const version = await readVersion(tx, build.specVersionId)
-  if (contentHash(storedAst(version.astGzip)) !== version.contentHash) {
-    throw new BuildFailure("the version's AST is not what was taken")
-  }
+  if (!check(version, build.ownerId).isSame) throw new BuildFailure("the version's AST is not what was taken")
+  if (build.status === "pending") await moveBuild(tx, build.id, "uploading", at)
   await moveBuild(tx, build.id, "queued", at)
 }
 
 /** building → pushing: the AST is whole, modules can be made of it, and readers lose nothing that they may not lose. */
-const compile = async (
-  tx: Orm,
-  build: BuildRow,
-  spec: SpecRow,
-  diffToDeployed: ServedDiff,
-  at: Date,
-): Promise<void> => {
+const compile = async (tx: Orm, build: BuildRow, check: Check, diffToDeployed: ServedDiff, at: Date): Promise<void> => {
   const version = await readVersion(tx, build.specVersionId)
-  const shape = deriveShape(parseAst(storedAst(version.astGzip)))
-  for (const language of languages) typedModule(shape, language, { name: spec.name, version: version.versionNumber })
+  check(version, build.ownerId)
   const diff = await diffToDeployed(tx, build.specId, build.branch, version)
   if (diff?.verdict === "breaking" && !build.allowBreaking) {
-    throw new BuildFailure(`breaking-change: ${breakingText(diff)}; allow_breaking builds it all the same`)
+    throw new BuildFailure(`breaking-change: ${diff.breaking}; allow_breaking builds it all the same`)
   }
   await moveBuild(tx, build.id, "pushing", at)
 }
@@ -146,6 +145,13 @@ const deploy = async (
 
 export const buildHandler = (context: WorkContext, diffToDeployed: ServedDiff): Handlers["build"] => {
   const now = () => new Date(context.wallClock())
+  const { compiler } = context
+  const need = createNeeds<{ readonly isSame: boolean }>()
+  const check: Check = (version, ownerId) =>
+    need(`${version.id}`, () => {
+      const ast = ofVersion(version)
+      return compiler.run("check", { ast, hash: version.contentHash }, { size: sizeOf(ast), owner: `job:${ownerId}` })
+    })
 
   const fail = (job: Job, inStep: InStep, message: string): Promise<void> =>
     inStep(async (tx) => endBuild(tx, await lockBuild(tx, job.id), "failed", message, now()))
@@ -161,15 +167,16 @@ export const buildHandler = (context: WorkContext, diffToDeployed: ServedDiff): 
   }
 
   const finish = async (job: Job, inStep: InStep): Promise<"rest"> => {
-    const { build, version, stack, deploymentId } = await inStep(async (tx) => {
+    const { build, given, deploymentId } = await inStep(async (tx) => {
       const row = await lockBuild(tx, job.id)
+      const head = stackOf(await readSpec(tx, row.specId), row.branch, context)
       return {
         build: row,
-        version: await readVersion(tx, row.specVersionId),
-        stack: stackOf(await readSpec(tx, row.specId), row.branch, context),
+        given: await read(tx, head, await readVersion(tx, row.specVersionId), row),
         deploymentId: (await deploymentOf(tx, row.specId, row.branch))?.id,
       }
     })
+    const { version, stack } = given
     const told = await tell(job, inStep, {
       deployment_id: deploymentId,
       spec_id: build.specId,
@@ -181,7 +188,7 @@ export const buildHandler = (context: WorkContext, diffToDeployed: ServedDiff): 
       ast_url: context.astUrl(version.id, now()),
     })
     if (!told) return "rest"
-    const ready = await prepare(stack, version, now())
+    const ready = await prepare(context, given, build, now())
     await inStep(async (tx) => {
       const current = await lockBuild(tx, job.id)
       if (current.status === "deploying") await deploy(tx, current, ready, context, now())
@@ -197,14 +204,14 @@ export const buildHandler = (context: WorkContext, diffToDeployed: ServedDiff): 
       switch (build.status) {
         case "pending":
         case "uploading":
-          await upload(tx, build, at)
+          await upload(tx, build, check, at)
           // Given back: whose turn it is, the next claim tells.
           return "rest"
         case "queued":
           await moveBuild(tx, build.id, "building", at)
           return "again"
         case "building":
-          await compile(tx, build, spec, diffToDeployed, at)
+          await compile(tx, build, check, diffToDeployed, at)
           return "again"
         case "pushing": {
           const taken = await take(tx, build, spec, context, at)
@@ -240,5 +247,6 @@ export const buildHandler = (context: WorkContext, diffToDeployed: ServedDiff): 
 /** What its owner is told of an error that ends a build; undefined for one that is the platform's own. */
 const reasonOf = (error: unknown): string | undefined => {
   if (error instanceof StackConflict) return `${error.code}: ${error.message}`
+  if (error instanceof AstTooLarge) return `invalid-ast: ${error.message}`
   return error instanceof BuildFailure || error instanceof NotApproved ? error.message : undefined
 }

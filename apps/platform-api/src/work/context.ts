@@ -1,3 +1,4 @@
+import type { Compiler } from "../compiler/compiler.ts"
 import type { Config } from "../config.ts"
 import type { Hook } from "./hook.ts"
 
@@ -7,6 +8,7 @@ export type WorkContext = {
   readonly wallClock: () => number
   readonly config: Pick<Config, "streamUrlTemplate" | "publicStacks">
   readonly hook: Hook | undefined
+  readonly compiler: Compiler
   /** A link to a version's AST that is good for an hour and needs no key. */
   readonly astUrl: (versionId: number, at: Date) => string
 }

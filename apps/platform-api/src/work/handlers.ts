@@ -8,7 +8,7 @@ import type { Handlers } from "./worker.ts"
 
 /** How each kind of record is taken on its way. */
 export const createHandlers = (context: WorkContext): Handlers => {
-  const diffToDeployed = createServedDiff()
+  const diffToDeployed = createServedDiff(context.compiler)
   return {
     build: buildHandler(context, diffToDeployed),
     deployment: deploymentHandler(context),

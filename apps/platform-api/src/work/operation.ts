@@ -2,6 +2,7 @@
 import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
 import { deployments } from "../db/deployments-schema.ts"
+import { AstTooLarge } from "../registry/document-fault.ts"
 import { StackConflict } from "../registry/publication.ts"
 import type { WorkContext } from "./context.ts"
 import { atRest, settle } from "./end-build.ts"
@@ -11,7 +12,7 @@ import { nextCallMs } from "./hook.ts"
 import { dropJob, isInHand, type Job, restAfterCall, restJob } from "./jobs.ts"
 import { callFor } from "./notice.ts"
 import { type DeploymentRow, lockDeployment, readSpec, versionOf } from "./records.ts"
-import { NotApproved, prepare, show, visibilityOf } from "./show.ts"
+import { NotApproved, prepare, read, show, visibilityOf } from "./show.ts"
 import type { Handlers, InStep } from "./worker.ts"
 
 const { eq } = orm
@@ -47,7 +48,7 @@ export const deploymentHandler = (context: WorkContext): Handlers["deployment"] 
     })
 
   const restart = async (job: Job, inStep: InStep): Promise<void> => {
-    const { stack, version } = await inStep(async (tx) => {
+    const { ready: given, source } = await inStep(async (tx) => {
       const deployment = await lockDeployment(tx, job.id)
       const { stackName: name, websocketUrl, specId, branch } = deployment
       const spec = await readSpec(tx, specId)
@@ -56,9 +57,10 @@ export const deploymentHandler = (context: WorkContext): Handlers["deployment"] 
         throw new OperationFailure("it has no version to go back to: build one")
       }
       const visibility = visibilityOf(spec, branch)
-      return { version: served, stack: { name, description: spec.description, websocketUrl, visibility } }
+      const stack = { name, description: spec.description, websocketUrl, visibility }
+      return { ready: await read(tx, stack, served, deployment), source: deployment }
     })
-    const ready = await prepare(stack, version, now())
+    const ready = await prepare(context, given, source, now())
     await inStep(async (tx) => {
       const deployment = await lockDeployment(tx, job.id)
       if (deployment.operation !== "restart") return
@@ -104,5 +106,6 @@ export const deploymentHandler = (context: WorkContext): Handlers["deployment"] 
 /** What its owner is told of an error that ends an operation; undefined for one that is the platform's own. */
 const reasonOf = (error: unknown): string | undefined => {
   if (error instanceof StackConflict) return `${error.code}: ${error.message}`
+  if (error instanceof AstTooLarge) return `invalid-ast: ${error.message}`
   return error instanceof OperationFailure || error instanceof NotApproved ? error.message : undefined
 }

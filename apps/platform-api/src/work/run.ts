@@ -3,6 +3,7 @@ import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
 import { runs, runSteps } from "../db/runs-schema.ts"
 import { stacks } from "../db/schema.ts"
+import { AstTooLarge } from "../registry/document-fault.ts"
 import { lineOf } from "../registry/publication.ts"
 import { beginBuild } from "./begin.ts"
 import type { WorkContext } from "./context.ts"
@@ -10,7 +11,7 @@ import { endBuild } from "./end-build.ts"
 import { moveRun, moveStep, skipSteps, type RunStepName, runStepNames } from "./events.ts"
 import { dropJob, type Job, lockJob, restJob } from "./jobs.ts"
 import { deploymentOf, lockBuild, lockRun, readBuild, readVersion, type RunRow } from "./records.ts"
-import { breakingText, type ServedDiff } from "./served-diff.ts"
+import type { ServedDiff } from "./served-diff.ts"
 import type { Handlers } from "./worker.ts"
 
 const { and, asc, eq } = orm
@@ -107,7 +108,7 @@ export const runHandler = (context: WorkContext, diffToDeployed: ServedDiff): Ha
         const diff = await diffToDeployed(tx, specId, run.branch, await readVersion(tx, run.specVersionId))
         const breaks = diff?.verdict === "breaking" && !run.allowBreaking
         if (!breaks && !run.approval) return done(tx, run, step, "skipped")
-        const message = breaks ? `breaking-change: ${breakingText(diff)}` : "waits for a word"
+        const message = breaks ? `breaking-change: ${diff.breaking}` : "waits for a word"
         await tx.update(runs).set({ errorMessage: null }).where(eq(runs.id, run.id))
         await tx
           .update(runSteps)
@@ -154,8 +155,9 @@ export const runHandler = (context: WorkContext, diffToDeployed: ServedDiff): Ha
   }
 
   return {
-    step: (job, inStep) =>
-      inStep(async (tx) => {
+    step: async (job, inStep) => {
+      let begun: RunStepName | undefined
+      const step = inStep(async (tx) => {
         const run = await lockRun(tx, job.id)
         if (run.status === "cancelling") {
           await cancelRun(tx, run, now())
@@ -172,8 +174,15 @@ export const runHandler = (context: WorkContext, diffToDeployed: ServedDiff): Ha
           await dropJob(tx, "run", run.id)
           return "rest"
         }
+        begun = name
         return doStep(tx, run, name, next.status === "running", job)
-      }),
+      })
+      return step.catch(async (error: unknown) => {
+        const name = begun
+        if (!(error instanceof AstTooLarge) || name === undefined) throw error
+        return inStep(async (tx) => fail(tx, await lockRun(tx, job.id), name, "invalid-ast", error.message))
+      })
+    },
     fail: (job, inStep) =>
       inStep(async (tx) => {
         const run = await lockRun(tx, job.id)

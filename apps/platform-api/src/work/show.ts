@@ -1,12 +1,13 @@
 // A version of a spec on its way in front of readers, whichever operation brings it there.
+import { diffOf } from "../compiler/diffs.ts"
 import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
 import { stackNames } from "../db/schema.ts"
-import { storedAst } from "../records/spec-versions.ts"
-import { deriveShape } from "../registry/derive-schema.ts"
-import { diffToPrevious, lineOf, putStack, raiseRevision, StackConflict } from "../registry/publication.ts"
-import { makeStackBytes, type StackHead } from "../registry/stack-bytes.ts"
+import { ofVersion } from "../records/spec-versions.ts"
+import { lineOf, previousVersion, putStack, raiseRevision, StackConflict } from "../registry/publication.ts"
+import { bytesFor, sizeOf, type StackHead } from "../registry/stack-bytes.ts"
 import type { WorkContext } from "./context.ts"
+import { Needed } from "./needed.ts"
 import { readSpec, type SpecRow, type VersionRow } from "./records.ts"
 
 const { eq, sql } = orm
@@ -46,10 +47,26 @@ export const holdName = async (tx: Orm, name: string, source: Source): Promise<v
   if (mine === undefined) throw new StackConflict("stack-name-taken")
 }
 
-/** All that is made before the transaction that shows it. */
-export const prepare = async (stack: StackHead, version: VersionRow, at: Date) => {
-  const ast = storedAst(version.astGzip)
-  return { stack, version, ast, bytes: await makeStackBytes(stack, ast, at) }
+/** What is to be shown, as it is read in a transaction before: with the version that it follows. */
+export const read = async (tx: Orm, stack: StackHead, version: VersionRow, source: Source) => ({
+  stack,
+  version,
+  previous: await previousVersion(tx, lineOf(stack.name, source), version.versionNumber),
+})
+
+/** All that is made before the transaction that shows it. Throws AstTooLarge and CompilerBusy. */
+export const prepare = async (
+  { compiler }: Pick<WorkContext, "compiler">,
+  { stack, version, previous }: Awaited<ReturnType<typeof read>>,
+  { ownerId }: Source,
+  at: Date,
+) => {
+  const ast = ofVersion(version)
+  const owner = `job:${ownerId}`
+  const bytes = await compiler.run("stack", { head: stack, ast, at }, { size: sizeOf(ast), owner })
+  const before = previous && { gzip: previous.astGzip, isAnswer: true }
+  const diff = before && (await diffOf(compiler, before, ast, owner))
+  return { stack, version, bytes, diff, previous: previous?.number }
 }
 
 /** Why a version can't be shown now. */
@@ -60,7 +77,7 @@ export class NotApproved extends Error {
 /** Puts a version in front of readers. Throws StackConflict and NotApproved. */
 export const show = async (
   tx: Orm,
-  { stack, version, ast, bytes }: Awaited<ReturnType<typeof prepare>>,
+  { stack, version, bytes, diff, previous }: Awaited<ReturnType<typeof prepare>>,
   source: Source,
   context: WorkContext,
   at: Date,
@@ -72,7 +89,9 @@ export const show = async (
   if (!(await isApproved(tx, shown, source, context))) {
     throw new NotApproved(`waits for the operator: stack approve ${stack.name}, then try again`)
   }
-  const diff = await diffToPrevious(tx, lineOf(stack.name, source), version.versionNumber, deriveShape(ast))
+  const before = await previousVersion(tx, lineOf(stack.name, source), version.versionNumber)
+  // Another version came in between: all is made again.
+  if (before?.number !== previous) throw new Needed(async () => {})
   const published = {
     ...shown,
     relay: false,
@@ -81,6 +100,6 @@ export const show = async (
     deprecated: spec.deprecated,
     message: version.message,
   }
-  const right = shown.visibility === stack.visibility ? bytes : await makeStackBytes(shown, ast, at)
+  const right = shown.visibility === stack.visibility ? bytes : await bytesFor(bytes, shown.visibility)
   await putStack(tx, published, right, { revision, holder: source, diff, at })
 }

@@ -1,4 +1,5 @@
 import type { Logger } from "@svc/http"
+import { CompilerBusy } from "../compiler/compiler.ts"
 import type { Database, Orm } from "../db/database.ts"
 import { DatabaseUnavailable } from "../db/errors.ts"
 import type { JobOutcome, Metrics } from "../metrics.ts"
@@ -10,9 +11,11 @@ import {
   releaseAllSql,
   releaseSql,
   renewSql,
+  restJob,
   wakeParkedSql,
   workChannel,
 } from "./jobs.ts"
+import { Needed } from "./needed.ts"
 
 /** Somebody else has the job now, or it is gone: nothing more is to be done here. */
 class LeaseLost extends Error {
@@ -29,7 +32,19 @@ export type Handlers = Readonly<
   Record<JobKind, { readonly step: Handler; readonly fail: (job: Job, inStep: InStep) => Promise<void> }>
 >
 
+/** Does one step. What it needs is made between its transactions. */
+const stepOf = async (step: Handler, job: Job, inStep: InStep): Promise<"again" | "rest"> => {
+  try {
+    return await step(job, inStep)
+  } catch (error) {
+    if (!(error instanceof Needed)) throw error
+    await error.make()
+    return "again"
+  }
+}
+
 const pollMs = 1000
+const busyMs = 500
 const renewMs = 4000
 const stepMs = 20_000
 const slots = 3
@@ -76,9 +91,13 @@ export const startWorker = ({
     const { step, fail } = handlers[job.kind]
     const inStep = inStepOf(job)
     try {
-      while (!stopping.signal.aborted && (await step(job, inStep)) === "again");
+      while (!stopping.signal.aborted && (await stepOf(step, job, inStep)) === "again");
       return "ok"
     } catch (error) {
+      if (error instanceof CompilerBusy) {
+        await inStep((tx) => restJob(tx, job, busyMs)).catch(() => {})
+        return "ok"
+      }
       if (error instanceof LeaseLost) return "lost"
       if (error instanceof DatabaseUnavailable) return "unavailable"
       log.error(

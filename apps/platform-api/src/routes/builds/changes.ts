@@ -45,8 +45,8 @@ export const buildChangeRoutes = (api: Api, dependencies: Dependencies): void =>
       codes: [...changeCodes, "spec-not-found", ...deployCodes],
     },
     async (c) => {
-      const { given, text } = await readLargeBody(c, newBuild)
-      return change(dependencies, c, text, async ({ tx, at, userId, tell }) => {
+      const { given, hash } = await readLargeBody(dependencies, c, newBuild)
+      return change(dependencies, c, hash, async ({ tx, at, userId, tell }) => {
         const spec = await ownSpec(tx, userId, given.spec_id)
         const onBranch = branchOf(spec, given.branch)
         const specVersionId = await versionOrLatest(tx, spec.id, given.spec_version_id)
@@ -79,8 +79,8 @@ export const buildChangeRoutes = (api: Api, dependencies: Dependencies): void =>
     },
     async (c) => {
       const id = recordId(c, "build-not-found")
-      const { text } = await readLargeBody(c, nothing)
-      return change(dependencies, c, text, async ({ tx, at, userId, tell }) => {
+      const { hash } = await readLargeBody(dependencies, c, nothing)
+      return change(dependencies, c, hash, async ({ tx, at, userId, tell }) => {
         const build = await ownBuild(tx, userId, id)
         if (["completed", "failed", "cancelled"].includes(build.status)) {
           throw errors.fail("build-state", { message: `The build is ${build.status}: it can't be cancelled any more.` })

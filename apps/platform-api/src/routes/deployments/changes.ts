@@ -80,8 +80,8 @@ export const deploymentChangeRoutes = (api: Api, dependencies: Dependencies): vo
       },
       async (c) => {
         const id = recordId(c, "deployment-not-found")
-        const { given, text } = await readLargeBody(c, body)
-        return change(dependencies, c, text, async ({ tx, at, userId, tell }) => {
+        const { given, hash } = await readLargeBody(dependencies, c, body)
+        return change(dependencies, c, hash, async ({ tx, at, userId, tell }) => {
           const deployment = await ownDeployment(tx, userId, id)
           const settledStatus = requireState(deployment, verb, done)
           const { currentBuildId: buildId, ownerId, specId } = deployment
@@ -117,8 +117,8 @@ export const deploymentChangeRoutes = (api: Api, dependencies: Dependencies): vo
     },
     async (c) => {
       const id = recordId(c, "deployment-not-found")
-      const { given, text } = await readLargeBody(c, rollbackBody)
-      return change(dependencies, c, text, async ({ tx, at, userId, tell }) => {
+      const { given, hash } = await readLargeBody(dependencies, c, rollbackBody)
+      return change(dependencies, c, hash, async ({ tx, at, userId, tell }) => {
         const deployment = await ownDeployment(tx, userId, id)
         const status = requireState(deployment, "rollback", "rolled back")
         const spec = await ownSpec(tx, userId, deployment.specId)

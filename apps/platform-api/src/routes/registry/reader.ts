@@ -10,6 +10,9 @@ import type { Dependencies } from "../../dependencies.ts"
 /** What is sent, where there is something to send. */
 export type Found = { readonly answer: Answer; readonly headers?: Readonly<Record<string, string>> }
 
+/** Finds what is not in memory: the request is counted first. */
+export type Later = () => Promise<Found>
+
 /** Who asks, and against what the request counts. */
 export type Caller = {
   readonly audience: Audience
@@ -62,7 +65,7 @@ export const createRegistryReader = (dependencies: Dependencies) => {
 
   const count = (c: Context<AppEnv>, { limit }: Caller) => countRequest(dependencies, c, limit)
 
-  const respond = (c: Context<AppEnv>, caller: Caller, found: Found | undefined, unchanged: boolean): Response => {
+  const respond = (c: Context<AppEnv>, caller: Caller, found: Found | undefined, unchanged: boolean) => {
     if (found === undefined) throw errors.fail("stack-not-found")
     const encoding = acceptsGzip(requestHeader(c, "accept-encoding")) ? "gzip" : "identity"
     const headers: Record<string, string> = {
@@ -73,7 +76,9 @@ export const createRegistryReader = (dependencies: Dependencies) => {
     if (unchanged) return c.body(null, 304, headers)
     headers["content-type"] ??= "application/json"
     if (encoding === "gzip") headers["content-encoding"] = "gzip"
-    return new Response(found.answer[encoding](), { headers })
+    const body = found.answer[encoding]()
+    if (body instanceof Promise) return body.then((bytes) => new Response(bytes, { headers }))
+    return new Response(body, { headers })
   }
 
   const send = (c: Context<AppEnv>, caller: Caller, found: Found | undefined, counted = false) => {
@@ -84,15 +89,21 @@ export const createRegistryReader = (dependencies: Dependencies) => {
     return counting.then(() => respond(c, caller, found, unchanged))
   }
 
+  const sendLater = async (c: Context<AppEnv>, caller: Caller, stack: PublishedStack, find: Later) => {
+    await count(c, caller)
+    return send(c, caller, withDeprecation(stack, await find()), true)
+  }
+
   /**
-   * Answers from what `find` finds of the stack for this caller; nothing found is `stack-not-found`.
+   * Answers from what `find` finds of the stack for this caller; nothing found is `stack-not-found`. What is looked for
+   * later counts even when it turns out to be known: only then does that show.
    * @param read what the query asks for, looked at before there need be such a stack
    */
   const answer =
     <Query>(
       parameter: "name" | "stack",
       read: (c: Context<AppEnv>) => Query,
-      find: (stack: PublishedStack, query: Query) => Found | Promise<Found>,
+      find: (stack: PublishedStack, query: Query) => Found | Later,
     ) =>
     (c: Context<AppEnv>): Response | Promise<Response> => {
       const sendTo = (caller: Caller): Response | Promise<Response> => {
@@ -111,8 +122,8 @@ export const createRegistryReader = (dependencies: Dependencies) => {
         const stack = registry.find(caller.audience, c.req.param(parameter) ?? "")
         if (stack === undefined) return send(c, caller, undefined)
         const found = find(stack, query)
-        if (!(found instanceof Promise)) return send(c, caller, withDeprecation(stack, found))
-        return found.then((what) => send(c, caller, withDeprecation(stack, what)), refuse)
+        if (typeof found !== "function") return send(c, caller, withDeprecation(stack, found))
+        return sendLater(c, caller, stack, found)
       }
       // Nothing is waited for where nobody has to be found: most readers send no key.
       return requestHeader(c, "authorization") === undefined ? sendTo(anyone(c)) : holder(c).then(sendTo)

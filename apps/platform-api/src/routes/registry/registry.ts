@@ -6,7 +6,7 @@ import type { PublishedStack } from "../../registry/registry.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { type Api, endpoint } from "../endpoint.ts"
 import { nextLink, pageQuery } from "../paging.ts"
-import { type Caller, createRegistryReader, type Found } from "./reader.ts"
+import { type Caller, createRegistryReader, type Found, type Later } from "./reader.ts"
 import { astAnswer, detail, schemaAnswer } from "./schemas.ts"
 import { existing, stackVersionRoutes, versionQuery } from "./versions.ts"
 
@@ -81,10 +81,13 @@ export const registryRoutes = (api: Api, dependencies: Dependencies): void => {
     ),
   )
 
-  const inVersion = async (stack: PublishedStack, version: number, pick: "schema" | "ast"): Promise<Found> => {
-    const { versions } = dependencies
-    if (pick === "ast") return { answer: existing(await versions.findAst(stack.line, version, stack.visibility)) }
-    return { answer: existing(await versions.find(stack.line, version)).schema }
+  const { versions } = dependencies
+  const inVersion = (stack: PublishedStack, version: number, pick: "schema" | "ast"): Found | Later => {
+    const { line, visibility } = stack
+    const known = pick === "ast" ? versions.known.ast(line, version, visibility) : versions.known.schema(line, version)
+    if (known !== undefined) return { answer: known }
+    if (pick === "ast") return async () => ({ answer: existing(await versions.findAst(stack, version)) })
+    return async () => ({ answer: existing(await versions.find(stack, version)).schema })
   }
 
   const content = (

@@ -1,12 +1,11 @@
 import { validate } from "@svc/http"
 import { z } from "@svc/openapi"
 import { errors } from "../../errors.ts"
-import { shapeInAnswer } from "../../registry/stack-bytes.ts"
-import { languages, mediaTypes, typedModule } from "../../registry/types/typed-module.ts"
+import { languages, mediaTypes } from "../../registry/types/typed-module.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { type Api, endpoint } from "../endpoint.ts"
 import { nextLink, pageOf, pageQuery } from "../paging.ts"
-import type { Found, RegistryReader } from "./reader.ts"
+import type { RegistryReader } from "./reader.ts"
 import { diffAnswer, versionsAnswer } from "./schemas.ts"
 
 const version = z
@@ -53,7 +52,7 @@ export const stackVersionRoutes = (api: Api, dependencies: Dependencies, reader:
       codes: [...codes, "invalid-request"],
     },
     (c) =>
-      reader.answer("name", pageOf, async (stack, page): Promise<Found> => {
+      reader.answer("name", pageOf, (stack, page) => async () => {
         const rows = await versions.list(stack.line, { ...page, limit: page.limit + 1 })
         const shown = rows.slice(0, page.limit)
         // No version changes, and numbers stand without a gap: these say which rows they are.
@@ -76,14 +75,19 @@ export const stackVersionRoutes = (api: Api, dependencies: Dependencies, reader:
       description: "What changed from one to the other; the two latest unless said.",
       query: diffQuery,
       success: [200, "The difference", diffAnswer],
-      codes: [...codes, "invalid-request", "version-not-found"],
+      codes: [...codes, "invalid-request", "invalid-ast", "version-not-found"],
     },
     reader.answer(
       "name",
       (c) => validate(diffQuery, c.req.query()),
-      async (stack, given): Promise<Found> => {
-        const { from, to } = await pairOf(given, () => versions.numbers(stack.line))
-        return { answer: existing(await versions.diff(stack.line, from, to)) }
+      (stack, given) => {
+        const { from, to } = given
+        const known = from !== undefined && to !== undefined ? versions.known.diff(stack.line, from, to) : undefined
+        if (known !== undefined) return { answer: known }
+        return async () => {
+          const pair = await pairOf(given, () => versions.numbers(stack.line))
+          return { answer: existing(await versions.diff(stack, pair.from, pair.to)) }
+        }
       },
     ),
   )
@@ -98,21 +102,17 @@ export const stackVersionRoutes = (api: Api, dependencies: Dependencies, reader:
       summary: "Types of a stack",
       description: "A module for programs to import.",
       query: typesQuery,
-      codes: [...codes, "invalid-request", "version-not-found"],
+      codes: [...codes, "invalid-request", "invalid-ast", "version-not-found"],
       text: ["The module", Object.values(mediaTypes).map((type) => type.split(";", 1).join(""))],
     },
     reader.answer(
       "name",
       (c) => validate(typesQuery, c.req.query()),
-      async (stack, { language, version: wanted = stack.version }): Promise<Found> => {
-        const shape =
-          wanted === stack.version
-            ? () => shapeInAnswer(stack.answers.ast.gzip())
-            : existing(await versions.find(stack.line, wanted)).shape
-        const answer = versions.keep(`types ${language} ${wanted} ${stack.name} ${stack.line}`, () =>
-          typedModule(shape(), language, { name: stack.name, version: wanted }),
-        )
-        return { answer, headers: { "content-type": mediaTypes[language] } }
+      (stack, { language, version: wanted = stack.version }) => {
+        const headers = { "content-type": mediaTypes[language] }
+        const known = versions.known.module(stack, wanted, language)
+        if (known !== undefined) return { answer: known, headers }
+        return async () => ({ answer: existing(await versions.module(stack, wanted, language)), headers })
       },
     ),
   )

@@ -115,13 +115,13 @@ export const runChangeRoutes = (api: Api, dependencies: Dependencies): void => {
       codes: [...changeCodes, "invalid-ast", "spec-not-found", ...deployCodes],
     },
     async (c) => {
-      const { given, text } = await readLargeBody(c, newRun)
-      if (given.ast_payload !== undefined && given.spec_version_id != null) {
+      const { given, hash, ast } = await readLargeBody(dependencies, c, newRun)
+      if (ast !== undefined && given.spec_version_id != null) {
         const reason = "is given together with ast_payload"
         throw errors.fail("invalid-request", { details: { path: "spec_version_id", reason } })
       }
-      const prepared = given.ast_payload === undefined ? undefined : await versionIn(given.ast_payload)
-      return change(dependencies, c, text, async ({ tx, at, userId, tell }) => {
+      const prepared = ast === undefined ? undefined : versionIn(ast)
+      return change(dependencies, c, hash, async ({ tx, at, userId, tell }) => {
         // The spec's lock gives its runs their order, which is that of their versions.
         const spec = await ownSpec(tx, userId, given.spec_id)
         const branch = branchOf(spec, given.branch)
@@ -156,8 +156,8 @@ export const runChangeRoutes = (api: Api, dependencies: Dependencies): void => {
       },
       async (c) => {
         const id = recordId(c, "run-not-found")
-        const { text } = await readLargeBody(c, nothing)
-        return change(dependencies, c, text, async (about) => {
+        const { hash } = await readLargeBody(dependencies, c, nothing)
+        return change(dependencies, c, hash, async (about) => {
           const run = await ownRun(about.tx, about.userId, id)
           if (!from.includes(run.status) || !isManaged(run)) {
             throw errors.fail("run-state", { message: `The run is ${run.status}: it can't be ${done}.` })

@@ -1,11 +1,14 @@
+import { promisify } from "node:util"
+import { gunzip } from "node:zlib"
 import { z } from "@svc/openapi"
 import { requestMs } from "../../auth/guard.ts"
 import { orm } from "../../db/drizzle.ts"
 import { specVersions } from "../../db/specs-schema.ts"
 import { errors } from "../../errors.ts"
-import { storedAst } from "../../records/spec-versions.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { type Api, endpoint, idOf } from "../endpoint.ts"
+
+const unpack = promisify(gunzip)
 
 const query = z.object({
   until: z.string().optional().meta({ description: "When the link ends, as the link says it" }),
@@ -42,6 +45,6 @@ export const astLinkRoutes = (api: Api, dependencies: Dependencies): void =>
         .run((db) => db.select({ astGzip: specVersions.astGzip }).from(specVersions).where(orm.eq(specVersions.id, id)))
       if (row === undefined) throw errors.fail("version-not-found")
       const headers = { "content-type": "application/json", "cache-control": "private, no-store" }
-      return new Response(JSON.stringify(storedAst(row.astGzip)), { headers })
+      return new Response(await unpack(row.astGzip), { headers })
     },
   )

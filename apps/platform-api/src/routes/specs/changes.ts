@@ -1,5 +1,8 @@
 import { z } from "@svc/openapi"
 import type { Context } from "hono"
+import { diffOf, diffText } from "../../compiler/diffs.ts"
+import type { MadeDiff } from "../../compiler/tasks.ts"
+import { requestMs } from "../../auth/guard.ts"
 import { policies } from "../../auth/agent-policy.ts"
 import type { AppEnv } from "../../auth/guard.ts"
 import { bind, rowsOf } from "../../db/bind.ts"
@@ -12,7 +15,7 @@ import { makeSpecSlug } from "../../records/names.ts"
 import { ownSpec } from "../../records/own.ts"
 import { shareSpec } from "../../records/sharing.ts"
 import { checkName, checkNumber, checkRenamed, deprecatedNow, showAtOnce } from "../../records/spec-rules.ts"
-import { addVersion } from "../../records/spec-versions.ts"
+import { addVersion, latestOwnVersion, ofVersion, VersionMoved } from "../../records/spec-versions.ts"
 import { deleteSpec } from "../../work/delete-spec.ts"
 import { change, changeCodes } from "../change.ts"
 import { checkPreconditions, isConditional } from "../conditional.ts"
@@ -50,15 +53,15 @@ export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => 
       codes: [...changeCodes, "invalid-ast", "spec-name-taken", "limit-reached"],
     },
     async (c) => {
-      const { given, text } = await readLargeBody(c, newSpec)
-      const prepared = given.ast_payload === undefined ? undefined : await versionIn(given.ast_payload)
-      const entities = prepared?.ast.entities.map(({ state_name }) => state_name)
+      const { given, hash, ast } = await readLargeBody(dependencies, c, newSpec)
+      const prepared = ast === undefined ? undefined : versionIn(ast)
+      const entities = prepared?.entities.map(({ stateName }) => stateName)
       if (entities !== undefined && given.entity_name !== undefined && !entities.includes(given.entity_name)) {
         throw errors.fail("invalid-request", {
           details: { path: "entity_name", reason: "is no entity of ast_payload" },
         })
       }
-      return change(dependencies, c, text, async ({ tx, at, userId, tell }) => {
+      return change(dependencies, c, hash, async ({ tx, at, userId, tell }) => {
         await checkNumber(tx, userId, config.perOwner.specs)
         await checkName(tx, userId, given.name)
         const [spec] = await tx
@@ -110,8 +113,8 @@ export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => 
     },
     async (c) => {
       const id = recordId(c, "spec-not-found")
-      const { given, text } = await readLargeBody(c, specChange)
-      return change(dependencies, c, text, async ({ tx, at, userId, tell }) => {
+      const { given, hash } = await readLargeBody(dependencies, c, specChange)
+      return change(dependencies, c, hash, async ({ tx, at, userId, tell }) => {
         const spec = await ownSpec(tx, userId, id)
         await checkUnchanged(c, tx, userId, id)
         if (given.name !== undefined && given.name !== spec.name) {
@@ -182,24 +185,38 @@ export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => 
     },
     async (c) => {
       const id = recordId(c, "spec-not-found")
-      const { given, text } = await readLargeBody(c, newVersion)
-      const prepared = await versionIn(given.ast_payload)
-      return change(dependencies, c, text, async ({ tx, at, userId, tell }) => {
-        const spec = await ownSpec(tx, userId, id)
-        const message = given.message ?? null
-        const added = await addVersion(tx, spec, prepared, { message, limit: config.versionsPerSpec, at })
-        if (added.isNew) await tell("version.create", `spec:${id} version:${added.number}`)
-        const diff = added.diff ?? { verdict: "none", bump: "none", changes: [] }
-        const from = added.isNew ? Math.max(added.number - 1, 1) : added.number
-        const body = JSON.stringify({
-          version: added.number,
-          content_is_new: added.contentIsNew,
-          version_is_new: added.isNew,
-          diff: { from, to: added.number, ...diff },
-          message: added.message,
+      const { given, hash, ast = { faults: [] } } = await readLargeBody(dependencies, c, newVersion)
+      const prepared = versionIn(ast)
+      const { userId: owner } = c.get("principal")
+      const message = given.message ?? null
+      const add = (latest: number | null, diff: MadeDiff | undefined) =>
+        change(dependencies, c, hash, async ({ tx, at, userId, tell }) => {
+          const spec = await ownSpec(tx, userId, id)
+          const added = await addVersion(tx, spec, prepared, { message, limit: config.versionsPerSpec, at, latest })
+          if (added.isNew) await tell("version.create", `spec:${id} version:${added.number}`)
+          const from = added.isNew ? Math.max(added.number - 1, 1) : added.number
+          const body = JSON.stringify({
+            version: added.number,
+            content_is_new: added.contentIsNew,
+            version_is_new: added.isNew,
+            message: added.message,
+          })
+          const difference = diffText({ from, to: added.number }, diff)
+          return { status: added.isNew ? 201 : 200, body: `${body.slice(0, -1)},"diff":${difference}}` }
         })
-        return { status: added.isNew ? 201 : 200, body }
-      })
+      for (;;) {
+        const latest = await dependencies.database.within(requestMs).run((tx) => latestOwnVersion(tx, owner, id))
+        const diff =
+          latest === undefined || latest.contentHash === prepared.contentHash
+            ? undefined
+            : await diffOf(dependencies.compiler, ofVersion(latest), ofVersion(prepared), `user:${owner}`)
+        try {
+          return await add(latest?.id ?? null, diff)
+        } catch (error) {
+          // Each time somebody else's version has come in between, of at most as many as a spec may have.
+          if (!(error instanceof VersionMoved)) throw error
+        }
+      }
     },
   )
 }

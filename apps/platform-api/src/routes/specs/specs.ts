@@ -3,8 +3,7 @@ import { specs, specVersions } from "../../db/specs-schema.ts"
 import { isVisible, listVisible } from "../../records/visible.ts"
 import { errors } from "../../errors.ts"
 import { astOfVersions, numbersOf } from "../../records/spec-versions.ts"
-import { deriveShape } from "../../registry/derive-schema.ts"
-import { diffSchemas } from "../../registry/diff.ts"
+import { diffOf, diffText } from "../../compiler/diffs.ts"
 import { validate } from "@svc/http"
 import type { Dependencies } from "../../dependencies.ts"
 import { sendOwn } from "../conditional.ts"
@@ -166,7 +165,7 @@ export const specRoutes = (api: Api, dependencies: Dependencies): void => {
       summary: "Compare two versions of a spec",
       description: "What changed from one to the other; the two latest unless said.",
       query: diffQuery,
-      codes: ["invalid-request", "spec-not-found", "version-not-found"],
+      codes: ["invalid-request", "invalid-ast", "spec-not-found", "version-not-found"],
     },
     async (c) => {
       const given = validate(diffQuery, c.req.query())
@@ -175,8 +174,9 @@ export const specRoutes = (api: Api, dependencies: Dependencies): void => {
       const queries = c.get("queries")
       const { from, to } = await pairOf(given, () => numbersOf(queries, specId))
       const asts = await astOfVersions(queries, specId, [from, to])
-      const [before, after] = [from, to].map((number) => deriveShape(existing(asts.get(number))))
-      return sendOwn(c, JSON.stringify({ from, to, ...diffSchemas(existing(before), existing(after)) }))
+      const [before, after] = [existing(asts.get(from)), existing(asts.get(to))]
+      const owner = `user:${c.get("principal").userId}`
+      return sendOwn(c, diffText({ from, to }, await diffOf(dependencies.compiler, before, after, owner)))
     },
   )
 }

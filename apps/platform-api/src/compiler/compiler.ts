@@ -1,0 +1,129 @@
+import { Worker } from "node:worker_threads"
+import { AstTooLarge, type DocumentPath } from "../registry/document-fault.ts"
+import { type InputOf, type OutputOf, type TaskName, tasks } from "./tasks.ts"
+
+export type Request = { readonly task: TaskName; readonly input: unknown }
+export type Reply =
+  | { readonly output: unknown }
+  | { readonly tooLarge: { readonly segments: DocumentPath; readonly reason: string } }
+  /** A fault of ours. */
+  | { readonly stack: string }
+
+/** Too much is waiting to be compiled: nothing was done, and it can be asked for again. */
+export class CompilerBusy extends Error {
+  override readonly name = "CompilerBusy"
+  /** Whether others wait for nothing but this owner's own. */
+  readonly isOwn: boolean
+
+  constructor(isOwn: boolean) {
+    super("too much is waiting to be compiled")
+    this.isOwn = isOwn
+  }
+}
+
+export type Compiler = {
+  /**
+   * Does a task beside the event loop: one at a time, owners in turn. Throws AstTooLarge, for what takes too long or too
+   * much memory too, and CompilerBusy.
+   * @param size of the JSON that is read, in bytes: what is small is done at once
+   * @param owner who has it done: an account, or all anonymous readers
+   */
+  readonly run: <K extends TaskName>(
+    task: K,
+    input: InputOf<K>,
+    about: { readonly size: number; readonly owner: string },
+  ) => Promise<OutputOf<K>>
+  readonly close: () => Promise<void>
+}
+
+// What is made of so much is made in a few milliseconds, whatever it holds.
+const smallBytes = 8 * 1024
+const mostWaiting = 32
+const mostWaitingOfOwner = 4
+const memory = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 }
+
+type Waiting = {
+  readonly request: Request
+  readonly resolve: (output: never) => void
+  readonly reject: (error: Error) => void
+}
+
+/** @param deadlineMs after which a task is given up, and its thread with it */
+export const createCompiler = ({ deadlineMs }: { readonly deadlineMs: number }): Compiler => {
+  // In the order in which owners come: the first one's first task is next.
+  const waiting = new Map<string, Waiting[]>()
+  let count = 0
+  let thread: Worker | undefined
+  let current: Waiting | undefined
+  let deadline: NodeJS.Timeout | undefined
+
+  const settle = (finish: (task: Waiting) => void): void => {
+    clearTimeout(deadline)
+    const task = current
+    current = undefined
+    if (task !== undefined) finish(task)
+    next()
+  }
+
+  const drop = (worker: Worker): void => {
+    if (thread !== worker) return
+    thread = undefined
+    void worker.terminate()
+    settle(({ reject }) => reject(new AstTooLarge([], "takes too much work")))
+  }
+
+  const start = (): Worker => {
+    const worker = new Worker(new URL("thread.ts", import.meta.url), { resourceLimits: memory })
+    worker.on("message", (reply: Reply) => {
+      if (thread !== worker) return
+      settle(({ resolve, reject }) => {
+        if ("output" in reply) resolve(reply.output as never)
+        else if ("tooLarge" in reply) reject(new AstTooLarge(reply.tooLarge.segments, reply.tooLarge.reason))
+        else reject(new Error(reply.stack))
+      })
+    })
+    // What is idle keeps no process alive.
+    worker.unref()
+    // Out of memory, or killed by what it does.
+    worker.on("error", () => drop(worker))
+    worker.on("exit", () => drop(worker))
+    return worker
+  }
+
+  const next = (): void => {
+    const [first] = waiting
+    if (current !== undefined || first === undefined) return
+    const [owner, [task, ...others]] = first
+    if (task === undefined) return
+    // Behind the others who wait.
+    waiting.delete(owner)
+    if (others.length > 0) waiting.set(owner, others)
+    count--
+    current = task
+    const worker = (thread ??= start())
+    deadline = setTimeout(() => drop(worker), deadlineMs)
+    worker.postMessage(task.request)
+  }
+
+  return {
+    run: async (task, input, { size, owner }) => {
+      type Output = OutputOf<typeof task>
+      if (size <= smallBytes) return (tasks[task] as (given: typeof input) => Output)(input)
+      const own = waiting.get(owner) ?? []
+      const isOwn = own.length >= mostWaitingOfOwner
+      if (isOwn || count >= mostWaiting) throw new CompilerBusy(isOwn)
+      return new Promise<Output>((resolve, reject) => {
+        own.push({ request: { task, input }, resolve, reject })
+        waiting.set(owner, own)
+        count++
+        next()
+      })
+    },
+    close: async () => {
+      const worker = thread
+      thread = undefined
+      clearTimeout(deadline)
+      await worker?.terminate()
+    },
+  }
+}

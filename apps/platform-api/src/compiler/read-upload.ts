@@ -1,0 +1,106 @@
+import { createHash } from "node:crypto"
+import { gzipSync } from "node:zlib"
+import { writeExactly } from "@svc/common/exact-json"
+import { hasMoreValues } from "@svc/common/json-text"
+import type { Ast } from "../registry/ast-shape.ts"
+import { checkDerived } from "../registry/check-derived.ts"
+import { contentHash } from "../registry/content-hash.ts"
+import { AstTooLarge, DocumentFault } from "../registry/document-fault.ts"
+import { mostValues } from "../registry/json-value.ts"
+import { astFaults } from "../registry/parse-ast.ts"
+import { parseExactJson } from "../registry/read-ast.ts"
+
+// Far more than any endpoint takes beside an AST. A validator reports each element that is not what it should be.
+const bodyValues = 1000
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+type Fault = { readonly path: string; readonly reason: string }
+
+/** All that the row of a version needs of its AST. */
+export type PreparedVersion = {
+  readonly contentHash: string
+  /** The derived schema as JSON. */
+  readonly schema: string
+  readonly astGzip: Uint8Array
+  readonly entities: readonly {
+    readonly stateName: string
+    readonly programId: string | null
+    readonly handlerCount: number
+    readonly sectionCount: number
+  }[]
+}
+
+/** The version that an AST makes, or what keeps it from making one. */
+export type ReadAst =
+  | { readonly version: PreparedVersion }
+  | { readonly faults: readonly Fault[] }
+  | { readonly tooLarge: Fault }
+
+/** A body that may carry an AST: the rest of it as it was sent, and what became of the AST. */
+export type Upload =
+  | { readonly invalidJson: string }
+  | { readonly invalid: string }
+  | {
+      readonly rest: unknown
+      readonly hash: string
+      /** Undefined where none was sent. */
+      readonly ast: ReadAst | undefined
+    }
+
+/** Reads a body's bytes, and its `ast_payload`, if it has one, whole. */
+export const readUpload = (bytes: Uint8Array): Upload => {
+  let text: string
+  try {
+    text = bytes.length === 0 ? "{}" : utf8.decode(bytes)
+  } catch {
+    return { invalidJson: "the body is not UTF-8" }
+  }
+  if (hasMoreValues(text, mostValues)) return { invalid: tooMany(mostValues) }
+  let value: unknown
+  try {
+    value = parseExactJson(text)
+  } catch (error) {
+    if (!(error instanceof DocumentFault)) throw error
+    return { invalidJson: error.reason.startsWith("is not JSON") ? "the body is not JSON" : `the body ${error.reason}` }
+  }
+  const hash = createHash("sha256").update(text).digest("hex")
+  if (!isObject(value)) return { rest: Array.isArray(value) ? [] : value, hash, ast: undefined }
+  if (!Object.hasOwn(value, "ast_payload")) {
+    return hasMoreValues(text, bodyValues) ? { invalid: tooMany(bodyValues) } : { rest: value, hash, ast: undefined }
+  }
+  // The rest is checked elsewhere: an empty object says there that an AST came.
+  const rest = { ...value, ast_payload: {} }
+  if (hasMoreValues(writeExactly(rest), bodyValues)) return { invalid: tooMany(bodyValues) }
+  return { rest, hash, ast: readAst(value["ast_payload"]) }
+}
+
+const tooMany = (most: number): string => `must have at most ${most} members and elements`
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const faultOf = ({ path, reason }: DocumentFault): Fault => ({ path, reason })
+
+const readAst = (value: unknown): ReadAst => {
+  try {
+    const faults = astFaults(value)
+    const tooLarge = faults.find((fault) => fault instanceof AstTooLarge)
+    if (tooLarge !== undefined) throw tooLarge
+    return faults.length > 0 ? { faults: faults.map(faultOf) } : { version: prepare(value as Ast) }
+  } catch (error) {
+    if (error instanceof AstTooLarge) return { tooLarge: faultOf(error) }
+    throw error
+  }
+}
+
+const prepare = (ast: Ast): PreparedVersion => ({
+  contentHash: contentHash(ast),
+  schema: JSON.stringify(checkDerived(ast).schema),
+  astGzip: Uint8Array.from(gzipSync(JSON.stringify(ast))),
+  entities: ast.entities.map(({ state_name, program_id, handlers, sections }) => ({
+    stateName: state_name,
+    programId: program_id ?? null,
+    handlerCount: handlers?.length ?? 0,
+    sectionCount: sections.length,
+  })),
+})

@@ -1,0 +1,57 @@
+// What is made of ASTs: work that takes long for a large one, done on a thread of its own (thread.ts).
+import { gzipSync } from "node:zlib"
+import { checkDerived } from "../registry/check-derived.ts"
+import { contentHash } from "../registry/content-hash.ts"
+import { deriveShape, type Shape } from "../registry/derive-schema.ts"
+import { diffSchemas } from "../registry/diff.ts"
+import { breakingText } from "../registry/diff-text.ts"
+import { parseAst } from "../registry/parse-ast.ts"
+import { astIn, makeStackBytes, type StackHead, type StoredAst } from "../registry/stack-bytes.ts"
+import { type Language, typedModule } from "../registry/types/typed-module.ts"
+import { readUpload } from "./read-upload.ts"
+
+const shapeOf = (ast: StoredAst): Shape => deriveShape(astIn(ast))
+
+/** Bytes in memory of their own, so that they can be handed from one thread to the other. */
+const own = (bytes: Uint8Array): Uint8Array<ArrayBuffer> => Uint8Array.from(bytes)
+
+export const tasks = {
+  readUpload,
+  /** Whether a version's AST is what was taken, and all can be made of it. */
+  check: ({ ast, hash }: { readonly ast: StoredAst; readonly hash: string }): { readonly isSame: boolean } => {
+    const parsed = parseAst(astIn(ast))
+    checkDerived(parsed)
+    return { isSame: contentHash(parsed) === hash }
+  },
+  /** All the bytes that replicas serve of a version. */
+  stack: ({ head, ast, at }: { readonly head: StackHead; readonly ast: StoredAst; readonly at: Date }) =>
+    makeStackBytes(head, astIn(ast), at),
+  /** What changes from one version to another: `json` is an object without `from` and `to`. */
+  diff: ({ before, after }: { readonly before: StoredAst; readonly after: StoredAst }) => {
+    const diff = diffSchemas(shapeOf(before), shapeOf(after))
+    return {
+      verdict: diff.verdict,
+      bump: diff.bump,
+      changes: diff.changes.length,
+      breaking: breakingText(diff.changes),
+      json: own(Buffer.from(JSON.stringify(diff))),
+    }
+  },
+  /** A module of types, compressed. */
+  module: (wanted: {
+    readonly ast: StoredAst
+    readonly language: Language
+    readonly name: string
+    readonly version: number
+  }): Uint8Array<ArrayBuffer> => {
+    const { ast, language, ...stack } = wanted
+    return own(gzipSync(typedModule(shapeOf(ast), language, stack)))
+  },
+} as const
+
+type Tasks = typeof tasks
+export type TaskName = keyof Tasks
+export type InputOf<K extends TaskName> = Parameters<Tasks[K]>[0]
+export type OutputOf<K extends TaskName> = ReturnType<Tasks[K]>
+/** How two versions of a stack differ. */
+export type MadeDiff = OutputOf<"diff">
