@@ -3,6 +3,7 @@ import axe from "axe-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Instance, startInstance } from "../scripts/instance.ts"
 import { type Browser, hasChromium, startChromium, type Tab } from "./browser/chromium.ts"
+import { createWallet } from "./journey/wallet.ts"
 
 let instance: Instance
 let browser: Browser
@@ -200,6 +201,33 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the pages in a
     await page.locator("[role=alert]").waitFor()
     expect(await page.locator("h1").innerText()).toBe('none"><b>')
     expect(await page.locator("[role=alert]").innerText()).toBe("There is no public stack of this name.")
+  })
+
+  test("on a stack's page a publishable key shows a transfer arrive, and a secret key is refused before it leaves", async () => {
+    const { page } = tab
+    const post = async (path: string, key?: string, body: object = {}): Promise<Record<string, string>> => {
+      const headers = {
+        "content-type": "application/json",
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      }
+      const response = await fetch(`${instance.apiUrl}${path}`, { method: "POST", headers, body: JSON.stringify(body) })
+      return (await response.json()) as Record<string, string>
+    }
+    const { api_key: secret = "" } = await post("/api/agents/signup")
+    const { key = "" } = await post("/api/agents/me/keys/publishable", secret, { origin_allowlist: [instance.docsUrl] })
+    await page.goto(at("/stacks/transfers"))
+    const input = page.getByLabel("Publishable key")
+    const status = page.locator("#stacks [role=status]")
+    await input.fill(secret)
+    await page.keyboard.press("Enter")
+    await status.filter({ hasText: "never a secret one" }).waitFor()
+    await input.fill(key)
+    await page.keyboard.press("Enter")
+    await status.filter({ hasText: "Connected." }).waitFor()
+    await (await createWallet(instance.chainUrl)).fund(1_234_567_890n)
+    await page.locator("#stacks td", { hasText: "1234567890" }).waitFor()
+    expect(await faults(tab)).toEqual([])
+    expect(await page.evaluate(() => [localStorage.length, sessionStorage.length, document.cookie])).toEqual([0, 0, ""])
   })
 
   test("without scripts every page reads, the search answers, and the registry says where its JSON is", async () => {

@@ -32,6 +32,8 @@ import { findPage, nearestSlugs } from "./slug.ts"
 import type { Library } from "./tools.ts"
 
 export type HtmlOptions = Services & {
+  /** Where streams are: the stacks' pages may connect there. */
+  readonly streamUrl: string
   /** Whether these are the product's own pages: they alone have a registry, and a home page beside their index. */
   readonly own: boolean
 }
@@ -56,7 +58,7 @@ const memory = { maxEntries: 1000, maxSize: 16 * 2 ** 20 }
 
 const escapeXml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
 
-export const createHtmlDocuments = (library: Library, { apiUrl, relayUrl, own }: HtmlOptions): HtmlDocuments => {
+export const createHtmlDocuments = (library: Library, { apiUrl, relayUrl, streamUrl, own }: HtmlOptions): HtmlDocuments => {
   const { corpus, baseUrl } = library
   const root = rootOf(baseUrl)
   const first = corpus.pages.get("index")
@@ -73,9 +75,10 @@ export const createHtmlDocuments = (library: Library, { apiUrl, relayUrl, own }:
     hasImage: (path: string) => corpus.images.has(path),
   }
   const links = createLinks(folder, baseUrl)
-  const policy = `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self' ${new URL(apiUrl).origin}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
+  const policyFor = (...origins: string[]): string =>
+    `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src ${["'self'", new URL(apiUrl).origin, ...origins].join(" ")}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
 
-  const documentOf = async (view: Html, alternate?: string): Promise<Document> =>
+  const documentOf = async (view: Html, alternate?: string, policy = policyFor()): Promise<Document> =>
     createDocument(
       "text/html; charset=utf-8",
       String(await view),
@@ -125,7 +128,7 @@ export const createHtmlDocuments = (library: Library, { apiUrl, relayUrl, own }:
     const [, name] = /^\/stacks(?:\/([^/]{1,100}))?\/?$/.exec(path) ?? []
     if (!own || !/^\/stacks(?:\/|$)/.test(path) || (name === undefined && !/^\/stacks\/?$/.test(path))) return undefined
     return html
-      ? documentOf(stacksView(look, apiUrl, name))
+      ? documentOf(stacksView(look, { apiUrl, streamUrl }, name), undefined, policyFor(new URL(streamUrl).origin))
       : createDocument(markdownType, stacksMarkdown(baseUrl, apiUrl, name))
   }
 

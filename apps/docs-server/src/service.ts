@@ -68,8 +68,8 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
   try {
     const baseUrl = config.publicUrl ?? server.url
     const own = config.docsDir === ownContent
-    const htmlOptions = { title: config.title, own, apiUrl: config.apiUrl, relayUrl: config.relayUrl }
-    const { apiUrl, relayUrl, streamUrl } = config
+    const { apiUrl, relayUrl, streamUrl, title } = config
+    const htmlOptions = { title, own, apiUrl, relayUrl, streamUrl }
     const fill = { base_url: baseUrl, api_url: apiUrl, relay_url: relayUrl, stream_url: streamUrl }
     const read = () => loadCorpus(config.docsDir, own ? { fill } : {})
     const watched = config.watch ? await folderState(config.docsDir) : undefined

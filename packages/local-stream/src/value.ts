@@ -34,8 +34,10 @@ const isBytes = (value: Value): value is readonly number[] =>
   Array.isArray(value) && value.every((item) => Number.isInteger(item) && Number(item) >= 0 && Number(item) < 256)
 
 /** Text that names a value, in an index or as a key: bytes are base58. */
-export const textOf = (value: Value): string =>
-  typeof value === "string" ? value : isBytes(value) ? base58.decode(Uint8Array.from(value)) : toJson(value)
+export const textOf = (value: Value): string => {
+  if (isBytes(value)) return base58.decode(Uint8Array.from(value))
+  return typeof value === "object" ? toJson(value) : String(value)
+}
 
 /** A record's key, if there is one. Existing clients split what they keep at colons. */
 export const keyOf = (value: Value): string | undefined =>

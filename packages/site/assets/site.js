@@ -365,7 +365,133 @@ const deprecation = ({ deprecated }) =>
       ]
     : []
 
-const showStack = async (place, { api, docs, stack }) => {
+// A stack's live records, for a visitor with a publishable key
+
+const isMap = (value) => typeof value === "object" && value !== null && !Array.isArray(value)
+const merge = (old, patch, append, path = "") => {
+  if (Array.isArray(old) && Array.isArray(patch)) return append.includes(path) ? [...old, ...patch] : patch
+  if (!isMap(old) || !isMap(patch)) return patch
+  const inside = (key) => (path === "" ? key : `${path}.${key}`)
+  const merged = Object.entries(patch).map(([key, value]) => [key, merge(old[key], value, append, inside(key))])
+  return { ...old, ...Object.fromEntries(merged) }
+}
+
+const leaves = (value, path = "") =>
+  isMap(value)
+    ? Object.entries(value).flatMap(([key, inner]) => leaves(inner, path === "" ? key : `${path}.${key}`))
+    : [[path, value]]
+const cell = (value) => short(typeof value === "string" ? value : value == null ? "" : JSON.stringify(value), 20)
+
+const recordTable = (records) => {
+  const rows = [...records].map(([key, record]) => [key, new Map(leaves(record))])
+  const paths = [...new Set(rows.flatMap(([, row]) => [...row.keys()]))].filter((path) =>
+    rows.some(([key, row]) => row.get(path) != null && row.get(path) !== key),
+  )
+  return table(
+    ["Key", ...paths],
+    rows.map(([key, row]) => [name(cell(key))].concat(paths.map((path) => cell(row.get(path))))),
+  )
+}
+
+const sortRecords = (records, { field, order }) => {
+  const valueOf = ([, record]) => {
+    const value = field.reduce((inner, key) => inner?.[key], record)
+    return /^-?\d+$/.test(value) ? BigInt(value) : (value ?? "")
+  }
+  const sign = order === "desc" ? -1 : 1
+  const rows = [...records].sort((a, b) => sign * (valueOf(a) < valueOf(b) ? -1 : valueOf(a) > valueOf(b) ? 1 : 0))
+  return new Map(rows)
+}
+
+/** Shows a view until the connection ends; resolves with why it did. */
+const watchView = (url, token, view, place, say) =>
+  new Promise((resolve) => {
+    let records = new Map()
+    let sort
+    let timer
+    let fault
+    let isOpen = false
+    const draw = () => {
+      timer = undefined
+      if (sort) records = sortRecords(records, sort)
+      place.replaceChildren(recordTable(records))
+      say(records.size === 0 ? "Connected. No records yet." : "Connected.")
+    }
+    const socket = new WebSocket(url, ["svc.stream.v1", `bearer.${token}`])
+    socket.addEventListener("open", () => socket.send(JSON.stringify({ type: "subscribe", view, take: 10 })))
+    socket.addEventListener("message", ({ data: text }) => {
+      const { op, type, key, data, append = [], ...rest } = JSON.parse(text)
+      if (type === "error") fault = rest.message
+      if (op === "subscribed") sort = rest.sort
+      isOpen = true
+      if (op === "snapshot") for (const row of data) records.set(row.key, row.data)
+      if (op === "upsert") records.set(key, data)
+      if (op === "patch") records.set(key, merge(records.get(key), data, append))
+      if (op === "delete") records.delete(key)
+      timer ??= setTimeout(draw, 100)
+    })
+    socket.addEventListener("close", () => {
+      clearTimeout(timer)
+      resolve({ fault, lost: isOpen })
+    })
+  })
+
+const livePanel = ({ websocket_url: url }, schema, { api, stream }) => {
+  // The page's policy allows no other.
+  if (!URL.canParse(url ?? "") || new URL(url).origin !== stream) return []
+  const views = schema.entities.flatMap(({ name: entity, views: all }) =>
+    all.map(({ id }) => id).filter((id) => ![`${entity}/list`, `${entity}/state`].includes(id)),
+  )
+  const view = views[0] ?? `${schema.entities[0]?.name}/list`
+  const input = make("input", {
+    type: "password",
+    placeholder: "svc_pk_…",
+    "aria-label": "Publishable key",
+    autocomplete: "off",
+    required: "",
+  })
+  const said = make("p", { class: "muted", role: "status" }, `The key's origin must be ${origin}.`)
+  const place = make("div")
+  const form = make("form", { class: "search wide" }, input, make("button", {}, "Watch"))
+  const say = (text) => (said.textContent = text)
+  const follow = async (key) => {
+    for (;;) {
+      const minted = await fetch(`${api}/ws/sessions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: JSON.stringify({ websocket_url: url }),
+      })
+      const answer = await minted.json()
+      if (!minted.ok) return say(`${answer.error} ${answer.hint ?? ""}`)
+      const { fault, lost } = await watchView(url, answer.token, view, place, say)
+      if (!lost) return say("The stream does not answer now.")
+      say(fault ?? "Connecting again…")
+      await new Promise((resolve) => setTimeout(resolve, 2000))
+    }
+  }
+  form.addEventListener("submit", (event) => {
+    event.preventDefault()
+    const key = input.value.trim()
+    input.value = ""
+    const isPublishable = key.startsWith("svc_pk_")
+    say(isPublishable ? "Connecting…" : "Paste a publishable key, never a secret one.")
+    input.disabled = isPublishable
+    const end = (error) => {
+      if (error) say(`The API at ${api} does not answer now.`)
+      input.disabled = false
+    }
+    if (isPublishable) follow(key).then(() => end(), end)
+  })
+  return [
+    make("h2", { id: "live" }, "Live"),
+    make("p", {}, "With a publishable key this page shows ", name(view), ". The key isn't stored."),
+    form,
+    said,
+    place,
+  ]
+}
+
+const showStack = async (place, { api, docs, stack, stream }) => {
   const url = `${api}/api/registry/${encodeURIComponent(stack)}`
   const [about, { schema }, versions] = await Promise.all([
     getJson(url),
@@ -390,6 +516,7 @@ const showStack = async (place, { api, docs, stack }) => {
       make("p", {}, "In TypeScript:"),
       code(`const answer = await fetch("${url}/schema")\nconst { schema } = await answer.json()`),
     ),
+    ...livePanel(about, schema, { api, stream }),
     ...schema.entities.flatMap(entityParts),
     ...versionParts(versions, diff),
   )

@@ -1,8 +1,10 @@
 import { html } from "hono/html"
 import { type Html, type Look, frame } from "./frame.ts"
 
+type StacksServices = { readonly apiUrl: string; readonly streamUrl: string }
+
 /** The registry as a page that its script fills from the API: nothing here goes stale when a stack is published. */
-export const stacksView = (look: Look, apiUrl: string, name?: string): Html => {
+export const stacksView = (look: Look, { apiUrl, streamUrl }: StacksServices, name?: string): Html => {
   const { root, baseUrl } = look
   const json = name === undefined ? `${apiUrl}/api/registry` : `${apiUrl}/api/registry/${encodeURIComponent(name)}`
   return frame(look, {
@@ -23,7 +25,7 @@ export const stacksView = (look: Look, apiUrl: string, name?: string): Html => {
       </nav>
       <article>
         <h1>${name ?? "Stacks"}</h1>
-        <div id="stacks" data-api="${apiUrl}" data-docs="${baseUrl}" data-stack="${name ?? ""}">
+        <div id="stacks" data-api="${apiUrl}" data-docs="${baseUrl}" data-stream="${new URL(streamUrl).origin}" data-stack="${name ?? ""}">
           <p class="wait">
             This page is read from the platform API by a script. Without one, read
             <a href="${json}">the same as JSON</a>${name === undefined ? "" : html`, <a href="${json}/schema">its schema</a>`}.
