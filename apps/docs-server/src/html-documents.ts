@@ -58,7 +58,10 @@ const memory = { maxEntries: 1000, maxSize: 16 * 2 ** 20 }
 
 const escapeXml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
 
-export const createHtmlDocuments = (library: Library, { apiUrl, relayUrl, streamUrl, own }: HtmlOptions): HtmlDocuments => {
+export const createHtmlDocuments = (
+  library: Library,
+  { apiUrl, relayUrl, streamUrl, own }: HtmlOptions,
+): HtmlDocuments => {
   const { corpus, baseUrl } = library
   const root = rootOf(baseUrl)
   const first = corpus.pages.get("index")

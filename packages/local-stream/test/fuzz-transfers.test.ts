@@ -1,0 +1,83 @@
+// Many transfers, with the source away now and then: the wallets' sums are those that the chain's own blocks give.
+import { getBase64Encoder, getCompiledTransactionMessageDecoder, getTransactionDecoder } from "@solana/kit"
+import { startFaultProxy } from "@svc/testing"
+import { expect, test, vi } from "vitest"
+import { openStream, sampleAst, startPlatform, startStream } from "./fixture.ts"
+import { startChain, systemProgram, type TestChain, transfer } from "./transfers.ts"
+
+const total = process.env["SVC_FUZZ"] === "full" ? 10_000 : 240
+const perTransaction = 4
+
+type Sums = Record<string, { readonly count: string; readonly lamports: string }>
+
+/** What each wallet sent, by the blocks alone. */
+const sumsOf = async ({ rpc }: TestChain): Promise<Sums> => {
+  const sums = new Map<string, { count: bigint; lamports: bigint }>()
+  const slots = await rpc.getBlocks(0n, undefined, { commitment: "confirmed" }).send()
+  for (const slot of slots) {
+    const options = { commitment: "confirmed", encoding: "base64", transactionDetails: "full", rewards: false } as const
+    const block = await rpc.getBlock(slot, { ...options, maxSupportedTransactionVersion: 0 }).send()
+    for (const { transaction, meta } of block?.transactions ?? []) {
+      if (meta?.err !== null) continue
+      const { messageBytes } = getTransactionDecoder().decode(getBase64Encoder().encode(transaction[0]))
+      const message = getCompiledTransactionMessageDecoder().decode(messageBytes)
+      for (const { programAddressIndex, accountIndices = [], data = new Uint8Array() } of message.instructions) {
+        const bytes = Buffer.from(data)
+        if (message.staticAccounts[programAddressIndex] !== systemProgram || bytes.readUInt32LE() !== 2) continue
+        const from = message.staticAccounts[accountIndices[0] ?? 0] ?? ""
+        const { count, lamports } = sums.get(from) ?? { count: 0n, lamports: 0n }
+        sums.set(from, { count: count + 1n, lamports: lamports + bytes.readBigUInt64LE(4) })
+      }
+    }
+  }
+  return Object.fromEntries(
+    [...sums].map(([wallet, { count, lamports }]) => [wallet, { count: `${count}`, lamports: `${lamports}` }]),
+  )
+}
+
+test(`${total} transfers end in exactly the counts and sums of the blocks, though the source goes away in between`, async () => {
+  const chain = await startChain()
+  let away = false
+  const proxy = await startFaultProxy({
+    target: chain.url,
+    choose: () => (away ? "drop-request" : undefined),
+    late: async () => {},
+  })
+  const platform = await startPlatform({ transfers: sampleAst("transfers") })
+  const stream = await startStream({ apiUrl: platform.url, rpcUrl: proxy.url })
+  const leaving = new AbortController()
+  let seen: Sums = {}
+  const watching = (async () => {
+    const options = { signal: leaving.signal }
+    type Wallet = { readonly sent: { readonly count: string; readonly lamports: string } }
+    for await (const { records } of openStream(stream.url()).watch<Wallet>("Wallet/list", options)) {
+      const sums = [...records].map(([wallet, { sent }]) => [wallet, { count: sent.count, lamports: sent.lamports }])
+      seen = Object.fromEntries(sums) as Sums
+    }
+  })()
+  try {
+    const wallets = await Promise.all(Array.from({ length: 5 }, () => chain.fund(1_000_000_000_000n)))
+    const transactions = total / perTransaction
+    for (let turn = 0; turn < transactions; turn++) {
+      away = turn % 60 > 40
+      const payer = wallets[turn % 5]
+      if (payer === undefined) continue
+      const transfers = Array.from({ length: perTransaction }, (_, index) =>
+        transfer(payer.address, wallets[(turn + index + 1) % 5]?.address ?? "", BigInt(1_000_000 + 7 * turn + index)),
+      )
+      await chain.send(payer, ...transfers)
+      if (turn % 20 === 19) chain.pass()
+    }
+    away = false
+    chain.pass(2)
+    const wanted = await sumsOf(chain)
+    const counted = Object.values(wanted).reduce((sum, { count }) => sum + Number(count), 0)
+    expect(counted).toBe(total + 5)
+    await vi.waitFor(() => expect(seen).toEqual(wanted), { timeout: 60_000, interval: 50 })
+  } finally {
+    leaving.abort()
+    await watching
+    await stream.close()
+    await Promise.all([platform.close(), proxy.close(), chain.close()])
+  }
+}, 600_000)
