@@ -2,7 +2,7 @@ import { createPlatform, createRelay, createRelayTransport, SvcError } from "@sv
 import { expect, test } from "vitest"
 import { z } from "zod"
 import platform from "../apps/platform-api/openapi.json" with { type: "json" }
-import { errorEnvelope } from "../apps/relay/src/envelope.ts"
+import { errorEnvelope } from "../apps/relay/src/document/envelope.ts"
 import { routes } from "../apps/relay/src/routes/table.ts"
 
 const relayUrl = "http://relay.test"

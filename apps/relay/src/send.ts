@@ -1,8 +1,8 @@
 import type { ApiError } from "@svc/errors"
 import { errors, submissionUnknown } from "./errors.ts"
-import { isShallow } from "./exact-json.ts"
-import type { UpstreamAnswer } from "./upstream.ts"
-import { type Redact, type RpcFailure, rpcDetails, unavailable, type UpstreamFailure } from "./upstream-errors.ts"
+import { isShallow } from "./upstream/exact-json.ts"
+import type { UpstreamAnswer } from "./upstream/upstream.ts"
+import { type Redact, type RpcFailure, rpcDetails, unavailable, type UpstreamFailure } from "./upstream/errors.ts"
 
 /** What became of a transaction. `unknown` whenever nothing proves one of the others. */
 export type SendOutcome =

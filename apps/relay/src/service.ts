@@ -14,12 +14,12 @@ import {
   type HttpAuthPlugin,
 } from "./auth.ts"
 import { type Config, readConfig } from "./config.ts"
-import { createMetering } from "./metering.ts"
+import { createMetering } from "./usage/metering.ts"
 import { createMetrics, observeKeys, observeLimits, observeReads } from "./metrics.ts"
 import { unreadableAnswer } from "./answers.ts"
-import { openUpstreams } from "./upstreams.ts"
-import { createUsage } from "./usage.ts"
-import { createDelivery, createPostUsage } from "./usage-delivery.ts"
+import { openUpstreams } from "./upstream/upstreams.ts"
+import { createUsage } from "./usage/usage.ts"
+import { createDelivery, createPostUsage } from "./usage/delivery.ts"
 
 const { version } = manifest
 

@@ -3,7 +3,7 @@ import { startProcess } from "@svc/testing"
 import { expect, test } from "vitest"
 import committed from "../openapi.json" with { type: "json" }
 import manifest from "../package.json" with { type: "json" }
-import { describeRelay } from "../src/document.ts"
+import { describeRelay } from "../src/document/document.ts"
 import { errors } from "../src/errors.ts"
 import { routes } from "../src/routes/table.ts"
 

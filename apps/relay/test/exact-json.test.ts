@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { isShallow, parseExact, u64Text } from "../src/exact-json.ts"
+import { isShallow, parseExact, u64Text } from "../src/upstream/exact-json.ts"
 
 const parse = (text: string): unknown => parseExact(Buffer.from(text))
 const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })

@@ -6,7 +6,7 @@ import {
 } from "@opentelemetry/sdk-metrics"
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
 import { createMetrics } from "../src/metrics.ts"
-import type { UsageEvent } from "../src/usage.ts"
+import type { UsageEvent } from "../src/usage/usage.ts"
 import { type FakeRpc, raw, result, rpcError, startFakeRpc } from "./fake-rpc.ts"
 import { type Relay, startIssuer, startRelay } from "./fixture.ts"
 import { anySigner, memo, signedTransaction } from "./transactions.ts"

@@ -1,8 +1,8 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { judgeSend } from "../src/send.ts"
-import type { UpstreamAnswer } from "../src/upstream.ts"
-import { createRedact } from "../src/upstream-errors.ts"
+import type { UpstreamAnswer } from "../src/upstream/upstream.ts"
+import { createRedact } from "../src/upstream/errors.ts"
 
 const signature = "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQkjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
 const plain = (text: string) => text

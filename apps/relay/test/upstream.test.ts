@@ -1,6 +1,6 @@
 import { freePort } from "@svc/testing"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
-import { createUpstream, type Upstream, type UpstreamAnswer } from "../src/upstream.ts"
+import { createUpstream, type Upstream, type UpstreamAnswer } from "../src/upstream/upstream.ts"
 import { type FakeRpc, http, raw, result, rpcError, type Script, startFakeRpc } from "./fake-rpc.ts"
 
 let rpc: FakeRpc

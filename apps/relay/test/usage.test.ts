@@ -2,8 +2,8 @@ import { startReceiver } from "@svc/testing"
 import fc from "fast-check"
 import { Agent } from "undici"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
-import { createUsage, type Usage, type UsageEvent } from "../src/usage.ts"
-import { createDelivery, createPostUsage, type PostUsage } from "../src/usage-delivery.ts"
+import { createUsage, type Usage, type UsageEvent } from "../src/usage/usage.ts"
+import { createDelivery, createPostUsage, type PostUsage } from "../src/usage/delivery.ts"
 
 beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }))
 afterEach(() => vi.useRealTimers())

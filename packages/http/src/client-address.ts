@@ -1,6 +1,6 @@
 import { isIP, isIPv4 } from "node:net"
 import ipaddr from "ipaddr.js"
-import type { Logger } from "./logger.ts"
+import type { Logger } from "./logs/logger.ts"
 
 /** A network whose hosts are proxies that name their clients: canonical address, prefix length in bits. */
 export type TrustedNetwork = { readonly address: string; readonly prefix: number; readonly family: "ipv4" | "ipv6" }

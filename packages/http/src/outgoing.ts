@@ -1,7 +1,7 @@
 import { type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { type ClientAddress, createClientAddress } from "./client-address.ts"
-import type { Connections } from "./connections.ts"
+import type { Connections } from "./connections/connections.ts"
 
 /** What all responses of a server have in common, read when a response begins. */
 type Shared = {

@@ -1,5 +1,5 @@
 import { setFlagsFromString } from "node:v8"
-import type { Logger } from "./logger.ts"
+import type { Logger } from "./logs/logger.ts"
 
 /** What a service has of its process. It enters in `main.ts`, and in tests as they like. */
 export type Runtime = {

@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type Server } from "node:http"
 import { Server as NetServer, type Socket } from "node:net"
 import { getRequestListener } from "@hono/node-server"
-import { type Bounds, defaultBounds } from "./bounds.ts"
+import { type Bounds, defaultBounds } from "./connections/bounds.ts"
 import { createClientAddress, type TrustedNetwork } from "./client-address.ts"
-import { createConnections } from "./connections.ts"
-import { createCutLog } from "./cut-log.ts"
+import { createConnections } from "./connections/connections.ts"
+import { createCutLog } from "./connections/cut-log.ts"
 import type { Exchange } from "./exchange.ts"
 import { Outgoing } from "./outgoing.ts"
-import { createRequestLog, type RequestLogOptions } from "./request-log.ts"
+import { createRequestLog, type RequestLogOptions } from "./logs/request-log.ts"
 import { createUnparsedAnswer } from "./unparsed.ts"
 
 /** An app, as Hono's `fetch` is. */

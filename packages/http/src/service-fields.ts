@@ -1,5 +1,5 @@
 import { cidrs, flag, integer, oneOf, text } from "@svc/config"
-import { boundFields } from "./bounds.ts"
+import { boundFields } from "./connections/bounds.ts"
 
 /** The settings that every service has; only the port differs. */
 export const serviceFields = (port: number) => ({

@@ -1,6 +1,6 @@
 import { commitments } from "@svc/common/chain-constants"
 import { z } from "zod"
-import { fitsU64, isShallow, u64Text } from "../exact-json.ts"
+import { fitsU64, isShallow, u64Text } from "../upstream/exact-json.ts"
 
 // What callers write.
 

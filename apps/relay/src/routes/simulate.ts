@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { badRequest } from "../errors.ts"
-import { isShallow } from "../exact-json.ts"
+import { isShallow } from "../upstream/exact-json.ts"
 import { isAddress } from "@solana/kit"
 import { checkTransaction, decodeBase64 } from "../wire.ts"
 import { base64, chainError, chainView, encodedBytes, exactU64, flatWithSlot, viewParams } from "./fields.ts"

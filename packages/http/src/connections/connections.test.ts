@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { readFile } from "node:fs/promises"
 import { connect, type Socket } from "node:net"
 import { afterEach, expect, test, vi } from "vitest"
-import { type Bounds, defaultBounds, readBody, type Fetch, type RunningServer, serve, setAccount } from "./index.ts"
+import { type Bounds, defaultBounds, readBody, type Fetch, type RunningServer, serve, setAccount } from "../index.ts"
 
 let server: RunningServer | undefined
 const sockets: Socket[] = []

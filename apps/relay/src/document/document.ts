@@ -1,9 +1,9 @@
 import { type Access, createApi, errorResponses, openApiDocument } from "@svc/openapi"
 import { z } from "zod"
 import { aboutResponse, errorEnvelope, healthResponse, probeResponse } from "./envelope.ts"
-import { type ErrorCode, errors } from "./errors.ts"
-import type { Route } from "./routes/route.ts"
-import { routes } from "./routes/table.ts"
+import { type ErrorCode, errors } from "../errors.ts"
+import type { Route } from "../routes/route.ts"
+import { routes } from "../routes/table.ts"
 
 const description = `A narrow way for signed Solana transactions to one RPC provider: a few fixed routes, no other methods.
 

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { BodyError, parseJson, validate } from "./index.ts"
+import { BodyError, parseJson, validate } from "../index.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 

@@ -1,8 +1,8 @@
 import type { ApiError } from "@svc/errors"
-import type { Principal } from "./auth.ts"
-import type { DenialReason, Metrics, UpstreamOutcome } from "./metrics.ts"
-import type { Route } from "./routes/route.ts"
-import type { UpstreamAnswer } from "./upstream.ts"
+import type { Principal } from "../auth.ts"
+import type { DenialReason, Metrics, UpstreamOutcome } from "../metrics.ts"
+import type { Route } from "../routes/route.ts"
+import type { UpstreamAnswer } from "../upstream/upstream.ts"
 import type { Usage, UsageEvent } from "./usage.ts"
 
 /** What is known so far about one request on a route. */

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { u64 } from "./routes/fields.ts"
+import { u64 } from "../routes/fields.ts"
 
 /** The body of every error. */
 export const errorEnvelope = z.object({

@@ -1,5 +1,5 @@
 import type { ApiError } from "@svc/errors"
-import { errors } from "./errors.ts"
+import { errors } from "../errors.ts"
 import { isShallow, u64Text } from "./exact-json.ts"
 import type { UpstreamAnswer } from "./upstream.ts"
 

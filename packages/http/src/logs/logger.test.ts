@@ -7,7 +7,7 @@ test.each([line, { ...line, trace_id: "0af7651916cd43dd8448eb211c80319c" }])(
   "a request's line is what the logger itself would write of it",
   async (fields) => {
     const source = `
-      import { createLogger } from ${JSON.stringify(import.meta.resolve("./index.ts"))}
+      import { createLogger } from ${JSON.stringify(import.meta.resolve("../index.ts"))}
       Date.now = () => 1_700_000_000_000
       const log = await createLogger({ level: "info", pretty: false, service: "probe" })
       const line = ${JSON.stringify(fields)}

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net"
-import type { Exchange } from "./exchange.ts"
+import type { Exchange } from "../exchange.ts"
 
 /** What one client costs the server. */
 export type Client = {

@@ -1,6 +1,6 @@
 import { createReads } from "./reads.ts"
 import { createUpstream, type Upstream } from "./upstream.ts"
-import { createRedact } from "./upstream-errors.ts"
+import { createRedact } from "./errors.ts"
 
 /**
  * Opens one way to each provider that the settings name: reads go to the first and to its fallbacks, sends to one alone.

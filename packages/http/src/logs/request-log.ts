@@ -1,5 +1,5 @@
 import type { Logger } from "./logger.ts"
-import type { Exchange } from "./exchange.ts"
+import type { Exchange } from "../exchange.ts"
 
 export type RequestLogOptions = {
   readonly log: Pick<Logger, "request" | "warn">

@@ -1,9 +1,9 @@
 import type { Socket } from "node:net"
 import type { Bounds } from "./bounds.ts"
-import { addressBucket, type ClientAddress } from "./client-address.ts"
+import { addressBucket, type ClientAddress } from "../client-address.ts"
 import { type Client, type Connection, createClients, heaviest } from "./clients.ts"
-import type { Exchange } from "./exchange.ts"
-import type { Outgoing } from "./outgoing.ts"
+import type { Exchange } from "../exchange.ts"
+import type { Outgoing } from "../outgoing.ts"
 import { limitReadAhead } from "./read-ahead.ts"
 import { watchSendQueues } from "./send-queues.ts"
 

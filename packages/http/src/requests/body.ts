@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http"
 import { type JsonRules, parseJson } from "./json.ts"
-import { type Exchange, exchangeOf, requestHeader, type Served } from "./exchange.ts"
+import { type Exchange, exchangeOf, requestHeader, type Served } from "../exchange.ts"
 
 /** Why a request body can't be used. */
 export type BodyFault =

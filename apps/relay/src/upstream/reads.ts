@@ -1,7 +1,7 @@
-import { providerSpan } from "./metrics.ts"
-import type { ReadRoute } from "./routes/route.ts"
+import { providerSpan } from "../metrics.ts"
+import type { ReadRoute } from "../routes/route.ts"
 import type { Upstream, UpstreamAnswer } from "./upstream.ts"
-import type { UpstreamFailure } from "./upstream-errors.ts"
+import type { UpstreamFailure } from "./errors.ts"
 
 /** What came of a read: the route's answer, or why there is none. */
 type ReadAnswer = { readonly kind: "value"; readonly value: unknown } | UpstreamFailure

@@ -1,4 +1,4 @@
-import type { Delivery } from "./usage-delivery.ts"
+import type { Delivery } from "./delivery.ts"
 
 /** What one authorized request used. Holds nothing of the transaction. */
 export type UsageEvent = {
