@@ -13,7 +13,7 @@ import {
   chooseEngine,
   registrySettings,
   worksHere,
-} from "./image-engine.ts"
+} from "../infra/image-engine.ts"
 
 const root = join(import.meta.dirname, "..")
 const app = process.argv[2] ?? ""

@@ -9,7 +9,7 @@ import { setTimeout as delay } from "node:timers/promises"
 
 import { freePort } from "@svc/testing"
 
-import { chooseBuildah, worksHere } from "../../scripts/image-engine.ts"
+import { chooseBuildah, worksHere } from "../image-engine.ts"
 import { type Container, type RunningContainer, createContainer } from "./container.ts"
 import { services } from "../services.ts"
 import { smokeChecks } from "./smoke-checks.ts"

@@ -1,6 +1,6 @@
 // Bundles the tool into dist/svc.mjs and packs it as dist/svc.tgz.
 import { join } from "node:path"
-import { pack } from "../../../scripts/pack.ts"
+import { pack } from "@svc/client/pack"
 import manifest from "../package.json" with { type: "json" }
 import { app, bundle } from "./bundle.ts"
 

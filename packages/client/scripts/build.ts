@@ -1,5 +1,5 @@
 // Bundles the library and its part for Node, writes their types and packs all of it as dist/svc-client.tgz.
-import { pack } from "../../../scripts/pack.ts"
+import { pack } from "./pack.ts"
 import manifest from "../package.json" with { type: "json" }
 import { bundle, library, types } from "./bundle.ts"
 

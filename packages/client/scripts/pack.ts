@@ -26,7 +26,7 @@ export const pack = async ({ folder, name, manifest, fill, loose = [] }: Packed)
     await fill(inside)
     await writeFile(join(inside, "package.json"), `${JSON.stringify({ name, ...manifest }, undefined, 2)}\n`)
     await copyFile(join(folder, "README.md"), join(inside, "README.md"))
-    await copyFile(join(import.meta.dirname, "../LICENSE"), join(inside, "LICENSE"))
+    await copyFile(join(import.meta.dirname, "../../../LICENSE"), join(inside, "LICENSE"))
     const options = ["--pack-destination", work, "--ignore-scripts", "--no-update-notifier", "--loglevel", "error"]
     await promisify(execFile)("npm", ["pack", inside, ...options], { shell: process.platform === "win32" })
     await rename(join(work, `${name}-${manifest.version}.tgz`), join(dist, `${name}.tgz`))

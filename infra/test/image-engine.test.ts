@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 
-import { buildArguments, chooseEngine, registrySettings } from "./image-engine.ts"
+import { buildArguments, chooseEngine, registrySettings } from "../image-engine.ts"
 
 const working = (answers: (line: string) => boolean) =>
   chooseEngine((command, args, env) => answers([env?.["STORAGE_DRIVER"] ?? "", command, ...args].join(" ").trim()))
