@@ -1,5 +1,5 @@
-// Writes what is made from routes and schemas: each service's openapi.json, and of these the reference pages and the types of
-// the client library. Tests compare all of it.
+// Writes what is made from routes, schemas and constants: each service's openapi.json, of these the reference pages and the types
+// of the client library, and the facts that stand in the pages. Tests compare all of it.
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { document as docsServer } from "../apps/docs-server/scripts/openapi.ts"
@@ -7,9 +7,11 @@ import { writeReference } from "../apps/docs-server/scripts/reference.ts"
 import { document as platform } from "../apps/platform-api/scripts/openapi.ts"
 import { document as relay } from "../apps/relay/scripts/openapi.ts"
 import { writeAnswerTypes } from "../packages/client/scripts/generate.ts"
+import { makeFacts } from "./facts.ts"
 
 const apps = join(import.meta.dirname, "../apps")
 for (const [app, document] of Object.entries({ "docs-server": docsServer, relay, "platform-api": platform })) {
   await writeFile(join(apps, app, "openapi.json"), `${JSON.stringify(document, null, 2)}\n`)
 }
+await writeFile(join(apps, "docs-server/facts.json"), `${JSON.stringify(makeFacts(), null, 2)}\n`)
 await Promise.all([writeReference(), writeAnswerTypes()])

@@ -282,7 +282,7 @@ export const commands: readonly Command[] = [
     least: 1,
     most: 1,
     options: ["scope"],
-    summary: "a session token for one stack, valid for 5 minutes",
+    summary: "a session token for one stack, valid for a few minutes",
     details: "The WebSocket URL is the stack's in svc explore. Without --scope the token may read.",
     examples: ["svc session wss://stack.example/transfers --json"],
     run: mintSession,

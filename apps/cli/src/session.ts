@@ -5,7 +5,7 @@ import { textOf } from "./json-value.ts"
 import { apiWithKey } from "./key.ts"
 import { pairs } from "./table.ts"
 
-/** `svc session WEBSOCKET_URL [--scope S]`: a token of 5 minutes for one stack. */
+/** `svc session WEBSOCKET_URL [--scope S]`: a token of a few minutes for one stack. */
 export const mintSession = async (context: Context): Promise<Outcome> => {
   const api = await apiWithKey(context)
   const { scope } = context.options

@@ -1,5 +1,4 @@
 import { type DocumentedRoute, createApi, documented, errorResponses, openApiDocument, z } from "@svc/openapi"
-import manifest from "../package.json" with { type: "json" }
 import { mcpDescriptor, mcpTool } from "../src/descriptor.ts"
 import { type ErrorCode, errors } from "../src/errors.ts"
 import { jsonRpcRequest, jsonRpcResponse, messageBounds } from "../src/json-rpc.ts"
@@ -208,7 +207,8 @@ export const document: unknown = openApiDocument(
   api,
   {
     title: "Documentation server",
-    version: manifest.version,
+    // The version of this description, which is not the server's.
+    version: "1.0.0",
     description: "Machine-readable documentation: Markdown pages, search, and an MCP endpoint. No authentication.",
     tags: [
       { name: "mcp", description: "The tool server" },

@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path"
 import { flag, integer, list, loadConfig, text, url } from "@svc/config"
 import { serviceFields } from "@svc/http"
+import facts from "../facts.json" with { type: "json" }
 
 const appFolder = join(import.meta.dirname, "..")
 
@@ -26,6 +27,9 @@ const fields = {
 
 /** The product's own pages. */
 export const ownContent = join(appFolder, "content")
+
+/** What stands in them for names in braces, besides URLs: `{session_token_minutes}`. */
+export const ownFacts: Readonly<Record<string, string>> = facts
 
 /** Everything the server is told from outside, or one ConfigError with all that is wrong. */
 export const readConfig = (env: Readonly<Record<string, string | undefined>>) => {

@@ -6,7 +6,7 @@ import { startTelemetry } from "@svc/telemetry"
 import manifest from "../package.json" with { type: "json" }
 import { probeAnswer, unreadableAnswer } from "./answers.ts"
 import { createApp } from "./app.ts"
-import { ownContent, readConfig } from "./config.ts"
+import { ownContent, ownFacts, readConfig } from "./config.ts"
 import { type Corpus, CorpusError, loadCorpus } from "./corpus.ts"
 import { createEndpoint, createSdkEndpoint } from "./endpoint.ts"
 import { createGuard } from "./guard.ts"
@@ -70,7 +70,7 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
     const own = config.docsDir === ownContent
     const { apiUrl, relayUrl, streamUrl, title } = config
     const htmlOptions = { title, own, apiUrl, relayUrl, streamUrl }
-    const fill = { base_url: baseUrl, api_url: apiUrl, relay_url: relayUrl, stream_url: streamUrl }
+    const fill = { base_url: baseUrl, api_url: apiUrl, relay_url: relayUrl, stream_url: streamUrl, ...ownFacts }
     const read = () => loadCorpus(config.docsDir, own ? { fill } : {})
     const watched = config.watch ? await folderState(config.docsDir) : undefined
     const first = await read()

@@ -2,14 +2,14 @@ import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { beforeAll, expect, test } from "vitest"
 import { referenceFolder, referencePages } from "../scripts/reference/pages.ts"
-import { ownContent } from "../src/config.ts"
+import { ownContent, ownFacts } from "../src/config.ts"
 import { loadCorpus } from "../src/corpus.ts"
 import type { Library } from "../src/tools.ts"
 import { ask, libraryFor } from "./library.ts"
 
 let library: Library
 beforeAll(async () => {
-  library = libraryFor(await loadCorpus(ownContent))
+  library = libraryFor(await loadCorpus(ownContent, { fill: ownFacts }))
 })
 
 test("the reference says what the three OpenAPI documents say; `pnpm openapi` makes it so", async () => {

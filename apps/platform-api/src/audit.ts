@@ -2,41 +2,45 @@ import { addressBucket } from "@svc/http"
 import type { Orm } from "./db/database.ts"
 import { auditLog } from "./db/schema.ts"
 
+/** Everything that the audit trail records. */
+export const auditActions = [
+  "agent.signup",
+  "agent.disable",
+  "agent.enable",
+  "user.create",
+  "key.mint",
+  "key.rotate",
+  "key.revoke",
+  "key.disable",
+  "key.enable",
+  "limits.set",
+  "stack.publish",
+  "stack.unpublish",
+  "stack.deprecate",
+  "stack.approve",
+  "spec.create",
+  "spec.update",
+  "spec.delete",
+  "version.create",
+  "build.create",
+  "build.cancel",
+  "deployment.deploy",
+  "deployment.stop",
+  "deployment.restart",
+  "deployment.rollback",
+  "deployment.delete",
+  "run.create",
+  "run.resume",
+  "run.retry",
+  "run.cancel",
+  "records.import",
+] as const
+
 export type AuditEntry = {
   readonly at: Date
   /** `agent:<slug>`, `user:<id>` or `operator`. */
   readonly actor: string
-  readonly action:
-    | "agent.signup"
-    | "agent.disable"
-    | "agent.enable"
-    | "user.create"
-    | "key.mint"
-    | "key.rotate"
-    | "key.revoke"
-    | "key.disable"
-    | "key.enable"
-    | "limits.set"
-    | "stack.publish"
-    | "stack.unpublish"
-    | "stack.deprecate"
-    | "stack.approve"
-    | "spec.create"
-    | "spec.update"
-    | "spec.delete"
-    | "version.create"
-    | "build.create"
-    | "build.cancel"
-    | "deployment.deploy"
-    | "deployment.stop"
-    | "deployment.restart"
-    | "deployment.rollback"
-    | "deployment.delete"
-    | "run.create"
-    | "run.resume"
-    | "run.retry"
-    | "run.cancel"
-    | "records.import"
+  readonly action: (typeof auditActions)[number]
   readonly target: string
   /** The client's address; only its network is kept. */
   readonly address?: string

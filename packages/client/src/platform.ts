@@ -138,7 +138,7 @@ export const createPlatform = ({ apiUrl, key, fetch, clock = systemClock }: Plat
     keys: keysOf(ask),
     registry: registryOf(ask),
     ...recordsOf(ask),
-    /** A session token of 300 seconds; `scope` in words with spaces between. Rather use `createSession`. */
+    /** A session token, good until `expires_at`; `scope` in words with spaces between. Rather use `createSession`. */
     mintSession: (session: { readonly websocket_url: string; readonly scope?: string }) =>
       ask<answers.MintedSession>("POST", "/ws/sessions", { body: session }),
   }

@@ -89,7 +89,7 @@ export const generateSigningKey = async (): Promise<string> => {
 export const publicJwks = (keys: SigningKeys): { readonly keys: readonly PublicJwk[] } => ({ keys: keys.publicKeys })
 
 /**
- * Signs a session token that lives 300 s from `nowSeconds`, as a compact JWT (EdDSA).
+ * Signs a session token that lives `sessionLifetimeSeconds` from `nowSeconds`, as a compact JWT (EdDSA).
  * @param jti a UUID
  */
 export const signSessionToken = async (

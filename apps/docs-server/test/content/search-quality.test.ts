@@ -1,5 +1,5 @@
-import { join } from "node:path"
 import { beforeAll, expect, test } from "vitest"
+import { ownContent, ownFacts } from "../../src/config.ts"
 import { type Corpus, loadCorpus } from "../../src/corpus.ts"
 import { createSearch, type Search } from "../../src/search.ts"
 import { isHeldBack, type Question, questions } from "./questions.ts"
@@ -9,7 +9,7 @@ let corpus: Corpus
 let search: Search
 
 beforeAll(async () => {
-  corpus = await loadCorpus(join(import.meta.dirname, "../../content"))
+  corpus = await loadCorpus(ownContent, { fill: ownFacts })
   search = createSearch(corpus)
 })
 

@@ -5,6 +5,7 @@ import { longestRendered } from "@svc/site"
 import { startProcess } from "@svc/testing"
 import { z } from "zod"
 import { beforeAll, describe, expect, test, vi } from "vitest"
+import { ownFacts } from "../../src/config.ts"
 import { type Corpus, fileBounds, loadCorpus } from "../../src/corpus.ts"
 import { mostSections, mostTokens } from "../../src/fetch-page.ts"
 import { messageBounds } from "../../src/json-rpc.ts"
@@ -299,6 +300,7 @@ describe("links", () => {
       api_url: "http://api.test",
       relay_url: "http://relay.test",
       stream_url: "ws://stream.test",
+      ...ownFacts,
     }
     corpus = await loadCorpus(content, { fill })
   })
@@ -366,7 +368,7 @@ describe("links", () => {
 })
 
 test("no section is a code block alone: what a search shows of it is a sentence or a row", async () => {
-  const { pages } = await loadCorpus(content)
+  const { pages } = await loadCorpus(content, { fill: ownFacts })
   const mute = [...pages.values()].flatMap(({ slug, markdown, sections }) =>
     sections.flatMap(({ anchor, level, start }) => {
       const end = sections.find((other) => other.start > start)?.start ?? markdown.length
@@ -382,7 +384,7 @@ test("no section is a code block alone: what a search shows of it is a sentence 
 })
 
 test("every page has a title, a description and a place in the navigation, every skill a name that is its folder's", async () => {
-  const { pages, skills, warnings } = await loadCorpus(content)
+  const { pages, skills, warnings } = await loadCorpus(content, { fill: ownFacts })
   expect([...skills.keys()].toSorted()).toEqual(["svc", "svc-build", "svc-consume"])
   expect(skills.size).toBe(readdirSync(join(content, "skills")).length)
   for (const { slug, markdown } of pages.values()) {

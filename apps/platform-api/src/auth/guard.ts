@@ -12,7 +12,8 @@ export type AppEnv = ServedEnv & { Variables: { principal: Principal; queries: Q
 /** Time for all that one request asks of the database, in milliseconds: the response must be out within two seconds. */
 export const requestMs = 1800
 
-const sessionsPerMinute = 60
+/** Session tokens that a key may mint in a minute from one address. */
+export const sessionsPerMinute = 60
 
 /** What a request counts against: never more than `perMinute` of one bucket in any minute; 0 is no limit. */
 export type RequestLimit = { readonly group: string; readonly bucket: string; readonly perMinute: number }

@@ -50,7 +50,7 @@ const shown = ({ subject, ...limits }: typeof tokenLimits.$inferSelect) => ({
   limits: Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== null)),
 })
 
-/** Counts for tokens from the next one on, everywhere; those that are out live for 5 minutes. Throws CommandError. */
+/** Counts for tokens from the next one on, everywhere; those that are out keep theirs until they expire. Throws CommandError. */
 export const setLimits = (queries: Queries, given: string, change: LimitChange, at: Date) =>
   queries.transaction(async (tx) => {
     const subject = given.startsWith("stack:") ? given.toLowerCase() : given

@@ -1,5 +1,5 @@
 import { z } from "@svc/openapi"
-import { type SessionScope, sessionScopes, signSessionToken } from "@svc/session-token"
+import { sessionLifetimeSeconds, type SessionScope, sessionScopes, signSessionToken } from "@svc/session-token"
 import { policies } from "../../auth/agent-policy.ts"
 import { accountName, type Principal } from "../../auth/authenticate.ts"
 import { limitsOf } from "../../auth/token-limits.ts"
@@ -20,7 +20,7 @@ const body = z
     message: "is given together with scope",
   })
 const session = z.object({
-  token: z.string().meta({ description: "A JWT, good for 5 minutes" }),
+  token: z.string().meta({ description: `A JWT, good for ${sessionLifetimeSeconds / 60} minutes` }),
   expires_at: z.int().meta({ description: "Unix seconds" }),
   token_type: z.literal("Bearer"),
   scope: z.string().meta({ description: "What it may do, as words" }),

@@ -1,0 +1,33 @@
+// What the pages say of the code, by the name that stands for it there in braces.
+import cli from "../apps/cli/package.json" with { type: "json" }
+import { auditActions } from "../apps/platform-api/src/audit.ts"
+import { sessionsPerMinute } from "../apps/platform-api/src/auth/guard.ts"
+import { readSettings } from "../apps/platform-api/src/config.ts"
+import { routes } from "../apps/relay/src/routes/table.ts"
+import { sessionLifetimeSeconds } from "@svc/session-token"
+
+const nameOf = ({ path }: (typeof routes)[number]): string => path.split("/").at(-1) ?? ""
+const listed = (chosen: typeof routes): string => chosen.map(nameOf).join(", ")
+const methodOf = (name: string): string => name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+
+/** Makes the facts anew. */
+export const makeFacts = () => {
+  const { signupsPerHour, perMinute } = readSettings({})
+  return {
+    version: cli.version,
+    session_token_seconds: String(sessionLifetimeSeconds),
+    session_token_minutes: String(sessionLifetimeSeconds / 60),
+    // The tokens that are out, and clocks that differ.
+    rollback_wait_minutes: String(sessionLifetimeSeconds / 60 + 1),
+    sessions_per_minute: String(sessionsPerMinute),
+    sign_ups_per_hour: String(signupsPerHour),
+    registry_reads_per_minute: String(perMinute.registry),
+    keyed_registry_reads_per_minute: perMinute.keyedRegistry.toLocaleString("en-US"),
+    audit_actions: auditActions.map((action) => `\`${action}\``).join(", "),
+    relay_methods: routes.map((route) => `\`${methodOf(nameOf(route))}\``).join(", "),
+    relay_routes: listed(routes),
+    relay_inspect_routes: listed(routes.filter((route) => route.class === "inspect")),
+    relay_status_routes: listed(routes.filter((route) => route.class === "status")),
+    relay_routes_but_send: listed(routes.filter((route) => route.class !== "send")),
+  }
+}

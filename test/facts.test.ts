@@ -1,0 +1,79 @@
+import { execFileSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { sessionLifetimeSeconds } from "@svc/session-token"
+import { expect, test } from "vitest"
+import facts from "../apps/docs-server/facts.json" with { type: "json" }
+import { routes } from "../apps/relay/src/routes/table.ts"
+import { makeFacts } from "../scripts/facts.ts"
+
+const root = join(import.meta.dirname, "..")
+const read = (path: string): string => readFileSync(join(root, path), "utf8")
+const tracked = execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" }).split("\n")
+const prose = tracked.filter((file) => file.endsWith(".md") && !file.includes("/reference/"))
+const served = prose.filter((file) => file.startsWith("apps/docs-server/content/"))
+
+test("facts.json is what the code says; `pnpm openapi` writes it anew", () => {
+  expect(facts).toEqual(makeFacts())
+})
+
+test("every name in braces that a page uses is a fact or a URL", () => {
+  const known = new Set([...Object.keys(facts), "base_url", "api_url", "relay_url", "stream_url"])
+  const unknown = served.flatMap((file) =>
+    [...read(file).matchAll(/(?<![$/])\{([a-z]+(?:_[a-z]+)+)\}/g)]
+      .filter(([, name = ""]) => !known.has(name))
+      .map(([text]) => `${file}: ${text}`),
+  )
+  expect(unknown).toEqual([])
+})
+
+const words = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+const numberOf = (text: string): number =>
+  words.includes(text.toLowerCase()) ? words.indexOf(text.toLowerCase()) : Number(text.replaceAll(/[_,]/g, ""))
+
+const minutes = sessionLifetimeSeconds / 60
+const number = String.raw`(\d[\d,_]*|one|two|three|four|five|six|ten)`
+/** How sentences say a number of the code. The pages that are served leave it to the build, other texts are compared. */
+const sayings: readonly (readonly [what: string, pattern: RegExp, value: number])[] = [
+  ["the life of session tokens", new RegExp(`${number}[- ]minute (?:session )?(?:token|JWT)`, "gi"), minutes],
+  [
+    "the life of session tokens",
+    new RegExp(`tokens?\\b[^.|;]{0,50}? (?:for|of|lives?) (?:the )?${number} minutes`, "gi"),
+    minutes,
+  ],
+  ["the life of session tokens", new RegExp(`tokens' ${number} minutes`, "gi"), minutes],
+  ["the life of session tokens", /usualLifeMs = ([\d_]+)/g, sessionLifetimeSeconds * 1000],
+  ["the wait before a rollback", new RegExp(`wait ${number} minutes[:,] (?:the tokens|then take)`, "gi"), minutes + 1],
+  ["sign-ups an hour", new RegExp(`${number} sign-ups an hour`, "gi"), Number(facts.sign_ups_per_hour)],
+]
+const saying = prose.concat(tracked.filter((file) => /^packages\/client\/src\/.*\.ts$|^infra\/.*\.yaml$/.test(file)))
+
+test("numbers of the code stand in no page by hand, and everywhere else as the code has them", () => {
+  const wrong = saying.flatMap((file) => {
+    const text = read(file).replaceAll(/\s+/g, " ")
+    return sayings.flatMap(([what, pattern, value]) =>
+      [...text.matchAll(pattern)]
+        .filter(([, said = ""]) => served.includes(file) || numberOf(said) !== value)
+        .map(([sentence]) => `${file}: "${sentence}": ${what}, ${value}`),
+    )
+  })
+  expect(wrong).toEqual([])
+})
+
+test("a text that names several routes of a class names all of them", () => {
+  const classes = Map.groupBy(routes, (route) => route.class)
+  const told = prose.filter((file) => !/docs\/(?:decisions|benchmarks)/.test(file))
+  const forgotten = told.flatMap((file) =>
+    read(file)
+      .split(/\n(?=\n|[|#-])/)
+      .flatMap((text) =>
+        [...classes.values()].flatMap((ofClass) => {
+          const names = ofClass.map(({ path }) => path.split("/").at(-1) ?? "")
+          const missing = names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))
+          const isList = names.length > 1 && names.length - missing.length > 1
+          return isList && missing.length > 0 ? [`${file} lacks ${missing.join(", ")}: ${text.trim()}`] : []
+        }),
+      ),
+  )
+  expect(forgotten).toEqual([])
+})
