@@ -8,6 +8,7 @@ import { accessSchema } from "@svc/openapi"
 import { responseChecker } from "@svc/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { z } from "zod"
+import manifest from "../package.json" with { type: "json" }
 import committed from "../openapi.json" with { type: "json" }
 import { fixturePages } from "./pages.ts"
 import { start } from "./start.ts"
@@ -145,7 +146,7 @@ test("the descriptor names this server, its tools and its resource", async () =>
   const descriptor = (await (await get("/mcp")).json()) as Record<string, unknown>
   expect(descriptor).toMatchObject({
     name: "svc-docs",
-    version: "1.0.0",
+    version: manifest.version,
     protocolVersion: "2026-07-28",
     transport: "streamable-http",
     endpoint: `${server.baseUrl}/mcp`,
@@ -182,7 +183,7 @@ test("a skill's digest in the index is that of the file", async () => {
 })
 
 test("/health tells version and number of pages", async () => {
-  expect(await (await get("/health")).json()).toEqual({ status: "ok", version: "1.0.0", pages: 7 })
+  expect(await (await get("/health")).json()).toEqual({ status: "ok", version: manifest.version, pages: 7 })
 })
 
 test("a server without any page is alive and not ready: it misses its pages", async () => {

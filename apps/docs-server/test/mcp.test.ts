@@ -5,6 +5,7 @@ import { Client as ModernClient, StreamableHTTPClientTransport as ModernTranspor
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import manifest from "../package.json" with { type: "json" }
 import { fixturePages } from "./pages.ts"
 import { modernCall, start } from "./start.ts"
 
@@ -37,7 +38,7 @@ test.each(["/mcp", "/mcp/sse"])("today's client lists, searches, reads and compl
   const transport = new StreamableHTTPClientTransport(new URL(server.url + path))
   await client.connect(transport)
   try {
-    expect(client.getServerVersion()).toMatchObject({ name: "svc-docs", version: "1.0.0" })
+    expect(client.getServerVersion()).toMatchObject({ name: "svc-docs", version: manifest.version })
     expect(client.getInstructions()?.split(" ").length).toBeLessThan(120)
     expect(client.getInstructions()).toContain("the documentation of Fixture docs. All pages for the tests.")
     const { tools } = await client.listTools()

@@ -4,6 +4,7 @@ import { connect } from "node:net"
 import { fileURLToPath } from "node:url"
 import { startProcess } from "@svc/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import manifest from "../package.json" with { type: "json" }
 import committed from "../openapi.json" with { type: "json" }
 import { startTestService, type TestService } from "./service.ts"
 
@@ -62,11 +63,11 @@ test("a page anywhere may ask, with a preflight that needs no key, and read answ
 test("health tells the database's state and the version; liveness the process's alone", async () => {
   expect((await service.call("GET", "/health")).body).toEqual({
     status: "ok",
-    version: "1.0.0",
+    version: manifest.version,
     database: "ok",
     limits: "local",
   })
-  expect((await service.call("GET", "/health/live")).body).toEqual({ status: "ok", version: "1.0.0" })
+  expect((await service.call("GET", "/health/live")).body).toEqual({ status: "ok", version: manifest.version })
   expect((await service.call("HEAD", "/health")).status).toBe(200)
 })
 
