@@ -160,10 +160,10 @@ test("a trace of a key check goes from the caller through the platform into Post
     SVC_SESSION_AUDIENCE: "traced",
     OTEL_TRACES_SAMPLER: "always_on",
   })
-  await vi.waitFor(async () => expect((await fetch(`${relay.url}/readyz`)).status).toBe(200), 20_000)
+  await vi.waitFor(async () => expect((await fetch(`${relay.url}/readyz`)).status).toBe(200), 60_000)
   relay.child.kill("SIGTERM")
   expect(await relay.child.exited).toBe(0)
-  await vi.waitFor(() => expect(hook.received).toHaveLength(1), 20_000)
+  await vi.waitFor(() => expect(hook.received).toHaveLength(1), 60_000)
   const signUp = await fetch(`${platform.url}/api/agents/signup`, { method: "POST" })
   const { api_key: key } = z.object({ api_key: z.string() }).parse(await signUp.json())
   const me = await fetch(`${platform.url}/api/agents/me`, { headers: { authorization: `Bearer ${key}`, ...sampled } })

@@ -120,7 +120,7 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
         seen.set(status, (seen.get(status) ?? 0) + 1)
         // What is over a limit asks the store no more; this goes on to.
         expect((await post(relay, "latest-blockhash", {})).status).toBe(200)
-        await delay(5)
+        await delay(20)
       }
     }
     const loops = relays.map(loop)
@@ -168,7 +168,10 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
       }
     }
     const loop = async (): Promise<void> => {
-      while (!over.signal.aborted) await sendOne()
+      while (!over.signal.aborted) {
+        await sendOne()
+        await delay(20)
+      }
     }
     const loops = [loop(), loop(), loop(), loop()]
     for (const index of [0, 1]) {
