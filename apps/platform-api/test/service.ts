@@ -100,9 +100,12 @@ export const startTestService = async (
     url,
     call,
     signUp: async (from) => {
-      const { status, body } = await call("POST", "/api/agents/signup", from === undefined ? {} : { from })
-      if (status !== 201) throw new Error(`sign-up answered ${status}`)
-      return { slug: body.slug, key: body.api_key }
+      // On a busy machine the database can be late: the response says to try again.
+      for (let attempt = 1; ; attempt++) {
+        const { status, body } = await call("POST", "/api/agents/signup", from === undefined ? {} : { from })
+        if (status === 201) return { slug: body.slug, key: body.api_key }
+        if (status !== 503 || attempt === 5) throw new Error(`sign-up answered ${status}`)
+      }
     },
     database: () => service.database.within(10_000),
     clock,
