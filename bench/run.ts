@@ -8,6 +8,7 @@ const programs: Readonly<Record<string, string>> = {
   relay: "bench/relay.ts",
   platform: "bench/platform-api.ts",
   client: "packages/client/bench/run.ts",
+  stream: "bench/local-stream.ts",
 }
 const [wanted] = process.argv.slice(2)
 const chosen = Object.entries(programs).filter(([name]) => wanted === undefined || wanted === name)
