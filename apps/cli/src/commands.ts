@@ -91,9 +91,9 @@ export const commands: readonly Command[] = [
     usage: "",
     least: 0,
     most: 0,
-    options: [],
+    options: ["watch", "fail-on"],
     summary: "whether what the registry serves now breaks what is locked; exit 1 when it does",
-    examples: ["svc check --json"],
+    examples: ["svc check --json", "svc check --watch --fail-on breaking"],
     run: check,
   },
   {

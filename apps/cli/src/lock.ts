@@ -1,6 +1,7 @@
 import type { Api } from "./api.ts"
 import type { Context, Outcome } from "./context.ts"
-import { CliError, systemReason } from "./errors.ts"
+import { watchLocked } from "./check-watch.ts"
+import { CliError, systemReason, usageError } from "./errors.ts"
 import { isObject } from "@svc/common/json-object"
 import { listOf, parseJson, textOf } from "./json-value.ts"
 import { apiForReading } from "./key.ts"
@@ -99,13 +100,8 @@ const checkOne = async (context: Context, api: Api, { name, version, content_has
   return { name, locked: version, now, verdict: textOf(diff, "verdict"), changes: listOf(diff, "changes") }
 }
 
-/** `svc check`: whether what the registry serves now breaks what is locked. */
-export const check = async (context: Context): Promise<Outcome> => {
-  const locked = await readLock()
-  if (locked === undefined) {
-    throw new CliError("no-lock", `There is no ${file} in this folder.`, { next: "Next: svc lock NAME" })
-  }
-  const api = await apiForReading(context)
+/** What is locked against what is served now. Throws breaking-change. */
+const compare = async (context: Context, api: Api, locked: readonly Locked[]): Promise<Outcome> => {
   const stacks: Checked[] = []
   for (const one of locked) {
     if (one.api_url === api.url) stacks.push(await checkOne(context, api, one))
@@ -135,4 +131,27 @@ export const check = async (context: Context): Promise<Outcome> => {
     verdict,
   ])
   return { json: { stacks }, text: table(["STACK", "LOCKED", "NOW", "VERDICT"], rows, context.bold) }
+}
+
+/** `svc check`: whether what the registry serves now breaks what is locked; with --watch, what changes from now on too. */
+export const check = async (context: Context): Promise<Outcome | undefined> => {
+  const failOn = context.options["fail-on"]
+  if (failOn !== undefined && failOn !== "breaking") throw usageError("--fail-on takes breaking.", "check")
+  const locked = await readLock()
+  if (locked === undefined) {
+    throw new CliError("no-lock", `There is no ${file} in this folder.`, { next: "Next: svc lock NAME" })
+  }
+  const api = await apiForReading(context)
+  if (!context.flags.has("watch")) return compare(context, api, locked)
+  // Read first: what changes during the comparison is told as well.
+  const after = Number(textOf(await readJson(api, "/api/registry/changes?limit=1"), "next"))
+  try {
+    const { text } = await compare(context, api, locked)
+    if (!context.flags.has("json")) context.write(`${text}\n`)
+  } catch (error) {
+    if (!(error instanceof CliError) || error.code !== "breaking-change" || failOn !== undefined) throw error
+    context.note(error.message)
+  }
+  const names = new Set(locked.flatMap(({ name, api_url }) => (api_url === api.url ? [name] : [])))
+  return watchLocked(context, api, names, { after, failsOnBreaking: failOn !== undefined })
 }

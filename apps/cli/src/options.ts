@@ -45,6 +45,8 @@ export const optionTable = {
   cursor: { value: "CURSOR", help: "go on where the last answer ended" },
   key: { value: "KEY", help: "the one record with this key" },
   take: { value: "N", help: "the first N records of the view" },
+  watch: { help: "go on: a line for each change of a locked stack, until Ctrl-C" },
+  "fail-on": { value: "VERDICT", help: "breaking: exit 1 at the first breaking change" },
   once: { help: "print the records that there are, and end" },
   section: { value: "ANCHOR", help: "one section of the page" },
   "max-tokens": { value: "N", help: "length of the answer, up to 20000" },

@@ -10,12 +10,19 @@ import { startToolAndServer } from "./tool-and-server.ts"
 
 /** What the registry serves: the version of each stack, and what changed since the first. */
 let served: Record<string, { version: number; hash: string; deprecated?: object }>
+/** What a stream of changes says. */
+let changes: string
 let difference: { verdict: string; changes: object[] }
 
 const missing = (code: string): Reply => ({ status: 404, body: { code, error: "It is not there." } })
 
 const answer = ({ target }: { readonly target: string }): Reply => {
   const { pathname, searchParams } = new URL(target, "http://server")
+  if (pathname === "/api/registry/changes") {
+    if (searchParams.has("limit")) return { body: { changes: [], next: 7 } }
+    const body = searchParams.get("after") === "7" ? changes : ""
+    return { headers: { "content-type": "text/event-stream" }, body }
+  }
   const [, name = "", part] = /^\/api\/registry\/([^/]+)(?:\/(.+))?$/.exec(pathname) ?? []
   const stack = served[name]
   if (stack === undefined) return missing("stack-not-found")
@@ -226,4 +233,36 @@ test("without a lock file, or with a broken one, check says what to do", async (
     expect(json(await svc("check", "--json"))).toMatchObject({ code: "invalid-lock" })
     expect(json(await svc("lock", "swaps", "--json"))).toMatchObject({ code: "invalid-lock" })
   }
+})
+
+test("check --watch prints a line for each change of a locked stack, and ends at the first breaking one when told to", async () => {
+  served = { transfers: { version: 1, hash: "a" } }
+  expect((await svc("lock", "transfers")).code).toBe(0)
+  const at = "2026-01-01T00:00:00.000Z"
+  const told = [
+    { id: 8, at, stack: "transfers", kind: "published", version: 2, previous_version: 1, verdict: "compatible" },
+    { id: 9, at, stack: "other", kind: "withdrawn", version: 1, verdict: "breaking" },
+    {
+      id: 10,
+      stack: "transfers",
+      kind: "deprecated",
+      version: 2,
+      verdict: "none",
+      message: "leave",
+      successor: "swaps",
+    },
+    { id: 11, at, stack: "transfers", kind: "withdrawn", version: 2, verdict: "breaking" },
+    { id: 12, at, stack: "transfers", kind: "restored", version: 2, verdict: "none" },
+  ]
+  changes = told.map((one) => `id: ${one.id}\nevent: ${one.kind}\ndata: ${JSON.stringify(one)}\n\n`).join("")
+  const lines = await svc("check", "--watch", "--fail-on", "breaking", "--json")
+  expect(lines.code).toBe(1)
+  const printed = lines.stdout.trim().split("\n")
+  expect(printed.slice(0, 3).map((line) => JSON.parse(line))).toEqual([told[0], told[2], told[3]])
+  expect(JSON.parse(printed[3] ?? "")).toMatchObject({ code: "breaking-change" })
+  const text = await svc("check", "--watch", "--fail-on", "breaking")
+  expect(text.stdout).toContain("2026-01-01T00:00:00.000Z transfers published, version 2 (was 1): compatible\n")
+  expect(text.stdout).toContain("deprecated, version 2: none. leave; its successor: swaps\n")
+  expect([text.code, text.stderr]).toEqual([1, expect.stringContaining("svc lock transfers")])
+  expect((await svc("check", "--watch", "--fail-on", "compatible")).code).toBe(2)
 })

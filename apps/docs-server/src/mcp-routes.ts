@@ -7,6 +7,7 @@ import {
   routed,
   type ServedEnv,
   trustsTraces,
+  wantsEventStream,
 } from "@svc/http"
 import type { ApiError } from "@svc/errors"
 import { hasMoreValues, isDeeper } from "@svc/common/json-text"
@@ -16,7 +17,6 @@ import { commonHeaders } from "./documents.ts"
 import type { RpcEndpoint } from "./endpoint.ts"
 import { errors } from "./errors.ts"
 import { messageBounds, readMessage } from "./json-rpc.ts"
-import { wantsEventStream } from "./negotiate.ts"
 import type { Site } from "./site.ts"
 import type { Streams } from "./streams.ts"
 

@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { request, type ClientRequest, type IncomingMessage } from "node:http"
 import { connect } from "node:net"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
-import { wantsEventStream } from "../src/negotiate.ts"
+import { wantsEventStream } from "@svc/http"
 import { createStreams } from "../src/streams.ts"
 import { modernCall, start } from "./start.ts"
 

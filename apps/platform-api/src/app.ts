@@ -11,6 +11,7 @@ import { agentRoutes } from "./routes/accounts/agents.ts"
 import { buildRoutes } from "./routes/builds/builds.ts"
 import { closedRoutes } from "./routes/closed.ts"
 import { deploymentRoutes } from "./routes/deployments/deployments.ts"
+import { createEventStreams } from "./routes/event-streams.ts"
 import { type Api, undocumented } from "./routes/endpoint.ts"
 import { registerHeaders } from "./routes/headers.ts"
 import { healthRoutes } from "./routes/health.ts"
@@ -68,6 +69,7 @@ const describe = (api: Api, dependencies: Pick<Dependencies, "version" | "public
 export const createApp = (dependencies: Dependencies): Api => {
   const api = createApi<AppEnv>(sentPath)
   const { log } = dependencies
+  const streams = createEventStreams(dependencies)
 
   api.all(signUpPath, async (c, next) => {
     omitServerHeaders(c)
@@ -76,7 +78,7 @@ export const createApp = (dependencies: Dependencies): Api => {
   api.options("*", (c) => c.body(null, 204, preflight))
 
   healthRoutes(api, dependencies)
-  registryRoutes(api, dependencies)
+  registryRoutes(api, dependencies, streams)
   agentRoutes(api, dependencies)
   keyRoutes(api, dependencies)
   sessionRoutes(api, dependencies)
@@ -84,7 +86,7 @@ export const createApp = (dependencies: Dependencies): Api => {
   buildRoutes(api, dependencies)
   deploymentRoutes(api, dependencies)
   runRoutes(api, dependencies)
-  runEventRoutes(api, dependencies)
+  runEventRoutes(api, dependencies, streams)
   specChangeRoutes(api, dependencies)
   buildChangeRoutes(api, dependencies)
   deploymentChangeRoutes(api, dependencies)

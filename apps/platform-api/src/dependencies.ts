@@ -2,12 +2,14 @@ import type { Logger } from "@svc/http"
 import type { Limits } from "@svc/limits"
 import type { SigningKeys } from "@svc/session-token"
 import type { FindKey } from "./auth/find-key.ts"
+import type { KeyWatch } from "./auth/key-watch.ts"
 import type { UseTracker } from "./auth/use-tracker.ts"
 import type { Compiler } from "./compiler/compiler.ts"
 import type { Config } from "./config.ts"
 import type { Database } from "./db/database.ts"
 import type { AstLinks } from "./registry/ast-links.ts"
 import type { Metrics } from "./metrics.ts"
+import type { ChangeFeed } from "./registry/change-feed.ts"
 import type { Registry } from "./registry/registry.ts"
 import type { StackVersions } from "./registry/stack-versions.ts"
 
@@ -33,6 +35,8 @@ export type Dependencies = {
   readonly registry: Registry
   readonly versions: StackVersions
   readonly compiler: Compiler
+  readonly changes: ChangeFeed
+  readonly keyWatch: KeyWatch
   /** Links to ASTs, for the deploy hook; undefined where there is none. */
   readonly astLinks: AstLinks | undefined
   /** Aborted when the service is told to stop: what would go on for long ends then. */

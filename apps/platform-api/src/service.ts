@@ -6,6 +6,7 @@ import manifest from "../package.json" with { type: "json" }
 import { everyAnswer, unreadableAnswer } from "./answers.ts"
 import { createApp } from "./app.ts"
 import { forgetSignups } from "./auth/accounts.ts"
+import { createKeyWatch, keyChannel } from "./auth/key-watch.ts"
 import { createKeyFinder } from "./auth/find-key.ts"
 import { readKeySecret } from "./auth/key-secret.ts"
 import { requestMs } from "./auth/guard.ts"
@@ -15,6 +16,8 @@ import { createCompiler } from "./compiler/compiler.ts"
 import { readConfig } from "./config.ts"
 import { openDatabase } from "./db/open.ts"
 import { createMetrics, type JobCount, measureDatabase, observeJobs, observeLimits, observeState } from "./metrics.ts"
+import { createChangeFeed } from "./registry/change-feed.ts"
+import { forgetChanges } from "./registry/changes.ts"
 import { createRegistry, registryChannel } from "./registry/registry.ts"
 import { createStackVersions } from "./registry/stack-versions.ts"
 import { createAstLinks } from "./registry/ast-links.ts"
@@ -60,9 +63,12 @@ export const startService = async (runtime: Runtime) => {
   const registry = createRegistry(database)
   const compiler = createCompiler({ deadlineMs: compileMs })
   let refreshedAt = now()
+  const changes = await createChangeFeed(database)
   const refresh = async (): Promise<void> => {
     await registry.refresh()
     refreshedAt = now()
+    // Makes up for a notice that was lost.
+    await changes.poll(registry.revision())
   }
   await refresh()
   const serviceMetrics = createMetrics(meter)
@@ -73,6 +79,7 @@ export const startService = async (runtime: Runtime) => {
   const about = { service: "platform-api", replicaId: randomId(), now, connect, log, call: clientSpan } as const
   const limits = await openLimits(config.limits, about)
   observeLimits(meter, limits.mode)
+  const keyWatch = createKeyWatch()
   const useTracker = createUseTracker({ database, wallClock })
   const stopping = new AbortController()
   const server = await serve({
@@ -98,6 +105,8 @@ export const startService = async (runtime: Runtime) => {
     registry,
     versions: createStackVersions(database, compiler),
     compiler,
+    changes,
+    keyWatch,
     astLinks,
     stopping: stopping.signal,
     signingKeys,
@@ -111,10 +120,16 @@ export const startService = async (runtime: Runtime) => {
     randomId,
   })
   server.handle(app.fetch)
-  database.listen(registryChannel, () => void refresh().catch(() => {}))
+  database.listen(registryChannel, () => {
+    changes.poll().catch(() => {})
+    refresh().catch(() => {})
+  })
+  database.listen(keyChannel, () => void keyWatch.check())
   const stopChores = startChores(log, [
     [1000, refresh],
     [1000, useTracker.flush],
+    [60_000, keyWatch.check],
+    [60_000, () => forgetChanges(database, config.changesDays)],
     [60_000, () => forgetSignups(database.within(statementMs))],
     [60_000, () => forgetAnswers({ database, wallClock })],
   ])

@@ -20,7 +20,7 @@ await pack({
     engines,
     peerDependencies: { "@solana/kit": ">=2" },
     peerDependenciesMeta: { "@solana/kit": { optional: true } },
-    files: ["svc-client.js", "node.js", "types"],
+    files: ["svc-client.js", "changes.js", "node.js", "types"],
   },
   fill: async (folder) => {
     await bundle(folder)

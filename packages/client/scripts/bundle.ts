@@ -7,7 +7,10 @@ import { build, type BuildOptions } from "esbuild"
 /** The folder of the package. */
 export const library = join(import.meta.dirname, "..")
 
-/** Bundles the library into `folder`: svc-client.js for browsers and Node 20 alike, node.js for Node alone. */
+/**
+ * Bundles the library into `folder`: svc-client.js for browsers and Node 20 alike, changes.js, which it loads when changes
+ * are followed, and node.js for Node alone.
+ */
 export const bundle = async (folder: string, { minify = false }: { readonly minify?: boolean } = {}): Promise<void> => {
   const options = {
     absWorkingDir: library,
@@ -16,14 +19,17 @@ export const bundle = async (folder: string, { minify = false }: { readonly mini
     format: "esm",
     target: "es2022",
     logLevel: "warning",
+    outdir: folder,
   } satisfies BuildOptions
-  for (const [entry, outfile, platform] of [
-    ["index.ts", "svc-client.js", "neutral"],
-    ["node.ts", "node.js", "node"],
-  ] as const) {
-    const entryPoints = [join(library, "src", entry)]
-    await build({ ...options, entryPoints, outfile: join(folder, outfile), platform })
-  }
+  const source = (file: string) => join(library, "src", file)
+  await build({
+    ...options,
+    platform: "neutral",
+    splitting: true,
+    chunkNames: "[name]",
+    entryPoints: { "svc-client": source("index.ts") },
+  })
+  await build({ ...options, platform: "node", entryPoints: { node: source("node.ts") } })
 }
 
 /** Writes the types that an editor explains into `folder`/types: the library's own and those that it takes from @svc/common. */

@@ -8,6 +8,7 @@ export type {
   MintedKey,
   MintedSession,
   Profile,
+  RegistryChange,
   RevokedKey,
   RotatedKey,
   Run,
@@ -38,7 +39,7 @@ export type {
 export type { Outcome, Step } from "./judge.ts"
 export type { PaymentFacts } from "./payment.ts"
 export { createPlatform } from "./platform.ts"
-export type { NewKey, Page, Platform, PlatformOptions, Rotation } from "./platform.ts"
+export type { FollowOptions, NewKey, Page, Platform, PlatformOptions, Rotation } from "./platform.ts"
 export type { BuildPayment } from "./prepare.ts"
 export { createRelay } from "./relay.ts"
 export type {

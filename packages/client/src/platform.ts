@@ -38,10 +38,10 @@ const pathPart = (value: string | number): string => {
 }
 
 const queryOf = (values: object): string => {
-  const given = Object.entries(values).filter(([, value]) => value !== undefined)
-  return given.length === 0
-    ? ""
-    : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`
+  // Without what is undefined.
+  const given = JSON.parse(JSON.stringify(values)) as Record<string, string>
+  const query = new URLSearchParams(given).toString()
+  return query && `?${query}`
 }
 
 const keysOf = (ask: Ask) => {
@@ -62,7 +62,17 @@ const keysOf = (ask: Ask) => {
   }
 }
 
-const registryOf = (ask: Ask) => {
+/** Which changes of the registry to follow. */
+export type FollowOptions = {
+  /** The id of the last change that you know; what comes next unless given. */
+  readonly after?: number
+  /** Changes of this stack only. */
+  readonly stack?: string
+  /** Ends the loop. */
+  readonly signal?: AbortSignal
+}
+
+const registryOf = (ask: Ask, changes: (options?: FollowOptions) => AsyncGenerator<answers.RegistryChange, void>) => {
   const stack = (name: string, rest = "") => `/api/registry/${pathPart(name)}${rest}`
   return {
     /** Public stacks by name, and with a good key the `global` ones; `include: "schema"` adds each one's schema. */
@@ -79,6 +89,11 @@ const registryOf = (ask: Ask) => {
     /** What changed from one version to another, from a reader's side; the two latest unless said. */
     diff: (name: string, options: { readonly from?: number; readonly to?: number } = {}) =>
       ask<answers.Diff>("GET", stack(name, "/diff"), { query: options }),
+    /**
+     * Every change of the registry as it happens, in order and without a gap: a lost connection is opened again where it
+     * ended. `for await` over it; `signal` or leaving the loop ends it. Throws SvcError where trying again is no use.
+     */
+    changes,
   }
 }
 
@@ -136,7 +151,10 @@ export const createPlatform = ({ apiUrl, key, fetch, clock = systemClock }: Plat
     /** The agent that the key belongs to. */
     me: () => ask<answers.Profile>("GET", "/api/agents/me"),
     keys: keysOf(ask),
-    registry: registryOf(ask),
+    registry: registryOf(ask, async function* (options) {
+      // Most programs never follow changes: their bundle loads this part when it is asked for.
+      yield* (await import("./changes.ts")).follow(base, key, fetch, clock, errorOf, options)
+    }),
     ...recordsOf(ask),
     /** A session token, good until `expires_at`; `scope` in words with spaces between. Rather use `createSession`. */
     mintSession: (session: { readonly websocket_url: string; readonly scope?: string }) =>

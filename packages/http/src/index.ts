@@ -8,7 +8,7 @@ export { parseJson } from "./requests/json.ts"
 export { createLogger } from "./logs/logger.ts"
 export type { Logger, LogLevel, RequestLine } from "./logs/logger.ts"
 export { allowedMethods } from "./allowed-methods.ts"
-export { acceptsGzip, acceptWeights, matchesETag } from "./requests/negotiate.ts"
+export { acceptsGzip, acceptWeights, matchesETag, wantsEventStream } from "./requests/negotiate.ts"
 export {
   clientAddress,
   isProxied,

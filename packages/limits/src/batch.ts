@@ -18,11 +18,15 @@ export type Ask = {
 /** The store's answer: the decision about the buckets, and the number of the first full pool (0 when there is none). */
 export type Answer = { readonly decision: Decision; readonly full: number }
 
+/** What keeps places from running out of their lease. */
+export type Renewal = Pick<Ask, "pools" | "place" | "leaseMs">
+
 type Waiting = Ask & { readonly resolve: (answer: Answer) => void; readonly reject: (reason: unknown) => void }
 
 type Batch = {
   readonly asks: Waiting[]
   readonly releases: { readonly key: string; readonly place: string }[]
+  readonly renewals: Map<string, Renewal>
   /** Its requests have gone on without the store. */
   failed: boolean
 }
@@ -32,7 +36,7 @@ const mostAtOnce = 200
 // How long requests wait for the call before theirs to come back.
 const patienceMs = 5
 
-const write = ({ asks, releases }: Batch): { keys: string[]; args: string[] } => {
+const write = ({ asks, releases, renewals }: Batch): { keys: string[]; args: string[] } => {
   const numbers = new Map<string, string>()
   const keys: string[] = []
   const args: string[] = []
@@ -47,6 +51,10 @@ const write = ({ asks, releases }: Batch): { keys: string[]; args: string[] } =>
   }
   args.push(String(releases.length))
   for (const { key, place } of releases) args.push(numberOf(key), place)
+  const renewed = [...renewals.values()].flatMap(({ pools, place, leaseMs }) =>
+    pools.map(({ key }) => [numberOf(key), place, String(leaseMs)]),
+  )
+  args.push(String(renewed.length), ...renewed.flat())
   for (const { buckets, pools, place, leaseMs } of asks) {
     limited(buckets)
     limited(pools)
@@ -127,8 +135,9 @@ export const createBatches = (store: Store, timeoutMs: number, now: () => number
 
   const gather = (): Batch => {
     let batch = waiting.at(-1)
-    if (batch === undefined || batch.asks.length + batch.releases.length >= mostAtOnce) {
-      batch = { asks: [], releases: [], failed: false }
+    const size = batch === undefined ? mostAtOnce : batch.asks.length + batch.releases.length + batch.renewals.size
+    if (batch === undefined || size >= mostAtOnce) {
+      batch = { asks: [], releases: [], renewals: new Map(), failed: false }
       waiting.push(batch)
       setImmediate(flush)
     }
@@ -136,6 +145,7 @@ export const createBatches = (store: Store, timeoutMs: number, now: () => number
   }
 
   const release = (key: string, place: string): void => {
+    for (const { renewals } of waiting) renewals.delete(place)
     gather().releases.push({ key, place })
   }
 
@@ -147,6 +157,8 @@ export const createBatches = (store: Store, timeoutMs: number, now: () => number
       }),
     /** Gives a place back; nobody waits for it. */
     release,
+    /** Takes places for another lease, also where the store has lost them; nobody waits for it. */
+    renew: (renewal: Renewal): void => void gather().renewals.set(renewal.place, renewal),
     close: (): void => clearTimeout(flushTimer),
   }
 }

@@ -13,8 +13,11 @@ export type Bucket = {
 /** A pool of which never more than `limit` places are taken at a time. */
 export type Place = { readonly pool: string; readonly limit: number }
 
-/** Places in some pools, and how long they stay taken if this process dies. */
-export type Places = { readonly places: readonly Place[]; readonly leaseMs: number }
+/**
+ * Places in some pools, and how long they stay taken if this process dies.
+ * `renewed`: they may be held for longer than that; this process renews them until they are given back.
+ */
+export type Places = { readonly places: readonly Place[]; readonly leaseMs: number; readonly renewed?: boolean }
 
 /** Places taken, with what gives them back (once, however often it is called); or the pool that was full. */
 export type Entry = { readonly leave: () => void } | { readonly full: Place }

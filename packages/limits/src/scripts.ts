@@ -9,7 +9,8 @@ export type Script = ReturnType<typeof script>
 /**
  * Decides about many requests one after the other, as if each had come alone. Each key is read and written once.
  *
- * KEYS: the buckets and pools. ARGV: how many places are given back; each as {key's number, place}; then the requests, each as
+ * KEYS: the buckets and pools. ARGV: how many places are given back; each as {key's number, place}; how many places are
+ * renewed; each as {key's number, place, lease in ms}; then the requests, each as
  * {how many buckets, (key's number, limit)…, how many pools, (key's number, limit)…} and, if it has pools, {place, lease in ms}.
  *
  * A request counts against all its buckets or none, and takes a place in all its pools or in none: in none when its buckets
@@ -88,6 +89,13 @@ for _ = 1, next_number() do
 end
 for number, places in pairs(given) do redis.call('ZREM', KEYS[number], unpack(places)) end
 
+local renewed = {}
+for i = 1, next_number() do
+  local number = next_number()
+  renewed[i] = {KEYS[number], ARGV[at], tonumber(ARGV[at + 1])}
+  at = at + 2
+end
+
 local pools = {}
 local function pool_of(number)
   local pool = pools[number]
@@ -163,6 +171,10 @@ for number, pool in pairs(pools) do
     redis.call('ZADD', KEYS[number], unpack(pool.added))
     if redis.call('PTTL', KEYS[number]) < pool.lease then redis.call('PEXPIRE', KEYS[number], pool.lease) end
   end
+end
+for _, place in ipairs(renewed) do
+  redis.call('ZADD', place[1], now + place[3], place[2])
+  if redis.call('PTTL', place[1]) < place[3] then redis.call('PEXPIRE', place[1], place[3]) end
 end
 return answers
 `)

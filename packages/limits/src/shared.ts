@@ -1,5 +1,5 @@
-import { createBatches } from "./batch.ts"
-import type { Bucket, Entry, Limits, Place, Places } from "./limits.ts"
+import { createBatches, type Renewal } from "./batch.ts"
+import type { Bucket, Entry, Limits, Places } from "./limits.ts"
 import { createLocalCounts } from "./local.ts"
 import type { Decision } from "./rate-limiter.ts"
 import { announceScript } from "./scripts.ts"
@@ -70,6 +70,8 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
   const store = await connectStore(options.url, options.connect, lose)
   const keys = createStoreKeys(prefix, service)
   const batches = createBatches(store, timeoutMs, now)
+  /** Places that may be held for longer than their lease. */
+  const held = new Set<Renewal>()
 
   const announce = async (stays: boolean): Promise<void> => {
     const ms = warned ? Math.min(timeoutMs * probeShare, probeMs) : probeMs
@@ -98,6 +100,7 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
       if (state === "away" && warned) bothUntil = now() + bothMs
       state = "shared"
       mustBothAdmit()
+      for (const renewal of held) batches.renew(renewal)
     } catch (error) {
       lose(reasonText(error))
     }
@@ -105,12 +108,13 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
   }
 
   /** Places that the store is asked for. They count here from now on. */
-  const reserve = ({ places, leaseMs }: Places) => {
+  const reserve = ({ places, leaseMs, renewed }: Places) => {
     const leaveHere = counts.enter(places)
     const place = `${replicaId}:${++placesTaken}`
     const pools = places.map(keys.place)
+    const ask = { pools, place, leaseMs }
     return {
-      ask: { pools, place, leaseMs },
+      ask,
       cancel: leaveHere,
       /** @param full the number of the first full pool, or 0 */
       entry: (full: number): Entry => {
@@ -119,8 +123,10 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
           leaveHere()
           return { full: taken }
         }
+        if (renewed === true) held.add(ask)
         return {
           leave: () => {
+            held.delete(ask)
             if (leaveHere()) for (const { key } of pools) batches.release(key, place)
           },
         }
@@ -128,9 +134,11 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
     }
   }
 
-  const enterHere = (places: readonly Place[]): Entry => {
-    const full = counts.fullPlace(places, share)
-    return full === undefined ? { leave: counts.enter(places) } : { full }
+  const enterHere = (wanted: Places): Entry => {
+    const full = counts.fullPlace(wanted.places, share)
+    if (full !== undefined) return { full }
+    // The store learns of what is renewed once it is back.
+    return wanted.renewed === true ? reserve(wanted).entry(0) : { leave: counts.enter(wanted.places) }
   }
 
   const take = async (buckets: readonly Bucket[], early?: Places): Promise<Decision & { entry?: Entry }> => {
@@ -157,7 +165,7 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
   }
 
   const enter = async (wanted: Places): Promise<Entry> => {
-    if (state === "away") return enterHere(wanted.places)
+    if (state === "away") return enterHere(wanted)
     const full = mustBothAdmit() ? counts.fullPlace(wanted.places, share) : undefined
     if (full !== undefined) return { full }
     const reserved = reserve(wanted)
@@ -166,7 +174,7 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
     } catch (error) {
       reserved.cancel()
       lose(reasonText(error))
-      return enterHere(wanted.places)
+      return enterHere(wanted)
     }
   }
 

@@ -1,7 +1,7 @@
 import type { Session } from "./session.ts"
 
 export type Listening = {
-  /** Calls back on every notice of the channel. */
+  /** Calls back on every notice of the channel, and whenever listening begins anew. */
   readonly listen: (channel: string, onNotice: () => void) => void
   readonly isOpen: () => boolean
   readonly end: () => void
@@ -34,7 +34,11 @@ export const createListening = (open: Open): Listening => {
       onNotice: (channel) => channels.get(channel)?.(),
       onEnd: () => drop(opening),
     })
-    opening.catch(() => drop(opening))
+    // Nobody knows what was announced while no session listened.
+    opening.then(
+      () => channels.forEach((onNotice) => onNotice()),
+      () => drop(opening),
+    )
     session = opening
   }
 

@@ -78,6 +78,9 @@ export const apiKeys = pgTable(
     index("api_keys_live")
       .on(t.userId, t.id)
       .where(sql`${t.revokedAt} is null`),
+    // What deleting accounts looks for: all keys of an account, and a key's successor.
+    index("api_keys_of_user").on(t.userId),
+    index("api_keys_replaces").on(t.replaces),
     check("api_keys_hash", sql`octet_length(${t.keyHash}) = 32`),
     check("api_keys_prefix", sql`${t.prefix} in ('svc_ak_', 'svc_pk_', 'svc_sk_')`),
     check("api_keys_class", sql`${t.keyClass} = case ${t.prefix} when 'svc_pk_' then 'publishable' else 'secret' end`),
@@ -131,6 +134,8 @@ export const stacks = pgTable(
     ownerId: integer("owner_id").references(() => users.id),
     specId: integer("spec_id"),
     branch: text(),
+    /** The accounts that see it while it is private: its owner's and those that the spec is shared with. A trigger sets it. */
+    viewers: integer().array().notNull().default([]),
     /** Whose versions these are: they belong to the spec's branch, or to the operator's name, and never pass on. */
     line: text()
       .notNull()
@@ -148,6 +153,7 @@ export const stacks = pgTable(
   (t) => [
     uniqueIndex("stacks_revision").on(t.revision),
     uniqueIndex("stacks_line").on(t.line),
+    index("stacks_owner").on(t.ownerId),
     check("stacks_name", sql`${t.name} ~ '^[a-z0-9][a-z0-9-]{0,62}$'`),
     check("stacks_visibility", sql`${t.visibility} in ('public', 'global', 'private')`),
     check("stacks_version", sql`${t.version} >= 1`),
@@ -201,15 +207,19 @@ export const stackModules = pgTable(
 )
 
 /** Who holds a stack's name, or held it until `freed_at`: it then rests before anybody else may take it. */
-export const stackNames = pgTable("stack_names", {
-  name: text().primaryKey(),
-  /** Null for the operator. */
-  ownerId: integer("owner_id").references(() => users.id),
-  line: text().notNull(),
-  freedAt: time("freed_at"),
-  /** Whether the operator let the stack be public, where that is asked of people. */
-  approved: boolean().notNull().default(false),
-})
+export const stackNames = pgTable(
+  "stack_names",
+  {
+    name: text().primaryKey(),
+    /** Null for the operator. */
+    ownerId: integer("owner_id").references(() => users.id),
+    line: text().notNull(),
+    freedAt: time("freed_at"),
+    /** Whether the operator let the stack be public, where that is asked of people. */
+    approved: boolean().notNull().default(false),
+  },
+  (t) => [index("stack_names_owner").on(t.ownerId)],
+)
 
 /** One row: publishing raises the revision under its lock, so that revisions become visible in their order. */
 export const registryState = pgTable(

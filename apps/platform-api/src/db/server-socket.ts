@@ -21,7 +21,9 @@ const next = (socket: Socket, event: "connect" | "data" | "secureConnect"): Prom
 export const openSocket = (server: ConnectionOptions): Socket => {
   const host = server.host || "localhost"
   const port = portOf(server)
-  const socket = host.startsWith("/") ? connect(`${host}/.s.PGSQL.${port}`) : connect({ host, port, noDelay: true })
+  const socket = host.startsWith("/")
+    ? connect(`${host}/.s.PGSQL.${port}`)
+    : connect({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 })
   return socket.on("error", () => {})
 }
 

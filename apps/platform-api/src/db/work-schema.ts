@@ -49,3 +49,6 @@ export const idempotencyKeys = pgTable(
   },
   (t) => [primaryKey({ columns: [t.userId, t.method, t.path, t.key] }), index("idempotency_keys_at").on(t.createdAt)],
 )
+
+/** What one replica does once a day: when it was last begun. */
+export const dailyWork = pgTable("daily_work", { name: text().primaryKey(), begunAt: time("begun_at").notNull() })

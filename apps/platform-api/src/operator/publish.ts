@@ -10,7 +10,6 @@ import { deriveShape } from "../registry/derive-schema.ts"
 import { diffSchemas } from "../registry/diff.ts"
 import { breakingText } from "../registry/diff-text.ts"
 import {
-  announce,
   changeVisibility,
   type Deprecation,
   deprecation,
@@ -39,7 +38,10 @@ export type Publication = StackHead & {
 const checkName = (text: string): string => {
   const name = text.toLowerCase()
   if (stackNamePattern.test(name)) return name
-  throw new CommandError("invalid-name", "a stack's name is 1 to 63 letters, digits and dashes, not a dash first")
+  throw new CommandError(
+    "invalid-name",
+    "a stack's name is 1 to 63 letters, digits and dashes, not a dash first; `changes` is reserved",
+  )
 }
 
 const checkUrl = (text: string): string => {
@@ -123,7 +125,6 @@ const changeStack = async (tx: Orm, name: string, set: Partial<typeof stacks.$in
     .where(own)
     .returning({ name: stacks.name })
   if (changed === undefined) throw notFound()
-  await announce(tx)
   return changed.name
 }
 
@@ -136,7 +137,6 @@ export const unpublish = (queries: Queries, name: string, at: Date) =>
     if (gone === undefined) throw notFound()
     await freeNames(tx, lineOf(gone.name, undefined), at)
     await audit(tx, { at, actor: "operator", action: "stack.unpublish", target: `stack:${gone.name}` })
-    await announce(tx)
     return { name: gone.name, unpublished: true }
   })
 

@@ -1,6 +1,6 @@
 // The file that `records import` takes.
 import { z } from "zod"
-import { stackNamePattern } from "./stack-names.ts"
+import { slugPattern } from "./stack-names.ts"
 import { buildStatuses, deploymentStatuses, runStatuses } from "./transitions.ts"
 
 const wellFormed = (text: string): boolean => text.isWellFormed() && !text.includes("\0")
@@ -32,7 +32,7 @@ const spec = z.strictObject({
   entity_name: line(256),
   description: optional(prose(4096)),
   url_slug: optional(
-    z.string().regex(stackNamePattern, "must be 1 to 63 lower-case letters, digits and dashes, not a dash first"),
+    z.string().regex(slugPattern, "must be 1 to 63 lower-case letters, digits and dashes, not a dash first"),
   ),
   websocket_url: optional(line(2048)),
   // What an AST is, its own reader says.

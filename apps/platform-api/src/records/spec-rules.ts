@@ -5,7 +5,7 @@ import { deployments } from "../db/deployments-schema.ts"
 import { specs } from "../db/specs-schema.ts"
 import { stackNames, stacks, users } from "../db/schema.ts"
 import { errors } from "../errors.ts"
-import { changeVisibility, type Deprecation, deprecation, raiseRevision } from "../registry/publication.ts"
+import { changeVisibility, type Deprecation, deprecation, raiseRevision, showPast } from "../registry/publication.ts"
 import { lockJobsOf } from "../work/jobs.ts"
 import type { SpecRow } from "../work/records.ts"
 
@@ -59,4 +59,5 @@ export const showAtOnce = async (tx: Orm, spec: SpecRow, mustAsk: boolean): Prom
     const revision = await raiseRevision(tx)
     await changeVisibility(tx, stack, mayBeSeen ? spec.visibility : stack.visibility, { revision, deprecated })
   }
+  await showPast(tx, spec.id, mustAsk && spec.visibility === "public" ? undefined : spec.visibility)
 }

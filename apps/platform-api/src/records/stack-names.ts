@@ -1,9 +1,11 @@
 import { normaliseWebsocketUrl } from "../registry/websocket-url.ts"
 
-/** What a stack may be called, and the part of URLs that is a spec's: the database checks the same. */
-export const stackNamePattern = /^[a-z0-9][a-z0-9-]{0,62}$/
+/** The part of URLs that is a spec's: the database checks the same. */
+export const slugPattern = /^[a-z0-9][a-z0-9-]{0,62}$/
+/** What a stack may be called: `changes` is an endpoint of the registry. */
+export const stackNamePattern = /^(?!changes$)[a-z0-9][a-z0-9-]{0,62}$/
 /** What a spec may be called: its name becomes a stack's. Two dashes in a row part a branch from it. */
-export const specNamePattern = /^(?!.*--)[a-z0-9][a-z0-9-]{0,62}$/
+export const specNamePattern = /^(?!changes$)(?!.*--)[a-z0-9][a-z0-9-]{0,62}$/
 export const branchPattern = /^[a-z0-9][a-z0-9-]{0,30}$/
 const longestPair = 61
 

@@ -1,9 +1,10 @@
 // What every publication does inside its transaction, the operator's and people's alike.
+import { bind } from "../db/bind.ts"
 import type { Orm } from "../db/database.ts"
+import { registryChanges } from "../db/changes-schema.ts"
 import { orm } from "../db/drizzle.ts"
 import { registryState, stackNames, stacks, stackVersions } from "../db/schema.ts"
 import type { SchemaDiff } from "./diff.ts"
-import { registryChannel } from "./registry.ts"
 import { spellingsOf } from "./websocket-url.ts"
 import { bytesFor, type StackBytes, type StackHead } from "./stack-bytes.ts"
 
@@ -41,9 +42,6 @@ export const raiseRevision = async (tx: Orm): Promise<number> => {
   return state?.revision ?? 1
 }
 
-/** Tells every replica, once the transaction is committed. */
-export const announce = (tx: Orm) => tx.execute(sql`select pg_notify(${registryChannel}, '')`)
-
 /**
  * Throws StackConflict where somebody else has the name, or the URL if one is known yet. To be called under the revision's
  * lock, or as a first look.
@@ -79,6 +77,27 @@ export const previousVersion = async (tx: Orm, line: string, number: number) => 
   return previous
 }
 
+/** The version that readers of a stack have, or had until it was withdrawn; undefined where that is not known. */
+export const servedVersion = async (tx: Orm, { line, stack }: { readonly line: string; readonly stack: string }) => {
+  const [change] = await tx
+    .select({ version: registryChanges.version })
+    .from(registryChanges)
+    .where(and(eq(registryChanges.line, line), eq(registryChanges.stack, stack)))
+    .orderBy(desc(registryChanges.id))
+    .limit(1)
+  // Published before changes were recorded.
+  const [current] = await tx.select({ version: stacks.version }).from(stacks).where(eq(stacks.line, line))
+  const number = current?.version ?? change?.version
+  if (number === undefined) return undefined
+  const [version] = await tx
+    .select({ number: stackVersions.number, astGzip: stackVersions.astGzip })
+    .from(stackVersions)
+    .where(and(eq(stackVersions.line, line), eq(stackVersions.number, number)))
+  return version
+}
+
+type Verdict = Pick<SchemaDiff, "verdict" | "bump">
+
 type Published = StackHead & {
   readonly relay: boolean
   readonly browserSend: boolean
@@ -96,12 +115,15 @@ export const putStack = async (
     revision,
     holder,
     diff,
+    toServed,
     at,
   }: {
     readonly revision: number
     readonly holder: StackHolder
     /** How it differs from the version before. */
-    readonly diff: (Pick<SchemaDiff, "verdict" | "bump"> & { readonly changes: number }) | undefined
+    readonly diff: (Verdict & { readonly changes: number }) | undefined
+    /** How it differs from what readers have, where that is another version than the one before. */
+    readonly toServed?: Verdict | undefined
     readonly at: Date
   },
 ): Promise<void> => {
@@ -134,7 +156,10 @@ export const putStack = async (
     .insert(stacks)
     .values({ ...row, createdAt: at })
     .onConflictDoUpdate({ target: stacks.line, set: row })
-  await announce(tx)
+  if (toServed !== undefined) {
+    const { verdict, bump } = toServed
+    await tx.update(registryChanges).set({ verdict, bump }).where(eq(registryChanges.id, revision))
+  }
 }
 
 /** Changes, behind the registry's lock, who sees a stack: the texts that are served say so too. */
@@ -155,8 +180,22 @@ export const changeVisibility = async (
     .update(stacks)
     .set({ ...texts, deprecated, revision })
     .where(eq(stacks.id, stack.id))
-  await announce(tx)
 }
+
+const pastSql = `
+  update registry_changes c set
+    visibility = case when d.branch is null then coalesce($2, c.visibility) else c.visibility end,
+    viewers = array(select owner_id from specs where id = $1 union select user_id from spec_shares where record_id = $1)
+  from deployments d
+  where d.spec_id = $1 and c.line = 'spec:' || d.spec_id || coalesce(':' || d.branch, '') and c.kind <> 'withdrawn'
+    and not exists (select from stacks s where s.line = c.line)`
+
+/**
+ * Who sees the past of a spec's stacks that are not in the registry now. For the others the trigger on `stacks` does this.
+ * @param visibility of the spec's production; undefined leaves it as it was
+ */
+export const showPast = (tx: Orm, specId: number, visibility: StackHead["visibility"] | undefined) =>
+  tx.execute(bind(pastSql, [specId, visibility ?? null]))
 
 /** What readers are told who should leave a stack. */
 export type Deprecation = { readonly message: string; readonly successor?: string | undefined }

@@ -1,12 +1,11 @@
 import { createMemo } from "@svc/common/memo"
 import type { Database } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
-import { specShares } from "../db/shares-schema.ts"
 import { registryState, stacks } from "../db/schema.ts"
 import { spellingsOf } from "./websocket-url.ts"
 import { type Answer, createPacker, type Packer, plainAnswer } from "./answer.ts"
 
-const { asc, gt, inArray } = orm
+const { asc, gt } = orm
 
 export type PublishedStack = {
   readonly id: number
@@ -48,6 +47,8 @@ type ListQuery = {
 export type Registry = {
   /** Brings the memory up to date with the database. Throws DatabaseUnavailable. */
   readonly refresh: () => Promise<void>
+  /** The revision that the memory is at. */
+  readonly revision: () => number
   /** The audience that an account is: most see nothing private, and share their lists. */
   readonly audienceOf: (userId: number) => Audience
   readonly find: (audience: Audience, name: string) => PublishedStack | undefined
@@ -60,7 +61,7 @@ export type Registry = {
   readonly list: (query: ListQuery) => Promise<{ readonly answer: Answer; readonly more: boolean }>
 }
 
-/** The channel on which a publication is announced. */
+/** The channel on which the database announces every change of the registry. */
 export const registryChannel = "svc_registry"
 
 const unpackedBytes = 32 * 1024 * 1024
@@ -83,7 +84,7 @@ type Row = typeof stacks.$inferSelect
 const detailOf = ({ detail, version, relay, deprecated }: Row): string =>
   `${detail.slice(0, -1)},"version":${version},"relay":${relay}${deprecated === null ? "" : `,"deprecated":${deprecated}`}}`
 
-const fromRow = (row: Row, viewers: ReadonlySet<number>, { packed }: Packer): PublishedStack => ({
+const fromRow = (row: Row, { packed }: Packer): PublishedStack => ({
   id: row.id,
   revision: row.revision,
   name: row.name,
@@ -95,7 +96,7 @@ const fromRow = (row: Row, viewers: ReadonlySet<number>, { packed }: Packer): Pu
   version: row.version,
   line: row.line,
   ownerId: row.ownerId,
-  viewers,
+  viewers: new Set(row.viewers),
   deprecated: row.deprecated,
   detail: detailOf(row),
   schema: row.schema,
@@ -119,21 +120,6 @@ export const createRegistry = (database: Database): Registry => {
   let refreshing: Promise<void> | undefined
   let again = false
 
-  const viewersOf = async (rows: readonly Row[]) => {
-    const ids = rows.flatMap(({ specId }) => specId ?? [])
-    const shared =
-      ids.length === 0
-        ? []
-        : await database
-            .within(refreshMs)
-            .run((db) => db.select().from(specShares).where(inArray(specShares.recordId, ids)))
-    return ({ ownerId, specId }: Row): ReadonlySet<number> =>
-      new Set([
-        ...(ownerId === null ? [] : [ownerId]),
-        ...shared.filter(({ recordId }) => recordId === specId).map(({ userId }) => userId),
-      ])
-  }
-
   const load = async (): Promise<void> => {
     const queries = database.within(refreshMs)
     const [state] = await queries.run((db) => db.select().from(registryState))
@@ -150,8 +136,7 @@ export const createRegistry = (database: Database): Registry => {
       rows = await database
         .within(refreshMs)
         .run((db) => db.select().from(stacks).where(newer).orderBy(asc(stacks.revision)).limit(rowsAtOnce))
-      const viewers = await viewersOf(rows)
-      for (const row of rows) next.set(row.id, fromRow(row, viewers(row), packer))
+      for (const row of rows) next.set(row.id, fromRow(row, packer))
       last = rows.at(-1)?.revision ?? last
     } while (rows.length === rowsAtOnce)
     byId = next
@@ -198,6 +183,7 @@ export const createRegistry = (database: Database): Registry => {
       })()
       return refreshing
     },
+    revision: () => revision,
     audienceOf: (userId) => (viewersOfPrivate.has(userId) ? userId : "keyed"),
     find: (audience, name) => {
       const stack = byName.get(name.toLowerCase())

@@ -18,7 +18,7 @@ export const recordNumber = z
 export const specName = z
   .string()
   .toLowerCase()
-  .regex(specNamePattern, "must be 1 to 63 letters, digits and single dashes, not a dash first")
+  .regex(specNamePattern, "must be 1 to 63 letters, digits and single dashes, not a dash first, and not `changes`")
   .meta({ description: "The stack's name: lower-case letters, digits and single dashes" })
 
 export const branch = z

@@ -29,7 +29,7 @@ type Endpoint = {
   /** A body that the handler reads itself, with errors of its own. */
   readonly largeBody?: z.ZodType
   readonly success?: readonly [status: number, description: string, schema: z.ZodType]
-  /** In place of `success`: a text in one of these media types. */
+  /** In place of `success`, or besides it: a text in one of these media types. */
   readonly text?: readonly [description: string, mediaTypes: readonly string[]]
   /** Answers besides that are no errors of the table. */
   readonly others?: Readonly<Record<number, readonly [description: string, schema?: z.ZodType]>>
@@ -83,11 +83,14 @@ const describeAnswer = ([description, schema]: readonly [string, z.ZodType?]) =>
   ...(schema === undefined ? {} : { content: { "application/json": { schema } } }),
 })
 
-const describeText = ([description, mediaTypes]: readonly [string, readonly string[]]) => ({
+const describeText = ([description, mediaTypes]: readonly [string, readonly string[]], json?: z.ZodType) => ({
   description,
-  content: Object.fromEntries(
-    mediaTypes.map((type) => [type, { schema: type.endsWith("json") ? {} : { type: "string" as const } }]),
-  ),
+  content: {
+    ...(json === undefined ? {} : { "application/json": { schema: json } }),
+    ...Object.fromEntries(
+      mediaTypes.map((type) => [type, { schema: type.endsWith("json") ? {} : { type: "string" as const } }]),
+    ),
+  },
 })
 
 const meanings: Readonly<Record<string, string>> = {
@@ -116,7 +119,7 @@ export const endpoint = (api: Api, dependencies: Dependencies, spec: Endpoint, h
   const params = parameters(spec.path)
   const responses: Readonly<Record<string, ReturnType<typeof describeAnswer> | ReturnType<typeof describeText>>> = {
     ...(success === undefined ? {} : { [success[0]]: describeAnswer([success[1], success[2]]) }),
-    ...(spec.text === undefined ? {} : { 200: describeText(spec.text) }),
+    ...(spec.text === undefined ? {} : { 200: describeText(spec.text, success?.[2]) }),
     ...errorResponses(errors, errorEnvelope, ...codes),
     ...Object.fromEntries(Object.entries(spec.others ?? {}).map(([status, other]) => [status, describeAnswer(other)])),
   }

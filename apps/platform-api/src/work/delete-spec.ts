@@ -5,6 +5,7 @@ import { runs } from "../db/runs-schema.ts"
 import { specs } from "../db/specs-schema.ts"
 import { errors } from "../errors.ts"
 import { unshareSpec } from "../records/sharing.ts"
+import { showPast } from "../registry/publication.ts"
 import { endBuild } from "./end-build.ts"
 import { deleteDeployment } from "./end-deployment.ts"
 import { lockJobsOf } from "./jobs.ts"
@@ -40,5 +41,6 @@ export const deleteSpec = async (tx: Orm, specId: number, at: Date): Promise<voi
   if (all.some(({ status }) => status === "active" || status === "updating")) throw errors.fail("spec-deployed")
   for (const deployment of all) await deleteDeployment(tx, deployment, at)
   await unshareSpec(tx, specId)
+  await showPast(tx, specId, undefined)
   await tx.update(specs).set({ deletedAt: at }).where(eq(specs.id, specId))
 }

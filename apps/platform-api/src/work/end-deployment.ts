@@ -3,7 +3,7 @@ import { orm } from "../db/drizzle.ts"
 import { deployments } from "../db/deployments-schema.ts"
 import { deploymentShares } from "../db/shares-schema.ts"
 import { stacks } from "../db/schema.ts"
-import { announce, freeNames, lineOf, raiseRevision } from "../registry/publication.ts"
+import { freeNames, lineOf, raiseRevision } from "../registry/publication.ts"
 import { addJob, dropJob } from "./jobs.ts"
 import type { DeploymentRow } from "./records.ts"
 
@@ -13,7 +13,6 @@ const { eq } = orm
 export const withdraw = async (tx: Orm, deployment: DeploymentRow): Promise<void> => {
   await raiseRevision(tx)
   await tx.delete(stacks).where(eq(stacks.line, lineOf("", deployment)))
-  await announce(tx)
 }
 
 /** Deletes a deployment that no reader sees. Its stack's name rests; stream servers hear of it afterwards. */

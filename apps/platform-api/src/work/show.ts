@@ -4,7 +4,14 @@ import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
 import { stackNames } from "../db/schema.ts"
 import { ofVersion } from "../records/spec-versions.ts"
-import { lineOf, previousVersion, putStack, raiseRevision, StackConflict } from "../registry/publication.ts"
+import {
+  lineOf,
+  previousVersion,
+  putStack,
+  raiseRevision,
+  servedVersion,
+  StackConflict,
+} from "../registry/publication.ts"
 import { bytesFor, sizeOf, type StackHead } from "../registry/stack-bytes.ts"
 import type { WorkContext } from "./context.ts"
 import { Needed } from "./needed.ts"
@@ -47,26 +54,38 @@ export const holdName = async (tx: Orm, name: string, source: Source): Promise<v
   if (mine === undefined) throw new StackConflict("stack-name-taken")
 }
 
-/** What is to be shown, as it is read in a transaction before: with the version that it follows. */
+/** What a version is compared with: the one before it, and the one that readers have. */
+const others = async (tx: Orm, stack: StackHead, version: VersionRow, source: Source) => {
+  const line = lineOf(stack.name, source)
+  return {
+    previous: await previousVersion(tx, line, version.versionNumber),
+    served: await servedVersion(tx, { line, stack: stack.name }),
+  }
+}
+
+/** What is to be shown, as it is read in a transaction before: with what it is compared with. */
 export const read = async (tx: Orm, stack: StackHead, version: VersionRow, source: Source) => ({
   stack,
   version,
-  previous: await previousVersion(tx, lineOf(stack.name, source), version.versionNumber),
+  ...(await others(tx, stack, version, source)),
 })
 
 /** All that is made before the transaction that shows it. Throws AstTooLarge and CompilerBusy. */
 export const prepare = async (
   { compiler }: Pick<WorkContext, "compiler">,
-  { stack, version, previous }: Awaited<ReturnType<typeof read>>,
+  { stack, version, previous, served }: Awaited<ReturnType<typeof read>>,
   { ownerId }: Source,
   at: Date,
 ) => {
   const ast = ofVersion(version)
   const owner = `job:${ownerId}`
   const bytes = await compiler.run("stack", { head: stack, ast, at }, { size: sizeOf(ast), owner })
-  const before = previous && { gzip: previous.astGzip, isAnswer: true }
-  const diff = before && (await diffOf(compiler, before, ast, owner))
-  return { stack, version, bytes, diff, previous: previous?.number }
+  const diffTo = (before: typeof previous) =>
+    before && diffOf(compiler, { gzip: before.astGzip, isAnswer: true }, ast, owner)
+  const diff = await diffTo(previous)
+  const known = [previous?.number, version.versionNumber].includes(served?.number)
+  const toServed = known ? undefined : await diffTo(served)
+  return { stack, version, bytes, diff, toServed, previous: previous?.number, served: served?.number }
 }
 
 /** Why a version can't be shown now. */
@@ -77,7 +96,7 @@ export class NotApproved extends Error {
 /** Puts a version in front of readers. Throws StackConflict and NotApproved. */
 export const show = async (
   tx: Orm,
-  { stack, version, bytes, diff, previous }: Awaited<ReturnType<typeof prepare>>,
+  { stack, version, bytes, diff, toServed, previous, served }: Awaited<ReturnType<typeof prepare>>,
   source: Source,
   context: WorkContext,
   at: Date,
@@ -89,9 +108,9 @@ export const show = async (
   if (!(await isApproved(tx, shown, source, context))) {
     throw new NotApproved(`waits for the operator: stack approve ${stack.name}, then try again`)
   }
-  const before = await previousVersion(tx, lineOf(stack.name, source), version.versionNumber)
+  const now = await others(tx, stack, version, source)
   // Another version came in between: all is made again.
-  if (before?.number !== previous) throw new Needed(async () => {})
+  if (now.previous?.number !== previous || now.served?.number !== served) throw new Needed(async () => {})
   const published = {
     ...shown,
     relay: false,
@@ -101,5 +120,5 @@ export const show = async (
     message: version.message,
   }
   const right = shown.visibility === stack.visibility ? bytes : await bytesFor(bytes, shown.visibility)
-  await putStack(tx, published, right, { revision, holder: source, diff, at })
+  await putStack(tx, published, right, { revision, holder: source, diff, toServed, at })
 }

@@ -236,6 +236,24 @@ export type StackSchema = {
   )[]
 }
 
+export type RegistryChange = {
+  /** Ascends and never repeats */
+  readonly id: number
+  readonly at: string
+  readonly stack: string
+  readonly kind: "published" | "rolled-back" | "deprecated" | "undeprecated" | "withdrawn" | "restored"
+  readonly version?: number
+  /** The version that readers had until then */
+  readonly previous_version?: number
+  /** What it means for readers */
+  readonly verdict?: "none" | "compatible" | "breaking"
+  /** The same as semantic versioning says it */
+  readonly bump?: "none" | "patch" | "minor" | "major"
+  /** The version's message, or why it is deprecated */
+  readonly message?: string
+  readonly successor?: string
+}
+
 export type Diff = {
   readonly from: number
   readonly to: number

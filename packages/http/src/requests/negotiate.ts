@@ -38,3 +38,11 @@ export const acceptsGzip = (acceptEncoding: string | undefined): boolean => {
 export const matchesETag = (ifNoneMatch: string | undefined, tags: readonly string[]): boolean =>
   ifNoneMatch !== undefined &&
   (ifNoneMatch.trim() === "*" || ifNoneMatch.split(",").some((tag) => tags.includes(tag.trim().replace(/^W\//, ""))))
+
+/** Whether a GET asks for an event stream: named, wanted, and wanted more than JSON. Wildcards mean JSON. */
+export const wantsEventStream = (accept: string | undefined): boolean => {
+  if (accept === undefined || !/event-stream/i.test(accept)) return false
+  const types = acceptWeights(accept)
+  const stream = types.get("text/event-stream") ?? 0
+  return stream > 0 && stream > (types.get("application/json") ?? 0)
+}

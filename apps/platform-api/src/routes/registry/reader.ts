@@ -1,6 +1,7 @@
 import { acceptsGzip, addressBucket, clientAddress, matchesETag, requestHeader, setHeader } from "@svc/http"
 import type { Context } from "hono"
 import { type AppEnv, countRequest, identify, type RequestLimit } from "../../auth/guard.ts"
+import type { Principal } from "../../auth/authenticate.ts"
 import { type ErrorCode, errors } from "../../errors.ts"
 import type { Answer } from "../../registry/answer.ts"
 import { sinceOf } from "../../registry/publication.ts"
@@ -19,6 +20,8 @@ export type Caller = {
   readonly limit: RequestLimit
   /** Whether any credentials came: then the answer is not for caches that others share. */
   readonly credentials: boolean
+  /** Whose valid key was sent. */
+  readonly principal?: Principal
   /** Why the key that was sent counts as none. */
   readonly ignored?: ErrorCode
 }
@@ -54,8 +57,10 @@ export const createRegistryReader = (dependencies: Dependencies) => {
     if (!(await dependencies.useTracker.note(principal))) return ignoredKey(c, "invalid-api-key")
     // A page's key is in many hands: it opens nothing private.
     const audience = principal.keyClass === "secret" ? registry.audienceOf(principal.userId) : "keyed"
-    return { audience, limit: limitOf(principal.keyHash), credentials: true }
+    return { audience, limit: limitOf(principal.keyHash), credentials: true, principal }
   }
+  const callerOf = async (c: Context<AppEnv>): Promise<Caller> =>
+    requestHeader(c, "authorization") === undefined ? anyone(c) : holder(c)
 
   /** Sets what every answer tells this caller, refusals too. */
   const tell = (c: Context<AppEnv>, { ignored }: Caller): void => {
@@ -129,7 +134,7 @@ export const createRegistryReader = (dependencies: Dependencies) => {
       return requestHeader(c, "authorization") === undefined ? sendTo(anyone(c)) : holder(c).then(sendTo)
     }
 
-  return { anyone, holder, tell, count, send, answer }
+  return { callerOf, tell, count, send, answer }
 }
 
 export type RegistryReader = ReturnType<typeof createRegistryReader>

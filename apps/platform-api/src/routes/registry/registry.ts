@@ -1,11 +1,13 @@
-import { requestHeader, validate } from "@svc/http"
+import { validate } from "@svc/http"
 import { z } from "@svc/openapi"
 import type { Context } from "hono"
 import type { AppEnv } from "../../auth/guard.ts"
 import type { PublishedStack } from "../../registry/registry.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { type Api, endpoint } from "../endpoint.ts"
+import type { EventStreams } from "../event-streams.ts"
 import { nextLink, pageQuery } from "../paging.ts"
+import { changeRoutes } from "./changes.ts"
 import { type Caller, createRegistryReader, type Found, type Later } from "./reader.ts"
 import { astAnswer, detail, schemaAnswer } from "./schemas.ts"
 import { existing, stackVersionRoutes, versionQuery } from "./versions.ts"
@@ -17,10 +19,10 @@ const listQuery = pageQuery.extend({
 
 const codes = ["stack-not-found", "rate-limit-exceeded", "service-unavailable"] as const
 
-export const registryRoutes = (api: Api, dependencies: Dependencies): void => {
+export const registryRoutes = (api: Api, dependencies: Dependencies, streams: EventStreams): void => {
   const { registry } = dependencies
   const reader = createRegistryReader(dependencies)
-  const { anyone, holder, tell, count, send, answer } = reader
+  const { callerOf, tell, count, send, answer } = reader
 
   /** The list's query. What can't be one counts like any other request. */
   const validateQuery = async (c: Context<AppEnv>, caller: Caller) => {
@@ -50,7 +52,7 @@ export const registryRoutes = (api: Api, dependencies: Dependencies): void => {
       codes: ["invalid-request", "rate-limit-exceeded", "service-unavailable"],
     },
     async (c) => {
-      const caller = requestHeader(c, "authorization") === undefined ? anyone(c) : await holder(c)
+      const caller = await callerOf(c)
       tell(c, caller)
       const { include, ...query } = await validateQuery(c, caller)
       const list = { ...query, audience: caller.audience, withSchema: include !== undefined }
@@ -61,6 +63,9 @@ export const registryRoutes = (api: Api, dependencies: Dependencies): void => {
       return send(c, caller, { answer: made, ...(more ? { headers: { link: nextLink(c, query) } } : {}) }, !known)
     },
   )
+
+  // Before the stacks: `changes` is none of their names.
+  changeRoutes(api, dependencies, reader, streams)
 
   endpoint(
     api,

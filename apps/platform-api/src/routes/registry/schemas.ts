@@ -60,8 +60,8 @@ export const astAnswer = z.object({
   ast_payload: z.looseObject({}),
 })
 
-const verdict = z.enum(["none", "compatible", "breaking"]).meta({ description: "What it means for readers" })
-const bump = z
+export const verdict = z.enum(["none", "compatible", "breaking"]).meta({ description: "What it means for readers" })
+export const bump = z
   .enum(["none", "patch", "minor", "major"])
   .meta({ description: "The same as semantic versioning says it" })
 export const versionsAnswer = z.array(

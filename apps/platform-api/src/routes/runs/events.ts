@@ -1,17 +1,17 @@
 import { requestHeader } from "@svc/http"
 import { policies } from "../../auth/agent-policy.ts"
-import { authenticate, readKey } from "../../auth/authenticate.ts"
 import { requestMs } from "../../auth/guard.ts"
+import { keyCheck } from "../../auth/key-watch.ts"
 import { errors } from "../../errors.ts"
 import { isVisible } from "../../records/visible.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { type Api, endpoint } from "../endpoint.ts"
+import { eventStreamHeaders, type EventStream, type EventStreams, leaseMs } from "../event-streams.ts"
 import { readOne } from "../owned.ts"
 
 type Event = { readonly id: number; readonly step: string | null; readonly status: string }
 
 const pollMs = 250
-const commentMs = 15_000
 const checkMs = 1000
 const over = new Set(["succeeded", "failed", "cancelled"])
 
@@ -26,84 +26,54 @@ const write = ({ id, step, status }: Event): string =>
   `id: ${id}\nevent: ${step === null ? "status" : "step"}\ndata: ${JSON.stringify(step === null ? { status } : { name: step, status })}\n\n`
 
 /** A run's changes as they happen, until it is over. */
-export const runEventRoutes = (api: Api, dependencies: Dependencies): void => {
-  const open = new Map<number, number>()
-
-  const streamOf = (
-    userId: number,
+export const runEventRoutes = (api: Api, dependencies: Dependencies, streams: EventStreams): void => {
+  const follow = (
+    stream: EventStream,
     runId: number,
     since: number | undefined,
     mayRead: () => Promise<boolean>,
-  ): ReadableStream => {
+  ): (() => void) => {
     const text = new TextEncoder()
     let timer: NodeJS.Timeout | undefined
-    let closed = false
-    const leave = (): void => {
-      if (closed) return
-      closed = true
-      clearTimeout(timer)
-      dependencies.stopping.removeEventListener("abort", leave)
-      const left = (open.get(userId) ?? 1) - 1
-      if (left === 0) open.delete(userId)
-      else open.set(userId, left)
+    let last = since ?? 0
+    let unchecked = 0
+    const send = (event: Event): void => stream.send(text.encode(write(event)))
+    const round = async (): Promise<void> => {
+      unchecked += pollMs
+      if (unchecked >= checkMs) {
+        if (!(await mayRead())) return stream.end()
+        unchecked = 0
+      }
+      const changes = await dependencies.database.within(requestMs).query<Event>(changesSql, [runId, last])
+      for (const event of changes) {
+        last = event.id
+        send(event)
+      }
+      if (changes.some((event) => event.step === null && over.has(event.status))) stream.end()
     }
-    return new ReadableStream({
-      start: (controller) => {
-        let last = since ?? 0
-        let quiet = 0
-        let unchecked = 0
-        const end = (): void => {
-          const wasOpen = !closed
-          leave()
-          if (wasOpen) controller.close()
-        }
-        dependencies.stopping.addEventListener("abort", end, { once: true })
-        const send = (part: string): void => {
-          if (!closed) controller.enqueue(text.encode(part))
-        }
-        const round = async (): Promise<void> => {
-          unchecked += pollMs
-          if (unchecked >= checkMs) {
-            if (!(await mayRead())) return end()
-            unchecked = 0
-          }
-          const changes = await dependencies.database.within(requestMs).query<Event>(changesSql, [runId, last])
-          for (const event of changes) {
-            last = event.id
-            send(write(event))
-          }
-          quiet = changes.length === 0 ? quiet + pollMs : 0
-          if (quiet >= commentMs) {
-            quiet = 0
-            send(": still here\n\n")
-          }
-          if (changes.some((event) => event.step === null && over.has(event.status))) end()
-        }
-        const next = (): void => {
-          if (closed) return
-          timer = setTimeout(() => {
-            // An outage is waited out: the reader's connection is not the database's.
-            round()
-              .catch(() => {})
-              .finally(next)
-          }, pollMs)
-        }
-        const begin = async (): Promise<void> => {
-          const queries = dependencies.database.within(requestMs)
-          const [state] = await queries.query<{ id: number; status: string }>(stateSql, [runId])
-          if (state === undefined) return
-          if (since === undefined) {
-            last = state.id
-            send(write({ ...state, step: null }))
-          } else await round()
-          if (over.has(state.status)) end()
-        }
-        begin()
+    const next = (): void => {
+      if (stream.hasEnded()) return
+      timer = setTimeout(() => {
+        // An outage is waited out: the reader's connection is not the database's.
+        round()
           .catch(() => {})
           .finally(next)
-      },
-      cancel: leave,
-    })
+      }, pollMs)
+    }
+    const begin = async (): Promise<void> => {
+      const queries = dependencies.database.within(requestMs)
+      const [state] = await queries.query<{ id: number; status: string }>(stateSql, [runId])
+      if (state === undefined) return
+      if (since === undefined) {
+        last = state.id
+        send({ ...state, step: null })
+      } else await round()
+      if (over.has(state.status)) stream.end()
+    }
+    begin()
+      .catch(() => {})
+      .finally(next)
+    return () => clearTimeout(timer)
   }
 
   endpoint(
@@ -125,34 +95,30 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies): void => {
     async (c) => {
       const [row] = await readOne(c, seenSql, "run-not-found")
       const { userId } = c.get("principal")
-      const headers = {
-        "content-type": "text/event-stream",
-        "cache-control": "private, no-store",
-        "x-accel-buffering": "no",
-      }
       // What a HEAD has no use for would stay open behind it.
-      if (c.req.method === "HEAD") return new Response(null, { headers })
-      const streams = open.get(userId) ?? 0
+      if (c.req.method === "HEAD") return new Response(null, { headers: eventStreamHeaders })
       const limit = dependencies.config.perOwner.eventStreams
-      if (streams >= limit) {
+      const places = [{ pool: `run-events ${userId}`, limit }]
+      const entry = await dependencies.limits.enter({ places, leaseMs, renewed: true })
+      if ("full" in entry) {
         throw errors.fail("limit-reached", {
           message: `You have ${limit} event streams open, as many as SVC_EVENT_STREAMS_PER_OWNER allows.`,
           hint: "Close one, or wait until one of the runs is over.",
         })
       }
-      open.set(userId, streams + 1)
       const given = requestHeader(c, "last-event-id")
       const since = given !== undefined && /^\d{1,15}$/.test(given) ? Number(given) : undefined
       const runId = Number(row["id"])
-      const key = readKey(requestHeader(c, "authorization"))
-      const origin = requestHeader(c, "origin")
-      const mayRead = async (): Promise<boolean> => {
-        const sent = { origin, now: dependencies.wallClock(), isSuspect: false }
-        const principal = "refused" in key ? key : await authenticate(dependencies.findKey, key, sent)
-        if ("refused" in principal) return false
-        return (await dependencies.database.within(requestMs).query(seenSql, [userId, runId])).length > 0
-      }
-      return new Response(streamOf(userId, runId, since, mayRead), { headers })
+      const isGood = keyCheck(dependencies, c)
+      const mayRead = async (): Promise<boolean> =>
+        (await isGood()) && (await dependencies.database.within(requestMs).query(seenSql, [userId, runId])).length > 0
+      return streams.open((stream) => {
+        const stop = follow(stream, runId, since, mayRead)
+        return () => {
+          stop()
+          entry.leave()
+        }
+      })
     },
   )
 }

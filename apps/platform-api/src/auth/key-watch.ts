@@ -1,0 +1,56 @@
+// Looks again at the keys of streams that are open: once for all of them, and only when a key changed.
+import { requestHeader } from "@svc/http"
+import type { Context } from "hono"
+import type { Dependencies } from "../dependencies.ts"
+import { authenticate, readKey } from "./authenticate.ts"
+import type { AppEnv } from "./guard.ts"
+
+/** The channel on which the database announces that a key or an account was switched off. */
+export const keyChannel = "svc_keys"
+
+export type KeyWatch = {
+  /** Has `check` called after every change of a key. Gives what ends that. */
+  readonly watch: (check: () => Promise<void>) => () => void
+  /** Calls all checks; they look their keys up in one query. */
+  readonly check: () => Promise<void>
+}
+
+const restMs = 500
+
+export const createKeyWatch = (): KeyWatch => {
+  const checks = new Set<() => Promise<void>>()
+  let checking: Promise<void> | undefined
+  let again = false
+  const round = async (): Promise<void> => {
+    while (again && checks.size > 0) {
+      again = false
+      await Promise.all([...checks].map((check) => check()))
+      // Many keys may change one after the other.
+      await new Promise<void>((resolve) => void setTimeout(resolve, restMs).unref())
+    }
+  }
+  return {
+    watch: (check) => {
+      checks.add(check)
+      return () => void checks.delete(check)
+    },
+    check: () => {
+      again = true
+      checking ??= round().finally(() => (checking = undefined))
+      return checking
+    },
+  }
+}
+
+/** What tells whether the key of a request is still good. Throws DatabaseUnavailable. */
+export const keyCheck = (
+  { findKey, wallClock }: Pick<Dependencies, "findKey" | "wallClock">,
+  c: Context<AppEnv>,
+): (() => Promise<boolean>) => {
+  const key = readKey(requestHeader(c, "authorization"))
+  const origin = requestHeader(c, "origin")
+  return async () => {
+    if ("refused" in key) return false
+    return !("refused" in (await authenticate(findKey, key, { origin, now: wallClock(), isSuspect: false })))
+  }
+}

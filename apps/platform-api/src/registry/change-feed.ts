@@ -1,0 +1,75 @@
+// Hands changes of the registry to those who follow them, as they are committed.
+import type { Database } from "../db/database.ts"
+import { type ChangeReader, concerns, newestChange, presentChange, readNewer, type StoredChange } from "./changes.ts"
+
+const rowsAtOnce = 500
+
+export type ToldChange = ReturnType<typeof presentChange>
+
+type Follower = { readonly reader: ChangeReader; readonly tell: (event: Uint8Array, change: StoredChange) => void }
+
+export type ChangeFeed = {
+  /**
+   * Reads what is new, once for all followers; to be called with every notice.
+   * @param revision the registry's, if known: at one that was looked at before, nothing is read
+   */
+  readonly poll: (revision?: number) => Promise<void>
+  /** The id up to which followers have been told. */
+  readonly position: () => number
+  /** Tells of every change after `position` that concerns the reader. Gives what ends that. */
+  readonly follow: (follower: Follower) => () => void
+}
+
+const text = new TextEncoder()
+
+/** A change as a server-sent event. */
+export const changeEvent = (change: ToldChange): Uint8Array =>
+  text.encode(`id: ${change.id}\nevent: ${change.kind}\ndata: ${JSON.stringify(change)}\n\n`)
+
+/** Throws DatabaseUnavailable. */
+export const createChangeFeed = async (database: Database): Promise<ChangeFeed> => {
+  const followers = new Set<Follower>()
+  let position = await newestChange(database)
+  let looked = position
+  let polling: Promise<void> | undefined
+  let again = false
+
+  const read = async (): Promise<void> => {
+    for (let full = true; full;) {
+      const rows = await readNewer(database, position, rowsAtOnce)
+      full = rows.length === rowsAtOnce
+      for (const row of rows) {
+        position = row.id
+        let event: Uint8Array | undefined
+        for (const { reader, tell } of followers) {
+          if (concerns(row, reader)) tell((event ??= changeEvent(presentChange(row))), row)
+        }
+      }
+    }
+  }
+
+  return {
+    position: () => position,
+    follow: (follower) => {
+      followers.add(follower)
+      return () => void followers.delete(follower)
+    },
+    poll: async (revision) => {
+      if (revision !== undefined && revision <= looked) return
+      // What is being read now may be from before the notice.
+      again = true
+      polling ??= (async () => {
+        try {
+          while (again) {
+            again = false
+            await read()
+          }
+        } finally {
+          polling = undefined
+        }
+      })()
+      await polling
+      looked = Math.max(looked, revision ?? 0, position)
+    },
+  }
+}

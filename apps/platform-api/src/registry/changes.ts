@@ -1,0 +1,111 @@
+// What readers are told of the registry's changes. The rows are written by a trigger on `stacks`.
+import { registryChanges } from "../db/changes-schema.ts"
+import type { Database } from "../db/database.ts"
+import { type RowOf, selectList } from "../db/select-list.ts"
+import { isoTime } from "../db/time.ts"
+
+const readMs = 1800
+
+const columns = {
+  at: registryChanges.at,
+  stack: registryChanges.stack,
+  kind: registryChanges.kind,
+  version: registryChanges.version,
+  previous_version: registryChanges.previousVersion,
+  verdict: registryChanges.verdict,
+  bump: registryChanges.bump,
+  message: registryChanges.message,
+  successor: registryChanges.successor,
+}
+const levels = { visibility: registryChanges.visibility, except_visibility: registryChanges.exceptVisibility }
+
+// The drivers give arrays and large integers in different forms.
+const shown = `c.id::float8 as id, ${selectList("c", columns)}`
+const audience = `${selectList("c", levels)}, to_json(c.viewers) as viewers, to_json(c.except_viewers) as except_viewers`
+
+type ShownChange = RowOf<typeof columns> & { readonly id: number }
+
+/** A change with who may know of it. */
+export type StoredChange = ShownChange &
+  RowOf<typeof levels> & { readonly viewers: readonly number[]; readonly except_viewers: readonly number[] }
+
+/** Who reads: anybody, the holder of any valid key, or an account that also sees private stacks. */
+export type ChangeReader = "public" | "keyed" | number
+
+const sees = (visibility: string, viewers: readonly number[], reader: ChangeReader): boolean =>
+  visibility === "public" ||
+  (visibility === "global" && reader !== "public") ||
+  (typeof reader === "number" && viewers.includes(reader))
+
+/** Whether a reader is told of a change: those who see the stack, without those whose view did not change. */
+export const concerns = (change: StoredChange, reader: ChangeReader): boolean =>
+  sees(change.visibility, change.viewers, reader) &&
+  (change.except_visibility === null || !sees(change.except_visibility, change.except_viewers, reader))
+
+// The same as `concerns`: $1 are the visibilities that the reader sees, $2 is the account or 0.
+const concernsSql = `(c.visibility = any($1::text[]) or $2 = any(c.viewers)) and (c.except_visibility is null
+  or not (c.except_visibility = any($1::text[]) or $2 = any(c.except_viewers)))`
+
+const pageSql = (order: "asc" | "desc", ofStack: boolean): string => `
+  select ${shown} from registry_changes c
+  where c.id > $3 and c.id <= $4 and ${concernsSql}${ofStack ? " and c.stack = $6" : ""} order by c.id ${order} limit $5`
+
+const newerSql = `
+  select ${shown}, ${audience} from registry_changes c
+  where c.id > $1 order by c.id limit $2`
+
+type Page = {
+  /** The id of the last change that the reader knows; the newest changes unless given. */
+  readonly after: number | undefined
+  readonly through?: number
+  readonly stack?: string | undefined
+  readonly limit: number
+}
+
+const most = Number.MAX_SAFE_INTEGER
+
+/** One page of changes for a reader, by ascending ids. Throws DatabaseUnavailable. */
+export const readChanges = async (
+  database: Database,
+  reader: ChangeReader,
+  { after, through = most, stack, limit }: Page,
+): Promise<readonly ShownChange[]> => {
+  const seen = reader === "public" ? "{public}" : "{public,global}"
+  const account = typeof reader === "number" ? reader : 0
+  const sql = pageSql(after === undefined ? "desc" : "asc", stack !== undefined)
+  const values = [seen, account, after ?? 0, through, limit, ...(stack === undefined ? [] : [stack])]
+  const rows = await database.within(readMs).query<ShownChange>(sql, values)
+  return after === undefined ? rows.toReversed() : rows
+}
+
+/** Every change after this one, whoever it concerns. Throws DatabaseUnavailable. */
+export const readNewer = (database: Database, after: number, limit: number): Promise<readonly StoredChange[]> =>
+  database.within(readMs).query<StoredChange>(newerSql, [after, limit])
+
+/** The id of the newest change, 0 before the first one. Throws DatabaseUnavailable. */
+export const newestChange = async (database: Database): Promise<number> => {
+  const sql = "select coalesce(max(id), 0)::float8 as id from registry_changes where id > $1"
+  const [row] = await database.within(readMs).query<{ id: number }>(sql, [0])
+  return row?.id ?? 0
+}
+
+/** Forgets what is older than readers are promised, at most so many rows at once. Gives their number. */
+export const forgetChanges = async (database: Database, days: number, limit = 5000): Promise<number> => {
+  const sql = `delete from registry_changes where id in (
+    select id from registry_changes where at < now() - make_interval(days => $1) order by at limit $2) returning 1`
+  return (await database.within(readMs).query(sql, [days, limit])).length
+}
+
+/** A change as readers are shown it. */
+export const presentChange = (change: ShownChange) => ({
+  id: change.id,
+  at: isoTime(change.at),
+  stack: change.stack,
+  kind: change.kind,
+  version: change.version,
+  ...(change.previous_version === null ? {} : { previous_version: change.previous_version }),
+  verdict: change.verdict,
+  bump: change.bump,
+  ...(change.message === null ? {} : { message: change.message }),
+  ...(change.successor === null ? {} : { successor: change.successor }),
+})

@@ -1,0 +1,109 @@
+// Server-sent events, as every stream of the service sends them.
+
+const beatMs = 5000
+const commentMs = 15_000
+/** How long the place of a stream stays taken when its replica dies. */
+export const leaseMs = 30_000
+// What a client that does not read may leave lying here.
+const mostWaitingBytes = 256 * 1024
+
+const comment = new TextEncoder().encode(": still here\n\n")
+
+export const eventStreamHeaders = {
+  "content-type": "text/event-stream",
+  "cache-control": "private, no-store",
+  "x-accel-buffering": "no",
+}
+
+export type EventStream = {
+  /** Sends an event. A client that leaves too much unread is cut off. */
+  readonly send: (event: Uint8Array) => void
+  /** Resolves once the client has read so far that there is room for more, or the stream has ended. */
+  readonly room: () => Promise<void>
+  readonly end: () => void
+  readonly hasEnded: () => boolean
+}
+
+export type EventStreams = {
+  /** @param start begins to send; what it returns is called once the stream has ended, whoever ended it */
+  readonly open: (start: (stream: EventStream) => () => void) => Response
+}
+
+/** Streams that say every 15 s that they are still there, and end when the service stops. */
+export const createEventStreams = (dependencies: { readonly stopping: AbortSignal }): EventStreams => {
+  const open = new Map<EventStream, { quietMs: number }>()
+  let timer: NodeJS.Timeout | undefined
+
+  // One timer for all: thousands of streams may be idle.
+  const beat = (): void => {
+    for (const [stream, state] of open) {
+      state.quietMs += beatMs
+      if (state.quietMs >= commentMs) stream.send(comment)
+    }
+  }
+  const add = (stream: EventStream, state: { quietMs: number }): void => {
+    if (timer === undefined) {
+      timer = setInterval(beat, beatMs).unref()
+      const endAll = () => open.forEach((_, one) => one.end())
+      dependencies.stopping.addEventListener("abort", endAll, { once: true })
+    }
+    open.set(stream, state)
+  }
+
+  return {
+    open: (start) => {
+      const state = { quietMs: 0 }
+      let left: (() => void) | undefined
+      let ended = false
+      let waiting: PromiseWithResolvers<void> | undefined
+      let stream: EventStream | undefined
+      const leave = (): void => {
+        if (ended) return
+        ended = true
+        waiting?.resolve()
+        if (stream !== undefined) open.delete(stream)
+        left?.()
+      }
+      const body = new ReadableStream<Uint8Array>(
+        {
+          start: (controller) => {
+            stream = {
+              send: (event) => {
+                if (ended) return
+                state.quietMs = 0
+                controller.enqueue(event)
+                if ((controller.desiredSize ?? 0) > 0) return
+                leave()
+                controller.error(new Error("the client of an event stream does not read"))
+              },
+              room: async () => {
+                const isFull = () => !ended && (controller.desiredSize ?? 0) < mostWaitingBytes / 2
+                while (isFull()) {
+                  waiting ??= Promise.withResolvers()
+                  await waiting.promise
+                }
+              },
+              end: () => {
+                const wasOpen = !ended
+                leave()
+                if (wasOpen) controller.close()
+              },
+              hasEnded: () => ended,
+            }
+            add(stream, state)
+            left = start(stream)
+            if (ended) left()
+            else if (dependencies.stopping.aborted) stream.end()
+          },
+          pull: () => {
+            waiting?.resolve()
+            waiting = undefined
+          },
+          cancel: leave,
+        },
+        { highWaterMark: mostWaitingBytes, size: (event: Uint8Array) => event.length },
+      )
+      return new Response(body, { headers: eventStreamHeaders })
+    },
+  }
+}

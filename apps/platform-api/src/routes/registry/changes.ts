@@ -1,0 +1,179 @@
+import { addressBucket, clientAddress, requestHeader, setHeader, validate, wantsEventStream } from "@svc/http"
+import { z } from "@svc/openapi"
+import type { Context } from "hono"
+import type { AppEnv } from "../../auth/guard.ts"
+import { keyCheck } from "../../auth/key-watch.ts"
+import { changeKinds } from "../../db/changes-schema.ts"
+import type { Dependencies } from "../../dependencies.ts"
+import { errors } from "../../errors.ts"
+import { plainAnswer } from "../../registry/answer.ts"
+import { changeEvent } from "../../registry/change-feed.ts"
+import { type ChangeReader, presentChange, readChanges } from "../../registry/changes.ts"
+import { type Api, endpoint } from "../endpoint.ts"
+import { eventStreamHeaders, type EventStreams, leaseMs } from "../event-streams.ts"
+import { pageQuery } from "../paging.ts"
+import type { Caller, RegistryReader } from "./reader.ts"
+import { bump, verdict } from "./schemas.ts"
+
+/** Streams that are open at a time. */
+const streamsPerAddress = 4
+const streamsPerAccount = 16
+
+const changeId = /^\d{1,15}$/
+const changesQuery = z.object({
+  after: z
+    .string()
+    .regex(changeId, "must be the id of a change")
+    .transform(Number)
+    .optional()
+    .meta({ type: "integer", minimum: 0, description: "The id of the last change that you know" }),
+  stack: z.string().max(200).toLowerCase().optional().meta({ description: "Changes of this stack only" }),
+  limit: pageQuery.shape.limit,
+})
+
+const changesAnswer = z.object({
+  changes: z.array(
+    z
+      .object({
+        id: z.int().meta({ description: "Ascends and never repeats" }),
+        at: z.iso.datetime(),
+        stack: z.string(),
+        kind: z.enum(changeKinds),
+        version: z.int().positive().optional(),
+        previous_version: z
+          .int()
+          .positive()
+          .optional()
+          .meta({ description: "The version that readers had until then" }),
+        verdict: verdict.optional(),
+        bump: bump.optional(),
+        message: z.string().optional().meta({ description: "The version's message, or why it is deprecated" }),
+        successor: z.string().optional(),
+      })
+      .openapi("RegistryChange"),
+  ),
+  next: z.int().meta({ description: "The id to pass as `after` next time" }),
+})
+
+const readerOf = ({ principal }: Caller): ChangeReader =>
+  principal === undefined ? "public" : principal.keyClass === "secret" ? principal.userId : "keyed"
+
+const pageSize = 100
+// Changes that happen while a client still reads older ones.
+const mostPending = 1000
+
+/** What changes in the registry, page by page or as it happens. */
+export const changeRoutes = (
+  api: Api,
+  dependencies: Dependencies,
+  { callerOf, tell, count, send }: RegistryReader,
+  streams: EventStreams,
+): void => {
+  const follow = async (
+    c: Context<AppEnv>,
+    caller: Caller,
+    { after, stack }: { readonly after: number | undefined; readonly stack: string | undefined },
+  ): Promise<Response> => {
+    const { changes, database, limits, keyWatch } = dependencies
+    const ofAddress = { pool: `changes ${addressBucket(clientAddress(c))}`, limit: streamsPerAddress }
+    const ofAccount =
+      caller.principal === undefined
+        ? []
+        : [{ pool: `changes account:${caller.principal.userId}`, limit: streamsPerAccount }]
+    const entry = await limits.enter({ places: [ofAddress, ...ofAccount], leaseMs, renewed: true })
+    if ("full" in entry) {
+      throw errors.fail("rate-limit-exceeded", {
+        message: `${entry.full.limit} change streams are open for this ${entry.full === ofAddress ? "address" : "account"}, as many as may be.`,
+        hint: "Close one, or read GET /api/registry/changes?after=<next> from time to time.",
+        retryAfterSeconds: leaseMs / 1000,
+      })
+    }
+    const reader = readerOf(caller)
+    const isGood = caller.principal === undefined ? undefined : keyCheck(dependencies, c)
+    return streams.open((stream) => {
+      const from = changes.position()
+      let pending: Uint8Array[] | undefined = []
+      const unfollow = changes.follow({
+        reader,
+        tell: (event, change) => {
+          if (change.id <= (after ?? 0) || (stack !== undefined && change.stack !== stack)) return
+          if (pending === undefined) stream.send(event)
+          else if (pending.push(event) > mostPending) stream.end()
+        },
+      })
+      const catchUp = async (since: number): Promise<void> => {
+        for (let last = since, more = true; more && !stream.hasEnded();) {
+          await stream.room()
+          const page = await readChanges(database, reader, { after: last, through: from, stack, limit: pageSize })
+          for (const change of page) stream.send(changeEvent(presentChange(change)))
+          last = page.at(-1)?.id ?? last
+          more = page.length === pageSize
+        }
+      }
+      const begin = async (): Promise<void> => {
+        // A client that loses the connection before the first event comes back with this id.
+        if (after === undefined) stream.send(new TextEncoder().encode(`: what comes next\nid: ${from}\n\n`))
+        else {
+          stream.send(new TextEncoder().encode(`: what came after ${after}\n\n`))
+          await catchUp(after)
+        }
+        const waiting = pending ?? []
+        pending = undefined
+        waiting.forEach(stream.send)
+      }
+      // The client comes back with the last id that it has.
+      begin().catch(stream.end)
+      const unwatch =
+        isGood === undefined
+          ? undefined
+          : keyWatch.watch(async () => {
+              // An outage is waited out.
+              if (!(await isGood().catch(() => true))) stream.end()
+            })
+      return () => {
+        unfollow()
+        unwatch?.()
+        entry.leave()
+      }
+    })
+  }
+
+  endpoint(
+    api,
+    dependencies,
+    {
+      method: "get",
+      tag: "registry",
+      access: "optional key",
+      path: "/api/registry/changes",
+      id: "listChanges",
+      summary: "Follow changes of the registry",
+      description:
+        "What was published, rolled back, deprecated, withdrawn or restored: the newest changes, or those after an id. With `Accept: text/event-stream` each change follows as a server-sent event as it happens.",
+      query: changesQuery,
+      headers: ["Last-Event-ID"],
+      success: [200, "Changes, by ascending ids", changesAnswer],
+      text: ["Changes, by ascending ids", ["text/event-stream"]],
+      others: { 304: ["Nothing changed since the ETag in If-None-Match"] },
+      codes: ["invalid-request", "rate-limit-exceeded", "service-unavailable"],
+    },
+    async (c) => {
+      const caller = await callerOf(c)
+      tell(c, caller)
+      setHeader(c, "Vary", "Authorization, Origin, Accept, Accept-Encoding")
+      await count(c, caller)
+      const { after, stack, limit } = validate(changesQuery, c.req.query())
+      if (wantsEventStream(requestHeader(c, "accept"))) {
+        // What a HEAD has no use for would stay open behind it.
+        if (c.req.method === "HEAD") return new Response(null, { headers: eventStreamHeaders })
+        const given = requestHeader(c, "last-event-id")
+        const since = given !== undefined && changeId.test(given) ? Number(given) : after
+        return follow(c, caller, { after: since, stack })
+      }
+      const rows = await readChanges(dependencies.database, readerOf(caller), { after, stack, limit })
+      const body = { changes: rows.map(presentChange), next: rows.at(-1)?.id ?? after ?? 0 }
+      const headers = { "cache-control": caller.credentials ? "private, no-cache" : "no-cache" }
+      return send(c, caller, { answer: plainAnswer(Buffer.from(JSON.stringify(body))), headers }, true)
+    },
+  )
+}

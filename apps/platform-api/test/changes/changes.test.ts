@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { deprecate, publish, unpublish } from "../../src/operator/publish.ts"
+import { parseAst } from "../../src/registry/parse-ast.ts"
+import { databaseKinds, startTestService, type TestService } from "../service.ts"
+import { broken, first, grown, newPerson, type Person } from "../work/person.ts"
+import { changesAfter, type Told } from "./following.ts"
+
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
+
+describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
+  let service: TestService
+  let owner: Person
+  beforeAll(async () => {
+    service = await startTestService(kind, { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" })
+    owner = await newPerson(service)
+  })
+  afterAll(() => service.close())
+
+  const newest = async (): Promise<number> => (await service.call("GET", "/api/registry/changes")).body.next
+  const revision = async (): Promise<number> => {
+    const sql = "select revision::float8 as revision from registry_state where id = $1"
+    return (await service.database().query<{ revision: number }>(sql, [1]))[0]?.revision ?? 0
+  }
+  const put = (id: number, body: object) => owner.call("PUT", `/api/specs/${id}`, body)
+  const short = (changes: readonly Told[]) => changes.map(({ stack, kind: what, version }) => [stack, what, version])
+  const releaseOf = async (specId: number, ast: unknown, more: object = {}) => {
+    const { id } = await owner.publish(specId, ast, { allow_breaking: true, ...more })
+    return owner.until(`/api/automation/runs/${id}`, "succeeded")
+  }
+
+  test("publishing and rolling back say what readers had and what that means for them", async () => {
+    const after = await newest()
+    const spec = await owner.newSpec("told")
+    await owner.call("POST", `/api/specs/${spec.id}/versions`, { ast_payload: first, message: "the first" })
+    await releaseOf(spec.id, undefined)
+    await releaseOf(spec.id, grown)
+    const run = await releaseOf(spec.id, broken)
+    // The second time it is what is deployed already.
+    for (let n = 0; n < 2; n++) {
+      const { body } = await owner.call("POST", `/api/deployments/${run.deployment_id}/rollback`, { to_version: 1 })
+      await owner.until(`/api/builds/${body.build_id}`, "completed")
+    }
+    const changes = await changesAfter(service, after, { stack: "told" })
+    expect(changes).toMatchObject([
+      { kind: "published", version: 1, verdict: "none", bump: "none", message: "the first" },
+      { kind: "published", version: 2, previous_version: 1, verdict: "compatible" },
+      { kind: "published", version: 3, previous_version: 2, verdict: "breaking", bump: "major" },
+      { kind: "rolled-back", version: 1, previous_version: 3, verdict: "breaking" },
+    ])
+    expect(changes[0]).not.toHaveProperty("previous_version")
+    expect(changes.map(({ at }) => at)).toEqual(changes.map(() => expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/)))
+    const ids = changes.map(({ id }) => id)
+    expect(ids).toEqual(ids.toSorted((a, b) => a - b))
+  })
+
+  test("a stack that is stopped is withdrawn, and restored when it is back", async () => {
+    const spec = await owner.newSpec("paused")
+    const { deployment_id } = await releaseOf(spec.id, first)
+    const after = await newest()
+    await owner.call("POST", `/api/deployments/${deployment_id}/stop`, {})
+    await owner.until(`/api/deployments/${deployment_id}`, "stopped")
+    await owner.call("POST", `/api/deployments/${deployment_id}/restart`, {})
+    await owner.until(`/api/deployments/${deployment_id}`, "active")
+    expect(await changesAfter(service, after)).toMatchObject([
+      { stack: "paused", kind: "withdrawn", version: 1, verdict: "breaking", bump: "major" },
+      { stack: "paused", kind: "restored", version: 1, verdict: "none" },
+    ])
+  })
+
+  test("a deprecation is told with its words, other words again, and that it is taken back", async () => {
+    const spec = await owner.newSpec("left")
+    await releaseOf(spec.id, first)
+    const after = await newest()
+    await put(spec.id, { deprecated: { message: "leave", successor: "told" } })
+    await put(spec.id, { deprecated: { message: "leave", successor: "told" } })
+    await put(spec.id, { deprecated: { message: "leave now" } })
+    await put(spec.id, { deprecated: null })
+    const changes = await changesAfter(service, after)
+    expect(changes).toMatchObject([
+      { kind: "deprecated", message: "leave", successor: "told", verdict: "none" },
+      { kind: "deprecated", message: "leave now" },
+      { kind: "undeprecated" },
+    ])
+    expect(changes[1]).not.toHaveProperty("successor")
+  })
+
+  test("who sees a stack changes what is told: those whose view changed, and of the past what is seen today", async () => {
+    const [anybody, keyed, mine] = [{}, { key: (await service.signUp()).key }, { key: owner.key }]
+    const tell = async (after: number) => {
+      const told = []
+      for (const reader of [anybody, keyed, mine]) {
+        told.push(short(await changesAfter(service, after, { ...reader, stack: "hidden" })).map(([, what]) => what))
+      }
+      return told
+    }
+    const start = await newest()
+    const spec = await owner.newSpec("hidden", { visibility: "private" })
+    await releaseOf(spec.id, first)
+    expect(await tell(start)).toEqual([[], [], ["published"]])
+    const steps = [
+      ["global", [[], ["published"], []]],
+      ["public", [["published"], [], []]],
+      ["private", [["withdrawn"], ["withdrawn"], []]],
+      ["public", [["published"], ["published"], []]],
+      ["global", [["withdrawn"], [], []]],
+    ] as const
+    for (const [visibility, expected] of steps) {
+      const after = await revision()
+      await put(spec.id, { visibility })
+      expect([visibility, await tell(after)]).toEqual([visibility, expected])
+    }
+    // Anybody sees what was taken away, and nothing else.
+    expect((await tell(start))[0]).toEqual(["withdrawn", "withdrawn"])
+    expect((await tell(start))[2]).toEqual(["published"])
+  })
+
+  test("sharing shows as published, taking it back as withdrawn, to those concerned alone", async () => {
+    const [one, two] = [await service.signUp(), await service.signUp()]
+    const spec = await owner.newSpec("lent", { visibility: "private", shared_with: [one.slug] })
+    await releaseOf(spec.id, first)
+    const after = (await changesAfter(service, 0, { key: owner.key })).at(-1)?.id ?? 0
+    await put(spec.id, { shared_with: [two.slug] })
+    expect(short(await changesAfter(service, after, { key: one.key }))).toEqual([["lent", "withdrawn", 1]])
+    expect(short(await changesAfter(service, 0, { key: one.key, stack: "lent" }))).toEqual([["lent", "withdrawn", 1]])
+    expect(short(await changesAfter(service, after, { key: two.key }))).toEqual([["lent", "published", 1]])
+    expect(short(await changesAfter(service, after, { key: owner.key }))).toEqual([])
+    expect(short(await changesAfter(service, after))).toEqual([])
+  })
+
+  test("today's visibility counts for a stopped stack too, and after its spec is deleted", async () => {
+    const agent = await service.signUp()
+    const spec = await owner.newSpec("gone")
+    const { deployment_id } = await releaseOf(spec.id, first)
+    await owner.call("POST", `/api/deployments/${deployment_id}/stop`, {})
+    await owner.until(`/api/deployments/${deployment_id}`, "stopped")
+    const kindsFor = async (key?: string) =>
+      short(await changesAfter(service, 0, { stack: "gone", ...(key && { key }) })).map(([, what]) => what)
+    expect(await kindsFor()).toEqual(["published", "withdrawn"])
+    await put(spec.id, { visibility: "private", shared_with: [agent.slug] })
+    expect(await kindsFor()).toEqual(["withdrawn"])
+    expect(await kindsFor(agent.key)).toEqual(["published", "withdrawn"])
+    expect((await owner.call("DELETE", `/api/specs/${spec.id}`)).status).toBe(200)
+    expect(await kindsFor(agent.key)).toEqual(["withdrawn"])
+    expect(await kindsFor(owner.key)).toEqual(["published", "withdrawn"])
+  })
+
+  test("what an operator does is told as well; the same again is no change", async () => {
+    const after = await newest()
+    const stack = { name: "ours", description: null, websocketUrl: "wss://ours.example", visibility: "public" } as const
+    const release = (ast: unknown, more: object = {}) =>
+      publish(
+        service.database(),
+        { ...stack, relay: false, browserSend: false, allowBreaking: true, ast: parseAst(ast), ...more },
+        new Date(),
+      )
+    await release(first)
+    await release(first)
+    await release(broken)
+    await deprecate(service.database(), "ours", { message: "leave" }, new Date())
+    await unpublish(service.database(), "ours", new Date())
+    await release(grown)
+    expect(await changesAfter(service, after)).toMatchObject([
+      { kind: "published", version: 1, verdict: "none" },
+      { kind: "published", version: 2, previous_version: 1, verdict: "breaking" },
+      { kind: "deprecated", version: 2, message: "leave" },
+      { kind: "withdrawn", version: 2 },
+      { kind: "published", version: 3, previous_version: 2, verdict: "compatible" },
+    ])
+    await expect(release(first, { name: "changes" })).rejects.toMatchObject({ code: "invalid-name" })
+    expect((await owner.call("POST", "/api/specs", { name: "changes" })).code).toBe("invalid-request")
+  })
+
+  test("pages go on where the last one ended; an empty one says to ask for the same again", async () => {
+    const all = await changesAfter(service, 0)
+    expect(await changesAfter(service, 0, { limit: 2 })).toEqual(all)
+    const { body } = await service.call("GET", "/api/registry/changes?limit=3")
+    expect(body).toEqual({ changes: all.slice(-3), next: all.at(-1)?.id })
+    const end = (await service.call("GET", `/api/registry/changes?after=${body.next}`)).body
+    expect(end).toEqual({ changes: [], next: body.next })
+    expect((await service.call("GET", "/api/registry/changes?stack=never-was")).body).toEqual({ changes: [], next: 0 })
+    expect((await service.call("GET", "/api/registry/changes?after=999999999999")).body.next).toBe(999_999_999_999)
+    for (const query of ["after=-1", "after=x", "limit=0", "limit=101"]) {
+      expect((await service.call("GET", `/api/registry/changes?${query}`)).code).toBe("invalid-request")
+    }
+    const etag = (await service.call("GET", "/api/registry/changes")).headers.get("etag") ?? ""
+    const same = await service.call("GET", "/api/registry/changes", { headers: { "if-none-match": etag } })
+    expect(same.status).toBe(304)
+  })
+})

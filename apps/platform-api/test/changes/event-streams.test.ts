@@ -1,0 +1,69 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { createEventStreams, type EventStream } from "../../src/routes/event-streams.ts"
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const open = (stopping = new AbortController()) => {
+  let stream: EventStream | undefined
+  let left = 0
+  const response = createEventStreams({ stopping: stopping.signal }).open((one) => {
+    stream = one
+    return () => left++
+  })
+  if (stream === undefined) throw new Error("nothing was opened")
+  return { stream, response, left: () => left, reader: response.body?.getReader(), stop: () => stopping.abort() }
+}
+const event = (size: number) => new Uint8Array(size).fill(97)
+
+test("a quiet stream says every 15 s that it is still there; an event puts that off", async () => {
+  const { stream, reader } = open()
+  const read = async () => new TextDecoder().decode((await reader?.read())?.value)
+  vi.advanceTimersByTime(10_000)
+  stream.send(event(2))
+  expect(await read()).toBe("aa")
+  const next = read()
+  vi.advanceTimersByTime(10_000)
+  stream.send(event(1))
+  expect(await next).toBe("a")
+  vi.advanceTimersByTime(15_000)
+  expect(await read()).toMatch(/^: .+\n\n$/)
+})
+
+test("a client that leaves too much unread is cut off, and its place given back once", async () => {
+  const { stream, reader, left } = open()
+  for (let n = 0; n < 10; n++) stream.send(event(30_000))
+  expect([stream.hasEnded(), left()]).toEqual([true, 1])
+  await expect(reader?.read()).rejects.toThrow("does not read")
+  stream.end()
+  expect(left()).toBe(1)
+})
+
+test("older events wait until the client has read: none is lost, whatever their number", async () => {
+  const { stream, reader } = open()
+  const sendAll = async () => {
+    for (let n = 0; n < 100; n++) {
+      await stream.room()
+      stream.send(event(20_000))
+    }
+    stream.end()
+  }
+  const sent = sendAll()
+  let bytes = 0
+  for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) bytes += part.value.length
+  await sent
+  expect(bytes).toBe(2_000_000)
+})
+
+test("streams end with the service, also those that are opened while it stops, and when the client leaves", async () => {
+  const one = open()
+  one.stop()
+  expect([await one.reader?.read(), one.left()]).toEqual([{ done: true, value: undefined }, 1])
+  const stopped = new AbortController()
+  stopped.abort()
+  const late = open(stopped)
+  expect([await late.reader?.read(), late.left()]).toEqual([{ done: true, value: undefined }, 1])
+  const gone = open()
+  await gone.reader?.cancel()
+  expect([gone.stream.hasEnded(), gone.left()]).toEqual([true, 1])
+})

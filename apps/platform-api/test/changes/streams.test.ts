@@ -1,0 +1,167 @@
+import { redisProgram, startPostgres, startRedis, type TestPostgres } from "@svc/testing"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { publish } from "../../src/operator/publish.ts"
+import { parseAst } from "../../src/registry/parse-ast.ts"
+import { startTestService, type TestService } from "../service.ts"
+import { first, grown, newPerson, type Person } from "../work/person.ts"
+import { changesAfter, followChanges } from "./following.ts"
+
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
+
+/** Publishes a stack, or another version of it. */
+const release = (service: TestService, name: string, ast: unknown) =>
+  publish(
+    service.database(),
+    {
+      name,
+      description: null,
+      websocketUrl: `wss://${name}.example`,
+      visibility: "public",
+      relay: false,
+      browserSend: false,
+      allowBreaking: true,
+      ast: parseAst(ast),
+    },
+    new Date(),
+  )
+
+describe("streams of changes at two replicas", () => {
+  let server: TestPostgres
+  let one: TestService
+  let two: TestService
+  let owner: Person
+  beforeAll(async () => {
+    server = await startPostgres()
+    const env = { DATABASE_URL: server.url, SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" }
+    one = await startTestService("postgres", env)
+    two = await startTestService("postgres", env)
+    owner = await newPerson(one)
+  })
+  afterAll(async () => {
+    await Promise.all([one.close(), two.close()])
+    await server.stop()
+  })
+
+  test("a change at one is told at the other as the list tells it, to those who may see it", async () => {
+    const streams = await Promise.all([
+      followChanges(two.url),
+      followChanges(two.url, { query: "?stack=live-b" }),
+      followChanges(two.url, { key: owner.key }),
+    ])
+    expect(streams.map(({ status, headers }) => [status, headers.get("content-type")])).toEqual(
+      streams.map(() => [200, "text/event-stream"]),
+    )
+    await release(one, "live-a", first)
+    const spec = await owner.newSpec("mine-alone", { visibility: "private" })
+    await owner.publish(spec.id, first)
+    const [all, ofStack, mine] = streams
+    expect((await mine?.until(2))?.map(({ stack }) => stack)).toEqual(["live-a", "mine-alone"])
+    await release(one, "live-b", first)
+    const listed = await changesAfter(one, 0)
+    expect(await all?.until(2)).toEqual(listed.slice(-2))
+    expect(await ofStack?.until(1)).toEqual(listed.slice(-1))
+    for (const stream of streams) stream.close()
+  })
+
+  test("a stream goes on where the last one ended: Last-Event-ID before `after`, and neither begins with what comes next", async () => {
+    for (const ast of [first, grown, first]) await release(one, "resumed", ast)
+    const ids = (await changesAfter(one, 0, { stack: "resumed" })).map(({ id }) => id)
+    const query = `?stack=resumed&after=${ids[0]}`
+    const later = await followChanges(two.url, { query, headers: { "last-event-id": String(ids[1]) } })
+    const after = await followChanges(two.url, { query })
+    const next = await followChanges(two.url, { query: "?stack=resumed" })
+    await release(one, "resumed", grown)
+    const last = (await changesAfter(one, 0, { stack: "resumed" })).at(-1)?.id
+    expect((await later.until(2)).map(({ id }) => id)).toEqual([ids[2], last])
+    expect((await after.until(3)).map(({ id }) => id)).toEqual([ids[1], ids[2], last])
+    expect((await next.until(1)).map(({ id }) => id)).toEqual([last])
+    for (const stream of [later, after, next]) stream.close()
+  })
+
+  test("an address has four streams at a time; one more is told when to come back", async () => {
+    const from = { headers: { "x-forwarded-for": "198.51.100.9" } }
+    const streams = await Promise.all(Array.from({ length: 4 }, () => followChanges(one.url, from)))
+    const call = () =>
+      one.call("GET", "/api/registry/changes", { from: "198.51.100.9", headers: { accept: "text/event-stream" } })
+    const refused = await call()
+    expect([refused.status, refused.code]).toEqual([429, "rate-limit-exceeded"])
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0)
+    const head = await fetch(`${one.url}/api/registry/changes`, {
+      method: "HEAD",
+      headers: { accept: "text/event-stream", ...from.headers },
+    })
+    expect(head.status).toBe(200)
+    streams[0]?.close()
+    await expect.poll(async () => (await followChanges(one.url, from)).status).toBe(200)
+    for (const stream of streams) stream.close()
+  })
+
+  test("a revoked or disabled key ends its streams, and nobody else's", async () => {
+    const { key, slug } = await one.signUp()
+    const [lost, disabled, kept] = await Promise.all([
+      followChanges(two.url, { key: owner.key, headers: { "x-forwarded-for": "198.51.100.10" } }),
+      followChanges(two.url, { key, headers: { "x-forwarded-for": "198.51.100.11" } }),
+      followChanges(two.url, { headers: { "x-forwarded-for": "198.51.100.12" } }),
+    ])
+    const other = await owner.call("POST", "/api/auth/keys", { name: "other" })
+    const { body: keys } = await owner.call("GET", "/api/auth/keys")
+    const used = keys.find(({ id }: { id: number }) => id !== other.body.id)
+    const revoked = await one.call("DELETE", `/api/auth/keys/${used.id}`, {
+      key: other.body.api_key ?? other.body.key,
+    })
+    expect(revoked.status).toBe(200)
+    expect(await lost?.ended).toBe("ended")
+    const { setAgentStatus } = await import("../../src/operator/accounts.ts")
+    await setAgentStatus(one.database(), slug, "disabled", new Date())
+    expect(await disabled?.ended).toBe("ended")
+    await release(one, "still-told", grown)
+    expect((await kept?.until(1))?.[0]?.stack).toBe("still-told")
+    kept?.close()
+  })
+
+  test("a replica that stops ends its streams; the others go on", async () => {
+    const third = await startTestService("postgres", { DATABASE_URL: server.url })
+    const stream = await followChanges(third.url)
+    await third.close()
+    expect(await stream.ended).toBe("ended")
+  })
+})
+
+describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)("with a store", () => {
+  test("streams of changes and of runs are counted over all replicas, and an account has sixteen", async () => {
+    const [server, redis] = await Promise.all([startPostgres(), startRedis()])
+    const env = { DATABASE_URL: server.url, SVC_LIMITS_URL: redis.url, SVC_EVENT_STREAMS_PER_OWNER: "2" }
+    const services = [await startTestService("postgres", env), await startTestService("postgres", env)] as const
+    const [one, two] = services
+    const person = await newPerson(one)
+    const spec = await person.newSpec("counted")
+    const run = await person.publish(spec.id, first, { approval: true })
+    await person.until(`/api/automation/runs/${run.id}`, "waiting")
+    const closing = new AbortController()
+    const runStream = ({ url }: TestService) =>
+      fetch(`${url}/api/automation/runs/${run.id}/events`, {
+        headers: { authorization: `Bearer ${person.key}` },
+        signal: closing.signal,
+      })
+    const ofRun = [await runStream(one), await runStream(two), await runStream(one)]
+    expect(ofRun.map(({ status }) => status)).toEqual([200, 200, 409])
+
+    const statuses = async (count: number, options: (n: number) => { key?: string; from: string }) => {
+      const streams = []
+      for (let n = 0; n < count; n++) {
+        const { key, from } = options(n)
+        const { url } = n % 2 === 0 ? one : two
+        streams.push(await followChanges(url, { ...(key && { key }), headers: { "x-forwarded-for": from } }))
+      }
+      return { streams, refused: streams.flatMap(({ status }, n) => (status === 429 ? [n] : [])) }
+    }
+    const anonymous = await statuses(6, () => ({ from: "203.0.113.1" }))
+    expect(anonymous.refused).toEqual([4, 5])
+    const keyed = await statuses(18, (n) => ({ key: person.key, from: `203.0.113.${20 + n}` }))
+    expect(keyed.refused).toEqual([16, 17])
+    closing.abort()
+    for (const { close } of [...anonymous.streams, ...keyed.streams]) close()
+    await Promise.all(services.map((service) => service.close()))
+    await Promise.all([server.stop(), redis.stop()])
+  })
+})

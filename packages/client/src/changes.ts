@@ -1,0 +1,110 @@
+// Changes of the registry as server-sent events.
+import type { Clock } from "./clock.ts"
+import type { SvcError } from "./error.ts"
+import type { RegistryChange } from "./generated/answers.ts"
+import type { Answer, Fetch } from "./http.ts"
+import type { FollowOptions } from "./platform.ts"
+
+// The service sends something every 15 s.
+const silentMs = 45_000
+const longestWaitMs = 30_000
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+type ErrorOf = (answer: Answer) => SvcError
+
+const open = async (
+  url: string,
+  key: string | undefined,
+  fetch: Fetch,
+  errorOf: ErrorOf,
+  signal: AbortSignal,
+): Promise<Response> => {
+  const headers = {
+    accept: "text/event-stream",
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+  }
+  const response = await fetch(url, { headers, redirect: "error", signal })
+  const { status } = response
+  const header = (name: string) => response.headers.get(name)
+  if (!response.ok || header("content-type")?.startsWith("text/event-stream") !== true) {
+    throw errorOf({ status, header, body: parsed(await response.text()) })
+  }
+  // Without its key a reader would miss changes and never know.
+  const code = header("x-auth-ignored")
+  if (code !== null) throw errorOf({ status: 401, header, body: { code, message: "The key can't be used" } })
+  return response
+}
+
+/** The events of one connection, each once it is whole. */
+async function* eventsOf({ body }: Response, clock: Clock): AsyncGenerator<{ id: string; data: string }, void> {
+  const reader = body?.getReader()
+  const decoder = new TextDecoder()
+  let text = ""
+  for (;;) {
+    const heard = new AbortController()
+    const silence = clock.sleep(silentMs, heard.signal).then(() => undefined)
+    const part = await Promise.race([reader?.read(), silence])
+    heard.abort()
+    if (part === undefined || part.done) return
+    text += decoder.decode(part.value, { stream: true })
+    const blocks = text.split("\n\n")
+    text = blocks.pop() ?? ""
+    for (const block of blocks) {
+      const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(block)?.[1] ?? ""
+      yield { id: field("id"), data: field("data") }
+    }
+  }
+}
+
+/**
+ * Follows changes over connections that come and go.
+ * @param errorOf handed in, because this part is loaded by itself
+ */
+export async function* follow(
+  base: string,
+  key: string | undefined,
+  fetch: Fetch | undefined,
+  clock: Clock,
+  errorOf: ErrorOf,
+  { stack, after, signal }: FollowOptions = {},
+): AsyncGenerator<RegistryChange, void> {
+  const url = new URL(`${base}/api/registry/changes`)
+  if (stack !== undefined) url.searchParams.set("stack", stack)
+  if (after !== undefined) url.searchParams.set("after", String(after))
+  const connect = (href: string, leaving: AbortSignal) => open(href, key, fetch ?? globalThis.fetch, errorOf, leaving)
+  const isOver = () => signal?.aborted === true
+  let waitMs = 500
+  while (!isOver()) {
+    const leaving = new AbortController()
+    const leave = () => leaving.abort()
+    signal?.addEventListener("abort", leave)
+    waitMs = Math.min(waitMs * 2, longestWaitMs)
+    let askedMs = 0
+    try {
+      for await (const { id, data } of eventsOf(await connect(url.href, leaving.signal), clock)) {
+        waitMs = 500
+        if (id !== "") url.searchParams.set("after", id)
+        // The platform's own tests hold it against the document that this type is made from.
+        if (data !== "") yield JSON.parse(data) as RegistryChange
+        if (isOver()) return
+      }
+    } catch (error) {
+      if (isOver()) return
+      // An error without `retryable` is a connection's.
+      const { retryable, retryAfterMs = 0 } = error as Partial<SvcError>
+      if (retryable === false) throw error
+      askedMs = retryAfterMs
+    } finally {
+      leave()
+      signal?.removeEventListener("abort", leave)
+    }
+    await clock.sleep(Math.max(waitMs, askedMs), signal)
+  }
+}

@@ -1,0 +1,110 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { afterEach, expect, test } from "vitest"
+import { createPlatform, SvcError } from "../src/index.ts"
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void
+
+let close = (): void => {}
+afterEach(() => close())
+
+/** A platform that answers one request after the other as said, the last one again and again. Waits take no time. */
+const platformOf = async (...answers: Answer[]) => {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? "")
+    answers[Math.min(asked.length, answers.length) - 1]?.(request, response)
+  })
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve))
+  close = () => {
+    server.close()
+    server.closeAllConnections()
+  }
+  const waits: number[] = []
+  const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const clock = {
+    now: () => performance.now(),
+    random: () => 0.5,
+    // Silence is waited for beside every read.
+    sleep: async (ms: number, signal?: AbortSignal) => {
+      if (ms !== 45_000) waits.push(ms)
+      else await new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve()))
+    },
+  }
+  return {
+    platform: createPlatform({ apiUrl, clock }),
+    withKey: createPlatform({ apiUrl, clock, key: "k" }),
+    asked,
+    waits,
+  }
+}
+
+const change = (id: number) =>
+  `id: ${id}\nevent: published\ndata: ${JSON.stringify({ id, stack: "transfers", kind: "published", version: id })}\n\n`
+const stream =
+  (end: "cut" | "end" | "stay", ...parts: string[]): Answer =>
+  (_, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" })
+    const next = (): void => {
+      const part = parts.shift()
+      if (part !== undefined) response.write(part, () => setImmediate(next))
+      else if (end === "cut") response.destroy()
+      else if (end === "end") response.end()
+    }
+    next()
+  }
+const refuse =
+  (status: number, code: string, headers: Record<string, string> = {}): Answer =>
+  (_, response) =>
+    response.writeHead(status, headers).end(JSON.stringify({ error: "no", code, retryable: status > 400 }))
+
+const take = async (changes: AsyncIterable<{ readonly id: number }>, count: number) => {
+  const ids: number[] = []
+  for await (const { id } of changes) if (ids.push(id) === count) break
+  return ids
+}
+
+test("changes go on where a lost connection ended, whatever cut it: none is missing, none comes twice", async () => {
+  const half = change(4).slice(0, 20)
+  const { platform, asked, waits } = await platformOf(
+    stream("end", ": what comes next\nid: 1\n\n"),
+    stream("cut", change(2).slice(0, 9), change(2).slice(9), change(3), half),
+    refuse(429, "rate-limit-exceeded", { "retry-after": "30" }),
+    refuse(503, "service-unavailable"),
+    stream("stay", change(4), ": still here\n\n", change(5)),
+  )
+  expect(await take(platform.registry.changes({ stack: "transfers" }), 4)).toEqual([2, 3, 4, 5])
+  const after = (id: number) => `/api/registry/changes?stack=transfers&after=${id}`
+  expect(asked).toEqual(["/api/registry/changes?stack=transfers", after(1), after(3), after(3), after(3)])
+  expect(waits).toEqual([500, 500, 30_000, 2000])
+})
+
+test("a signal ends the loop, also while it waits for the next change", async () => {
+  const { platform } = await platformOf(stream("stay", change(7)))
+  const ending = new AbortController()
+  const ids: number[] = []
+  for await (const { id } of platform.registry.changes({ after: 6, signal: ending.signal })) {
+    ids.push(id)
+    setImmediate(() => ending.abort())
+  }
+  expect(ids).toEqual([7])
+  expect(await take(platform.registry.changes({ signal: AbortSignal.abort() }), 1)).toEqual([])
+})
+
+test("what trying again can't mend is thrown: a bad request, an answer of something else, a key that is no longer good", async () => {
+  const { platform, withKey } = await platformOf(
+    refuse(400, "invalid-request"),
+    (_, response) => response.writeHead(200, { "content-type": "application/json" }).end("{}"),
+    (_, response) =>
+      response
+        .writeHead(200, { "content-type": "text/event-stream", "x-auth-ignored": "invalid-api-key" })
+        .write(": \n\n"),
+  )
+  const code = async (from: typeof platform) =>
+    take(from.registry.changes(), 1).catch((error: unknown) => (error instanceof SvcError ? error.code : error))
+  expect([await code(platform), await code(platform), await code(withKey)]).toEqual([
+    "invalid-request",
+    "unexpected-answer",
+    "invalid-api-key",
+  ])
+})
