@@ -7,7 +7,6 @@ import {
   decodePath,
   errorView,
   hasText,
-  homeView,
   type Html,
   indexView,
   loadHighlighter,
@@ -19,7 +18,6 @@ import {
   rootOf,
   script,
   searchView,
-  type Services,
   stacksMarkdown,
   stacksView,
   styles,
@@ -31,10 +29,11 @@ import { searchDocs, searchDocsInput } from "./search-docs.ts"
 import { findPage, nearestSlugs } from "./slug.ts"
 import type { Library } from "./tools.ts"
 
-export type HtmlOptions = Services & {
+export type HtmlOptions = {
+  readonly apiUrl: string
   /** Where streams are: the stacks' pages may connect there. */
   readonly streamUrl: string
-  /** Whether these are the product's own pages: they alone have a registry, and a home page beside their index. */
+  /** Whether these are the product's own pages: they alone have a registry. */
   readonly own: boolean
 }
 
@@ -58,10 +57,7 @@ const memory = { maxEntries: 1000, maxSize: 16 * 2 ** 20 }
 
 const escapeXml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
 
-export const createHtmlDocuments = (
-  library: Library,
-  { apiUrl, relayUrl, streamUrl, own }: HtmlOptions,
-): HtmlDocuments => {
+export const createHtmlDocuments = (library: Library, { apiUrl, streamUrl, own }: HtmlOptions): HtmlDocuments => {
   const { corpus, baseUrl } = library
   const root = rootOf(baseUrl)
   const first = corpus.pages.get("index")
@@ -111,10 +107,7 @@ export const createHtmlDocuments = (
         markdownLink(root, page.slug),
       ),
     )
-  const showHome = () => {
-    if (own) return once("home", () => documentOf(homeView(look, { apiUrl, relayUrl }), `${root}/index.md`))
-    return index === undefined ? once("home", () => documentOf(indexView(look))) : showPage(index)
-  }
+  const showHome = () => (index === undefined ? once("home", () => documentOf(indexView(look))) : showPage(index))
   const text = (key: string, type: string, make: () => string) => once(key, async () => createDocument(type, make()))
   const sitemap = (): string => {
     const urls = [

@@ -6,7 +6,7 @@ import { type About, createDescriptor, createServerCard } from "./descriptor.ts"
 import { type Document, createDocument, jsonType, markdownType } from "./documents.ts"
 import { createHtmlDocuments, type HtmlDocuments, type HtmlOptions } from "./html-documents.ts"
 import { createSearch } from "./search.ts"
-import { lineStarts, pageUrl, productSummary } from "@svc/site"
+import { lineStarts, pageUrl } from "@svc/site"
 import { findPage } from "./slug.ts"
 import type { Library, Product } from "./tools.ts"
 
@@ -93,7 +93,7 @@ const productOf = ({ pages }: Corpus, own: boolean, title: string | undefined): 
   const named = first === undefined || first.title === "index" ? "Documentation" : first.title
   return {
     name: title ?? (own ? "svc" : named),
-    about: own ? productSummary : (first?.description.slice(0, 160) ?? ""),
+    about: first?.description.slice(0, 160) ?? "",
   }
 }
 

@@ -31,7 +31,7 @@ const tokensOf = (text: string): number => Math.ceil(text.length / 4)
 /** What each task sends its reader to, and what has to stand there. */
 const tasks: readonly (readonly [task: string, page: string, has: RegExp])[] = [
   ["learn what this is, and sign up", "", /curl http:\/\/api\.test\/api\/agents\/signup/],
-  ["check the key, read all schemas", "skill.md", /registry\?include=schema/],
+  ["check the key, find a stack", "skill.md", /\/api\/registry\n/],
   ["understand the fields of a stack", "registry#schema-of-a-stack", /nullable/],
   ["mint a token", "sessions#mint-a-token", /scope/],
   ["know why a token was refused", "sessions#what-can-go-wrong", /scope-not-allowed/],
