@@ -2,16 +2,20 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { address, createSolanaRpc, lamports } from "@solana/kit"
 import { startProcess } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { z } from "zod"
 
 import { bundle } from "../packages/client/scripts/bundle.ts"
+import { amount, recipientOf } from "../packages/client/test/payment-process.ts"
+import { createPayer } from "../packages/client/test/payments.ts"
 import { type Instance, startInstance } from "../scripts/instance.ts"
 import { type Browser, hasChromium, startChromium, type Tab } from "./browser/chromium.ts"
 import { type PageServer, startPageServer } from "./browser/page-server.ts"
 import { createWallet } from "./journey/wallet.ts"
 
+const full = process.env["SVC_FUZZ"] === "full"
 const root = join(import.meta.dirname, "..")
 
 /** As an operator does who lets pages send: the stack is published with its relay open to publishable keys. */
@@ -30,6 +34,7 @@ const openToPages = async (dataFolder: string, streamUrl: string): Promise<void>
 type Given = {
   readonly client: typeof import("../packages/client/src/index.ts")
   readonly sign: (blockhash: string, lastValidBlockHeight: string) => Promise<readonly number[]>
+  readonly signFor: (id: string, blockhash: string) => Promise<readonly number[]>
 }
 
 const signedUp = z.object({ api_key: z.string() })
@@ -40,14 +45,21 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the client lib
   let instance: Instance
   let browser: Browser
   let server: PageServer
-  let tab: Tab
+  let origin: string
+  let library: string
   let key: string
+  /** A tab with the library in its globals. */
+  const openTab = async (): Promise<Tab> => {
+    const tab = await browser.open(origin)
+    const source = `data:text/javascript;base64,${library}`
+    await tab.page.evaluate(`import("${source}").then((client) => Object.assign(globalThis, { client }))`)
+    return tab
+  }
   beforeAll(async () => {
     browser = await startChromium()
     instance = await startInstance(undefined, openToPages)
     server = await startPageServer()
-    const origin = `http://localhost:${server.port}`
-    tab = await browser.open(origin)
+    origin = `http://localhost:${server.port}`
     const agent = await fetch(`${instance.apiUrl}/api/agents/signup`, { method: "POST" })
     const { api_key: agentKey } = signedUp.parse(await agent.json())
     const answer = await fetch(`${instance.apiUrl}/api/agents/me/keys/publishable`, {
@@ -58,10 +70,8 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the client lib
     key = minted.parse(await answer.json()).key
     const folder = await mkdtemp(join(tmpdir(), "svc-client-page-"))
     await bundle(folder, { minify: true })
-    const library = await readFile(join(folder, "svc-client.js"), "base64")
+    library = await readFile(join(folder, "svc-client.js"), "base64")
     await rm(folder, { recursive: true })
-    const source = `data:text/javascript;base64,${library}`
-    await tab.page.evaluate(`import("${source}").then((client) => Object.assign(globalThis, { client }))`)
   }, 180_000)
   afterAll(async () => {
     await browser?.close()
@@ -70,6 +80,7 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the client lib
   })
 
   test("opens a session by a publishable key, submits what a wallet signed, and knows that it landed", async () => {
+    const tab = await openTab()
     const wallet = await createWallet(instance.chainUrl)
     await wallet.fund(2_000_000_000n)
     // A wallet adapter gives the page bytes; here it signs outside the page.
@@ -107,4 +118,67 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the client lib
     expect(await wallet.recipientBalance()).toBe(1_000_000_000n)
     expect(tab.console()).toEqual([])
   })
+
+  test(
+    "tabs that make the same payments at once, and crash at any request, pay each once",
+    async () => {
+      const ids = Array.from({ length: full ? 40 : 6 }, (_, index) => `tab-payment-${index}`)
+      const rpc = createSolanaRpc(instance.chainUrl)
+      const payer = createPayer()
+      await rpc.requestAirdrop(address(payer.address), lamports(5_000_000_000n)).send()
+      const { apiUrl, relayUrl, streamUrl } = instance
+      const given = { apiUrl, relayUrl, key, websocketUrl: `${streamUrl}/transfers`, ids }
+
+      const openPayingTab = async (): Promise<Tab["page"]> => {
+        const { page } = await openTab()
+        await page.exposeFunction("signFor", (id: string, blockhash: string) => [
+          ...payer.transfer({ recipient: recipientOf(id), lamports: amount, blockhash }),
+        ])
+        return page
+      }
+      const pay = (page: Tab["page"]) =>
+        page.evaluate(async (all) => {
+          const { client, signFor } = globalThis as unknown as Given
+          const platform = client.createPlatform({ apiUrl: all.apiUrl, key: all.key })
+          const scope = ["transaction:inspect", "transaction:send"]
+          const session = client.createSession({ platform, websocketUrl: all.websocketUrl, scope })
+          const relay = client.createRelay({ relayUrl: all.relayUrl, session })
+          const journal = client.createJournal({ relay, store: client.indexedDbStore("payments") })
+          return Promise.all(
+            all.ids.map(async (id) => {
+              const { state, signature } = await journal.submitOnce(id, async ({ blockhash }) =>
+                Uint8Array.from(await signFor(id, blockhash)),
+              )
+              return `${state} ${signature}`
+            }),
+          )
+        }, given)
+      /** Runs the payments in a tab whose process crashes when it has made so many requests. */
+      let crashes = 0
+      const crashAt = async (requests: number): Promise<void> => {
+        const page = await openPayingTab()
+        const devTools = await page.context().newCDPSession(page)
+        let made = 0
+        page.on("request", () => {
+          // It never answers.
+          if (++made === requests) void devTools.send("Page.crash").catch(() => {})
+        })
+        const crashed = new Promise<void>((resolve) => page.once("crash", () => resolve(void crashes++)))
+        await Promise.race([crashed, pay(page).catch(() => crashed)])
+        await page.close()
+      }
+
+      const points = full ? Array.from({ length: 40 }, (_, index) => 2 + index * 6) : [3, 20, 30, 45]
+      for (let next = 0; next < points.length; next += 2) {
+        await Promise.all(points.slice(next, next + 2).map(crashAt))
+      }
+      expect(crashes).toBeGreaterThan(points.length / 2)
+      const [first, second] = await Promise.all([pay(await openPayingTab()), pay(await openPayingTab())])
+      expect(first).toEqual(ids.map(() => expect.stringMatching(/^landed /)))
+      expect(second).toEqual(first)
+      const balances = ids.map(async (id) => (await rpc.getBalance(address(recipientOf(id))).send()).value)
+      expect(await Promise.all(balances)).toEqual(ids.map(() => amount))
+    },
+    full ? 600_000 : 90_000,
+  )
 })

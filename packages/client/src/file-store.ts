@@ -82,25 +82,25 @@ export const createFileStore = (given: string, files: Files): Store => {
     put: async (id, record, expectedVersion) => {
       const hash = hashOf(id)
       if (expectedVersion > 0 && !(await exists(pathOf(hash, expectedVersion)))) return false
-      await makeFolder()
       const draft = join(folder, `${hash}.${randomUUID()}.tmp`)
+      const openDraft = () => files.open(draft, "wx", 0o600)
+      const handle = await openDraft().catch(async (error: unknown) => {
+        if (codeOf(error) !== "ENOENT") throw error
+        await makeFolder()
+        return openDraft()
+      })
       try {
-        const handle = await files.open(draft, "wx", 0o600)
-        try {
-          await handle.writeFile(`${JSON.stringify(record)}\n`)
-          await handle.sync()
-        } finally {
-          await handle.close()
-        }
+        await handle.writeFile(`${JSON.stringify(record)}\n`)
+        await handle.sync()
         // Fails where the name is taken.
         await files.link(draft, pathOf(hash, expectedVersion + 1))
+        await syncFolder(folder)
       } catch (error) {
         if (codeOf(error) === "EEXIST") return false
         throw error
       } finally {
-        await files.unlink(draft).catch(() => {})
+        await Promise.all([handle.close(), files.unlink(draft).catch(() => {})])
       }
-      await syncFolder(folder)
       return true
     },
 
