@@ -151,7 +151,8 @@ test("processes that race for one id at any speed, and die at any step, pay once
       async (processes, fate) => {
         const { run, virtual, received } = createWorld(fate(), sound)
         const next = (delays: Iterator<number, unknown>) => () => Number(delays.next().value)
-        await virtual.run(Promise.all(processes.map(({ dieAt, delays }) => run(dieAt, next(delays)))))
+        // A slow process may find its blockhash expired when it sends: it reports the refusal.
+        await virtual.run(Promise.allSettled(processes.map(({ dieAt, delays }) => run(dieAt, next(delays)))))
         await virtual.run(run())
         expect(received()).toBe(1)
       },

@@ -25,6 +25,7 @@ export const recipientOf = (id: string): string => base58(createHash("sha256").u
 export const amount = 1_000_000n
 
 const parallel = 10
+const rerun = new Set(["upstream_rpc_error", "simulation-failed"])
 
 const run = async ({ relayUrl, token, folder, seed, ids, speed, dieAt, breaks }: Order): Promise<void> => {
   let steps = 0
@@ -83,8 +84,8 @@ const run = async ({ relayUrl, token, folder, seed, ids, speed, dieAt, breaks }:
         const { state, signature } = await journal.submitOnce(id, build, { onStep })
         return { id, state, signature }
       } catch (error) {
-        // Nothing was stored yet: a caller tries again.
-        if (error instanceof SvcError && error.retryable) return submitted()
+        // Nothing is on its way, or a refusal was reported: a blockhash may expire before it is sent. A caller tries again.
+        if (error instanceof SvcError && (error.retryable || rerun.has(error.code))) return submitted()
         return { id, state: error instanceof SvcError ? error.code : String(error) }
       }
     }
