@@ -13,7 +13,8 @@ afterAll(() => setup.stop())
 
 const journal = () => join(setup.tool.home, "config/svc/payments")
 const sendArgs = (id: string) => ["send", "--id", id, "--stack", "transfers", "--json"]
-const send = (id: string, base64: string) => setup.inFastTime(setup.svc(sendArgs(id), base64))
+const send = (id: string, { base64, signature }: { readonly base64: string; readonly signature: string }) =>
+  setup.inFastTime(setup.svc(sendArgs(id), base64), signature)
 
 test("a payment that was killed while it was sent ends by the same command, and lands once, whatever is signed for it", async () => {
   const recipient = await setup.wallet.newAddress()
@@ -36,7 +37,8 @@ test("a payment that was killed while it was sent ends by the same command, and 
     },
   })
   const env = { ...setup.env, SVC_RELAY_URL: proxy.url }
-  const run = (base64: string) => setup.inFastTime(setup.tool.svc(sendArgs("rent"), { env, stdin: base64 }))
+  const run = (base64: string) =>
+    setup.inFastTime(setup.tool.svc(sendArgs("rent"), { env, stdin: base64 }), first.signature)
   const home = { HOME: setup.tool.home, XDG_CONFIG_HOME: join(setup.tool.home, "config") }
   const file = join(setup.tool.home, "rent.base64")
   await writeFile(file, first.base64)
@@ -71,7 +73,7 @@ test("a payment that was killed while it was sent ends by the same command, and 
 
 test("another payment under a used id is refused; a forgotten id is free", async () => {
   const one = await setup.wallet.transfer()
-  expect((await send("a b", one.base64)).code).toBe(0)
+  expect((await send("a b", one)).code).toBe(0)
   const other = await setup.wallet.transfer(2_000_000n)
   const reused = await setup.svc(sendArgs("a b"), other.base64)
   expect(reused).toMatchObject({ code: 1 })
@@ -88,19 +90,19 @@ test("another payment under a used id is refused; a forgotten id is free", async
   expect(json(forgotten)).toEqual({ id: "a b", state: "forgotten" })
   const missing = await setup.svc(["payments", "show", "a b", "--json"])
   expect(json(missing)).toMatchObject({ code: "payment-not-found" })
-  expect((await send("a b", (await setup.wallet.transfer(2_000_000n)).base64)).code).toBe(0)
+  expect((await send("a b", await setup.wallet.transfer(2_000_000n))).code).toBe(0)
 })
 
 test("given up, a payment is open: settle ends it, and until then it can't be forgotten without force", async () => {
   const { base64, signature } = await setup.wallet.transfer()
   // The chain's time doesn't pass fast enough for it to be final.
-  const left = await setup.svc([...sendArgs("left"), "--timeout", "2"], base64)
+  const left = await setup.svc([...sendArgs("left"), "--timeout", "6"], base64)
   expect(left.code).toBe(3)
   expect(json(left)).toMatchObject({ state: "undecided", next: "svc payments settle left --stack transfers" })
   const early = await setup.svc(["payments", "forget", "left", "--json"])
   expect(json(early)).toMatchObject({ code: "payment-open", error: expect.stringContaining("svc payments settle") })
   const settle = ["payments", "settle", "left", "--stack", "transfers", "--json"]
-  const settled = await setup.inFastTime(setup.svc(settle))
+  const settled = await setup.inFastTime(setup.svc(settle), signature)
   expect(settled.code).toBe(0)
   expect(json(settled)).toEqual([
     { id: "left", state: "landed", signature, slot: expect.any(String), commitment: "finalized", err: null },
@@ -111,8 +113,8 @@ test("given up, a payment is open: settle ends it, and until then it can't be fo
 
 test("a damaged record is shown as such, never taken for none, and goes by force", async () => {
   const before = new Set(await readdir(journal()))
-  const { base64 } = await setup.wallet.transfer()
-  expect((await send("broken", base64)).code).toBe(0)
+  const payment = await setup.wallet.transfer()
+  expect((await send("broken", payment)).code).toBe(0)
   const made = (await readdir(journal())).filter((name) => !before.has(name))
   for (const name of made) await truncate(join(journal(), name), 10)
   const file = expect.stringMatching(/\.json$/)
@@ -123,7 +125,7 @@ test("a damaged record is shown as such, never taken for none, and goes by force
     ["payments", "show", "broken", "--json"],
     ["payments", "forget", "broken", "--json"],
   ]) {
-    const refused = await setup.svc(args, base64)
+    const refused = await setup.svc(args, payment.base64)
     expect(refused.code).toBe(1)
     expect(json(refused)).toMatchObject({ code: "journal-damaged", error: expect.stringContaining("--force") })
   }

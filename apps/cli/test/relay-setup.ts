@@ -1,4 +1,5 @@
 import { join } from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
 import { startLocalChain } from "@svc/local-chain"
 import { freePort, startProcess } from "@svc/testing"
 import { startServer, type Reply } from "./server.ts"
@@ -32,10 +33,19 @@ export const startRelaySetup = async () => {
     env,
     svc: (args: readonly string[], stdin = "") => tool.svc(args, { env, stdin }),
     skip: (ms: number): void => void (ahead += ms),
-    /** Lets minutes pass on the chain in each second until the promise settles. */
-    inFastTime: async <Value>(promise: Promise<Value>): Promise<Value> => {
-      const passing = setInterval(() => (ahead += 4000), 40)
-      return promise.finally(() => clearInterval(passing))
+    /**
+     * Lets minutes pass on the chain in each second until the promise settles; with a signature only once that has landed, so that
+     * its blockhash doesn't expire on a slow machine.
+     */
+    inFastTime: async <Value>(promise: Promise<Value>, signature?: string): Promise<Value> => {
+      let isOver = false
+      const passing = async (): Promise<void> => {
+        for (; !isOver; await pause(40)) {
+          if (signature === undefined || (await wallet.hasLanded(signature))) ahead += 4000
+        }
+      }
+      const [value] = await Promise.all([promise.finally(() => (isOver = true)), passing()])
+      return value
     },
     stop: async (): Promise<void> => {
       relay.kill("SIGKILL")

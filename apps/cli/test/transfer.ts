@@ -13,6 +13,7 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
   signTransactionMessageWithSigners,
   type Blockhash,
+  type Signature,
 } from "@solana/kit"
 
 /** A wallet on a chain: makes signed transfers of 1,000,000 lamports, or of what it is told. */
@@ -52,5 +53,9 @@ export const createWallet = async (chainUrl: string) => {
   }
   const newAddress = async (): Promise<string> => (await generateKeyPairSigner()).address
   const balanceOf = async (of: string): Promise<bigint> => (await rpc.getBalance(address(of)).send()).value
-  return { transfer, newAddress, balanceOf }
+  const hasLanded = async (signature: string): Promise<boolean> => {
+    const { value } = await rpc.getSignatureStatuses([signature as Signature]).send()
+    return value[0] !== null
+  }
+  return { transfer, newAddress, balanceOf, hasLanded }
 }
