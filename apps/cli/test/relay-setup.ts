@@ -38,13 +38,13 @@ export const startRelaySetup = async () => {
      * its blockhash doesn't expire on a slow machine.
      */
     inFastTime: async <Value>(promise: Promise<Value>, signature?: string): Promise<Value> => {
-      let isOver = false
+      const ended = new AbortController()
       const passing = async (): Promise<void> => {
-        for (; !isOver; await pause(40)) {
+        for (; !ended.signal.aborted; await pause(40)) {
           if (signature === undefined || (await wallet.hasLanded(signature))) ahead += 4000
         }
       }
-      const [value] = await Promise.all([promise.finally(() => (isOver = true)), passing()])
+      const [value] = await Promise.all([promise.finally(() => ended.abort()), passing()])
       return value
     },
     stop: async (): Promise<void> => {

@@ -26,8 +26,15 @@ const answers: Readonly<Record<string, string>> = {
   }),
   "/transactions/v1/latest-blockhash": JSON.stringify({ blockhash, contextSlot: "330", lastValidBlockHeight: "460" }),
   "/transactions/v1/simulate": JSON.stringify({
-    ...{ contextSlot: "330", err: null, logs: null, unitsConsumed: null, loadedAccountsDataSize: null },
-    ...{ returnData: null, innerInstructions: null, accounts: null, replacementBlockhash: null },
+    contextSlot: "330",
+    err: null,
+    logs: null,
+    unitsConsumed: null,
+    loadedAccountsDataSize: null,
+    returnData: null,
+    innerInstructions: null,
+    accounts: null,
+    replacementBlockhash: null,
   }),
 }
 const server = createServer((request, response) => {
