@@ -20,6 +20,15 @@ export const end = async (
       proves: "what was sent through the relay arrives as a live record, at whoever watches",
     },
     async () => {
+      // What was published on the way is streamed as it is now.
+      const listed = shape.listed.parse(await (await fetch(`${instance.apiUrl}/api/registry`)).json())
+      const health: unknown = await (await fetch(`${instance.streamUrl.replace("ws:", "http:")}/health`)).json()
+      const streamed = Object.entries(shape.streamed.parse(health).stacks).map(([name, { version }]) => ({
+        name,
+        version,
+      }))
+      const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1)
+      assert.deepEqual(streamed.toSorted(byName), listed.toSorted(byName))
       const wallet = await createWallet(instance.chainUrl)
       await wallet.fund(1_000_000_000n)
       const watching = svc.start("svc watch transfers --json")

@@ -22,6 +22,9 @@ export const session = z.object({ token: z.string(), scope: z.string(), expires_
 export const key = z.object({ id: z.int(), name: z.string() })
 export const keys = z.array(key.extend({ current: z.boolean() }))
 export const revoked = z.object({ revoked: z.boolean(), remaining_secret_keys: z.int() })
+export const listed = z.array(z.object({ name: z.string(), version: z.int() }))
+/** What the local stream serves. */
+export const streamed = z.object({ stacks: z.record(z.string(), z.object({ version: z.int() })) })
 /** A line of `svc watch`. */
 export const live = z.object({
   record: z.object({

@@ -1,73 +1,74 @@
+import { createPlatform, SvcError } from "@svc/client"
 import { z } from "zod"
 
-const listed = z.array(z.object({ name: z.string(), version: z.number(), content_hash: z.string() }))
-const answered = z.object({ ast_payload: z.unknown() })
+const position = z.object({ next: z.number() })
 
 export type PublishedStack = { readonly name: string; readonly version: number; readonly ast: unknown }
 
 export type RegistryReader = {
-  readonly fetch: typeof globalThis.fetch
   /** A stack is new or has another version. */
   readonly onStack: (stack: PublishedStack) => void
   readonly onGone: (name: string) => void
+  /** All stacks have been read once. */
+  readonly onLoaded: () => void
   readonly onProblem: (reason: string) => void
   readonly sleep: (ms: number) => Promise<void>
   readonly signal: AbortSignal
 }
 
 const pollMs = 1_000
-const timeoutMs = 5_000
+const pageSize = 100
 
-/** Follows the public stacks of a platform until the signal aborts: asks every second whether a page of the list changed. */
-export const followRegistry = async (
-  apiUrl: string,
-  reader: RegistryReader & { onLoaded: () => void },
-): Promise<void> => {
-  const { fetch, onStack, onGone, onLoaded, onProblem, sleep, signal } = reader
+/** Follows the public stacks of a platform until the signal aborts: by its changes, or where it has no feed by asking again. */
+export const followRegistry = async (apiUrl: string, reader: RegistryReader): Promise<void> => {
+  const { onStack, onGone, onLoaded, onProblem, sleep, signal } = reader
+  const { registry } = createPlatform({ apiUrl })
   const versions = new Map<string, string>()
-  const pages = new Map<string, { etag: string; stacks: z.infer<typeof listed>; next: string | undefined }>()
 
-  const get = async (url: string, headers: Record<string, string> = {}): Promise<Response> => {
-    const response = await fetch(url, { headers, redirect: "error", signal: AbortSignal.timeout(timeoutMs) })
-    if (!response.ok && response.status !== 304) throw new Error(`${new URL(url).pathname}: status ${response.status}`)
-    return response
+  type Listed = Awaited<ReturnType<typeof registry.get>>
+  const refresh = async ({ name, version, content_hash }: Listed): Promise<void> => {
+    const label = `${version} ${content_hash}`
+    if (versions.get(name) === label) return
+    onStack({ name, version, ast: (await registry.ast(name)).ast_payload })
+    versions.set(name, label)
+  }
+  const forget = (name: string): void => {
+    if (versions.delete(name)) onGone(name)
   }
 
-  const readPage = async (url: string) => {
-    const known = pages.get(url)
-    const response = await get(url, known && { "if-none-match": known.etag })
-    if (known !== undefined && response.status === 304) return known
-    const next = /<([^>]+)>\s*;\s*rel="?next"?/.exec(response.headers.get("link") ?? "")?.[1]
-    const page = {
-      etag: response.headers.get("etag") ?? "",
-      stacks: listed.parse(await response.json()),
-      next: next === undefined ? undefined : new URL(next, url).href,
+  const readAll = async (): Promise<void> => {
+    const stacks: Listed[] = []
+    for (let more = true; more;) {
+      const page = await registry.list({ limit: pageSize, offset: stacks.length })
+      stacks.push(...page)
+      more = page.length === pageSize
     }
-    pages.set(url, page)
-    return page
-  }
-
-  const look = async (): Promise<void> => {
-    const stacks: z.infer<typeof listed> = []
-    for (let url: string | undefined = `${apiUrl}/api/registry?limit=100`; url !== undefined;) {
-      const page: Awaited<ReturnType<typeof readPage>> = await readPage(url)
-      stacks.push(...page.stacks)
-      url = page.next
-    }
-    for (const { name, version, content_hash } of stacks) {
-      const label = `${version} ${content_hash}`
-      if (versions.get(name) === label) continue
-      const response = await get(`${apiUrl}/api/registry/stacks/${encodeURIComponent(name)}/ast`)
-      onStack({ name, version, ast: answered.parse(await response.json()).ast_payload })
-      versions.set(name, label)
-    }
-    const gone = [...versions.keys()].filter((name) => !stacks.some((stack) => stack.name === name))
-    for (const name of gone) if (versions.delete(name)) onGone(name)
+    for (const stack of stacks) await refresh(stack)
+    for (const name of versions.keys()) if (!stacks.some((stack) => stack.name === name)) forget(name)
     onLoaded()
   }
 
+  const readOne = async (name: string): Promise<void> => {
+    try {
+      await refresh(await registry.get(name))
+    } catch (error) {
+      if (!(error instanceof SvcError) || error.code !== "stack-not-found") throw error
+      forget(name)
+    }
+  }
+
   while (!signal.aborted) {
-    await look().catch((error: unknown) => onProblem(error instanceof Error ? error.message : String(error)))
+    try {
+      // Before the list is read: what changes meanwhile is told afterwards.
+      const newest = await fetch(`${apiUrl}/api/registry/changes?limit=1`, { signal: AbortSignal.timeout(5_000) })
+      const { data } = position.safeParse(newest.ok ? await newest.json() : undefined)
+      await readAll()
+      if (data !== undefined) {
+        for await (const { stack } of registry.changes({ after: data.next, signal })) await readOne(stack)
+      }
+    } catch (error) {
+      onProblem(error instanceof Error ? error.message : String(error))
+    }
     await sleep(pollMs)
   }
 }

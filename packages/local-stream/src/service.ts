@@ -107,7 +107,6 @@ export const startService = async (runtime: Runtime, bounds: Bounds = defaultBou
   }
 
   const registry = followRegistry(apiUrl, {
-    fetch,
     sleep,
     signal,
     onStack,
