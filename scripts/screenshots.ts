@@ -22,7 +22,7 @@ try {
   }
   await take("way-in", "/", "h1")
   await take("page", "/keys.html", "h1", "dark")
-  await take("search", "/getting-started.html", "#found [role=option]")
+  await take("search", "/getting-started.html", ".found [role=option]")
   await take("stack", "/stacks/token-swaps", "svg.drawing")
 } finally {
   await browser.close()

@@ -33,6 +33,8 @@ import type { Site } from "./site.ts"
 import { decodePath } from "@svc/site"
 
 export type Dependencies = McpDependencies & {
+  /** Before stacks are shown. */
+  readonly refreshStacks: () => Promise<void>
   readonly guard: (host: string | undefined, origin: string | undefined) => boolean
   readonly limiter: RateLimiter
   readonly config: Pick<Config, "requestsPerMinute" | "tarballs">
@@ -156,6 +158,12 @@ export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
     if (file === undefined || type === undefined) throw errors.fail("not_found")
     return serveFile(c, file, { ...imagePolicy, "Content-Type": type })
   }
+
+  for (const path of ["/stacks", "/stacks.md", "/stacks.html", "/stacks/*"])
+    app.get(path, async (_c, next) => {
+      await dependencies.refreshStacks()
+      return next()
+    })
 
   const getDocument = (c: Context<ServedEnv>) => {
     const document = findDocument(site(), c)

@@ -18,7 +18,7 @@ import {
   rootOf,
   script,
   searchView,
-  stacksMarkdown,
+  noStacksView,
   stacksView,
   styles,
 } from "@svc/site"
@@ -26,6 +26,7 @@ import { isOwnPath, type Page } from "./corpus.ts"
 import { CursorError } from "./cursor.ts"
 import { type Document, createDocument, markdownType } from "./documents.ts"
 import { searchDocs, searchDocsInput } from "./search-docs.ts"
+import type { Registry } from "./registry.ts"
 import { findPage, nearestSlugs } from "./slug.ts"
 import type { Library } from "./tools.ts"
 
@@ -33,6 +34,8 @@ export type HtmlOptions = {
   readonly apiUrl: string
   /** Where streams are: the stacks' pages may connect there. */
   readonly streamUrl: string
+  /** The public stacks; the product's own pages alone have them. */
+  readonly registry?: Pick<Registry, "copy" | "note"> | undefined
   /** Whether these are the product's own pages: they alone have a registry. */
   readonly own: boolean
 }
@@ -55,9 +58,17 @@ const assets: ReadonlyMap<string, Document> = new Map([styles, script].map(asset
 // Rendered pages are many times their Markdown; whoever reads all of a large folder must not fill the memory.
 const memory = { maxEntries: 1000, maxSize: 16 * 2 ** 20 }
 
+const noStore = { "Cache-Control": "no-store" }
+
+/** Whether a page shows the registry or a stack of it. */
+export const isStackPage = (slug: string): boolean => slug === "stacks" || slug.startsWith("stacks/")
+
 const escapeXml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
 
-export const createHtmlDocuments = (library: Library, { apiUrl, streamUrl, own }: HtmlOptions): HtmlDocuments => {
+export const createHtmlDocuments = (
+  library: Library,
+  { apiUrl, streamUrl, own, registry }: HtmlOptions,
+): HtmlDocuments => {
   const { corpus, baseUrl } = library
   const root = rootOf(baseUrl)
   const first = corpus.pages.get("index")
@@ -66,7 +77,7 @@ export const createHtmlDocuments = (library: Library, { apiUrl, streamUrl, own }
     baseUrl,
     root,
     title: library.product.name,
-    navigation: createNavigation(corpus.pages),
+    navigation: createNavigation(new Map([...corpus.pages].filter(([slug]) => !isStackPage(slug)))),
     own,
   }
   const folder = {
@@ -112,7 +123,7 @@ export const createHtmlDocuments = (library: Library, { apiUrl, streamUrl, own }
   const sitemap = (): string => {
     const urls = [
       `${baseUrl}/`,
-      ...(own ? [`${baseUrl}/stacks`] : []),
+      ...(own && !corpus.pages.has("stacks") ? [`${baseUrl}/stacks`] : []),
       ...[...corpus.pages.keys()].map((slug) => pageUrl(baseUrl, slug).replace(/\.md$/, ".html")),
     ]
     return `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${urls
@@ -120,12 +131,31 @@ export const createHtmlDocuments = (library: Library, { apiUrl, streamUrl, own }
       .join("")}</urlset>\n`
   }
 
-  const findStack = (path: string, html: boolean) => {
-    const [, name] = /^\/stacks(?:\/([^/]{1,100}))?\/?$/.exec(path) ?? []
-    if (!own || !/^\/stacks(?:\/|$)/.test(path) || (name === undefined && !/^\/stacks\/?$/.test(path))) return undefined
-    return html
-      ? documentOf(stacksView(look, { apiUrl, streamUrl }, name), undefined, policyFor(new URL(streamUrl).origin))
-      : createDocument(markdownType, stacksMarkdown(baseUrl, apiUrl, name))
+  const findStack = (path: string, prefersHtml: boolean) => {
+    const [, slug = "", name, ending] = /^\/(stacks(?:\/([\w-]{1,100}))?)(\.\w+)?$/.exec(path) ?? []
+    if (registry === undefined || slug === "") return undefined
+    const html = ending === undefined ? prefersHtml : ending === ".html"
+    const note = registry.note()
+    const copy = registry.copy()
+    if (copy === undefined) {
+      const text = `# ${name ?? "Stacks"}\n\nThe platform API isn't answering. Try again, or read ${apiUrl}/api/registry.\n`
+      return html ? documentOf(noStacksView(look, apiUrl, name)) : createDocument(markdownType, text, noStore)
+    }
+    const page = copy.pages.get(slug)
+    if (page === undefined) return undefined
+    if (!html) {
+      const text = note === undefined ? page.markdown : `${page.markdown}\n> ${note}\n`
+      return createDocument(markdownType, text, { "Cache-Control": "public, max-age=10" })
+    }
+    return once(`${slug} ${note}`, async () => {
+      const text = await renderPage(page, links, await loadHighlighter())
+      const stack = name === undefined ? undefined : copy.stacks.get(name)
+      return documentOf(
+        await stacksView(look, { apiUrl, streamUrl, note }, page, text, stack),
+        markdownLink(root, slug),
+        policyFor(new URL(streamUrl).origin),
+      )
+    })
   }
 
   return {

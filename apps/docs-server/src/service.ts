@@ -7,13 +7,14 @@ import manifest from "../package.json" with { type: "json" }
 import { probeAnswer, unreadableAnswer } from "./answers.ts"
 import { createApp } from "./app.ts"
 import { ownContent, ownFacts, readConfig } from "./config.ts"
-import { type Corpus, CorpusError, loadCorpus } from "./corpus.ts"
+import { type Corpus, CorpusError, hashOf, loadCorpus } from "./corpus.ts"
 import { createEndpoint, createSdkEndpoint } from "./endpoint.ts"
 import { createGuard } from "./guard.ts"
 import { createDocsServer } from "./mcp.ts"
 import { createMetrics } from "./metrics.ts"
 import { logEmptySearches } from "./query-log.ts"
 import { createSdkExchange } from "./sdk-exchange.ts"
+import { createRegistry } from "./registry.ts"
 import { createSite } from "./site.ts"
 import { createStreams } from "./streams.ts"
 import { folderState, watchFolder } from "./watch.ts"
@@ -81,8 +82,30 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
     )
     stops.push(() => sdk.close())
     const about = { baseUrl, version, protocolVersions: sdk.protocolVersions }
+    let folder = first
+    const registry = own
+      ? createRegistry({
+          apiUrl,
+          baseUrl,
+          now,
+          wallClock: runtime.wallClock,
+          onChange: () => {
+            site = siteOf(folder)
+          },
+        })
+      : undefined
+    stops.push(async () => registry?.close())
     const siteOf = (corpus: Corpus) => {
-      const made = createSite(corpus, about, htmlOptions)
+      const stacks = registry?.copy()
+      const whole =
+        stacks === undefined
+          ? corpus
+          : {
+              ...corpus,
+              pages: new Map([...corpus.pages, ...stacks.pages]),
+              version: hashOf(`${corpus.version} ${stacks.version}`).slice(0, 16),
+            }
+      const made = createSite(whole, about, { ...htmlOptions, registry })
       const { library } = made
       const measured = metrics?.measureSearch(library.search) ?? library.search
       const search = config.logQueries ? logEmptySearches(measured, log) : measured
@@ -92,9 +115,9 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
     if (watched !== undefined) {
       const readAgain = async (): Promise<void> => {
         try {
-          const corpus = await read()
-          site = siteOf(corpus)
-          log.info({ pages: corpus.pages.size }, "pages read again")
+          folder = await read()
+          site = siteOf(folder)
+          log.info({ pages: folder.pages.size }, "pages read again")
         } catch (error) {
           const reason = error instanceof CorpusError ? error.message : String(error)
           log.error({ reason }, "pages not read: the last good ones stay")
@@ -107,6 +130,7 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
     const endpoint = factory === undefined ? createEndpoint(sdk, () => site.library) : createSdkEndpoint(sdk)
     const app = createApp({
       site: () => site,
+      refreshStacks: async () => registry?.refresh(),
       endpoint: metrics?.measureEndpoint(endpoint) ?? endpoint,
       protocolVersions: sdk.protocolVersions,
       streams,

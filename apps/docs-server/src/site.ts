@@ -4,7 +4,7 @@ import openApi from "../openapi.json" with { type: "json" }
 import { type Corpus, hashOf, isOwnPath, type Page, readPage } from "./corpus.ts"
 import { type About, createDescriptor, createServerCard } from "./descriptor.ts"
 import { type Document, createDocument, jsonType, markdownType } from "./documents.ts"
-import { createHtmlDocuments, type HtmlDocuments, type HtmlOptions } from "./html-documents.ts"
+import { createHtmlDocuments, type HtmlDocuments, type HtmlOptions, isStackPage } from "./html-documents.ts"
 import { createSearch } from "./search.ts"
 import { lineStarts, pageUrl } from "@svc/site"
 import { findPage } from "./slug.ts"
@@ -42,7 +42,8 @@ const openingOf = ({ markdown, bodyStart }: Page): string => {
 }
 
 // Each service's reference is one line of the map: its overview lists the operations.
-const isListed = ({ slug, file }: Page): boolean => !slug.startsWith("reference/") || file.endsWith("/index.md")
+const isListed = ({ slug, file }: Page): boolean =>
+  !slug.startsWith("stacks/") && (!slug.startsWith("reference/") || file.endsWith("/index.md"))
 
 const pageMap = (corpus: Corpus, baseUrl: string): string => {
   const index = corpus.pages.get("index")
@@ -55,8 +56,9 @@ const pageMap = (corpus: Corpus, baseUrl: string): string => {
     "is all pages in one.",
   )
   for (const [folder, pages] of byFolder(corpus)) {
-    lines.push("", `## ${folder === "" ? "Pages" : folder}`, "")
-    for (const { slug, title, description } of pages.filter(isListed))
+    const listed = pages.filter(isListed)
+    if (listed.length > 0) lines.push("", `## ${folder === "" ? "Pages" : folder}`, "")
+    for (const { slug, title, description } of listed)
       lines.push(`- [${title}](${pageUrl(baseUrl, slug)})${description === "" ? "" : `: ${description}`}`)
   }
   if (corpus.skills.size > 0) {
@@ -70,6 +72,7 @@ const pageMap = (corpus: Corpus, baseUrl: string): string => {
 const allPages = (corpus: Corpus, baseUrl: string): string =>
   [...byFolder(corpus).values()]
     .flat()
+    .filter(({ slug }) => !isStackPage(slug))
     .map((page) => `<!-- ${pageUrl(baseUrl, page.slug)} -->\n\n${page.markdown.slice(page.bodyStart).trim()}\n`)
     .join("\n---\n\n")
 

@@ -363,7 +363,7 @@ test("our own pages: every link between them leads to a page, a file or a sectio
       if (target === undefined) {
         if ((await get(pathname, { accept: "*/*" }, own)).status !== 200 && pathname !== "/cli/svc.tgz")
           broken.push(`${from}: ${href}`)
-      } else if (hash !== "" && hash !== "#main" && !target.includes(`id="${decodeURIComponent(hash.slice(1))}"`))
+      } else if (hash !== "" && hash !== "#frame.main" && !target.includes(`id="${decodeURIComponent(hash.slice(1))}"`))
         broken.push(`${from}: ${href}`)
     }
   expect(broken).toEqual([])

@@ -4,7 +4,10 @@ import { startService } from "../src/service.ts"
 
 /** A real server on a free loopback port. */
 export const start = async (env: Readonly<Record<string, string>> = {}, factory?: McpServerFactory) => {
-  const server = await startService(testRuntime({ PORT: "0", SVC_LOG_LEVEL: "silent", ...env }), factory)
+  const server = await startService(
+    testRuntime({ PORT: "0", SVC_LOG_LEVEL: "silent", SVC_API_URL: "http://127.0.0.1:9", ...env }),
+    factory,
+  )
   const url = `http://127.0.0.1:${server.port}`
   const rpc = (method: string, params?: object, more: object = {}, headers: Record<string, string> = {}) =>
     fetch(`${url}/mcp`, {

@@ -90,9 +90,9 @@ export const frame = (look: Look, page: Framed): Html => {
         <script src="${root}${script.path}" type="module"></script>
       </head>
       <body data-root="${root}">
-        <a class="skip" href="#main">Skip to the text</a>
+        <a class="skip" href="#frame.main">Skip to the text</a>
         <header class="top">
-          <button class="menu" type="button" popovertarget="menu" aria-label="Menu">
+          <button class="menu" type="button" popovertarget="frame.menu" aria-label="Menu">
             <span aria-hidden="true">☰</span>
           </button>
           <a class="brand" href="${root}/">${site}</a>
@@ -110,8 +110,8 @@ export const frame = (look: Look, page: Framed): Html => {
           ${links === "" ? "" : html`<nav class="links" aria-label="Site">${links}</nav>`}
         </header>
         <div class="columns">
-          <nav id="menu" class="sidebar" aria-label="Pages" popover>${links === "" ? "" : html`<div class="links">${links}</div> `}${navigationList(look, page)}</nav>
-          <main id="main">${page.main}</main>
+          <nav id="frame.menu" class="sidebar" aria-label="Pages" popover>${links === "" ? "" : html`<div class="links">${links}</div> `}${navigationList(look, page)}</nav>
+          <main id="frame.main">${page.main}</main>
           ${page.contents ?? ""}
         </div>
       </body>

@@ -29,7 +29,7 @@ const code = (text: string): Html =>
 
 /** What an agent is handed to read the same page, and to find the others. */
 const forAgents = ({ baseUrl, root }: Look, slug: string): Html =>
-  html`<div id="agents" class="agents" popover>
+  html`<div id="frame.agents" class="agents" popover>
     <p>The call that gives this page to an agent:</p>
     ${code(JSON.stringify({ name: "fetch_page", arguments: { slug } }))}
     <p>The settings that give an MCP client all pages:</p>
@@ -40,7 +40,16 @@ const forAgents = ({ baseUrl, root }: Look, slug: string): Html =>
     </p>
   </div>`
 
-export const pageView = (look: Look, page: SitePage, text: string): Html => {
+/**
+ * @param text the page's Markdown as HTML
+ * @param parent a page above this one, for pages outside the navigation
+ */
+export const pageView = (
+  look: Look,
+  page: SitePage,
+  text: string | Html,
+  parent?: { readonly name: string; readonly href: string },
+): Html => {
   const { root, baseUrl, navigation } = look
   const { section, previous, next } = navigation.placeOf(page)
   const hasTitle = page.sections[0]?.level === 1
@@ -58,16 +67,17 @@ export const pageView = (look: Look, page: SitePage, text: string): Html => {
           <ol>
             <li><a href="${root}/">${look.title}</a></li>
             ${section === undefined ? "" : html`<li>${section.name}</li>`}
+            ${parent === undefined ? "" : html`<li><a href="${parent.href}">${parent.name}</a></li>`}
             <li aria-current="page">${page.title}</li>
           </ol>
         </nav>
         <div class="tools">
           <a href="${markdownLink(root, page.slug)}">As Markdown</a>
-          <button type="button" popovertarget="agents">Copy for an agent</button>
+          <button type="button" popovertarget="frame.agents">Copy for an agent</button>
         </div>
       </div>
       ${forAgents(look, page.slug)}
-      <article>${hasTitle ? "" : html`<h1>${page.title}</h1>`} ${raw(text)}</article>
+      <article>${hasTitle ? "" : html`<h1>${page.title}</h1>`} ${typeof text === "string" ? raw(text) : text}</article>
       <nav class="turn" aria-label="Previous and next">
         ${previous === undefined ? "" : html`<a rel="prev" href="${pageLink(root, previous.slug)}"><small>Previous</small> ${previous.title}</a>`}
         ${next === undefined ? "" : html`<a rel="next" href="${pageLink(root, next.slug)}"><small>Next</small> ${next.title}</a>`}

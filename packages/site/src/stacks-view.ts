@@ -1,45 +1,59 @@
-import { html } from "hono/html"
+import { html, raw } from "hono/html"
 import { type Html, type Look, frame } from "./frame.ts"
+import type { SitePage } from "./page.ts"
+import { pageView } from "./page-view.ts"
+import { stackDrawing } from "./stack-drawing.ts"
+import type { Stack } from "./stack-markdown.ts"
 
-type StacksServices = { readonly apiUrl: string; readonly streamUrl: string }
+type Place = { readonly apiUrl: string; readonly streamUrl: string; readonly note: string | undefined }
 
-/** The registry as a page that its script fills from the API: nothing here goes stale when a stack is published. */
-export const stacksView = (look: Look, { apiUrl, streamUrl }: StacksServices, name?: string): Html => {
-  const { root, baseUrl } = look
-  const json = name === undefined ? `${apiUrl}/api/registry` : `${apiUrl}/api/registry/${encodeURIComponent(name)}`
-  return frame(look, {
-    title: name ?? "Stacks",
-    description:
-      name === undefined
-        ? "The public stacks: live data, entity by entity."
-        : `The stack ${name}: entities, fields, views, versions.`,
-    canonical: `${baseUrl}/stacks${name === undefined ? "" : `/${encodeURIComponent(name)}`}`,
-    // Filled with the rest; empty, it takes no place.
-    contents: name === undefined ? "" : html`<nav class="contents" aria-label="On this page" hidden></nav>`,
-    main: html`<nav class="bar crumbs" aria-label="Breadcrumb">
-        <ol>
-          <li><a href="${root}/">${look.title}</a></li>
-          ${name === undefined ? "" : html`<li><a href="${root}/stacks">Stacks</a></li>`}
-          <li aria-current="page">${name ?? "Stacks"}</li>
-        </ol>
-      </nav>
-      <article>
-        <h1>${name ?? "Stacks"}</h1>
-        <div id="stacks" data-api="${apiUrl}" data-docs="${baseUrl}" data-stream="${new URL(streamUrl).origin}" data-stack="${name ?? ""}">
-          <p class="wait">
-            This page is read from the platform API by a script. Without one, read
-            <a href="${json}">the same as JSON</a>${name === undefined ? "" : html`, <a href="${json}/schema">its schema</a>`}.
-          </p>
-        </div>
-      </article>`,
-  })
+const noteOf = (note: string | undefined): Html | "" =>
+  note === undefined ? "" : html`<p class="note care" role="status">${note}</p>`
+
+/** Where the script shows live records: of the first view that isn't simply all records, where the page's policy allows it. */
+const livePlace = ({ apiUrl, streamUrl }: Place, { websocket_url: url, schema }: Stack): Html | "" => {
+  if (typeof url !== "string" || URL.parse(url)?.origin !== new URL(streamUrl).origin) return ""
+  const [first] = schema.entities
+  const views = schema.entities.flatMap(({ name, views: all }) =>
+    all.map(({ id }) => id).filter((id) => id !== `${name}/list` && id !== `${name}/state`),
+  )
+  return html`<div id="frame.live" data-api="${apiUrl}" data-url="${url}" data-view="${views[0] ?? `${first?.name}/list`}"></div>`
 }
 
-/** The same for whoever asks for no HTML: where the registry is. */
-export const stacksMarkdown = (baseUrl: string, apiUrl: string, name?: string): string => {
-  const registry = `${apiUrl}/api/registry`
-  if (name === undefined)
-    return `# Stacks\n\n- [All public stacks, as JSON](${registry})\n- [How the registry is read](${baseUrl}/registry.md)\n`
-  const stack = encodeURIComponent(name)
-  return `# The stack ${name.replaceAll(/[^\w.-]/g, "")}\n\n- [What it is, as JSON](${registry}/${stack})\n- [Its schema](${registry}/${stack}/schema)\n- [Its AST](${registry}/stacks/${stack}/ast)\n- [All stacks](${registry})\n- [How the registry is read](${baseUrl}/registry.md)\n`
+/**
+ * The list of stacks, or one stack with a drawing of its entities. The script adds live records and the versions.
+ * @param text the page's Markdown as HTML
+ * @param note says that the registry could not be read lately
+ */
+export const stacksView = (
+  look: Look,
+  place: Place,
+  page: SitePage,
+  text: string,
+  stack: Stack | undefined,
+): Html | Promise<Html> => {
+  const { apiUrl, note } = place
+  if (stack === undefined) return pageView(look, page, html`${noteOf(note)}${raw(text)}`)
+  const middle = Math.max(0, text.indexOf("<h2"))
+  return pageView(
+    look,
+    page,
+    html`${noteOf(note)}${raw(text.slice(0, middle))}${stackDrawing(stack.schema.entities)}${livePlace(place, stack)}${raw(text.slice(middle))}
+      <div id="frame.stack" data-api="${apiUrl}" data-stack="${stack.name}"></div>`,
+    { name: "Stacks", href: `${look.root}/stacks` },
+  )
+}
+
+/** What stands at /stacks and below while the registry has not been read yet. */
+export const noStacksView = (look: Look, apiUrl: string, name: string | undefined): Html => {
+  const json = `${apiUrl}/api/registry${name === undefined ? "" : `/${encodeURIComponent(name)}`}`
+  const title = name ?? "Stacks"
+  return frame(look, {
+    title,
+    main: html`<article>
+      <h1>${title}</h1>
+      ${noteOf("The platform API isn't answering, so the registry can't be shown. Try again in a few seconds.")}
+      <p>The same data as JSON: <a href="${json}">${json}</a></p>
+    </article>`,
+  })
 }

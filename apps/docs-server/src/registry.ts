@@ -1,0 +1,180 @@
+import { setTimeout as delay } from "node:timers/promises"
+import { type Stack, stackMarkdown, stacksMarkdown } from "@svc/site"
+import { z } from "zod"
+import { hashOf, type Page, readPage } from "./corpus.ts"
+
+const list = <T extends z.ZodType>(item: T) => z.array(item).max(5000)
+const stackSchema = z.object({
+  name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/),
+  description: z.string().nullish(),
+  websocket_url: z.string().nullish(),
+  version: z.int().optional(),
+  relay: z.boolean().optional(),
+  deprecated: z.object({ message: z.string().optional(), successor: z.string().optional() }).optional(),
+  schema: z.object({
+    entities: list(
+      z.object({
+        name: z.string(),
+        primary_keys: list(z.string()),
+        fields: list(z.object({ path: z.string(), rust_type: z.string(), nullable: z.boolean() })),
+        views: list(z.object({ id: z.string(), mode: z.string(), pipeline: z.array(z.unknown()) })),
+      }),
+    ),
+    types: list(
+      z.object({
+        name: z.string(),
+        fields: list(z.object({ name: z.string(), type: z.string() })).optional(),
+        variants: list(z.string()).optional(),
+      }),
+    ).optional(),
+  }),
+})
+
+/** The public stacks as they were read last; `version` changes with any of them. */
+export type RegistryCopy = {
+  readonly stacks: ReadonlyMap<string, Stack>
+  readonly pages: ReadonlyMap<string, Page>
+  readonly version: string
+}
+
+export type Registry = {
+  /** Undefined until the registry was read for the first time. */
+  readonly copy: () => RegistryCopy | undefined
+  /** What readers of an old copy are told; undefined while the API answers. */
+  readonly note: () => string | undefined
+  /** Reads the registry again if the copy is older than ten seconds; waits for that, but no longer than a second. */
+  readonly refresh: () => Promise<void>
+  readonly close: () => void
+}
+
+type RegistryOptions = {
+  readonly apiUrl: string
+  readonly baseUrl: string
+  /** Milliseconds on a clock that never goes back. */
+  readonly now: () => number
+  readonly wallClock: () => number
+  /** Called after the stacks changed. */
+  readonly onChange: () => void
+}
+
+const freshMs = 10_000
+const waitMs = 1000
+const answerMs = 5000
+// While nobody asks: often until the API was reached once, then for those who search.
+const retryMs = 5000
+const idleMs = 60_000
+/** What is read at most; the rest of the registry has to be read from the API. */
+const most = { lists: 5, bytes: 8 * 2 ** 20, pageCharacters: 200_000 } as const
+
+/** A page of the registry's list of stacks, and where the next one is. */
+type ListPage = { readonly text: string; readonly etag: string; readonly next: URL | null }
+
+const readText = async (response: Response): Promise<string> => {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    if (size > most.bytes) throw new Error("the registry's answer is too large")
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+/** Keeps a copy of the platform's public stacks, so that they can be shown and searched while the API is away. */
+export const createRegistry = ({ apiUrl, baseUrl, now, wallClock, onChange }: RegistryOptions): Registry => {
+  const stopping = new AbortController()
+  let copy: RegistryCopy | undefined
+  let readAt = 0
+  let triedAt = -Infinity
+  let isFailing = false
+  let reading: Promise<void> | undefined
+
+  /** Each page of the list as it was read last, by its URL. */
+  let known = new Map<string, ListPage>()
+  const readList = async (url: URL, signal: AbortSignal): Promise<ListPage> => {
+    const before = known.get(url.href)
+    const headers = before === undefined ? {} : { "If-None-Match": before.etag }
+    const response = await fetch(url, { signal, redirect: "error", headers })
+    if (response.status === 304 && before !== undefined) return before
+    if (!response.ok) throw new Error(`the registry answered ${response.status}`)
+    const text = await readText(response)
+    const next = /<([^>]+)>\s*;\s*rel="?next"?/.exec(response.headers.get("link") ?? "")?.[1]
+    return { text, etag: response.headers.get("etag") ?? "", next: next === undefined ? null : URL.parse(next, url) }
+  }
+  const readAll = async (): Promise<readonly ListPage[]> => {
+    const signal = AbortSignal.any([AbortSignal.timeout(answerMs), stopping.signal])
+    const lists = new Map<string, ListPage>()
+    const first = new URL(`${apiUrl}/api/registry?include=schema&limit=100`)
+    for (let url: URL | null = first; url?.origin === first.origin && lists.size < most.lists;) {
+      const one = await readList(url, signal)
+      lists.set(url.href, one)
+      url = one.next
+    }
+    known = lists
+    return [...lists.values()]
+  }
+
+  const pagesOf = (stacks: readonly Stack[]): Map<string, Page> => {
+    const urls = { apiUrl, baseUrl }
+    const texts = [
+      ["stacks", stacksMarkdown(stacks, urls)],
+      ...stacks.map((stack) => [`stacks/${stack.name}`, stackMarkdown(stack, urls)]),
+    ] as const
+    return new Map(
+      texts.map(([slug = "", text = ""]) => [slug, readPage(text.slice(0, most.pageCharacters), `${slug}.md`, slug)]),
+    )
+  }
+
+  const read = async (): Promise<void> => {
+    triedAt = now()
+    try {
+      const lists = await readAll()
+      const version = hashOf(lists.map(({ text }) => text).join("\n"))
+      if (version !== copy?.version) {
+        // One stack that can't be shown doesn't hide the others.
+        const stacks = lists.flatMap(({ text }) =>
+          z
+            .array(z.unknown())
+            .parse(JSON.parse(text))
+            .flatMap((stack): Stack[] => {
+              const { data } = stackSchema.safeParse(stack)
+              return data === undefined ? [] : [data]
+            }),
+        )
+        copy = { stacks: new Map(stacks.map((stack) => [stack.name, stack])), pages: pagesOf(stacks), version }
+        onChange()
+      }
+      isFailing = false
+      readAt = wallClock()
+    } catch {
+      isFailing = true
+    }
+  }
+  const start = (): Promise<void> =>
+    (reading ??= read().finally(() => {
+      reading = undefined
+    }))
+
+  const keepReading = async (): Promise<void> => {
+    for (;;) {
+      await start()
+      await delay(copy === undefined ? retryMs : idleMs, undefined, { signal: stopping.signal, ref: false })
+    }
+  }
+  keepReading().catch((error: unknown) => {
+    if (!stopping.signal.aborted) throw error
+  })
+
+  return {
+    copy: () => copy,
+    note: () =>
+      isFailing
+        ? `The platform API isn't answering. This is what the registry had at ${new Date(readAt).toISOString().slice(0, 16).replace("T", " ")} UTC.`
+        : undefined,
+    refresh: async () => {
+      const attempt = now() - triedAt > freshMs ? start() : reading
+      if (attempt !== undefined) await Promise.race([attempt, delay(waitMs, undefined, { ref: false })])
+    },
+    close: () => stopping.abort(),
+  }
+}

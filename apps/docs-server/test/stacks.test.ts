@@ -1,0 +1,191 @@
+import { createServer, type Server } from "node:http"
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
+import { createRegistry } from "../src/registry.ts"
+import { start } from "./start.ts"
+
+const stack = (name: string, more: object = {}) => ({
+  name,
+  description: "Auctions as they *run* <b>now</b>",
+  websocket_url: `wss://streams.example/${name}`,
+  version: 3,
+  relay: true,
+  schema: {
+    stack_name: name,
+    entities: [
+      {
+        name: "Auction",
+        primary_keys: ["id.lot"],
+        fields: [{ path: "state.highest_bidder", rust_type: "Pubkey", nullable: true }],
+        views: [{ id: "Auction/newest", mode: "list", pipeline: [{ Sort: { key: { segments: ["id", "lot"] } } }] }],
+      },
+    ],
+    types: [{ name: "LotKind", kind: "enum", variants: ["Painting", "Sculpture"] }],
+  },
+  ...more,
+})
+
+/** A platform with these stacks, two a page; `status` is what it answers. */
+let stacks: unknown[]
+let status: number
+let asked: number
+let api: Server
+const apiUrl = (): string => {
+  const address = api.address()
+  return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+}
+
+beforeEach(() => {
+  stacks = [
+    stack("auctions"),
+    stack("art-sales"),
+    stack("lots", { deprecated: { message: "Gone soon", successor: "auctions" } }),
+  ]
+  status = 200
+  asked = 0
+})
+
+beforeAll(async () => {
+  api = createServer((request, response) => {
+    asked++
+    const offset = Number(new URL(request.url ?? "", "http://api").searchParams.get("offset") ?? 0)
+    const etag = `"${JSON.stringify(stacks).length}"`
+    const more = offset + 2 < stacks.length ? { link: `</api/registry?offset=${offset + 2}>; rel="next"` } : {}
+    const isKnown = request.headers["if-none-match"] === etag
+    response.writeHead(status === 200 && isKnown ? 304 : status, { etag, ...more })
+    response.end(isKnown ? undefined : JSON.stringify(stacks.slice(offset, offset + 2)))
+  }).listen(0, "127.0.0.1")
+  await new Promise((resolve) => api.once("listening", resolve))
+})
+afterAll(() => api.close())
+
+let stops: (() => unknown)[] = []
+afterEach(async () => {
+  await Promise.all(stops.map((stop) => stop()))
+  stops = []
+})
+
+/** The product's own pages, and the registry of the platform above. */
+const serve = async () => {
+  const server = await start({ SVC_API_URL: apiUrl() })
+  stops.push(() => server.close())
+  const get = (path: string, accept = "text/html") =>
+    fetch(server.url + path, { headers: { accept } }).then(async (answer) => ({
+      status: answer.status,
+      type: answer.headers.get("content-type"),
+      text: await answer.text(),
+    }))
+  const call = async (name: string, args: object) => {
+    const answer = await server.rpc("tools/call", { name, arguments: args })
+    const { result } = (await answer.json()) as {
+      result: { structuredContent: { results: { slug: string; anchor: string }[]; content: string } }
+    }
+    return result.structuredContent
+  }
+  return { ...server, get, call }
+}
+
+test("stacks are pages without a script, as HTML and as Markdown, past the first page of the list", async () => {
+  const { get } = await serve()
+  const list = await get("/stacks")
+  for (const name of ["auctions", "art-sales", "lots"]) expect(list.text).toContain(`/stacks/${name}.html`)
+  const page = await get("/stacks/auctions")
+  expect(page).toMatchObject({ status: 200, type: "text/html; charset=utf-8" })
+  for (const said of ["state.highest_bidder", "Auction/newest", "LotKind", "wss://streams.example/auctions", "<svg"])
+    expect(page.text).toContain(said)
+  expect(page.text).not.toContain("<b>now")
+  const twin = await get("/stacks/auctions.md")
+  expect(twin).toMatchObject({ status: 200, type: "text/markdown; charset=utf-8" })
+  expect(twin.text).toContain("| `state.highest_bidder` | `Pubkey` | yes |")
+  expect(twin.text).toContain("`Sort(key id.lot)`")
+  expect(await get("/stacks/auctions", "*/*")).toEqual(twin)
+  expect((await get("/stacks/lots")).text).toContain("Gone soon")
+  expect((await get("/llms.txt")).text).not.toContain("stacks/auctions")
+})
+
+test("an unknown name is 404 and leads to the nearest stack", async () => {
+  const { get } = await serve()
+  const missing = await get("/stacks/auction")
+  expect(missing.status).toBe(404)
+  expect(missing.text).toContain("/stacks/auctions.html")
+  expect(await get("/stacks/auction.md", "*/*")).toMatchObject({ status: 404 })
+})
+
+test("search finds stacks, their entities and their fields first, and fetch_page reads them", async () => {
+  const { get, call } = await serve()
+  await get("/stacks")
+  const first = async (query: string) => (await call("search_docs", { query })).results[0]
+  for (const query of ["auctions", "auct", "art sales"])
+    expect((await first(query))?.slug).toMatch(/^stacks\/(?:auctions|art-sales)$/)
+  expect(await first("highest_bidder")).toMatchObject({ slug: expect.stringMatching(/^stacks\//), anchor: "auction" })
+  expect((await first("LotKind"))?.slug).toMatch(/^stacks\//)
+  expect((await call("fetch_page", { slug: "stacks/auctions", section: "types" })).content).toContain("`Painting`")
+})
+
+test("while the API is away the last copy stays and says so; without a copy the page says that", async () => {
+  status = 503
+  const { get } = await serve()
+  expect(await get("/stacks/auctions")).toMatchObject({
+    status: 200,
+    text: expect.stringContaining("API isn&#39;t answering"),
+  })
+  let time = 0
+  const registry = createRegistry({
+    apiUrl: apiUrl(),
+    baseUrl: "https://docs.example",
+    now: () => time,
+    wallClock: () => Date.parse("2026-11-23T06:10:00Z"),
+    onChange: () => changes++,
+  })
+  stops.push(() => registry.close())
+  let changes = 0
+  await registry.refresh()
+  expect(registry.copy()).toBeUndefined()
+  status = 200
+  await registry.refresh()
+  expect(registry.copy(), "tried less than ten seconds ago").toBeUndefined()
+  time = 10_001
+  await registry.refresh()
+  expect([...(registry.copy()?.stacks.keys() ?? [])]).toEqual(["auctions", "art-sales", "lots"])
+  expect([registry.note(), changes]).toEqual([undefined, 1])
+  asked = 0
+  await registry.refresh()
+  expect(asked, "the copy is fresh").toBe(0)
+  time = 20_002
+  await registry.refresh()
+  expect([asked, changes], "nothing changed").toEqual([2, 1])
+  status = 500
+  stacks = []
+  time = 30_003
+  await registry.refresh()
+  expect(registry.copy()?.stacks.size).toBe(3)
+  expect(registry.note()).toContain("2026-11-23 06:10 UTC")
+  status = 200
+  stacks = [stack("auctions"), { name: "../odd" }, { name: "half", schema: {} }]
+  time = 40_004
+  await registry.refresh()
+  expect([...(registry.copy()?.pages.keys() ?? [])]).toEqual(["stacks", "stacks/auctions"])
+  expect([registry.note(), changes]).toEqual([undefined, 2])
+})
+
+test("what a stack's owner wrote stays text on its line", async () => {
+  const evil = '`|\n\n# Heading\n\n<script>alert(1)</script> [a](javascript:x) {{x}} "'
+  const [entity] = stack("odd").schema.entities
+  stacks = [
+    stack("odd", {
+      description: evil,
+      websocket_url: evil,
+      deprecated: { message: evil, successor: evil },
+      schema: {
+        entities: [
+          { ...entity, name: evil, primary_keys: [evil], fields: [{ path: evil, rust_type: evil, nullable: false }] },
+        ],
+      },
+    }),
+  ]
+  const { get } = await serve()
+  const { status: found, text } = await get("/stacks/odd")
+  expect(found).toBe(200)
+  expect(text).not.toMatch(/<script>|href="javascript:|<h1[^>]*>Heading/)
+  expect(text.match(/<h1/g)).toHaveLength(1)
+  expect((await get("/stacks.md")).text.match(/^#/gm)).toHaveLength(1)
+})
