@@ -30,7 +30,7 @@ import { imageType } from "./image-files.ts"
 import { type McpDependencies, mcpPaths, mcpRoutes } from "./mcp-routes.ts"
 import { wantsHtml } from "./negotiate.ts"
 import type { Site } from "./site.ts"
-import { decodePath } from "@svc/site"
+import { decodePath, favicon } from "@svc/site"
 
 export type Dependencies = McpDependencies & {
   /** Before stacks are shown. */
@@ -72,7 +72,14 @@ const imagePolicy = { "Content-Security-Policy": "default-src 'none'; style-src 
 export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
   const { site, config, log } = dependencies
   const app = new Hono<ServedEnv>({ getPath })
-  const fixedPaths = new Set(["/health", "/livez", "/readyz", "/search", ...config.tarballs.map(({ path }) => path)])
+  const fixedPaths = new Set([
+    "/favicon.ico",
+    "/health",
+    "/livez",
+    "/readyz",
+    "/search",
+    ...config.tarballs.map(({ path }) => path),
+  ])
 
   app.onError((error, c) => {
     const known = error instanceof BodyError ? bodyError(error.fault) : error instanceof ApiError ? error : undefined
@@ -142,6 +149,11 @@ export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
       routed((c: Context<ServedEnv>) => getTarball(c, tarball)),
     )
   }
+
+  app.get(
+    "/favicon.ico",
+    routed((c: Context<ServedEnv>) => serveFile(c, favicon, { "Content-Type": "image/x-icon" })),
+  )
 
   const getSearch = async (c: Context<ServedEnv>): Promise<Response> => {
     const { searchParams } = new URL(c.req.url)

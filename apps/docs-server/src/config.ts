@@ -15,6 +15,8 @@ const fields = {
   docsDir: text("SVC_DOCS_DIR", undefined),
   /** Undefined: that of the first page. */
   title: text("SVC_DOCS_TITLE", undefined),
+  /** The folder of the pages where readers may edit them. */
+  editUrl: url("SVC_DOCS_EDIT_URL", undefined),
   watch: flag("SVC_DOCS_WATCH", false),
   /** Whether searches that find nothing are logged. */
   logQueries: flag("SVC_DOCS_LOG_QUERIES", false),

@@ -54,6 +54,7 @@ const ownPaths = new Set([
   "search",
   "stacks",
   "assets",
+  "favicon.ico",
   "sitemap.xml",
   "robots.txt",
 ])

@@ -34,6 +34,9 @@ export type HtmlOptions = {
   readonly apiUrl: string
   /** Where streams are: the stacks' pages may connect there. */
   readonly streamUrl: string
+  readonly version: string
+  /** Where readers may edit the files of the pages. */
+  readonly editUrl?: string | undefined
   /** The public stacks; the product's own pages alone have them. */
   readonly registry?: Pick<Registry, "copy" | "note"> | undefined
   /** Whether these are the product's own pages: they alone have a registry. */
@@ -67,7 +70,7 @@ const escapeXml = (text: string): string => text.replaceAll("&", "&amp;").replac
 
 export const createHtmlDocuments = (
   library: Library,
-  { apiUrl, streamUrl, own, registry }: HtmlOptions,
+  { apiUrl, streamUrl, own, registry, version, editUrl }: HtmlOptions,
 ): HtmlDocuments => {
   const { corpus, baseUrl } = library
   const root = rootOf(baseUrl)
@@ -79,6 +82,8 @@ export const createHtmlDocuments = (
     title: library.product.name,
     navigation: createNavigation(new Map([...corpus.pages].filter(([slug]) => !isStackPage(slug)))),
     own,
+    version,
+    editUrl,
   }
   const folder = {
     findPage: (path: string) => findPage(corpus, path),

@@ -69,8 +69,8 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
   try {
     const baseUrl = config.publicUrl ?? server.url
     const own = config.docsDir === ownContent
-    const { apiUrl, relayUrl, streamUrl, title } = config
-    const htmlOptions = { title, own, apiUrl, streamUrl }
+    const { apiUrl, relayUrl, streamUrl, title, editUrl } = config
+    const htmlOptions = { title, version, editUrl, own, apiUrl, streamUrl }
     const fill = { base_url: baseUrl, api_url: apiUrl, relay_url: relayUrl, stream_url: streamUrl, ...ownFacts }
     const read = () => loadCorpus(config.docsDir, own ? { fill } : {})
     const watched = config.watch ? await folderState(config.docsDir) : undefined

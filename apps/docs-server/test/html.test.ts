@@ -309,6 +309,22 @@ test("links between pages lead to pages, relative ones too; a folder's pictures 
   expect(drawing.headers.get("content-security-policy")).toContain("sandbox")
 })
 
+test("a page tells other sites what it is, and readers its version and where to edit it", async () => {
+  const editable = await start({ SVC_DOCS_DIR: dir, SVC_DOCS_EDIT_URL: "https://git.example/edit/main" })
+  try {
+    const page = await fetch(`${editable.url}/guides/one.html`).then((answer) => answer.text())
+    expect(page).toContain('<meta property="og:title" content="One" />')
+    expect(page).toContain('<meta property="og:description" content="The first guide." />')
+    expect(page).toContain('<a href="https://git.example/edit/main/guides/one.md">Edit this page</a>')
+    expect(page).toMatch(/<footer>\s*<span>Fixture docs \d+\.\d+\.\d+<\/span>/)
+    expect(page).not.toContain("Changelog")
+  } finally {
+    await editable.close()
+  }
+  const icon = await get("/favicon.ico")
+  expect([icon.status, icon.headers.get("content-type")]).toEqual([200, "image/x-icon"])
+})
+
 test("another's folder has its own title and sections, and its index for a way in", async () => {
   const text = await html("/")
   expect(text).toContain("<title>Fixture docs</title>")

@@ -11,5 +11,8 @@ const read = (extension: string, type: string): Asset => {
   return { path: `/assets/site.${hash}.${extension}`, type, text }
 }
 
+/** What browsers ask for at /favicon.ico, whatever a page says. */
+export const favicon = new Uint8Array(readFileSync(join(import.meta.dirname, "../assets/favicon.ico")))
+
 export const styles = read("css", "text/css; charset=utf-8")
 export const script = read("js", "text/javascript; charset=utf-8")

@@ -14,6 +14,9 @@ export type Look = {
   readonly navigation: Navigation
   /** Whether these are the product's own pages: they alone have a registry and a reference. */
   readonly own: boolean
+  readonly version: string
+  /** Where a page's file can be edited, by its path behind this URL. */
+  readonly editUrl?: string | undefined
 }
 
 export type Framed = {
@@ -25,6 +28,8 @@ export type Framed = {
   readonly alternate?: string
   readonly section?: NavigationSection | undefined
   readonly slug?: string
+  /** The file that the page is made from, where readers may edit it. */
+  readonly file?: string | undefined
   readonly query?: string
   readonly contents?: Html | ""
   readonly main: Html
@@ -64,11 +69,21 @@ const navigationList = ({ root, navigation }: Look, { section, slug }: Framed): 
   })}`
 }
 
+const hasPage = ({ sections }: Navigation, wanted: string): boolean =>
+  sections.some(({ pages }) => pages.some(({ slug }) => slug === wanted))
+
 const topLinks = ({ root, own, navigation }: Look): Html | "" => {
   if (!own) return ""
-  const reference = navigation.sections.some(({ pages }) => pages.some(({ slug }) => slug === "reference/platform"))
-  return html`<a href="${root}/stacks">Stacks</a>${reference ? html` <a href="${pageLink(root, "reference/platform")}">Reference</a>` : ""}`
+  const reference = hasPage(navigation, "reference")
+  return html`<a href="${root}/stacks">Stacks</a>${reference ? html` <a href="${pageLink(root, "reference")}">Reference</a>` : ""}`
 }
+
+const footer = ({ root, title, version, navigation, editUrl }: Look, { file }: Framed): Html =>
+  html`<footer>
+    <span>${title} ${version}</span>
+    ${hasPage(navigation, "changelog") ? html`<a href="${pageLink(root, "changelog")}">Changelog</a>` : ""}
+    ${editUrl === undefined || file === undefined ? "" : html`<a href="${editUrl}/${file.split("/").map(encodeURIComponent).join("/")}">Edit this page</a>`}
+  </footer>`
 
 /** A whole page around its text. */
 export const frame = (look: Look, page: Framed): Html => {
@@ -85,6 +100,11 @@ export const frame = (look: Look, page: Framed): Html => {
         ${page.description ? html`<meta name="description" content="${page.description}" />` : ""}
         ${page.canonical ? html`<link rel="canonical" href="${page.canonical}" />` : ""}
         ${page.alternate ? html`<link rel="alternate" type="text/markdown" href="${page.alternate}" />` : ""}
+        <meta property="og:type" content="website" />
+        <meta property="og:site_name" content="${site}" />
+        <meta property="og:title" content="${page.title}" />
+        ${page.description ? html`<meta property="og:description" content="${page.description}" />` : ""}
+        ${page.canonical ? html`<meta property="og:url" content="${page.canonical}" />` : ""}
         <link rel="icon" href="${raw(icon)}" />
         <link rel="stylesheet" href="${root}${styles.path}" />
         <script src="${root}${script.path}" type="module"></script>
@@ -111,7 +131,7 @@ export const frame = (look: Look, page: Framed): Html => {
         </header>
         <div class="columns">
           <nav id="frame.menu" class="sidebar" aria-label="Pages" popover>${links === "" ? "" : html`<div class="links">${links}</div> `}${navigationList(look, page)}</nav>
-          <main id="frame.main">${page.main}</main>
+          <main id="frame.main">${page.main} ${footer(look, page)}</main>
           ${page.contents ?? ""}
         </div>
       </body>

@@ -1,4 +1,4 @@
-export { type Asset, script, styles } from "./assets.ts"
+export { type Asset, favicon, script, styles } from "./assets.ts"
 export { errorView } from "./error-view.ts"
 export type { Html, Look } from "./frame.ts"
 export { loadHighlighter } from "./highlight.ts"

@@ -61,6 +61,7 @@ export const pageView = (
     alternate: markdownLink(root, page.slug),
     section,
     slug: page.slug,
+    file: parent === undefined ? page.file : undefined,
     contents,
     main: html`<div class="bar">
         <nav class="crumbs" aria-label="Breadcrumb">

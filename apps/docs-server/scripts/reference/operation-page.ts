@@ -251,3 +251,31 @@ export const overviewPage = (service: Service, document: OpenApi, all: readonly 
     ...groups,
   ].join("\n")
 }
+
+/** The way in to the references of all services. */
+export const referencePage = (
+  overviews: readonly { readonly service: Service; readonly operations: number }[],
+): string => {
+  const title = "API reference"
+  const rows = overviews.map(({ service, operations }) => [
+    `[${service.title}]({base_url}/reference/${service.name}.md)`,
+    `\`${service.url}\``,
+    `${operations}`,
+    `[openapi.json](${service.url}/openapi.json)`,
+  ])
+  return `---
+title: "${title}"
+description: "The operations of all services, each with a page of its own; search finds one by its method and path."
+section: "Reference"
+order: 99
+search_weight: ${searchWeight}
+---
+
+# ${title}
+
+Each operation has a page with its parameters, fields, an example and its error codes. To find one, search for its method and
+path, such as \`POST /ws/sessions\`.
+
+${tableOf(["Service", "URL", "Operations", "As one file"], rows)}
+`
+}

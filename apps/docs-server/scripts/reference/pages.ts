@@ -10,6 +10,7 @@ import {
   operationPage,
   operationsOf,
   overviewPage,
+  referencePage,
 } from "./operation-page.ts"
 
 const app = join(import.meta.dirname, "../..")
@@ -122,6 +123,7 @@ export const referencePages = async (): Promise<ReadonlyMap<string, string>> => 
   const { pages: guides } = await loadCorpus(content)
   const explained = new Set(guides.get("errors")?.rows.map(({ anchor }) => anchor))
   const pages = new Map<string, string>()
+  const overviews: Parameters<typeof referencePage>[0][number][] = []
   for (const { document: name, ...service } of services) {
     const document: OpenApi = openApiDocument.parse(
       JSON.parse(await readFile(join(app, "..", name, "openapi.json"), "utf8")),
@@ -130,6 +132,7 @@ export const referencePages = async (): Promise<ReadonlyMap<string, string>> => 
     const own = await ownExamples(service.name)
     for (const id of own.keys())
       if (operations.every((one) => one.id !== id)) throw new Error(`${service.name} has no operation ${id}`)
+    overviews.push({ service, operations: operations.length })
     pages.set(`${service.name}/index.md`, overviewPage(service, document, operations))
     for (const [index, one] of operations.entries()) {
       const examples = own.get(one.id) ?? examplesOf(shown, service, operations, one)
@@ -139,5 +142,6 @@ export const referencePages = async (): Promise<ReadonlyMap<string, string>> => 
       )
     }
   }
+  pages.set("index.md", referencePage(overviews))
   return pages
 }
