@@ -31,7 +31,7 @@ const stackSchema = z.object({
 })
 
 /** The public stacks as they were read last; `version` changes with any of them. */
-export type RegistryCopy = {
+type RegistryCopy = {
   readonly stacks: ReadonlyMap<string, Stack>
   readonly pages: ReadonlyMap<string, Page>
   readonly version: string
