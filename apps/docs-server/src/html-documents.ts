@@ -143,20 +143,20 @@ export const createHtmlDocuments = (
     const note = registry.note()
     const copy = registry.copy()
     if (copy === undefined) {
-      const text = `# ${name ?? "Stacks"}\n\nThe platform API isn't answering. Try again, or read ${apiUrl}/api/registry.\n`
-      return html ? documentOf(noStacksView(look, apiUrl, name)) : createDocument(markdownType, text, noStore)
+      const away = `# ${name ?? "Stacks"}\n\nThe platform API isn't answering. Try again, or read ${apiUrl}/api/registry.\n`
+      return html ? documentOf(noStacksView(look, apiUrl, name)) : createDocument(markdownType, away, noStore)
     }
     const page = copy.pages.get(slug)
     if (page === undefined) return undefined
     if (!html) {
-      const text = note === undefined ? page.markdown : `${page.markdown}\n> ${note}\n`
-      return createDocument(markdownType, text, { "Cache-Control": "public, max-age=10" })
+      const markdown = note === undefined ? page.markdown : `${page.markdown}\n> ${note}\n`
+      return createDocument(markdownType, markdown, { "Cache-Control": "public, max-age=10" })
     }
     return once(`${slug} ${note}`, async () => {
-      const text = await renderPage(page, links, await loadHighlighter())
+      const rendered = await renderPage(page, links, await loadHighlighter())
       const stack = name === undefined ? undefined : copy.stacks.get(name)
       return documentOf(
-        await stacksView(look, { apiUrl, streamUrl, note }, page, text, stack),
+        await stacksView(look, { apiUrl, streamUrl, note }, page, rendered, stack),
         markdownLink(root, slug),
         policyFor(new URL(streamUrl).origin),
       )
