@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { anySeed, prove, type Case } from "./proof.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
-const count = full ? 10_000 : 600
+const count = full ? 10_000 : 240
 
 /** What is wrong about what was said of a transaction; undefined when it is the truth. */
 const lie = ({ outcome, truth, received, amount }: Case): string | undefined => {
@@ -38,5 +38,5 @@ test(
     const sends = ledger.client.filter(({ path }) => path.endsWith("/send"))
     expect(sends.length).toBeGreaterThan(count)
   },
-  full ? 3_600_000 : 180_000,
+  full ? 3_600_000 : 300_000,
 )

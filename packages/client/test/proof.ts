@@ -91,13 +91,18 @@ export const prove = async (count: number, seed: number) => {
   const time = createTestTime(next)
   const { clock } = time
   const rate = { client: 0.25, upstream: 0.04 }
-  const trouble = (share: number) => (next() < share ? pick(faults) : undefined)
+  /** All faults in turn, so that few requests meet each of them. */
+  const createTrouble = () => {
+    let turn = 0
+    return (share: number) => (next() < share ? faults[turn++ % faults.length] : undefined)
+  }
+  const [atUpstream, atClient] = [createTrouble(), createTrouble()]
   const late = () => clock.sleep(next() * 30_000)
   let atChain: Awaited<ReturnType<typeof startFaultProxy>> | undefined
   const services = await startServices({
     now: time.now,
     relayChainUrl: async (target) => {
-      atChain = await startFaultProxy({ target, late, choose: () => trouble(rate.upstream) })
+      atChain = await startFaultProxy({ target, late, choose: () => atUpstream(rate.upstream) })
       return atChain.url
     },
     env: {
@@ -110,7 +115,7 @@ export const prove = async (count: number, seed: number) => {
   const atRelay = await startFaultProxy({
     target: services.relayUrl,
     late,
-    choose: ({ path }) => trouble(path.endsWith("/send") ? rate.client * 2 : rate.client / 2),
+    choose: ({ path }) => atClient(path.endsWith("/send") ? rate.client * 2 : rate.client / 2),
   })
 
   let down = false
