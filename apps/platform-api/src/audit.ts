@@ -7,6 +7,7 @@ export const auditActions = [
   "agent.signup",
   "agent.disable",
   "agent.enable",
+  "agent.prune",
   "user.create",
   "key.mint",
   "key.rotate",
@@ -34,11 +35,12 @@ export const auditActions = [
   "run.retry",
   "run.cancel",
   "records.import",
+  "audit.prune",
 ] as const
 
 export type AuditEntry = {
   readonly at: Date
-  /** `agent:<slug>`, `user:<id>` or `operator`. */
+  /** `agent:<slug>`, `user:<id>`, `operator`, or `platform` for what it does by itself. */
   readonly actor: string
   readonly action: (typeof auditActions)[number]
   readonly target: string

@@ -2,6 +2,7 @@ import type { Meter } from "@opentelemetry/api"
 import { clientSpan } from "@svc/telemetry"
 import type { Database, Queries } from "./db/database.ts"
 import { DatabaseUnavailable } from "./db/errors.ts"
+import type { TableSize } from "./db/table-sizes.ts"
 import type { JobKind } from "./work/jobs.ts"
 
 export type Metrics = {
@@ -57,6 +58,25 @@ export const observeJobs = (meter: Meter, count: () => Promise<readonly JobCount
       if (counts === undefined) return
       for (const state of jobStates) result.observe(counts.find((one) => one.state === state)?.count ?? 0, { state })
     })
+}
+
+/** Shows how large tables are, by the planner's estimates: of all replicas, as the database has them. */
+export const observeTables = (meter: Meter, sizes: () => Promise<readonly TableSize[]>): void => {
+  const rows = meter.createObservableGauge("svc.platform.rows", { description: "Rows of a table, as estimated." })
+  const bytes = meter.createObservableGauge("svc.platform.table.size", {
+    unit: "By",
+    description: "Of a table with its indexes.",
+  })
+  meter.addBatchObservableCallback(
+    async (result) => {
+      // While the database is away nobody knows.
+      for (const { table, ...size } of (await sizes().catch(() => undefined)) ?? []) {
+        result.observe(rows, size.rows, { table })
+        result.observe(bytes, size.bytes, { table })
+      }
+    },
+    [rows, bytes],
+  )
 }
 
 /** Shows who counts the limits now: 1 for that mode, 0 for the other. */

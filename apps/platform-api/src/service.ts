@@ -15,7 +15,16 @@ import { startChores } from "./chores.ts"
 import { createCompiler } from "./compiler/compiler.ts"
 import { readConfig } from "./config.ts"
 import { openDatabase } from "./db/open.ts"
-import { createMetrics, type JobCount, measureDatabase, observeJobs, observeLimits, observeState } from "./metrics.ts"
+import {
+  createMetrics,
+  type JobCount,
+  measureDatabase,
+  observeJobs,
+  observeLimits,
+  observeState,
+  observeTables,
+} from "./metrics.ts"
+import { growingTables, sizesSql, type TableSize } from "./db/table-sizes.ts"
 import { createChangeFeed } from "./registry/change-feed.ts"
 import { forgetChanges } from "./registry/changes.ts"
 import { createRegistry, registryChannel } from "./registry/registry.ts"
@@ -27,6 +36,7 @@ import { createHook } from "./work/hook.ts"
 import { hookSecretsIn } from "./work/hook-secrets.ts"
 import { countSql } from "./work/jobs.ts"
 import { startWorker } from "./work/worker.ts"
+import { pruneDaily } from "./operator/prune.ts"
 import { publishedSamples, seed } from "./seed.ts"
 import { keepSigningKeys } from "./signing-keys.ts"
 
@@ -35,6 +45,7 @@ const { version } = manifest
 const statementMs = 1500
 const drainMs = 10_000
 const compileMs = 20_000
+const pruneMs = 3_600_000
 
 const embeddedWarning = (folder: string, samples: readonly string[]): string =>
   `In production without DATABASE_URL: accounts, keys and stacks are in an embedded database in ${folder}, for one process, and a power failure can lose the last changes. Set DATABASE_URL to a PostgreSQL server.${samples.length === 0 ? "" : ` The registry has sample stacks (${samples.join(", ")}): remove them with \`stack unpublish NAME\` while the service is stopped.`}`
@@ -73,6 +84,7 @@ export const startService = async (runtime: Runtime) => {
   await refresh()
   const serviceMetrics = createMetrics(meter)
   observeJobs(meter, () => opened.within(statementMs).query<JobCount>(countSql, []))
+  observeTables(meter, () => opened.within(statementMs).query<TableSize>(sizesSql, [growingTables]))
   observeState(meter, database.connections, () => now() - refreshedAt)
 
   const connect = () => import("redis")
@@ -125,10 +137,14 @@ export const startService = async (runtime: Runtime) => {
     refresh().catch(() => {})
   })
   database.listen(keyChannel, () => void keyWatch.check())
+  const unusedDays = config.agentUnusedDays
   const stopChores = startChores(log, [
     [1000, refresh],
     [1000, useTracker.flush],
     [60_000, keyWatch.check],
+    ...(unusedDays === undefined
+      ? []
+      : [[600_000, () => pruneDaily(database.within(pruneMs), { unusedDays, at: new Date(wallClock()) })] as const]),
     [60_000, () => forgetChanges(database, config.changesDays)],
     [60_000, () => forgetSignups(database.within(statementMs))],
     [60_000, () => forgetAnswers({ database, wallClock })],

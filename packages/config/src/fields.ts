@@ -28,11 +28,11 @@ export const flag = <D extends boolean | undefined>(variable: string, fallback: 
 })
 
 /** A decimal integer between `min` and `max`, inclusive. */
-export const integer = (
+export const integer = <D extends number | undefined>(
   variable: string,
-  fallback: number,
+  fallback: D,
   { min, max = Number.MAX_SAFE_INTEGER }: { readonly min: number; readonly max?: number },
-): Field<number> => {
+): Field<number | D> => {
   const reason = `must be an integer from ${min} to ${max}`
   const schema = z
     .string()

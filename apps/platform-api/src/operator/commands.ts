@@ -8,6 +8,7 @@ import { readAst } from "../registry/read-ast.ts"
 import { changeKey, createUser, listAgents, listAudit, setAgentStatus } from "./accounts.ts"
 import { CommandError } from "./command-error.ts"
 import { limitOptions, listLimits, readLimit, setLimits } from "./limits.ts"
+import { pruneAgents, pruneAudit } from "./prune.ts"
 import { approve, deprecate, type Publication, publish, unpublish } from "./publish.ts"
 import { importRecords } from "./records-import.ts"
 
@@ -161,6 +162,15 @@ const commands: Readonly<Record<string, Command>> = {
   "agent list": { usage: "agent list", run: async (_, { database }) => listAgents((await database()).queries) },
   "agent disable": { usage: "agent disable SLUG", argument: true, run: agentStatus("disabled") },
   "agent enable": { usage: "agent enable SLUG", argument: true, run: agentStatus("active") },
+  "agent prune": {
+    usage: "agent prune --unused-days N [--dry-run]",
+    options: { "unused-days": text, "dry-run": boolean },
+    run: async (given, { database, wallClock }) => {
+      const unusedDays = wholeNumber(need(given.text("unused-days"), "--unused-days"), 100_000, "usage")
+      const pruning = { unusedDays, at: new Date(wallClock()), actor: "operator", dryRun: given.flag("dry-run") }
+      return pruneAgents((await database()).queries, pruning)
+    },
+  },
   "user create": {
     usage: "user create --email E [--name N]",
     options: { email: text, name: text },
@@ -197,6 +207,14 @@ const commands: Readonly<Record<string, Command>> = {
     },
   },
   "limits list": { usage: "limits list", run: async (_, { database }) => listLimits((await database()).queries) },
+  "audit prune": {
+    usage: "audit prune --older-days N",
+    options: { "older-days": text },
+    run: async (given, { database, wallClock }) => {
+      const olderDays = wholeNumber(need(given.text("older-days"), "--older-days"), 100_000, "usage")
+      return pruneAudit((await database()).queries, { olderDays, at: new Date(wallClock()) })
+    },
+  },
   "audit list": {
     usage: "audit list [--limit N]",
     options: { limit: text },
@@ -215,9 +233,15 @@ const usage = (problem: string): CommandError =>
       .join(", ")}`,
   )
 
+// Every command takes --json, which is how it prints anyway.
 const parse = (args: readonly string[], { options = {}, argument = false, usage: line }: Command): Given => {
   try {
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      options: { json: boolean, ...options },
+      allowPositionals: true,
+      strict: true,
+    })
     if (positionals.length > (argument ? 1 : 0)) throw new Error("too many arguments")
     const found: Readonly<Record<string, unknown>> = values
     return {
