@@ -3,6 +3,7 @@ import cli from "../apps/cli/package.json" with { type: "json" }
 import { auditActions } from "../apps/platform-api/src/audit.ts"
 import { sessionsPerMinute } from "../apps/platform-api/src/auth/guard.ts"
 import { readSettings } from "../apps/platform-api/src/config.ts"
+import { streamsPerAccount, streamsPerAddress } from "../apps/platform-api/src/routes/registry/changes.ts"
 import { routes } from "../apps/relay/src/routes/table.ts"
 import { sessionLifetimeSeconds } from "@svc/session-token"
 
@@ -12,7 +13,7 @@ const methodOf = (name: string): string => name.replaceAll(/-(\w)/g, (_, letter:
 
 /** Makes the facts anew. */
 export const makeFacts = () => {
-  const { signupsPerHour, perMinute } = readSettings({})
+  const { changesDays, signupsPerHour, perMinute } = readSettings({})
   return {
     version: cli.version,
     session_token_seconds: String(sessionLifetimeSeconds),
@@ -23,6 +24,9 @@ export const makeFacts = () => {
     sign_ups_per_hour: String(signupsPerHour),
     registry_reads_per_minute: String(perMinute.registry),
     keyed_registry_reads_per_minute: perMinute.keyedRegistry.toLocaleString("en-US"),
+    change_streams_per_address: String(streamsPerAddress),
+    change_streams_per_account: String(streamsPerAccount),
+    changes_days: String(changesDays),
     audit_actions: auditActions.map((action) => `\`${action}\``).join(", "),
     relay_methods: routes.map((route) => `\`${methodOf(nameOf(route))}\``).join(", "),
     relay_routes: listed(routes),

@@ -12,7 +12,9 @@ import { first, grown } from "../test/work/person.ts"
 
 const publications = 200
 const streams = 2000
-const idleMs = 30_000
+const idleMs = 60_000
+// The server counts what an idle session did up to ten seconds later.
+const settleMs = 15_000
 
 const server = await startPostgres()
 const { folder, remove } = temporaryFolder()
@@ -78,12 +80,13 @@ const inIdleTime = async (): Promise<number> => {
   await delay(idleMs)
   return (await transactions()) - before
 }
-await delay(2000)
+await delay(settleMs)
 const [memoryBefore, queriesBefore] = [memory(), await inIdleTime()]
 const open2000: Socket[] = []
 for (let n = 0; n < streams; n += 50) {
   open2000.push(...(await Promise.all(Array.from({ length: 50 }, (_, i) => open(n + i, () => {})))))
 }
+await delay(settleMs)
 const queriesAfter = await inIdleTime()
 const memoryAfter = memory()
 console.log(

@@ -40,7 +40,8 @@ await sql.unsafe(`
   insert into api_keys (user_id, key_hash, key_class, prefix, last_four, name, created_at, last_used_at)
   select user_id, sha256(convert_to('key ' || user_id, 'UTF8')), 'secret', 'svc_ak_', 'abcd', 'signup', created_at, last_seen_at
   from agent_profiles`)
-await sql.unsafe("set session_replication_role = origin; vacuum analyze")
+await sql.unsafe("set session_replication_role = origin")
+await sql.unsafe("vacuum analyze")
 console.log(`${agents} agents: ${Number(await sizes()).toFixed(0)} MB in ${tables.join(", ")} with their indexes`)
 
 const keys: string[] = []

@@ -16,8 +16,8 @@ import type { Caller, RegistryReader } from "./reader.ts"
 import { bump, verdict } from "./schemas.ts"
 
 /** Streams that are open at a time. */
-const streamsPerAddress = 4
-const streamsPerAccount = 16
+export const streamsPerAddress = 4
+export const streamsPerAccount = 16
 
 const changeId = /^\d{1,15}$/
 const changesQuery = z.object({
