@@ -52,24 +52,21 @@ for (let n = 0; n < 20; n++) {
 let bad = 0
 /** Reads profiles and signs agents up at a steady rate until told to stop; gives how long each waited. */
 const load = async (until: Promise<unknown>): Promise<Record<"read" | "sign-up", number[]>> => {
-  let over = false
-  void until.finally(() => (over = true))
+  const over = new AbortController()
+  void until.finally(() => over.abort())
   const waits = { read: [] as number[], "sign-up": [] as number[] }
-  const asked: Promise<void>[] = []
-  for (let n = 0; !over; n++) {
-    const kind = n % 4 === 0 ? "sign-up" : "read"
+  const ask = async (kind: keyof typeof waits, n: number): Promise<void> => {
     const began = performance.now()
-    const answer =
-      kind === "read"
-        ? replica.me(keys[n % keys.length] ?? "")
-        : replica.signUp({ "x-forwarded-for": `203.0.${n % 250}.1` })
-    asked.push(
-      answer.then(async (response) => {
-        await response.arrayBuffer()
-        waits[kind].push(performance.now() - began)
-        if (!response.ok) bad++
-      }),
-    )
+    const response = await (kind === "read"
+      ? replica.me(keys[n % keys.length] ?? "")
+      : replica.signUp({ "x-forwarded-for": `203.0.${n % 250}.1` }))
+    await response.arrayBuffer()
+    waits[kind].push(performance.now() - began)
+    if (!response.ok) bad++
+  }
+  const asked: Promise<void>[] = []
+  for (let n = 0; !over.signal.aborted; n++) {
+    asked.push(ask(n % 4 === 0 ? "sign-up" : "read", n))
     await delay(1000 / perSecond)
   }
   await Promise.all(asked)
