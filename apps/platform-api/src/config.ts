@@ -73,6 +73,7 @@ const fields = {
   perOwner: {
     specs: integer("SVC_SPECS_PER_OWNER", 100, { min: 1, max: 1_000_000 }),
     waitingBuilds: integer("SVC_WAITING_BUILDS_PER_OWNER", 20, { min: 1, max: 1_000_000 }),
+    waitingRuns: integer("SVC_WAITING_RUNS_PER_OWNER", 100, { min: 1, max: 1_000_000 }),
     eventStreams: integer("SVC_EVENT_STREAMS_PER_OWNER", 5, { min: 1, max: 10_000 }),
   },
   agentUnusedDays: integer("SVC_AGENT_UNUSED_DAYS", undefined, { min: 1, max: 100_000 }),

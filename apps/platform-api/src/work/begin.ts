@@ -32,14 +32,18 @@ export const beginBuild = async (tx: Orm, build: NewBuild, at: Date): Promise<nu
   return made.id
 }
 
+const checkWaiting = async (tx: Orm, kind: "build" | "run", ownerId: number, limit: number): Promise<void> => {
+  if ((await countJobs(tx, kind, ownerId)) < limit) return
+  const path = kind === "build" ? "/api/builds" : "/api/automation/runs"
+  throw errors.fail("limit-reached", {
+    message: `${limit} of your ${kind}s are not over, as many as SVC_WAITING_${kind.toUpperCase()}S_PER_OWNER allows.`,
+    hint: `Wait until one is over, or cancel one: POST ${path}/<id>/cancel.`,
+  })
+}
+
 /** A build that a person asks for itself. Throws limit-reached. */
 export const beginOwnBuild = async (tx: Orm, build: NewBuild, limit: number, at: Date): Promise<number> => {
-  if ((await countJobs(tx, "build", build.ownerId)) >= limit) {
-    throw errors.fail("limit-reached", {
-      message: `${limit} of your builds are waiting, as many as SVC_WAITING_BUILDS_PER_OWNER allows.`,
-      hint: "Wait until one is over, or cancel one: POST /api/builds/<id>/cancel.",
-    })
-  }
+  await checkWaiting(tx, "build", build.ownerId, limit)
   return beginBuild(tx, build, at)
 }
 
@@ -49,10 +53,18 @@ type NewRun = Pick<RunRow, "ownerId" | "specVersionId" | "branch" | "allowBreaki
 } & Partial<Pick<RunRow, "approvedAt" | "retryOfId" | "buildId">>
 
 /**
- * The run's id.
+ * The run's id. Throws limit-reached.
  * @param done steps that need not be done again
+ * @param limit how many runs of its owner may be under way
  */
-export const beginRun = async (tx: Orm, run: NewRun, done: ReadonlySet<RunStepName>, at: Date): Promise<number> => {
+export const beginRun = async (
+  tx: Orm,
+  run: NewRun,
+  done: ReadonlySet<RunStepName>,
+  limit: number,
+  at: Date,
+): Promise<number> => {
+  await checkWaiting(tx, "run", run.ownerId, limit)
   const [made] = await tx
     .insert(runs)
     .values({ ...run, workflow: "publish", status: "queued", trigger: "manual", createdAt: at })

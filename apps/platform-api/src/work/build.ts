@@ -240,7 +240,7 @@ export const buildHandler = (context: WorkContext, diffToDeployed: ServedDiff): 
         return "rest"
       }
     },
-    fail: (job, inStep) => fail(job, inStep, "internal-error: the platform failed; its log says how"),
+    fail,
   }
 }
 

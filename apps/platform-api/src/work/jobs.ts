@@ -10,7 +10,12 @@ export type Job = {
   /** Calls of the deploy hook so far, and how long ago the first one was. */
   readonly attempts: number
   readonly age_ms: number
+  /** How often it was taken in hand since a step of it last came to an end, this time included. */
+  readonly claims: number
 }
+
+/** A job that so often ended the process that worked on it, or that process's time, does so every time. */
+export const mostClaims = 3
 
 /** On which workers are told that there is something to do. */
 export const workChannel = "svc_work"
@@ -31,13 +36,16 @@ export const lockJobsOf = (tx: Orm, specId: number) =>
 export const lockJob = (tx: Orm, kind: JobKind, id: number) =>
   tx.execute(bind("select from jobs where kind = $1 and record_id = $2 for update", [kind, id]))
 
-/** Locks a worker's job for one step, a build's behind that of its run; tells whether it still has the lease. */
+/**
+ * Locks a worker's job for one step, a build's behind that of its run; tells whether it still has the lease. When the step
+ * is committed, the job has come further: its claims count anew.
+ */
 export const holdJob = async (tx: Orm, { kind, id }: Pick<Job, "kind" | "id">, holder: string): Promise<boolean> => {
   if (kind === "build") {
     const ofRun = "kind = 'run' and record_id = (select run_id from builds where id = $1)"
     await tx.execute(bind(`select from jobs where ${ofRun} for update`, [id]))
   }
-  const held = "select kind from jobs where kind = $1 and record_id = $2 and lease_by = $3 for update"
+  const held = "update jobs set claims = 0 where kind = $1 and record_id = $2 and lease_by = $3 returning kind"
   return (await rowsOf(tx, bind(held, [kind, id, holder]))).length > 0
 }
 
@@ -45,7 +53,7 @@ export const holdJob = async (tx: Orm, { kind, id }: Pick<Job, "kind" | "id">, h
 export const addJob = async (tx: Orm, kind: JobKind, id: number, ownerId: number, specId: number): Promise<void> => {
   const statement = `
     insert into jobs (kind, record_id, owner_id, spec_id, next_at) values ($1, $2, $3, $4, now())
-    on conflict (kind, record_id) do update set next_at = now(), attempts = 0, first_attempt_at = null`
+    on conflict (kind, record_id) do update set next_at = now(), attempts = 0, first_attempt_at = null, claims = 0`
   await tx.execute(bind(statement, [kind, id, ownerId, specId]))
   await tell(tx)
 }
@@ -99,7 +107,7 @@ export const countJobs = async (tx: Orm, kind: JobKind, ownerId: number): Promis
  * waits for a word holds up nobody.
  */
 export const claimSql = `
-  update jobs set lease_by = $1, lease_until = now() + interval '${leaseSeconds} seconds'
+  update jobs set lease_by = $1, lease_until = now() + interval '${leaseSeconds} seconds', claims = claims + 1
   where (kind, record_id) = (
     select j.kind, j.record_id from jobs j
     where j.next_at <= now() and (j.lease_until is null or j.lease_until < now())
@@ -109,15 +117,17 @@ export const claimSql = `
         select from jobs o where o.kind = 'run' and o.spec_id = j.spec_id and o.record_id < j.record_id))
     order by j.next_at, j.record_id limit 1 for update of j skip locked
   )
-  returning kind, record_id as id, attempts,
+  returning kind, record_id as id, attempts, claims,
     coalesce(extract(epoch from now() - first_attempt_at) * 1000, 0)::integer as age_ms`
 
 /** Those in a step now are left out: nobody takes over what is locked. */
 export const renewSql = `
   update jobs set lease_until = now() + interval '${leaseSeconds} seconds' where (kind, record_id) in (
     select kind, record_id from jobs where lease_by = $1 for update skip locked)`
-export const releaseSql =
-  "update jobs set lease_by = null, lease_until = null where kind = $1 and record_id = $2 and lease_by = $3"
+/** The fourth parameter: how many claims are not held against the job. */
+export const releaseSql = `
+  update jobs set lease_by = null, lease_until = null, claims = greatest(claims - $4, 0)
+  where kind = $1 and record_id = $2 and lease_by = $3`
 /** Builds that wait for the operator's word look again whether it is still asked for. */
 export const wakeParkedSql = "update jobs set next_at = now() where kind = $1 and next_at is null"
 /** Jobs by what becomes of them now: in somebody's hand, due, or waiting for their time or a word. */

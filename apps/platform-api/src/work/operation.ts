@@ -99,7 +99,7 @@ export const deploymentHandler = (context: WorkContext): Handlers["deployment"] 
         return "rest"
       }
     },
-    fail: (job, inStep) => fail(job, inStep, "internal-error: the platform failed; its log says how"),
+    fail,
   }
 }
 

@@ -183,12 +183,15 @@ export const runHandler = (context: WorkContext, diffToDeployed: ServedDiff): Ha
         return inStep(async (tx) => fail(tx, await lockRun(tx, job.id), name, "invalid-ast", error.message))
       })
     },
-    fail: (job, inStep) =>
+    fail: (job, inStep, reason) =>
       inStep(async (tx) => {
         const run = await lockRun(tx, job.id)
+        // Only what runs can fail.
+        if (run.status === "queued") await moveRun(tx, run.id, "running", now())
+        const [errorCode = reason, ...message] = reason.split(": ")
         await tx
           .update(runs)
-          .set({ errorCode: "internal-error", errorMessage: "the platform failed; its log says how" })
+          .set({ errorCode, errorMessage: message.join(": ") })
           .where(eq(runs.id, run.id))
         await endRun(tx, run, "failed", now())
       }),

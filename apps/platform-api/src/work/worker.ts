@@ -8,6 +8,7 @@ import {
   holdJob,
   type Job,
   type JobKind,
+  mostClaims,
   releaseAllSql,
   releaseSql,
   renewSql,
@@ -29,7 +30,10 @@ export type InStep = <T>(work: (tx: Orm) => Promise<T>) => Promise<T>
 type Handler = (job: Job, inStep: InStep) => Promise<"again" | "rest">
 
 export type Handlers = Readonly<
-  Record<JobKind, { readonly step: Handler; readonly fail: (job: Job, inStep: InStep) => Promise<void> }>
+  Record<
+    JobKind,
+    { readonly step: Handler; readonly fail: (job: Job, inStep: InStep, reason: string) => Promise<void> }
+  >
 >
 
 /** Does one step. What it needs is made between its transactions. */
@@ -43,6 +47,8 @@ const stepOf = async (step: Handler, job: Job, inStep: InStep): Promise<"again" 
   }
 }
 
+const failedHere = "internal-error: the platform failed; its log says how"
+const givenUp = `given-up: ${mostClaims} times it ended the process that worked on it, or took all the time that a step has`
 const pollMs = 1000
 const busyMs = 500
 const renewMs = 4000
@@ -73,6 +79,7 @@ export const startWorker = ({
   readonly onDone: Metrics["jobDone"]
 }) => {
   const running = new Set<Promise<void>>()
+  const unreleased = new Set<readonly unknown[]>()
   const stopping = new AbortController()
   let claiming = false
   let again = false
@@ -91,6 +98,11 @@ export const startWorker = ({
     const { step, fail } = handlers[job.kind]
     const inStep = inStepOf(job)
     try {
+      if (job.claims > mostClaims) {
+        log.error({ job: `${job.kind} ${job.id}` }, "a job is given up")
+        await fail(job, inStep, givenUp)
+        return "failed"
+      }
       while (!stopping.signal.aborted && (await stepOf(step, job, inStep)) === "again");
       return "ok"
     } catch (error) {
@@ -104,7 +116,7 @@ export const startWorker = ({
         { job: `${job.kind} ${job.id}`, stack: error instanceof Error ? error.stack : String(error) },
         "a step failed",
       )
-      await fail(job, inStep).catch(() => {})
+      await fail(job, inStep, failedHere).catch(() => {})
       return "failed"
     }
   }
@@ -112,13 +124,22 @@ export const startWorker = ({
   const work = async (job: Job): Promise<void> => {
     const began = now()
     const outcome = await take(job)
-    onDone(job.kind, outcome, (now() - began) / 1000)
+    const ms = now() - began
+    onDone(job.kind, outcome, ms / 1000)
     if (outcome === "lost") return
-    // When this fails the lease runs out by itself.
-    await database
-      .within(stepMs)
-      .query(releaseSql, [job.kind, job.id, holder])
-      .catch(() => {})
+    // That the database went away is not the job's fault, unless the job took all the time there is.
+    const forgiven = outcome === "unavailable" && ms >= stepMs ? 0 : 1
+    await release([job.kind, job.id, holder, forgiven])
+  }
+
+  /** Lets go of a job. What fails is tried again before the next one is taken; else the lease runs out by itself. */
+  const release = async (params: readonly unknown[]): Promise<void> => {
+    try {
+      await database.within(stepMs).query(releaseSql, params)
+      unreleased.delete(params)
+    } catch {
+      unreleased.add(params)
+    }
   }
 
   const takeAll = async (): Promise<void> => {
@@ -127,6 +148,7 @@ export const startWorker = ({
       await database.within(stepMs).query(wakeParkedSql, ["build"])
       begun = true
     }
+    for (const params of unreleased) await release(params)
     while (!stopping.signal.aborted && running.size < slots) {
       const [job] = await database.within(stepMs).query<Job>(claimSql, [holder])
       if (job === undefined) return

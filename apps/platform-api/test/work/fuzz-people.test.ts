@@ -134,6 +134,7 @@ describe.each(databaseKinds)("random requests of people on %s", (kind) => {
       SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
       SVC_SPECS_PER_OWNER: "1000000",
       SVC_WAITING_BUILDS_PER_OWNER: "1000000",
+      SVC_WAITING_RUNS_PER_OWNER: "1000000",
       SVC_VERSIONS_PER_SPEC: "1000000",
     })
     owner = await newPerson(service)

@@ -18,6 +18,7 @@ beforeAll(async () => {
     SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
     SVC_SPECS_PER_OWNER: "100000",
     SVC_WAITING_BUILDS_PER_OWNER: "1000",
+    SVC_WAITING_RUNS_PER_OWNER: "1000",
   }
   service = await startTestService("postgres", { ...env, SVC_WORKER: "false" })
   late = await startTestService("postgres", env)

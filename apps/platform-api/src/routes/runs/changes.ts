@@ -52,7 +52,8 @@ const operations: Readonly<
       readonly from: readonly string[]
       readonly done: string
       readonly summary: string
-      readonly work: (run: ManagedRun, change: Change) => Promise<number>
+      /** @param limit how many runs of its owner may be under way */
+      readonly work: (run: ManagedRun, change: Change, limit: number) => Promise<number>
     }
   >
 > = {
@@ -71,7 +72,7 @@ const operations: Readonly<
     from: ["failed", "cancelled"],
     done: "retried",
     summary: "Retry a run",
-    work: async (run, { tx, at, userId }) => {
+    work: async (run, { tx, at, userId }, limit) => {
       const [again] = await tx.select({ id: runs.id }).from(runs).where(eq(runs.retryOfId, run.id)).limit(1)
       if (again !== undefined)
         throw errors.fail("run-state", { message: `The run was retried already, by run ${again.id}.` })
@@ -80,7 +81,7 @@ const operations: Readonly<
       const { ownerId, specId, specVersionId, branch, allowBreaking, approval, approvedAt } = run
       const same = { ownerId, specId, specVersionId, branch, allowBreaking, approval, approvedAt }
       const next = { ...same, attempt: run.attempt + 1, retryOfId: run.id, buildId: built ? run.buildId : null }
-      return beginRun(tx, next, await stepsDone(tx, run, built), at)
+      return beginRun(tx, next, await stepsDone(tx, run, built), limit, at)
     },
   },
   cancel: {
@@ -133,7 +134,7 @@ export const runChangeRoutes = (api: Api, dependencies: Dependencies): void => {
         const specVersionId = added?.id ?? (await versionOrLatest(tx, spec.id, given.spec_version_id))
         const { allow_breaking: allowBreaking, approval } = given
         const run = { ownerId: userId, specId: spec.id, specVersionId, branch, allowBreaking, approval, attempt: 1 }
-        const id = await beginRun(tx, run, new Set(), at)
+        const id = await beginRun(tx, run, new Set(), config.perOwner.waitingRuns, at)
         await tell("run.create", `run:${id}`)
         return taken(tx, userId, id)
       })
@@ -152,7 +153,12 @@ export const runChangeRoutes = (api: Api, dependencies: Dependencies): void => {
         summary,
         largeBody: nothing,
         success: [202, "Taken", runWithSteps],
-        codes: [...changeCodes, "run-not-found", "run-state", ...(verb === "retry" ? ["spec-not-found" as const] : [])],
+        codes: [
+          ...changeCodes,
+          "run-not-found",
+          "run-state",
+          ...(verb === "retry" ? (["spec-not-found", "limit-reached"] as const) : []),
+        ],
       },
       async (c) => {
         const id = recordId(c, "run-not-found")
@@ -162,7 +168,7 @@ export const runChangeRoutes = (api: Api, dependencies: Dependencies): void => {
           if (!from.includes(run.status) || !isManaged(run)) {
             throw errors.fail("run-state", { message: `The run is ${run.status}: it can't be ${done}.` })
           }
-          const result = await work(run, about)
+          const result = await work(run, about, config.perOwner.waitingRuns)
           await about.tell(`run.${verb}`, `run:${result}`)
           return taken(about.tx, about.userId, result)
         })

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest"
+import { type TestPostgres, startPostgres } from "@svc/testing"
+import { claimSql, holdJob, type Job, mostClaims } from "../../src/work/jobs.ts"
+import { startTestService, type TestService } from "../service.ts"
+import { first, newPerson, type Person } from "./person.ts"
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+let server: TestPostgres
+let service: TestService
+let person: Person
+const env = () => ({ DATABASE_URL: server.url, SVC_WAITING_RUNS_PER_OWNER: "3" })
+beforeAll(async () => {
+  server = await startPostgres()
+  service = await startTestService("postgres", { ...env(), SVC_WORKER: "false" })
+  person = await newPerson(service)
+})
+afterAll(async () => {
+  await service.close()
+  await server.stop()
+})
+
+/** Takes the next job in hand as a process does that then dies. */
+const claimAndDie = async (): Promise<Job | undefined> => {
+  const [job] = await service.database().query<Job>(claimSql, ["dead"])
+  await service
+    .database()
+    .query("update jobs set lease_until = now() - interval '1 second' where lease_by = 'dead'", [])
+  return job
+}
+
+test("a job that ends its process three times is failed with the reason; one that gets further counts anew", async () => {
+  const spec = await person.newSpec("poison")
+  const run = await person.publish(spec.id, first)
+  for (let claims = 1; claims < mostClaims; claims++) expect((await claimAndDie())?.claims).toBe(claims)
+  const job = await claimAndDie()
+  expect(job).toMatchObject({ kind: "run", id: run.id, claims: mostClaims })
+  if (job === undefined) throw new Error("no job")
+  // A step of it came to an end.
+  await service.database().transaction((tx) => holdJob(tx, job, "dead"))
+  for (let claims = 1; claims <= mostClaims; claims++) expect((await claimAndDie())?.claims).toBe(claims)
+
+  const worker = await startTestService("postgres", env())
+  try {
+    const ended = await person.until(`/api/automation/runs/${run.id}`, "failed", "succeeded")
+    expect([ended.status, ended.error_code, ended.error_message]).toEqual([
+      "failed",
+      "given-up",
+      "3 times it ended the process that worked on it, or took all the time that a step has",
+    ])
+    // What waited behind it goes on.
+    const next = await person.publish(spec.id, first)
+    expect((await person.until(`/api/automation/runs/${next.id}`, "failed", "succeeded")).status).toBe("succeeded")
+  } finally {
+    await worker.close()
+  }
+})
+
+test("runs of one person that are not over are as many as may be; a retry counts too", async () => {
+  const spec = await person.newSpec("many")
+  const runs = []
+  for (let n = 0; n < 3; n++) runs.push(await person.publish(spec.id, first))
+  const refused = await person.call("POST", "/api/automation/runs", {
+    workflow: "publish",
+    spec_id: spec.id,
+    ast_payload: first,
+  })
+  expect([refused.status, refused.code]).toEqual([409, "limit-reached"])
+  expect(refused.body.error).toContain("SVC_WAITING_RUNS_PER_OWNER")
+  expect((await person.call("POST", `/api/automation/runs/${runs[0].id}/cancel`)).status).toBe(202)
+  await person.publish(spec.id, first)
+  const retried = await person.call("POST", `/api/automation/runs/${runs[0].id}/retry`)
+  expect([retried.status, retried.code]).toEqual([409, "limit-reached"])
+})
+
+test("the next job is found by indexes, however many wait", async () => {
+  await service.database().run(async (db) => {
+    await db.execute(`insert into jobs (kind, record_id, owner_id, spec_id, next_at)
+      select 'run', 1000000 + n, 1, n % 2, now() from generate_series(1, 5000) n`)
+    await db.execute("analyze jobs")
+  })
+  const plan = await service.database().query<{ "QUERY PLAN": string }>(`explain ${claimSql.replace("$1", "'x'")}`, [])
+  const text = plan.map((row) => row["QUERY PLAN"]).join("\n")
+  await service.database().query("delete from jobs where record_id > 1000000", [])
+  expect(text).toContain("jobs_of_spec")
+})
