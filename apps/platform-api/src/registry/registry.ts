@@ -1,34 +1,14 @@
-import { createMemo } from "@svc/common/memo"
+import { createSharedMemo } from "@svc/common/shared-memo"
 import type { Database } from "../db/database.ts"
+import { DatabaseUnavailable } from "../db/errors.ts"
 import { orm } from "../db/drizzle.ts"
 import { registryState, stacks } from "../db/schema.ts"
 import { spellingsOf } from "./websocket-url.ts"
-import { type Answer, createPacker, type Packer, plainAnswer } from "./answer.ts"
+import { type Answer, createPacker } from "./answer.ts"
+import { type Body, createStackBodies, StackMoved } from "./stack-bodies.ts"
+import { fromRow, headColumns, type HeadRow, type PublishedStack } from "./stack-head.ts"
 
 const { asc, gt } = orm
-
-export type PublishedStack = {
-  readonly id: number
-  /** The registry's at its last change. */
-  readonly revision: number
-  readonly name: string
-  readonly description: string | null
-  readonly websocketUrl: string
-  readonly visibility: "public" | "global" | "private"
-  readonly relay: boolean
-  readonly browserSend: boolean
-  readonly version: number
-  /** What its versions belong to. */
-  readonly line: string
-  /** The person whose stack it is, null for the operator's; and who sees it while it is private. */
-  readonly ownerId: number | null
-  readonly viewers: ReadonlySet<number>
-  /** JSON of `{message, since, successor?}`. */
-  readonly deprecated: string | null
-  readonly detail: string
-  readonly schema: string
-  readonly answers: { readonly detail: Answer; readonly schema: Answer; readonly ast: Answer }
-}
 
 /**
  * Who a registry answer is for: anyone; the holder of a good key, who sees `global` stacks too; or an account by its id,
@@ -58,14 +38,27 @@ export type Registry = {
   readonly all: () => readonly PublishedStack[]
   /** Whether this list is made already: making one costs far more than sending it. */
   readonly hasList: (query: ListQuery) => boolean
-  readonly list: (query: ListQuery) => Promise<{ readonly answer: Answer; readonly more: boolean }>
+  /** A page of them, of `limit` at most: it ends early where its stacks have many bytes. */
+  readonly list: (query: ListQuery) => Promise<List>
+  /** A stack's body, if it is in memory. */
+  readonly bodyOf: (stack: PublishedStack, body: Body) => Answer | undefined
+  /** The same, read where it is not; undefined where the stack is gone. Throws DatabaseUnavailable. */
+  readonly readBody: (audience: Audience, name: string, body: Body) => Promise<Answer | undefined>
 }
+
+type List = { readonly answer: Answer; readonly shown: number; readonly more: boolean }
 
 /** The channel on which the database announces every change of the registry. */
 export const registryChannel = "svc_registry"
 
-const unpackedBytes = 32 * 1024 * 1024
-const listsKept = 64
+const mib = 1024 * 1024
+const unpackedBytes = 32 * mib
+const listBytes = 32 * mib
+const warmBytes = 16 * mib
+// Each time some stack was published between two reads.
+const mostTries = 20
+/** The most bytes of a list, unless its first stack alone has more. */
+export const mostListBytes = 4 * mib
 const refreshMs = 1800
 // Rows read at once: the first load of a large registry must neither run out of time nor hold everything twice.
 const rowsAtOnce = 50
@@ -78,36 +71,9 @@ const seen = (stack: PublishedStack, audience: Audience): boolean =>
 const listKey = ({ audience, withSchema, limit, offset, q }: ListQuery): string =>
   JSON.stringify([audience, withSchema, limit, offset, q.toLowerCase()])
 
-type Row = typeof stacks.$inferSelect
-
-/** What may change without a new version is not in the stored text. */
-const detailOf = ({ detail, version, relay, deprecated }: Row): string =>
-  `${detail.slice(0, -1)},"version":${version},"relay":${relay}${deprecated === null ? "" : `,"deprecated":${deprecated}`}}`
-
-const fromRow = (row: Row, { packed }: Packer): PublishedStack => ({
-  id: row.id,
-  revision: row.revision,
-  name: row.name,
-  description: row.description,
-  websocketUrl: row.websocketUrl,
-  visibility: row.visibility,
-  relay: row.relay,
-  browserSend: row.browserSend,
-  version: row.version,
-  line: row.line,
-  ownerId: row.ownerId,
-  viewers: new Set(row.viewers),
-  deprecated: row.deprecated,
-  detail: detailOf(row),
-  schema: row.schema,
-  answers: {
-    detail: plainAnswer(Buffer.from(detailOf(row))),
-    schema: packed(Uint8Array.from(row.schemaGzip)),
-    ast: packed(Uint8Array.from(row.astGzip)),
-  },
-})
-
-/** The published stacks, held in memory: reading them needs no database. */
+/**
+ * The published stacks. Their heads are in memory, and of their bodies as many as have room: reading those needs no database.
+ */
 export const createRegistry = (database: Database): Registry => {
   const packer = createPacker(unpackedBytes)
   let revision = -1
@@ -116,7 +82,8 @@ export const createRegistry = (database: Database): Registry => {
   let byUrl = new Map<string, PublishedStack>()
   let sorted: readonly PublishedStack[] = []
   let viewersOfPrivate = new Set<number>()
-  const lists = createMemo<Promise<{ answer: Answer; more: boolean }>>({ maxEntries: listsKept })
+  const lists = createSharedMemo<List>({ maxSize: listBytes, sizeOf: ({ answer }) => answer.gzip().length + 1024 })
+  const bodies = createStackBodies(database, packer)
   let refreshing: Promise<void> | undefined
   let again = false
 
@@ -129,14 +96,14 @@ export const createRegistry = (database: Database): Registry => {
     const ids = await queries.run((db) => db.select({ id: stacks.id }).from(stacks))
     const alive = new Set(ids.map(({ id }) => id))
     const next = new Map([...byId].filter(([id]) => alive.has(id)))
-    let rows: Row[]
+    let rows: HeadRow[]
     let last = revision
     do {
       const newer = gt(stacks.revision, last)
       rows = await database
         .within(refreshMs)
-        .run((db) => db.select().from(stacks).where(newer).orderBy(asc(stacks.revision)).limit(rowsAtOnce))
-      for (const row of rows) next.set(row.id, fromRow(row, packer))
+        .run((db) => db.select(headColumns).from(stacks).where(newer).orderBy(asc(stacks.revision)).limit(rowsAtOnce))
+      for (const row of rows) next.set(row.id, fromRow(row))
       last = rows.at(-1)?.revision ?? last
     } while (rows.length === rowsAtOnce)
     byId = next
@@ -146,55 +113,111 @@ export const createRegistry = (database: Database): Registry => {
     const hidden = sorted.filter(({ visibility }) => visibility === "private")
     viewersOfPrivate = new Set()
     for (const { viewers } of hidden) for (const viewer of viewers) viewersOfPrivate.add(viewer)
-    lists.clear()
     revision = latest
+    void warm()
   }
 
-  const makeList = async ({ audience, withSchema, limit, offset, q }: ListQuery) => {
+  let warming = false
+  /** Reads the first bodies beside the requests: their readers need no database, while it is away too. */
+  const warm = async (): Promise<void> => {
+    if (warming) return
+    warming = true
+    let room = warmBytes
+    try {
+      for (const stack of sorted) {
+        if ((room -= stack.bodyBytes) < 0) break
+        await bodies.read(stack, "schema")
+        await bodies.read(stack, "ast")
+      }
+    } catch {
+      // What was not read now is read when it is asked for.
+    } finally {
+      warming = false
+    }
+  }
+
+  /** Does what reads bodies; again, with the heads of now, where one of them has moved. */
+  const withBodies = async <T>(work: () => Promise<T>): Promise<T> => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!(error instanceof StackMoved)) throw error
+        if (tries === mostTries) throw new DatabaseUnavailable("the registry changes faster than it is read")
+        await refresh()
+      }
+    }
+  }
+
+  /** What stands in a list of a stack, with its schema: cut out of the answer that has it after the stack's head. */
+  const itemWithSchema = async (stack: PublishedStack): Promise<Uint8Array> => {
+    const { name, description, websocketUrl } = stack
+    const before = Buffer.byteLength(JSON.stringify({ name, description, websocket_url: websocketUrl })) - 1
+    const answer = await (await bodies.read(stack, "schema")).identity()
+    return Buffer.concat([Buffer.from(stack.detail.slice(0, -1)), answer.subarray(before)])
+  }
+
+  const makeList = async ({ audience, withSchema, limit, offset, q }: ListQuery): Promise<List> => {
     const word = q.toLowerCase()
     const matching = sorted.filter(
       (stack) =>
         seen(stack, audience) &&
         (word === "" || stack.name.includes(word) || stack.description?.toLowerCase().includes(word) === true),
     )
-    const items = matching
+    let bytes = 0
+    const size = ({ detail, schemaBytes }: PublishedStack): number =>
+      Buffer.byteLength(detail) + (withSchema ? schemaBytes : 0)
+    const page = matching
       .slice(offset, offset + limit)
-      .map(({ detail, schema }) => (withSchema ? `${detail.slice(0, -1)},"schema":${schema}}` : detail))
-    const body = Uint8Array.from(Buffer.from(`[${items.join(",")}]`))
-    return { answer: await packer.pack(body), more: matching.length > offset + limit }
+      .filter((stack, index) => (bytes += size(stack)) <= mostListBytes || index === 0)
+    const items = await Promise.all(
+      page.map((stack) => (withSchema ? itemWithSchema(stack) : Buffer.from(stack.detail))),
+    )
+    const pieces = items.flatMap((item, index) => (index === 0 ? [item] : [Buffer.from(","), item]))
+    const body = Uint8Array.from(Buffer.concat([Buffer.from("["), ...pieces, Buffer.from("]")]))
+    return { answer: await packer.pack(body), shown: page.length, more: matching.length > offset + page.length }
   }
 
-  return {
-    refresh: async () => {
-      if (refreshing !== undefined) {
-        // What is being read now may be from before the news that led here.
-        again = true
-        return refreshing
-      }
-      refreshing = (async () => {
-        try {
-          do {
-            again = false
-            await load()
-          } while (again)
-        } finally {
-          refreshing = undefined
-        }
-      })()
+  const refresh = async (): Promise<void> => {
+    if (refreshing !== undefined) {
+      // What is being read now may be from before the news that led here.
+      again = true
       return refreshing
-    },
+    }
+    refreshing = (async () => {
+      try {
+        do {
+          again = false
+          await load()
+        } while (again)
+      } finally {
+        refreshing = undefined
+      }
+    })()
+    return refreshing
+  }
+
+  const find: Registry["find"] = (audience, name) => {
+    const stack = byName.get(name.toLowerCase())
+    return stack !== undefined && seen(stack, audience) ? stack : undefined
+  }
+
+  const listKeyNow = (query: ListQuery): string => `${revision} ${listKey(query)}`
+
+  return {
+    refresh,
     revision: () => revision,
     audienceOf: (userId) => (viewersOfPrivate.has(userId) ? userId : "keyed"),
-    find: (audience, name) => {
-      const stack = byName.get(name.toLowerCase())
-      return stack !== undefined && seen(stack, audience) ? stack : undefined
-    },
+    find,
     findByUrl: (websocketUrl) => byUrl.get(spellingsOf(websocketUrl)[0]),
     all: () => sorted,
-    hasList: (query) => lists.get(listKey(query)) !== undefined,
-    list: (query) => {
-      const key = listKey(query)
-      return lists.get(key) ?? lists.set(key, makeList(query))
-    },
+    hasList: (query) => lists.get(listKeyNow(query)) !== undefined,
+    list: (query) => withBodies(() => lists.make(listKeyNow(query), () => makeList(query))),
+    bodyOf: (stack, body) => bodies.known(stack, body),
+    readBody: (audience, name, body) =>
+      withBodies(async () => {
+        const stack = find(audience, name)
+        return stack && bodies.read(stack, body)
+      }),
   }
 }

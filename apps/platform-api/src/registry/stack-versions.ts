@@ -8,7 +8,7 @@ import { stackModules, stackVersions } from "../db/schema.ts"
 import { type RowOf, selectList } from "../db/select-list.ts"
 import { isoTime } from "../db/time.ts"
 import { type Answer, createPacker, plainAnswer } from "./answer.ts"
-import type { PublishedStack } from "./registry.ts"
+import type { PublishedStack } from "./stack-head.ts"
 import { astAnswerFor, sizeOf, type StackHead, type StoredAst } from "./stack-bytes.ts"
 import type { Language } from "./types/typed-module.ts"
 

@@ -21,10 +21,13 @@ export type Page = z.infer<typeof pageQuery>
 /** The page that the query asks for. Throws BodyError. */
 export const pageOf = (c: Context<AppEnv>): Page => validate(pageQuery, c.req.query())
 
-/** The `Link` header of a page that is not the last one (RFC 8288); everything else in the query stays. */
-export const nextLink = (c: Context<AppEnv>, { limit, offset }: Page): string => {
+/**
+ * The `Link` header of a page that is not the last one (RFC 8288); everything else in the query stays.
+ * @param shown how many of the page there were: a page of bytes may end early
+ */
+export const nextLink = (c: Context<AppEnv>, { limit, offset }: Page, shown: number = limit): string => {
   const url = new URL(c.req.url)
   url.searchParams.set("limit", String(limit))
-  url.searchParams.set("offset", String(offset + limit))
+  url.searchParams.set("offset", String(offset + shown))
   return `<${url.pathname}${url.search}>; rel="next"`
 }

@@ -5,7 +5,8 @@ import type { Principal } from "../../auth/authenticate.ts"
 import { type ErrorCode, errors } from "../../errors.ts"
 import type { Answer } from "../../registry/answer.ts"
 import { sinceOf } from "../../registry/publication.ts"
-import type { Audience, PublishedStack } from "../../registry/registry.ts"
+import type { Audience } from "../../registry/registry.ts"
+import type { PublishedStack } from "../../registry/stack-head.ts"
 import type { Dependencies } from "../../dependencies.ts"
 
 /** What is sent, where there is something to send. */
@@ -108,7 +109,7 @@ export const createRegistryReader = (dependencies: Dependencies) => {
     <Query>(
       parameter: "name" | "stack",
       read: (c: Context<AppEnv>) => Query,
-      find: (stack: PublishedStack, query: Query) => Found | Later,
+      find: (stack: PublishedStack, query: Query, caller: Caller) => Found | Later,
     ) =>
     (c: Context<AppEnv>): Response | Promise<Response> => {
       const sendTo = (caller: Caller): Response | Promise<Response> => {
@@ -126,7 +127,7 @@ export const createRegistryReader = (dependencies: Dependencies) => {
         }
         const stack = registry.find(caller.audience, c.req.param(parameter) ?? "")
         if (stack === undefined) return send(c, caller, undefined)
-        const found = find(stack, query)
+        const found = find(stack, query, caller)
         if (typeof found !== "function") return send(c, caller, withDeprecation(stack, found))
         return sendLater(c, caller, stack, found)
       }

@@ -2,7 +2,10 @@ import { validate } from "@svc/http"
 import { z } from "@svc/openapi"
 import type { Context } from "hono"
 import type { AppEnv } from "../../auth/guard.ts"
-import type { PublishedStack } from "../../registry/registry.ts"
+import { errors } from "../../errors.ts"
+import type { Audience } from "../../registry/registry.ts"
+import type { Body } from "../../registry/stack-bodies.ts"
+import type { PublishedStack } from "../../registry/stack-head.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { type Api, endpoint } from "../endpoint.ts"
 import type { EventStreams } from "../event-streams.ts"
@@ -59,8 +62,13 @@ export const registryRoutes = (api: Api, dependencies: Dependencies, streams: Ev
       // A list that is not there yet counts even when it turns out to be known: it is made before that shows.
       const known = registry.hasList(list)
       if (!known) await count(c, caller)
-      const { answer: made, more } = await registry.list(list)
-      return send(c, caller, { answer: made, ...(more ? { headers: { link: nextLink(c, query) } } : {}) }, !known)
+      const { answer: made, shown, more } = await registry.list(list)
+      return send(
+        c,
+        caller,
+        { answer: made, ...(more ? { headers: { link: nextLink(c, query, shown) } } : {}) },
+        !known,
+      )
     },
   )
 
@@ -82,12 +90,22 @@ export const registryRoutes = (api: Api, dependencies: Dependencies, streams: Ev
     answer(
       "name",
       () => undefined,
-      (stack) => ({ answer: stack.answers.detail }),
+      (stack) => ({ answer: stack.answer }),
     ),
   )
 
   const { versions } = dependencies
-  const inVersion = (stack: PublishedStack, version: number, pick: "schema" | "ast"): Found | Later => {
+  const current = (stack: PublishedStack, audience: Audience, pick: Body): Found | Later => {
+    const known = registry.bodyOf(stack, pick)
+    return known === undefined
+      ? async () => {
+          const answer = await registry.readBody(audience, stack.name, pick)
+          if (answer === undefined) throw errors.fail("stack-not-found")
+          return { answer }
+        }
+      : { answer: known }
+  }
+  const inVersion = (stack: PublishedStack, version: number, pick: Body): Found | Later => {
     const { line, visibility } = stack
     const known = pick === "ast" ? versions.known.ast(line, version, visibility) : versions.known.schema(line, version)
     if (known !== undefined) return { answer: known }
@@ -100,7 +118,7 @@ export const registryRoutes = (api: Api, dependencies: Dependencies, streams: Ev
     id: string,
     summary: string,
     schema: z.ZodType,
-    pick: "schema" | "ast",
+    pick: Body,
     parameter: "name" | "stack",
   ) =>
     endpoint(
@@ -119,9 +137,8 @@ export const registryRoutes = (api: Api, dependencies: Dependencies, streams: Ev
       answer(
         parameter,
         (c) => (c.req.query("version") === undefined ? undefined : validate(versionQuery, c.req.query()).version),
-        (stack, version = stack.version) =>
-          // Nothing is asked of the database for the version that everybody reads.
-          version === stack.version ? { answer: stack.answers[pick] } : inVersion(stack, version, pick),
+        (stack, version = stack.version, { audience }) =>
+          version === stack.version ? current(stack, audience, pick) : inVersion(stack, version, pick),
       ),
     )
   content("/api/registry/{name}/schema", "getStackSchema", "Read a stack's schema", schemaAnswer, "schema", "name")

@@ -1,0 +1,42 @@
+import { createSharedMemo } from "@svc/common/shared-memo"
+import type { Database } from "../db/database.ts"
+import { orm } from "../db/drizzle.ts"
+import { stacks } from "../db/schema.ts"
+import type { Answer, Packer } from "./answer.ts"
+import type { PublishedStack } from "./stack-head.ts"
+
+const { and, eq } = orm
+
+/** What a stack is made of, beside its head: it is read when it is asked for. */
+export type Body = "schema" | "ast"
+
+const readMs = 1800
+const mostBytes = 64 * 1024 * 1024
+const columns = { schema: stacks.schemaGzip, ast: stacks.astGzip }
+
+/** A stack was changed or withdrawn since its head was read. */
+export class StackMoved extends Error {
+  override readonly name = "StackMoved"
+}
+
+const keyOf = ({ id, revision }: PublishedStack, body: Body): string => `${body} ${id} ${revision}`
+
+/** The bodies of stacks: as many as have room are in memory, those asked for last. */
+export const createStackBodies = (database: Database, { packed }: Packer) => {
+  const bodies = createSharedMemo<Answer>({ maxSize: mostBytes, sizeOf: (answer) => answer.gzip().length })
+  return {
+    /** A body that is in memory. */
+    known: (stack: PublishedStack, body: Body): Answer | undefined => bodies.get(keyOf(stack, body)),
+    /** A body, read where it is not in memory. Throws StackMoved and DatabaseUnavailable. */
+    read: (stack: PublishedStack, body: Body): Promise<Answer> =>
+      bodies.make(keyOf(stack, body), async () => {
+        // Of this very revision: who may see another one has not been looked at.
+        const same = and(eq(stacks.id, stack.id), eq(stacks.revision, stack.revision))
+        const [row] = await database
+          .within(readMs)
+          .run((db) => db.select({ bytes: columns[body] }).from(stacks).where(same))
+        if (row === undefined) throw new StackMoved()
+        return packed(Uint8Array.from(row.bytes))
+      }),
+  }
+}

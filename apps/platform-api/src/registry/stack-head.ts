@@ -1,0 +1,69 @@
+// What is kept in memory of each published stack.
+import { orm } from "../db/drizzle.ts"
+import { stacks } from "../db/schema.ts"
+import { type Answer, plainAnswer } from "./answer.ts"
+
+const { getTableColumns, sql } = orm
+
+export type PublishedStack = {
+  readonly id: number
+  /** The registry's at its last change. */
+  readonly revision: number
+  readonly name: string
+  readonly description: string | null
+  readonly websocketUrl: string
+  readonly visibility: "public" | "global" | "private"
+  readonly relay: boolean
+  readonly browserSend: boolean
+  readonly version: number
+  /** What its versions belong to. */
+  readonly line: string
+  /** The person whose stack it is, null for the operator's; and who sees it while it is private. */
+  readonly ownerId: number | null
+  readonly viewers: ReadonlySet<number>
+  /** JSON of `{message, since, successor?}`. */
+  readonly deprecated: string | null
+  readonly detail: string
+  /** How long its schema is as JSON, and its bodies are as they are kept. */
+  readonly schemaBytes: number
+  readonly bodyBytes: number
+  /** What stands in lists, as an answer. */
+  readonly answer: Answer
+}
+
+const { schema, schemaGzip, astGzip, ...columns } = getTableColumns(stacks)
+/** All that is read of a stack but its bodies. */
+export const headColumns = {
+  ...columns,
+  schemaBytes: sql<number>`octet_length(${schema})`,
+  bodyBytes: sql<number>`octet_length(${schemaGzip}) + octet_length(${astGzip})`,
+}
+export type HeadRow = Omit<typeof stacks.$inferSelect, "schema" | "schemaGzip" | "astGzip"> & {
+  readonly schemaBytes: number
+  readonly bodyBytes: number
+}
+
+/** What may change without a new version is not in the stored text. */
+const detailOf = ({ detail, version, relay, deprecated }: HeadRow): string =>
+  `${detail.slice(0, -1)},"version":${version},"relay":${relay}${deprecated === null ? "" : `,"deprecated":${deprecated}`}}`
+
+/** A stack from its row. */
+export const fromRow = (row: HeadRow): PublishedStack => ({
+  id: row.id,
+  revision: row.revision,
+  name: row.name,
+  description: row.description,
+  websocketUrl: row.websocketUrl,
+  visibility: row.visibility,
+  relay: row.relay,
+  browserSend: row.browserSend,
+  version: row.version,
+  line: row.line,
+  ownerId: row.ownerId,
+  viewers: new Set(row.viewers),
+  deprecated: row.deprecated,
+  detail: detailOf(row),
+  schemaBytes: row.schemaBytes,
+  bodyBytes: row.bodyBytes,
+  answer: plainAnswer(Uint8Array.from(Buffer.from(detailOf(row)))),
+})
