@@ -171,7 +171,7 @@ export const createRegistry = (database: Database): Registry => {
       .slice(offset, offset + limit)
       .filter((stack, index) => (bytes += size(stack)) <= mostListBytes || index === 0)
     const items = await Promise.all(
-      page.map((stack) => (withSchema ? itemWithSchema(stack) : Buffer.from(stack.detail))),
+      page.map(async (stack) => (withSchema ? itemWithSchema(stack) : Buffer.from(stack.detail))),
     )
     const pieces = items.flatMap((item, index) => (index === 0 ? [item] : [Buffer.from(","), item]))
     const body = Uint8Array.from(Buffer.concat([Buffer.from("["), ...pieces, Buffer.from("]")]))

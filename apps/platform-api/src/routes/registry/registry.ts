@@ -99,9 +99,9 @@ export const registryRoutes = (api: Api, dependencies: Dependencies, streams: Ev
     const known = registry.bodyOf(stack, pick)
     return known === undefined
       ? async () => {
-          const answer = await registry.readBody(audience, stack.name, pick)
-          if (answer === undefined) throw errors.fail("stack-not-found")
-          return { answer }
+          const read = await registry.readBody(audience, stack.name, pick)
+          if (read === undefined) throw errors.fail("stack-not-found")
+          return { answer: read }
         }
       : { answer: known }
   }
