@@ -1,12 +1,15 @@
 // What the pages say of the code, by the name that stands for it there in braces.
 import cli from "../apps/cli/package.json" with { type: "json" }
+import { tools } from "../apps/docs-server/src/tools.ts"
 import { auditActions } from "../apps/platform-api/src/audit.ts"
 import { sessionsPerMinute } from "../apps/platform-api/src/auth/guard.ts"
 import { readSettings } from "../apps/platform-api/src/config.ts"
 import { streamsPerAccount, streamsPerAddress } from "../apps/platform-api/src/routes/registry/changes.ts"
+import { commitment } from "../apps/relay/src/routes/fields.ts"
 import { routes } from "../apps/relay/src/routes/table.ts"
 import { sessionLifetimeSeconds } from "@svc/session-token"
 
+const coded = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ")
 const nameOf = ({ path }: (typeof routes)[number]): string => path.split("/").at(-1) ?? ""
 const listed = (chosen: typeof routes): string => chosen.map(nameOf).join(", ")
 const methodOf = (name: string): string => name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
@@ -27,8 +30,10 @@ export const makeFacts = () => {
     change_streams_per_address: String(streamsPerAddress),
     change_streams_per_account: String(streamsPerAccount),
     changes_days: String(changesDays),
-    audit_actions: auditActions.map((action) => `\`${action}\``).join(", "),
-    relay_methods: routes.map((route) => `\`${methodOf(nameOf(route))}\``).join(", "),
+    audit_actions: coded(auditActions),
+    commitments: coded(commitment.options),
+    mcp_tools: coded(tools.map(({ name }) => name)),
+    relay_methods: coded(routes.map((route) => methodOf(nameOf(route)))),
     relay_routes: listed(routes),
     relay_inspect_routes: listed(routes.filter((route) => route.class === "inspect")),
     relay_status_routes: listed(routes.filter((route) => route.class === "status")),

@@ -8,7 +8,7 @@ import { createHtmlDocuments, type HtmlDocuments, type HtmlOptions, isStackPage 
 import { createSearch } from "./search.ts"
 import { lineStarts, pageUrl } from "@svc/site"
 import { findPage } from "./slug.ts"
-import type { Library, Product } from "./tools.ts"
+import { type Library, type Product, tools } from "./tools.ts"
 
 /** All that is served from one reading of the pages: replaced as a whole when they change. */
 export type Site = {
@@ -52,7 +52,7 @@ const pageMap = (corpus: Corpus, baseUrl: string): string => {
   if (index !== undefined && index.description !== "") lines.push(`> ${index.description}`, "")
   if (opening !== "") lines.push(opening, "")
   lines.push(
-    `Every page is Markdown. The MCP endpoint ${baseUrl}/mcp has the tools search_docs and fetch_page; ${baseUrl}/llms-full.txt`,
+    `Every page is Markdown. The MCP endpoint ${baseUrl}/mcp has the tools ${tools.map(({ name }) => name).join(" and ")}; ${baseUrl}/llms-full.txt`,
     "is all pages in one.",
   )
   for (const [folder, pages] of byFolder(corpus)) {

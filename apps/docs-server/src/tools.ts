@@ -33,7 +33,7 @@ export type Tool = {
   readonly call: (library: Library, args: unknown) => ToolAnswer | undefined
 }
 
-/** Both tools only read pages that are part of this server. */
+/** The tools only read pages that are part of this server. */
 export const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 
 const defineTool = <I extends z.ZodObject, O extends z.ZodObject>(

@@ -199,6 +199,44 @@ test("records.md has the fields that the platform API's document gives each reco
   }
 })
 
+test("errors.md shows every member of each service's errors", () => {
+  // Each service has an operation whose errors have all members.
+  const operations = [
+    ["Platform API", "platform-api", ["components", "schemas", "Error"]],
+    [
+      "Transaction relay",
+      "relay",
+      ["paths", "/transactions/v1/send", "post", "responses", "400", "content", "application/json", "schema"],
+    ],
+    ["Documentation server", "docs-server", ["components", "schemas", "ErrorResponse", "properties", "error"]],
+  ] as const
+  const wanted = new Map(
+    operations.map(([service, folder, path]) => {
+      const document: unknown = JSON.parse(read(`apps/${folder}/openapi.json`))
+      const schema = path.reduce<unknown>((at, key) => Object(at)[key], document)
+      return [service, Object.keys(z.looseObject({ properties: z.looseObject({}) }).parse(schema).properties)]
+    }),
+  )
+  const told = rows(page("errors.md")).filter(
+    ([service = "", shape = ""]) => shape.startsWith("{") && operations.some(([name]) => name === service),
+  )
+  expect(told.map(([service]) => service)).toEqual([...wanted.keys()])
+  for (const [service = "", shape = ""] of told) {
+    const names = [...shape.slice(0, shape.lastIndexOf("}")).matchAll(/\b([a-z]\w*)\b(?!: \{)/gi)].map(
+      ([, name]) => name,
+    )
+    expect({ service, names: names.toSorted() }).toEqual({
+      service,
+      names: new Map<string, string[]>(wanted).get(service)?.toSorted(),
+    })
+  }
+})
+
+test("the instructions to MCP clients name each tool", () => {
+  const instructions = read("apps/docs-server/src/mcp.ts")
+  for (const { name } of tools) expect(instructions).toContain(name)
+})
+
 test("mcp-server.md has a section for each tool, and no other below Tools", () => {
   const told = [...below("mcp-server.md", "Tools").matchAll(/^### (.+)$/gm)].map(([, heading]) => heading)
   expect(told).toEqual(tools.map(({ name }) => name))
