@@ -81,13 +81,13 @@ test("a text that names several routes of a class names all of them", () => {
 test.each(["docs-server", "relay", "platform-api"])("every setting of %s is used outside of its config.ts", (app) => {
   const folder = `apps/${app}/src/`
   const config = read(`${folder}config.ts`)
-  const table = config.slice(config.indexOf("\nconst fields = {"), config.indexOf("\n}\n"))
+  const [, fields = ""] = config.split("\nconst fields = {")
+  const [table = "", ...rest] = fields.split("\n}\n")
   const settings = [...table.matchAll(/^ +(\w+): (?!\{)\w+\(/gm)].map(([, name = ""]) => name)
   const sources = tracked.filter(
     (file) => file.startsWith(folder) && file.endsWith(".ts") && !file.endsWith("/config.ts"),
   )
-  const rest = config.slice(config.indexOf("\n}\n"))
-  const text = sources.map(read).join("\n") + rest
+  const text = sources.map(read).concat(rest).join("\n")
   expect(settings.length).toBeGreaterThan(5)
   expect(settings.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([])
 })

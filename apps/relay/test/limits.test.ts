@@ -4,7 +4,9 @@ import { createLocalLimits } from "@svc/limits"
 import fc from "fast-check"
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
 import { createAdmission } from "../src/admission.ts"
+import { readConfig } from "../src/config.ts"
 import type { RequestClass } from "../src/routes/route.ts"
+import { routes } from "../src/routes/table.ts"
 import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
 import { type Relay, startIssuer, startRelay } from "./fixture.ts"
 import { anySigner, memo, signedTransaction } from "./transactions.ts"
@@ -54,6 +56,30 @@ test("each class has its own bucket per address, and opens again a minute later"
   expect(Number(refused.headers.get("retry-after"))).toBeLessThanOrEqual(61)
   clock += 61_000
   expect(await codes("block-height", 1)).toEqual([200])
+})
+
+test("each concurrency setting limits a class of its own, and each class has one", async () => {
+  const { concurrency, perMinute: rates } = await readConfig({})
+  const refused = await Promise.all(
+    Object.keys(concurrency).map(async (closed) => {
+      const places = Object.fromEntries(Object.keys(concurrency).map((name) => [name, name === closed ? 0 : 10]))
+      const settings = { concurrency: { ...concurrency, ...places }, perMinute: rates, timeoutMs }
+      const admission = createAdmission(settings, createLocalLimits({ now }))
+      const tried = routes.map(async ({ class: of, operation }) => {
+        const entered = await admission
+          .begin(of, "192.0.2.1")
+          .enter({})
+          .then(
+            () => true,
+            () => false,
+          )
+        return entered ? [] : [operation]
+      })
+      return (await Promise.all(tried)).flat()
+    }),
+  )
+  expect(refused.filter((operations) => operations.length === 0)).toEqual([])
+  expect(refused.flat().toSorted()).toEqual(routes.map(({ operation }) => operation).toSorted())
 })
 
 test("addresses are told apart behind a trusted proxy only, and IPv6 by its /64", async () => {
