@@ -38,13 +38,13 @@ const sayings: readonly (readonly [what: string, pattern: RegExp, value: number]
   ["the life of session tokens", new RegExp(`${number}[- ]minute (?:session )?(?:token|JWT)`, "gi"), minutes],
   [
     "the life of session tokens",
-    new RegExp(`tokens?\\b[^.|;]{0,50}? (?:for|of|lives?) (?:the )?${number} minutes`, "gi"),
+    new RegExp(`tokens?\\b[^.|;]{0,50}? (?:for|of|lives?) (?:the )?(?:last )?${number} minutes`, "gi"),
     minutes,
   ],
   ["the life of session tokens", new RegExp(`tokens' ${number} minutes`, "gi"), minutes],
   ["the life of session tokens", /usualLifeMs = ([\d_]+)/g, sessionLifetimeSeconds * 1000],
   ["the wait before a rollback", new RegExp(`wait ${number} minutes[:,] (?:the tokens|then take)`, "gi"), minutes + 1],
-  ["sign-ups an hour", new RegExp(`${number} sign-ups an hour`, "gi"), Number(facts.sign_ups_per_hour)],
+  ["sign-ups an hour", new RegExp(`${number} sign-ups an hour`, "gi"), Number(makeFacts().sign_ups_per_hour)],
 ]
 const saying = prose.concat(tracked.filter((file) => /^packages\/client\/src\/.*\.ts$|^infra\/.*\.yaml$/.test(file)))
 
