@@ -70,7 +70,8 @@ test("a text that names several routes of a class names all of them", () => {
         [...classes.values()].flatMap((ofClass) => {
           const names = ofClass.map(({ path }) => path.split("/").at(-1) ?? "")
           const missing = names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))
-          const isList = names.length > 1 && names.length - missing.length > 1
+          const either = names.join("|")
+          const isList = new RegExp(`\\b(?:${either})\`?,? (?:and )?\`?(?:${either})\\b`).test(text)
           return isList && missing.length > 0 ? [`${file} lacks ${missing.join(", ")}: ${text.trim()}`] : []
         }),
       ),
