@@ -209,7 +209,7 @@ const thresholdOf = (alert: string): number =>
 
 test("thresholds that follow from the code's own numbers follow from them", async () => {
   const { concurrency, maxBodyBytes } = await readConfig({})
-  expect(thresholdOf("RelayStuck")).toBe(concurrency.inspect + concurrency.send)
+  expect(thresholdOf("RelayStuck")).toBe(Object.values(concurrency).reduce((sum, places) => sum + places, 0))
   expect(thresholdOf("DocsStreamsNearTheLimit")).toBe(Math.floor(maxStreams * 0.9))
   expect(source).toContain(`the ${maxStreams} event streams`)
   const near = thresholdOf("RelayBodiesNearTheLimit") / maxBodyBytes
