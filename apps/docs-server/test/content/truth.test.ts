@@ -223,7 +223,7 @@ test("errors.md shows every member of each service's errors", () => {
   expect(told.map(([service]) => service)).toEqual([...wanted.keys()])
   for (const [service = "", shape = ""] of told) {
     const names = [...shape.slice(0, shape.lastIndexOf("}")).matchAll(/\b([a-z]\w*)\b(?!: \{)/gi)].map(
-      ([, name]) => name,
+      ([, name = ""]) => name,
     )
     expect({ service, names: names.toSorted() }).toEqual({
       service,
