@@ -1,7 +1,7 @@
 // Bundles the library and its part for Node, writes their types and packs all of it as dist/svc-client.tgz.
 import { pack } from "./pack.ts"
 import manifest from "../package.json" with { type: "json" }
-import { bundle, library, types } from "./bundle.ts"
+import { bundle, bundled, library, types } from "./bundle.ts"
 
 const { version, description, license, engines } = manifest
 await pack({
@@ -20,7 +20,7 @@ await pack({
     engines,
     peerDependencies: { "@solana/kit": ">=2" },
     peerDependenciesMeta: { "@solana/kit": { optional: true } },
-    files: ["svc-client.js", "changes.js", "node.js", "types"],
+    files: [...bundled, "types"],
   },
   fill: async (folder) => {
     await bundle(folder)

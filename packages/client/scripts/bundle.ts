@@ -2,16 +2,28 @@ import { execFile } from "node:child_process"
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { build, type BuildOptions } from "esbuild"
+import { build, type BuildOptions, type Plugin } from "esbuild"
 
 /** The folder of the package. */
 export const library = join(import.meta.dirname, "..")
 
-/**
- * Bundles the library into `folder`: svc-client.js for browsers and Node 20 alike, changes.js, which it loads when changes
- * are followed, and node.js for Node alone.
- */
+/** What is loaded when it is first used: each a file of its own, which shares no code with the rest. */
+const loadedLater = ["changes", "stream-watch"]
+
+/** All files that `bundle` makes. */
+export const bundled = ["svc-client.js", "node.js", ...loadedLater.map((name) => `${name}.js`)]
+
+const laterByThemselves: Plugin = {
+  name: "loaded later",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\.\/[\w-]+\.ts$/ }, ({ kind, path }) =>
+      kind === "dynamic-import" ? { path: path.replace(".ts", ".js"), external: true } : undefined,
+    ),
+}
+
+/** Bundles the library into `folder`: svc-client.js for browsers and Node alike, what it loads later, and node.js for Node alone. */
 export const bundle = async (folder: string, { minify = false }: { readonly minify?: boolean } = {}): Promise<void> => {
+  const source = (file: string) => join(library, `src/${file}.ts`)
   const options = {
     absWorkingDir: library,
     bundle: true,
@@ -20,16 +32,14 @@ export const bundle = async (folder: string, { minify = false }: { readonly mini
     target: "es2022",
     logLevel: "warning",
     outdir: folder,
+    plugins: [laterByThemselves],
   } satisfies BuildOptions
-  const source = (file: string) => join(library, "src", file)
-  await build({
-    ...options,
-    platform: "neutral",
-    splitting: true,
-    chunkNames: "[name]",
-    entryPoints: { "svc-client": source("index.ts") },
-  })
-  await build({ ...options, platform: "node", entryPoints: { node: source("node.ts") } })
+  const neutral = {
+    "svc-client": source("index"),
+    ...Object.fromEntries(loadedLater.map((name) => [name, source(name)])),
+  }
+  await build({ ...options, platform: "neutral", entryPoints: neutral })
+  await build({ ...options, platform: "node", entryPoints: { node: source("node") } })
 }
 
 /** Writes the types that an editor explains into `folder`/types: the library's own and those that it takes from @svc/common. */

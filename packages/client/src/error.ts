@@ -31,44 +31,36 @@ type Facts = {
  */
 export class SvcError extends Error {
   /** The HTTP status; 0 where no answer came, or nothing was asked. */
-  readonly status: number
+  declare readonly status: number
   /** The stable code. */
-  readonly code: string
+  declare readonly code: string
   /** The next step in one sentence, where the service gives one. */
-  readonly hint?: string
+  declare readonly hint?: string
   /** Whether the same call may succeed later. */
-  readonly retryable: boolean
+  declare readonly retryable: boolean
   /** How long the service asks to wait, in milliseconds. */
-  readonly retryAfterMs?: number
+  declare readonly retryAfterMs?: number
   /** The service's name for the request, for its operator; empty where no answer came. */
-  readonly requestId: string
+  declare readonly requestId: string
   /** Of a send: `not_submitted` is proof that nobody was given the transaction; `unknown` proves nothing. */
-  readonly submissionState?: SubmissionState
+  declare readonly submissionState?: SubmissionState
   /** Of a send: the transaction's first signature, base58. */
-  readonly signature?: string
+  declare readonly signature?: string
   /** What the service tells beside: `{path, reason}` of a refused field, or the provider's own error. */
-  readonly details?: unknown
+  declare readonly details?: unknown
 
-  constructor(facts: Facts) {
-    super(facts.message, facts.cause === undefined ? undefined : { cause: facts.cause })
+  constructor({ message, cause, ...facts }: Facts) {
+    super(message, cause === undefined ? undefined : { cause })
     this.name = "SvcError"
-    this.status = facts.status
-    this.code = facts.code
-    this.retryable = facts.retryable === true
-    this.requestId = facts.requestId ?? ""
-    if (facts.hint !== undefined) this.hint = facts.hint
-    if (facts.retryAfterMs !== undefined) this.retryAfterMs = facts.retryAfterMs
-    if (facts.submissionState !== undefined) this.submissionState = facts.submissionState
-    if (facts.signature !== undefined) this.signature = facts.signature
-    if (facts.details !== undefined) this.details = facts.details
+    const given = Object.entries(facts).filter(([, value]) => value !== undefined)
+    Object.assign(this, { retryable: false, requestId: "" }, Object.fromEntries(given))
   }
 }
 
 /** The same error, with what it means for a transaction. */
 export const aboutSubmission = (error: SvcError, submissionState: SubmissionState, signature: string): SvcError => {
-  const { status, code, message, hint, retryable, retryAfterMs, requestId, details } = error
-  const facts = { status, code, message, hint, retryable, retryAfterMs, requestId, details, cause: error.cause }
-  return new SvcError({ ...facts, submissionState, signature: error.signature ?? signature })
+  const { message, cause } = error
+  return new SvcError({ ...error, message, cause, submissionState, signature: error.signature ?? signature })
 }
 
 /** An error of this library's own, made before anything was asked. */

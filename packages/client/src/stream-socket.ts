@@ -1,7 +1,14 @@
 import type { Clock } from "./clock.ts"
-import { SvcError } from "./error.ts"
+import type { asSvcError, ownError, SvcError } from "./error.ts"
 import { isObject, type Json, textOf } from "./json.ts"
 import { lifeOf, type Session } from "./session.ts"
+
+/** The library's errors. */
+export type Errors = {
+  readonly SvcError: typeof SvcError
+  readonly asSvcError: typeof asSvcError
+  readonly ownError: typeof ownError
+}
 
 /** What the library needs of a WebSocket class: that of browsers, of Node 22 and newer, and of the package `ws` have it. */
 export type WebSocketClass = new (
@@ -26,6 +33,7 @@ export type SocketOptions = {
   readonly session: Session
   readonly webSocket: WebSocketClass
   readonly clock: Clock
+  readonly errors: Errors
   /** The first message, once the connection is open. */
   readonly hello: () => object
 }
@@ -34,9 +42,9 @@ const subprotocol = "svc.stream.v1"
 const pingMs = 15_000
 
 /** An error message of a stream server. */
-export const faultOf = (message: Json): SvcError => {
+export const faultOf = (message: Json, errors: Errors): SvcError => {
   const seconds = message["retry_after"]
-  return new SvcError({
+  return new errors.SvcError({
     status: 0,
     code: textOf(message, "code") ?? "unexpected-answer",
     message: textOf(message, "message") ?? "The stream reports an error",
@@ -50,7 +58,7 @@ export const faultOf = (message: Json): SvcError => {
  * A connection to a stream, whose token is renewed on it. `next` gives its messages one by one, then how it ended; `close`
  * ends it.
  */
-export const openSocket = async ({ url, session, webSocket, clock, hello }: SocketOptions) => {
+export const openSocket = async ({ url, session, webSocket, clock, errors, hello }: SocketOptions) => {
   const queue: SocketEvent[] = []
   let wake = (): void => {}
   let opened = false
@@ -100,7 +108,7 @@ export const openSocket = async ({ url, session, webSocket, clock, hello }: Sock
       return
     }
     if (!isObject(message)) return
-    if (message["type"] === "error") fault = faultOf(message)
+    if (message["type"] === "error") fault = faultOf(message, errors)
     add({ message })
   })
   // It says nothing that a program could use, and the close event follows it.

@@ -13,12 +13,11 @@ export type RelayTransport = <Response>(request: {
 const isCommitment = (value: unknown): value is Commitment => commitments.some((one) => one === value)
 
 /** Options that are read; one that the relay cannot carry is refused rather than dropped. */
-const optionsOf = (value: unknown, known: readonly string[], method: string): Json => {
-  if (value !== undefined && value !== null && !isObject(value))
-    throw notCarried(`${method}: its options are no object`)
+const optionsOf = (value: unknown, known: readonly string[]): Json => {
+  if (value !== undefined && value !== null && !isObject(value)) throw notCarried("options must be an object")
   const given = Object.entries(value ?? {}).filter(([, member]) => member !== undefined && member !== null)
   for (const [name] of given) {
-    if (!known.includes(name)) throw notCarried(`The relay does not carry the option ${name} of ${method}`)
+    if (!known.includes(name)) throw notCarried(`the relay has no option ${name}`)
   }
   return Object.fromEntries(given)
 }
@@ -33,7 +32,7 @@ const u64 = (value: unknown, name: string): bigint => {
 const commitmentOf = (value: unknown): Commitment => {
   if (value === undefined) return "finalized"
   if (isCommitment(value)) return value
-  throw notCarried(`There is no commitment ${JSON.stringify(value)}`)
+  throw notCarried(`${JSON.stringify(value)} is not a commitment`)
 }
 
 const slotOf = ({ minContextSlot }: Json) =>
@@ -41,14 +40,14 @@ const slotOf = ({ minContextSlot }: Json) =>
 
 const viewOf = (options: Json): ChainView => ({ commitment: commitmentOf(options["commitment"]), ...slotOf(options) })
 
-const textAt = (params: readonly unknown[], index: number, method: string): string => {
+const textAt = (params: readonly unknown[], index: number): string => {
   const value = params[index]
-  if (typeof value !== "string") throw notCarried(`${method}: parameter ${index} must be a string`)
+  if (typeof value !== "string") throw notCarried(`parameter ${index} must be a string`)
   return value
 }
 
-const base64Only = (options: Json, method: string): void => {
-  if (options["encoding"] !== "base64") throw notCarried(`${method}: the relay carries the encoding base64 alone`)
+const base64Only = (options: Json): void => {
+  if (options["encoding"] !== "base64") throw notCarried("encoding must be base64")
 }
 
 const flag = (options: Json, name: string): Record<string, boolean> =>
@@ -65,29 +64,29 @@ const view = ["commitment", "minContextSlot"]
 
 const methods: Readonly<Record<string, Method>> = {
   getLatestBlockhash: async (relay, [options], signal) => {
-    const read = viewOf(optionsOf(options, view, "getLatestBlockhash"))
+    const read = viewOf(optionsOf(options, view))
     const { contextSlot, ...value } = await relay.latestBlockhash({ ...read, ...signal })
     return inContext(contextSlot, value)
   },
   getBlockHeight: async (relay, [options], signal) => {
-    const read = viewOf(optionsOf(options, view, "getBlockHeight"))
+    const read = viewOf(optionsOf(options, view))
     return (await relay.blockHeight({ ...read, ...signal })).blockHeight
   },
   getFeeForMessage: async (relay, params, signal) => {
-    const read = viewOf(optionsOf(params[1], view, "getFeeForMessage"))
-    const message = textAt(params, 0, "getFeeForMessage")
+    const read = viewOf(optionsOf(params[1], view))
+    const message = textAt(params, 0)
     const { contextSlot, feeLamports } = await relay.fee({ message, ...read, ...signal })
     return inContext(contextSlot, feeLamports)
   },
   simulateTransaction: async (relay, params, signal) => {
     const flags = ["sigVerify", "replaceRecentBlockhash", "innerInstructions"]
-    const options = optionsOf(params[1], [...view, "encoding", "accounts", ...flags], "simulateTransaction")
-    base64Only(options, "simulateTransaction")
-    const accounts = optionsOf(options["accounts"], ["addresses", "encoding"], "simulateTransaction")
-    if (options["accounts"] !== undefined) base64Only(accounts, "simulateTransaction's accounts")
+    const options = optionsOf(params[1], [...view, "encoding", "accounts", ...flags])
+    base64Only(options)
+    const accounts = optionsOf(options["accounts"], ["addresses", "encoding"])
+    if (options["accounts"] !== undefined) base64Only(accounts)
     const { addresses } = accounts
     const { contextSlot, ...value } = await relay.simulate({
-      transaction: textAt(params, 0, "simulateTransaction"),
+      transaction: textAt(params, 0),
       ...viewOf(options),
       ...Object.assign({}, ...flags.map((name) => flag(options, name))),
       ...(Array.isArray(addresses) ? { accounts: addresses.map(String) } : {}),
@@ -96,10 +95,10 @@ const methods: Readonly<Record<string, Method>> = {
     return inContext(contextSlot, value)
   },
   getSignatureStatuses: async (relay, params, signal) => {
-    const options = optionsOf(params[1], ["searchTransactionHistory"], "getSignatureStatuses")
+    const options = optionsOf(params[1], ["searchTransactionHistory"])
     const [signatures] = params
     if (!Array.isArray(signatures) || signatures.length === 0) {
-      throw notCarried("getSignatureStatuses: parameter 0 must be a list of signatures")
+      throw notCarried("parameter 0 must be a list of signatures")
     }
     const asked = signatures.map((signature) =>
       relay.signatureStatus({ signature: String(signature), ...flag(options, "searchTransactionHistory"), ...signal }),
@@ -117,13 +116,13 @@ const methods: Readonly<Record<string, Method>> = {
   },
   sendTransaction: async (relay, params, signal) => {
     const known = ["encoding", "maxRetries", "skipPreflight", "preflightCommitment", "minContextSlot"]
-    const options = optionsOf(params[1], known, "sendTransaction")
-    base64Only(options, "sendTransaction")
+    const options = optionsOf(params[1], known)
+    base64Only(options)
     if (options["maxRetries"] !== undefined && u64(options["maxRetries"], "maxRetries") !== 0n) {
-      throw notCarried("The relay sends once: maxRetries can only be 0")
+      throw notCarried("maxRetries must be 0, because the relay sends once")
     }
     const { signature } = await relay.send({
-      transaction: textAt(params, 0, "sendTransaction"),
+      transaction: textAt(params, 0),
       preflightCommitment: commitmentOf(options["preflightCommitment"]),
       ...flag(options, "skipPreflight"),
       ...slotOf(options),
@@ -132,6 +131,8 @@ const methods: Readonly<Record<string, Method>> = {
     return signature
   },
 }
+
+const isNotCarried = (error: unknown): error is SvcError => error instanceof SvcError && error.code === "not-carried"
 
 /** The provider's own error, so that kit makes of it what it makes of any provider's. */
 const rpcError = (error: unknown): Json | undefined =>
@@ -164,7 +165,7 @@ export const createRelayTransport =
       (result) => ({ jsonrpc: "2.0", id, result }),
       (error: unknown) => {
         const refused = rpcError(error)
-        if (refused === undefined) throw error
+        if (refused === undefined) throw isNotCarried(error) ? notCarried(`${String(method)}: ${error.message}`) : error
         return { jsonrpc: "2.0", id, error: refused }
       },
     )

@@ -40,10 +40,7 @@ const partsOf = (bytes: Uint8Array): TransactionParts => {
   }
   const parts = transactionParts(bytes)
   if (parts === "signature-count") {
-    throw refusal(
-      "invalid_transaction",
-      "The bytes aren't a transaction of version legacy, 0 (1 to 64 signatures first) or 1 (first byte 0x81)",
-    )
+    throw refusal("invalid_transaction", "The bytes aren't a transaction of version legacy, 0 or 1")
   }
   if (parts === "too-short") {
     throw refusal("invalid_transaction", "The transaction ends before its message and signatures do")

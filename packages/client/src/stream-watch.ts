@@ -1,0 +1,149 @@
+// Loaded when a view is first watched, so that whoever watches none doesn't load it.
+import type { Clock } from "./clock.ts"
+import type { SvcError } from "./error.ts"
+import { isObject, type Json, textOf } from "./json.ts"
+import type { Session } from "./session.ts"
+import { type Change, createStreamRecords, type RecordFrame, type Sort } from "./stream-records.ts"
+import {
+  type Ended,
+  type Errors,
+  faultOf,
+  openSocket,
+  type StreamSocket,
+  type WebSocketClass,
+} from "./stream-socket.ts"
+
+export type WatchOptions = {
+  /** One record alone; views of the mode `state` that show a record by its key need it. */
+  readonly key?: string
+  /** The first records of the view. */
+  readonly take?: number
+  /** Ends the watching. */
+  readonly signal?: AbortSignal
+}
+
+/** The records of a view after a change: one map, which is changed from step to step, in the view's order if it has one. */
+export type Watched<T> = { readonly records: ReadonlyMap<string, T>; readonly change: Change<T> }
+
+type Source = {
+  readonly websocketUrl: string
+  readonly session: Session
+  readonly socketClass: WebSocketClass
+  readonly clock: Clock
+  /** The library's own, because this file is bundled by itself: a copy of the class would be another class. */
+  readonly errors: Errors
+}
+
+/** A connection that never opened is tried this often. */
+const mostFirstTries = 3
+const firstWaitMs = 500
+const longestWaitMs = 30_000
+const operations = ["snapshot", "create", "upsert", "patch", "delete"] as const
+
+const frameOf = (message: Json): RecordFrame | undefined => {
+  const op = operations.find((one) => one === message["op"])
+  const { append, complete, data } = message
+  if (op === undefined) return undefined
+  return {
+    op,
+    key: textOf(message, "key") ?? "",
+    data,
+    append: Array.isArray(append) ? append.filter((path) => typeof path === "string") : [],
+    // Servers that send a snapshot in one piece don't say so.
+    complete: complete !== false,
+    seq: textOf(message, "seq"),
+  }
+}
+
+const sortIn = ({ sort }: Json): Sort | undefined => {
+  if (!isObject(sort) || !Array.isArray(sort["field"])) return undefined
+  return { field: sort["field"].map(String), order: sort["order"] === "desc" ? "desc" : "asc" }
+}
+
+/** See `watch` of createStream. */
+export async function* watchView<T>(
+  { websocketUrl, session, socketClass, clock, errors }: Source,
+  view: string,
+  { key, take, signal }: WatchOptions,
+): AsyncGenerator<Watched<T>, void, void> {
+  const state = createStreamRecords<T>()
+  let after: string | undefined
+  let failures = 0
+  let everOpened = false
+  const isLeft = (): boolean => signal?.aborted === true
+
+  /** A new connection, or why there is none for now. Throws SvcError where there will be none. */
+  const connect = async (): Promise<StreamSocket | SvcError> => {
+    const hello = () => ({ type: "subscribe", view, key, take, after })
+    try {
+      return await openSocket({ url: websocketUrl, session, webSocket: socketClass, clock, errors, hello })
+    } catch (thrown) {
+      const error = errors.asSvcError(thrown, "network-error", "The stream can't be opened")
+      if (error.retryable) return error
+      throw error
+    }
+  }
+
+  /** What a message changes. Throws SvcError. */
+  const receive = (message: Json): Change<T> | undefined => {
+    if (message["type"] === "error") {
+      const fault = faultOf(message, errors)
+      if (!fault.retryable && message["fatal"] !== true) throw fault
+    }
+    if (message["op"] === "subscribed") {
+      failures = 0
+      state.sortBy(sortIn(message))
+    }
+    const frame = message["entity"] === view ? frameOf(message) : undefined
+    after = frame?.seq ?? after
+    return frame && state.apply(frame)
+  }
+
+  async function* read(socket: StreamSocket): AsyncGenerator<Watched<T>, Ended, void> {
+    for (;;) {
+      const event = await socket.next()
+      if ("ended" in event) return event.ended
+      const change = receive(event.message)
+      if (change !== undefined) yield { records: state.records(), change }
+    }
+  }
+
+  /** Waits before the next attempt. Throws SvcError where there should be none. */
+  const recover = async ({ opened, fault }: Ended, token: string | undefined): Promise<void> => {
+    state.interrupted()
+    everOpened ||= opened
+    failures++
+    const isTokens = fault?.code.startsWith("token-") === true
+    if (fault !== undefined && !fault.retryable && !isTokens) throw fault
+    if (!everOpened && failures >= mostFirstTries) {
+      const message = `${new URL(websocketUrl).origin} can't be reached, or refuses the token`
+      throw fault ?? errors.ownError("network-error", message, { retryable: true })
+    }
+    // A server that does not open may have refused the token, which the WebSocket class does not tell.
+    if (token !== undefined && (isTokens || (!opened && failures === 2))) {
+      await session.renew(token).catch((error: unknown) => {
+        if (!(error instanceof errors.SvcError && error.retryable)) throw error
+      })
+    }
+    if (isTokens && failures === 1) return
+    const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (failures - 1)) * (0.5 + clock.random() / 2)
+    await clock.sleep(Math.max(waitMs, fault?.retryAfterMs ?? 0), signal)
+  }
+
+  while (!isLeft()) {
+    const socket = await connect()
+    if (socket instanceof errors.SvcError) {
+      await recover({ opened: false, fault: socket }, undefined)
+      continue
+    }
+    signal?.addEventListener("abort", socket.close)
+    let ended: Ended
+    try {
+      ended = yield* read(socket)
+    } finally {
+      signal?.removeEventListener("abort", socket.close)
+      socket.close()
+    }
+    if (!isLeft()) await recover(ended, socket.token())
+  }
+}
