@@ -2,7 +2,7 @@ import { execFile } from "node:child_process"
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { build, type BuildOptions, type Plugin } from "esbuild"
+import { build as esbuild, type BuildOptions, type Plugin } from "esbuild"
 
 /** The folder of the package. */
 export const library = join(import.meta.dirname, "..")
@@ -15,8 +15,8 @@ export const bundled = ["svc-client.js", "node.js", ...loadedLater.map((name) =>
 
 const laterByThemselves: Plugin = {
   name: "loaded later",
-  setup: ({ onResolve }) =>
-    onResolve({ filter: /^\.\/[\w-]+\.ts$/ }, ({ kind, path }) =>
+  setup: (build) =>
+    build.onResolve({ filter: /^\.\/[\w-]+\.ts$/ }, ({ kind, path }) =>
       kind === "dynamic-import" ? { path: path.replace(".ts", ".js"), external: true } : undefined,
     ),
 }
@@ -38,8 +38,8 @@ export const bundle = async (folder: string, { minify = false }: { readonly mini
     "svc-client": source("index"),
     ...Object.fromEntries(loadedLater.map((name) => [name, source(name)])),
   }
-  await build({ ...options, platform: "neutral", entryPoints: neutral })
-  await build({ ...options, platform: "node", entryPoints: { node: source("node") } })
+  await esbuild({ ...options, platform: "neutral", entryPoints: neutral })
+  await esbuild({ ...options, platform: "node", entryPoints: { node: source("node") } })
 }
 
 /** Writes the types that an editor explains into `folder`/types: the library's own and those that it takes from @svc/common. */

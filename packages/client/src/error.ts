@@ -59,8 +59,9 @@ export class SvcError extends Error {
 
 /** The same error, with what it means for a transaction. */
 export const aboutSubmission = (error: SvcError, submissionState: SubmissionState, signature: string): SvcError => {
+  const facts: Facts = error
   const { message, cause } = error
-  return new SvcError({ ...error, message, cause, submissionState, signature: error.signature ?? signature })
+  return new SvcError({ ...facts, message, cause, submissionState, signature: error.signature ?? signature })
 }
 
 /** An error of this library's own, made before anything was asked. */

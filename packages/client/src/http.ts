@@ -54,7 +54,7 @@ const exchange = async (fetch: Fetch, call: Call, signal: AbortSignal): Promise<
 /** One HTTP call and its whole answer. Throws SvcError: `network-error`, `timeout`, `aborted`. */
 export const request = async (fetch: Fetch, clock: Clock, call: Call): Promise<Answer> => {
   const isGivenUp = (): boolean => call.signal?.aborted === true
-  if (isGivenUp()) throw ownError("aborted", "The call was given up before it began")
+  if (isGivenUp()) throw ownError("aborted", "Given up by the caller")
   const leaving = new AbortController()
   const done = new AbortController()
   const leave = (): void => leaving.abort()

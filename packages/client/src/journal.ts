@@ -219,7 +219,7 @@ export const createJournal = ({ relay, store, allowRelay = false, clock = system
           throw refusal("attempts-exhausted", `All ${attempt} transactions of "${id}" have expired`)
         }
       } else if (record !== undefined && !isFirst) {
-        throw refusal("payment-forgotten", `"${id}" was forgotten during this run: run again to pay it anew`)
+        throw refusal("payment-forgotten", `"${id}" was forgotten during this run: run again to pay anew`)
       }
       const check = async (payment: SignedPayment): Promise<void> => {
         given = payment

@@ -30,7 +30,7 @@ const fromBase64 = (text: string): Uint8Array => {
   } catch {
     // Said below.
   }
-  throw refusal("invalid_base64", "The transaction is not canonical, padded base64")
+  throw refusal("invalid_base64", "The transaction must be padded base64")
 }
 
 const partsOf = (bytes: Uint8Array): TransactionParts => {
@@ -43,7 +43,7 @@ const partsOf = (bytes: Uint8Array): TransactionParts => {
     throw refusal("invalid_transaction", "The bytes aren't a transaction of version legacy, 0 or 1")
   }
   if (parts === "too-short") {
-    throw refusal("invalid_transaction", "The transaction ends before its message and signatures do")
+    throw refusal("invalid_transaction", "The transaction is cut off")
   }
   return parts
 }
