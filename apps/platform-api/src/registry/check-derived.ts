@@ -4,7 +4,7 @@ import { deriveShape, type Schema, schemaOf, type Shape } from "./derive-schema.
 import { AstTooLarge } from "./document-fault.ts"
 import { languages, typedModule } from "./types/typed-module.ts"
 
-// Ten for each element that an AST may have.
+// Twenty for each element that an AST may have.
 const mostSteps = 5_000_000
 // Longer than any stack's name and version: its modules may be no larger under another.
 const longestName = { name: "x".repeat(128), version: 2_147_483_647 }

@@ -2,8 +2,8 @@ import { DocumentFault } from "./document-fault.ts"
 
 // Real ASTs are about 35 levels deep; everything behind this check may recurse.
 const maxDepth = 128
-/** The most members and elements an AST may have, in all: a real one takes at least ten bytes for each. */
-export const mostValues = 500_000
+/** The most members and elements an AST may have, in all: 2 MiB of a real one have half as many. */
+export const mostValues = 250_000
 
 /**
  * Throws a DocumentFault unless the value is JSON that every reader understands alike (I-JSON, RFC 7493): no number that a
