@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises"
-import { type Stack, stackMarkdown, stacksMarkdown } from "@svc/site"
+import { type Stack, type StackChange, stackMarkdown, stacksMarkdown } from "@svc/site"
 import { z } from "zod"
 import { hashOf, type Page, readPage } from "./corpus.ts"
 
@@ -29,6 +29,21 @@ const stackSchema = z.object({
     ).optional(),
   }),
 })
+
+const changeSchema = z.object({
+  at: z.string(),
+  stack: z.string(),
+  kind: z.string(),
+  version: z.int().optional(),
+  verdict: z.string().optional(),
+})
+
+/** What can be shown of a list: one entry that can't be hides no other. */
+const readable = <T extends z.ZodType>(schema: T, entries: readonly unknown[]): z.infer<T>[] =>
+  entries.flatMap((entry) => {
+    const { success, data } = schema.safeParse(entry)
+    return success ? [data] : []
+  })
 
 /** The public stacks as they were read last; `version` changes with any of them. */
 type RegistryCopy = {
@@ -114,10 +129,17 @@ export const createRegistry = ({ apiUrl, baseUrl, now, wallClock, onChange }: Re
     return [...lists.values()]
   }
 
-  const pagesOf = (stacks: readonly Stack[]): Map<string, Page> => {
+  /** The latest changes as JSON; an empty text where the API has no feed. */
+  const readChanges = async (): Promise<string> => {
+    const signal = AbortSignal.any([AbortSignal.timeout(answerMs), stopping.signal])
+    const response = await fetch(`${apiUrl}/api/registry/changes?limit=10`, { signal, redirect: "error" })
+    return response.ok ? readText(response) : ""
+  }
+
+  const pagesOf = (stacks: readonly Stack[], changes: readonly StackChange[]): Map<string, Page> => {
     const urls = { apiUrl, baseUrl }
     const texts = [
-      ["stacks", stacksMarkdown(stacks, urls)],
+      ["stacks", stacksMarkdown(stacks, changes, urls)],
       ...stacks.map((stack) => [`stacks/${stack.name}`, stackMarkdown(stack, urls)]),
     ] as const
     return new Map(
@@ -128,20 +150,17 @@ export const createRegistry = ({ apiUrl, baseUrl, now, wallClock, onChange }: Re
   const read = async (): Promise<void> => {
     triedAt = now()
     try {
-      const lists = await readAll()
-      const version = hashOf(lists.map(({ text }) => text).join("\n"))
+      const [lists, latest] = await Promise.all([readAll(), readChanges()])
+      const version = hashOf([...lists.map(({ text }) => text), latest].join("\n"))
       if (version !== copy?.version) {
-        // One stack that can't be shown doesn't hide the others.
-        const stacks = lists.flatMap(({ text }) =>
-          z
-            .array(z.unknown())
-            .parse(JSON.parse(text))
-            .flatMap((stack): Stack[] => {
-              const { data } = stackSchema.safeParse(stack)
-              return data === undefined ? [] : [data]
-            }),
-        )
-        copy = { stacks: new Map(stacks.map((stack) => [stack.name, stack])), pages: pagesOf(stacks), version }
+        const entries = lists.flatMap(({ text }) => z.array(z.unknown()).parse(JSON.parse(text)))
+        const stacks: Stack[] = readable(stackSchema, entries)
+        const feed = z
+          .object({ changes: z.array(z.unknown()) })
+          .safeParse(latest === "" ? undefined : JSON.parse(latest))
+        const changes = readable(changeSchema, feed.data?.changes ?? []).reverse()
+        const pages = pagesOf(stacks, changes)
+        copy = { stacks: new Map(stacks.map((stack) => [stack.name, stack])), pages, version }
         onChange()
       }
       isFailing = false

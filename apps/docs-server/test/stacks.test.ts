@@ -26,6 +26,7 @@ const stack = (name: string, more: object = {}) => ({
 
 /** A platform with these stacks, two a page; `status` is what it answers. */
 let stacks: unknown[]
+let changes: unknown[]
 let status: number
 let asked: number
 let api: Server
@@ -40,12 +41,17 @@ beforeEach(() => {
     stack("art-sales"),
     stack("lots", { deprecated: { message: "Gone soon", successor: "auctions" } }),
   ]
+  changes = []
   status = 200
   asked = 0
 })
 
 beforeAll(async () => {
   api = createServer((request, response) => {
+    if (request.url?.startsWith("/api/registry/changes") === true) {
+      response.writeHead(status).end(JSON.stringify({ changes, next: 0 }))
+      return
+    }
     asked++
     const offset = Number(new URL(request.url ?? "", "http://api").searchParams.get("offset") ?? 0)
     const etag = `"${JSON.stringify(stacks).length}"`
@@ -83,6 +89,25 @@ const serve = async () => {
   }
   return { ...server, get, call }
 }
+
+test("the list shows the latest changes, newest first, and none that it can't read", async () => {
+  const at = "2026-11-20T10:30:00.000Z"
+  changes = [
+    { id: 1, at, stack: "auctions", kind: "published", version: 3, verdict: "breaking" },
+    { id: 2 },
+    { id: 3, at, stack: "gone|<b>", kind: "withdrawn" },
+  ]
+  const { get } = await serve()
+  const { text } = await get("/stacks", "text/markdown")
+  expect(text.slice(text.indexOf("## Latest changes")).split("\n").slice(4, 7)).toEqual([
+    String.raw`| 2026-11-20 10:30 UTC | gone\|\<b\> | withdrawn |`,
+    expect.stringMatching(
+      /^\| 2026-11-20 10:30 UTC \| \[auctions\]\(.*\/stacks\/auctions.md\) \| published, version 3, breaking \|$/,
+    ),
+    "",
+  ])
+  expect((await get("/stacks")).text).toContain("published, version 3, breaking")
+})
 
 test("stacks are pages without a script, as HTML and as Markdown, past the first page of the list", async () => {
   const { get } = await serve()

@@ -19,6 +19,16 @@ export type StackEntity = {
   readonly views: readonly { readonly id: string; readonly mode: string; readonly pipeline: readonly unknown[] }[]
 }
 
+/** A change of the registry, as its feed has it. */
+export type StackChange = {
+  /** ISO 8601. */
+  readonly at: string
+  readonly stack: string
+  readonly kind: string
+  readonly version?: number | undefined
+  readonly verdict?: string | undefined
+}
+
 type StackType = {
   readonly name: string
   readonly fields?: readonly { readonly name: string; readonly type: string }[] | undefined
@@ -126,8 +136,27 @@ export const stackMarkdown = (stack: Stack, urls: Urls): string => {
   ])
 }
 
-/** The list of all public stacks. */
-export const stacksMarkdown = (stacks: readonly Stack[], urls: Urls): string =>
+const changesText = (changes: readonly StackChange[], stacks: readonly Stack[], { apiUrl, baseUrl }: Urls): string => {
+  if (changes.length === 0) return ""
+  const names = new Set(stacks.map(({ name }) => name))
+  const rows = changes.map(({ at, stack, kind, version, verdict }) => [
+    `${at.slice(0, 16).replace("T", " ")} UTC`,
+    names.has(stack) ? `[${stack}](${baseUrl}/stacks/${encodeURIComponent(stack)}.md)` : text(stack),
+    [
+      text(kind),
+      ...(version === undefined ? [] : [`version ${version}`]),
+      ...(verdict === undefined ? [] : [text(verdict)]),
+    ].join(", "),
+  ])
+  const more = `[All changes](${apiUrl}/api/registry/changes); [Notifications](${baseUrl}/notifications.md) says how to follow them.`
+  return `## Latest changes\n\n${table(["Time", "Stack", "Change"], rows)}\n\n${more}`
+}
+
+/**
+ * The list of all public stacks.
+ * @param changes the latest changes, newest first
+ */
+export const stacksMarkdown = (stacks: readonly Stack[], changes: readonly StackChange[], urls: Urls): string =>
   page("Stacks", "The public stacks of the registry: live Solana data, entity by entity.", [
     `${stacks.length === 1 ? "1 public stack" : `${stacks.length} public stacks`}. [All as JSON](${urls.apiUrl}/api/registry); [Registry](${urls.baseUrl}/registry.md) says how to read them from a program.`,
     stacks
@@ -137,4 +166,5 @@ export const stacksMarkdown = (stacks: readonly Stack[], urls: Urls): string =>
         return `- [${name}](${urls.baseUrl}/stacks/${encodeURIComponent(name)}.md)${marks.length === 0 ? "" : ` (${marks.join(", ")})`}: ${text(description ?? "")}${names === "" ? "" : ` Entities: ${names}.`}`
       })
       .join("\n"),
+    changesText(changes, stacks, urls),
   ])
