@@ -100,4 +100,16 @@ describe.each(databaseKinds)("pruning on %s", (kind) => {
     expect(await pruneAudit(service.database(), { olderDays: 1, at: later })).toMatchObject({ rows: before })
     expect(await query("select action from audit_log where $1 = 1", 1)).toEqual([{ action: "audit.prune" }])
   })
+
+  test("sharing with an agent that is being deleted keeps it or finds it gone", async () => {
+    const person = await newPerson(service)
+    const agents = await Promise.all(Array.from({ length: 12 }, () => agent(100)))
+    const specs = await Promise.all(agents.map((_, n) => person.newSpec(`shared-with-${n}`, { visibility: "private" })))
+    const [, ...shares] = await Promise.all([
+      pruneAgents(service.database(), { unusedDays: 90, at: new Date(), actor: "operator" }),
+      ...agents.map(({ slug }, n) => person.call("PUT", `/api/specs/${specs[n]?.id}`, { shared_with: [slug] })),
+    ])
+    const left = await slugs()
+    expect(shares.map(({ status }) => status)).toEqual(agents.map(({ slug }) => (left.includes(slug) ? 200 : 400)))
+  })
 })

@@ -2,7 +2,7 @@ import { bind } from "../db/bind.ts"
 import type { Orm } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
 import { specShares } from "../db/shares-schema.ts"
-import { agentProfiles } from "../db/schema.ts"
+import { agentProfiles, users } from "../db/schema.ts"
 import { errors } from "../errors.ts"
 
 const { eq, inArray } = orm
@@ -19,7 +19,10 @@ const accountsOf = async (tx: Orm, slugs: readonly string[]): Promise<readonly n
   const rows = await tx
     .select({ id: agentProfiles.userId, slug: agentProfiles.slug })
     .from(agentProfiles)
+    .innerJoin(users, eq(users.id, agentProfiles.userId))
     .where(inArray(agentProfiles.slug, [...slugs]))
+    // An unused agent that is being deleted is either gone here, or kept because of this share.
+    .for("key share", { of: users })
   const unknown = slugs.findIndex((slug) => !rows.some((row) => row.slug === slug))
   if (unknown < 0) return rows.map(({ id }) => id)
   throw errors.fail("invalid-request", { details: { path: `shared_with[${unknown}]`, reason: "is no agent's slug" } })
