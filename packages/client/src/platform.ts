@@ -75,7 +75,10 @@ export type FollowOptions = {
 const registryOf = (ask: Ask, changes: (options?: FollowOptions) => AsyncGenerator<answers.RegistryChange, void>) => {
   const stack = (name: string, rest = "") => `/api/registry/${pathPart(name)}${rest}`
   return {
-    /** Public stacks by name, and with a good key the `global` ones; `include: "schema"` adds each one's schema. */
+    /**
+     * Public stacks by name, and with a good key the `global` ones; `include: "schema"` adds each one's schema. A list ends early
+     * when its schemas are large: to read on, raise `offset` by the number of stacks that came, until none come.
+     */
     list: (options: Page & { readonly q?: string; readonly include?: "schema" } = {}) =>
       ask<readonly answers.Stack[]>("GET", "/api/registry", { query: options }),
     get: (name: string) => ask<answers.Stack>("GET", stack(name)),
