@@ -104,8 +104,9 @@ export const createNames = (pages: readonly Page[]) => {
       const byOperation = own === undefined || typed === undefined ? 0 : operationValue(typed, own)
       const byTitle =
         words === "" ? 0 : Math.max(...[titles, slugs].map((names) => titleValue(words, names[page] ?? "")))
-      // One word begins the titles of many pages that count little.
-      const value = Math.max(byOperation, isOneWord && searchWeight < 1 ? byTitle - 1 : byTitle)
+      // Many pages that count little have a word in common, or two in the middle of their titles.
+      const isLittle = searchWeight < 1 && byTitle <= (isOneWord ? begun : anywhere)
+      const value = Math.max(byOperation, isLittle ? byTitle - anywhere : byTitle)
       if (value > 0) named.set(page, value)
     }
     const least = Math.max(...named.values()) - furthest
