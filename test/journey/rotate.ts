@@ -79,7 +79,9 @@ export const rotate = async (
     },
     async () => {
       const { content } = shape.page.parse(await svc.json("svc docs fetch keys --json"))
-      const [promise] = /[^.]*token minted before lives out its 5 minutes\./.exec(content.replaceAll(/\s+/g, " ")) ?? []
+      const [promise] =
+        /Session tokens that the key minted stay valid[^.]*at most 5 minutes\./.exec(content.replaceAll(/\s+/g, " ")) ??
+        []
       assert.ok(promise !== undefined, "the page on keys no longer says what becomes of tokens")
       show(`the page on keys: "${promise.trim()}"`)
       const { blockHeight } = await relay.blockHeight()
