@@ -158,7 +158,7 @@ export const createRegistry = ({ apiUrl, baseUrl, now, wallClock, onChange }: Re
         const feed = z
           .object({ changes: z.array(z.unknown()) })
           .safeParse(latest === "" ? undefined : JSON.parse(latest))
-        const changes = readable(changeSchema, feed.data?.changes ?? []).reverse()
+        const changes = readable(changeSchema, feed.data?.changes ?? []).toReversed()
         const pages = pagesOf(stacks, changes)
         copy = { stacks: new Map(stacks.map((stack) => [stack.name, stack])), pages, version }
         onChange()

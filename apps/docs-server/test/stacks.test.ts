@@ -26,7 +26,7 @@ const stack = (name: string, more: object = {}) => ({
 
 /** A platform with these stacks, two a page; `status` is what it answers. */
 let stacks: unknown[]
-let changes: unknown[]
+let latest: unknown[]
 let status: number
 let asked: number
 let api: Server
@@ -41,7 +41,7 @@ beforeEach(() => {
     stack("art-sales"),
     stack("lots", { deprecated: { message: "Gone soon", successor: "auctions" } }),
   ]
-  changes = []
+  latest = []
   status = 200
   asked = 0
 })
@@ -49,7 +49,7 @@ beforeEach(() => {
 beforeAll(async () => {
   api = createServer((request, response) => {
     if (request.url?.startsWith("/api/registry/changes") === true) {
-      response.writeHead(status).end(JSON.stringify({ changes, next: 0 }))
+      response.writeHead(status).end(JSON.stringify({ changes: latest, next: 0 }))
       return
     }
     asked++
@@ -92,7 +92,7 @@ const serve = async () => {
 
 test("the list shows the latest changes, newest first, and none that it can't read", async () => {
   const at = "2026-11-20T10:30:00.000Z"
-  changes = [
+  latest = [
     { id: 1, at, stack: "auctions", kind: "published", version: 3, verdict: "breaking" },
     { id: 2 },
     { id: 3, at, stack: "gone|<b>", kind: "withdrawn" },
