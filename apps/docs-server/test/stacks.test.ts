@@ -100,10 +100,8 @@ test("the list shows the latest changes, newest first, and none that it can't re
   const { get } = await serve()
   const { text } = await get("/stacks", "text/markdown")
   expect(text.slice(text.indexOf("## Latest changes")).split("\n").slice(4, 7)).toEqual([
-    String.raw`| 2026-11-20 10:30 UTC | gone\|\<b\> | withdrawn |`,
-    expect.stringMatching(
-      /^\| 2026-11-20 10:30 UTC \| \[auctions\]\(.*\/stacks\/auctions.md\) \| published, version 3, breaking \|$/,
-    ),
+    "| 2026-11-20 10:30 UTC | `gone\\|<b>` | withdrawn |",
+    "| 2026-11-20 10:30 UTC | `auctions` | published, version 3, breaking |",
     "",
   ])
   expect((await get("/stacks")).text).toContain("published, version 3, breaking")

@@ -136,17 +136,14 @@ export const stackMarkdown = (stack: Stack, urls: Urls): string => {
   ])
 }
 
-const changesText = (changes: readonly StackChange[], stacks: readonly Stack[], { apiUrl, baseUrl }: Urls): string => {
+const changesText = (changes: readonly StackChange[], { apiUrl, baseUrl }: Urls): string => {
   if (changes.length === 0) return ""
-  const names = new Set(stacks.map(({ name }) => name))
   const rows = changes.map(({ at, stack, kind, version, verdict }) => [
     `${at.slice(0, 16).replace("T", " ")} UTC`,
-    names.has(stack) ? `[${stack}](${baseUrl}/stacks/${encodeURIComponent(stack)}.md)` : text(stack),
-    [
-      text(kind),
-      ...(version === undefined ? [] : [`version ${version}`]),
-      ...(verdict === undefined ? [] : [text(verdict)]),
-    ].join(", "),
+    code(stack),
+    [kind, ...(version === undefined ? [] : [`version ${version}`]), ...(verdict === undefined ? [] : [verdict])]
+      .map(text)
+      .join(", "),
   ])
   const more = `[All changes](${apiUrl}/api/registry/changes); [Notifications](${baseUrl}/notifications.md) says how to follow them.`
   return `## Latest changes\n\n${table(["Time", "Stack", "Change"], rows)}\n\n${more}`
@@ -166,5 +163,5 @@ export const stacksMarkdown = (stacks: readonly Stack[], changes: readonly Stack
         return `- [${name}](${urls.baseUrl}/stacks/${encodeURIComponent(name)}.md)${marks.length === 0 ? "" : ` (${marks.join(", ")})`}: ${text(description ?? "")}${names === "" ? "" : ` Entities: ${names}.`}`
       })
       .join("\n"),
-    changesText(changes, stacks, urls),
+    changesText(changes, urls),
   ])
