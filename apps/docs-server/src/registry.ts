@@ -73,6 +73,8 @@ type RegistryOptions = {
 }
 
 const freshMs = 10_000
+/** How long after a failed attempt the next reader causes another one, while there is nothing to show. */
+const firstMs = 500
 const waitMs = 1000
 const answerMs = 5000
 // While nobody asks: often until the API was reached once, then for those who search.
@@ -191,7 +193,7 @@ export const createRegistry = ({ apiUrl, baseUrl, now, wallClock, onChange }: Re
         ? `The platform API isn't answering. This is what the registry had at ${new Date(readAt).toISOString().slice(0, 16).replace("T", " ")} UTC.`
         : undefined,
     refresh: async () => {
-      const attempt = now() - triedAt > freshMs ? start() : reading
+      const attempt = now() - triedAt > (copy === undefined ? firstMs : freshMs) ? start() : reading
       if (attempt !== undefined) await Promise.race([attempt, delay(waitMs, undefined, { ref: false })])
     },
     close: () => stopping.abort(),
