@@ -38,14 +38,22 @@ const chance = (seed: number) => {
   }
 }
 
-/** Time in which minutes pass in seconds, and which stands still while `isBusy`. */
+/** A request that never ends must not stop time for good. */
+const longestStandMs = 2000
+
+/** Time in which minutes pass in seconds, and which stands still while `isBusy`, but not for long. */
 const createTestTime = (random: () => number) => {
   const epoch = Date.now()
   let passed = 0
   let isBusy = (): boolean => false
+  let stoodMs = 0
   let sleepers: { readonly at: number; readonly wake: () => void }[] = []
   const ticking = setInterval(() => {
-    if (isBusy()) return
+    if (isBusy() && stoodMs < longestStandMs) {
+      stoodMs += tickMs
+      return
+    }
+    stoodMs = 0
     passed += stepMs
     const due = sleepers.filter(({ at }) => at <= passed)
     sleepers = sleepers.filter(({ at }) => at > passed)

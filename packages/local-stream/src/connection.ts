@@ -131,7 +131,7 @@ export const serveConnection = (socket: WebSocket, options: ConnectionOptions) =
     for (const frame of missed ?? []) outbox.send(frame)
   }
 
-  const refresh = async (token: string): Promise<void> => {
+  const renew = async (token: string): Promise<void> => {
     try {
       claims = await verify(token)
       endWithToken()
@@ -140,6 +140,14 @@ export const serveConnection = (socket: WebSocket, options: ConnectionOptions) =
       if (!(error instanceof StreamFault)) throw error
       outbox.send(JSON.stringify({ success: false, error: error.fault.code }))
     }
+  }
+
+  /** One after the other: a token that came first never replaces a later one. */
+  let renewing = Promise.resolve()
+  const refresh = (token: string): Promise<void> => {
+    const last = renewing.catch(() => {}).then(() => renew(token))
+    renewing = last
+    return last
   }
 
   const receive = async (source: string): Promise<void> => {
