@@ -152,7 +152,7 @@ test("what a client gets wrong is told, and the connection goes on", async () =>
 })
 
 test("a token ends its connection, unless another one came in time", async () => {
-  const short = await mintToken({}, { life: 2 })
+  const short = await mintToken({}, { life: 4 })
   const [ending, renewed] = [await open({ token: short }), await open({ token: short })]
   renewed.send({ type: "refresh_auth", token: "x" })
   renewed.send({ type: "refresh_auth", token: await mintToken({ aud: "other" }) })
