@@ -118,8 +118,7 @@ export const createRegistry = ({ apiUrl, baseUrl, now, wallClock, onChange }: Re
     const next = /<([^>]+)>\s*;\s*rel="?next"?/.exec(response.headers.get("link") ?? "")?.[1]
     return { text, etag: response.headers.get("etag") ?? "", next: next === undefined ? null : URL.parse(next, url) }
   }
-  const readAll = async (): Promise<readonly ListPage[]> => {
-    const signal = AbortSignal.any([AbortSignal.timeout(answerMs), stopping.signal])
+  const readAll = async (signal: AbortSignal): Promise<readonly ListPage[]> => {
     const lists = new Map<string, ListPage>()
     const first = new URL(`${apiUrl}/api/registry?include=schema&limit=100`)
     for (let url: URL | null = first; url?.origin === first.origin && lists.size < most.lists;) {
@@ -132,8 +131,7 @@ export const createRegistry = ({ apiUrl, baseUrl, now, wallClock, onChange }: Re
   }
 
   /** The latest changes as JSON; an empty text where the API has no feed. */
-  const readChanges = async (): Promise<string> => {
-    const signal = AbortSignal.any([AbortSignal.timeout(answerMs), stopping.signal])
+  const readChanges = async (signal: AbortSignal): Promise<string> => {
     const response = await fetch(`${apiUrl}/api/registry/changes?limit=10`, { signal, redirect: "error" })
     return response.ok ? readText(response) : ""
   }
@@ -151,8 +149,9 @@ export const createRegistry = ({ apiUrl, baseUrl, now, wallClock, onChange }: Re
 
   const read = async (): Promise<void> => {
     triedAt = now()
+    const signal = AbortSignal.any([AbortSignal.timeout(answerMs), stopping.signal])
     try {
-      const [lists, latest] = await Promise.all([readAll(), readChanges()])
+      const [lists, latest] = await Promise.all([readAll(signal), readChanges(signal)])
       const version = hashOf([...lists.map(({ text }) => text), latest].join("\n"))
       if (version !== copy?.version) {
         const entries = lists.flatMap(({ text }) => z.array(z.unknown()).parse(JSON.parse(text)))

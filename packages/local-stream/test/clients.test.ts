@@ -1,18 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { defaultBounds } from "@svc/http"
-import { afterEach, expect, test } from "vitest"
-import { mintToken, openRaw, sampleAst, startPlatform, startStream } from "./fixture.ts"
+import { expect, test } from "vitest"
+import { createClosing, mintToken, openRaw, sampleAst, startPlatform, startStream } from "./fixture.ts"
 import { startChain, transfer } from "./transfers.ts"
 
-const closers: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0).toReversed()) await close()
-})
-const closing = <T extends { close: () => unknown }>(one: T): T => {
-  closers.push(() => one.close())
-  return one
-}
+const closing = createClosing()
 
 /** A stream with some records, and clients of it. */
 const start = async (bounds: Partial<typeof defaultBounds> = {}) => {

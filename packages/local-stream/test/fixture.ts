@@ -11,9 +11,21 @@ import {
   signSessionToken,
 } from "@svc/session-token"
 import { testRuntime } from "@svc/testing"
-import { expect, vi } from "vitest"
+import { afterEach, expect, vi } from "vitest"
 import { WebSocket } from "ws"
 import { startLocalStream } from "../src/index.ts"
+
+/** Called once by a test file: what is handed to the result is closed after each test, the last one first. */
+export const createClosing = () => {
+  const closers: (() => unknown)[] = []
+  afterEach(async () => {
+    for (const close of closers.splice(0).toReversed()) await close()
+  })
+  return <T extends { close: () => unknown }>(one: T): T => {
+    closers.push(() => one.close())
+    return one
+  }
+}
 
 export const sampleAst = (name: string): unknown =>
   JSON.parse(readFileSync(new URL(`../../../apps/platform-api/stacks/${name}.stack.json`, import.meta.url), "utf8"))

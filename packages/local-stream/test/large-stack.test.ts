@@ -1,17 +1,10 @@
 import { generateKeyPairSigner } from "@solana/kit"
-import { afterEach, expect, test, vi } from "vitest"
+import { expect, test, vi } from "vitest"
 import { createStack } from "../src/stack.ts"
-import { mintToken, openRaw, startPlatform, startStream } from "./fixture.ts"
+import { createClosing, mintToken, openRaw, startPlatform, startStream } from "./fixture.ts"
 import { deploy, gameAst, roundData, startScriptedRpc } from "./game.ts"
 
-const closers: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0).toReversed()) await close()
-})
-const closing = <T extends { close: () => unknown }>(one: T): T => {
-  closers.push(() => one.close())
-  return one
-}
+const closing = createClosing()
 const newAddress = async () => (await generateKeyPairSigner()).address
 
 test("what a large stack asks for beyond the local stream is named; the rest follows the blocks", async () => {

@@ -1,18 +1,11 @@
 import { AccountRole, address, getAddressEncoder, getProgramDerivedAddress, type Instruction } from "@solana/kit"
 import { startLocalChain } from "@svc/local-chain"
 import { startFaultProxy } from "@svc/testing"
-import { afterEach, expect, test, vi } from "vitest"
-import { mintToken, openRaw, openStream, sampleAst, startPlatform, startStream } from "./fixture.ts"
+import { expect, test, vi } from "vitest"
+import { createClosing, mintToken, openRaw, openStream, sampleAst, startPlatform, startStream } from "./fixture.ts"
 import { bytes, startChain, systemProgram, transfer } from "./transfers.ts"
 
-const closers: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0).toReversed()) await close()
-})
-const closing = <T extends { close: () => unknown }>(one: T): T => {
-  closers.push(() => one.close())
-  return one
-}
+const closing = createClosing()
 
 const start = async (rpcUrl: string, name = "transfers") => {
   const platform = closing(await startPlatform({ [name]: sampleAst(name) }))

@@ -1,6 +1,7 @@
 // Looks again at the keys of streams that are open: once for all of them, and only when a key changed.
 import { requestHeader } from "@svc/http"
 import type { Context } from "hono"
+import { coalesce } from "../coalesce.ts"
 import type { Dependencies } from "../dependencies.ts"
 import { authenticate, readKey } from "./authenticate.ts"
 import type { AppEnv } from "./guard.ts"
@@ -19,26 +20,17 @@ const restMs = 500
 
 export const createKeyWatch = (): KeyWatch => {
   const checks = new Set<() => Promise<void>>()
-  let checking: Promise<void> | undefined
-  let again = false
-  const round = async (): Promise<void> => {
-    while (again && checks.size > 0) {
-      again = false
-      await Promise.all([...checks].map((check) => check()))
-      // Many keys may change one after the other.
-      await new Promise<void>((resolve) => void setTimeout(resolve, restMs).unref())
-    }
-  }
   return {
     watch: (check) => {
       checks.add(check)
       return () => void checks.delete(check)
     },
-    check: () => {
-      again = true
-      checking ??= round().finally(() => (checking = undefined))
-      return checking
-    },
+    check: coalesce(async () => {
+      if (checks.size === 0) return
+      await Promise.all([...checks].map((check) => check()))
+      // Many keys may change one after the other.
+      await new Promise<void>((resolve) => void setTimeout(resolve, restMs).unref())
+    }),
   }
 }
 

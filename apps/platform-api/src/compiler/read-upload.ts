@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 import { gzipSync } from "node:zlib"
 import { writeExactly } from "@svc/common/exact-json"
+import { isObject } from "@svc/common/json-object"
 import { hasMoreValues } from "@svc/common/json-text"
 import type { Ast } from "../registry/ast-shape.ts"
 import { checkDerived } from "../registry/check-derived.ts"
@@ -75,9 +76,6 @@ export const readUpload = (bytes: Uint8Array): Upload => {
 }
 
 const tooMany = (most: number): string => `must have at most ${most} members and elements`
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const faultOf = ({ path, reason }: DocumentFault): Fault => ({ path, reason })
 

@@ -1,12 +1,14 @@
 // Hands changes of the registry to those who follow them, as they are committed.
+import { coalesce } from "../coalesce.ts"
 import type { Database } from "../db/database.ts"
-import { type ChangeReader, concerns, newestChange, presentChange, readNewer, type StoredChange } from "./changes.ts"
+import type { Audience } from "./audience.ts"
+import { concerns, newestChange, presentChange, readNewer, type StoredChange } from "./changes.ts"
 
 const rowsAtOnce = 500
 
 export type ToldChange = ReturnType<typeof presentChange>
 
-type Follower = { readonly reader: ChangeReader; readonly tell: (event: Uint8Array, change: StoredChange) => void }
+type Follower = { readonly reader: Audience; readonly tell: (event: Uint8Array, change: StoredChange) => void }
 
 export type ChangeFeed = {
   /**
@@ -31,10 +33,8 @@ export const createChangeFeed = async (database: Database): Promise<ChangeFeed> 
   const followers = new Set<Follower>()
   let position = await newestChange(database)
   let looked = position
-  let polling: Promise<void> | undefined
-  let again = false
 
-  const read = async (): Promise<void> => {
+  const read = coalesce(async () => {
     for (let full = true; full;) {
       const rows = await readNewer(database, position, rowsAtOnce)
       full = rows.length === rowsAtOnce
@@ -46,7 +46,7 @@ export const createChangeFeed = async (database: Database): Promise<ChangeFeed> 
         }
       }
     }
-  }
+  })
 
   return {
     position: () => position,
@@ -56,19 +56,7 @@ export const createChangeFeed = async (database: Database): Promise<ChangeFeed> 
     },
     poll: async (revision) => {
       if (revision !== undefined && revision <= looked) return
-      // What is being read now may be from before the notice.
-      again = true
-      polling ??= (async () => {
-        try {
-          while (again) {
-            again = false
-            await read()
-          }
-        } finally {
-          polling = undefined
-        }
-      })()
-      await polling
+      await read()
       looked = Math.max(looked, revision ?? 0, position)
     },
   }

@@ -3,6 +3,7 @@ import { registryChanges } from "../db/changes-schema.ts"
 import type { Database } from "../db/database.ts"
 import { type RowOf, selectList } from "../db/select-list.ts"
 import { isoTime } from "../db/time.ts"
+import { type Audience, sees } from "./audience.ts"
 
 const readMs = 1800
 
@@ -29,18 +30,11 @@ type ShownChange = RowOf<typeof columns> & { readonly id: number }
 export type StoredChange = ShownChange &
   RowOf<typeof levels> & { readonly viewers: readonly number[]; readonly except_viewers: readonly number[] }
 
-/** Who reads: anybody, the holder of any valid key, or an account that also sees private stacks. */
-export type ChangeReader = "public" | "keyed" | number
-
-const sees = (visibility: string, viewers: readonly number[], reader: ChangeReader): boolean =>
-  visibility === "public" ||
-  (visibility === "global" && reader !== "public") ||
-  (typeof reader === "number" && viewers.includes(reader))
-
 /** Whether a reader is told of a change: those who see the stack, without those whose view did not change. */
-export const concerns = (change: StoredChange, reader: ChangeReader): boolean =>
-  sees(change.visibility, change.viewers, reader) &&
-  (change.except_visibility === null || !sees(change.except_visibility, change.except_viewers, reader))
+export const concerns = (change: StoredChange, reader: Audience): boolean =>
+  sees(reader, change.visibility, (account) => change.viewers.includes(account)) &&
+  (change.except_visibility === null ||
+    !sees(reader, change.except_visibility, (account) => change.except_viewers.includes(account)))
 
 // The same as `concerns`: $1 are the visibilities that the reader sees, $2 is the account or 0.
 const concernsSql = `(c.visibility = any($1::text[]) or $2 = any(c.viewers)) and (c.except_visibility is null
@@ -67,7 +61,7 @@ const most = Number.MAX_SAFE_INTEGER
 /** One page of changes for a reader, by ascending ids. Throws DatabaseUnavailable. */
 export const readChanges = async (
   database: Database,
-  reader: ChangeReader,
+  reader: Audience,
   { after, through = most, stack, limit }: Page,
 ): Promise<readonly ShownChange[]> => {
   const seen = reader === "public" ? "{public}" : "{public,global}"

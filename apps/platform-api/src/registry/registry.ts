@@ -1,20 +1,16 @@
 import { createSharedMemo } from "@svc/common/shared-memo"
+import { coalesce } from "../coalesce.ts"
 import type { Database } from "../db/database.ts"
 import { DatabaseUnavailable } from "../db/errors.ts"
 import { orm } from "../db/drizzle.ts"
 import { registryState, stacks } from "../db/schema.ts"
+import { type Audience, sees } from "./audience.ts"
 import { spellingsOf } from "./websocket-url.ts"
 import { type Answer, createPacker } from "./answer.ts"
 import { type Body, createStackBodies, StackMoved } from "./stack-bodies.ts"
 import { fromRow, headColumns, type HeadRow, type PublishedStack } from "./stack-head.ts"
 
 const { asc, gt } = orm
-
-/**
- * Who a registry answer is for: anyone; the holder of a good key, who sees `global` stacks too; or an account by its id,
- * which sees its own private stacks besides, and those that are shared with it.
- */
-export type Audience = "public" | "keyed" | number
 
 type ListQuery = {
   readonly audience: Audience
@@ -63,10 +59,8 @@ const refreshMs = 1800
 // Rows read at once: the first load of a large registry must neither run out of time nor hold everything twice.
 const rowsAtOnce = 50
 
-const seen = (stack: PublishedStack, audience: Audience): boolean =>
-  stack.visibility === "public" ||
-  (stack.visibility === "global" && audience !== "public") ||
-  (typeof audience === "number" && stack.viewers.has(audience))
+const seen = ({ visibility, viewers }: PublishedStack, audience: Audience): boolean =>
+  sees(audience, visibility, (account) => viewers.has(account))
 
 const listKey = ({ audience, withSchema, limit, offset, q }: ListQuery): string =>
   JSON.stringify([audience, withSchema, limit, offset, q.toLowerCase()])
@@ -84,8 +78,6 @@ export const createRegistry = (database: Database): Registry => {
   let viewersOfPrivate = new Set<number>()
   const lists = createSharedMemo<List>({ maxSize: listBytes, sizeOf: ({ answer }) => answer.gzip().length + 1024 })
   const bodies = createStackBodies(database, packer)
-  let refreshing: Promise<void> | undefined
-  let again = false
 
   const load = async (): Promise<void> => {
     const queries = database.within(refreshMs)
@@ -178,24 +170,7 @@ export const createRegistry = (database: Database): Registry => {
     return { answer: await packer.pack(body), shown: page.length, more: matching.length > offset + page.length }
   }
 
-  const refresh = async (): Promise<void> => {
-    if (refreshing !== undefined) {
-      // What is being read now may be from before the news that led here.
-      again = true
-      return refreshing
-    }
-    refreshing = (async () => {
-      try {
-        do {
-          again = false
-          await load()
-        } while (again)
-      } finally {
-        refreshing = undefined
-      }
-    })()
-    return refreshing
-  }
+  const refresh = coalesce(load)
 
   const find: Registry["find"] = (audience, name) => {
     const stack = byName.get(name.toLowerCase())

@@ -1,4 +1,6 @@
 // Server-sent events, as every stream of the service sends them.
+import { requestHeader } from "@svc/http"
+import type { Context } from "hono"
 
 const beatMs = 5000
 const commentMs = 15_000
@@ -13,6 +15,12 @@ export const eventStreamHeaders = {
   "content-type": "text/event-stream",
   "cache-control": "private, no-store",
   "x-accel-buffering": "no",
+}
+
+/** The id after which a client goes on, as browsers send it when they connect again; undefined where it sent none that can be read. */
+export const lastEventId = (c: Context): number | undefined => {
+  const id = requestHeader(c, "last-event-id")
+  return id !== undefined && /^\d{1,15}$/.test(id) ? Number(id) : undefined
 }
 
 export type EventStream = {

@@ -1,5 +1,6 @@
 import type { Logger } from "@svc/http"
 import { CompilerBusy } from "../compiler/compiler.ts"
+import { coalesce } from "../coalesce.ts"
 import type { Database, Orm } from "../db/database.ts"
 import { DatabaseUnavailable } from "../db/errors.ts"
 import type { JobOutcome, Metrics } from "../metrics.ts"
@@ -81,8 +82,6 @@ export const startWorker = ({
   const running = new Set<Promise<void>>()
   const unreleased = new Set<readonly unknown[]>()
   const stopping = new AbortController()
-  let claiming = false
-  let again = false
   let begun = false
 
   const inStepOf =
@@ -160,19 +159,10 @@ export const startWorker = ({
     }
   }
 
+  // An outage is told by those who serve; the next poll tries again.
+  const claim = coalesce(() => takeAll().catch(() => {}))
   const kick = (): void => {
-    again = true
-    if (claiming || stopping.signal.aborted) return
-    claiming = true
-    const round = async (): Promise<void> => {
-      while (again) {
-        again = false
-        // An outage is told by those who serve; the next poll tries again.
-        await takeAll().catch(() => {})
-      }
-      claiming = false
-    }
-    void round()
+    if (!stopping.signal.aborted) void claim()
   }
 
   database.listen(workChannel, kick)

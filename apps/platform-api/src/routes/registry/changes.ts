@@ -6,11 +6,12 @@ import { keyCheck } from "../../auth/key-watch.ts"
 import { changeKinds } from "../../db/changes-schema.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { errors } from "../../errors.ts"
+import type { Audience } from "../../registry/audience.ts"
 import { plainAnswer } from "../../registry/answer.ts"
 import { changeEvent } from "../../registry/change-feed.ts"
-import { type ChangeReader, presentChange, readChanges } from "../../registry/changes.ts"
+import { presentChange, readChanges } from "../../registry/changes.ts"
 import { type Api, endpoint } from "../endpoint.ts"
-import { eventStreamHeaders, type EventStreams, leaseMs } from "../event-streams.ts"
+import { eventStreamHeaders, type EventStreams, lastEventId, leaseMs } from "../event-streams.ts"
 import { pageQuery } from "../paging.ts"
 import type { Caller, RegistryReader } from "./reader.ts"
 import { bump, verdict } from "./schemas.ts"
@@ -19,11 +20,10 @@ import { bump, verdict } from "./schemas.ts"
 export const streamsPerAddress = 4
 export const streamsPerAccount = 16
 
-const changeId = /^\d{1,15}$/
 const changesQuery = z.object({
   after: z
     .string()
-    .regex(changeId, "must be the id of a change")
+    .regex(/^\d{1,15}$/, "must be the id of a change")
     .transform(Number)
     .optional()
     .meta({ type: "integer", minimum: 0, description: "The id of the last change that you know" }),
@@ -55,7 +55,7 @@ const changesAnswer = z.object({
   next: z.int().meta({ description: "The id to pass as `after` next time" }),
 })
 
-const readerOf = ({ principal }: Caller): ChangeReader =>
+const readerOf = ({ principal }: Caller): Audience =>
   principal === undefined ? "public" : principal.keyClass === "secret" ? principal.userId : "keyed"
 
 const pageSize = 100
@@ -166,9 +166,7 @@ export const changeRoutes = (
       if (wantsEventStream(requestHeader(c, "accept"))) {
         // What a HEAD has no use for would stay open behind it.
         if (c.req.method === "HEAD") return new Response(null, { headers: eventStreamHeaders })
-        const given = requestHeader(c, "last-event-id")
-        const since = given !== undefined && changeId.test(given) ? Number(given) : after
-        return follow(c, caller, { after: since, stack })
+        return follow(c, caller, { after: lastEventId(c) ?? after, stack })
       }
       const rows = await readChanges(dependencies.database, readerOf(caller), { after, stack, limit })
       const body = { changes: rows.map(presentChange), next: rows.at(-1)?.id ?? after ?? 0 }

@@ -5,7 +5,7 @@ import type { Principal } from "../../auth/authenticate.ts"
 import { type ErrorCode, errors } from "../../errors.ts"
 import type { Answer } from "../../registry/answer.ts"
 import { sinceOf } from "../../registry/publication.ts"
-import type { Audience } from "../../registry/registry.ts"
+import type { Audience } from "../../registry/audience.ts"
 import type { PublishedStack } from "../../registry/stack-head.ts"
 import type { Dependencies } from "../../dependencies.ts"
 

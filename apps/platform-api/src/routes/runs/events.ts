@@ -1,4 +1,3 @@
-import { requestHeader } from "@svc/http"
 import { policies } from "../../auth/agent-policy.ts"
 import { requestMs } from "../../auth/guard.ts"
 import { keyCheck } from "../../auth/key-watch.ts"
@@ -6,7 +5,7 @@ import { errors } from "../../errors.ts"
 import { isVisible } from "../../records/visible.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { type Api, endpoint } from "../endpoint.ts"
-import { eventStreamHeaders, type EventStream, type EventStreams, leaseMs } from "../event-streams.ts"
+import { eventStreamHeaders, type EventStream, type EventStreams, lastEventId, leaseMs } from "../event-streams.ts"
 import { readOne } from "../owned.ts"
 
 type Event = { readonly id: number; readonly step: string | null; readonly status: string }
@@ -106,8 +105,7 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies, streams: Ev
           hint: "Close one, or wait until one of the runs is over.",
         })
       }
-      const given = requestHeader(c, "last-event-id")
-      const since = given !== undefined && /^\d{1,15}$/.test(given) ? Number(given) : undefined
+      const since = lastEventId(c)
       const runId = Number(row["id"])
       const isGood = keyCheck(dependencies, c)
       const mayRead = async (): Promise<boolean> =>
