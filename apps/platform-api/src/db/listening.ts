@@ -14,46 +14,48 @@ type Open = (events: {
 }) => Promise<Session>
 
 /**
- * Listens to channels in one session of its own, opened with the first. A lost connection is noticed within a second and
- * opened again; until then the callers' polls stand in for it.
+ * Listens to channels in one session of its own, opened with the first. A connection that was lost is opened again within
+ * a second; until then the callers' polls stand in for it. There is never a second connection: the next one is opened
+ * after the last one is closed.
  */
 export const createListening = (open: Open): Listening => {
   const channels = new Map<string, () => void>()
   let session: Promise<Session> | undefined
   let timer: NodeJS.Timeout | undefined
 
-  const drop = (one = session): void => {
-    if (session === one) session = undefined
-    one?.then((opened) => opened.destroy()).catch(() => {})
-  }
   const check = (): void => {
-    if (session !== undefined) return
-    const first = [...channels.keys()].map((channel) => `listen ${channel}`).join("; ")
+    session ??= begin()
+  }
+  const begin = (): Promise<Session> => {
     const opening = open({
-      first,
+      first: [...channels.keys()].map((channel) => `listen ${channel}`).join("; "),
       onNotice: (channel) => channels.get(channel)?.(),
-      onEnd: () => drop(opening),
+      onEnd: () => (session = undefined),
     })
     // Nobody knows what was announced while no session listened.
     opening.then(
       () => channels.forEach((onNotice) => onNotice()),
-      () => drop(opening),
+      () => {},
     )
-    session = opening
+    return opening
+  }
+  const add = async (opening: Promise<Session>, channel: string, onNotice: () => void): Promise<void> => {
+    const { ask, destroy } = await opening
+    // The next session listens to all channels.
+    await ask(`listen ${channel}`).then(onNotice, destroy)
   }
 
   return {
     listen: (channel, onNotice) => {
       channels.set(channel, onNotice)
-      // A session that is open doesn't listen to this channel: the next one listens to all.
-      drop()
       timer ??= setInterval(check, 1000)
-      check()
+      if (session === undefined) check()
+      else add(session, channel, onNotice).catch(() => {})
     },
     isOpen: () => session !== undefined,
     end: () => {
       clearInterval(timer)
-      drop()
+      session?.then(({ destroy }) => destroy()).catch(() => {})
     },
   }
 }
