@@ -1,6 +1,6 @@
 // What the pages say of the code, by the name that stands for it there in braces.
 import cli from "../apps/cli/package.json" with { type: "json" }
-import { tools } from "../apps/docs-server/src/tools.ts"
+import { tools } from "../apps/docs-server/src/mcp/tools.ts"
 import { auditActions } from "../apps/platform-api/src/audit.ts"
 import { sessionsPerMinute } from "../apps/platform-api/src/auth/guard.ts"
 import { readSettings } from "../apps/platform-api/src/config.ts"

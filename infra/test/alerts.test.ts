@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { afterAll, expect, test } from "vitest"
 import { parse, stringify } from "yaml"
 import { z } from "zod"
-import { maxStreams } from "../../apps/docs-server/src/streams.ts"
+import { maxStreams } from "../../apps/docs-server/src/mcp/streams.ts"
 import { readConfig } from "../../apps/relay/src/config.ts"
 
 const rule = z.looseObject({

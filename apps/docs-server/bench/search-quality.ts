@@ -5,9 +5,9 @@ import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { z } from "zod"
-import { type Corpus, loadCorpus } from "../src/corpus.ts"
-import { createSearch } from "../src/search.ts"
-import { bonus, cut, early, fields, meant } from "../src/search-weights.ts"
+import { type Corpus, loadCorpus } from "../src/corpus/corpus.ts"
+import { createSearch } from "../src/search/search.ts"
+import { bonus, cut, early, fields, meant } from "../src/search/weights.ts"
 
 const pageSchema = z.object({ slug: z.string(), title: z.string(), description: z.string(), content: z.string() })
 type Page = z.infer<typeof pageSchema>

@@ -1,8 +1,8 @@
 import { type DocumentedRoute, createApi, documented, errorResponses, openApiDocument, z } from "@svc/openapi"
-import { mcpDescriptor, mcpTool } from "../src/descriptor.ts"
+import { mcpDescriptor, mcpTool } from "../src/mcp/descriptor.ts"
 import { type ErrorCode, errors } from "../src/errors.ts"
-import { jsonRpcRequest, jsonRpcResponse, messageBounds } from "../src/json-rpc.ts"
-import { tools } from "../src/tools.ts"
+import { jsonRpcRequest, jsonRpcResponse, messageBounds } from "../src/mcp/json-rpc.ts"
+import { tools } from "../src/mcp/tools.ts"
 
 // Schemas that have a name in the document.
 const [rpcRequest, rpcResponse] = [jsonRpcRequest.openapi("JsonRpcRequest"), jsonRpcResponse.openapi("JsonRpcResponse")]

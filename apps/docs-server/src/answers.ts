@@ -1,8 +1,8 @@
 import type { ApiError } from "@svc/errors"
 import { type BodyFault, matchesETag, requestHeader, type ServedEnv } from "@svc/http"
 import type { Context } from "hono"
-import { hashOf } from "./corpus.ts"
-import { type Answer, type Document, answerDocument, commonHeaders, jsonType } from "./documents.ts"
+import { hashOf } from "./corpus/corpus.ts"
+import { type Answer, type Document, answerDocument, commonHeaders, jsonType } from "./site/documents.ts"
 import { errors } from "./errors.ts"
 
 export const jsonHeaders = { ...commonHeaders, "Content-Type": jsonType }

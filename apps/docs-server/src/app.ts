@@ -24,12 +24,12 @@ import {
   serveFile,
 } from "./answers.ts"
 import type { Config } from "./config.ts"
-import { preflightHeaders } from "./documents.ts"
+import { preflightHeaders } from "./site/documents.ts"
 import { errors } from "./errors.ts"
-import { imageType } from "./image-files.ts"
-import { type McpDependencies, mcpPaths, mcpRoutes } from "./mcp-routes.ts"
-import { wantsHtml } from "./negotiate.ts"
-import type { Site } from "./site.ts"
+import { imageType } from "./corpus/image-files.ts"
+import { type McpDependencies, mcpPaths, mcpRoutes } from "./mcp/routes.ts"
+import { wantsHtml } from "./site/negotiate.ts"
+import type { Site } from "./site/site.ts"
 import { decodePath, favicon } from "@svc/site"
 
 export type Dependencies = McpDependencies & {

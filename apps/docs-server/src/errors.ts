@@ -1,5 +1,5 @@
 import { defineErrors } from "@svc/errors"
-import { messageBounds } from "./json-rpc.ts"
+import { messageBounds } from "./mcp/json-rpc.ts"
 
 const seeDocuments = "See /openapi.json for the routes of this server and /llms.txt for its pages."
 

@@ -1,8 +1,8 @@
 import type { Meter } from "@opentelemetry/api"
 import { carriedSpan } from "@svc/telemetry"
-import type { RpcEndpoint } from "./endpoint.ts"
-import type { Search } from "./search.ts"
-import { eraOf } from "./sdk-exchange.ts"
+import type { RpcEndpoint } from "./mcp/endpoint.ts"
+import type { Search } from "./search/search.ts"
+import { eraOf } from "./mcp/sdk-exchange.ts"
 
 const methods = new Set([
   "initialize",

@@ -1,4 +1,4 @@
-import type { Search } from "./search.ts"
+import type { Search } from "./search/search.ts"
 
 // Keys, tokens, addresses and hashes are longer than any word that a reader looks for.
 const longestWord = 24

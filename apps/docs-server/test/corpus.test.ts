@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { loadCorpus } from "../src/corpus.ts"
+import { loadCorpus } from "../src/corpus/corpus.ts"
 
 let dir: string
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { createParser, outline, plainText } from "@svc/site"
 import { expect, test } from "vitest"
-import { stripMdx } from "../src/mdx.ts"
+import { stripMdx } from "../src/corpus/mdx.ts"
 import { runs } from "./fuzz-runs.ts"
 
 const blocksOf = (markdown: string): string[] => {

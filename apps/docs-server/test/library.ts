@@ -1,7 +1,7 @@
-import type { Corpus, Page } from "../src/corpus.ts"
+import type { Corpus, Page } from "../src/corpus/corpus.ts"
 import { countTokens, outline } from "@svc/site"
-import { createSearch } from "../src/search.ts"
-import { type Library, type ToolAnswer, tools } from "../src/tools.ts"
+import { createSearch } from "../src/search/search.ts"
+import { type Library, type ToolAnswer, tools } from "../src/mcp/tools.ts"
 
 /** A library of pages by their slugs, without a folder. */
 export const libraryOf = (texts: Readonly<Record<string, string>>, version = "v1"): Library => {

@@ -3,8 +3,8 @@ import { join } from "node:path"
 import { beforeAll, expect, test } from "vitest"
 import { referenceFolder, referencePages } from "../scripts/reference/pages.ts"
 import { ownContent, ownFacts } from "../src/config.ts"
-import { loadCorpus } from "../src/corpus.ts"
-import type { Library } from "../src/tools.ts"
+import { loadCorpus } from "../src/corpus/corpus.ts"
+import type { Library } from "../src/mcp/tools.ts"
 import { ask, libraryFor } from "./library.ts"
 
 let library: Library

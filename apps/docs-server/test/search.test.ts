@@ -1,8 +1,8 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { createQueryReader } from "../src/search-query.ts"
-import { createVocabulary } from "../src/vocabulary.ts"
-import { terms, words } from "../src/words.ts"
+import { createQueryReader } from "../src/search/query.ts"
+import { createVocabulary } from "../src/search/vocabulary.ts"
+import { terms, words } from "../src/search/words.ts"
 import { runs } from "./fuzz-runs.ts"
 import { ask, call, libraryOf } from "./library.ts"
 

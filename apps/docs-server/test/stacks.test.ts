@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http"
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
-import { createRegistry } from "../src/registry.ts"
+import { createRegistry } from "../src/site/registry.ts"
 import { start } from "./start.ts"
 
 const stack = (name: string, more: object = {}) => ({

@@ -3,7 +3,7 @@ import { request, type ClientRequest, type IncomingMessage } from "node:http"
 import { connect } from "node:net"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { wantsEventStream } from "@svc/http"
-import { createStreams } from "../src/streams.ts"
+import { createStreams } from "../src/mcp/streams.ts"
 import { modernCall, start } from "./start.ts"
 
 let server: Awaited<ReturnType<typeof start>>

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { folderState, watchFolder } from "../src/watch.ts"
+import { folderState, watchFolder } from "../src/corpus/watch.ts"
 
 let parent: string
 let dir: string

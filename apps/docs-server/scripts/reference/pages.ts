@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { loadCorpus } from "../../src/corpus.ts"
+import { loadCorpus } from "../../src/corpus/corpus.ts"
 import { stepsOf } from "../../test/content/steps.ts"
 import {
   type Example,

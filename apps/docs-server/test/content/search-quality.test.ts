@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "vitest"
 import { ownContent, ownFacts } from "../../src/config.ts"
-import { type Corpus, loadCorpus } from "../../src/corpus.ts"
-import { createSearch, type Search } from "../../src/search.ts"
+import { type Corpus, loadCorpus } from "../../src/corpus/corpus.ts"
+import { createSearch, type Search } from "../../src/search/search.ts"
 import { isHeldBack, type Question, questions } from "./questions.ts"
 import { shortQuestions } from "./short-questions.ts"
 

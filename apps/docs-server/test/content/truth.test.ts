@@ -6,10 +6,10 @@ import { startProcess } from "@svc/testing"
 import { z } from "zod"
 import { beforeAll, describe, expect, test, vi } from "vitest"
 import { ownFacts } from "../../src/config.ts"
-import { type Corpus, fileBounds, loadCorpus } from "../../src/corpus.ts"
-import { mostSections, mostTokens } from "../../src/fetch-page.ts"
-import { messageBounds } from "../../src/json-rpc.ts"
-import { tools } from "../../src/tools.ts"
+import { type Corpus, fileBounds, loadCorpus } from "../../src/corpus/corpus.ts"
+import { mostSections, mostTokens } from "../../src/mcp/fetch-page.ts"
+import { messageBounds } from "../../src/mcp/json-rpc.ts"
+import { tools } from "../../src/mcp/tools.ts"
 
 const app = join(import.meta.dirname, "../..")
 const root = join(app, "../..")
@@ -233,7 +233,7 @@ test("errors.md shows every member of each service's errors", () => {
 })
 
 test("the instructions to MCP clients name each tool", () => {
-  const instructions = read("apps/docs-server/src/mcp.ts")
+  const instructions = read("apps/docs-server/src/mcp/mcp.ts")
   for (const { name } of tools) expect(instructions).toContain(name)
 })
 

@@ -1,4 +1,4 @@
-import type { Page } from "./corpus.ts"
+import type { Page } from "../corpus/corpus.ts"
 
 /** How well a query names each page: higher is better, a page that it doesn't name is missing. */
 export type Named = ReadonlyMap<number, number>

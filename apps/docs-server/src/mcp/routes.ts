@@ -12,12 +12,12 @@ import {
 import type { ApiError } from "@svc/errors"
 import { hasMoreValues, isDeeper } from "@svc/common/json-text"
 import type { Context, Hono } from "hono"
-import { jsonHeaders, reply, serveDocument } from "./answers.ts"
-import { commonHeaders } from "./documents.ts"
+import { jsonHeaders, reply, serveDocument } from "../answers.ts"
+import { commonHeaders } from "../site/documents.ts"
 import type { RpcEndpoint } from "./endpoint.ts"
-import { errors } from "./errors.ts"
+import { errors } from "../errors.ts"
 import { messageBounds, readMessage } from "./json-rpc.ts"
-import type { Site } from "./site.ts"
+import type { Site } from "../site/site.ts"
 import type { Streams } from "./streams.ts"
 
 export type McpDependencies = {

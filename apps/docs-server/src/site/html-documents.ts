@@ -22,13 +22,13 @@ import {
   stacksView,
   styles,
 } from "@svc/site"
-import { isOwnPath, type Page } from "./corpus.ts"
-import { CursorError } from "./cursor.ts"
+import { isOwnPath, type Page } from "../corpus/corpus.ts"
+import { CursorError } from "../mcp/cursor.ts"
 import { type Document, createDocument, markdownType } from "./documents.ts"
-import { searchDocs, searchDocsInput } from "./search-docs.ts"
+import { searchDocs, searchDocsInput } from "../mcp/search-docs.ts"
 import type { Registry } from "./registry.ts"
-import { findPage, nearestSlugs } from "./slug.ts"
-import type { Library } from "./tools.ts"
+import { findPage, nearestSlugs } from "../corpus/slug.ts"
+import type { Library } from "../mcp/tools.ts"
 
 export type HtmlOptions = {
   readonly apiUrl: string

@@ -1,8 +1,8 @@
 import { z } from "zod"
-import type { Corpus, Page } from "./corpus.ts"
+import type { Corpus, Page } from "../corpus/corpus.ts"
 import { CursorError } from "./cursor.ts"
 import { fetchPage, fetchPageInput, fetchPageOutput } from "./fetch-page.ts"
-import type { Search } from "./search.ts"
+import type { Search } from "../search/search.ts"
 import { searchDocs, searchDocsInput, searchDocsOutput } from "./search-docs.ts"
 
 /** What the pages are about, for whoever has to choose between several documentation servers. */

@@ -1,10 +1,10 @@
 import { passageKinds } from "./passages.ts"
-import type { Index } from "./search-index.ts"
-import { firstFrom, type Matches } from "./search-matches.ts"
-import type { Named } from "./search-names.ts"
-import type { Query } from "./search-query.ts"
-import type { Texts } from "./search-text.ts"
-import { bonus, cut, mostRead, saturate, sectionWeights } from "./search-weights.ts"
+import type { Index } from "./word-index.ts"
+import { firstFrom, type Matches } from "./matches.ts"
+import type { Named } from "./names.ts"
+import type { Query } from "./query.ts"
+import type { Texts } from "./text.ts"
+import { bonus, cut, mostRead, saturate, sectionWeights } from "./weights.ts"
 
 const rowKind = passageKinds.indexOf("row")
 const headingKind = passageKinds.indexOf("heading")

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises"
 import { type Stack, type StackChange, stackMarkdown, stacksMarkdown } from "@svc/site"
 import { z } from "zod"
-import { hashOf, type Page, readPage } from "./corpus.ts"
+import { hashOf, type Page, readPage } from "../corpus/corpus.ts"
 
 const list = <T extends z.ZodType>(item: T) => z.array(item).max(5000)
 const stackSchema = z.object({

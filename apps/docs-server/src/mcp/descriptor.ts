@@ -1,5 +1,5 @@
 import { z } from "zod"
-import type { Corpus } from "./corpus.ts"
+import type { Corpus } from "../corpus/corpus.ts"
 import { agentFiles, descriptionFor, serverName, titleFor } from "./mcp.ts"
 import { pageUrl } from "@svc/site"
 import { annotations, type Product, tools } from "./tools.ts"

@@ -1,7 +1,7 @@
 import { type PassageKind, passageKinds } from "./passages.ts"
-import type { Found, Matches } from "./search-matches.ts"
-import type { Texts } from "./search-text.ts"
-import { passageWeights, saturate, sectionWeights } from "./search-weights.ts"
+import type { Found, Matches } from "./matches.ts"
+import type { Texts } from "./text.ts"
+import { passageWeights, saturate, sectionWeights } from "./weights.ts"
 
 /** Where a page answers a query: a section, counted from the page's first, and the passage in it to show. */
 export type Choice = { readonly section: number; readonly passage: number | undefined }

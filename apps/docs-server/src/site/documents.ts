@@ -1,7 +1,7 @@
 import { promisify } from "node:util"
 import { brotliCompress, constants, gzip } from "node:zlib"
 import { acceptsGzip, acceptWeights, matchesETag } from "@svc/http"
-import { hashOf } from "./corpus.ts"
+import { hashOf } from "../corpus/corpus.ts"
 
 /** On every answer: these documents are for any page and any agent to read. */
 export const commonHeaders = {

@@ -1,6 +1,6 @@
-import type { Index } from "./search-index.ts"
-import type { Query } from "./search-query.ts"
-import { type Texts, fieldNames } from "./search-text.ts"
+import type { Index } from "./word-index.ts"
+import type { Query } from "./query.ts"
+import { type Texts, fieldNames } from "./text.ts"
 
 /** Positions of query terms in a stretch of the texts, ascending, and which query term stands at each. */
 export type Found = { readonly positions: ArrayLike<number>; readonly queryTerms: ArrayLike<number> }

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto"
-import clientVectors from "../content/client/test-vectors.json" with { type: "json" }
-import openApi from "../openapi.json" with { type: "json" }
-import { type Corpus, hashOf, isOwnPath, type Page, readPage } from "./corpus.ts"
-import { type About, createDescriptor, createServerCard } from "./descriptor.ts"
+import clientVectors from "../../content/client/test-vectors.json" with { type: "json" }
+import openApi from "../../openapi.json" with { type: "json" }
+import { type Corpus, hashOf, isOwnPath, type Page, readPage } from "../corpus/corpus.ts"
+import { type About, createDescriptor, createServerCard } from "../mcp/descriptor.ts"
 import { type Document, createDocument, jsonType, markdownType } from "./documents.ts"
 import { createHtmlDocuments, type HtmlDocuments, type HtmlOptions, isStackPage } from "./html-documents.ts"
-import { createSearch } from "./search.ts"
+import { createSearch } from "../search/search.ts"
 import { lineStarts, pageUrl } from "@svc/site"
-import { findPage } from "./slug.ts"
-import { type Library, type Product, tools } from "./tools.ts"
+import { findPage } from "../corpus/slug.ts"
+import { type Library, type Product, tools } from "../mcp/tools.ts"
 
 /** All that is served from one reading of the pages: replaced as a whole when they change. */
 export type Site = {

@@ -1,5 +1,5 @@
 import { createMemo } from "@svc/common/memo"
-import { meant } from "./search-weights.ts"
+import { meant } from "./weights.ts"
 import type { Effort, Vocabulary } from "./vocabulary.ts"
 import { partsOf, terms, words } from "./words.ts"
 

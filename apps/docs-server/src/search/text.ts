@@ -1,7 +1,7 @@
-import type { Page } from "./corpus.ts"
+import type { Page } from "../corpus/corpus.ts"
 import { createNumbers } from "./numbers.ts"
 import { passageKinds, passagesOf } from "./passages.ts"
-import type { fields } from "./search-weights.ts"
+import type { fields } from "./weights.ts"
 import { bareWords, terms } from "./words.ts"
 
 export type Field = keyof typeof fields

@@ -7,20 +7,20 @@
 // - query term: a term of the query at hand, numbered from 1
 // - share: how much of the query a term is, by its rarity; all shares together are 1
 //
-// search-text.ts reads pages as terms, search-index.ts weighs them, search-query.ts reads a query and corrects it,
-// search-matches.ts finds its terms, search-names.ts finds the pages that it names, search-ranking.ts ranks pages,
-// search-sections.ts chooses the section to show.
+// text.ts reads pages as terms, word-index.ts weighs them, query.ts reads a query and corrects it,
+// matches.ts finds its terms, names.ts finds the pages that it names, ranking.ts ranks pages,
+// sections.ts chooses the section to show.
 import { createMemo } from "@svc/common/memo"
 import type { Section } from "@svc/site"
-import type { Corpus, Page } from "./corpus.ts"
+import type { Corpus, Page } from "../corpus/corpus.ts"
 import { createSnippets, hasWanted, type PassageKind, passageKinds, shorten } from "./passages.ts"
-import { buildIndex } from "./search-index.ts"
-import { createMatcher } from "./search-matches.ts"
-import { createNames, type Named } from "./search-names.ts"
-import { createQueryReader, type Query } from "./search-query.ts"
-import { createRanking } from "./search-ranking.ts"
-import { type Choice, createSectionChooser } from "./search-sections.ts"
-import { readTexts } from "./search-text.ts"
+import { buildIndex } from "./word-index.ts"
+import { createMatcher } from "./matches.ts"
+import { createNames, type Named } from "./names.ts"
+import { createQueryReader, type Query } from "./query.ts"
+import { createRanking } from "./ranking.ts"
+import { type Choice, createSectionChooser } from "./sections.ts"
+import { readTexts } from "./text.ts"
 import { createVocabulary } from "./vocabulary.ts"
 
 type Hit = {

@@ -1,5 +1,5 @@
-import { type Field, type Texts, fieldNames } from "./search-text.ts"
-import { early, fields, rarity, saturate } from "./search-weights.ts"
+import { type Field, type Texts, fieldNames } from "./text.ts"
+import { early, fields, rarity, saturate } from "./weights.ts"
 
 /** Which pages have each term, and what it is worth there. */
 export type Index = {

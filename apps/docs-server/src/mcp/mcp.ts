@@ -1,6 +1,6 @@
 import { McpServer, ResourceNotFoundError, ResourceTemplate } from "@modelcontextprotocol/server"
 import { pageUrl } from "@svc/site"
-import { findPage, readReference } from "./slug.ts"
+import { findPage, readReference } from "../corpus/slug.ts"
 import { type Library, type Product, annotations, toCallResult, tools } from "./tools.ts"
 
 export const serverName = "svc-docs"

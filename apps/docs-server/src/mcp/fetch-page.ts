@@ -1,8 +1,8 @@
 import { pageUrl, type Row, type Section } from "@svc/site"
 import { z } from "zod"
-import type { Page } from "./corpus.ts"
+import type { Page } from "../corpus/corpus.ts"
 import { readCursor, writeCursor } from "./cursor.ts"
-import { findPage, nearestSlugs, readReference } from "./slug.ts"
+import { findPage, nearestSlugs, readReference } from "../corpus/slug.ts"
 import type { Library } from "./tools.ts"
 
 export const mostTokens = 20_000
