@@ -1,4 +1,4 @@
-import type { Environment } from "./settings.ts"
+import type { Environment } from "./settings/settings.ts"
 
 export type Screen = { readonly columns: number; readonly rows: number }
 

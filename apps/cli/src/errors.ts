@@ -1,6 +1,6 @@
 import type { SvcError } from "@svc/client"
 import { keyHint } from "@svc/keys"
-import { listOf, textOf } from "./json-value.ts"
+import { listOf, textOf } from "./output/json-value.ts"
 
 /**
  * What to do next, by code: the services' codes, where the tool knows it better than their hint, and the tool's own. Every

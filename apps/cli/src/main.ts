@@ -3,7 +3,7 @@ import { homedir, userInfo } from "node:os"
 import { isAbsolute } from "node:path"
 import { CliError, systemReason, usageError } from "./errors.ts"
 import { run } from "./run.ts"
-import { inputLimit } from "./transaction.ts"
+import { inputLimit } from "./payments/transaction.ts"
 
 const stdinLimit = 4096
 const stdinTimeMs = 30_000

@@ -2,7 +2,7 @@ import { createServer } from "node:http"
 import { once } from "node:events"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { run } from "./run.ts"
-import { settingsFolder } from "./settings.ts"
+import { settingsFolder } from "./settings/settings.ts"
 
 const stack = { name: "mining", entities: ["Round"], websocket_url: "wss://a.example", description: "d" }
 const hostile = 'export const a = "\u001b]0;title\u0007\u009b2J"\n'

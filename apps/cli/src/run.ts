@@ -1,13 +1,13 @@
 import { SvcError } from "@svc/client"
 import manifest from "../package.json" with { type: "json" }
-import { readArguments, wantsJson, type Call } from "./arguments.ts"
+import { readArguments, wantsJson, type Call } from "./usage/arguments.ts"
 import { commands as plainCommands, type Command } from "./commands.ts"
-import { completion } from "./completion.ts"
+import { completion } from "./usage/completion.ts"
 import type { Context, Screen } from "./context.ts"
 import { CliError, serviceFailure, withoutKeys } from "./errors.ts"
-import { helpText } from "./help.ts"
-import { settingsFolder, variable, type Environment } from "./settings.ts"
-import { plain, plainLines } from "./table.ts"
+import { helpText } from "./usage/help.ts"
+import { settingsFolder, variable, type Environment } from "./settings/settings.ts"
+import { plain, plainLines } from "./output/table.ts"
 
 /** What the tool is given by the process. */
 export type Runtime = {

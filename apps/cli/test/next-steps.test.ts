@@ -3,7 +3,7 @@ import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { findCommand } from "../src/arguments.ts"
+import { findCommand } from "../src/usage/arguments.ts"
 import { commands } from "../src/commands.ts"
 import { CliError, nextSteps } from "../src/errors.ts"
 

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http"
 import { isObject, type JsonObject } from "@svc/common/json-object"
 import { WebSocket } from "ws"
-import { textOf } from "../json-value.ts"
+import { textOf } from "../output/json-value.ts"
 
 /** What a server does against a rule. */
 export class RuleBroken extends Error {}

@@ -1,7 +1,7 @@
 // What the page Streams asks of a stream server, rule by rule.
 import { generateKeyPairSync, sign } from "node:crypto"
 import { isObject, type JsonObject } from "@svc/common/json-object"
-import { listOf, textOf } from "../json-value.ts"
+import { listOf, textOf } from "../output/json-value.ts"
 import { connect, type Credentials, type Probe, type Refusal, RuleBroken, RuleSkipped } from "./probe.ts"
 
 export type View = { readonly id: string; readonly mode: string }

@@ -253,7 +253,7 @@ describe("command line", () => {
   })
 
   test("its page has every option, and no other", async () => {
-    const { optionTable }: { optionTable: object } = await import(join(root, "apps/cli/src/options.ts"))
+    const { optionTable }: { optionTable: object } = await import(join(root, "apps/cli/src/usage/options.ts"))
     const options = Object.keys(optionTable)
     const told = new Set(page("command-line.md").match(/(?<=[` ]--)[a-z-]+/g))
     // npm's own option.

@@ -1,0 +1,61 @@
+import { readFile, realpath, stat } from "node:fs/promises"
+import { dirname, join, relative, sep } from "node:path"
+import type { Context, Outcome } from "../context.ts"
+import { CliError, isMissing, systemReason } from "../errors.ts"
+import { keepUrls, serviceUrl } from "../settings/settings.ts"
+import { makeFolder, replaceFile } from "../settings/replace-file.ts"
+import { fetchSkills } from "./skills.ts"
+import { table } from "../output/table.ts"
+
+type Result = "created" | "updated" | "unchanged"
+
+/** The real path of a folder, or of the nearest one above it that is there. */
+const realFolder = (path: string): Promise<string> =>
+  realpath(path).catch((error: unknown) => {
+    if (!isMissing(error) || dirname(path) === path) throw error
+    return realFolder(dirname(path))
+  })
+
+const install = async (project: string, path: string, content: Uint8Array): Promise<Result> => {
+  const folder = dirname(path)
+  if (relative(await realFolder(project), await realFolder(folder)).split(sep)[0] === "..") {
+    throw new CliError("skills-unwritable", `${folder} leads out of the project.`)
+  }
+  const old = await readFile(path).catch((error: unknown) => {
+    if (isMissing(error)) return undefined
+    throw error
+  })
+  if (old !== undefined && old.equals(content)) return "unchanged"
+  await makeFolder(folder, 0o755)
+  await replaceFile(path, content, 0o644)
+  return old === undefined ? "created" : "updated"
+}
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+
+/** `svc init`: the skill files into the project, all fetched and checked before the first is written. */
+export const init = async (context: Context): Promise<Outcome> => {
+  const project = context.options["dir"] ?? "."
+  const skills = await fetchSkills(await serviceUrl("docs", context.options, context.env, context.folder))
+  const folders = [".agents", ...((await isFolder(join(project, ".claude"))) ? [".claude"] : [])]
+  const files: { path: string; result: Result }[] = []
+  for (const folder of folders) {
+    for (const { name, content } of skills) {
+      const path = join(project, folder, "skills", name, "SKILL.md")
+      const result = await install(project, path, content).catch((error: unknown) => {
+        if (error instanceof CliError) throw error
+        throw new CliError("skills-unwritable", `${path} cannot be written (${systemReason(error)}).`)
+      })
+      files.push({ path, result })
+    }
+  }
+  const kept = await keepUrls(context.options, context.folder)
+  if (kept !== undefined) context.note(`The URLs are kept in ${kept}.`)
+  context.note("Next: svc explore --json")
+  const rows = files.map(({ path, result }) => [result, path])
+  return { json: { files }, text: table(["RESULT", "FILE"], rows, context.bold) }
+}

@@ -1,0 +1,81 @@
+import { join } from "node:path"
+import { createJournal, memoryStore, type Journal, type PaymentOutcome, type Relay, type SvcError } from "@svc/client"
+import { fileStore } from "@svc/client/node"
+import type { Context } from "../context.ts"
+import { usageError } from "../errors.ts"
+
+/** How a transaction ended, as far as this run knows. */
+export type Ending = PaymentOutcome | { readonly state: "not-submitted"; readonly error: SvcError }
+
+const usualTimeoutS = 180
+
+/** The value of an option that takes a whole number from 1. */
+export const wholeNumber = (context: Context, name: string, most: number, command: string): number | undefined => {
+  const text = context.options[name]
+  if (text === undefined) return undefined
+  if (!/^\d{1,15}$/.test(text) || Number(text) < 1 || Number(text) > most) {
+    throw usageError(`--${name} takes a whole number, 1 to ${most}.`, command)
+  }
+  return Number(text)
+}
+
+/** The payments of this user, in the settings folder unless --journal names another. */
+export const openJournal = (context: Context, relay: Relay): Journal =>
+  createJournal({ relay, store: fileStore(context.options["journal"] ?? join(context.folder, "payments")) })
+
+/** A journal for one run, so that a transaction without an id is looked up and sent by the same rules. */
+export const passingJournal = (relay: Relay): Journal => createJournal({ relay, store: memoryStore() })
+
+/** Runs until it is done, --timeout is over or the user interrupts. */
+export const withTimeout = async <Value>(
+  context: Context,
+  command: string,
+  run: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> => {
+  const seconds = wholeNumber(context, "timeout", 86_400, command) ?? usualTimeoutS
+  const leaving = new AbortController()
+  const timer = setTimeout(() => leaving.abort(), seconds * 1000)
+  const undo = context.onInterrupt(() => leaving.abort())
+  try {
+    return await run(leaving.signal)
+  } finally {
+    context.progress("")
+    clearTimeout(timer)
+    undo()
+  }
+}
+
+/** Exit 0: paid. 1: it failed, can't land or wasn't sent. 3: it may still land. */
+export const exitOf = (ending: Ending): 0 | 1 | 3 => {
+  if (ending.state === "undecided") return 3
+  return ending.state === "landed" && ending.err === null ? 0 : 1
+}
+
+const errorJson = ({ code, message, hint, status, requestId, details }: SvcError) => ({
+  code,
+  message,
+  ...(hint === undefined ? {} : { hint }),
+  ...(status === 0 ? {} : { status, requestId }),
+  ...(details === undefined ? {} : { details }),
+})
+
+/** An ending as JSON, its error without what is of no use to a caller. */
+export const endingJson = (ending: Ending) => ({
+  ...ending,
+  ...(ending.state === "not-submitted" ? { error: errorJson(ending.error) } : {}),
+  ...(ending.state === "undecided" ? { lastError: errorJson(ending.lastError) } : {}),
+})
+
+const errorText = ({ code, message, hint }: SvcError): string =>
+  `${message} (${code})${hint === undefined ? "" : ` ${hint}`}`
+
+/** Why an ending is what it is: the chain's error, or the last one of a service. */
+export const reasonOf = (ending: Ending): string => {
+  if (ending.state === "undecided") return errorText(ending.lastError)
+  if (ending.state === "not-submitted") return errorText(ending.error)
+  return ending.state === "landed" && ending.err !== null ? JSON.stringify(ending.err) : ""
+}
+
+/** The options that name the stack, for a command that continues. */
+export const stackWords = ({ options: { stack, "websocket-url": url } }: Context): string =>
+  stack === undefined ? `--websocket-url ${url}` : `--stack ${stack}`

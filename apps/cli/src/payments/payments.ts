@@ -1,0 +1,74 @@
+import { createRelay, type DamagedRecord, type Journal, type PaymentRecord, type Settlement } from "@svc/client"
+import type { Context, Outcome } from "../context.ts"
+import { CliError } from "../errors.ts"
+import { endingJson, exitOf, openJournal, reasonOf, withTimeout } from "./journal.ts"
+import { openRelay } from "../services/relay.ts"
+import { pairs, table } from "../output/table.ts"
+
+/** The journal for commands that only read or change records, and so need no session. */
+const storedPayments = (context: Context): Journal =>
+  openJournal(context, createRelay({ relayUrl: "http://localhost", session: { token: async () => "" } }))
+
+const find = async (journal: Journal, id: string): Promise<PaymentRecord> => {
+  const record = await journal.get(id)
+  if (record !== undefined) return record
+  throw new CliError("payment-not-found", `The journal has no payment "${id}".`)
+}
+
+const summary = (record: PaymentRecord | DamagedRecord) => {
+  if (record.state === "damaged") return { id: record.id ?? null, state: record.state, file: record.file ?? null }
+  const { id, state, attempt, signature, lastValidBlockHeight, storedAt } = record
+  return { id, state, attempt, signature, last_valid_block_height: lastValidBlockHeight, stored_at: storedAt }
+}
+
+/** `svc payments list`: every payment of the journal, damaged records included. */
+export const listPayments = async (context: Context): Promise<Outcome> => {
+  const payments = (await storedPayments(context).list()).map(summary)
+  const rows = payments.map((payment) =>
+    payment.state === "damaged"
+      ? [payment.id ?? "?", payment.state, "", payment.file ?? "", ""]
+      : [payment.id, payment.state, String(payment.attempt), payment.signature, payment.stored_at],
+  )
+  const heading = ["ID", "STATE", "ATTEMPT", "SIGNATURE", "STORED AT"]
+  return { json: payments, text: table(heading, rows, context.bold) }
+}
+
+/** `svc payments show ID`: one payment, without its signed bytes. */
+export const showPayment = async (context: Context): Promise<Outcome> => {
+  const record = await find(storedPayments(context), context.args[0] ?? "")
+  const { version, fingerprint, relayUrl, finalizedHeight, refused, slot, err } = record
+  const more = { version, fingerprint, relay_url: relayUrl, finalized_height: finalizedHeight }
+  const json = { ...summary(record), ...more, refused, slot, err }
+  const rows = Object.entries(json).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, typeof value === "string" ? value : JSON.stringify(value)]],
+  )
+  return { json, text: pairs(rows) }
+}
+
+/** `svc payments settle [ID]`: finds out about one open payment or all of them, and sends their stored bytes again. */
+export const settlePayments = async (context: Context): Promise<Outcome> => {
+  const [id] = context.args
+  if (id !== undefined) await find(storedPayments(context), id)
+  const relay = await openRelay(context, "payments settle", "transaction:inspect transaction:send")
+  const settled: readonly Settlement[] = await withTimeout(context, "payments settle", (signal) =>
+    openJournal(context, relay).settleAll({ signal, ...(id === undefined ? {} : { id }) }),
+  )
+  const rows = settled.map((one) => [one.id, one.state, one.signature, reasonOf(one)])
+  const exits = new Set(settled.map(exitOf))
+  return {
+    json: settled.map(endingJson),
+    text: table(["ID", "STATE", "SIGNATURE", "REASON"], rows, context.bold),
+    exit: exits.has(3) ? 3 : exits.has(1) ? 1 : 0,
+  }
+}
+
+/** `svc payments forget ID`: the next payment under the id is a new one. */
+export const forgetPayment = async (context: Context): Promise<Outcome> => {
+  const [id = ""] = context.args
+  const journal = storedPayments(context)
+  const isForced = context.flags.has("force")
+  // A damaged record can't be read.
+  if (!isForced) await find(journal, id)
+  await journal.forget(id, { force: isForced })
+  return { json: { id, state: "forgotten" }, text: `Forgotten: the next payment under "${id}" is a new one.` }
+}

@@ -1,0 +1,100 @@
+import { settle, signatureOf, SvcError, type SubmitOnceOptions } from "@svc/client"
+import type { Context, Outcome } from "../context.ts"
+import { usageError } from "../errors.ts"
+import {
+  type Ending,
+  endingJson,
+  exitOf,
+  openJournal,
+  passingJournal,
+  reasonOf,
+  stackWords,
+  withTimeout,
+  wholeNumber,
+} from "./journal.ts"
+import { textOf } from "../output/json-value.ts"
+import { openRelay } from "../services/relay.ts"
+import { pairs } from "../output/table.ts"
+import { readTransaction } from "./transaction.ts"
+
+/**
+ * In how many blocks a transaction can't land anymore if its blockhash isn't known: it is valid for 150 blocks, and a provider
+ * that lags may not know the newest 150.
+ */
+const unknownBlockhashEnd = 300n
+
+const quoted = (text: string): string => (/^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
+
+const nextOf = (ending: Ending, id: string | undefined, signature: string, context: Context): string => {
+  if (ending.state === "expired") return "It is proven that it can't land: sign the payment with a new blockhash"
+  if (ending.state === "not-submitted") {
+    return "Correct the cause, then run the command again with the same bytes. Other bytes are safe only after it says expired"
+  }
+  if (ending.state === "landed") return ""
+  return `svc ${id === undefined ? `status ${signature}` : `payments settle ${quoted(id)}`} ${stackWords(context)}`
+}
+
+const told = (ending: Ending, id: string | undefined, given: string, context: Context): Outcome => {
+  const signature = ending.state === "not-submitted" ? given : ending.signature
+  const landed = ending.state === "landed" ? ending : undefined
+  const next = nextOf(ending, id, signature, context)
+  return {
+    json: { ...(id === undefined ? {} : { id }), ...endingJson(ending), signature, ...(next === "" ? {} : { next }) },
+    text: pairs([
+      ["Payment", id ?? ""],
+      ["State", ending.state],
+      ["Signature", signature],
+      ["Slot", landed === undefined ? "" : String(landed.slot)],
+      ["Commitment", landed?.commitment ?? ""],
+      [landed === undefined ? "Reason" : "Error", reasonOf(ending)],
+      ["Next", next],
+    ]),
+    exit: exitOf(ending),
+  }
+}
+
+/** `svc send [FILE|-]`: hands a signed transaction over and finds out what became of it. */
+export const send = async (context: Context): Promise<Outcome> => {
+  const { id, journal: folder } = context.options
+  if (id === undefined && folder !== undefined) throw usageError("--journal DIR needs --id NAME.", "send")
+  const given = wholeNumber(context, "last-valid-block-height", Number.MAX_SAFE_INTEGER, "send") ?? 0
+  const transaction = await readTransaction(context)
+  const signature = signatureOf(transaction)
+  return withTimeout(context, "send", async (signal) => {
+    const relay = await openRelay(context, "send", "transaction:inspect transaction:send")
+    const { blockHeight } = await relay.blockHeight({ commitment: "processed", signal })
+    let isNoted = false
+    const options = {
+      signal,
+      commitment: id === undefined ? "confirmed" : "finalized",
+      lastValidBlockHeight: BigInt(given),
+      onStep: ({ step }) => {
+        if (step === "sending" && id === undefined && !isNoted) {
+          isNoted = true
+          context.note(`Signature: ${signature}`)
+        }
+        context.progress(`${signature.slice(0, 8)}…: ${step}`)
+      },
+    } as const satisfies SubmitOnceOptions
+
+    const pay = async (): Promise<Ending> => {
+      const journal = id === undefined ? passingJournal(relay) : openJournal(context, relay)
+      try {
+        return await journal.submitOnce(id ?? signature, transaction, options)
+      } catch (thrown) {
+        if (!(thrown instanceof SvcError)) throw thrown
+        const { code, details, status, submissionState } = thrown
+        if (code === "aborted") return { state: "undecided", signature, lastError: thrown }
+        if (code === "simulation-failed" && textOf(details, "err") === "BlockhashNotFound") {
+          // An earlier run may have sent it: only the chain knows.
+          const last = blockHeight + unknownBlockhashEnd
+          const lastValidBlockHeight = last > options.lastValidBlockHeight ? last : options.lastValidBlockHeight
+          return settle(relay, { ...options, signature, lastValidBlockHeight })
+        }
+        if (code !== "simulation-failed" && (status === 0 || submissionState !== "not_submitted")) throw thrown
+        return { state: "not-submitted", error: thrown }
+      }
+    }
+    return told(await pay(), id, signature, context)
+  })
+}

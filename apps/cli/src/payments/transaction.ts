@@ -1,0 +1,21 @@
+import type { Context } from "../context.ts"
+import { CliError } from "../errors.ts"
+
+/** More than any transaction has, as base64 in lines. */
+export const inputLimit = 16_384
+
+/** A transaction from a file or the standard input: raw bytes, or base64 in any lines. */
+export const readTransaction = async (context: Context): Promise<string | Uint8Array> => {
+  const [file = "-"] = context.args
+  const bytes = await context.readInput(file)
+  if (bytes.length === 0) throw new CliError("no-input", `${file === "-" ? "The standard input" : file} is empty.`)
+  if (bytes.length > inputLimit) {
+    throw new CliError(
+      "transaction_too_large",
+      `${file === "-" ? "The standard input" : file} holds no transaction: it has over ${inputLimit} bytes.`,
+    )
+  }
+  // No transaction consists of letters alone: its first byte is its number of signatures, or 0x81.
+  const text = new TextDecoder("latin1").decode(bytes)
+  return /^[A-Za-z0-9+/=\s]+$/.test(text) && text.trim().length > 8 ? text.replaceAll(/\s/g, "") : bytes
+}

@@ -1,0 +1,24 @@
+import { isLoopback } from "@svc/common/loopback"
+import { CliError } from "../errors.ts"
+
+/**
+ * A service's URL in its one spelling: host in lower case, no default port, no slash at the end. Undefined for what is no
+ * http or https URL, and for one with user info, query or fragment.
+ */
+export const normaliseUrl = (text: string): string | undefined => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:")) return undefined
+  if (url.username !== "" || url.password !== "" || /[?#]/.test(text)) return undefined
+  return url.origin + url.pathname.replace(/\/+$/, "")
+}
+
+/** Whether a key may travel to this URL: encrypted, or never leaving the machine. */
+export const isSafeForKeys = (url: string): boolean => {
+  const { protocol, hostname } = new URL(url)
+  return protocol === "https:" || isLoopback(hostname)
+}
+
+export const requireSafeForKeys = (url: string): void => {
+  if (isSafeForKeys(url)) return
+  throw new CliError("insecure-url", `A key is only sent over https or to this machine, not to ${url}.`)
+}

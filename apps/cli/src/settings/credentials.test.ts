@@ -1,0 +1,61 @@
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import fc from "fast-check"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { changeCredentials, credentialsFile, readCredentials } from "./credentials.ts"
+import { CliError } from "../errors.ts"
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "svc-credentials-"))
+})
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true })
+})
+
+test("whatever the file holds, it reads as keys by URL or as one error that shows nothing of it", async () => {
+  const secret = "svc_ak_secret"
+  const content = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc.json().map((text) => `{"https://a.example": ${text}, "${secret}": 1}`),
+  )
+  await fc.assert(
+    fc.asyncProperty(content, async (text) => {
+      await writeFile(credentialsFile(folder), text)
+      try {
+        for (const { api_key } of Object.values(await readCredentials(folder))) expect(api_key).not.toBe("")
+      } catch (error) {
+        if (!(error instanceof CliError)) throw error
+        expect(error.code).toBe("credentials-unreadable")
+        expect(error.message).not.toContain(secret)
+      }
+    }),
+  )
+})
+
+test("what was saved is read back, for any URL and any names, and no other file is left", async () => {
+  const text = fc.string({ minLength: 1 })
+  const credential = fc.record({ api_key: text, slug: text, display_name: text })
+  await fc.assert(
+    fc.asyncProperty(fc.dictionary(fc.oneof(fc.webUrl(), fc.string()), credential), async (credentials) => {
+      await writeFile(credentialsFile(folder), "{}")
+      await changeCredentials(folder, ({ save }) => save(credentials))
+      expect({ ...(await readCredentials(folder)) }).toEqual({ ...credentials })
+      expect(await readdir(folder)).toEqual(["credentials.json"])
+    }),
+    { numRuns: 10 },
+  )
+})
+
+test("changes at the same time come one after the other, and none is lost", async () => {
+  await writeFile(credentialsFile(folder), "{}")
+  const urls = Array.from({ length: 10 }, (_, index) => `https://${index}.example`)
+  await Promise.all(
+    urls.map((url) =>
+      changeCredentials(folder, ({ credentials, save }) => save({ ...credentials, [url]: { api_key: url } })),
+    ),
+  )
+  expect(Object.keys(await readCredentials(folder)).sort()).toEqual(urls)
+})
