@@ -1,4 +1,4 @@
-// `pnpm bench`: the throughput runs one after another, so that none takes the machine from another; `pnpm bench relay` is one.
+// `pnpm bench`: the runs one after another, so that none takes the machine from another; `pnpm bench relay` is one.
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 
@@ -9,6 +9,7 @@ const programs: Readonly<Record<string, string>> = {
   platform: "bench/platform-api.ts",
   client: "packages/client/bench/run.ts",
   stream: "bench/local-stream.ts",
+  attacks: "bench/attacks.ts",
 }
 const [wanted] = process.argv.slice(2)
 const chosen = Object.entries(programs).filter(([name]) => wanted === undefined || wanted === name)
