@@ -22,7 +22,7 @@ const { version } = JSON.parse(readFileSync(join(root, service.folder, "package.
 
 const startPatienceMs = 60_000
 const stopPatienceMs = 20_000
-const largestMegabytes = 120
+const largestMegabytes = 60
 
 const healthy = async (container: RunningContainer, url: string): Promise<void> => {
   let ended = false
