@@ -68,6 +68,11 @@ test("a signal ends a start that hangs in a pipe nobody writes to", async () => 
   await rm(folder, { recursive: true })
 })
 
+test("a signal that comes while the start keeps the process busy isn't lost", async () => {
+  const child = run(`process.kill(process.pid, "SIGTERM"); return { log, close: async () => {} }`)
+  expect(await child.exited).toBe(0)
+})
+
 test("a start that fails says why on stderr and exits with 1", async () => {
   const child = run(`throw new Error("PORT: must be an integer")`)
   expect(await child.exited).toBe(1)

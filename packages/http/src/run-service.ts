@@ -60,8 +60,9 @@ export const runService = async (
       void closed.then((code) => log.flush(() => process.exit(code)))
     }
     for (const signal of signals) {
-      process.removeListener(signal, early)
+      // In this order: without any listener Node would drop a signal that has come while the start kept it busy.
       process.on(signal, () => stop(signal))
+      process.removeListener(signal, early)
     }
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
