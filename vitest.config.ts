@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config"
 export default defineConfig({
   test: {
     include: ["{apps,packages}/*/{src,test}/**/*.test.ts", "{scripts,infra,test}/**/*.test.ts"],
+    setupFiles: "test/fixed-seed.ts",
     // Many tests wait for other processes: one worker a core, not one fewer.
     maxWorkers: 2,
     // A worker loads each module once for all its files, which halves what short files cost. A test that changes the

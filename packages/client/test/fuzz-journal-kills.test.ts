@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { address, lamports } from "@solana/kit"
-import { type Fault, startFaultProxy, startProcess } from "@svc/testing"
+import { createRandom, type Fault, startFaultProxy, startProcess } from "@svc/testing"
 import fc from "fast-check"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { amount, type Order, recipientOf } from "./payment-process.ts"
@@ -13,7 +13,7 @@ import { type Services, startServices } from "./services.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
 const speed = 10
-const faults: readonly (Fault | undefined)[] = [
+const faults: readonly Fault[] = [
   "drop-request",
   "drop-answer",
   "cut-answer",
@@ -25,8 +25,9 @@ const faults: readonly (Fault | undefined)[] = [
 const seed = [...randomBytes(32)]
 const start = Date.now()
 const now = (): number => start + (Date.now() - start) * speed
-const late = (): Promise<void> => pause((Math.random() * 20_000) / speed)
-const trouble = (share: number) => () => (Math.random() < share ? faults[Math.floor(Math.random() * 7)] : undefined)
+const { next, pick } = createRandom()
+const late = (): Promise<void> => pause((next() * 20_000) / speed)
+const trouble = (share: number) => () => (next() < share ? pick(faults) : undefined)
 
 let root: string
 let services: Services

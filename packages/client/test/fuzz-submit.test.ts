@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { anySeed, prove, type Case } from "./proof.ts"
+import { prove, type Case } from "./proof.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
 const count = full ? 10_000 : 240
@@ -17,8 +17,7 @@ const lie = ({ outcome, truth, received, amount }: Case): string | undefined => 
 test(
   `of ${count} submissions over broken connections, expired tokens, dying relays and dropped blocks none lands twice and none is called what it is not`,
   async () => {
-    const seed = anySeed()
-    const { cases, ledger, rolledBack, restarts } = await prove(count, seed)
+    const { seed, cases, ledger, rolledBack, restarts } = await prove(count)
     const lies = cases.flatMap((one) => {
       const wrong = lie(one)
       return wrong === undefined ? [] : [`${one.signature}: ${wrong}`]

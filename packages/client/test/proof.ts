@@ -1,6 +1,5 @@
 import { generateKeyPairSigner, lamports, type Address, type Signature } from "@solana/kit"
-import { startFaultProxy, type Fault } from "@svc/testing"
-import fc from "fast-check"
+import { createRandom, startFaultProxy, type Fault } from "@svc/testing"
 import { createRelay, createSession, settle, submit, type Clock, type Outcome } from "../src/index.ts"
 import { startServices } from "./services.ts"
 import { signedTransfer } from "./transactions.ts"
@@ -22,21 +21,6 @@ const faults: readonly Fault[] = [
   "duplicate",
   "bad-gateway",
 ]
-
-/** Numbers that are the same again for the same seed. */
-const chance = (seed: number) => {
-  let state = seed >>> 0
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-  return {
-    next,
-    pick: <Value>(values: readonly Value[]): Value | undefined => values[Math.floor(next() * values.length)],
-  }
-}
 
 /** A request that never ends must not stop time for good. */
 const longestStandMs = 2000
@@ -94,8 +78,8 @@ export type Case = {
 }
 
 /** Submits so many transactions over broken connections on both sides of a relay that dies, to a chain that leaves forks. */
-export const prove = async (count: number, seed: number) => {
-  const { next, pick } = chance(seed)
+export const prove = async (count: number) => {
+  const { seed, next, pick } = createRandom()
   const time = createTestTime(next)
   const { clock } = time
   const rate = { client: 0.25, upstream: 0.04 }
@@ -217,8 +201,5 @@ export const prove = async (count: number, seed: number) => {
   await atRelay.close()
   await services.stop()
   await atChain?.close()
-  return { cases, ledger, rolledBack, restarts }
+  return { seed, cases, ledger, rolledBack, restarts }
 }
-
-/** A seed that a failure names, so that it can be tried again. */
-export const anySeed = (): number => fc.sample(fc.nat(), 1)[0] ?? 1

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises"
-import { redisProgram, startRedis } from "@svc/testing"
+import { createRandom, redisProgram, startRedis } from "@svc/testing"
 import { describe, expect, test } from "vitest"
 import { type Bucket, createSharedLimits } from "../src/index.ts"
 
@@ -28,6 +28,7 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
   ])(
     "three replicas on %s are never over what is promised in any minute",
     async (_, faults, most) => {
+      const { next } = createRandom()
       const redis = await startRedis()
       const replicas = await Promise.all(
         [1, 2, 3].map((id) =>
@@ -53,21 +54,21 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
           const from = performance.now()
           const { allowed } = (await replicas[index]?.take([bucket])) ?? { allowed: false }
           if (allowed) admitted.push({ from, to: performance.now() })
-          await delay(Math.random() * 60)
+          await delay(next() * 60)
         }
       }
       const harm = async (): Promise<void> => {
         while (performance.now() < until - 2000) {
-          if (Math.random() < 0.5) {
+          if (next() < 0.5) {
             redis.signal("SIGSTOP")
-            await delay(Math.random() * 1000)
+            await delay(next() * 1000)
             redis.signal("SIGCONT")
           } else {
             await redis.halt()
-            await delay(Math.random() * 1000)
+            await delay(next() * 1000)
             await redis.resume()
           }
-          await delay(full ? Math.random() * 20_000 : 300)
+          await delay(full ? next() * 20_000 : 300)
         }
       }
       await Promise.all([...(faults ? [harm()] : []), ...[0, 1, 2, 0, 1, 2].map(ask)])
