@@ -9,15 +9,13 @@ import {
   pipe,
   setTransactionMessageFeePayer,
   setTransactionMessageLifetimeUsingBlockhash,
+  type Address,
 } from "@solana/kit"
-import type { Address } from "@solana/kit"
 import type { Block } from "./blocks.ts"
 import { invalidParams } from "./errors.ts"
-import { systemProgram } from "./svm.ts"
-import type { Svm } from "./svm.ts"
+import { systemProgram, type Svm } from "./svm.ts"
 import { base58 } from "@svc/common/base58"
-import { base64, readWire } from "./wire.ts"
-import type { Wire } from "./wire.ts"
+import { base64, readWire, type Wire } from "./wire.ts"
 
 const memoProgram = address("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr")
 const funds = 500_000_000n * 1_000_000_000n

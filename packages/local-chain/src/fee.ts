@@ -1,5 +1,4 @@
-import { instructionsOf } from "./wire.ts"
-import type { Message } from "./wire.ts"
+import { instructionsOf, type Message } from "./wire.ts"
 
 const lamportsPerSignature = 5000n
 const maxComputeUnits = 1_400_000n

@@ -5,12 +5,9 @@ import { rootDepth } from "./blocks.ts"
 import { invalidParams, RpcError } from "./errors.ts"
 import { feeOf } from "./fee.ts"
 import { simulation } from "./simulation.ts"
-import { accountKeys } from "./svm.ts"
-import type { Run, Svm } from "./svm.ts"
-import { describe, isUnsanitary } from "./transaction-error.ts"
-import type { TransactionError } from "./transaction-error.ts"
-import { firstSignature, isSigned } from "./wire.ts"
-import type { Wire } from "./wire.ts"
+import { accountKeys, type Run, type Svm } from "./svm.ts"
+import { describe, isUnsanitary, type TransactionError } from "./transaction-error.ts"
+import { firstSignature, isSigned, type Wire } from "./wire.ts"
 
 /** A transaction in a block, with the balances (lamports) of its accounts before and after. */
 export type Landed = {

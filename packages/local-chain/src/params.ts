@@ -1,6 +1,5 @@
 import { commitments } from "@svc/common/chain-constants"
-import { isAddress, isBlockhash, isSignature } from "@solana/kit"
-import type { Address, Signature } from "@solana/kit"
+import { isAddress, isBlockhash, isSignature, type Address, type Signature } from "@solana/kit"
 import { z } from "zod"
 import { invalidParams } from "./errors.ts"
 
@@ -22,24 +21,14 @@ export const signature = z
 export const blockhash = z.string().refine((text) => isBlockhash(text), "not a blockhash")
 
 const given = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined)
-const flag = z
-  .boolean()
-  .nullish()
-  .transform((value) => value ?? false)
+const or = <T extends z.ZodType, const Value>(schema: T, fallback: Value) =>
+  schema.nullish().transform((value) => value ?? fallback)
+const flag = or(z.boolean(), false)
 
-const commitment = z
-  .enum(commitments)
-  .nullish()
-  .transform((value) => value ?? "finalized")
+const commitment = or(z.enum(commitments), "finalized")
 const minContextSlot = given(u64)
-const encoding = z
-  .enum(["base58", "base64"], "unsupported encoding. Supported encodings: base58, base64")
-  .nullish()
-  .transform((value) => value ?? "base58")
-const accountEncoding = z
-  .enum(["base58", "base64", "base64+zstd", "jsonParsed"])
-  .nullish()
-  .transform((value) => value ?? "base64")
+const encoding = or(z.enum(["base58", "base64"], "unsupported encoding. Supported encodings: base58, base64"), "base58")
+const accountEncoding = or(z.enum(["base58", "base64", "base64+zstd", "jsonParsed"]), "base64")
 
 const options = <T extends z.ZodRawShape>(shape: T) =>
   z.preprocess((value) => value ?? {}, z.object(shape, "not an object of options"))
@@ -71,10 +60,10 @@ const transactionShape = {
     (level) => level !== "processed",
     "Method does not support commitment below `confirmed`",
   ),
-  encoding: z
-    .enum(["json", "base58", "base64"], "unsupported encoding. Supported encodings: json, base58, base64")
-    .nullish()
-    .transform((value) => value ?? "json"),
+  encoding: or(
+    z.enum(["json", "base58", "base64"], "unsupported encoding. Supported encodings: json, base58, base64"),
+    "json",
+  ),
   maxSupportedTransactionVersion: given(z.int().min(0).max(255)),
 }
 
@@ -86,14 +75,11 @@ export const transactionOptions = withEncoding(transactionShape)
 
 export const blockOptions = withEncoding({
   ...transactionShape,
-  transactionDetails: z
-    .enum(["full", "signatures", "none"], "unsupported. Supported transactionDetails: full, signatures, none")
-    .nullish()
-    .transform((value) => value ?? "full"),
-  rewards: z
-    .boolean()
-    .nullish()
-    .transform((value) => value ?? true),
+  transactionDetails: or(
+    z.enum(["full", "signatures", "none"], "unsupported. Supported transactionDetails: full, signatures, none"),
+    "full",
+  ),
+  rewards: or(z.boolean(), true),
 })
 
 export const blocksOptions = options({ commitment: transactionShape.commitment })

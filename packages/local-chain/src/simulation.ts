@@ -1,14 +1,11 @@
-import { address } from "@solana/kit"
-import type { Address, EncodedAccount } from "@solana/kit"
+import { address, type Address, type EncodedAccount } from "@solana/kit"
 import { zstdCompressSync } from "node:zlib"
 import { invalidParams } from "./errors.ts"
 import { feeOf } from "./fee.ts"
-import { accountKeys } from "./svm.ts"
-import type { InnerInstruction, Run, Svm } from "./svm.ts"
+import { accountKeys, type InnerInstruction, type Run, type Svm } from "./svm.ts"
 import { paysFee } from "./transaction-error.ts"
 import { base58 } from "@svc/common/base58"
-import { base64 } from "./wire.ts"
-import type { Wire } from "./wire.ts"
+import { base64, type Wire } from "./wire.ts"
 
 export type AccountEncoding = "base58" | "base64" | "base64+zstd" | "jsonParsed"
 

@@ -1,12 +1,16 @@
-import { address, lamports } from "@solana/kit"
-import type { Address, EncodedAccount, MaybeEncodedAccount, SignatureBytes, Transaction } from "@solana/kit"
-import { Clock, FailedTransactionMetadata, LiteSVM } from "litesvm"
-import type { TransactionMetadata } from "litesvm"
-import { isFeesOnly, transactionError } from "./transaction-error.ts"
-import type { TransactionError } from "./transaction-error.ts"
+import {
+  address,
+  lamports,
+  type Address,
+  type EncodedAccount,
+  type MaybeEncodedAccount,
+  type SignatureBytes,
+  type Transaction,
+} from "@solana/kit"
+import { Clock, FailedTransactionMetadata, LiteSVM, type TransactionMetadata } from "litesvm"
+import { isFeesOnly, transactionError, type TransactionError } from "./transaction-error.ts"
 import { base58 } from "@svc/common/base58"
-import { base64 } from "./wire.ts"
-import type { Message, Wire } from "./wire.ts"
+import { base64, type Message, type Wire } from "./wire.ts"
 
 export type InnerInstruction = { programIdIndex: number; accounts: number[]; data: string; stackHeight: number }
 

@@ -3,44 +3,37 @@ import type { FailedTransactionMetadata } from "litesvm"
 /** A transaction's error as the JSON-RPC API spells it: `"BlockhashNotFound"`, `{"InstructionError":[0,{"Custom":1}]}`. */
 export type TransactionError = string | { [name: string]: unknown }
 
-// The VM's bindings number their errors: these are the names, in that order, with the words of those that occur here.
-const transactionErrors: readonly (readonly [name: string, words?: string])[] = [
-  ["AccountInUse"],
-  ["AccountLoadedTwice"],
-  ["AccountNotFound", "Attempt to debit an account but found no record of a prior credit."],
-  ["ProgramAccountNotFound", "Attempt to load a program that does not exist"],
-  ["InsufficientFundsForFee", "Insufficient funds for fee"],
-  ["InvalidAccountForFee", "This account may not be used to pay transaction fees"],
-  ["AlreadyProcessed", "This transaction has already been processed"],
-  ["BlockhashNotFound", "Blockhash not found"],
-  ["CallChainTooDeep"],
-  ["MissingSignatureForFee"],
-  ["InvalidAccountIndex", "Transaction contains an invalid account reference"],
-  ["SignatureFailure", "Transaction did not pass signature verification"],
-  ["InvalidProgramForExecution", "This program may not be used for executing instructions"],
-  ["SanitizeFailure", "Transaction failed to sanitize accounts offsets correctly"],
-  ["ClusterMaintenance"],
-  ["AccountBorrowOutstanding"],
-  ["WouldExceedMaxBlockCostLimit"],
-  ["UnsupportedVersion"],
-  ["InvalidWritableAccount"],
-  ["WouldExceedMaxAccountCostLimit"],
-  ["WouldExceedAccountDataBlockLimit"],
-  ["TooManyAccountLocks", "Transaction locked too many accounts"],
-  ["AddressLookupTableNotFound", "Transaction loads an address table account that doesn't exist"],
-  ["InvalidAddressLookupTableOwner", "Transaction loads an address table account with an invalid owner"],
-  ["InvalidAddressLookupTableData", "Transaction loads an address table account with invalid data"],
-  ["InvalidAddressLookupTableIndex", "Transaction address table lookup uses an invalid index"],
-  ["InvalidRentPayingAccount"],
-  ["WouldExceedMaxVoteCostLimit"],
-  ["WouldExceedAccountDataTotalLimit"],
-  ["MaxLoadedAccountsDataSizeExceeded", "Transaction exceeded max loaded accounts data size cap"],
-  ["ResanitizationNeeded"],
-  ["InvalidLoadedAccountsDataSizeLimit"],
-  ["UnbalancedTransaction"],
-  ["ProgramCacheHitMaxLimit"],
-  ["CommitCancelled"],
-]
+// The VM's bindings number their errors: these are the names, in that order.
+const transactionErrors =
+  `AccountInUse AccountLoadedTwice AccountNotFound ProgramAccountNotFound InsufficientFundsForFee
+  InvalidAccountForFee AlreadyProcessed BlockhashNotFound CallChainTooDeep MissingSignatureForFee
+  InvalidAccountIndex SignatureFailure InvalidProgramForExecution SanitizeFailure ClusterMaintenance
+  AccountBorrowOutstanding WouldExceedMaxBlockCostLimit UnsupportedVersion InvalidWritableAccount
+  WouldExceedMaxAccountCostLimit WouldExceedAccountDataBlockLimit TooManyAccountLocks AddressLookupTableNotFound
+  InvalidAddressLookupTableOwner InvalidAddressLookupTableData InvalidAddressLookupTableIndex
+  InvalidRentPayingAccount WouldExceedMaxVoteCostLimit WouldExceedAccountDataTotalLimit
+  MaxLoadedAccountsDataSizeExceeded ResanitizationNeeded InvalidLoadedAccountsDataSizeLimit
+  UnbalancedTransaction ProgramCacheHitMaxLimit CommitCancelled`.split(/\s+/)
+
+/** A validator's words for those that occur here. */
+const words: Readonly<Record<string, string>> = {
+  AccountNotFound: "Attempt to debit an account but found no record of a prior credit.",
+  ProgramAccountNotFound: "Attempt to load a program that does not exist",
+  InsufficientFundsForFee: "Insufficient funds for fee",
+  InvalidAccountForFee: "This account may not be used to pay transaction fees",
+  AlreadyProcessed: "This transaction has already been processed",
+  BlockhashNotFound: "Blockhash not found",
+  InvalidAccountIndex: "Transaction contains an invalid account reference",
+  SignatureFailure: "Transaction did not pass signature verification",
+  InvalidProgramForExecution: "This program may not be used for executing instructions",
+  SanitizeFailure: "Transaction failed to sanitize accounts offsets correctly",
+  TooManyAccountLocks: "Transaction locked too many accounts",
+  AddressLookupTableNotFound: "Transaction loads an address table account that doesn't exist",
+  InvalidAddressLookupTableOwner: "Transaction loads an address table account with an invalid owner",
+  InvalidAddressLookupTableData: "Transaction loads an address table account with invalid data",
+  InvalidAddressLookupTableIndex: "Transaction address table lookup uses an invalid index",
+  MaxLoadedAccountsDataSizeExceeded: "Transaction exceeded max loaded accounts data size cap",
+}
 
 const instructionErrors =
   `GenericError InvalidArgument InvalidInstructionData InvalidAccountData AccountDataTooSmall InsufficientFunds
@@ -81,7 +74,7 @@ export const isFeesOnly = (error: TransactionError | null) => feesOnly.has(error
 
 export const transactionError = (failed: FailedTransactionMetadata): TransactionError => {
   const error = failed.err()
-  if (typeof error === "number") return transactionErrors[error]?.[0] ?? "SanitizeFailure"
+  if (typeof error === "number") return transactionErrors[error] ?? "SanitizeFailure"
   if ("err" in error) {
     const cause = error.err()
     if (typeof cause === "number")
@@ -100,14 +93,14 @@ const spaced = (name: string) => name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").to
 
 /** The error in words, as a validator puts them after "Transaction simulation failed: ". */
 export const describe = (error: TransactionError): string => {
-  if (typeof error === "string") return transactionErrors.find(([name]) => name === error)?.[1] ?? spaced(error)
+  if (typeof error === "string") return words[error] ?? spaced(error)
   if ("InsufficientFundsForRent" in error) return "Transaction results in an account with insufficient funds for rent"
   if ("DuplicateInstruction" in error) return "Transaction contains a duplicate instruction that is not allowed"
   const failure = error["InstructionError"]
   if (!Array.isArray(failure)) return spaced(Object.keys(error).join(" "))
   const [index, cause]: unknown[] = failure
-  const words = typeof cause === "string" ? spaced(cause) : `custom program error: 0x${customCode(cause).toString(16)}`
-  return `Error processing Instruction ${String(index)}: ${words}`
+  const reason = typeof cause === "string" ? spaced(cause) : `custom program error: 0x${customCode(cause).toString(16)}`
+  return `Error processing Instruction ${String(index)}: ${reason}`
 }
 
 const customCode = (cause: unknown): number =>

@@ -1,10 +1,8 @@
 import type { Block } from "./blocks.ts"
 import { RpcError } from "./errors.ts"
-import { resultOf } from "./ledger.ts"
-import type { Landed } from "./ledger.ts"
+import { resultOf, type Landed } from "./ledger.ts"
 import { base58 } from "@svc/common/base58"
-import { base64, instructionsOf } from "./wire.ts"
-import type { Wire } from "./wire.ts"
+import { base64, instructionsOf, type Wire } from "./wire.ts"
 
 type Options = { encoding: "json" | "base58" | "base64"; maxSupportedTransactionVersion?: number | undefined }
 

@@ -7,11 +7,9 @@ import {
   getCompiledTransactionMessageDecoder,
   getCompiledTransactionMessageEncoder,
   getShortU16Decoder,
-} from "@solana/kit"
-import type {
-  CompiledTransactionMessage,
-  CompiledTransactionMessageWithLifetime,
-  ReadonlyUint8Array,
+  type CompiledTransactionMessage,
+  type CompiledTransactionMessageWithLifetime,
+  type ReadonlyUint8Array,
 } from "@solana/kit"
 import { invalidParams } from "./errors.ts"
 
