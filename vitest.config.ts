@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config"
 export default defineConfig({
   test: {
     include: ["{apps,packages}/*/{src,test}/**/*.test.ts", "{scripts,infra,test}/**/*.test.ts"],
+    globalSetup: "test/global-setup.ts",
     setupFiles: "test/fixed-seed.ts",
     // Many tests wait for other processes: one worker a core, not one fewer.
     maxWorkers: 2,

@@ -5,7 +5,7 @@ import { createServer } from "node:http"
 import { type AddressInfo, connect, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { freePort, startPostgres, startProcess } from "@svc/testing"
+import { freePort, createTestDatabase, startProcess } from "@svc/testing"
 import { afterEach, expect, test, vi } from "vitest"
 
 const full = process.env["SVC_FUZZ"] === "full"
@@ -92,7 +92,7 @@ test("100 clients that pipeline 1,000 requests for the longest page and never re
 })
 
 test("150 clients that pipeline 1,000 requests for the document and never read do not bring platform-api down", async () => {
-  const postgres = await startPostgres()
+  const postgres = await createTestDatabase()
   cleanUps.push(postgres.stop)
   const platform = await start("platform-api", { DATABASE_URL: postgres.url })
   expect(await attacked(platform, () => attack(platform.port, 150, get("/openapi.json").repeat(1000)))).toEqual(served)

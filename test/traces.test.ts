@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { freePort, redisProgram, startPostgres, startProcess, startReceiver, startRedis } from "@svc/testing"
+import { freePort, redisProgram, createTestDatabase, startProcess, startReceiver, startRedis } from "@svc/testing"
 import { afterEach, expect, test, vi } from "vitest"
 import { z } from "zod"
 import { publishStack } from "./publish-stack.ts"
@@ -137,7 +137,7 @@ test("a trace of a send goes from the client to the provider's answer and no fur
 
 test("a trace of a key check goes from the caller through the platform into PostgreSQL", async () => {
   const collector = await startCollector()
-  const postgres = await startPostgres()
+  const postgres = await createTestDatabase()
   cleanUps.push(postgres.stop)
   const data = await mkdtemp(join(tmpdir(), "svc-traces-"))
   cleanUps.push(() => rm(data, { recursive: true, force: true }))

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { freePort, startPostgres, startProcess } from "@svc/testing"
+import { freePort, createTestDatabase, startProcess } from "@svc/testing"
 import { afterAll, expect, test, vi } from "vitest"
 import { parse } from "yaml"
 import { z } from "zod"
@@ -63,7 +63,7 @@ const start = async (app: string, metricsPort: number, env: Readonly<Record<stri
 const startAll = async () => {
   const data = await mkdtemp(join(tmpdir(), "svc-prometheus-"))
   cleanUps.push(() => rm(data, { recursive: true, force: true }))
-  const postgres = await startPostgres()
+  const postgres = await createTestDatabase()
   cleanUps.push(postgres.stop)
   const [docsPort, relayPort, platformPort, port] = await Promise.all([freePort(), freePort(), freePort(), freePort()])
   const platform = await start("platform-api", platformPort, { DATABASE_URL: postgres.url, SVC_DATA_DIR: data })

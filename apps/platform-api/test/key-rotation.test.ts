@@ -1,4 +1,4 @@
-import { startPostgres } from "@svc/testing"
+import { createTestDatabase, type TestDatabase } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { randomBytes } from "node:crypto"
 import { createUser, listAudit } from "../src/operator/accounts.ts"
@@ -172,10 +172,10 @@ describe.each(databaseKinds)("key rotation on %s", (kind) => {
 })
 
 describe("key rotation on two replicas at once", () => {
-  let server: Awaited<ReturnType<typeof startPostgres>>
+  let server: TestDatabase
   let replicas: readonly TestService[]
   beforeAll(async () => {
-    server = await startPostgres()
+    server = await createTestDatabase()
     const start = () => startTestService("postgres", { DATABASE_URL: server.url })
     const first = await start()
     replicas = [first, await start()]

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { gzipSync } from "node:zlib"
-import { startPostgres, type TestPostgres } from "@svc/testing"
+import { createTestDatabase, type TestDatabase } from "@svc/testing"
 import postgres from "postgres"
 import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import { publish } from "../src/operator/publish.ts"
@@ -12,13 +12,13 @@ import { startTestService, type TestService } from "./service.ts"
 const full = process.env["SVC_FUZZ"] === "full"
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
-let server: TestPostgres
+let server: TestDatabase
 let service: TestService
 const limit = 20
 const start = () =>
   startTestService("postgres", { DATABASE_URL: server.url, SVC_REGISTRY_REQUESTS_PER_MINUTE: String(limit) })
 beforeAll(async () => {
-  server = await startPostgres()
+  server = await createTestDatabase()
   service = await start()
 })
 afterAll(async () => {

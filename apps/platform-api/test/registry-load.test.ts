@@ -1,4 +1,4 @@
-import { startPostgres } from "@svc/testing"
+import { createTestDatabase } from "@svc/testing"
 import { expect, test, vi } from "vitest"
 import { loadStacks } from "./large-database.ts"
 import { publish } from "../src/operator/publish.ts"
@@ -10,7 +10,7 @@ import { startTestService } from "./service.ts"
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 test("a registry of more stacks than are read at once is there whole after a start, and after a publication", async () => {
-  const server = await startPostgres()
+  const server = await createTestDatabase()
   const first = await startTestService("postgres", { DATABASE_URL: server.url })
   const stack = { name: "many", description: null, visibility: "public", relay: false, browserSend: false } as const
   const ast = parseAst(smallAst())

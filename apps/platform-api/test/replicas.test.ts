@@ -1,4 +1,4 @@
-import { startPostgres, type TestPostgres } from "@svc/testing"
+import { createTestDatabase, type TestDatabase } from "@svc/testing"
 import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import { sampleStacks } from "../stacks/index.ts"
 import { fileURLToPath } from "node:url"
@@ -8,14 +8,14 @@ import { temporaryFolder } from "./service.ts"
 // Whole processes are started here, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
-let server: TestPostgres
+let server: TestDatabase
 let env: Record<string, string>
 let replicas: [Replica, Replica]
 const { folder, remove } = temporaryFolder()
 const patience = { timeout: 20_000, interval: 50 }
 
 beforeAll(async () => {
-  server = await startPostgres()
+  server = await createTestDatabase()
   env = { DATABASE_URL: server.url, SVC_DATA_DIR: folder, SVC_TRUSTED_PROXY_CIDRS: "127.0.0.1" }
   // At once, on an empty database.
   replicas = await Promise.all([startReplica(env), startReplica(env)])
@@ -87,7 +87,7 @@ test("a notice that is lost is made up for by asking", async () => {
   const database = openServerDatabase({ url: server.url, statementMs: 0, connections: 1, now })
   const queries = database.within(60_000)
   await queries.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen %' and $1::int = 1",
+    "select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen %' and datname = current_database() and $1::int = 1",
     [1],
   )
   await operate(["stack", "publish", file, "--name", "late", "--websocket-url", "wss://streams.example/late"], env)

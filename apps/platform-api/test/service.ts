@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type ResponseChecker, responseChecker, startPostgres, testRuntime } from "@svc/testing"
+import { type ResponseChecker, responseChecker, createTestDatabase, testRuntime } from "@svc/testing"
 import type { Queries } from "../src/db/database.ts"
 import { startService } from "../src/service.ts"
 
@@ -53,7 +53,7 @@ export const startTestService = async (
   env: Readonly<Record<string, string>> = {},
 ): Promise<TestService> => {
   const { folder, remove } = temporaryFolder()
-  const server = kind === "postgres" && env["DATABASE_URL"] === undefined ? await startPostgres() : undefined
+  const server = kind === "postgres" && env["DATABASE_URL"] === undefined ? await createTestDatabase() : undefined
   const clock = { offsetMs: 0 }
   const runtime = testRuntime({
     PORT: "0",
@@ -107,7 +107,7 @@ export const startTestService = async (
         if (status !== 503 || attempt === 5) throw new Error(`sign-up answered ${status}`)
       }
     },
-    database: () => service.database.within(10_000),
+    database: () => service.database.within(60_000),
     clock,
     close: async () => {
       await service.close()

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { mintKey } from "@svc/keys"
 import postgres from "postgres"
-import { startPostgres, type TestPostgres } from "@svc/testing"
+import { createTestDatabase, type TestDatabase } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { databaseKinds, startTestService, type TestService } from "./service.ts"
 
@@ -10,11 +10,11 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 const many = 100
 
 describe("while what one account or address does waits for a lock", () => {
-  let server: TestPostgres
+  let server: TestDatabase
   let service: TestService
   let other: postgres.Sql
   beforeAll(async () => {
-    server = await startPostgres()
+    server = await createTestDatabase()
     service = await startTestService("postgres", { DATABASE_URL: server.url })
     other = postgres(server.url, { max: 1 })
   })

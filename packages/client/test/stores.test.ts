@@ -3,7 +3,7 @@ import * as nodeFiles from "node:fs/promises"
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { startPostgres, type TestPostgres } from "@svc/testing"
+import { createTestDatabase, type TestDatabase } from "@svc/testing"
 import connect, { type Sql } from "postgres"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { createFileStore } from "../src/file-store.ts"
@@ -15,7 +15,7 @@ let count = 0
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), "svc-journal-"))
 })
-let postgres: TestPostgres | undefined
+let postgres: TestDatabase | undefined
 let sql: Sql | undefined
 afterAll(async () => {
   await sql?.end()
@@ -37,7 +37,7 @@ const createPgStore = async (): Promise<Store> => {
   const { pgStore }: { pgStore: (query: (text: string, values: never[]) => Promise<unknown>) => Store } = await import(
     file
   )
-  postgres ??= await startPostgres()
+  postgres ??= await createTestDatabase()
   sql ??= connect(postgres.url, { onnotice: () => {} })
   await sql.unsafe(`drop table if exists payments; ${table}`)
   return pgStore((text, values) => (sql as Sql).unsafe(text, values))

@@ -79,7 +79,7 @@ export const startPostgres = async (): Promise<TestPostgres> => {
   }
   const data = join(home, "data")
   const port = await freePort()
-  const settings = `-h 127.0.0.1 -p ${port} -k ${home} -c fsync=off -c max_connections=60`
+  const settings = `-h 127.0.0.1 -p ${port} -k ${home} -c fsync=off -c max_connections=200`
   const control = (...args: string[]) => run(join(folder, "pg_ctl"), ["-D", data, "-w", ...args], options)
   const resume = async (): Promise<void> => {
     await control("start", "-l", join(home, "log"), "-o", settings)

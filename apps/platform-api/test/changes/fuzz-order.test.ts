@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises"
-import { startPostgres } from "@svc/testing"
+import { createTestDatabase } from "@svc/testing"
 import { expect, test, vi } from "vitest"
 import { DatabaseUnavailable, OutcomeUnknown } from "../../src/db/errors.ts"
 import { publish } from "../../src/operator/publish.ts"
@@ -14,7 +14,7 @@ const stacks = 6
 vi.setConfig({ testTimeout: full ? 1_800_000 : 180_000 })
 
 test("readers miss no change and see none twice while publications overlap and connections are killed, at either replica", async () => {
-  const server = await startPostgres()
+  const server = await createTestDatabase()
   const env = { DATABASE_URL: server.url, SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" }
   const services = [await startTestService("postgres", env), await startTestService("postgres", env)]
   const [one] = services as [TestService, TestService]
@@ -39,7 +39,7 @@ test("readers miss no change and see none twice while publications overlap and c
       await delay(50)
       await query(
         `select pg_terminate_backend(pid) from (select pid from pg_stat_activity
-         where pid <> pg_backend_pid() and application_name = 'svc-platform-api' order by random() limit 2) some`,
+         where pid <> pg_backend_pid() and datname = current_database() order by random() limit 2) some`,
       ).catch(() => {})
     }
   }

@@ -1,4 +1,4 @@
-import { redisProgram, startPostgres, startRedis, type TestPostgres } from "@svc/testing"
+import { redisProgram, createTestDatabase, startRedis, type TestDatabase } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { publish } from "../../src/operator/publish.ts"
 import { parseAst } from "../../src/registry/parse-ast.ts"
@@ -26,12 +26,12 @@ const release = (service: TestService, name: string, ast: unknown) =>
   )
 
 describe("streams of changes at two replicas", () => {
-  let server: TestPostgres
+  let server: TestDatabase
   let one: TestService
   let two: TestService
   let owner: Person
   beforeAll(async () => {
-    server = await startPostgres()
+    server = await createTestDatabase()
     const env = { DATABASE_URL: server.url, SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" }
     one = await startTestService("postgres", env)
     two = await startTestService("postgres", env)
@@ -129,7 +129,7 @@ describe("streams of changes at two replicas", () => {
 
 describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)("with a store", () => {
   test("streams of changes and of runs are counted over all replicas, and an account has sixteen", async () => {
-    const [server, redis] = await Promise.all([startPostgres(), startRedis()])
+    const [server, redis] = await Promise.all([createTestDatabase(), startRedis()])
     const env = { DATABASE_URL: server.url, SVC_LIMITS_URL: redis.url, SVC_EVENT_STREAMS_PER_OWNER: "2" }
     const services = [await startTestService("postgres", env), await startTestService("postgres", env)] as const
     const [one, two] = services

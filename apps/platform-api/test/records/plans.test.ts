@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { startPostgres, type TestPostgres } from "@svc/testing"
+import { createTestDatabase, type TestDatabase } from "@svc/testing"
 import postgres from "postgres"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { loadDatabase } from "../large-database.ts"
@@ -19,9 +19,9 @@ const owner = 1
 
 // A database where going through a whole table costs something: one account with most of the records, many with one.
 describe("how PostgreSQL answers", () => {
-  let server: TestPostgres
+  let server: TestDatabase
   beforeAll(async () => {
-    server = await startPostgres()
+    server = await createTestDatabase()
     const database = openServerDatabase({
       url: server.url,
       statementMs: 0,

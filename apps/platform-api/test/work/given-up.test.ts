@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest"
-import { type TestPostgres, startPostgres } from "@svc/testing"
+import { type TestDatabase, createTestDatabase } from "@svc/testing"
 import { claimSql, holdJob, type Job, mostClaims } from "../../src/work/jobs.ts"
 import { startTestService, type TestService } from "../service.ts"
 import { first, newPerson, type Person } from "./person.ts"
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
-let server: TestPostgres
+let server: TestDatabase
 let service: TestService
 let person: Person
 const env = () => ({ DATABASE_URL: server.url, SVC_WAITING_RUNS_PER_OWNER: "3" })
 beforeAll(async () => {
-  server = await startPostgres()
+  server = await createTestDatabase()
   service = await startTestService("postgres", { ...env(), SVC_WORKER: "false" })
   person = await newPerson(service)
 })

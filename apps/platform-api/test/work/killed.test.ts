@@ -1,4 +1,4 @@
-import { startPostgres } from "@svc/testing"
+import { createTestDatabase } from "@svc/testing"
 import { afterAll, test, vi } from "vitest"
 import { operate, type Replica, startReplica } from "../program.ts"
 import { databaseKinds, temporaryFolder } from "../service.ts"
@@ -22,7 +22,7 @@ test.concurrent.for(databaseKinds)(
   async (kind, { expect }) => {
     const { folder, remove } = temporaryFolder()
     ends.push(remove)
-    const server = kind === "postgres" ? await startPostgres() : undefined
+    const server = kind === "postgres" ? await createTestDatabase() : undefined
     if (server !== undefined) ends.push(server.stop)
     const env = {
       SVC_DATA_DIR: folder,

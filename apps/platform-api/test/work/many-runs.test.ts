@@ -1,4 +1,4 @@
-import { startPostgres } from "@svc/testing"
+import { createTestDatabase, type TestDatabase } from "@svc/testing"
 import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import { startTestService, type TestService } from "../service.ts"
 import { entity, field, smallAst } from "../registry/small-ast.ts"
@@ -9,10 +9,10 @@ const people = full ? 10 : 3
 const runsEach = full ? 20 : 4
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 })
 
-let server: Awaited<ReturnType<typeof startPostgres>>
+let server: TestDatabase
 let replicas: TestService[]
 beforeAll(async () => {
-  server = await startPostgres()
+  server = await createTestDatabase()
   const env = { DATABASE_URL: server.url, SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" }
   replicas = [await startTestService("postgres", env), await startTestService("postgres", env)]
 })
