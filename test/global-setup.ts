@@ -1,4 +1,2 @@
-import { sharePostgres } from "@svc/testing"
-
-/** Once per run, before the first test: what all workers share. Returns what ends it. */
-export default sharePostgres
+// Once per run, before the first test: what all workers share.
+export { sharePostgres as setup } from "@svc/testing"
