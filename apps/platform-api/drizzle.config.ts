@@ -2,7 +2,7 @@ import { defineConfig } from "drizzle-kit"
 
 export default defineConfig({
   dialect: "postgresql",
-  schema: "./src/db/*schema.ts",
+  schema: "./src/db/schema/index.ts",
   out: "./migrations",
   breakpoints: true,
 })

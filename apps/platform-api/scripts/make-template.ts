@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { constants, zstdCompressSync } from "node:zlib"
 import { PGlite } from "@electric-sql/pglite"
 import { loadEmbeddedDriver } from "../src/db/drizzle.ts"
-import { templateFile } from "../src/db/embedded.ts"
+import { templateFile } from "../src/db/embedded/embedded.ts"
 import { migrate } from "../src/db/migrate.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "svc-template-"))

@@ -1,6 +1,6 @@
 import { addressBucket } from "@svc/http"
 import type { Orm } from "./db/database.ts"
-import { auditLog } from "./db/schema.ts"
+import { auditLog } from "./db/schema/index.ts"
 
 /** Everything that the audit trail records. */
 export const auditActions = [

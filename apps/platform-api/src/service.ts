@@ -17,27 +17,29 @@ import { readConfig } from "./config.ts"
 import { openDatabase } from "./db/open.ts"
 import {
   createMetrics,
+  growingTables,
   type JobCount,
   measureDatabase,
   observeJobs,
   observeLimits,
   observeState,
   observeTables,
+  sizesSql,
+  type TableSize,
 } from "./metrics.ts"
-import { growingTables, sizesSql, type TableSize } from "./db/table-sizes.ts"
 import { createChangeFeed } from "./registry/change-feed.ts"
 import { forgetChanges } from "./registry/changes.ts"
 import { createRegistry, registryChannel } from "./registry/registry.ts"
 import { createStackVersions } from "./registry/stack-versions.ts"
 import { createAstLinks } from "./registry/ast-links.ts"
 import { forgetAnswers } from "./routes/change.ts"
-import { createHandlers } from "./work/handlers.ts"
-import { createHook } from "./work/hook.ts"
+import { createHandlers } from "./work/steps/handlers.ts"
+import { createHook } from "./work/steps/hook.ts"
 import { hookSecretsIn } from "./work/hook-secrets.ts"
-import { countSql } from "./work/jobs.ts"
-import { startWorker } from "./work/worker.ts"
+import { countSql } from "./work/queue/jobs.ts"
+import { startWorker } from "./work/queue/worker.ts"
 import { pruneDaily } from "./operator/prune.ts"
-import { publishedSamples, seed } from "./seed.ts"
+import { publishedSamples, seed } from "./operator/seed.ts"
 import { keepSigningKeys } from "./signing-keys.ts"
 
 const { version } = manifest

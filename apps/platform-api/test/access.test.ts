@@ -5,7 +5,7 @@ import { z } from "zod"
 import committed from "../openapi.json" with { type: "json" }
 import { createUser } from "../src/operator/accounts.ts"
 import { publish } from "../src/operator/publish.ts"
-import { parseAst } from "../src/registry/parse-ast.ts"
+import { parseAst } from "../src/registry/ast/parse-ast.ts"
 import { smallAst } from "./registry/small-ast.ts"
 import { startTestService, type TestService } from "./service.ts"
 

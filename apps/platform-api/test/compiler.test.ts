@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib"
 import { afterEach, expect, test, vi } from "vitest"
 import { CompilerBusy, createCompiler } from "../src/compiler/compiler.ts"
 import { readUpload } from "../src/compiler/read-upload.ts"
-import { AstTooLarge } from "../src/registry/document-fault.ts"
+import { AstTooLarge } from "../src/registry/ast/document-fault.ts"
 import { entity, field, smallAst } from "./registry/small-ast.ts"
 
 vi.setConfig({ testTimeout: 60_000 })

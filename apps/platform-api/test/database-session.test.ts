@@ -7,7 +7,7 @@ import { startPostgres, type TestPostgres } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { orm } from "../src/db/drizzle.ts"
 import { DatabaseUnavailable, OutcomeUnknown } from "../src/db/errors.ts"
-import { openServerDatabase } from "../src/db/server.ts"
+import { openServerDatabase } from "../src/db/server/server.ts"
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 

@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { normaliseName } from "../src/auth/name.ts"
 import { normaliseOrigin } from "../src/auth/origin.ts"
-import { isoTime } from "../src/db/time.ts"
+import { isoTime } from "../src/db/statements.ts"
 import { normaliseWebsocketUrl } from "../src/registry/websocket-url.ts"
 
 test("a name is composed, trimmed, and every run of white space is one space", () => {

@@ -2,7 +2,7 @@ import { createTestDatabase } from "@svc/testing"
 import { expect, test, vi } from "vitest"
 import { loadStacks } from "./large-database.ts"
 import { publish } from "../src/operator/publish.ts"
-import { parseAst } from "../src/registry/parse-ast.ts"
+import { parseAst } from "../src/registry/ast/parse-ast.ts"
 import { smallAst } from "./registry/small-ast.ts"
 import { startTestService } from "./service.ts"
 

@@ -1,7 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { deprecate, publish, unpublish } from "../src/operator/publish.ts"
-import { parseAst } from "../src/registry/parse-ast.ts"
+import { parseAst } from "../src/registry/ast/parse-ast.ts"
 import { entity, field, smallAst } from "./registry/small-ast.ts"
 import { databaseKinds, startTestService, type TestService } from "./service.ts"
 

@@ -82,7 +82,7 @@ test("a stack that an operator publishes beside them reaches every replica, and 
 
 test("a notice that is lost is made up for by asking", async () => {
   const file = fileURLToPath(sampleStacks[0]?.file ?? "")
-  const { openServerDatabase } = await import("../src/db/server.ts")
+  const { openServerDatabase } = await import("../src/db/server/server.ts")
   const now = () => performance.now()
   const database = openServerDatabase({ url: server.url, statementMs: 0, connections: 1, now })
   const queries = database.within(60_000)
@@ -109,7 +109,7 @@ test("kill -9 after a 201 loses nothing, and what was under way leaves nothing h
   expect(await victim.program.exited).toBe("SIGKILL")
   expect(made.length).toBeGreaterThanOrEqual(20)
   for (const key of made) expect((await replicas[0].me(key)).status).toBe(200)
-  const { openServerDatabase } = await import("../src/db/server.ts")
+  const { openServerDatabase } = await import("../src/db/server/server.ts")
   const database = openServerDatabase({ url: server.url, statementMs: 0, connections: 1, now: () => performance.now() })
   const half = `select count(*)::int as n from users u left join agent_profiles p on p.user_id = u.id
     left join api_keys k on k.user_id = u.id where $1::int = 1 and (p.user_id is null or k.id is null)`
@@ -120,7 +120,7 @@ test("kill -9 after a 201 loses nothing, and what was under way leaves nothing h
 test("a replica that starts while another migrates waits for it, longer than its statements may take", async () => {
   const { default: postgres } = await import("postgres")
   const { migrate } = await import("../src/db/migrate.ts")
-  const { openServerDatabase } = await import("../src/db/server.ts")
+  const { openServerDatabase } = await import("../src/db/server/server.ts")
   const other = postgres(server.url, { max: 1 })
   const database = openServerDatabase({
     url: server.url,
@@ -157,7 +157,7 @@ test("no key is in a log line or in the database's bytes, whatever was done with
   }
   const created = await operate(["user", "create", "--email", "k@example.org"], env)
   keys.push(created.json.api_key)
-  const { openServerDatabase } = await import("../src/db/server.ts")
+  const { openServerDatabase } = await import("../src/db/server/server.ts")
   const database = openServerDatabase({ url: server.url, statementMs: 0, connections: 1, now: () => performance.now() })
   const tables = ["users", "agent_profiles", "api_keys", "signups", "audit_log", "stacks"]
   const dumps = await Promise.all(

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { createUser, listAudit } from "../src/operator/accounts.ts"
 import { listLimits, setLimits } from "../src/operator/limits.ts"
 import { publish } from "../src/operator/publish.ts"
-import { parseAst } from "../src/registry/parse-ast.ts"
+import { parseAst } from "../src/registry/ast/parse-ast.ts"
 import { smallAst } from "./registry/small-ast.ts"
 import { databaseKinds, startTestService, type TestService } from "./service.ts"
 

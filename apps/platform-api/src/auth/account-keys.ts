@@ -1,12 +1,10 @@
 import { audit, type AuditEntry } from "../audit.ts"
 import type { Orm, Queries } from "../db/database.ts"
-import { orm } from "../db/drizzle.ts"
-import { apiKeys } from "../db/schema.ts"
+import { and, asc, count, eq, gt, isNotNull, isNull, or, sql } from "../db/drizzle.ts"
+import { apiKeys } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import { insertKey, lockUser } from "./accounts.ts"
 import { accountName, type Principal } from "./authenticate.ts"
-
-const { and, asc, count, eq, gt, isNotNull, isNull, or, sql } = orm
 
 const mostLiveKeys = 25
 const mostReplacedKeys = 25

@@ -2,11 +2,9 @@ import { hashKey, keyHint, mintKey } from "@svc/keys"
 import { audit } from "../audit.ts"
 import { readKeySecret } from "./key-secret.ts"
 import type { Orm, Queries } from "../db/database.ts"
-import { orm } from "../db/drizzle.ts"
+import { desc, eq, sql } from "../db/drizzle.ts"
 import { makeAgentSlug } from "../records/names.ts"
-import { agentProfiles, apiKeys, signups, users } from "../db/schema.ts"
-
-const { desc, eq, sql } = orm
+import { agentProfiles, apiKeys, signups, users } from "../db/schema/index.ts"
 
 /** Makes a key and its row. The key itself is in the result and nowhere else. */
 export const insertKey = async (

@@ -1,5 +1,5 @@
 import { recogniseKey } from "@svc/keys"
-import { isoTime } from "../db/time.ts"
+import { isoTime } from "../db/statements.ts"
 import type { ErrorCode } from "../errors.ts"
 import { type FindKey, type FoundKey, type SentKey, sentKey } from "./find-key.ts"
 

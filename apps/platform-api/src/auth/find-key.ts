@@ -2,8 +2,8 @@ import { hashKey, hasTag } from "@svc/keys"
 import { createMemo } from "@svc/common/memo"
 import { createWaiters } from "@svc/telemetry"
 import type { Database } from "../db/database.ts"
-import { agentProfiles, apiKeys, users } from "../db/schema.ts"
-import { type RowOf, selectList } from "../db/select-list.ts"
+import { agentProfiles, apiKeys, users } from "../db/schema/index.ts"
+import { type RowOf, selectList } from "../db/statements.ts"
 
 const ofKey = {
   id: apiKeys.id,

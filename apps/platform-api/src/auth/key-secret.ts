@@ -1,5 +1,5 @@
 import type { Orm } from "../db/database.ts"
-import { keySecrets } from "../db/key-secret-schema.ts"
+import { keySecrets } from "../db/schema/index.ts"
 
 /** The secret behind the tag of every key: the same for all replicas, and never changed. */
 export const readKeySecret = async (db: Orm): Promise<Uint8Array> => {

@@ -1,7 +1,7 @@
 // Looks again at the keys of streams that are open: once for all of them, and only when a key changed.
 import { requestHeader } from "@svc/http"
 import type { Context } from "hono"
-import { coalesce } from "../coalesce.ts"
+import { coalesce } from "../db/coalesce.ts"
 import type { Dependencies } from "../dependencies.ts"
 import { authenticate, readKey } from "./authenticate.ts"
 import type { AppEnv } from "./guard.ts"

@@ -1,7 +1,7 @@
 import type { SessionLimits } from "@svc/session-token"
 import type { Queries } from "../db/database.ts"
-import { tokenLimits as table } from "../db/schema.ts"
-import { type RowOf, selectList } from "../db/select-list.ts"
+import { tokenLimits as table } from "../db/schema/index.ts"
+import { type RowOf, selectList } from "../db/statements.ts"
 
 // Every limit that a token knows has its column, or this does not compile.
 const columns = {

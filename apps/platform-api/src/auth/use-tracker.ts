@@ -1,5 +1,5 @@
 import type { Database } from "../db/database.ts"
-import { isoTime } from "../db/time.ts"
+import { isoTime } from "../db/statements.ts"
 import type { Principal } from "./authenticate.ts"
 
 /** Writes down when keys and agents were last used: after the request, in batches, at most once a minute a key. */

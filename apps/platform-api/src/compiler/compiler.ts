@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads"
-import { AstTooLarge, type DocumentPath } from "../registry/document-fault.ts"
+import { AstTooLarge, type DocumentPath } from "../registry/ast/document-fault.ts"
 import { type InputOf, type OutputOf, type TaskName, tasks } from "./tasks.ts"
 
 export type Request = { readonly task: TaskName; readonly input: unknown }

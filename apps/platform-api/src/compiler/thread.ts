@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads"
-import { AstTooLarge } from "../registry/document-fault.ts"
+import { AstTooLarge } from "../registry/ast/document-fault.ts"
 import type { Reply, Request } from "./compiler.ts"
 import { tasks } from "./tasks.ts"
 

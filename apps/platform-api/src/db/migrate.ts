@@ -1,8 +1,6 @@
 import { fileURLToPath } from "node:url"
 import type { Queries } from "./database.ts"
-import { orm, readMigrationFiles } from "./drizzle.ts"
-
-const { sql } = orm
+import { readMigrationFiles, sql } from "./drizzle.ts"
 
 const migrationsFolder = fileURLToPath(new URL("../../migrations", import.meta.url))
 

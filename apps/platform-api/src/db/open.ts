@@ -30,9 +30,9 @@ const open = async (
 ): Promise<Database> => {
   const url = config.databaseUrl
   if (url === undefined) {
-    const { openEmbeddedDatabase } = await import("./embedded.ts")
+    const { openEmbeddedDatabase } = await import("./embedded/embedded.ts")
     return openEmbeddedDatabase({ folder: config.dataFolder, now })
   }
-  const { openServerDatabase } = await import("./server.ts")
+  const { openServerDatabase } = await import("./server/server.ts")
   return openServerDatabase({ url, statementMs, connections: 10, now })
 }

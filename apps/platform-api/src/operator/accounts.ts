@@ -1,12 +1,10 @@
 import { audit, type AuditEntry } from "../audit.ts"
 import { insertKey } from "../auth/accounts.ts"
 import type { Queries } from "../db/database.ts"
-import { orm } from "../db/drizzle.ts"
+import { and, asc, desc, eq, isNull } from "../db/drizzle.ts"
 import { brokenConstraint } from "../db/errors.ts"
-import { agentProfiles, apiKeys, auditLog, users } from "../db/schema.ts"
+import { agentProfiles, apiKeys, auditLog, users } from "../db/schema/index.ts"
 import { CommandError } from "./command-error.ts"
-
-const { and, asc, desc, eq, isNull } = orm
 
 export const listAgents = async (queries: Queries) => {
   const rows = await queries.run((db) => db.select().from(agentProfiles).orderBy(asc(agentProfiles.userId)))

@@ -3,14 +3,14 @@ import { parseArgs } from "node:util"
 import { generateSigningKey } from "@svc/session-token"
 import type { Queries } from "../db/database.ts"
 import { orm } from "../db/drizzle.ts"
-import { stacks } from "../db/schema.ts"
-import { readAst } from "../registry/read-ast.ts"
+import { stacks } from "../db/schema/index.ts"
+import { readAst } from "../registry/ast/read-ast.ts"
 import { changeKey, createUser, listAgents, listAudit, setAgentStatus } from "./accounts.ts"
 import { CommandError } from "./command-error.ts"
 import { limitOptions, listLimits, readLimit, setLimits } from "./limits.ts"
 import { pruneAgents, pruneAudit } from "./prune.ts"
 import { approve, deprecate, type Publication, publish, unpublish } from "./publish.ts"
-import { importRecords } from "./records-import.ts"
+import { importRecords } from "../records/import/import-records.ts"
 
 /** What commands work with. */
 export type Dependencies = {

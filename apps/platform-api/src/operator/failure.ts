@@ -1,8 +1,8 @@
 import { ConfigError } from "@svc/config"
-import { OpenDataFolder } from "../data-folder.ts"
+import { OpenDataFolder } from "../db/data-folder.ts"
 import { DatabaseUnavailable, OutcomeUnknown } from "../db/errors.ts"
-import { FolderInUse } from "../db/folder-lock.ts"
-import { DocumentFault } from "../registry/document-fault.ts"
+import { FolderInUse } from "../db/embedded/folder-lock.ts"
+import { DocumentFault } from "../registry/ast/document-fault.ts"
 import { CommandError } from "./command-error.ts"
 
 /** What an operator is told of a failure: `{error, code}`, and where in the file the fault is. */

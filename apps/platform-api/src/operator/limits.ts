@@ -1,11 +1,9 @@
 import type { SessionLimits } from "@svc/session-token"
 import { audit } from "../audit.ts"
 import type { Orm, Queries } from "../db/database.ts"
-import { orm } from "../db/drizzle.ts"
-import { agentProfiles, stacks, tokenLimits, users } from "../db/schema.ts"
+import { asc, eq } from "../db/drizzle.ts"
+import { agentProfiles, stacks, tokenLimits, users } from "../db/schema/index.ts"
 import { CommandError } from "./command-error.ts"
-
-const { asc, eq } = orm
 
 /** The option of `limits set` for each limit that a token can carry. */
 export const limitOptions = {

@@ -1,11 +1,9 @@
 // Takes away what nobody needs any more: agents that were never used, and old rows of the audit trail.
 import { audit } from "../audit.ts"
 import type { Orm, Queries } from "../db/database.ts"
-import { bind, rowsOf } from "../db/bind.ts"
-import { orm } from "../db/drizzle.ts"
+import { bind, rowsOf } from "../db/statements.ts"
+import { sql } from "../db/drizzle.ts"
 import { CommandError } from "./command-error.ts"
-
-const { sql } = orm
 
 const dayMs = 24 * 3600 * 1000
 // Held locks are few and short: a request that meets one waits for milliseconds.

@@ -1,14 +1,13 @@
 import { audit } from "../audit.ts"
 import type { Orm, Queries } from "../db/database.ts"
-import { orm } from "../db/drizzle.ts"
-import { specs } from "../db/specs-schema.ts"
-import { stackNames, stacks, stackVersions } from "../db/schema.ts"
+import { and, eq, isNull, sql } from "../db/drizzle.ts"
+import { specs, stackNames, stacks, stackVersions } from "../db/schema/index.ts"
 import { stackNamePattern } from "../records/stack-names.ts"
-import type { Ast } from "../registry/ast-shape.ts"
-import { checkDerived } from "../registry/check-derived.ts"
-import { deriveShape } from "../registry/derive-schema.ts"
-import { diffSchemas } from "../registry/diff.ts"
-import { breakingText } from "../registry/diff-text.ts"
+import type { Ast } from "../registry/ast/ast-shape.ts"
+import { checkDerived } from "../registry/schema/check-derived.ts"
+import { deriveShape } from "../registry/schema/derive-schema.ts"
+import { diffSchemas } from "../registry/schema/diff.ts"
+import { breakingText } from "../registry/schema/diff-text.ts"
 import {
   changeVisibility,
   type Deprecation,
@@ -22,10 +21,8 @@ import {
 } from "../registry/publication.ts"
 import { astIn, makeStackBytes, type StackHead } from "../registry/stack-bytes.ts"
 import { normaliseWebsocketUrl } from "../registry/websocket-url.ts"
-import { workChannel } from "../work/jobs.ts"
+import { workChannel } from "../work/queue/jobs.ts"
 import { CommandError } from "./command-error.ts"
-
-const { and, eq, isNull, sql } = orm
 
 export type Publication = StackHead & {
   readonly relay: boolean

@@ -1,15 +1,11 @@
 // What a person changes: a record of its own, locked. A foreign one is missing like one that is not there. The spec comes
 // first and then what workers have in hand for it (see `work/jobs.ts`), so that nobody waits for one who waits.
 import type { Orm } from "../db/database.ts"
-import { orm } from "../db/drizzle.ts"
-import { builds, deployments } from "../db/deployments-schema.ts"
-import { runs } from "../db/runs-schema.ts"
-import { specs } from "../db/specs-schema.ts"
+import { and, eq, isNull } from "../db/drizzle.ts"
+import { builds, deployments, runs, specs } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
-import { lockJobsOf } from "../work/jobs.ts"
+import { lockJobsOf } from "../work/queue/jobs.ts"
 import type { BuildRow, DeploymentRow, RunRow, SpecRow } from "../work/records.ts"
-
-const { and, eq, isNull } = orm
 
 export const ownSpec = async (tx: Orm, userId: number, id: number): Promise<SpecRow> => {
   const own = and(eq(specs.id, id), eq(specs.ownerId, userId), isNull(specs.deletedAt))

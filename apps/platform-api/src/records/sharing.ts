@@ -1,11 +1,8 @@
-import { bind } from "../db/bind.ts"
+import { bind } from "../db/statements.ts"
 import type { Orm } from "../db/database.ts"
-import { orm } from "../db/drizzle.ts"
-import { specShares } from "../db/shares-schema.ts"
-import { agentProfiles, users } from "../db/schema.ts"
+import { eq, inArray } from "../db/drizzle.ts"
+import { agentProfiles, specShares, users } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
-
-const { eq, inArray } = orm
 
 const kinds = [
   ["build_shares", "builds"],

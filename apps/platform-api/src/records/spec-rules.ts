@@ -1,15 +1,11 @@
 // What a spec may become, and what of it counts at once.
 import type { Orm } from "../db/database.ts"
-import { orm } from "../db/drizzle.ts"
-import { deployments } from "../db/deployments-schema.ts"
-import { specs } from "../db/specs-schema.ts"
-import { stackNames, stacks, users } from "../db/schema.ts"
+import { and, count, eq, isNotNull, isNull } from "../db/drizzle.ts"
+import { deployments, specs, stackNames, stacks, users } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import { changeVisibility, type Deprecation, deprecation, raiseRevision, showPast } from "../registry/publication.ts"
-import { lockJobsOf } from "../work/jobs.ts"
+import { lockJobsOf } from "../work/queue/jobs.ts"
 import type { SpecRow } from "../work/records.ts"
-
-const { and, count, eq, isNotNull, isNull } = orm
 
 const ownedBy = (userId: number) => and(eq(specs.ownerId, userId), isNull(specs.deletedAt))
 

@@ -1,11 +1,10 @@
 import type { PreparedVersion } from "../compiler/read-upload.ts"
 import type { Orm, Queries } from "../db/database.ts"
-import { orm } from "../db/drizzle.ts"
-import { specs, specVersions } from "../db/specs-schema.ts"
+import { and, desc, eq, inArray } from "../db/drizzle.ts"
+import { specs, specVersions } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import type { StoredAst } from "../registry/stack-bytes.ts"
 
-const { and, desc, eq, inArray } = orm
 /** Somebody added a version meanwhile: what was made for comparing with the latest one is not for this one. */
 export class VersionMoved extends Error {
   override readonly name = "VersionMoved"

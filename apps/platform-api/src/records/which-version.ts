@@ -1,11 +1,9 @@
 // The version of a spec that a request means.
 import type { Orm } from "../db/database.ts"
-import { orm } from "../db/drizzle.ts"
-import { specVersions } from "../db/specs-schema.ts"
+import { and, desc, eq } from "../db/drizzle.ts"
+import { specVersions } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import { servedBefore } from "../work/records.ts"
-
-const { and, desc, eq } = orm
 
 /** The version of this id, or the latest. Throws version-not-found. */
 export const versionOrLatest = async (tx: Orm, specId: number, wanted: number | null | undefined): Promise<number> => {

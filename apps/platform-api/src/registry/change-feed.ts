@@ -1,5 +1,5 @@
 // Hands changes of the registry to those who follow them, as they are committed.
-import { coalesce } from "../coalesce.ts"
+import { coalesce } from "../db/coalesce.ts"
 import type { Database } from "../db/database.ts"
 import type { Audience } from "./audience.ts"
 import { concerns, newestChange, presentChange, readNewer, type StoredChange } from "./changes.ts"

@@ -1,8 +1,7 @@
 // What readers are told of the registry's changes. The rows are written by a trigger on `stacks`.
-import { registryChanges } from "../db/changes-schema.ts"
+import { registryChanges } from "../db/schema/index.ts"
 import type { Database } from "../db/database.ts"
-import { type RowOf, selectList } from "../db/select-list.ts"
-import { isoTime } from "../db/time.ts"
+import { isoTime, type RowOf, selectList } from "../db/statements.ts"
 import { type Audience, sees } from "./audience.ts"
 
 const readMs = 1800

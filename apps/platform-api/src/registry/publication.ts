@@ -1,14 +1,11 @@
 // What every publication does inside its transaction, the operator's and people's alike.
-import { bind } from "../db/bind.ts"
+import { bind } from "../db/statements.ts"
 import type { Orm } from "../db/database.ts"
-import { registryChanges } from "../db/changes-schema.ts"
-import { orm } from "../db/drizzle.ts"
-import { registryState, stackNames, stacks, stackVersions } from "../db/schema.ts"
-import type { SchemaDiff } from "./diff.ts"
+import { registryChanges, registryState, stackNames, stacks, stackVersions } from "../db/schema/index.ts"
+import { and, desc, eq, inArray, lt, ne, sql } from "../db/drizzle.ts"
+import type { SchemaDiff } from "./schema/diff.ts"
 import { spellingsOf } from "./websocket-url.ts"
 import { bytesFor, type StackBytes, type StackHead } from "./stack-bytes.ts"
-
-const { and, desc, eq, inArray, lt, ne, sql } = orm
 
 /** Why a stack can't be had under this name or URL. */
 export class StackConflict extends Error {

@@ -1,16 +1,14 @@
 import { createSharedMemo } from "@svc/common/shared-memo"
-import { coalesce } from "../coalesce.ts"
+import { coalesce } from "../db/coalesce.ts"
 import type { Database } from "../db/database.ts"
 import { DatabaseUnavailable } from "../db/errors.ts"
-import { orm } from "../db/drizzle.ts"
-import { registryState, stacks } from "../db/schema.ts"
+import { asc, gt } from "../db/drizzle.ts"
+import { registryState, stacks } from "../db/schema/index.ts"
 import { type Audience, sees } from "./audience.ts"
 import { spellingsOf } from "./websocket-url.ts"
 import { type Answer, createPacker } from "./answer.ts"
 import { type Body, createStackBodies, StackMoved } from "./stack-bodies.ts"
 import { fromRow, headColumns, type HeadRow, type PublishedStack } from "./stack-head.ts"
-
-const { asc, gt } = orm
 
 type ListQuery = {
   readonly audience: Audience

@@ -1,11 +1,9 @@
 import { createSharedMemo } from "@svc/common/shared-memo"
 import type { Database } from "../db/database.ts"
-import { orm } from "../db/drizzle.ts"
-import { stacks } from "../db/schema.ts"
+import { and, eq } from "../db/drizzle.ts"
+import { stacks } from "../db/schema/index.ts"
 import type { Answer, Packer } from "./answer.ts"
 import type { PublishedStack } from "./stack-head.ts"
-
-const { and, eq } = orm
 
 /** What a stack is made of, beside its head: it is read when it is asked for. */
 export type Body = "schema" | "ast"

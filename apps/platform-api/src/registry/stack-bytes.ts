@@ -1,8 +1,8 @@
 import { promisify } from "node:util"
 import { gunzip, gunzipSync, gzip, gzipSync } from "node:zlib"
-import type { Ast } from "./ast-shape.ts"
-import { contentHash } from "./content-hash.ts"
-import { deriveSchema } from "./derive-schema.ts"
+import type { Ast } from "./ast/ast-shape.ts"
+import { contentHash } from "./ast/content-hash.ts"
+import { deriveSchema } from "./schema/derive-schema.ts"
 
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)

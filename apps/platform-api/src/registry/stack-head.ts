@@ -1,9 +1,7 @@
 // What is kept in memory of each published stack.
-import { orm } from "../db/drizzle.ts"
-import { stacks } from "../db/schema.ts"
+import { getTableColumns, sql } from "../db/drizzle.ts"
+import { stacks } from "../db/schema/index.ts"
 import { type Answer, plainAnswer } from "./answer.ts"
-
-const { getTableColumns, sql } = orm
 
 export type PublishedStack = {
   readonly id: number

@@ -3,16 +3,13 @@ import { createSharedMemo } from "@svc/common/shared-memo"
 import type { Compiler } from "../compiler/compiler.ts"
 import { diffOf, diffText } from "../compiler/diffs.ts"
 import type { Database } from "../db/database.ts"
-import { orm } from "../db/drizzle.ts"
-import { stackModules, stackVersions } from "../db/schema.ts"
-import { type RowOf, selectList } from "../db/select-list.ts"
-import { isoTime } from "../db/time.ts"
+import { and, eq } from "../db/drizzle.ts"
+import { stackModules, stackVersions } from "../db/schema/index.ts"
+import { isoTime, type RowOf, selectList } from "../db/statements.ts"
 import { type Answer, createPacker, plainAnswer } from "./answer.ts"
 import type { PublishedStack } from "./stack-head.ts"
 import { astAnswerFor, sizeOf, type StackHead, type StoredAst } from "./stack-bytes.ts"
 import type { Language } from "./types/typed-module.ts"
-
-const { and, eq } = orm
 
 /** A version as it was served. */
 type Kept = { readonly schema: Answer; readonly ast: StoredAst }

@@ -3,13 +3,11 @@ import type { Context } from "hono"
 import { audit, type AuditEntry } from "../audit.ts"
 import type { AppEnv } from "../auth/guard.ts"
 import type { Orm } from "../db/database.ts"
-import { orm } from "../db/drizzle.ts"
-import { idempotencyKeys } from "../db/work-schema.ts"
+import { and, eq, lt } from "../db/drizzle.ts"
+import { idempotencyKeys } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import { StackConflict } from "../registry/publication.ts"
 import type { Dependencies } from "../dependencies.ts"
-
-const { and, eq, lt } = orm
 
 const bodyCodes = ["invalid-json", "invalid-request", "payload-too-large", "unsupported-media-type"] as const
 /** What every change can answer that takes a body. */

@@ -7,7 +7,7 @@ import type { AppEnv } from "../auth/guard.ts"
 import type { PreparedVersion, ReadAst, Upload } from "../compiler/read-upload.ts"
 import type { Dependencies } from "../dependencies.ts"
 import { errors } from "../errors.ts"
-import { AstTooLarge } from "../registry/document-fault.ts"
+import { AstTooLarge } from "../registry/ast/document-fault.ts"
 
 const unpack = promisify(gunzip)
 

@@ -1,7 +1,6 @@
 import { z } from "@svc/openapi"
 import type { AnyPgColumn } from "drizzle-orm/pg-core"
-import { selectList, type Stored } from "../db/select-list.ts"
-import { isoTime } from "../db/time.ts"
+import { isoTime, selectList, type Stored } from "../db/statements.ts"
 
 /** A field of an answer: the column that it comes from, and what can stand in it. */
 type Field = { readonly alias: string; readonly column: AnyPgColumn; readonly schema: z.ZodType }

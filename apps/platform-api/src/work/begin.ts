@@ -1,15 +1,12 @@
 // How builds and runs begin: the record, who sees it, and the job that has it looked at, in one transaction.
 import type { Orm } from "../db/database.ts"
-import { orm } from "../db/drizzle.ts"
-import { builds } from "../db/deployments-schema.ts"
-import { runs, runSteps } from "../db/runs-schema.ts"
+import { eq } from "../db/drizzle.ts"
+import { builds, runs, runSteps } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import { shareRecord } from "../records/sharing.ts"
-import { countJobs, addJob } from "./jobs.ts"
+import { addJob, countJobs } from "./queue/jobs.ts"
 import { type RunStepName, runStepNames } from "./events.ts"
 import type { RunRow } from "./records.ts"
-
-const { eq } = orm
 
 type NewBuild = {
   readonly ownerId: number

@@ -1,17 +1,13 @@
 import type { Orm } from "../db/database.ts"
-import { orm } from "../db/drizzle.ts"
-import { builds, deployments } from "../db/deployments-schema.ts"
-import { runs } from "../db/runs-schema.ts"
-import { specs } from "../db/specs-schema.ts"
+import { and, eq, isNotNull, isNull, notInArray, sql } from "../db/drizzle.ts"
+import { builds, deployments, runs, specs } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import { unshareSpec } from "../records/sharing.ts"
 import { showPast } from "../registry/publication.ts"
 import { endBuild } from "./end-build.ts"
 import { deleteDeployment } from "./end-deployment.ts"
-import { lockJobsOf } from "./jobs.ts"
-import { failRun } from "./run.ts"
-
-const { and, eq, isNotNull, isNull, notInArray, sql } = orm
+import { lockJobsOf } from "./queue/jobs.ts"
+import { failRun } from "./steps/run.ts"
 
 const reason = "the spec was deleted"
 

@@ -1,13 +1,10 @@
 import type { Orm } from "../db/database.ts"
-import { orm } from "../db/drizzle.ts"
-import { deployments } from "../db/deployments-schema.ts"
-import { stackNames } from "../db/schema.ts"
+import { and, eq, isNull, sql } from "../db/drizzle.ts"
+import { deployments, stackNames } from "../db/schema/index.ts"
 import { lineOf } from "../registry/publication.ts"
 import { moveBuild, moveDeployment } from "./events.ts"
-import { addJob, dropJob, wakeJob } from "./jobs.ts"
+import { addJob, dropJob, wakeJob } from "./queue/jobs.ts"
 import { type BuildRow, deploymentOf, type DeploymentRow } from "./records.ts"
-
-const { and, eq, isNull, sql } = orm
 
 /** A deployment that nothing is being done to. */
 export const atRest = { operation: null, operationId: null, settledStatus: null } as const

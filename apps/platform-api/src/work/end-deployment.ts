@@ -1,13 +1,9 @@
 import type { Orm } from "../db/database.ts"
-import { orm } from "../db/drizzle.ts"
-import { deployments } from "../db/deployments-schema.ts"
-import { deploymentShares } from "../db/shares-schema.ts"
-import { stacks } from "../db/schema.ts"
+import { eq } from "../db/drizzle.ts"
+import { deployments, deploymentShares, stacks } from "../db/schema/index.ts"
 import { freeNames, lineOf, raiseRevision } from "../registry/publication.ts"
-import { addJob, dropJob } from "./jobs.ts"
+import { addJob, dropJob } from "./queue/jobs.ts"
 import type { DeploymentRow } from "./records.ts"
-
-const { eq } = orm
 
 /** Takes the stack that a deployment shows readers away from them. */
 export const withdraw = async (tx: Orm, deployment: DeploymentRow): Promise<void> => {

@@ -1,12 +1,9 @@
 // How records move: by events, from which the database derives what each has come to, and refuses what may not follow.
 import type { SQL } from "drizzle-orm"
 import type { Orm } from "../db/database.ts"
-import { orm } from "../db/drizzle.ts"
-import { buildEvents, builds, deploymentEvents } from "../db/deployments-schema.ts"
-import { runEvents, runSteps } from "../db/runs-schema.ts"
+import { and, eq, inArray, sql } from "../db/drizzle.ts"
+import { buildEvents, builds, deploymentEvents, runEvents, runSteps } from "../db/schema/index.ts"
 import type { buildStatuses, deploymentStatuses, runStatuses } from "../records/transitions.ts"
-
-const { and, eq, inArray, sql } = orm
 
 type BuildStatus = (typeof buildStatuses)[number]
 type DeploymentStatus = (typeof deploymentStatuses)[number]

@@ -1,12 +1,8 @@
 // What steps read: a record with its spec and version, locked where it is about to be moved.
-import { rowsOf } from "../db/bind.ts"
+import { rowsOf } from "../db/statements.ts"
 import type { Orm } from "../db/database.ts"
-import { orm } from "../db/drizzle.ts"
-import { builds, deploymentEvents, deployments } from "../db/deployments-schema.ts"
-import { runs } from "../db/runs-schema.ts"
-import { specs, specVersions } from "../db/specs-schema.ts"
-
-const { and, asc, desc, eq, isNull, isNotNull, max, sql } = orm
+import { and, asc, desc, eq, isNotNull, isNull, max, sql } from "../db/drizzle.ts"
+import { builds, deploymentEvents, deployments, runs, specs, specVersions } from "../db/schema/index.ts"
 
 export type SpecRow = typeof specs.$inferSelect
 export type BuildRow = typeof builds.$inferSelect

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { deprecate, publish, unpublish } from "../../src/operator/publish.ts"
-import { parseAst } from "../../src/registry/parse-ast.ts"
+import { parseAst } from "../../src/registry/ast/parse-ast.ts"
 import { databaseKinds, startTestService, type TestService } from "../service.ts"
 import { broken, first, grown, newPerson, type Person } from "../work/person.ts"
 import { changesAfter, type Told } from "./following.ts"

@@ -1,7 +1,7 @@
 import { redisProgram, createTestDatabase, startRedis, type TestDatabase } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { publish } from "../../src/operator/publish.ts"
-import { parseAst } from "../../src/registry/parse-ast.ts"
+import { parseAst } from "../../src/registry/ast/parse-ast.ts"
 import { startTestService, type TestService } from "../service.ts"
 import { first, grown, newPerson, type Person } from "../work/person.ts"
 import { changesAfter, followChanges } from "./following.ts"

@@ -1,10 +1,8 @@
 import { randomBytes } from "node:crypto"
-import { orm } from "../../src/db/drizzle.ts"
+import { sql } from "../../src/db/drizzle.ts"
 import type { Queries } from "../../src/db/database.ts"
-import { importRecords } from "../../src/operator/records-import.ts"
+import { importRecords } from "../../src/records/import/import-records.ts"
 import type { TestService } from "../service.ts"
-
-const { sql } = orm
 
 type Ids = Readonly<Record<string, number>>
 type Imported = { readonly specs: Ids; readonly builds: Ids; readonly deployments: Ids; readonly runs: Ids }

@@ -1,12 +1,10 @@
-import { orm } from "../../src/db/drizzle.ts"
+import { sql } from "../../src/db/drizzle.ts"
 import fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { DatabaseUnavailable } from "../../src/db/errors.ts"
 import { databaseKinds, startTestService, type TestService } from "../service.ts"
 import { countRows, idOf, importInto } from "./importing.ts"
 import { manyBuilds, sampleDocument } from "./sample-document.ts"
-
-const { sql } = orm
 
 // Whole databases are made and filled here, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })

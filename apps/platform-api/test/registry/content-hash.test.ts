@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto"
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import type { Ast } from "../../src/registry/ast-shape.ts"
-import { contentHash } from "../../src/registry/content-hash.ts"
-import { parseAst } from "../../src/registry/parse-ast.ts"
+import type { Ast } from "../../src/registry/ast/ast-shape.ts"
+import { contentHash } from "../../src/registry/ast/content-hash.ts"
+import { parseAst } from "../../src/registry/ast/parse-ast.ts"
 import { smallAst } from "./small-ast.ts"
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")

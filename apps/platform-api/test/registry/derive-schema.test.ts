@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { deriveSchema } from "../../src/registry/derive-schema.ts"
-import { parseAst } from "../../src/registry/parse-ast.ts"
+import { deriveSchema } from "../../src/registry/schema/derive-schema.ts"
+import { parseAst } from "../../src/registry/ast/parse-ast.ts"
 import { entity, field, smallAst, typedAst } from "./small-ast.ts"
 
 const derive = (value: unknown) => deriveSchema(parseAst(value))

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
-import { DocumentFault } from "../../src/registry/document-fault.ts"
-import { fieldSpelling, rustSpelling } from "../../src/registry/idl-type.ts"
-import { namesIn, optionContent } from "../../src/registry/rust-type.ts"
+import { DocumentFault } from "../../src/registry/ast/document-fault.ts"
+import { fieldSpelling, rustSpelling } from "../../src/registry/ast/idl-type.ts"
+import { namesIn, optionContent } from "../../src/registry/ast/rust-type.ts"
 
 test.each([
   ["u64", "u64"],

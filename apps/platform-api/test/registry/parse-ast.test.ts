@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { DocumentFault } from "../../src/registry/document-fault.ts"
-import { parseAst } from "../../src/registry/parse-ast.ts"
+import { DocumentFault } from "../../src/registry/ast/document-fault.ts"
+import { parseAst } from "../../src/registry/ast/parse-ast.ts"
 import { entity, field, smallAst, typedAst } from "./small-ast.ts"
 
 const faultOf = (value: unknown) => {

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto"
 import canonicalize from "canonicalize"
 import { expect, test } from "vitest"
-import { contentHash } from "../../src/registry/content-hash.ts"
-import { deriveSchema } from "../../src/registry/derive-schema.ts"
-import { readAst } from "../../src/registry/read-ast.ts"
+import { contentHash } from "../../src/registry/ast/content-hash.ts"
+import { deriveSchema } from "../../src/registry/schema/derive-schema.ts"
+import { readAst } from "../../src/registry/ast/read-ast.ts"
 import { sampleStacks } from "../../stacks/index.ts"
 import { sampleText } from "./small-ast.ts"
 

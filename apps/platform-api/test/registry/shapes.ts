@@ -1,5 +1,5 @@
 import fc from "fast-check"
-import type { Shape } from "../../src/registry/derive-schema.ts"
+import type { Shape } from "../../src/registry/schema/derive-schema.ts"
 
 const oneOf = fc.constantFrom
 const distinct = <T>(item: fc.Arbitrary<T>, key: (value: T) => string) =>

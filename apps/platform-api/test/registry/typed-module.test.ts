@@ -6,11 +6,11 @@ import { dirname, join } from "node:path"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import fc from "fast-check"
 import { afterAll, describe, expect, test, vi } from "vitest"
-import { deriveShape, type Shape } from "../../src/registry/derive-schema.ts"
-import { parseAst } from "../../src/registry/parse-ast.ts"
+import { deriveShape, type Shape } from "../../src/registry/schema/derive-schema.ts"
+import { parseAst } from "../../src/registry/ast/parse-ast.ts"
 import { languages, typedModule } from "../../src/registry/types/typed-module.ts"
 import { sampleStacks } from "../../stacks/index.ts"
-import { sampleText, smallAst, entity, field, typedAst } from "./small-ast.ts"
+import { entity, field, sampleText, smallAst, typedAst } from "./small-ast.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 

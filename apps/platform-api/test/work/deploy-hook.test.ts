@@ -4,7 +4,7 @@ import { Webhook } from "standardwebhooks"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { readSettings } from "../../src/config.ts"
 import { approve } from "../../src/operator/publish.ts"
-import { nextCallMs } from "../../src/work/hook.ts"
+import { nextCallMs } from "../../src/work/steps/hook.ts"
 import { databaseKinds, startTestService, type TestService } from "../service.ts"
 import { broken, first, newPerson, type Person } from "./person.ts"
 

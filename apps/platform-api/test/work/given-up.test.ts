@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import { type TestDatabase, createTestDatabase } from "@svc/testing"
-import { claimSql, holdJob, type Job, mostClaims } from "../../src/work/jobs.ts"
+import { claimSql, holdJob, type Job, mostClaims } from "../../src/work/queue/jobs.ts"
 import { startTestService, type TestService } from "../service.ts"
 import { first, newPerson, type Person } from "./person.ts"
 

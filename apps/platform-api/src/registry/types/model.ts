@@ -1,8 +1,8 @@
 // What a typed module holds, whatever its language: declarations with members, each by a name that is taken once.
-import type { Shape } from "../derive-schema.ts"
-import type { Variant } from "../derive-types.ts"
-import type { NamedType } from "../idl-type.ts"
-import { lastSegment } from "../rust-type.ts"
+import type { Shape } from "../schema/derive-schema.ts"
+import type { Variant } from "../schema/derive-types.ts"
+import type { NamedType } from "../ast/idl-type.ts"
+import { lastSegment } from "../ast/rust-type.ts"
 import { nullable, type TypeNode, typeNode } from "./type-node.ts"
 
 export type Member = { readonly key: string; readonly value: TypeNode | Nested }

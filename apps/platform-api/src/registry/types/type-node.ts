@@ -1,5 +1,5 @@
 // Rust types, as schemas spell them, read as what a stream's JSON holds.
-import { compactType, lastSegment } from "../rust-type.ts"
+import { compactType, lastSegment } from "../ast/rust-type.ts"
 
 export type TypeNode =
   | { readonly kind: "boolean" | "float" | "text" | "unknown" }

@@ -1,4 +1,4 @@
-import type { DocumentPath } from "../document-fault.ts"
+import type { DocumentPath } from "../ast/document-fault.ts"
 import type { Declaration, EnumVariant, Member, Model, Nested } from "./model.ts"
 import type { TypeNode } from "./type-node.ts"
 import type { Language } from "./typed-module.ts"

@@ -1,11 +1,11 @@
 import { z } from "@svc/openapi"
-import { buildEvents, builds } from "../../db/deployments-schema.ts"
+import { buildEvents, builds } from "../../db/schema/index.ts"
 import { buildStatuses } from "../../records/transitions.ts"
 import { isVisible, listVisible } from "../../records/visible.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { sendOwn } from "../conditional.ts"
 import { type Api, endpoint } from "../endpoint.ts"
-import { readOne, reading, sendRecords } from "../owned.ts"
+import { reading, readOne, sendRecords } from "../owned.ts"
 import { pageQuery } from "../paging.ts"
 import { fieldsOf, id, record, text, time } from "../record.ts"
 

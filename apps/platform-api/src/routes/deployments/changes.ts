@@ -1,7 +1,7 @@
 import { z } from "@svc/openapi"
 import { policies } from "../../auth/agent-policy.ts"
-import { orm } from "../../db/drizzle.ts"
-import { deployments } from "../../db/deployments-schema.ts"
+import { eq } from "../../db/drizzle.ts"
+import { deployments } from "../../db/schema/index.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { errors } from "../../errors.ts"
 import { ownDeployment, ownSpec } from "../../records/own.ts"
@@ -9,7 +9,7 @@ import { versionBefore, versionNumbered } from "../../records/which-version.ts"
 import { beginOwnBuild } from "../../work/begin.ts"
 import { deleteDeployment } from "../../work/end-deployment.ts"
 import { moveDeployment } from "../../work/events.ts"
-import { addJob } from "../../work/jobs.ts"
+import { addJob } from "../../work/queue/jobs.ts"
 import type { DeploymentRow } from "../../work/records.ts"
 import { nothing, prose, recordNumber } from "../body-fields.ts"
 import { change, changeCodes } from "../change.ts"
@@ -17,8 +17,6 @@ import { deployCodes, firstLook } from "./deploying.ts"
 import { type Api, endpoint } from "../endpoint.ts"
 import { readLargeBody } from "../large-body.ts"
 import { recordId } from "../owned.ts"
-
-const { eq } = orm
 
 /** From which states each operation can begin. */
 const allowedFrom = {

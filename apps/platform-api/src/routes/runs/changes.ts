@@ -1,9 +1,9 @@
 import { z } from "@svc/openapi"
 import { policies } from "../../auth/agent-policy.ts"
-import { bind, rowsOf } from "../../db/bind.ts"
+import { bind, rowsOf } from "../../db/statements.ts"
 import type { Orm } from "../../db/database.ts"
-import { orm } from "../../db/drizzle.ts"
-import { runs } from "../../db/runs-schema.ts"
+import { eq } from "../../db/drizzle.ts"
+import { runs } from "../../db/schema/index.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { errors } from "../../errors.ts"
 import { ownRun, ownSpec } from "../../records/own.ts"
@@ -11,9 +11,9 @@ import { addVersion } from "../../records/spec-versions.ts"
 import { versionOrLatest } from "../../records/which-version.ts"
 import { beginRun, stepsDone } from "../../work/begin.ts"
 import { moveRun } from "../../work/events.ts"
-import { addJob, wakeJob } from "../../work/jobs.ts"
+import { addJob, wakeJob } from "../../work/queue/jobs.ts"
 import { readBuild, type RunRow } from "../../work/records.ts"
-import { cancelRun } from "../../work/run.ts"
+import { cancelRun } from "../../work/steps/run.ts"
 import { astPayload, nothing } from "../body-fields.ts"
 import { newBuild } from "../builds/changes.ts"
 import { change, type Change, changeCodes } from "../change.ts"
@@ -23,8 +23,6 @@ import { readLargeBody, versionIn } from "../large-body.ts"
 import { recordId } from "../owned.ts"
 import type { Row } from "../record.ts"
 import { presentRun, runsSql, runWithSteps } from "./runs.ts"
-
-const { eq } = orm
 
 const newRun = newBuild.extend({
   workflow: z.literal("publish", "must be publish").meta({ description: "The one that there is" }),

@@ -2,13 +2,12 @@ import { z } from "@svc/openapi"
 import type { Context } from "hono"
 import { diffOf, diffText } from "../../compiler/diffs.ts"
 import type { MadeDiff } from "../../compiler/tasks.ts"
-import { requestMs } from "../../auth/guard.ts"
+import { type AppEnv, requestMs } from "../../auth/guard.ts"
 import { policies } from "../../auth/agent-policy.ts"
-import type { AppEnv } from "../../auth/guard.ts"
-import { bind, rowsOf } from "../../db/bind.ts"
+import { bind, rowsOf } from "../../db/statements.ts"
 import type { Orm } from "../../db/database.ts"
-import { orm } from "../../db/drizzle.ts"
-import { specs } from "../../db/specs-schema.ts"
+import { eq } from "../../db/drizzle.ts"
+import { specs } from "../../db/schema/index.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { errors } from "../../errors.ts"
 import { makeSpecSlug } from "../../records/names.ts"
@@ -25,8 +24,6 @@ import { recordId } from "../owned.ts"
 import type { Row } from "../record.ts"
 import { newSpec, newVersion, specChange, versionAnswer } from "./bodies.ts"
 import { presentSpec, specAnswer, specsSql } from "./specs.ts"
-
-const { eq } = orm
 
 const answerOf = async (tx: Orm, userId: number, id: number): Promise<string> => {
   const [row] = await rowsOf<Row>(tx, bind(specsSql.one, [userId, id]))

@@ -1,0 +1,135 @@
+import type { AnyPgColumn } from "drizzle-orm/pg-core"
+import { pg, sql } from "../drizzle.ts"
+import { bytea, id, time } from "./columns.ts"
+
+const { bigint, check, index, integer, pgTable, text, uniqueIndex } = pg
+
+/** Whoever keys and records belong to: an agent (it has a profile) or a person (with an e-mail address). */
+export const users = pgTable(
+  "users",
+  {
+    id: id(),
+    kind: text({ enum: ["agent", "human"] }).notNull(),
+    email: text(),
+    name: text(),
+    createdAt: time("created_at").notNull(),
+  },
+  (t) => [
+    check("users_kind", sql`${t.kind} in ('agent', 'human')`),
+    check("users_email", sql`(${t.kind} = 'human') = (${t.email} is not null)`),
+    uniqueIndex("users_email_unique").on(sql`lower(${t.email})`),
+  ],
+)
+
+export const agentProfiles = pgTable(
+  "agent_profiles",
+  {
+    userId: integer("user_id")
+      .primaryKey()
+      .references(() => users.id),
+    slug: text().notNull().unique(),
+    displayName: text("display_name").notNull(),
+    status: text({ enum: ["active", "disabled"] })
+      .notNull()
+      .default("active"),
+    createdAt: time("created_at").notNull(),
+    lastSeenAt: time("last_seen_at").notNull(),
+  },
+  (t) => [
+    check("agent_profiles_slug", sql`${t.slug} ~ '^agt_[0-9a-hjkmnp-tv-z]{10}$'`),
+    check("agent_profiles_display_name", sql`char_length(${t.displayName}) between 1 and 64`),
+    check("agent_profiles_status", sql`${t.status} in ('active', 'disabled')`),
+  ],
+)
+
+/**
+ * A key is never stored: only its hash, and what a list shows of it. Revoked rows stay, so that no hash comes twice. A key
+ * that was rotated names its successor, and a successor what it replaces; the last successor counts, others are revoked.
+ */
+export const apiKeys = pgTable(
+  "api_keys",
+  {
+    id: id(),
+    userId: integer("user_id")
+      .notNull()
+      .references(() => users.id),
+    keyHash: bytea("key_hash").notNull().unique(),
+    keyClass: text("key_class", { enum: ["secret", "publishable"] }).notNull(),
+    prefix: text().notNull(),
+    lastFour: text("last_four").notNull(),
+    name: text().notNull(),
+    originAllowlist: text("origin_allowlist").array(),
+    createdAt: time("created_at").notNull(),
+    expiresAt: time("expires_at"),
+    disabledAt: time("disabled_at"),
+    revokedAt: time("revoked_at"),
+    lastUsedAt: time("last_used_at"),
+    replacedBy: integer("replaced_by")
+      .unique()
+      .references((): AnyPgColumn => apiKeys.id),
+    replaces: integer().references((): AnyPgColumn => apiKeys.id),
+  },
+  (t) => [
+    index("api_keys_live")
+      .on(t.userId, t.id)
+      .where(sql`${t.revokedAt} is null`),
+    // What deleting accounts looks for: all keys of an account, and a key's successor.
+    index("api_keys_of_user").on(t.userId),
+    index("api_keys_replaces").on(t.replaces),
+    check("api_keys_hash", sql`octet_length(${t.keyHash}) = 32`),
+    check("api_keys_prefix", sql`${t.prefix} in ('svc_ak_', 'svc_pk_', 'svc_sk_')`),
+    check("api_keys_class", sql`${t.keyClass} = case ${t.prefix} when 'svc_pk_' then 'publishable' else 'secret' end`),
+    check("api_keys_last_four", sql`${t.lastFour} ~ '^[0-9A-Za-z]{4}$'`),
+    check(
+      "api_keys_replaced",
+      sql`${t.replacedBy} is null or (${t.replacedBy} > ${t.id} and ${t.expiresAt} is not null)`,
+    ),
+    check("api_keys_name", sql`char_length(${t.name}) between 1 and 64`),
+    check(
+      "api_keys_origins",
+      sql`case ${t.keyClass} when 'publishable' then coalesce(cardinality(${t.originAllowlist}), 0) = 1 else ${t.originAllowlist} is null end`,
+    ),
+  ],
+)
+
+/** One row, inserted by the migration: the secret behind the tag of every key. */
+export const keySecrets = pgTable("key_secrets", { id: integer().primaryKey(), secret: bytea().notNull() }, (t) => [
+  check("key_secrets_one_row", sql`${t.id} = 1`),
+])
+
+/** Sign-ups of the last hour by client address (IPv6 by /64): what the sign-up limit counts. Older rows are deleted. */
+export const signups = pgTable(
+  "signups",
+  {
+    id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+    address: text().notNull(),
+    at: time("at").notNull(),
+  },
+  (t) => [index("signups_address").on(t.address, t.at), index("signups_at").on(t.at)],
+)
+
+/**
+ * What the operator takes off the relay's limits for an account (`agent:<slug>`, `user:<id>`) or a stack (`stack:<name>`):
+ * each column stands in session tokens under its own name. Null lowers nothing.
+ */
+export const tokenLimits = pgTable("token_limits", {
+  subject: text().primaryKey(),
+  max_transaction_inspect_requests_per_minute: integer(),
+  max_transaction_send_requests_per_minute: integer(),
+  max_transaction_status_requests_per_minute: integer(),
+  max_transaction_request_bytes: integer(),
+  max_transaction_bytes: integer(),
+  max_transaction_concurrency: integer(),
+})
+
+/** Who changed what. Triggers refuse anything but new rows; the tables' owner could drop them (docs/operations.md). */
+export const auditLog = pgTable("audit_log", {
+  id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+  at: time("at").notNull(),
+  actor: text().notNull(),
+  action: text().notNull(),
+  target: text().notNull(),
+  outcome: text().notNull(),
+  addressPrefix: text("address_prefix"),
+  requestId: text("request_id"),
+})

@@ -1,0 +1,8 @@
+export * from "./accounts.ts"
+export { bumps, verdicts, visibilities } from "./columns.ts"
+export * from "./deployments.ts"
+export * from "./registry.ts"
+export * from "./runs.ts"
+export * from "./shares.ts"
+export * from "./specs.ts"
+export * from "./work.ts"

@@ -1,0 +1,177 @@
+import { DatabaseUnavailable, explain, hasCode, OutcomeUnknown, unavailable } from "../errors.ts"
+import type { Session } from "./session.ts"
+import { createTurns } from "../turns.ts"
+
+/** A task's hold on a session. */
+export type Lease = {
+  /** Whether COMMIT has been sent and the server hasn't responded yet. */
+  committing: boolean
+  /** Whether another task can use the session even if this one fails. */
+  reusable: boolean
+}
+
+type Work<T> = (session: Session, lease: Lease) => Promise<T>
+
+export type Leases = {
+  /**
+   * Lends a session to one task until a moment, at which a session that still owes a response is destroyed. Rejects with
+   * DatabaseUnavailable, OutcomeUnknown, or the error of the work.
+   * @param deadline by the monotonic clock
+   * @param turn tasks of one name run one after the other, and wait without a session
+   */
+  readonly take: <T>(deadline: number, work: Work<T>, turn?: string) => Promise<T>
+  /** How many connections are open or being opened. */
+  readonly connections: () => number
+  /** Ends every session: an idle one at once, the others with their tasks, or after a second. */
+  readonly close: () => Promise<void>
+}
+
+type Task = Lease & { over: boolean; readonly fail: (error: Error) => void }
+type Place = { readonly session: Session; task: Task | undefined; since: number }
+type Waiting = { readonly task: Task; readonly give: (place: Promise<Place>) => void }
+
+const idleMs = 60_000
+const closeMs = 1000
+
+/**
+ * A pool of sessions with time limits. When a task has waited out its time and no session responded meanwhile, all of them
+ * may be dead without a sign. They are destroyed, and the next ones are opened one at a time until one succeeds, because
+ * a frozen server has to handle every attempt of that time when it wakes.
+ * @param most sessions at once
+ * @param now a monotonic clock, in milliseconds
+ */
+export const createLeases = (
+  open: (onEnd: () => void) => Promise<Session>,
+  most: number,
+  now: () => number,
+): Leases => {
+  const turns = createTurns()
+  const queue: Waiting[] = []
+  let places: readonly Place[] = []
+  // A connection counts until it is closed on this side too.
+  let connections = 0
+  let respondedAt = now()
+  let silent = false
+  let closed: PromiseWithResolvers<void> | undefined
+
+  const destroyAll = (): void => places.forEach(({ session }) => session.destroy())
+
+  const dropEnded = (): void => {
+    const ended = places.filter(({ session }) => session.hasEnded())
+    places = places.filter((place) => !ended.includes(place))
+    for (const { task } of ended) task?.fail(new DatabaseUnavailable("the connection to the database was lost"))
+    if (connections === 0) closed?.resolve()
+    serve()
+  }
+  const onEnd = (): void => {
+    connections--
+    dropEnded()
+  }
+
+  const openFor = async (task: Task): Promise<Place> => {
+    connections++
+    try {
+      const place: Place = { session: await open(onEnd), task, since: now() }
+      places = [...places, place]
+      silent = false
+      return place
+    } catch (error) {
+      // An error from the other side is a response too.
+      if (hasCode(error)) silent = false
+      throw unavailable(error)
+    } finally {
+      serve()
+    }
+  }
+
+  /** Gives the queue what there is: idle sessions, and new ones as long as there may be more. */
+  const serve = (): void => {
+    for (let first = queue[0]; first !== undefined; first = queue[0]) {
+      const { task, give } = first
+      const idle = places.findLast((place) => place.task === undefined && !place.session.hasEnded())
+      const mayOpen = closed === undefined && connections < (silent ? 1 : most)
+      if (idle === undefined && !mayOpen && !task.over) return
+      queue.shift()
+      if (task.over) {
+        give(Promise.reject(new DatabaseUnavailable("no connection was free in time")))
+      } else if (idle === undefined) {
+        give(openFor(task))
+      } else {
+        idle.task = task
+        give(Promise.resolve(idle))
+      }
+    }
+  }
+
+  const release = (place: Place): void => {
+    if (place.task?.reusable === false) place.session.destroy()
+    place.task = undefined
+    place.since = now()
+    serve()
+    const stale = (one: Place): boolean => closed !== undefined || now() - one.since > idleMs
+    for (const one of places) if (one.task === undefined && stale(one)) one.session.end()
+  }
+
+  const lend = async <T>(task: Task, work: Work<T>): Promise<T> => {
+    const place = await new Promise<Place>((give) => {
+      queue.push({ task, give })
+      serve()
+    })
+    respondedAt = now()
+    try {
+      if (task.over) throw new DatabaseUnavailable("no connection was free in time")
+      task.reusable = false
+      const result = await work(place.session, task)
+      task.reusable = true
+      return result
+    } catch (error) {
+      throw task.committing ? new OutcomeUnknown(error) : explain(error)
+    } finally {
+      if (!place.session.hasEnded()) respondedAt = now()
+      release(place)
+    }
+  }
+
+  return {
+    take: async (deadline, work, turn) => {
+      const started = now()
+      const { promise: failed, reject } = Promise.withResolvers<never>()
+      const task: Task = {
+        committing: false,
+        reusable: true,
+        over: false,
+        fail: (error) => {
+          task.over = true
+          reject(task.committing ? new OutcomeUnknown(error) : error)
+        },
+      }
+      const timer = setTimeout(
+        () => {
+          task.fail(new DatabaseUnavailable("the database didn't respond in time"))
+          places.find((place) => place.task === task)?.session.destroy()
+          if (respondedAt >= started) return
+          silent = true
+          destroyAll()
+        },
+        Math.max(0, deadline - started),
+      )
+      const lent = turn === undefined ? lend(task, work) : turns(turn, () => lend(task, work))
+      try {
+        return await Promise.race([lent, failed])
+      } finally {
+        clearTimeout(timer)
+        // Nobody learns how it ends after its time.
+        lent.catch(() => {})
+      }
+    },
+    connections: () => connections,
+    close: async () => {
+      closed = Promise.withResolvers()
+      for (const { session, task } of places) if (task === undefined) session.end()
+      dropEnded()
+      const timer = setTimeout(destroyAll, closeMs)
+      await closed.promise
+      clearTimeout(timer)
+    },
+  }
+}

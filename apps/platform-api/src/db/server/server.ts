@@ -1,0 +1,75 @@
+import type { Database, Orm, Queries } from "../database.ts"
+import { DatabaseUnavailable } from "../errors.ts"
+import { createLeases, type Lease } from "./leases.ts"
+import { createListening } from "./listening.ts"
+import { readServerUrl } from "./server-socket.ts"
+import { openSession, type Session } from "./session.ts"
+import { createWriteWatch } from "../write-watch.ts"
+
+type ServerOptions = {
+  readonly url: string
+  /** Longest time of one statement on the server, in milliseconds; 0 for none. */
+  readonly statementMs: number
+  readonly connections: number
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
+}
+
+/** A PostgreSQL server. Nothing is connected until something is asked. */
+export const openServerDatabase = ({ url, statementMs, connections, now }: ServerOptions): Database => {
+  // Every statement goes by an index for any values, so it is planned once a connection: left to itself the server would
+  // plan the look-up of keys anew each time, which takes longer than the look-up.
+  const first = `set timezone = 'UTC'; set statement_timeout = ${statementMs}; set plan_cache_mode = force_generic_plan`
+  const server = readServerUrl(url)
+  const leases = createLeases((onEnd) => openSession({ server, first, onEnd }), connections, now)
+  const { watch, watchWrite, stores } = createWriteWatch(now)
+
+  const transact = async <T>(
+    { ask, orm }: Session,
+    lease: Lease,
+    work: (tx: Orm) => Promise<T>,
+    deadline: number,
+  ): Promise<T> => {
+    await ask("begin")
+    try {
+      const result = await work(orm)
+      if (now() >= deadline) throw new DatabaseUnavailable("the transaction ran out of time")
+      lease.committing = true
+      const { command } = await ask("commit")
+      lease.committing = false
+      if (command !== "COMMIT") throw new Error("a statement of the transaction had failed")
+      return result
+    } catch (error) {
+      // A server that still takes this has responded to all that was asked before: then nothing was committed.
+      lease.reusable = await ask("rollback").then(
+        () => true,
+        () => false,
+      )
+      if (lease.reusable) lease.committing = false
+      throw error
+    }
+  }
+
+  const within = (ms: number): Queries => {
+    const deadline = now() + ms
+    return {
+      query: <Row>(text: string, params: readonly unknown[]) =>
+        watch(leases.take(deadline, ({ ask }): Promise<readonly Row[]> => ask(text, params))),
+      run: (work) => watch(leases.take(deadline, ({ orm }) => work(orm))),
+      transaction: (work, turn) =>
+        watchWrite(leases.take(deadline, (session, lease) => transact(session, lease, work, deadline), turn)),
+    }
+  }
+
+  const { listen, isOpen, end } = createListening((events) => openSession({ server, ...events }))
+  return {
+    within,
+    connections: () => leases.connections() + (isOpen() ? 1 : 0),
+    listen,
+    stores,
+    close: async () => {
+      end()
+      await leases.close()
+    },
+  }
+}

@@ -1,0 +1,116 @@
+import { createRequire } from "node:module"
+import type { Socket } from "node:net"
+import type { ConnectionOptions } from "pg-connection-string"
+import type postgres from "postgres"
+import type { Orm } from "../database.ts"
+import { loadServerDriver } from "../drizzle.ts"
+import { DatabaseUnavailable, failure } from "../errors.ts"
+import { openSocket, portOf, secureSocket } from "./server-socket.ts"
+
+/** The rows that a statement returns, and the command that the server completed, such as COMMIT. */
+type Result<Row> = readonly Row[] & { readonly command: string }
+
+/** One session on the server. Once it has ended, every statement rejects with DatabaseUnavailable. */
+export type Session = {
+  readonly orm: Orm
+  /** Runs one statement, prepared on the server, or several without parameters. */
+  readonly ask: <Row>(text: string, params?: readonly unknown[]) => Promise<Result<Row>>
+  readonly hasEnded: () => boolean
+  /** Ends a session that has no statement under way. */
+  readonly end: () => void
+  /** Closes the connection at once. A server that doesn't respond wouldn't read a goodbye either. */
+  readonly destroy: () => void
+}
+
+type SessionOptions = {
+  readonly server: ConnectionOptions
+  /** Runs before everything else. Settings are made here, because poolers reject unknown ones in the start message. */
+  readonly first: string
+  readonly onNotice?: (channel: string) => void
+  /** Called once when the connection is closed, even if it was never established. */
+  readonly onEnd: () => void
+}
+
+const require = createRequire(import.meta.url)
+const openMs = 2000
+const terminate = Buffer.from([0x58, 0, 0, 0, 4])
+// Lists of different lengths make different statements, and the server keeps each prepared one until the session ends.
+const mostPrepared = 200
+
+/**
+ * Opens a session: one instance of the driver with one socket. The instance never reconnects, because a driver that does
+ * may end the process (docs/decisions/database.md). Rejects with the error of the server, the system or the driver. An
+ * error without a code means that the server didn't respond in time.
+ */
+export const openSession = async ({ server, first, onNotice, onEnd }: SessionOptions): Promise<Session> => {
+  const raw = openSocket(server).once("close", onEnd)
+  let silence: Error | undefined
+  const timer = setTimeout(() => {
+    silence = new Error("the server didn't respond to a new connection in time")
+    raw.destroy(silence)
+  }, openMs)
+  try {
+    const socket = await secureSocket(raw, server)
+    const hasEnded = (): boolean => raw.destroyed || socket.destroyed || socket.writableEnded
+    let given = false
+    const options = {
+      host: server.host ?? "",
+      port: portOf(server),
+      user: server.user ?? "",
+      password: server.password ?? "",
+      database: server.database ?? "",
+      connection: {
+        application_name: server.application_name ?? "svc-platform-api",
+        ...(server.options === undefined ? {} : { options: server.options }),
+      },
+      socket: (): Socket => {
+        if (given || hasEnded()) throw failure("ECONNRESET", "the server closed the connection")
+        given = true
+        return socket
+      },
+      ssl: false,
+      max: 1,
+      connect_timeout: 0,
+      idle_timeout: 0,
+      max_lifetime: 0,
+      fetch_types: false,
+      // Would put parameters into errors.
+      debug: false,
+      onnotice: () => {},
+      onnotify: onNotice,
+    }
+    const sql = (require("postgres") as typeof postgres)(options)
+    const unsafe = sql.unsafe.bind(sql)
+    const send = (text: string, params: unknown[], prepare: boolean) => {
+      if (hasEnded()) throw new DatabaseUnavailable("the connection to the database was lost")
+      const query = unsafe(text, params as string[], { prepare })
+      // The driver would keep the origin of each failed statement, with its text, until the process ends.
+      return Object.defineProperty(query, "origin", { value: "" })
+    }
+    const prepared = new Set<string>()
+    const sendForOrm = (text: string, params: unknown[] = []) => {
+      if (params.length > 0 && prepared.size < mostPrepared) prepared.add(text)
+      return send(text, params, prepared.has(text))
+    }
+    const ask = async <Row>(text: string, params: readonly unknown[] = []): Promise<Result<Row>> => {
+      const result: unknown = await send(text, [...params], true)
+      return result as Result<Row>
+    }
+    await ask(first)
+    return {
+      orm: loadServerDriver().drizzle(Object.assign(sql, { unsafe: sendForOrm })),
+      ask,
+      hasEnded,
+      end: () => {
+        socket.write(terminate)
+        socket.destroySoon()
+      },
+      destroy: () => void raw.destroy(),
+    }
+  } catch (error) {
+    raw.destroy()
+    throw silence ?? error
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,88 @@
+import { readFileSync } from "node:fs"
+import { sampleStacks } from "../../stacks/index.ts"
+import type { Database, Queries } from "../db/database.ts"
+import { and, eq, inArray, isNull, lt, or } from "../db/drizzle.ts"
+import { registryState, stacks } from "../db/schema/index.ts"
+import { publish } from "./publish.ts"
+import { readAst } from "../registry/ast/read-ast.ts"
+import { astIn } from "../registry/stack-bytes.ts"
+import { spellingsOf } from "../registry/websocket-url.ts"
+
+const seedMs = 60_000
+
+/** The default URL of the samples from before there was a local stream. The relay listens there. */
+const formerUrl = (name: string): string => `ws://127.0.0.1:4002/${name}`
+
+const isTaken = async (queries: Queries, url: string, name?: string): Promise<boolean> => {
+  const sameUrl = inArray(stacks.websocketUrl, [...spellingsOf(url)])
+  const taken = name === undefined ? sameUrl : or(eq(stacks.name, name), sameUrl)
+  const [stack] = await queries.run((db) => db.select({ name: stacks.name }).from(stacks).where(taken))
+  return stack !== undefined
+}
+
+/** Moves the samples that still have the former default URL to the stream; their content stays. */
+const moveSamples = async (queries: Queries, streamUrl: string, at: Date): Promise<void> => {
+  const former = inArray(
+    stacks.websocketUrl,
+    sampleStacks.map(({ name }) => formerUrl(name)),
+  )
+  const rows = await queries.run((db) =>
+    db
+      .select()
+      .from(stacks)
+      .where(and(former, isNull(stacks.ownerId))),
+  )
+  for (const { name, description, websocketUrl: stored, visibility, relay, browserSend, astGzip } of rows) {
+    const websocketUrl = `${streamUrl}/${name}`
+    if (stored !== formerUrl(name) || (await isTaken(queries, websocketUrl))) continue
+    const stack = {
+      name,
+      description,
+      websocketUrl,
+      visibility,
+      relay,
+      browserSend,
+      ast: astIn({ gzip: astGzip, isAnswer: true }),
+    }
+    await publish(queries, stack, at)
+  }
+}
+
+const publishSamples = async (queries: Queries, streamUrl: string, at: Date): Promise<void> => {
+  // Each publication raises the revision: a lower one means that the first start did not get to its end.
+  const unfinished = lt(registryState.revision, sampleStacks.length)
+  const [state] = await queries.run((db) => db.select().from(registryState).where(unfinished))
+  if (state === undefined) return
+  for (const { file, name, description, visibility, relay, browser_send } of sampleStacks) {
+    const websocketUrl = `${streamUrl}/${name}`
+    // What the operator has published before stays as it is.
+    if (await isTaken(queries, websocketUrl, name)) continue
+    const ast = readAst(readFileSync(file, "utf8"))
+    const stack = { name, description, visibility, relay, ast, websocketUrl, browserSend: browser_send }
+    await publish(queries, { ...stack, allowBreaking: true }, at)
+  }
+}
+
+/** The names of the sample stacks that are in the registry, whenever they were published there. */
+export const publishedSamples = async (database: Database): Promise<readonly string[]> => {
+  const samples = sampleStacks.map(({ name, description }) =>
+    and(eq(stacks.name, name), eq(stacks.description, description)),
+  )
+  const rows = await database.within(seedMs).run((db) =>
+    db
+      .select({ name: stacks.name })
+      .from(stacks)
+      .where(and(isNull(stacks.ownerId), or(...samples))),
+  )
+  return rows.map(({ name }) => name).toSorted()
+}
+
+/**
+ * Publishes the sample stacks into a registry that has nothing else; does nothing the second time.
+ * @param streamUrl where the samples are streamed: `ws://127.0.0.1:4004` without a slash at its end
+ */
+export const seed = async (database: Database, streamUrl: string, at: Date): Promise<void> => {
+  const queries = database.within(seedMs)
+  await publishSamples(queries, streamUrl, at)
+  await moveSamples(queries, streamUrl, at)
+}

@@ -1,0 +1,22 @@
+import type { Ast } from "../ast/ast-shape.ts"
+import { checkSchemaSize } from "./derived-size.ts"
+import { deriveShape, type Schema, schemaOf, type Shape } from "./derive-schema.ts"
+import { AstTooLarge } from "../ast/document-fault.ts"
+import { languages, typedModule } from "../types/typed-module.ts"
+
+// Twenty for each element that an AST may have.
+const mostSteps = 5_000_000
+// Longer than any stack's name and version: its modules may be no larger under another.
+const longestName = { name: "x".repeat(128), version: 2_147_483_647 }
+
+/** What is made of an AST, with its modules made once to see that they can be. Throws AstTooLarge. */
+export const checkDerived = (ast: Ast): { readonly shape: Shape; readonly schema: Schema } => {
+  let steps = 0
+  const shape = deriveShape(ast, (more) => {
+    if ((steps += more) > mostSteps) throw new AstTooLarge(["idls"], "takes too much work")
+  })
+  const schema = schemaOf(shape)
+  checkSchemaSize(schema, shape)
+  for (const language of languages) typedModule(shape, language, longestName)
+  return { shape, schema }
+}

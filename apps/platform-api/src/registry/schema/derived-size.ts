@@ -1,0 +1,62 @@
+// How large what is made of an AST may be: names that stand once in it stand many times in its schema and its modules.
+import type { Ast } from "../ast/ast-shape.ts"
+import type { Schema, Shape } from "./derive-schema.ts"
+import { AstTooLarge, type DocumentPath } from "../ast/document-fault.ts"
+
+const mib = 1024 * 1024
+/** The most bytes a schema may take as JSON. */
+export const mostSchemaBytes = 4 * mib
+/** The most bytes a module of types may take, in each language. */
+export const mostModuleBytes = 8 * mib
+/** The most bytes that the names of all entities may take: each list of stacks has them. */
+export const mostEntityNameBytes = 64 * 1024
+
+const tooLarge = (at: DocumentPath, what: string, most: number): AstTooLarge =>
+  new AstTooLarge(at, `makes ${what} of more than ${most >= mib ? `${most / mib} MiB` : `${most / 1024} KiB`}`)
+
+/** Adds up sizes; says when they are more than may be. */
+const adder = (most: number) => {
+  let sum = 0
+  return (size: number): boolean => (sum += size) > most
+}
+
+/** What can be told of the schema's size before anything is made: each field says its section twice and its entity in each change. */
+export const fieldsFault = ({ entities }: Ast): AstTooLarge | undefined => {
+  const isTooMuch = adder(mostSchemaBytes)
+  for (const [e, { state_name, sections }] of entities.entries()) {
+    for (const [s, { name, fields }] of sections.entries()) {
+      for (const { field_name, rust_type_name } of fields) {
+        const size = 2 * name.length + field_name.length + rust_type_name.length + state_name.length
+        if (isTooMuch(size)) return tooLarge(["entities", e, "sections", s], "a schema", mostSchemaBytes)
+      }
+    }
+  }
+  return undefined
+}
+
+/** Throws AstTooLarge for a schema that is larger than one may be, or whose changes would be. */
+export const checkSchemaSize = (schema: Schema, { types }: Shape): void => {
+  const namesAreTooMuch = adder(mostEntityNameBytes)
+  const schemaIsTooMuch = adder(mostSchemaBytes)
+  for (const [e, entity] of schema.entities.entries()) {
+    const at = ["entities", e]
+    if (namesAreTooMuch(jsonBytes(entity.name))) throw tooLarge(at, "a list of entities", mostEntityNameBytes)
+    if (schemaIsTooMuch(jsonBytes(entity))) throw tooLarge(at, "a schema", mostSchemaBytes)
+  }
+  for (const type of schema.types) {
+    if (schemaIsTooMuch(jsonBytes(type))) throw tooLarge(["idls"], "a schema", mostSchemaBytes)
+  }
+  // A change of a member names its type too.
+  const changesAreTooMuch = adder(mostSchemaBytes)
+  for (const type of types) {
+    const members = type.kind === "struct" ? type.fields.length : type.variants.length
+    if (changesAreTooMuch(type.name.length * members)) throw tooLarge(["idls"], "changes", mostSchemaBytes)
+  }
+}
+
+/** Throws AstTooLarge for a module that is larger than one may be. */
+export const checkModuleSize = (bytes: number, at: DocumentPath, language: string): void => {
+  if (bytes > mostModuleBytes) throw tooLarge(at, `${language} types`, mostModuleBytes)
+}
+
+const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value)) + 1

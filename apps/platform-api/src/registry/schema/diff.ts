@@ -1,0 +1,136 @@
+import type { SchemaEntity, SchemaField, SchemaView, Shape } from "./derive-schema.ts"
+import type { ShapeType, Variant } from "./derive-types.ts"
+import { changeText, type Kind } from "./diff-text.ts"
+import type { NamedType } from "../ast/idl-type.ts"
+import { optionContent } from "../ast/rust-type.ts"
+
+export type Change = {
+  readonly kind: Kind
+  /** `Entity`, `Entity.field.path`, a view's id, `Type`, `Type.member`. */
+  readonly path: string
+  readonly before?: unknown
+  readonly after?: unknown
+  readonly breaking: boolean
+  readonly text: string
+}
+
+type Verdict = "none" | "compatible" | "breaking"
+type Bump = "none" | "patch" | "minor" | "major"
+export type SchemaDiff = { readonly verdict: Verdict; readonly bump: Bump; readonly changes: readonly Change[] }
+
+type Part = "entity" | "view" | "field" | "type" | "type-field" | "variant"
+type Named<T> = ReadonlyMap<string, { readonly path: string; readonly value: T }>
+
+/** What becomes of a reader's program when a stack goes from one version to another. Order counts in primary keys alone. */
+export const diffSchemas = (before: Shape, after: Shape): SchemaDiff => {
+  const changes: Change[] = []
+  const note = (kind: Kind, path: string, values: Pick<Change, "before" | "after">, breaking: boolean): void => {
+    changes.push({ kind, path, ...values, breaking, text: changeText(kind, path, values) })
+  }
+  /** Tells what came, went, and changed, and gives the pairs that are in both. */
+  const compare = <T>(part: Part, old: Named<T>, now: Named<T>, breaks: (was: T, is: T) => boolean) => {
+    const both: { path: string; was: T; is: T }[] = []
+    for (const [key, { path, value }] of old) {
+      const next = now.get(key)
+      if (next === undefined) note(`${part}-removed`, path, { before: value }, true)
+      else if (part === "entity" || part === "type") both.push({ path, was: value, is: next.value })
+      else if (!same(value, next.value)) {
+        note(`${part}-changed`, path, { before: value, after: next.value }, breaks(value, next.value))
+      }
+    }
+    for (const [key, { path, value }] of now) {
+      if (!old.has(key)) note(`${part}-added`, path, { after: value }, false)
+    }
+    return both
+  }
+
+  if (before.stack_name !== after.stack_name) {
+    note("stack-changed", "stack_name", { before: before.stack_name, after: after.stack_name }, false)
+  }
+  const entities = compare("entity", byName(before.entities), byName(after.entities), () => false)
+  for (const { path, was, is } of entities) {
+    compare("field", fieldsOf(was), fieldsOf(is), fieldBreaks)
+    if (!same(was.primary_keys, is.primary_keys)) {
+      note("primary-keys-changed", path, { before: was.primary_keys, after: is.primary_keys }, true)
+    }
+  }
+  // A view has its id for itself over the whole stack; those of an entity that came or went are told with it.
+  const stayed = new Set(entities.map(({ path }) => path))
+  compare("view", viewsOf(before, stayed), viewsOf(after, stayed), (was, is) => {
+    return was.mode !== is.mode || was.entity !== is.entity
+  })
+  for (const { path, was, is } of compare("type", byName(before.types), byName(after.types), () => false)) {
+    if (was.kind === "struct" && is.kind === "struct") {
+      compare("type-field", members(path, was.fields), members(path, is.fields), typeBreaks)
+    } else if (was.kind === "enum" && is.kind === "enum") {
+      compare("variant", members(path, was.variants), members(path, is.variants), variantBreaks)
+    } else note("type-changed", path, { before: was, after: is }, true)
+  }
+  changes.sort((a, b) => order(a.path, b.path) || order(a.kind, b.kind))
+  return { ...verdictOf(changes), changes }
+}
+
+const verdictOf = (changes: readonly Change[]): Pick<SchemaDiff, "verdict" | "bump"> => {
+  if (changes.length === 0) return { verdict: "none", bump: "none" }
+  if (changes.some(({ breaking }) => breaking)) return { verdict: "breaking", bump: "major" }
+  return { verdict: "compatible", bump: changes.some(({ kind }) => kind.endsWith("-added")) ? "minor" : "patch" }
+}
+
+const fieldBreaks = (was: SchemaField, is: SchemaField): boolean => {
+  return was.rust_type !== is.rust_type || (!was.nullable && is.nullable)
+}
+
+/** An outer Option is how a type's member says that it may be null: losing it breaks nobody. */
+const typeBreaks = (was: NamedType, is: NamedType): boolean => {
+  return was.type !== is.type && optionContent(was.type) !== is.type
+}
+
+/** A payload read by names may grow; one that is told by position, or that comes or goes as a whole, is read otherwise. */
+const variantBreaks = ({ fields: was }: Variant, { fields: is }: Variant): boolean => {
+  if (was === undefined || is === undefined) return true
+  if (was.length !== is.length && is.some(({ name }) => /^\d+$/.test(name))) return true
+  const now = members("", is)
+  return [...members("", was)].some(([key, { value }]) => {
+    const next = now.get(key)
+    return next === undefined || typeBreaks(value, next.value)
+  })
+}
+
+const same = (a: unknown, b: unknown): boolean => sorted(a) === sorted(b)
+
+// Members in any order are one value: what a pipeline says does not hang on how it was written down.
+const sorted = (value: unknown): string =>
+  JSON.stringify(value, (_, item: unknown) =>
+    typeof item === "object" && item !== null && !Array.isArray(item)
+      ? ["{", ...Object.entries(item).sort(([a], [b]) => order(a, b))]
+      : item,
+  )
+
+const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+const byName = <T extends SchemaEntity | ShapeType>(all: readonly T[]): Named<T> =>
+  new Map(all.map((value) => [value.name, { path: value.name, value }]))
+
+const fieldsOf = ({ name, fields }: SchemaEntity): Named<SchemaField> =>
+  new Map(fields.map((value) => [value.path, { path: `${name}.${value.path}`, value }]))
+
+const viewsOf = ({ entities }: Shape, stayed: ReadonlySet<string>): Named<SchemaView & { entity: string }> =>
+  new Map(
+    entities
+      .filter(({ name }) => stayed.has(name))
+      .flatMap(({ name, views }) =>
+        views.map((view) => [view.id, { path: view.id, value: { ...view, entity: name } }]),
+      ),
+  )
+
+/** Members of a type. An IDL may give two of them one name: the first then meets the first, the second the second. */
+const members = <T extends { name: string }>(type: string, all: readonly T[]): Named<T> => {
+  const seen = new Map<string, number>()
+  return new Map(
+    all.map((value) => {
+      const nth = (seen.get(value.name) ?? 0) + 1
+      seen.set(value.name, nth)
+      return [`${nth} ${value.name}`, { path: `${type}.${value.name}`, value }]
+    }),
+  )
+}

@@ -1,0 +1,250 @@
+// A build's way from a version to the registry, one step a transaction: each can be done again without harm.
+import { audit } from "../../audit.ts"
+import type { Orm } from "../../db/database.ts"
+import { eq } from "../../db/drizzle.ts"
+import { builds, deployments } from "../../db/schema/index.ts"
+import { shareRecord } from "../../records/sharing.ts"
+import { ofVersion } from "../../records/spec-versions.ts"
+import { branchFits, stackNameOf, stackNamePattern, streamUrlOf } from "../../records/stack-names.ts"
+import { AstTooLarge } from "../../registry/ast/document-fault.ts"
+import { checkFree, StackConflict } from "../../registry/publication.ts"
+import { sizeOf, type StackHead } from "../../registry/stack-bytes.ts"
+import type { WorkContext } from "./context.ts"
+import { atRest, endBuild } from "../end-build.ts"
+import { moveBuild, moveDeployment } from "../events.ts"
+import { nextCallMs } from "./hook.ts"
+import { dropJob, isInHand, type Job, restAfterCall, restJob, wakeJob } from "../queue/jobs.ts"
+import { createNeeds } from "../queue/needed.ts"
+import {
+  type BuildRow,
+  deploymentOf,
+  lockBuild,
+  readSpec,
+  readVersion,
+  type SpecRow,
+  type VersionRow,
+} from "../records.ts"
+import type { ServedDiff } from "./served-diff.ts"
+import { holdName, isApproved, NotApproved, prepare, read, show, visibilityOf } from "./show.ts"
+import type { Handlers, InStep } from "../queue/worker.ts"
+
+const busyMs = 300
+
+/** Why a build can't go on: its owner is told in these words. */
+class BuildFailure extends Error {
+  override readonly name = "BuildFailure"
+}
+
+/** What a build publishes under which name. Throws BuildFailure. */
+const stackOf = (spec: SpecRow, branch: string | null, { config }: WorkContext): StackHead => {
+  const name = stackNameOf(spec.name, branch)
+  if (!stackNamePattern.test(name) || (branch !== null && !branchFits(spec.name, branch))) {
+    throw new BuildFailure("the spec's name can't be a stack's: lower-case letters, digits and dashes, 63 at most")
+  }
+  const websocketUrl = streamUrlOf(spec, branch, config.streamUrlTemplate)
+  if (websocketUrl === undefined) {
+    throw new BuildFailure(
+      branch === null
+        ? "the spec has no websocket_url, and the platform no SVC_STREAM_URL_TEMPLATE to make one from"
+        : "a branch takes its URL from SVC_STREAM_URL_TEMPLATE, which the platform does not have",
+    )
+  }
+  return { name, description: spec.description, websocketUrl, visibility: visibilityOf(spec, branch) }
+}
+
+type Check = (version: VersionRow, ownerId: number) => { readonly isSame: boolean }
+
+/** pending → uploading → queued: what is to be built is there. */
+const upload = async (tx: Orm, build: BuildRow, check: Check, at: Date): Promise<void> => {
+  const version = await readVersion(tx, build.specVersionId)
+  if (!check(version, build.ownerId).isSame) throw new BuildFailure("the version's AST is not what was taken")
+  if (build.status === "pending") await moveBuild(tx, build.id, "uploading", at)
+  await moveBuild(tx, build.id, "queued", at)
+}
+
+/** building → pushing: the AST is whole, modules can be made of it, and readers lose nothing that they may not lose. */
+const compile = async (tx: Orm, build: BuildRow, check: Check, diffToDeployed: ServedDiff, at: Date): Promise<void> => {
+  const version = await readVersion(tx, build.specVersionId)
+  check(version, build.ownerId)
+  const diff = await diffToDeployed(tx, build.specId, build.branch, version)
+  if (diff?.verdict === "breaking" && !build.allowBreaking) {
+    throw new BuildFailure(`breaking-change: ${diff.breaking}; allow_breaking builds it all the same`)
+  }
+  await moveBuild(tx, build.id, "pushing", at)
+}
+
+/** pushing → deploying: the deployment is this build's until it is through. A number or null: when to try again. */
+const take = async (
+  tx: Orm,
+  build: BuildRow,
+  spec: SpecRow,
+  context: WorkContext,
+  at: Date,
+): Promise<"again" | number | null> => {
+  const stack = stackOf(spec, build.branch, context)
+  await checkFree(tx, stack, build, at)
+  if (!(await isApproved(tx, stack, build, context))) {
+    await holdName(tx, stack.name, build)
+    const statusMessage = `waits for the operator: stack approve ${stack.name}`
+    if (build.statusMessage !== statusMessage) {
+      await tx.update(builds).set({ statusMessage }).where(eq(builds.id, build.id))
+    }
+    return null
+  }
+  const known = await deploymentOf(tx, build.specId, build.branch)
+  // One thing at a time is done to a deployment, and told to its stream servers.
+  if (known !== undefined && (known.operation !== null || (await isInHand(tx, "notice", known.id)))) return busyMs
+  const hold = {
+    operation: "deploy" as const,
+    operationId: build.id,
+    settledStatus: settledOf(known?.status),
+    stackName: stack.name,
+  }
+  let id = known?.id
+  if (id === undefined) {
+    const { ownerId, specId, branch } = build
+    const row = { ownerId, specId, branch, websocketUrl: stack.websocketUrl, ...hold }
+    const [made] = await tx.insert(deployments).values(row).returning({ id: deployments.id })
+    if (made === undefined) throw new Error("the deployment was not stored")
+    id = made.id
+    await shareRecord(tx, "deployment_shares", specId, id)
+  } else await tx.update(deployments).set(hold).where(eq(deployments.id, id))
+  await moveDeployment(tx, id, "updating", { at, eventType: "deploy", buildId: build.id, actor: "user" })
+  await moveBuild(tx, build.id, "deploying", at, { statusMessage: null })
+  // Its step "build" is over: who follows it sees what is waited for.
+  if (build.runId !== null) await wakeJob(tx, "run", build.runId)
+  return "again"
+}
+
+const settledOf = (status: string | null | undefined): "active" | "stopped" | "failed" =>
+  status === "active" || status === "stopped" ? status : "failed"
+
+/** deploying → completed: registry row, deployment and build in one transaction. */
+const deploy = async (
+  tx: Orm,
+  build: BuildRow,
+  ready: Awaited<ReturnType<typeof prepare>>,
+  context: WorkContext,
+  at: Date,
+): Promise<void> => {
+  const deployment = await deploymentOf(tx, build.specId, build.branch)
+  if (deployment === undefined) throw new BuildFailure("the deployment was deleted")
+  await show(tx, ready, build, context, at)
+  const { websocketUrl } = ready.stack
+  const done = { websocketUrl, currentBuildId: build.id, ...atRest }
+  await tx.update(deployments).set(done).where(eq(deployments.id, deployment.id))
+  await moveDeployment(tx, deployment.id, "active", { at, eventType: "deployed", buildId: build.id, actor: "system" })
+  await moveBuild(tx, build.id, "completed", at, { websocketUrl })
+  const target = `deployment:${deployment.id}`
+  await audit(tx, { at, actor: `user:${build.ownerId}`, action: "deployment.deploy", target })
+  await dropJob(tx, "build", build.id)
+  if (build.runId !== null) await wakeJob(tx, "run", build.runId)
+}
+
+export const buildHandler = (context: WorkContext, diffToDeployed: ServedDiff): Handlers["build"] => {
+  const now = () => new Date(context.wallClock())
+  const { compiler } = context
+  const need = createNeeds<{ readonly isSame: boolean }>()
+  const check: Check = (version, ownerId) =>
+    need(`${version.id}`, () => {
+      const ast = ofVersion(version)
+      return compiler.run("check", { ast, hash: version.contentHash }, { size: sizeOf(ast), owner: `job:${ownerId}` })
+    })
+
+  const fail = (job: Job, inStep: InStep, message: string): Promise<void> =>
+    inStep(async (tx) => endBuild(tx, await lockBuild(tx, job.id), "failed", message, now()))
+
+  /** Whether the stream servers are told; they are outside the database, so before the last transaction. */
+  const tell = async (job: Job, inStep: InStep, data: Readonly<Record<string, unknown>>): Promise<boolean> => {
+    if (context.hook === undefined) return true
+    if (await context.hook({ id: `msg_build_${job.id}`, type: "deployment.deploy", data }, now())) return true
+    const rest = nextCallMs(job.attempts, job.age_ms)
+    if (rest === undefined) await fail(job, inStep, "deploy-hook: the stream servers did not take it")
+    else await inStep((tx) => restAfterCall(tx, job, rest))
+    return false
+  }
+
+  const finish = async (job: Job, inStep: InStep): Promise<"rest"> => {
+    const { build, given, deploymentId } = await inStep(async (tx) => {
+      const row = await lockBuild(tx, job.id)
+      const head = stackOf(await readSpec(tx, row.specId), row.branch, context)
+      return {
+        build: row,
+        given: await read(tx, head, await readVersion(tx, row.specVersionId), row),
+        deploymentId: (await deploymentOf(tx, row.specId, row.branch))?.id,
+      }
+    })
+    const { version, stack } = given
+    const told = await tell(job, inStep, {
+      deployment_id: deploymentId,
+      spec_id: build.specId,
+      name: stack.name,
+      branch: build.branch,
+      version: version.versionNumber,
+      content_hash: version.contentHash,
+      websocket_url: stack.websocketUrl,
+      ast_url: context.astUrl(version.id, now()),
+    })
+    if (!told) return "rest"
+    const ready = await prepare(context, given, build, now())
+    await inStep(async (tx) => {
+      const current = await lockBuild(tx, job.id)
+      if (current.status === "deploying") await deploy(tx, current, ready, context, now())
+    })
+    return "rest"
+  }
+
+  const step = async (job: Job, inStep: InStep): Promise<"again" | "rest"> => {
+    const next = await inStep(async (tx): Promise<"again" | "deploying" | "rest"> => {
+      const build = await lockBuild(tx, job.id)
+      const spec = await readSpec(tx, build.specId)
+      const at = now()
+      switch (build.status) {
+        case "pending":
+        case "uploading":
+          await upload(tx, build, check, at)
+          // Given back: whose turn it is, the next claim tells.
+          return "rest"
+        case "queued":
+          await moveBuild(tx, build.id, "building", at)
+          return "again"
+        case "building":
+          await compile(tx, build, check, diffToDeployed, at)
+          return "again"
+        case "pushing": {
+          const taken = await take(tx, build, spec, context, at)
+          if (taken === "again") return "again"
+          await restJob(tx, job, taken)
+          return "rest"
+        }
+        case "deploying":
+          return "deploying"
+        default:
+          await dropJob(tx, "build", build.id)
+          return "rest"
+      }
+    })
+    return next === "deploying" ? finish(job, inStep) : next
+  }
+
+  return {
+    step: async (job, inStep) => {
+      try {
+        return await step(job, inStep)
+      } catch (error) {
+        const reason = reasonOf(error)
+        if (reason === undefined) throw error
+        await fail(job, inStep, reason)
+        return "rest"
+      }
+    },
+    fail,
+  }
+}
+
+/** What its owner is told of an error that ends a build; undefined for one that is the platform's own. */
+const reasonOf = (error: unknown): string | undefined => {
+  if (error instanceof StackConflict) return `${error.code}: ${error.message}`
+  if (error instanceof AstTooLarge) return `invalid-ast: ${error.message}`
+  return error instanceof BuildFailure || error instanceof NotApproved ? error.message : undefined
+}

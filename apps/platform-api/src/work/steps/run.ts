@@ -1,0 +1,196 @@
+// A publish run: from a version to what readers see, step by step, with a stop where somebody has to say yes.
+import type { Orm } from "../../db/database.ts"
+import { and, asc, eq } from "../../db/drizzle.ts"
+import { runs, runSteps, stacks } from "../../db/schema/index.ts"
+import { AstTooLarge } from "../../registry/ast/document-fault.ts"
+import { lineOf } from "../../registry/publication.ts"
+import { beginBuild } from "../begin.ts"
+import type { WorkContext } from "./context.ts"
+import { endBuild } from "../end-build.ts"
+import { moveRun, moveStep, type RunStepName, runStepNames, skipSteps } from "../events.ts"
+import { dropJob, type Job, lockJob, restJob } from "../queue/jobs.ts"
+import { deploymentOf, lockBuild, lockRun, readBuild, readVersion, type RunRow } from "../records.ts"
+import type { ServedDiff } from "./served-diff.ts"
+import type { Handlers } from "../queue/worker.ts"
+
+const ended = new Set(["completed", "failed", "cancelled"])
+
+/** Ends the steps that are not over, and the run with them. */
+const endRun = async (
+  tx: Orm,
+  run: RunRow,
+  status: "failed" | "cancelled",
+  at: Date,
+  error?: { readonly code: string; readonly message: string; readonly step: RunStepName },
+): Promise<void> => {
+  if (error !== undefined) {
+    await moveStep(tx, run.id, error.step, "failed", at, error.message)
+    await tx.update(runs).set({ errorCode: error.code, errorMessage: error.message }).where(eq(runs.id, run.id))
+  }
+  await skipSteps(tx, run.id, at)
+  await moveRun(tx, run.id, status, at)
+  await dropJob(tx, "run", run.id)
+}
+
+/** Cancels a run that nobody has in hand, or whose worker asks for it; its build goes with it. */
+export const cancelRun = async (tx: Orm, run: RunRow, at: Date): Promise<void> => {
+  if (run.buildId !== null) {
+    await lockJob(tx, "build", run.buildId)
+    const build = await lockBuild(tx, run.buildId)
+    if (!ended.has(build.status)) await endBuild(tx, build, "cancelled", "its run was cancelled", at)
+  }
+  await endRun(tx, run, "cancelled", at)
+}
+
+/** Fails whatever is under way for a spec that goes away. */
+export const failRun = (tx: Orm, run: RunRow, message: string, at: Date): Promise<void> =>
+  run.status === "queued" ? endRun(tx, run, "cancelled", at) : endFailed(tx, run, message, at)
+
+const endFailed = async (tx: Orm, run: RunRow, message: string, at: Date): Promise<void> => {
+  await tx.update(runs).set({ errorCode: "spec-deleted", errorMessage: message }).where(eq(runs.id, run.id))
+  await endRun(tx, run, "failed", at)
+}
+
+type Outcome = "again" | "rest"
+
+export const runHandler = (context: WorkContext, diffToDeployed: ServedDiff): Handlers["run"] => {
+  const now = () => new Date(context.wallClock())
+
+  const fail = async (tx: Orm, run: RunRow, step: RunStepName, code: string, message: string): Promise<Outcome> => {
+    await endRun(tx, run, "failed", now(), { code, message, step })
+    return "rest"
+  }
+
+  const done = async (
+    tx: Orm,
+    run: RunRow,
+    step: RunStepName,
+    status: "succeeded" | "skipped" = "succeeded",
+  ): Promise<Outcome> => {
+    await moveStep(tx, run.id, step, status, now())
+    return "again"
+  }
+
+  /** The build is a record of its own; the run sleeps until that moves. */
+  const awaitBuild = async (
+    tx: Orm,
+    run: RunRow,
+    job: Job,
+    step: "build" | "deploy",
+    enough: readonly string[],
+  ): Promise<Outcome> => {
+    // The build can't move meanwhile: its steps lock this run's job too.
+    const build = await readBuild(tx, run.buildId)
+    if (enough.includes(build.status)) return done(tx, run, step)
+    if (build.status === "failed" || build.status === "cancelled") {
+      return fail(tx, run, step, `build-${build.status}`, build.statusMessage ?? `the build was ${build.status}`)
+    }
+    await restJob(tx, job, null)
+    return "rest"
+  }
+
+  const doStep = async (tx: Orm, run: RunRow, step: RunStepName, started: boolean, job: Job): Promise<Outcome> => {
+    const at = now()
+    if (!started) await moveStep(tx, run.id, step, "running", at)
+    const specId = run.specId ?? 0
+    switch (step) {
+      case "version":
+        await readVersion(tx, run.specVersionId)
+        return done(tx, run, step)
+      case "check":
+        await diffToDeployed(tx, specId, run.branch, await readVersion(tx, run.specVersionId))
+        return done(tx, run, step)
+      case "approve": {
+        if (run.approvedAt !== null) return done(tx, run, step)
+        const diff = await diffToDeployed(tx, specId, run.branch, await readVersion(tx, run.specVersionId))
+        const breaks = diff?.verdict === "breaking" && !run.allowBreaking
+        if (!breaks && !run.approval) return done(tx, run, step, "skipped")
+        const message = breaks ? `breaking-change: ${diff.breaking}` : "waits for a word"
+        await tx.update(runs).set({ errorMessage: null }).where(eq(runs.id, run.id))
+        await tx
+          .update(runSteps)
+          .set({ errorMessage: message })
+          .where(and(eq(runSteps.runId, run.id), eq(runSteps.name, step)))
+        await moveRun(tx, run.id, "waiting", at)
+        // Runs behind it go on.
+        await dropJob(tx, "run", run.id)
+        return "rest"
+      }
+      case "build": {
+        if (run.buildId === null) {
+          const { ownerId, specVersionId, branch, id: runId } = run
+          const allowBreaking = run.allowBreaking || run.approvedAt !== null
+          const buildId = await beginBuild(tx, { ownerId, specId, specVersionId, branch, allowBreaking, runId }, at)
+          await tx.update(runs).set({ buildId }).where(eq(runs.id, run.id))
+          await restJob(tx, job, null)
+          return "rest"
+        }
+        return awaitBuild(tx, run, job, step, ["deploying", "completed"])
+      }
+      case "deploy":
+        return awaitBuild(tx, run, job, step, ["completed"])
+      case "verify": {
+        const version = await readVersion(tx, run.specVersionId)
+        const deployment = await deploymentOf(tx, specId, run.branch)
+        const line = lineOf("", { ownerId: run.ownerId, specId, branch: run.branch })
+        const [served] = await tx.select({ hash: stacks.contentHash }).from(stacks).where(eq(stacks.line, line))
+        if (served?.hash !== version.contentHash) {
+          return fail(tx, run, step, "verify-failed", "the registry serves something else than what was meant")
+        }
+        await done(tx, run, step)
+        await tx
+          .update(runs)
+          .set({ deploymentId: deployment?.id ?? null })
+          .where(eq(runs.id, run.id))
+        await moveRun(tx, run.id, "succeeded", at)
+        await dropJob(tx, "run", run.id)
+        return "rest"
+      }
+      default:
+        return step satisfies never
+    }
+  }
+
+  return {
+    step: async (job, inStep) => {
+      let begun: RunStepName | undefined
+      const step = inStep(async (tx) => {
+        const run = await lockRun(tx, job.id)
+        if (run.status === "cancelling") {
+          await cancelRun(tx, run, now())
+          return "rest"
+        }
+        if (run.status === "queued") {
+          await moveRun(tx, run.id, "running", now())
+          return "again"
+        }
+        const steps = await tx.select().from(runSteps).where(eq(runSteps.runId, run.id)).orderBy(asc(runSteps.position))
+        const next = steps.find(({ status }) => status === "queued" || status === "running")
+        const name = runStepNames.find((known) => known === next?.name)
+        if (run.status !== "running" || next === undefined || name === undefined) {
+          await dropJob(tx, "run", run.id)
+          return "rest"
+        }
+        begun = name
+        return doStep(tx, run, name, next.status === "running", job)
+      })
+      return step.catch(async (error: unknown) => {
+        const name = begun
+        if (!(error instanceof AstTooLarge) || name === undefined) throw error
+        return inStep(async (tx) => fail(tx, await lockRun(tx, job.id), name, "invalid-ast", error.message))
+      })
+    },
+    fail: (job, inStep, reason) =>
+      inStep(async (tx) => {
+        const run = await lockRun(tx, job.id)
+        // Only what runs can fail.
+        if (run.status === "queued") await moveRun(tx, run.id, "running", now())
+        const [errorCode = reason, ...message] = reason.split(": ")
+        await tx
+          .update(runs)
+          .set({ errorCode, errorMessage: message.join(": ") })
+          .where(eq(runs.id, run.id))
+        await endRun(tx, run, "failed", now())
+      }),
+  }
+}

@@ -1,0 +1,122 @@
+// A version of a spec on its way in front of readers, whichever operation brings it there.
+import { diffOf } from "../../compiler/diffs.ts"
+import type { Orm } from "../../db/database.ts"
+import { eq, sql } from "../../db/drizzle.ts"
+import { stackNames } from "../../db/schema/index.ts"
+import { ofVersion } from "../../records/spec-versions.ts"
+import {
+  lineOf,
+  previousVersion,
+  putStack,
+  raiseRevision,
+  servedVersion,
+  StackConflict,
+} from "../../registry/publication.ts"
+import { bytesFor, sizeOf, type StackHead } from "../../registry/stack-bytes.ts"
+import type { WorkContext } from "./context.ts"
+import { Needed } from "../queue/needed.ts"
+import { readSpec, type SpecRow, type VersionRow } from "../records.ts"
+
+/** Where a stack comes from: a build or a deployment. */
+type Source = { readonly ownerId: number; readonly specId: number; readonly branch: string | null }
+
+/** Who may see it: branches are their owner's alone. */
+export const visibilityOf = (spec: SpecRow, branch: string | null): StackHead["visibility"] =>
+  branch === null ? spec.visibility : "private"
+
+/** Whether nobody has to be asked before readers see it. */
+export const isApproved = async (
+  tx: Orm,
+  { name, visibility }: Pick<StackHead, "name" | "visibility">,
+  source: Source,
+  { config }: WorkContext,
+): Promise<boolean> => {
+  if (config.publicStacks === "people" || visibility !== "public") return true
+  const [held] = await tx.select().from(stackNames).where(eq(stackNames.name, name))
+  return held?.approved === true && held.line === lineOf(name, source)
+}
+
+/** Holds a name for the operator's word to be about it. Throws StackConflict. */
+export const holdName = async (tx: Orm, name: string, source: Source): Promise<void> => {
+  const line = lineOf(name, source)
+  const held = { name, ownerId: source.ownerId, line, freedAt: null }
+  const [mine] = await tx
+    .insert(stackNames)
+    .values(held)
+    .onConflictDoUpdate({
+      target: stackNames.name,
+      set: { ...held, approved: sql`${stackNames.approved} and ${stackNames.line} = ${line}` },
+      setWhere: sql`${stackNames.line} = ${line} or ${stackNames.freedAt} is not null`,
+    })
+    .returning({ name: stackNames.name })
+  if (mine === undefined) throw new StackConflict("stack-name-taken")
+}
+
+/** What a version is compared with: the one before it, and the one that readers have. */
+const others = async (tx: Orm, stack: StackHead, version: VersionRow, source: Source) => {
+  const line = lineOf(stack.name, source)
+  return {
+    previous: await previousVersion(tx, line, version.versionNumber),
+    served: await servedVersion(tx, { line, stack: stack.name }),
+  }
+}
+
+/** What is to be shown, as it is read in a transaction before: with what it is compared with. */
+export const read = async (tx: Orm, stack: StackHead, version: VersionRow, source: Source) => ({
+  stack,
+  version,
+  ...(await others(tx, stack, version, source)),
+})
+
+/** All that is made before the transaction that shows it. Throws AstTooLarge and CompilerBusy. */
+export const prepare = async (
+  { compiler }: Pick<WorkContext, "compiler">,
+  { stack, version, previous, served }: Awaited<ReturnType<typeof read>>,
+  { ownerId }: Source,
+  at: Date,
+) => {
+  const ast = ofVersion(version)
+  const owner = `job:${ownerId}`
+  const bytes = await compiler.run("stack", { head: stack, ast, at }, { size: sizeOf(ast), owner })
+  const diffTo = (before: typeof previous) =>
+    before && diffOf(compiler, { gzip: before.astGzip, isAnswer: true }, ast, owner)
+  const diff = await diffTo(previous)
+  const known = [previous?.number, version.versionNumber].includes(served?.number)
+  const toServed = known ? undefined : await diffTo(served)
+  return { stack, version, bytes, diff, toServed, previous: previous?.number, served: served?.number }
+}
+
+/** Why a version can't be shown now. */
+export class NotApproved extends Error {
+  override readonly name = "NotApproved"
+}
+
+/** Puts a version in front of readers. Throws StackConflict and NotApproved. */
+export const show = async (
+  tx: Orm,
+  { stack, version, bytes, diff, toServed, previous, served }: Awaited<ReturnType<typeof prepare>>,
+  source: Source,
+  context: WorkContext,
+  at: Date,
+): Promise<void> => {
+  const revision = await raiseRevision(tx)
+  // Behind the lock that changes of it wait for: who sees the stack may have changed since the bytes were made.
+  const spec = await readSpec(tx, source.specId)
+  const shown = { ...stack, visibility: visibilityOf(spec, source.branch) }
+  if (!(await isApproved(tx, shown, source, context))) {
+    throw new NotApproved(`waits for the operator: stack approve ${stack.name}, then try again`)
+  }
+  const now = await others(tx, stack, version, source)
+  // Another version came in between: all is made again.
+  if (now.previous?.number !== previous || now.served?.number !== served) throw new Needed(async () => {})
+  const published = {
+    ...shown,
+    relay: false,
+    browserSend: false,
+    version: version.versionNumber,
+    deprecated: spec.deprecated,
+    message: version.message,
+  }
+  const right = shown.visibility === stack.visibility ? bytes : await bytesFor(bytes, shown.visibility)
+  await putStack(tx, published, right, { revision, holder: source, diff, toServed, at })
+}
