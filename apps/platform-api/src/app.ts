@@ -12,7 +12,7 @@ import { buildRoutes } from "./routes/builds/builds.ts"
 import { closedRoutes } from "./routes/closed.ts"
 import { deploymentRoutes } from "./routes/deployments/deployments.ts"
 import { createEventStreams } from "./routes/event-streams.ts"
-import { type Api, undocumented } from "./routes/endpoint.ts"
+import { type Api, type Endpoint, endpoint, undocumented } from "./routes/endpoint.ts"
 import { registerHeaders } from "./routes/headers.ts"
 import { healthRoutes } from "./routes/health.ts"
 import { keyRoutes } from "./routes/accounts/keys.ts"
@@ -77,21 +77,22 @@ export const createApp = (dependencies: Dependencies): Api => {
   })
   api.options("*", (c) => c.body(null, 204, preflight))
 
-  healthRoutes(api, dependencies)
-  registryRoutes(api, dependencies, streams)
-  agentRoutes(api, dependencies)
-  keyRoutes(api, dependencies)
-  sessionRoutes(api, dependencies)
-  specRoutes(api, dependencies)
-  buildRoutes(api, dependencies)
-  deploymentRoutes(api, dependencies)
-  runRoutes(api, dependencies)
-  runEventRoutes(api, dependencies, streams)
-  specChangeRoutes(api, dependencies)
-  buildChangeRoutes(api, dependencies)
-  deploymentChangeRoutes(api, dependencies)
-  runChangeRoutes(api, dependencies)
-  astLinkRoutes(api, dependencies)
+  const serve = (one: Endpoint): void => endpoint(api, dependencies, one)
+  healthRoutes(serve, dependencies)
+  registryRoutes(serve, dependencies, streams)
+  agentRoutes(serve, dependencies)
+  keyRoutes(serve, dependencies)
+  sessionRoutes(serve, dependencies)
+  specRoutes(serve, dependencies)
+  buildRoutes(serve)
+  deploymentRoutes(serve)
+  runRoutes(serve)
+  runEventRoutes(serve, dependencies, streams)
+  specChangeRoutes(serve, dependencies)
+  buildChangeRoutes(serve, dependencies)
+  deploymentChangeRoutes(serve, dependencies)
+  runChangeRoutes(serve, dependencies)
+  astLinkRoutes(serve, dependencies)
   closedRoutes(api, dependencies)
 
   // Made when it is first asked for: most processes never are.

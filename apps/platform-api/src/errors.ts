@@ -1,288 +1,227 @@
-import { defineErrors } from "@svc/errors"
+import { defineErrors, type ErrorRow } from "@svc/errors"
 import { z } from "@svc/openapi"
 
+const row = (status: number, message: string, hint?: string, retryable?: boolean): ErrorRow => ({
+  status,
+  message,
+  ...(hint === undefined ? {} : { hint }),
+  ...(retryable === undefined ? {} : { retryable }),
+})
+
+/** Each code with its status, its message and the next step. */
 export const errors = defineErrors({
-  "invalid-json": {
-    status: 400,
-    message: "The body is not valid JSON.",
-    hint: "Send UTF-8 JSON that names no key twice.",
-  },
-  "invalid-request": {
-    status: 400,
-    message: "The request is not valid.",
-    hint: "Correct what details.path names; /openapi.json has the shape.",
-  },
-  "invalid-ast": {
-    status: 400,
-    message: "The AST is valid, but what the service would make of it is too large or too much work.",
-    hint: "Make the AST smaller at details.path: fewer fields or types, or shorter names.",
-  },
-  "invalid-display-name": {
-    status: 400,
-    message: "display_name must have 1 to 64 visible characters, without control or direction marks.",
-    hint: "Choose another name, or leave it out.",
-  },
-  "invalid-key-name": {
-    status: 400,
-    message: "name must have 1 to 64 visible characters.",
-    hint: "Choose another name, or leave it out.",
-  },
-  "invalid-key-id": {
-    status: 400,
-    message: "A key id is a number.",
-    hint: "Take the id from the key list, or key_id from the sign-up's answer.",
-  },
-  "missing-origin-allowlist": {
-    status: 400,
-    message: "origin_allowlist is required: an array with one origin.",
-    hint: 'Send "origin_allowlist": ["https://your.page"].',
-  },
-  "invalid-origin": {
-    status: 400,
-    message: "An origin is a scheme, a host and maybe a port, without path, query, user or wildcard.",
-    hint: "Send what the page has in location.origin.",
-  },
-  "too-many-keys": {
-    status: 400,
-    message: "The account has as many live keys as it may have.",
-    hint: "Revoke one that is not used any more (last_used_at in the key list), or rotate one in place of minting.",
-  },
-  "invalid-scope": {
-    status: 400,
-    message: "The scopes are read, transaction:inspect and transaction:send.",
-    hint: "Send these words alone, or leave scope out for read.",
-  },
-  "invalid-websocket-url": {
-    status: 400,
-    message: "websocket_url must be a ws:// or wss:// URL.",
-    hint: "Take websocket_url from GET /api/registry.",
-  },
-  "missing-credentials": {
-    status: 401,
-    message: "Send a key: Authorization: Bearer <API_KEY>.",
-    hint: "POST /api/agents/signup gives a key.",
-  },
-  "invalid-authorization-format": {
-    status: 401,
-    message: "The Authorization header must be Bearer <API_KEY>.",
-    hint: "Send the word Bearer, a space and one key.",
-  },
-  "invalid-api-key": {
-    status: 401,
-    message: "The key is not known here.",
-    hint: "It is mistyped, revoked, or another service's: use another key of the account, or sign up anew.",
-  },
-  "disabled-api-key": {
-    status: 401,
-    message: "The key is disabled.",
-    hint: "Use another key of the account, or ask the operator.",
-  },
-  "expired-api-key": {
-    status: 401,
-    message: "The key has expired.",
-    hint: "Use its successor if it was rotated, or mint one with another key of the account.",
-  },
-  "user-not-found": {
-    status: 401,
-    message: "The key's account does not exist.",
-    hint: "Give the request id to the operator.",
-  },
-  "agent-profile-missing": {
-    status: 401,
-    message: "The key's agent has no profile.",
-    hint: "Give the request id to the operator.",
-  },
-  "agent-account-disabled": { status: 403, message: "The agent's account is disabled.", hint: "Ask the operator." },
-  "agent-account-forbidden": {
-    status: 403,
-    message: "Not available to agent accounts. Do not retry.",
-    hint: "A person or the operator has to do this.",
-  },
-  "agent-account-required": {
-    status: 403,
-    message: "Only agent accounts have this.",
-    hint: "Use an agent's key; a person's keys are at /api/auth/keys.",
-  },
-  "key-replaced": {
-    status: 403,
-    message: "A replaced key manages no keys.",
-    hint: "Use its successor; if that answer was lost, rotate this key again.",
-  },
-  "origin-required": {
-    status: 403,
-    message: "A publishable key works only with an Origin header, as browsers send it.",
-    hint: "Use it in a page of its origin; programs use a secret key.",
-  },
-  "origin-not-allowed": {
-    status: 403,
-    message: "The key is not for pages of this origin.",
-    hint: "Mint a publishable key for this origin.",
-  },
-  "origin-allowlist-empty": {
-    status: 403,
-    message: "origin_allowlist must hold one origin, and holds none.",
-    hint: "Send one origin.",
-  },
-  "origin-allowlist-too-many": {
-    status: 403,
-    message: "origin_allowlist must hold one origin, and holds more.",
-    hint: "Mint one key for each origin.",
-  },
-  "origin-invalid-scheme": {
-    status: 403,
-    message: "An origin starts with http:// or https://.",
-    hint: "Write the scheme in front; wildcards are not allowed.",
-  },
-  "secret-key-required": {
-    status: 403,
-    message: "A publishable key can't do this: use a secret key.",
-    hint: "Call this from a program that keeps a secret key, never from a page.",
-  },
-  "scope-not-allowed": {
-    status: 403,
-    message: "The stack or the key does not allow this scope.",
-    hint: "Ask for read alone, or choose a stack that has a relay.",
-  },
-  "not-found": {
-    status: 404,
-    message: "Nothing is at this path: see /openapi.json.",
-    hint: "GET /openapi.json lists the paths.",
-  },
-  "stack-not-found": { status: 404, message: "There is no such stack.", hint: "GET /api/registry lists the stacks." },
-  "version-not-found": {
-    status: 404,
-    message: "There is no such version.",
-    hint: "GET /api/registry/<name>/versions, or /api/specs/<id>/versions, lists them.",
-  },
-  "spec-not-found": {
-    status: 404,
-    message: "There is no such spec.",
-    hint: "GET /api/specs lists those that you see.",
-  },
-  "build-not-found": {
-    status: 404,
-    message: "There is no such build.",
-    hint: "GET /api/builds lists those that you see.",
-  },
-  "deployment-not-found": {
-    status: 404,
-    message: "There is no such deployment.",
-    hint: "GET /api/deployments lists those that you see.",
-  },
-  "run-not-found": {
-    status: 404,
-    message: "There is no such run.",
-    hint: "GET /api/automation/runs lists those that you see.",
-  },
-  "key-not-found": {
-    status: 404,
-    message: "There is no such key.",
-    hint: "The key list has the ids; revoked keys are not in it.",
-  },
-  "method-not-allowed": {
-    status: 405,
-    message: "The path has no such method: see the Allow header.",
-    hint: "Use a method of the Allow header.",
-  },
-  "spec-name-taken": {
-    status: 409,
-    message: "You have a spec of this name.",
-    hint: "Change that one, or take another name.",
-  },
-  "spec-deployed": {
-    status: 409,
-    message: "The spec is deployed.",
-    hint: "Stop its deployments first: POST /api/deployments/<id>/stop.",
-  },
-  "stack-name-taken": {
-    status: 409,
-    message: "Another stack has this name, or had it until lately.",
-    hint: "Give the spec another name: PUT /api/specs/<id>. A freed name rests for 30 days.",
-  },
-  "websocket-url-taken": {
-    status: 409,
-    message: "Another stack has this websocket URL.",
-    hint: "Give the spec another websocket_url: PUT /api/specs/<id>.",
-  },
-  "build-state": {
-    status: 409,
-    message: "The build is over.",
-    hint: "GET /api/builds/<id> says how it ended.",
-  },
-  "deployment-state": {
-    status: 409,
-    message: "The deployment's state does not allow it.",
-    hint: "GET /api/deployments/<id> says where it stands.",
-  },
-  "deployment-active": {
-    status: 409,
-    message: "The deployment is not stopped.",
-    hint: "Stop it first: POST /api/deployments/<id>/stop.",
-  },
-  "run-state": {
-    status: 409,
-    message: "The run's state does not allow it.",
-    hint: "GET /api/automation/runs/<id> says where it stands.",
-  },
-  "limit-reached": {
-    status: 409,
-    message: "A limit of this service is reached.",
-    hint: "Delete what is not needed any more, or ask the operator for more.",
-  },
-  "precondition-failed": {
-    status: 412,
-    message: "The spec was changed since you read it.",
-    hint: "Read it again, and send its new ETag in If-Match.",
-  },
-  "idempotency-key-reused": {
-    status: 422,
-    message: "The Idempotency-Key came before, with another body.",
-    hint: "Use a new key for a new request.",
-  },
-  "key-not-active": {
-    status: 409,
-    message: "Only an active key can be rotated.",
-    hint: "Rotate an active key, or mint a new one.",
-  },
-  "key-already-rotated": {
-    status: 409,
-    message: "The key has a successor that was used or ended.",
-    hint: "Use or rotate the successor: replaced_by in the key list.",
-  },
-  "payload-too-large": {
-    status: 413,
-    message: "The body is too large: 64 KiB, or 2 MiB where an AST is sent.",
-    hint: "Send less.",
-  },
-  "unsupported-media-type": {
-    status: 415,
-    message: "The body must be JSON with Content-Type: application/json.",
-    hint: "Set Content-Type: application/json. Bodies that may hold an AST may be gzip, others are plain.",
-  },
-  "rate-limit-exceeded": {
-    status: 429,
-    message: "Too many requests: wait before the next one.",
-    hint: "Wait retry_after_seconds.",
-    retryable: true,
-  },
-  "internal-error": {
-    status: 500,
-    message: "The service failed. The request id names the failure in its log.",
-    hint: "Give the request id to the operator.",
-  },
-  "not-implemented": { status: 501, message: "Not offered yet." },
-  "outcome-unknown": {
-    status: 503,
-    message: "The database fell silent while this was stored: it may have been done or not.",
-    hint: "Look before asking again: list the account's keys and revoke one that you were not given, or, after a sign-up, sign up anew.",
-    retryable: false,
-  },
-  "service-unavailable": {
-    status: 503,
-    message: "The service can't answer now: try again.",
-    hint: "Nothing was done: send the same request again after Retry-After.",
-    retryable: true,
-  },
+  "invalid-json": row(400, "The body isn't valid JSON.", "Send UTF-8 JSON in which no object repeats a key."),
+  "invalid-request": row(
+    400,
+    "The request isn't valid.",
+    "Correct the field that details.path names. /openapi.json describes each request.",
+  ),
+  "invalid-ast": row(
+    400,
+    "The AST is valid, but what the service derives from it is too large or takes too long.",
+    "Make the AST smaller at details.path: use fewer fields or types, or shorter names.",
+  ),
+  "invalid-display-name": row(
+    400,
+    "display_name must have 1 to 64 visible characters, without control or direction marks.",
+    "Choose another name, or omit display_name.",
+  ),
+  "invalid-key-name": row(400, "name must have 1 to 64 visible characters.", "Choose another name, or omit name."),
+  "invalid-key-id": row(
+    400,
+    "A key id must be a number.",
+    "Use the id from the key list, or key_id from the sign-up response.",
+  ),
+  "missing-origin-allowlist": row(
+    400,
+    "origin_allowlist is required: an array with one origin.",
+    'Send "origin_allowlist": ["https://app.example.com"].',
+  ),
+  "invalid-origin": row(
+    400,
+    "An origin has a scheme, a host and optionally a port, but no path, query, user or wildcard.",
+    "Send the value of location.origin in your page.",
+  ),
+  "too-many-keys": row(
+    400,
+    "The account has the maximum number of live keys.",
+    "Revoke a key that you no longer use (see last_used_at in the key list), or rotate a key instead of minting one.",
+  ),
+  "invalid-scope": row(
+    400,
+    "The scopes are read, transaction:inspect and transaction:send.",
+    "Send only these words, or omit scope to get read.",
+  ),
+  "invalid-websocket-url": row(
+    400,
+    "websocket_url must be a ws:// or wss:// URL.",
+    "Use a websocket_url from GET /api/registry.",
+  ),
+  "missing-credentials": row(
+    401,
+    "An API key is required: Authorization: Bearer <API_KEY>.",
+    "Get a key with POST /api/agents/signup.",
+  ),
+  "invalid-authorization-format": row(
+    401,
+    "The Authorization header must be Bearer <API_KEY>.",
+    "Send the word Bearer, a space and one key.",
+  ),
+  "invalid-api-key": row(
+    401,
+    "The API key is unknown.",
+    "It is mistyped, revoked or from another service. Use another key of the account, or sign up again.",
+  ),
+  "disabled-api-key": row(401, "The API key is disabled.", "Use another key of the account, or ask the operator."),
+  "expired-api-key": row(
+    401,
+    "The API key has expired.",
+    "If it was rotated, use its successor. Otherwise mint a key with another key of the account.",
+  ),
+  "user-not-found": row(401, "The account of this API key doesn't exist.", "Send the request id to the operator."),
+  "agent-profile-missing": row(
+    401,
+    "The agent of this API key has no profile.",
+    "Send the request id to the operator.",
+  ),
+  "agent-account-disabled": row(403, "The agent account is disabled.", "Ask the operator."),
+  "agent-account-forbidden": row(
+    403,
+    "Agent accounts can't do this. Don't retry.",
+    "Ask a person with an account, or the operator, to do this.",
+  ),
+  "agent-account-required": row(
+    403,
+    "Only agent accounts can do this.",
+    "Use an agent's key. A person's keys are at /api/auth/keys.",
+  ),
+  "key-replaced": row(
+    403,
+    "A replaced key can't manage keys.",
+    "Use its successor. If you lost it, rotate this key again.",
+  ),
+  "origin-required": row(
+    403,
+    "A publishable key requires an Origin header, which browsers send.",
+    "Use this key in a page of its origin. Use a secret key in programs.",
+  ),
+  "origin-not-allowed": row(403, "The key isn't allowed for this origin.", "Mint a publishable key for this origin."),
+  "origin-allowlist-empty": row(
+    403,
+    "origin_allowlist must hold exactly one origin, but is empty.",
+    "Send one origin.",
+  ),
+  "origin-allowlist-too-many": row(
+    403,
+    "origin_allowlist must hold exactly one origin, but holds more.",
+    "Mint one key for each origin.",
+  ),
+  "origin-invalid-scheme": row(
+    403,
+    "An origin must start with http:// or https://.",
+    "Add the scheme. Wildcards aren't allowed.",
+  ),
+  "secret-key-required": row(
+    403,
+    "A publishable key can't do this. Use a secret key.",
+    "Call this from a program that keeps a secret key, never from a page.",
+  ),
+  "scope-not-allowed": row(
+    403,
+    "The stack or the key doesn't allow this scope.",
+    "Request only read, or choose a stack whose relay is true.",
+  ),
+  "not-found": row(404, "This path doesn't exist. See /openapi.json.", "GET /openapi.json lists the paths."),
+  "stack-not-found": row(404, "The stack wasn't found.", "GET /api/registry lists the stacks."),
+  "version-not-found": row(
+    404,
+    "The version wasn't found.",
+    "List the versions: GET /api/registry/<name>/versions or GET /api/specs/<id>/versions.",
+  ),
+  "spec-not-found": row(404, "The spec wasn't found.", "GET /api/specs lists the specs that you can read."),
+  "build-not-found": row(404, "The build wasn't found.", "GET /api/builds lists the builds that you can read."),
+  "deployment-not-found": row(
+    404,
+    "The deployment wasn't found.",
+    "GET /api/deployments lists the deployments that you can read.",
+  ),
+  "run-not-found": row(404, "The run wasn't found.", "GET /api/automation/runs lists the runs that you can read."),
+  "key-not-found": row(404, "The key wasn't found.", "The key list shows the ids. It leaves out revoked keys."),
+  "method-not-allowed": row(
+    405,
+    "The path doesn't support this method. See the Allow header.",
+    "Use a method from the Allow header.",
+  ),
+  "spec-name-taken": row(409, "You already have a spec with this name.", "Change that spec, or choose another name."),
+  "spec-deployed": row(409, "The spec is deployed.", "Stop its deployments first: POST /api/deployments/<id>/stop."),
+  "stack-name-taken": row(
+    409,
+    "Another stack has this name, or had it recently.",
+    "Rename the spec: PUT /api/specs/<id>. Deleted names stay reserved for 30 days.",
+  ),
+  "websocket-url-taken": row(
+    409,
+    "Another stack has this websocket_url.",
+    "Change the spec's websocket_url: PUT /api/specs/<id>.",
+  ),
+  "build-state": row(409, "The build has ended.", "GET /api/builds/<id> shows how it ended."),
+  "deployment-state": row(
+    409,
+    "The deployment's status doesn't allow this.",
+    "GET /api/deployments/<id> shows its status.",
+  ),
+  "deployment-active": row(409, "The deployment isn't stopped.", "Stop it first: POST /api/deployments/<id>/stop."),
+  "run-state": row(409, "The run's status doesn't allow this.", "GET /api/automation/runs/<id> shows its status."),
+  "limit-reached": row(
+    409,
+    "You have reached a limit of this service.",
+    "Delete what you no longer need, or ask the operator to raise the limit.",
+  ),
+  "key-not-active": row(409, "Only an active key can be rotated.", "Rotate an active key, or mint a new one."),
+  "key-already-rotated": row(
+    409,
+    "The key's successor was used, or is no longer active.",
+    "Use or rotate the successor. The key list names it in replaced_by.",
+  ),
+  "precondition-failed": row(
+    412,
+    "The spec changed since you read it.",
+    "Read it again and send its new ETag in If-Match.",
+  ),
+  "payload-too-large": row(
+    413,
+    "The body is too large. The limit is 64 KiB, or 2 MiB for a body with an AST.",
+    "Send a smaller body.",
+  ),
+  "unsupported-media-type": row(
+    415,
+    "The body must be JSON with Content-Type: application/json.",
+    "Set Content-Type: application/json. Only bodies that can hold an AST may be compressed with gzip.",
+  ),
+  "idempotency-key-reused": row(
+    422,
+    "This Idempotency-Key was used with a different body.",
+    "Use a new key for a new request.",
+  ),
+  "rate-limit-exceeded": row(429, "Too many requests. Wait before the next one.", "Wait retry_after_seconds.", true),
+  "internal-error": row(
+    500,
+    "The service failed. Its log describes the failure under the request id.",
+    "Send the request id to the operator.",
+  ),
+  "not-implemented": row(501, "This isn't available yet."),
+  "outcome-unknown": row(
+    503,
+    "The database didn't confirm the change, so it may have been stored or not.",
+    "Check before you retry. List the account's keys and revoke any that you didn't receive. After a sign-up, sign up again.",
+    false,
+  ),
+  "service-unavailable": row(
+    503,
+    "The service is temporarily unavailable.",
+    "Nothing was changed. Send the same request again after Retry-After.",
+    true,
+  ),
 })
 
 export type ErrorCode = keyof typeof errors.rows

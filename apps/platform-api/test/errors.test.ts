@@ -147,7 +147,7 @@ test("a 401 tells a key that was sent from none, and a mistyped key from one tha
   expect(await ask(`Bearer ${key}x`)).toEqual(['Bearer error="invalid_token"', expect.stringContaining("mistyped")])
   const gone = (await service.call("POST", own, { key })).body
   await service.call("DELETE", `${own}/${gone.id}`, { key })
-  expect(await ask(`Bearer ${gone.key}`)).toEqual(['Bearer error="invalid_token"', "The key is not known here."])
+  expect(await ask(`Bearer ${gone.key}`)).toEqual(['Bearer error="invalid_token"', "The API key is unknown."])
 })
 
 test("this machine's three names are one host for a token, and what is left of the limit is told, refused or not", async () => {

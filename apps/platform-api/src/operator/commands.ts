@@ -2,19 +2,18 @@ import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { generateSigningKey } from "@svc/session-token"
 import type { Queries } from "../db/database.ts"
-import { orm } from "../db/drizzle.ts"
-import { stacks } from "../db/schema/index.ts"
+import { visibilities } from "../db/schema/index.ts"
+import { importRecords } from "../records/import/import-records.ts"
 import { readAst } from "../registry/ast/read-ast.ts"
 import { changeKey, createUser, listAgents, listAudit, setAgentStatus } from "./accounts.ts"
 import { CommandError } from "./command-error.ts"
 import { limitOptions, listLimits, readLimit, setLimits } from "./limits.ts"
 import { pruneAgents, pruneAudit } from "./prune.ts"
-import { approve, deprecate, type Publication, publish, unpublish } from "./publish.ts"
-import { importRecords } from "../records/import/import-records.ts"
+import { approve, deprecate, listStacks, publish, unpublish } from "./publish.ts"
 
 /** What commands work with. */
 export type Dependencies = {
-  /** Opens the database; called only by commands that need it. */
+  /** Opens the database. Only commands that need it call this. */
   readonly database: () => Promise<{ readonly queries: Queries; readonly applied: number }>
   /** Where streams are served. */
   readonly relayUrl: () => string
@@ -23,31 +22,38 @@ export type Dependencies = {
   readonly randomBytes: (size: number) => Uint8Array
 }
 
-type Given = {
-  readonly words: readonly string[]
+/** A command as it was called. */
+type Call = Omit<Dependencies, "wallClock"> & {
+  /** Empty for a command without an argument. */
+  readonly argument: string
   readonly text: (option: string) => string | undefined
+  /** The value of a required option. Throws CommandError. */
+  readonly need: (option: string) => string
   readonly flag: (option: string) => boolean
+  readonly queries: () => Promise<Queries>
+  readonly at: Date
 }
 
 type Command = {
-  readonly usage: string
-  /** Whether it takes an argument besides its options. */
-  readonly argument?: boolean
+  /** What follows the command's name. */
+  readonly usage?: string
+  /** The required argument, as errors name it. */
+  readonly argument?: string
   readonly options?: Readonly<Record<string, { readonly type: "string" | "boolean" }>>
-  readonly run: (given: Given, dependencies: Dependencies) => Promise<unknown>
+  readonly run: (call: Call) => Promise<unknown>
 }
 
 const text = { type: "string" } as const
 const boolean = { type: "boolean" } as const
 
-const need = (value: string | undefined, what: string): string => {
+const required = (value: string | undefined, what: string): string => {
   if (value === undefined || value === "") throw new CommandError("usage", `${what} is required`)
   return value
 }
 
-const wholeNumber = (value: string, max: number, code: string): number => {
+const wholeNumber = (value: string, max: number, code = "usage"): number => {
   const number = /^\d{1,10}$/.test(value) ? Number(value) : 0
-  if (number < 1 || number > max) throw new CommandError(code, `a number from 1 to ${max} is required`)
+  if (number < 1 || number > max) throw new CommandError(code, `the value must be a number from 1 to ${max}`)
   return number
 }
 
@@ -55,40 +61,44 @@ const readFile = (path: string): string => {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path))
   } catch {
-    throw new CommandError("unreadable-file", "the file can't be read as UTF-8 text")
+    throw new CommandError("unreadable-file", "the file can't be read as UTF-8 text: check its path and encoding")
   }
 }
 
-const visibilityOf = (word: string): Publication["visibility"] => {
-  if (word === "public" || word === "global" || word === "private") return word
-  throw new CommandError("usage", "--visibility is public, global or private")
+const visibilityOf = (word: string) => {
+  const found = visibilities.find((one) => one === word)
+  if (found === undefined) throw new CommandError("usage", `--visibility must be one of ${visibilities.join(", ")}`)
+  return found
 }
 
-const agentStatus = (status: "active" | "disabled"): Command["run"] => {
-  return async ({ words: [slug] }, { database, wallClock }) =>
-    setAgentStatus((await database()).queries, need(slug, "SLUG"), status, new Date(wallClock()))
-}
+const agentStatus = (status: "active" | "disabled"): Command => ({
+  usage: "SLUG",
+  argument: "SLUG",
+  run: async ({ queries, argument, at }) => setAgentStatus(await queries(), argument, status, at),
+})
 
-const keyChange = (verb: "disable" | "enable" | "revoke"): Command["run"] => {
-  return async ({ words: [id] }, { database, wallClock }) => {
-    const keyId = wholeNumber(need(id, "ID"), 2_147_483_647, "key-not-found")
-    return changeKey((await database()).queries, keyId, verb, new Date(wallClock()))
-  }
-}
+const keyChange = (verb: "disable" | "enable" | "revoke"): Command => ({
+  usage: "ID",
+  argument: "ID",
+  run: async ({ queries, argument, at }) => {
+    const id = wholeNumber(argument, 2_147_483_647, "key-not-found")
+    return changeKey(await queries(), id, verb, at)
+  },
+})
+
+const named = (run: (queries: Queries, name: string, at: Date) => Promise<unknown>): Command => ({
+  usage: "NAME",
+  argument: "NAME",
+  run: async ({ queries, argument, at }) => run(await queries(), argument, at),
+})
 
 const commands: Readonly<Record<string, Command>> = {
-  migrate: {
-    usage: "migrate",
-    run: async (_, { database }) => ({ applied: (await database()).applied }),
-  },
-  "session-key generate": {
-    usage: "session-key generate",
-    run: async () => JSON.parse(await generateSigningKey()) as unknown,
-  },
+  migrate: { run: async ({ database }) => ({ applied: (await database()).applied }) },
+  "session-key generate": { run: async () => JSON.parse(await generateSigningKey()) as unknown },
   "stack publish": {
     usage:
-      "stack publish <ast.json> --name N --websocket-url U [--description D] [--visibility public|global|private] [--relay] [--browser-send] [--allow-breaking]",
-    argument: true,
+      "<ast.json> --name N --websocket-url U [--description D] [--visibility public|global|private] [--relay] [--browser-send] [--allow-breaking]",
+    argument: "<ast.json>",
     options: {
       name: text,
       "websocket-url": text,
@@ -98,171 +108,137 @@ const commands: Readonly<Record<string, Command>> = {
       "browser-send": boolean,
       "allow-breaking": boolean,
     },
-    run: async (given, { database, wallClock }) => {
+    run: async ({ queries, argument, text: option, need, flag, at }) => {
       const stack = {
-        name: need(given.text("name"), "--name"),
-        websocketUrl: need(given.text("websocket-url"), "--websocket-url"),
-        description: given.text("description") ?? null,
-        visibility: visibilityOf(given.text("visibility") ?? "public"),
-        relay: given.flag("relay"),
-        browserSend: given.flag("browser-send"),
-        allowBreaking: given.flag("allow-breaking"),
-        ast: readAst(readFile(need(given.words[0], "<ast.json>"))),
+        name: need("name"),
+        websocketUrl: need("websocket-url"),
+        description: option("description") ?? null,
+        visibility: visibilityOf(option("visibility") ?? "public"),
+        relay: flag("relay"),
+        browserSend: flag("browser-send"),
+        allowBreaking: flag("allow-breaking"),
+        ast: readAst(readFile(argument)),
       }
-      return publish((await database()).queries, stack, new Date(wallClock()))
+      return publish(await queries(), stack, at)
     },
   },
-  "stack list": {
-    usage: "stack list",
-    run: async (_, { database }) => {
-      const rows = await (
-        await database()
-      ).queries.run((db) =>
-        db
-          .select({
-            name: stacks.name,
-            description: stacks.description,
-            websocket_url: stacks.websocketUrl,
-            visibility: stacks.visibility,
-            relay: stacks.relay,
-            browser_send: stacks.browserSend,
-            version: stacks.version,
-            content_hash: stacks.contentHash,
-            updated_at: stacks.updatedAt,
-          })
-          .from(stacks)
-          .orderBy(orm.asc(stacks.name)),
-      )
-      return rows
-    },
-  },
-  "stack unpublish": {
-    usage: "stack unpublish NAME",
-    argument: true,
-    run: async ({ words: [name] }, { database, wallClock }) =>
-      unpublish((await database()).queries, need(name, "NAME"), new Date(wallClock())),
-  },
+  "stack list": { run: async ({ queries }) => listStacks(await queries()) },
+  "stack unpublish": named(unpublish),
   "stack deprecate": {
-    usage: "stack deprecate NAME (--message M [--successor N] | --clear)",
-    argument: true,
+    usage: "NAME (--message M [--successor N] | --clear)",
+    argument: "NAME",
     options: { message: text, successor: text, clear: boolean },
-    run: async ({ words: [name], text: option, flag }, { database, wallClock }) => {
-      const told = flag("clear")
-        ? undefined
-        : { message: need(option("message"), "--message"), successor: option("successor") }
-      return deprecate((await database()).queries, need(name, "NAME"), told, new Date(wallClock()))
+    run: async ({ queries, argument, text: option, need, flag, at }) => {
+      const given = flag("clear") ? undefined : { message: need("message"), successor: option("successor") }
+      return deprecate(await queries(), argument, given, at)
     },
   },
-  "stack approve": {
-    usage: "stack approve NAME",
-    argument: true,
-    run: async ({ words: [name] }, { database, wallClock }) =>
-      approve((await database()).queries, need(name, "NAME"), new Date(wallClock())),
-  },
-  "agent list": { usage: "agent list", run: async (_, { database }) => listAgents((await database()).queries) },
-  "agent disable": { usage: "agent disable SLUG", argument: true, run: agentStatus("disabled") },
-  "agent enable": { usage: "agent enable SLUG", argument: true, run: agentStatus("active") },
+  "stack approve": named(approve),
+  "agent list": { run: async ({ queries }) => listAgents(await queries()) },
+  "agent disable": agentStatus("disabled"),
+  "agent enable": agentStatus("active"),
   "agent prune": {
-    usage: "agent prune --unused-days N [--dry-run]",
+    usage: "--unused-days N [--dry-run]",
     options: { "unused-days": text, "dry-run": boolean },
-    run: async (given, { database, wallClock }) => {
-      const unusedDays = wholeNumber(need(given.text("unused-days"), "--unused-days"), 100_000, "usage")
-      const pruning = { unusedDays, at: new Date(wallClock()), actor: "operator", dryRun: given.flag("dry-run") }
-      return pruneAgents((await database()).queries, pruning)
+    run: async ({ queries, need, flag, at }) => {
+      const unusedDays = wholeNumber(need("unused-days"), 100_000)
+      return pruneAgents(await queries(), { unusedDays, at, actor: "operator", dryRun: flag("dry-run") })
     },
   },
   "user create": {
-    usage: "user create --email E [--name N]",
+    usage: "--email E [--name N]",
     options: { email: text, name: text },
-    run: async (given, { database, wallClock, randomBytes }) => {
-      const user = { email: need(given.text("email"), "--email"), name: given.text("name") }
-      return createUser((await database()).queries, user, new Date(wallClock()), randomBytes)
+    run: async ({ queries, need, text: option, at, randomBytes }) => {
+      const user = { email: need("email"), name: option("name") }
+      return createUser(await queries(), user, at, randomBytes)
     },
   },
-  "key disable": { usage: "key disable ID", argument: true, run: keyChange("disable") },
-  "key enable": { usage: "key enable ID", argument: true, run: keyChange("enable") },
-  "key revoke": { usage: "key revoke ID", argument: true, run: keyChange("revoke") },
+  "key disable": keyChange("disable"),
+  "key enable": keyChange("enable"),
+  "key revoke": keyChange("revoke"),
   "records import": {
-    usage: "records import FILE",
-    argument: true,
-    run: async ({ words: [file] }, { database, wallClock, randomBytes, relayUrl }) => {
-      const document = readFile(need(file, "FILE"))
-      const options = { at: new Date(wallClock()), randomBytes, relayUrl: relayUrl() }
-      return importRecords((await database()).queries, document, options)
+    usage: "FILE",
+    argument: "FILE",
+    run: async ({ queries, argument, at, randomBytes, relayUrl }) => {
+      const document = readFile(argument)
+      const options = { at, randomBytes, relayUrl: relayUrl() }
+      return importRecords(await queries(), document, options)
     },
   },
   "limits set": {
-    usage: `limits set agent:SLUG|user:ID|stack:NAME ${Object.keys(limitOptions)
+    usage: `agent:SLUG|user:ID|stack:NAME ${Object.keys(limitOptions)
       .map((option) => `[--${option} N|none]`)
       .join(" ")}`,
-    argument: true,
+    argument: "agent:SLUG, user:ID or stack:NAME",
     options: Object.fromEntries(Object.keys(limitOptions).map((option) => [option, text])),
-    run: async (given, { database, wallClock }) => {
+    run: async ({ queries, argument, text: given, at }) => {
       const change = Object.entries(limitOptions).flatMap(([option, limit]) => {
-        const value = given.text(option)
+        const value = given(option)
         return value === undefined ? [] : [[limit, readLimit(option, value)]]
       })
-      const subject = need(given.words[0], "agent:SLUG, user:ID or stack:NAME")
-      return setLimits((await database()).queries, subject, Object.fromEntries(change), new Date(wallClock()))
+      return setLimits(await queries(), argument, Object.fromEntries(change), at)
     },
   },
-  "limits list": { usage: "limits list", run: async (_, { database }) => listLimits((await database()).queries) },
+  "limits list": { run: async ({ queries }) => listLimits(await queries()) },
   "audit prune": {
-    usage: "audit prune --older-days N",
+    usage: "--older-days N",
     options: { "older-days": text },
-    run: async (given, { database, wallClock }) => {
-      const olderDays = wholeNumber(need(given.text("older-days"), "--older-days"), 100_000, "usage")
-      return pruneAudit((await database()).queries, { olderDays, at: new Date(wallClock()) })
+    run: async ({ queries, need, at }) => {
+      const olderDays = wholeNumber(need("older-days"), 100_000)
+      return pruneAudit(await queries(), { olderDays, at })
     },
   },
   "audit list": {
-    usage: "audit list [--limit N]",
+    usage: "[--limit N]",
     options: { limit: text },
-    run: async (given, { database }) => {
-      const limit = wholeNumber(given.text("limit") ?? "100", 1_000_000, "usage")
-      return listAudit((await database()).queries, limit)
+    run: async ({ queries, text: option }) => {
+      const limit = wholeNumber(option("limit") ?? "100", 1_000_000)
+      return listAudit(await queries(), limit)
     },
   },
 }
 
-const usage = (problem: string): CommandError =>
-  new CommandError(
-    "usage",
-    `${problem}; the commands are: ${Object.values(commands)
-      .map((c) => c.usage)
-      .join(", ")}`,
-  )
+const usageOf = (name: string, { usage }: Command): string => (usage === undefined ? name : `${name} ${usage}`)
 
-// Every command takes --json, which is how it prints anyway.
-const parse = (args: readonly string[], { options = {}, argument = false, usage: line }: Command): Given => {
+const parse = (args: readonly string[], name: string, command: Command, given: Dependencies): Call => {
+  const { options = {}, argument } = command
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
+      // Every command takes --json. The output is always JSON.
       options: { json: boolean, ...options },
       allowPositionals: true,
       strict: true,
     })
-    if (positionals.length > (argument ? 1 : 0)) throw new Error("too many arguments")
+    if (positionals.length > (argument === undefined ? 0 : 1)) throw new Error("too many arguments")
     const found: Readonly<Record<string, unknown>> = values
+    const option = (key: string) => {
+      const value = found[key]
+      return typeof value === "string" ? value : undefined
+    }
     return {
-      words: positionals,
-      text: (option) => {
-        const value = found[option]
-        return typeof value === "string" ? value : undefined
-      },
-      flag: (option) => found[option] === true,
+      ...given,
+      argument: argument === undefined ? "" : required(positionals[0], argument),
+      text: option,
+      need: (key) => required(option(key), `--${key}`),
+      flag: (key) => found[key] === true,
+      queries: async () => (await given.database()).queries,
+      at: new Date(given.wallClock()),
     }
   } catch (error) {
-    throw new CommandError("usage", `${error instanceof Error ? error.message : "bad arguments"}; usage: ${line}`)
+    if (error instanceof CommandError) throw error
+    const problem = error instanceof Error ? error.message : "the arguments aren't valid"
+    throw new CommandError("usage", `${problem}; usage: ${usageOf(name, command)}`)
   }
 }
 
-/** Runs one operator command and gives what it prints. Throws CommandError, DocumentFault or DatabaseUnavailable. */
+/** Runs one operator command and returns what it prints. Throws CommandError, DocumentFault or DatabaseUnavailable. */
 export const runCommand = (args: readonly string[], dependencies: Dependencies): Promise<unknown> => {
   for (const length of [2, 1]) {
     const name = args.slice(0, length).join(" ")
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-    if (command !== undefined) return command.run(parse(args.slice(length), command), dependencies)
+    if (command !== undefined) return command.run(parse(args.slice(length), name, command, dependencies))
   }
-  throw usage("unknown command")
+  const all = Object.entries(commands).map(([name, command]) => usageOf(name, command))
+  throw new CommandError("usage", `unknown command; the commands are: ${all.join(", ")}`)
 }

@@ -1,6 +1,6 @@
 import { audit } from "../audit.ts"
 import type { Orm, Queries } from "../db/database.ts"
-import { and, eq, isNull, sql } from "../db/drizzle.ts"
+import { and, asc, eq, isNull, sql } from "../db/drizzle.ts"
 import { specs, stackNames, stacks, stackVersions } from "../db/schema/index.ts"
 import { stackNamePattern } from "../records/stack-names.ts"
 import type { Ast } from "../registry/ast/ast-shape.ts"
@@ -109,6 +109,24 @@ export const publish = async (queries: Queries, { ast, allowBreaking = false, ..
     throw new CommandError("websocket-url-taken", error.message)
   }
 }
+
+export const listStacks = (queries: Queries) =>
+  queries.run((db) =>
+    db
+      .select({
+        name: stacks.name,
+        description: stacks.description,
+        websocket_url: stacks.websocketUrl,
+        visibility: stacks.visibility,
+        relay: stacks.relay,
+        browser_send: stacks.browserSend,
+        version: stacks.version,
+        content_hash: stacks.contentHash,
+        updated_at: stacks.updatedAt,
+      })
+      .from(stacks)
+      .orderBy(asc(stacks.name)),
+  )
 
 const notFound = (): CommandError => new CommandError("stack-not-found", "there is no such stack")
 

@@ -3,9 +3,9 @@
 import type { Orm } from "../db/database.ts"
 import { and, eq, isNull } from "../db/drizzle.ts"
 import { builds, deployments, runs, specs } from "../db/schema/index.ts"
-import { errors } from "../errors.ts"
+import { type ErrorCode, errors } from "../errors.ts"
 import { lockJobsOf } from "../work/queue/jobs.ts"
-import type { BuildRow, DeploymentRow, RunRow, SpecRow } from "../work/records.ts"
+import type { SpecRow } from "../work/records.ts"
 
 export const ownSpec = async (tx: Orm, userId: number, id: number): Promise<SpecRow> => {
   const own = and(eq(specs.id, id), eq(specs.ownerId, userId), isNull(specs.deletedAt))
@@ -21,29 +21,25 @@ const hold = async (tx: Orm, specId: number | null | undefined): Promise<void> =
   await lockJobsOf(tx, specId)
 }
 
-export const ownBuild = async (tx: Orm, userId: number, id: number): Promise<BuildRow> => {
-  const own = and(eq(builds.id, id), eq(builds.ownerId, userId))
-  const [seen] = await tx.select({ specId: builds.specId }).from(builds).where(own)
-  await hold(tx, seen?.specId)
-  const [build] = await tx.select().from(builds).where(own).for("no key update")
-  if (build === undefined) throw errors.fail("build-not-found")
-  return build
-}
+const ownRecord =
+  <T extends typeof builds | typeof deployments | typeof runs>(table: T, missing: ErrorCode) =>
+  async (tx: Orm, userId: number, id: number): Promise<T["$inferSelect"]> => {
+    const isAlive = "deletedAt" in table ? isNull(table.deletedAt) : undefined
+    const own = and(eq(table.id, id), eq(table.ownerId, userId), isAlive)
+    const [seen] = await tx
+      .select({ specId: table.specId })
+      .from(table as typeof builds)
+      .where(own)
+    await hold(tx, seen?.specId)
+    const [row] = await tx
+      .select()
+      .from(table as typeof builds)
+      .where(own)
+      .for("no key update")
+    if (row === undefined) throw errors.fail(missing)
+    return row
+  }
 
-export const ownDeployment = async (tx: Orm, userId: number, id: number): Promise<DeploymentRow> => {
-  const own = and(eq(deployments.id, id), eq(deployments.ownerId, userId), isNull(deployments.deletedAt))
-  const [seen] = await tx.select({ specId: deployments.specId }).from(deployments).where(own)
-  await hold(tx, seen?.specId)
-  const [deployment] = await tx.select().from(deployments).where(own).for("no key update")
-  if (deployment === undefined) throw errors.fail("deployment-not-found")
-  return deployment
-}
-
-export const ownRun = async (tx: Orm, userId: number, id: number): Promise<RunRow> => {
-  const own = and(eq(runs.id, id), eq(runs.ownerId, userId))
-  const [seen] = await tx.select({ specId: runs.specId }).from(runs).where(own)
-  await hold(tx, seen?.specId)
-  const [run] = await tx.select().from(runs).where(own).for("no key update")
-  if (run === undefined) throw errors.fail("run-not-found")
-  return run
-}
+export const ownBuild = ownRecord(builds, "build-not-found")
+export const ownDeployment = ownRecord(deployments, "deployment-not-found")
+export const ownRun = ownRecord(runs, "run-not-found")

@@ -10,7 +10,7 @@ import { type AskedHeader, askedHeaders, headersOf } from "./headers.ts"
 
 export type Api = ReturnType<typeof createApi<AppEnv>>
 
-type Endpoint = {
+export type Endpoint = {
   readonly method: "get" | "post" | "put" | "delete"
   readonly path: string
   readonly id: string
@@ -34,7 +34,11 @@ type Endpoint = {
   /** Answers besides that are no errors of the table. */
   readonly others?: Readonly<Record<number, readonly [description: string, schema?: z.ZodType]>>
   readonly codes: readonly ErrorCode[]
+  readonly handle: Handler<AppEnv>
 }
+
+/** Serves an endpoint. */
+export type Serve = (endpoint: Endpoint) => void
 
 const policyCodes = (policy: Policy): ErrorCode[] => [
   ...keyCodes,
@@ -107,8 +111,8 @@ const parameters = (path: string) => {
 }
 
 /** Serves one endpoint and describes it, errors of its policy and of body reading included. */
-export const endpoint = (api: Api, dependencies: Dependencies, spec: Endpoint, handler: Handler<AppEnv>): void => {
-  const { access, query, body, success } = spec
+export const endpoint = (api: Api, dependencies: Dependencies, spec: Endpoint): void => {
+  const { access, query, body, success, handle } = spec
   const policy = typeof access === "string" ? undefined : access
   const codes: ErrorCode[] = [
     ...(policy === undefined ? [] : policyCodes(policy)),
@@ -162,7 +166,7 @@ export const endpoint = (api: Api, dependencies: Dependencies, spec: Endpoint, h
         ]),
       ),
     },
-    routed(policy === undefined ? handler : guarded(dependencies, policy, handler)),
+    routed(policy === undefined ? handle : guarded(dependencies, policy, handle)),
   )
 }
 

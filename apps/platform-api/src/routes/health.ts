@@ -1,7 +1,7 @@
 import { z } from "@svc/openapi"
 import { publicJwks } from "@svc/session-token"
 import type { Dependencies } from "../dependencies.ts"
-import { type Api, endpoint } from "./endpoint.ts"
+import type { Serve } from "./endpoint.ts"
 
 const health = z.object({
   status: z.enum(["ok", "degraded"]),
@@ -30,7 +30,7 @@ const jwks = z.object({
 const answerMs = 800
 const pingMs = 1800
 
-export const healthRoutes = (api: Api, dependencies: Dependencies): void => {
+export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => {
   const { version, database } = dependencies
   let ping: Promise<boolean> | undefined
 
@@ -56,21 +56,17 @@ export const healthRoutes = (api: Api, dependencies: Dependencies): void => {
     return result
   }
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      method: "get",
-      path: "/",
-      id: "getAbout",
-      summary: "What this service is",
-      description: "Where its documentation and its OpenAPI document are.",
-      tag: "service",
-      access: "anyone",
-      success: [200, "The service", about],
-      codes: [],
-    },
-    (c) => {
+  serve({
+    method: "get",
+    path: "/",
+    id: "getAbout",
+    summary: "What this service is",
+    description: "Where its documentation and its OpenAPI document are.",
+    tag: "service",
+    access: "anyone",
+    success: [200, "The service", about],
+    codes: [],
+    handle: (c) => {
       const url = dependencies.publicUrl
       const links = {
         docs: dependencies.config.docsUrl,
@@ -79,24 +75,20 @@ export const healthRoutes = (api: Api, dependencies: Dependencies): void => {
       }
       return c.json({ name: "svc-platform-api", version, ...links }, 200)
     },
-  )
-  endpoint(
-    api,
-    dependencies,
-    {
-      method: "get",
-      path: "/health",
-      id: "getHealth",
-      summary: "Health",
-      description:
-        "Answers in under a second whatever the database does. Never limited. 503 when degraded: away, or storing nothing.",
-      tag: "service",
-      access: "anyone",
-      success: [200, "The service and its database work", health],
-      others: { 503: ["The database can't be used", health] },
-      codes: [],
-    },
-    async (c) => {
+  })
+  serve({
+    method: "get",
+    path: "/health",
+    id: "getHealth",
+    summary: "Health",
+    description:
+      "Answers in under a second whatever the database does. Never limited. 503 when degraded: away, or storing nothing.",
+    tag: "service",
+    access: "anyone",
+    success: [200, "The service and its database work", health],
+    others: { 503: ["The database can't be used", health] },
+    codes: [],
+    handle: async (c) => {
       const ok = (await aliveInTime()) && database.stores()
       const body = {
         status: ok ? "ok" : "degraded",
@@ -107,77 +99,61 @@ export const healthRoutes = (api: Api, dependencies: Dependencies): void => {
       const headers = { "cache-control": "no-store", ...(ok ? {} : { "retry-after": "1" }) }
       return c.json(body, ok ? 200 : 503, headers)
     },
-  )
-  endpoint(
-    api,
-    dependencies,
-    {
-      method: "get",
-      path: "/health/live",
-      id: "getLiveness",
-      summary: "Liveness, the older path",
-      description: "Whether the process serves, whatever its database does.",
-      tag: "service",
-      access: "anyone",
-      success: [200, "The process serves", live],
-      codes: [],
-    },
-    (c) => c.json({ status: "ok", version }, 200, { "cache-control": "no-store" }),
-  )
+  })
+  serve({
+    method: "get",
+    path: "/health/live",
+    id: "getLiveness",
+    summary: "Liveness, the older path",
+    description: "Whether the process serves, whatever its database does.",
+    tag: "service",
+    access: "anyone",
+    success: [200, "The process serves", live],
+    codes: [],
+    handle: (c) => c.json({ status: "ok", version }, 200, { "cache-control": "no-store" }),
+  })
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      method: "get",
-      path: "/livez",
-      access: "anyone",
-      id: "getLivez",
-      summary: "Liveness",
-      description: "Whether the process serves, whatever its database does.",
-      tag: "service",
-      success: [200, "The process serves", probe],
-      codes: [],
-    },
-    (c) => c.json({ status: "ok", missing: [] }, 200, { "cache-control": "no-store" }),
-  )
-  endpoint(
-    api,
-    dependencies,
-    {
-      method: "get",
-      path: "/readyz",
-      access: "anyone",
-      id: "getReadyz",
-      summary: "Readiness",
-      description:
-        "200 while the database is migrated and can be reached. Answers in under a second whatever the database does. Never limited.",
-      tag: "service",
-      success: [200, "The service can do its work", probe],
-      others: { 503: ["What `missing` names can't be reached", probe] },
-      codes: [],
-    },
-    async (c) => {
+  serve({
+    method: "get",
+    path: "/livez",
+    access: "anyone",
+    id: "getLivez",
+    summary: "Liveness",
+    description: "Whether the process serves, whatever its database does.",
+    tag: "service",
+    success: [200, "The process serves", probe],
+    codes: [],
+    handle: (c) => c.json({ status: "ok", missing: [] }, 200, { "cache-control": "no-store" }),
+  })
+  serve({
+    method: "get",
+    path: "/readyz",
+    access: "anyone",
+    id: "getReadyz",
+    summary: "Readiness",
+    description:
+      "200 while the database is migrated and can be reached. Answers in under a second whatever the database does. Never limited.",
+    tag: "service",
+    success: [200, "The service can do its work", probe],
+    others: { 503: ["What `missing` names can't be reached", probe] },
+    codes: [],
+    handle: async (c) => {
       const ok = await aliveInTime()
       const body = ok ? { status: "ok", missing: [] } : { status: "unavailable", missing: ["database"] }
       return c.json(body, ok ? 200 : 503, { "cache-control": "no-store", ...(ok ? {} : { "retry-after": "1" }) })
     },
-  )
+  })
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      method: "get",
-      path: "/.well-known/jwks.json",
-      id: "getSessionKeys",
-      summary: "Public keys of session tokens",
-      description: "A JWK Set: what a server verifies session tokens with, those that were replaced lately included.",
-      tag: "service",
-      access: "anyone",
-      success: [200, "A JWK set (RFC 7517)", jwks],
-      codes: [],
-    },
-    (c) => c.json(publicJwks(dependencies.signingKeys), 200, { "cache-control": "max-age=60" }),
-  )
+  serve({
+    method: "get",
+    path: "/.well-known/jwks.json",
+    id: "getSessionKeys",
+    summary: "Public keys of session tokens",
+    description: "A JWK Set: what a server verifies session tokens with, those that were replaced lately included.",
+    tag: "service",
+    access: "anyone",
+    success: [200, "A JWK set (RFC 7517)", jwks],
+    codes: [],
+    handle: (c) => c.json(publicJwks(dependencies.signingKeys), 200, { "cache-control": "max-age=60" }),
+  })
 }

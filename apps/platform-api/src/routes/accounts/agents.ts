@@ -7,7 +7,7 @@ import { requestMs } from "../../auth/guard.ts"
 import { nameFault, normaliseName } from "../../auth/name.ts"
 import { errors } from "../../errors.ts"
 import type { Dependencies } from "../../dependencies.ts"
-import { type Api, endpoint, jsonBody } from "../endpoint.ts"
+import { jsonBody, type Serve } from "../endpoint.ts"
 
 const signUpBody = z.object({
   display_name: z.string().meta({ description: "What people call it; made of the slug unless given" }).optional(),
@@ -32,28 +32,24 @@ const mostExhausted = 100_000
 const signUpBytes = 4096
 const ownJson = { "content-type": "application/json", "cache-control": "no-store" }
 
-export const agentRoutes = (api: Api, dependencies: Dependencies): void => {
+export const agentRoutes = (serve: Serve, dependencies: Dependencies): void => {
   // Addresses that have had their share, and until when: refused without asking the database.
   const exhausted = createMemo<number>({ maxEntries: mostExhausted })
   const refuse = (waitSeconds: number) => errors.fail("rate-limit-exceeded", { retryAfterSeconds: waitSeconds })
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      method: "post",
-      path: "/api/agents/signup",
-      id: "signUp",
-      summary: "Sign an agent up",
-      description:
-        "Makes an agent account and its first key. The key is shown this once. One address may sign up a few times an hour (SVC_SIGNUPS_PER_HOUR); then 429 says when to come back.",
-      tag: "agents",
-      access: "anyone",
-      body: signUpBody,
-      success: [201, "The account and its key", signUpAnswer],
-      codes: ["invalid-display-name", "rate-limit-exceeded", "service-unavailable", "outcome-unknown"],
-    },
-    async (c) => {
+  serve({
+    method: "post",
+    path: "/api/agents/signup",
+    id: "signUp",
+    summary: "Sign an agent up",
+    description:
+      "Makes an agent account and its first key. The key is shown this once. One address may sign up a few times an hour (SVC_SIGNUPS_PER_HOUR); then 429 says when to come back.",
+    tag: "agents",
+    access: "anyone",
+    body: signUpBody,
+    success: [201, "The account and its key", signUpAnswer],
+    codes: ["invalid-display-name", "rate-limit-exceeded", "service-unavailable", "outcome-unknown"],
+    handle: async (c) => {
       // A page elsewhere must not make accounts with its visitors' addresses.
       if (requestHeader(c, "sec-fetch-site")?.toLowerCase() === "cross-site") {
         const reason = "sign-up can't be called from pages of other sites"
@@ -87,26 +83,22 @@ export const agentRoutes = (api: Api, dependencies: Dependencies): void => {
       const body = { slug, display_name, api_key, message, key_id }
       return c.json(body, 201, { "cache-control": "no-store" })
     },
-  )
+  })
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      method: "get",
-      path: "/api/agents/me",
-      id: "getProfile",
-      summary: "Read the agent's profile",
-      tag: "agents",
-      access: policies.agentAccount,
-      success: [200, "The profile", profile],
-      codes: [],
-    },
-    (c) => {
+  serve({
+    method: "get",
+    path: "/api/agents/me",
+    id: "getProfile",
+    summary: "Read the agent's profile",
+    tag: "agents",
+    access: policies.agentAccount,
+    success: [200, "The profile", profile],
+    codes: [],
+    handle: (c) => {
       const principal = c.get("principal")
       if (principal.kind !== "agent") throw errors.fail("agent-account-required")
       // A plain Response: Hono would copy its headers into a Headers object, which shows on this most used of routes.
       return new Response(JSON.stringify(principal.profile), { headers: ownJson })
     },
-  )
+  })
 }

@@ -13,7 +13,7 @@ import { policies } from "../../auth/agent-policy.ts"
 import type { AppEnv } from "../../auth/guard.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { errors } from "../../errors.ts"
-import { type Api, endpoint, idOf, jsonBody } from "../endpoint.ts"
+import { idOf, jsonBody, type Serve } from "../endpoint.ts"
 import {
   keyName,
   keyRecord,
@@ -39,11 +39,11 @@ const surfaces = [
   { path: "/api/auth/keys", access: policies.people, kind: "sk", owner: "User" },
 ] as const
 
-export const keyRoutes = (api: Api, dependencies: Dependencies): void => {
-  for (const surface of surfaces) routesOf(api, dependencies, surface)
+export const keyRoutes = (serve: Serve, dependencies: Dependencies): void => {
+  for (const surface of surfaces) routesOf(serve, dependencies, surface)
 }
 
-const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surfaces)[number]): void => {
+const routesOf = (serve: Serve, dependencies: Dependencies, surface: (typeof surfaces)[number]): void => {
   const { path, access, kind, owner } = surface
   const whose = owner === "Agent" ? "an agent" : "a person"
   const common = { tag: "keys", access } as const
@@ -54,21 +54,17 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
     requestId: requestIdOf(c),
   })
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...common,
-      method: "get",
-      path,
-      id: `list${owner}Key`,
-      summary: `List the keys of ${whose}`,
-      description: "Those that are not revoked, oldest first.",
-      query: pageQuery,
-      success: [200, "Keys", z.array(keyRecord)],
-      codes: ["invalid-request"],
-    },
-    async (c) => {
+  serve({
+    ...common,
+    method: "get",
+    path,
+    id: `list${owner}Key`,
+    summary: `List the keys of ${whose}`,
+    description: "Those that are not revoked, oldest first.",
+    query: pageQuery,
+    success: [200, "Keys", z.array(keyRecord)],
+    codes: ["invalid-request"],
+    handle: async (c) => {
       const page = pageOf(c)
       const { userId, keyId } = c.var.principal
       const rows = await listKeys(c.var.queries, userId, page)
@@ -77,7 +73,7 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
       if (rows.length > page.limit) setHeader(c, "Link", nextLink(c, page))
       return c.json(keys, 200, { "cache-control": "no-store" })
     },
-  )
+  })
 
   const sendKey = (c: Context<AppEnv>, answer: z.infer<typeof minted>): Response =>
     c.json(answer, 201, { "cache-control": "no-store" })
@@ -101,81 +97,69 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
     return sendKey(c, presentMade({ ...key, name, origins, expiresAt }))
   }
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...common,
-      method: "post",
-      path,
-      id: `mint${owner}Key`,
-      summary: `Mint a secret key for ${whose}`,
-      body: secretBody,
-      success: [201, "The key, shown this once", minted],
-      codes: ["invalid-key-name", "too-many-keys", "key-replaced", "outcome-unknown"],
-    },
-    async (c) => {
+  serve({
+    ...common,
+    method: "post",
+    path,
+    id: `mint${owner}Key`,
+    summary: `Mint a secret key for ${whose}`,
+    body: secretBody,
+    success: [201, "The key, shown this once", minted],
+    codes: ["invalid-key-name", "too-many-keys", "key-replaced", "outcome-unknown"],
+    handle: async (c) => {
       checkManager(c.var.principal)
       return mint(c, await jsonBody(c, secretBody), undefined)
     },
-  )
+  })
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...common,
-      method: "post",
-      path: `${path}/publishable`,
-      id: `mintPublishable${owner}Key`,
-      summary: `Mint a publishable key for ${whose}`,
-      description: "For the pages of one origin.",
-      body: publishableBody,
-      success: [201, "The key, shown this once", minted],
-      codes: [
-        "invalid-key-name",
-        "missing-origin-allowlist",
-        "invalid-origin",
-        "too-many-keys",
-        "origin-allowlist-empty",
-        "origin-allowlist-too-many",
-        "origin-invalid-scheme",
-        "outcome-unknown",
-        "key-replaced",
-      ],
-    },
-    async (c) => {
+  serve({
+    ...common,
+    method: "post",
+    path: `${path}/publishable`,
+    id: `mintPublishable${owner}Key`,
+    summary: `Mint a publishable key for ${whose}`,
+    description: "For the pages of one origin.",
+    body: publishableBody,
+    success: [201, "The key, shown this once", minted],
+    codes: [
+      "invalid-key-name",
+      "missing-origin-allowlist",
+      "invalid-origin",
+      "too-many-keys",
+      "origin-allowlist-empty",
+      "origin-allowlist-too-many",
+      "origin-invalid-scheme",
+      "outcome-unknown",
+      "key-replaced",
+    ],
+    handle: async (c) => {
       checkManager(c.var.principal)
       const given = await jsonBody(c, looseOrigins)
       return mint(c, given, originsOf(given.origin_allowlist))
     },
-  )
+  })
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...common,
-      method: "post",
-      path: `${path}/{id}/rotate`,
-      id: `rotate${owner}Key`,
-      summary: `Rotate a key of ${whose}`,
-      description:
-        "A new key now, the end of the old one after an overlap. Any active key of the account, the calling one too. When the answer is lost, rotate the replaced key again: as long as its successor is unused, that one is revoked and another made.",
-      body: rotateBody,
-      success: [201, "The key, shown this once", rotated],
-      codes: [
-        "invalid-key-name",
-        "invalid-key-id",
-        "too-many-keys",
-        "key-replaced",
-        "key-not-found",
-        "key-not-active",
-        "key-already-rotated",
-        "outcome-unknown",
-      ],
-    },
-    async (c) => {
+  serve({
+    ...common,
+    method: "post",
+    path: `${path}/{id}/rotate`,
+    id: `rotate${owner}Key`,
+    summary: `Rotate a key of ${whose}`,
+    description:
+      "A new key now, the end of the old one after an overlap. Any active key of the account, the calling one too. When the answer is lost, rotate the replaced key again: as long as its successor is unused, that one is revoked and another made.",
+    body: rotateBody,
+    success: [201, "The key, shown this once", rotated],
+    codes: [
+      "invalid-key-name",
+      "invalid-key-id",
+      "too-many-keys",
+      "key-replaced",
+      "key-not-found",
+      "key-not-active",
+      "key-already-rotated",
+      "outcome-unknown",
+    ],
+    handle: async (c) => {
       checkManager(c.var.principal, Number(c.req.param("id")))
       const replaces = idOf(c, "invalid-key-id")
       const given = await jsonBody(c, rotateBody)
@@ -190,22 +174,18 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
       }
       return sendKey(c, replaced)
     },
-  )
+  })
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...common,
-      method: "delete",
-      path: `${path}/{id}`,
-      id: `revoke${owner}Key`,
-      summary: `Revoke a key of ${whose}`,
-      description: "At once and for good. Any key of the account, the calling and the last one too.",
-      success: [200, "The key is dead", revoked],
-      codes: ["invalid-key-id", "key-replaced", "key-not-found", "outcome-unknown"],
-    },
-    async (c) => {
+  serve({
+    ...common,
+    method: "delete",
+    path: `${path}/{id}`,
+    id: `revoke${owner}Key`,
+    summary: `Revoke a key of ${whose}`,
+    description: "At once and for good. Any key of the account, the calling and the last one too.",
+    success: [200, "The key is dead", revoked],
+    codes: ["invalid-key-id", "key-replaced", "key-not-found", "outcome-unknown"],
+    handle: async (c) => {
       checkManager(c.var.principal)
       const keyId = idOf(c, "invalid-key-id")
       if (keyId === undefined) throw errors.fail("key-not-found")
@@ -214,5 +194,5 @@ const routesOf = (api: Api, dependencies: Dependencies, surface: (typeof surface
         "cache-control": "no-store",
       })
     },
-  )
+  })
 }

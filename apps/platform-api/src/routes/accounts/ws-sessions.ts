@@ -8,7 +8,7 @@ import type { Registry } from "../../registry/registry.ts"
 import type { PublishedStack } from "../../registry/stack-head.ts"
 import { nearestUrl, normaliseWebsocketUrl, urlFault } from "../../registry/websocket-url.ts"
 import type { Dependencies } from "../../dependencies.ts"
-import { type Api, endpoint, jsonBody } from "../endpoint.ts"
+import { jsonBody, type Serve } from "../endpoint.ts"
 
 const body = z
   .object({
@@ -75,29 +75,25 @@ const mayHave = (scope: SessionScope, stack: PublishedStack, keyClass: Principal
     stack.relay &&
     (scope === "transaction:inspect" || keyClass === "secret" || stack.browserSend))
 
-export const sessionRoutes = (api: Api, dependencies: Dependencies): void =>
-  endpoint(
-    api,
-    dependencies,
-    {
-      method: "post",
-      path: "/ws/sessions",
-      id: "mintSession",
-      summary: "Mint a session token",
-      tag: "sessions",
-      access: policies.sessions,
-      body,
-      success: [200, "The token", session],
-      codes: [
-        "invalid-websocket-url",
-        "invalid-scope",
-        "agent-account-forbidden",
-        "stack-not-found",
-        "scope-not-allowed",
-        "rate-limit-exceeded",
-      ],
-    },
-    async (c) => {
+export const sessionRoutes = (serve: Serve, dependencies: Dependencies): void =>
+  serve({
+    method: "post",
+    path: "/ws/sessions",
+    id: "mintSession",
+    summary: "Mint a session token",
+    tag: "sessions",
+    access: policies.sessions,
+    body,
+    success: [200, "The token", session],
+    codes: [
+      "invalid-websocket-url",
+      "invalid-scope",
+      "agent-account-forbidden",
+      "stack-not-found",
+      "scope-not-allowed",
+      "rate-limit-exceeded",
+    ],
+    handle: async (c) => {
       const principal = c.get("principal")
       const given = await jsonBody(c, body)
       const url = normaliseWebsocketUrl(given.websocket_url)
@@ -131,4 +127,4 @@ export const sessionRoutes = (api: Api, dependencies: Dependencies): void =>
       const answer = { token, expires_at: expiresAt, token_type: "Bearer", scope }
       return c.json(answer, 200, { "cache-control": "no-store" })
     },
-  )
+  })

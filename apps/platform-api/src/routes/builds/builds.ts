@@ -2,9 +2,8 @@ import { z } from "@svc/openapi"
 import { buildEvents, builds } from "../../db/schema/index.ts"
 import { buildStatuses } from "../../records/transitions.ts"
 import { isVisible, listVisible } from "../../records/visible.ts"
-import type { Dependencies } from "../../dependencies.ts"
 import { sendOwn } from "../conditional.ts"
-import { type Api, endpoint } from "../endpoint.ts"
+import type { Serve } from "../endpoint.ts"
 import { reading, readOne, sendRecords } from "../owned.ts"
 import { pageQuery } from "../paging.ts"
 import { fieldsOf, id, record, text, time } from "../record.ts"
@@ -50,37 +49,29 @@ export const buildsSql = {
     where ${isVisible(tables, "b")} order by e.id`,
 }
 
-export const buildRoutes = (api: Api, dependencies: Dependencies): void => {
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...reading(z.array(buildAnswer), "Builds"),
-      path: "/api/builds",
-      id: "listBuilds",
-      summary: "List builds",
-      description: "Those that the caller sees, newest first.",
-      query: pageQuery,
-      codes: ["invalid-request"],
-    },
-    (c) => sendRecords(c, buildsSql.list, build.present),
-  )
+export const buildRoutes = (serve: Serve): void => {
+  serve({
+    ...reading(z.array(buildAnswer), "Builds"),
+    path: "/api/builds",
+    id: "listBuilds",
+    summary: "List builds",
+    description: "Those that the caller sees, newest first.",
+    query: pageQuery,
+    codes: ["invalid-request"],
+    handle: (c) => sendRecords(c, buildsSql.list, build.present),
+  })
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...reading(buildAnswer.extend({ events: z.array(event.schema) }), "The build, its events oldest first"),
-      path: "/api/builds/{id}",
-      id: "getBuild",
-      summary: "Read a build",
-      description: "With its events, oldest first.",
-      codes: ["invalid-request", "build-not-found"],
-    },
-    async (c) => {
+  serve({
+    ...reading(buildAnswer.extend({ events: z.array(event.schema) }), "The build, its events oldest first"),
+    path: "/api/builds/{id}",
+    id: "getBuild",
+    summary: "Read a build",
+    description: "With its events, oldest first.",
+    codes: ["invalid-request", "build-not-found"],
+    handle: async (c) => {
       const rows = await readOne(c, buildsSql.one, "build-not-found")
       const events = rows.filter(event.isIn).map(event.present)
       return sendOwn(c, JSON.stringify({ ...build.present(rows[0]), events }))
     },
-  )
+  })
 }

@@ -9,7 +9,7 @@ import { endBuild } from "../../work/end-build.ts"
 import { branch, nothing, recordNumber } from "../body-fields.ts"
 import { change, changeCodes } from "../change.ts"
 import { branchOf, deployCodes, firstLook } from "../deployments/deploying.ts"
-import { type Api, endpoint } from "../endpoint.ts"
+import type { Serve } from "../endpoint.ts"
 import { readLargeBody } from "../large-body.ts"
 import { recordId } from "../owned.ts"
 
@@ -27,24 +27,20 @@ const taken = (id: number, status: string, message: string) => ({
   location: `/api/builds/${id}`,
 })
 
-export const buildChangeRoutes = (api: Api, dependencies: Dependencies): void => {
+export const buildChangeRoutes = (serve: Serve, dependencies: Dependencies): void => {
   const { config } = dependencies
   const common = { tag: "records", access: policies.people, method: "post" } as const
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...common,
-      path: "/api/builds",
-      id: "startBuild",
-      summary: "Start a build",
-      description: "Builds a version of a spec, the latest unless said, and deploys it.",
-      largeBody: newBuild,
-      success: [202, "Taken", buildAnswer],
-      codes: [...changeCodes, "spec-not-found", ...deployCodes],
-    },
-    async (c) => {
+  serve({
+    ...common,
+    path: "/api/builds",
+    id: "startBuild",
+    summary: "Start a build",
+    description: "Builds a version of a spec, the latest unless said, and deploys it.",
+    largeBody: newBuild,
+    success: [202, "Taken", buildAnswer],
+    codes: [...changeCodes, "spec-not-found", ...deployCodes],
+    handle: async (c) => {
       const { given, hash } = await readLargeBody(dependencies, c, newBuild)
       return change(dependencies, c, hash, async ({ tx, at, userId, tell }) => {
         const spec = await ownSpec(tx, userId, given.spec_id)
@@ -62,22 +58,18 @@ export const buildChangeRoutes = (api: Api, dependencies: Dependencies): void =>
         return taken(id, "pending", `Follow it: GET /api/builds/${id}`)
       })
     },
-  )
+  })
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...common,
-      path: "/api/builds/{id}/cancel",
-      id: "cancelBuild",
-      summary: "Cancel a build",
-      description: "One that is not over; the registry stays as it is.",
-      largeBody: nothing,
-      success: [202, "Cancelled", buildAnswer],
-      codes: [...changeCodes, "build-not-found", "build-state"],
-    },
-    async (c) => {
+  serve({
+    ...common,
+    path: "/api/builds/{id}/cancel",
+    id: "cancelBuild",
+    summary: "Cancel a build",
+    description: "One that is not over; the registry stays as it is.",
+    largeBody: nothing,
+    success: [202, "Cancelled", buildAnswer],
+    codes: [...changeCodes, "build-not-found", "build-state"],
+    handle: async (c) => {
       const id = recordId(c, "build-not-found")
       const { hash } = await readLargeBody(dependencies, c, nothing)
       return change(dependencies, c, hash, async ({ tx, at, userId, tell }) => {
@@ -90,5 +82,5 @@ export const buildChangeRoutes = (api: Api, dependencies: Dependencies): void =>
         return taken(id, "cancelled", "Cancelled.")
       })
     },
-  )
+  })
 }

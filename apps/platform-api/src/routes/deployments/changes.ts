@@ -14,7 +14,7 @@ import type { DeploymentRow } from "../../work/records.ts"
 import { nothing, prose, recordNumber } from "../body-fields.ts"
 import { change, changeCodes } from "../change.ts"
 import { deployCodes, firstLook } from "./deploying.ts"
-import { type Api, endpoint } from "../endpoint.ts"
+import type { Serve } from "../endpoint.ts"
 import { readLargeBody } from "../large-body.ts"
 import { recordId } from "../owned.ts"
 
@@ -53,7 +53,7 @@ const requireState = (deployment: DeploymentRow, operation: keyof typeof allowed
   })
 }
 
-export const deploymentChangeRoutes = (api: Api, dependencies: Dependencies): void => {
+export const deploymentChangeRoutes = (serve: Serve, dependencies: Dependencies): void => {
   const { config } = dependencies
   const common = { tag: "records", access: policies.people } as const
 
@@ -63,20 +63,16 @@ export const deploymentChangeRoutes = (api: Api, dependencies: Dependencies): vo
     done: string,
     body: z.ZodType<{ reason?: string | null | undefined }>,
   ) =>
-    endpoint(
-      api,
-      dependencies,
-      {
-        ...common,
-        method: "post",
-        path: `/api/deployments/{id}/${verb}`,
-        id: `${verb}Deployment`,
-        summary,
-        largeBody: body,
-        success: [202, "Taken", deploymentAnswer],
-        codes: [...changeCodes, "deployment-not-found", "deployment-state"],
-      },
-      async (c) => {
+    serve({
+      ...common,
+      method: "post",
+      path: `/api/deployments/{id}/${verb}`,
+      id: `${verb}Deployment`,
+      summary,
+      largeBody: body,
+      success: [202, "Taken", deploymentAnswer],
+      codes: [...changeCodes, "deployment-not-found", "deployment-state"],
+      handle: async (c) => {
         const id = recordId(c, "deployment-not-found")
         const { given, hash } = await readLargeBody(dependencies, c, body)
         return change(dependencies, c, hash, async ({ tx, at, userId, tell }) => {
@@ -95,25 +91,21 @@ export const deploymentChangeRoutes = (api: Api, dependencies: Dependencies): vo
           return taken(id, "updating", `It is being ${done}.`)
         })
       },
-    )
+    })
   operation("stop", "Stop a deployment: its stack leaves the registry", "stopped", stopBody)
   operation("restart", "Restart a deployment: its stack is back", "restarted", nothing)
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...common,
-      method: "post",
-      path: "/api/deployments/{id}/rollback",
-      id: "rollbackDeployment",
-      summary: "Roll a deployment back",
-      description: "Builds and deploys an earlier version: the one before, unless said.",
-      largeBody: rollbackBody,
-      success: [202, "Taken", deploymentAnswer],
-      codes: [...changeCodes, "deployment-not-found", "deployment-state", ...deployCodes],
-    },
-    async (c) => {
+  serve({
+    ...common,
+    method: "post",
+    path: "/api/deployments/{id}/rollback",
+    id: "rollbackDeployment",
+    summary: "Roll a deployment back",
+    description: "Builds and deploys an earlier version: the one before, unless said.",
+    largeBody: rollbackBody,
+    success: [202, "Taken", deploymentAnswer],
+    codes: [...changeCodes, "deployment-not-found", "deployment-state", ...deployCodes],
+    handle: async (c) => {
       const id = recordId(c, "deployment-not-found")
       const { given, hash } = await readLargeBody(dependencies, c, rollbackBody)
       return change(dependencies, c, hash, async ({ tx, at, userId, tell }) => {
@@ -130,26 +122,22 @@ export const deploymentChangeRoutes = (api: Api, dependencies: Dependencies): vo
         return taken(id, status, "It is being rolled back.", { build_id: buildId })
       })
     },
-  )
+  })
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...common,
-      method: "delete",
-      path: "/api/deployments/{id}",
-      id: "deleteDeployment",
-      summary: "Delete a deployment",
-      description: "A stopped one; its stack's name rests before others may take it.",
-      success: [
-        200,
-        "Deleted",
-        deploymentAnswer.omit({ build_id: true }).extend({ id: z.int(), deleted: z.literal(true) }),
-      ],
-      codes: ["invalid-request", "deployment-not-found", "deployment-active", "outcome-unknown"],
-    },
-    (c) => {
+  serve({
+    ...common,
+    method: "delete",
+    path: "/api/deployments/{id}",
+    id: "deleteDeployment",
+    summary: "Delete a deployment",
+    description: "A stopped one; its stack's name rests before others may take it.",
+    success: [
+      200,
+      "Deleted",
+      deploymentAnswer.omit({ build_id: true }).extend({ id: z.int(), deleted: z.literal(true) }),
+    ],
+    codes: ["invalid-request", "deployment-not-found", "deployment-active", "outcome-unknown"],
+    handle: (c) => {
       const id = recordId(c, "deployment-not-found")
       return change(dependencies, c, "", async ({ tx, at, userId, tell }) => {
         const deployment = await ownDeployment(tx, userId, id)
@@ -162,5 +150,5 @@ export const deploymentChangeRoutes = (api: Api, dependencies: Dependencies): vo
         return { status: 200, body: JSON.stringify({ ...told, id, deleted: true }) }
       })
     },
-  )
+  })
 }

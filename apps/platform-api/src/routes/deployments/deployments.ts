@@ -2,9 +2,8 @@ import { z } from "@svc/openapi"
 import { deploymentEvents, deployments, specs, specVersions } from "../../db/schema/index.ts"
 import { deploymentStatuses } from "../../records/transitions.ts"
 import { isVisible, listVisible } from "../../records/visible.ts"
-import type { Dependencies } from "../../dependencies.ts"
 import { sendOwn } from "../conditional.ts"
-import { type Api, endpoint } from "../endpoint.ts"
+import type { Serve } from "../endpoint.ts"
 import { reading, readOne, sendBelongings, sendRecords } from "../owned.ts"
 import { pageQuery } from "../paging.ts"
 import { fieldsOf, id, record, text, time } from "../record.ts"
@@ -62,50 +61,38 @@ export const deploymentsSql = {
     where ${isVisible(tables, "d")} order by e.id desc`,
 }
 
-export const deploymentRoutes = (api: Api, dependencies: Dependencies): void => {
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...reading(z.array(deploymentAnswer), "Deployments"),
-      path: "/api/deployments",
-      id: "listDeployments",
-      summary: "List deployments",
-      description: "Those that the caller sees, newest first.",
-      query: pageQuery,
-      codes: ["invalid-request"],
-    },
-    (c) => sendRecords(c, deploymentsSql.list, deployment.present),
-  )
+export const deploymentRoutes = (serve: Serve): void => {
+  serve({
+    ...reading(z.array(deploymentAnswer), "Deployments"),
+    path: "/api/deployments",
+    id: "listDeployments",
+    summary: "List deployments",
+    description: "Those that the caller sees, newest first.",
+    query: pageQuery,
+    codes: ["invalid-request"],
+    handle: (c) => sendRecords(c, deploymentsSql.list, deployment.present),
+  })
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...reading(deploymentAnswer, "The deployment"),
-      path: "/api/deployments/{id}",
-      id: "getDeployment",
-      summary: "Read a deployment",
-      codes: ["invalid-request", "deployment-not-found"],
-    },
-    async (c) => {
+  serve({
+    ...reading(deploymentAnswer, "The deployment"),
+    path: "/api/deployments/{id}",
+    id: "getDeployment",
+    summary: "Read a deployment",
+    codes: ["invalid-request", "deployment-not-found"],
+    handle: async (c) => {
       const [row] = await readOne(c, deploymentsSql.one, "deployment-not-found")
       return sendOwn(c, JSON.stringify(deployment.present(row)))
     },
-  )
+  })
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...reading(z.array(eventAnswer), "Events"),
-      path: "/api/deployments/{id}/events",
-      id: "listDeploymentEvents",
-      summary: "List a deployment's events",
-      description: "Newest first.",
-      query: pageQuery,
-      codes: ["invalid-request", "deployment-not-found"],
-    },
-    (c) => sendBelongings(c, deploymentsSql.events, "deployment-not-found", event.present),
-  )
+  serve({
+    ...reading(z.array(eventAnswer), "Events"),
+    path: "/api/deployments/{id}/events",
+    id: "listDeploymentEvents",
+    summary: "List a deployment's events",
+    description: "Newest first.",
+    query: pageQuery,
+    codes: ["invalid-request", "deployment-not-found"],
+    handle: (c) => sendBelongings(c, deploymentsSql.events, "deployment-not-found", event.present),
+  })
 }

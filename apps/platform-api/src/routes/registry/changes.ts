@@ -10,7 +10,7 @@ import type { Audience } from "../../registry/audience.ts"
 import { plainAnswer } from "../../registry/answer.ts"
 import { changeEvent } from "../../registry/change-feed.ts"
 import { presentChange, readChanges } from "../../registry/changes.ts"
-import { type Api, endpoint } from "../endpoint.ts"
+import type { Serve } from "../endpoint.ts"
 import { eventStreamHeaders, type EventStreams, lastEventId, leaseMs } from "../event-streams.ts"
 import { pageQuery } from "../paging.ts"
 import type { Caller, RegistryReader } from "./reader.ts"
@@ -64,7 +64,7 @@ const mostPending = 1000
 
 /** What changes in the registry, page by page or as it happens. */
 export const changeRoutes = (
-  api: Api,
+  serve: Serve,
   dependencies: Dependencies,
   { callerOf, tell, count, send }: RegistryReader,
   streams: EventStreams,
@@ -138,26 +138,22 @@ export const changeRoutes = (
     })
   }
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      method: "get",
-      tag: "registry",
-      access: "optional key",
-      path: "/api/registry/changes",
-      id: "listChanges",
-      summary: "Follow changes of the registry",
-      description:
-        "What was published, rolled back, deprecated, withdrawn or restored: the newest changes, or those after an id. With `Accept: text/event-stream` each change follows as a server-sent event as it happens.",
-      query: changesQuery,
-      headers: ["Last-Event-ID"],
-      success: [200, "Changes, by ascending ids", changesAnswer],
-      text: ["Changes, by ascending ids", ["text/event-stream"]],
-      others: { 304: ["Nothing changed since the ETag in If-None-Match"] },
-      codes: ["invalid-request", "rate-limit-exceeded", "service-unavailable"],
-    },
-    async (c) => {
+  serve({
+    method: "get",
+    tag: "registry",
+    access: "optional key",
+    path: "/api/registry/changes",
+    id: "listChanges",
+    summary: "Follow changes of the registry",
+    description:
+      "What was published, rolled back, deprecated, withdrawn or restored: the newest changes, or those after an id. With `Accept: text/event-stream` each change follows as a server-sent event as it happens.",
+    query: changesQuery,
+    headers: ["Last-Event-ID"],
+    success: [200, "Changes, by ascending ids", changesAnswer],
+    text: ["Changes, by ascending ids", ["text/event-stream"]],
+    others: { 304: ["Nothing changed since the ETag in If-None-Match"] },
+    codes: ["invalid-request", "rate-limit-exceeded", "service-unavailable"],
+    handle: async (c) => {
       const caller = await callerOf(c)
       tell(c, caller)
       setHeader(c, "Vary", "Authorization, Origin, Accept, Accept-Encoding")
@@ -173,5 +169,5 @@ export const changeRoutes = (
       const headers = { "cache-control": caller.credentials ? "private, no-cache" : "no-cache" }
       return send(c, caller, { answer: plainAnswer(Buffer.from(JSON.stringify(body))), headers }, true)
     },
-  )
+  })
 }

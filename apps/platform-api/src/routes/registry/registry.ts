@@ -7,7 +7,7 @@ import type { Audience } from "../../registry/audience.ts"
 import type { Body } from "../../registry/stack-bodies.ts"
 import type { PublishedStack } from "../../registry/stack-head.ts"
 import type { Dependencies } from "../../dependencies.ts"
-import { type Api, endpoint } from "../endpoint.ts"
+import type { Serve } from "../endpoint.ts"
 import type { EventStreams } from "../event-streams.ts"
 import { nextLink, pageQuery } from "../paging.ts"
 import { changeRoutes } from "./changes.ts"
@@ -22,7 +22,7 @@ const listQuery = pageQuery.extend({
 
 const codes = ["stack-not-found", "rate-limit-exceeded", "service-unavailable"] as const
 
-export const registryRoutes = (api: Api, dependencies: Dependencies, streams: EventStreams): void => {
+export const registryRoutes = (serve: Serve, dependencies: Dependencies, streams: EventStreams): void => {
   const { registry } = dependencies
   const reader = createRegistryReader(dependencies)
   const { callerOf, tell, count, send, answer } = reader
@@ -40,21 +40,17 @@ export const registryRoutes = (api: Api, dependencies: Dependencies, streams: Ev
   const common = { method: "get", tag: "registry", access: "optional key" } as const
   const notModified = { 304: ["Nothing changed since the ETag in If-None-Match"] } as const
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...common,
-      path: "/api/registry",
-      id: "listStacks",
-      summary: "List stacks",
-      description: "The published ones, by name.",
-      query: listQuery,
-      success: [200, "Stacks", z.array(detail)],
-      others: notModified,
-      codes: ["invalid-request", "rate-limit-exceeded", "service-unavailable"],
-    },
-    async (c) => {
+  serve({
+    ...common,
+    path: "/api/registry",
+    id: "listStacks",
+    summary: "List stacks",
+    description: "The published ones, by name.",
+    query: listQuery,
+    success: [200, "Stacks", z.array(detail)],
+    others: notModified,
+    codes: ["invalid-request", "rate-limit-exceeded", "service-unavailable"],
+    handle: async (c) => {
       const caller = await callerOf(c)
       tell(c, caller)
       const { include, ...query } = await validateQuery(c, caller)
@@ -70,29 +66,25 @@ export const registryRoutes = (api: Api, dependencies: Dependencies, streams: Ev
         !known,
       )
     },
-  )
+  })
 
   // Before the stacks: `changes` is none of their names.
-  changeRoutes(api, dependencies, reader, streams)
+  changeRoutes(serve, dependencies, reader, streams)
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...common,
-      path: "/api/registry/{name}",
-      id: "getStack",
-      summary: "Read a stack",
-      success: [200, "Read a stack", detail],
-      others: notModified,
-      codes,
-    },
-    answer(
+  serve({
+    ...common,
+    path: "/api/registry/{name}",
+    id: "getStack",
+    summary: "Read a stack",
+    success: [200, "Read a stack", detail],
+    others: notModified,
+    codes,
+    handle: answer(
       "name",
       () => undefined,
       (stack) => ({ answer: stack.answer }),
     ),
-  )
+  })
 
   const { versions } = dependencies
   const current = (stack: PublishedStack, audience: Audience, pick: Body): Found | Later => {
@@ -121,27 +113,23 @@ export const registryRoutes = (api: Api, dependencies: Dependencies, streams: Ev
     pick: Body,
     parameter: "name" | "stack",
   ) =>
-    endpoint(
-      api,
-      dependencies,
-      {
-        ...common,
-        path,
-        id,
-        summary,
-        query: versionQuery,
-        success: [200, summary, schema],
-        others: notModified,
-        codes: [...codes, "invalid-request", "version-not-found"],
-      },
-      answer(
+    serve({
+      ...common,
+      path,
+      id,
+      summary,
+      query: versionQuery,
+      success: [200, summary, schema],
+      others: notModified,
+      codes: [...codes, "invalid-request", "version-not-found"],
+      handle: answer(
         parameter,
         (c) => (c.req.query("version") === undefined ? undefined : validate(versionQuery, c.req.query()).version),
         (stack, version = stack.version, { audience }) =>
           version === stack.version ? current(stack, audience, pick) : inVersion(stack, version, pick),
       ),
-    )
+    })
   content("/api/registry/{name}/schema", "getStackSchema", "Read a stack's schema", schemaAnswer, "schema", "name")
   content("/api/registry/stacks/{stack}/ast", "getStackAst", "Read a stack's AST", astAnswer, "ast", "stack")
-  stackVersionRoutes(api, dependencies, reader)
+  stackVersionRoutes(serve, dependencies, reader)
 }

@@ -3,7 +3,7 @@ import { z } from "@svc/openapi"
 import { errors } from "../../errors.ts"
 import { languages, mediaTypes } from "../../registry/types/typed-module.ts"
 import type { Dependencies } from "../../dependencies.ts"
-import { type Api, endpoint } from "../endpoint.ts"
+import type { Serve } from "../endpoint.ts"
 import { nextLink, pageOf, pageQuery } from "../paging.ts"
 import type { RegistryReader } from "./reader.ts"
 import { diffAnswer, versionsAnswer } from "./schemas.ts"
@@ -28,7 +28,7 @@ export const existing = <T>(found: T | undefined): T => {
 }
 
 /** What a reader asks about a stack's past, and what it takes from a version into its own program. */
-export const stackVersionRoutes = (api: Api, dependencies: Dependencies, reader: RegistryReader): void => {
+export const stackVersionRoutes = (serve: Serve, dependencies: Dependencies, reader: RegistryReader): void => {
   const { versions } = dependencies
   const common = {
     method: "get",
@@ -38,20 +38,16 @@ export const stackVersionRoutes = (api: Api, dependencies: Dependencies, reader:
   } as const
   const codes = ["stack-not-found", "rate-limit-exceeded", "service-unavailable"] as const
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...common,
-      path: "/api/registry/{name}/versions",
-      id: "listStackVersions",
-      summary: "List a stack's versions",
-      description: "Newest first, each with how it differs from the one before.",
-      query: pageQuery,
-      success: [200, "Versions", versionsAnswer],
-      codes: [...codes, "invalid-request"],
-    },
-    (c) =>
+  serve({
+    ...common,
+    path: "/api/registry/{name}/versions",
+    id: "listStackVersions",
+    summary: "List a stack's versions",
+    description: "Newest first, each with how it differs from the one before.",
+    query: pageQuery,
+    success: [200, "Versions", versionsAnswer],
+    codes: [...codes, "invalid-request"],
+    handle: (c) =>
       reader.answer("name", pageOf, (stack, page) => async () => {
         const rows = await versions.list(stack.line, { ...page, limit: page.limit + 1 })
         const shown = rows.slice(0, page.limit)
@@ -62,22 +58,18 @@ export const stackVersionRoutes = (api: Api, dependencies: Dependencies, reader:
         )
         return rows.length > shown.length ? { answer, headers: { link: nextLink(c, page) } } : { answer }
       })(c),
-  )
+  })
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...common,
-      path: "/api/registry/{name}/diff",
-      id: "diffStackVersions",
-      summary: "Compare two versions of a stack",
-      description: "What changed from one to the other; the two latest unless said.",
-      query: diffQuery,
-      success: [200, "The difference", diffAnswer],
-      codes: [...codes, "invalid-request", "invalid-ast", "version-not-found"],
-    },
-    reader.answer(
+  serve({
+    ...common,
+    path: "/api/registry/{name}/diff",
+    id: "diffStackVersions",
+    summary: "Compare two versions of a stack",
+    description: "What changed from one to the other; the two latest unless said.",
+    query: diffQuery,
+    success: [200, "The difference", diffAnswer],
+    codes: [...codes, "invalid-request", "invalid-ast", "version-not-found"],
+    handle: reader.answer(
       "name",
       (c) => validate(diffQuery, c.req.query()),
       (stack, given) => {
@@ -90,22 +82,18 @@ export const stackVersionRoutes = (api: Api, dependencies: Dependencies, reader:
         }
       },
     ),
-  )
+  })
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...common,
-      path: "/api/registry/{name}/types",
-      id: "getStackTypes",
-      summary: "Types of a stack",
-      description: "A module for programs to import.",
-      query: typesQuery,
-      codes: [...codes, "invalid-request", "invalid-ast", "version-not-found"],
-      text: ["The module", Object.values(mediaTypes).map((type) => type.split(";", 1).join(""))],
-    },
-    reader.answer(
+  serve({
+    ...common,
+    path: "/api/registry/{name}/types",
+    id: "getStackTypes",
+    summary: "Types of a stack",
+    description: "A module for programs to import.",
+    query: typesQuery,
+    codes: [...codes, "invalid-request", "invalid-ast", "version-not-found"],
+    text: ["The module", Object.values(mediaTypes).map((type) => type.split(";", 1).join(""))],
+    handle: reader.answer(
       "name",
       (c) => validate(typesQuery, c.req.query()),
       (stack, { language, version: wanted = stack.version }) => {
@@ -115,7 +103,7 @@ export const stackVersionRoutes = (api: Api, dependencies: Dependencies, reader:
         return async () => ({ answer: existing(await versions.module(stack, wanted, language)), headers })
       },
     ),
-  )
+  })
 }
 
 /** The versions to compare: what is not said is the latest, and the one before `to`. `numbers` gives them newest first. */

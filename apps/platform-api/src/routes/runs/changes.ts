@@ -18,7 +18,7 @@ import { astPayload, nothing } from "../body-fields.ts"
 import { newBuild } from "../builds/changes.ts"
 import { change, type Change, changeCodes } from "../change.ts"
 import { branchOf, deployCodes, firstLook } from "../deployments/deploying.ts"
-import { type Api, endpoint } from "../endpoint.ts"
+import type { Serve } from "../endpoint.ts"
 import { readLargeBody, versionIn } from "../large-body.ts"
 import { recordId } from "../owned.ts"
 import type { Row } from "../record.ts"
@@ -96,24 +96,20 @@ const operations: Readonly<
   },
 }
 
-export const runChangeRoutes = (api: Api, dependencies: Dependencies): void => {
+export const runChangeRoutes = (serve: Serve, dependencies: Dependencies): void => {
   const { config } = dependencies
   const common = { tag: "records", access: policies.people, method: "post" } as const
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...common,
-      path: "/api/automation/runs",
-      id: "startRun",
-      summary: "Start a publish run",
-      description: "Takes an AST to what readers see in six steps: version, check, approve, build, deploy, verify.",
-      largeBody: newRun,
-      success: [202, "Taken", runWithSteps],
-      codes: [...changeCodes, "invalid-ast", "spec-not-found", ...deployCodes],
-    },
-    async (c) => {
+  serve({
+    ...common,
+    path: "/api/automation/runs",
+    id: "startRun",
+    summary: "Start a publish run",
+    description: "Takes an AST to what readers see in six steps: version, check, approve, build, deploy, verify.",
+    largeBody: newRun,
+    success: [202, "Taken", runWithSteps],
+    codes: [...changeCodes, "invalid-ast", "spec-not-found", ...deployCodes],
+    handle: async (c) => {
       const { given, hash, ast } = await readLargeBody(dependencies, c, newRun)
       if (ast !== undefined && given.spec_version_id != null) {
         const reason = "is given together with ast_payload"
@@ -137,28 +133,24 @@ export const runChangeRoutes = (api: Api, dependencies: Dependencies): void => {
         return taken(tx, userId, id)
       })
     },
-  )
+  })
 
   for (const verb of ["resume", "retry", "cancel"] as const) {
     const { from, done, summary, work } = operations[verb]
-    endpoint(
-      api,
-      dependencies,
-      {
-        ...common,
-        path: `/api/automation/runs/{id}/${verb}`,
-        id: `${verb}Run`,
-        summary,
-        largeBody: nothing,
-        success: [202, "Taken", runWithSteps],
-        codes: [
-          ...changeCodes,
-          "run-not-found",
-          "run-state",
-          ...(verb === "retry" ? (["spec-not-found", "limit-reached"] as const) : []),
-        ],
-      },
-      async (c) => {
+    serve({
+      ...common,
+      path: `/api/automation/runs/{id}/${verb}`,
+      id: `${verb}Run`,
+      summary,
+      largeBody: nothing,
+      success: [202, "Taken", runWithSteps],
+      codes: [
+        ...changeCodes,
+        "run-not-found",
+        "run-state",
+        ...(verb === "retry" ? (["spec-not-found", "limit-reached"] as const) : []),
+      ],
+      handle: async (c) => {
         const id = recordId(c, "run-not-found")
         const { hash } = await readLargeBody(dependencies, c, nothing)
         return change(dependencies, c, hash, async (about) => {
@@ -171,6 +163,6 @@ export const runChangeRoutes = (api: Api, dependencies: Dependencies): void => {
           return taken(about.tx, about.userId, result)
         })
       },
-    )
+    })
   }
 }

@@ -4,7 +4,7 @@ import { keyCheck } from "../../auth/key-watch.ts"
 import { errors } from "../../errors.ts"
 import { isVisible } from "../../records/visible.ts"
 import type { Dependencies } from "../../dependencies.ts"
-import { type Api, endpoint } from "../endpoint.ts"
+import type { Serve } from "../endpoint.ts"
 import { eventStreamHeaders, type EventStream, type EventStreams, lastEventId, leaseMs } from "../event-streams.ts"
 import { readOne } from "../owned.ts"
 
@@ -25,7 +25,7 @@ const write = ({ id, step, status }: Event): string =>
   `id: ${id}\nevent: ${step === null ? "status" : "step"}\ndata: ${JSON.stringify(step === null ? { status } : { name: step, status })}\n\n`
 
 /** A run's changes as they happen, until it is over. */
-export const runEventRoutes = (api: Api, dependencies: Dependencies, streams: EventStreams): void => {
+export const runEventRoutes = (serve: Serve, dependencies: Dependencies, streams: EventStreams): void => {
   const follow = (
     stream: EventStream,
     runId: number,
@@ -75,23 +75,19 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies, streams: Ev
     return () => clearTimeout(timer)
   }
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      method: "get",
-      path: "/api/automation/runs/{id}/events",
-      id: "followRun",
-      summary: "Follow a run",
-      description:
-        "Its present state first, then each change of it and of its steps as it happens; the stream ends with the run, and when the key is revoked or the run no longer shared with you.",
-      tag: "records",
-      access: policies.ownRecords,
-      headers: ["Last-Event-ID"],
-      text: ["Server-sent events", ["text/event-stream"]],
-      codes: ["invalid-request", "run-not-found", "limit-reached"],
-    },
-    async (c) => {
+  serve({
+    method: "get",
+    path: "/api/automation/runs/{id}/events",
+    id: "followRun",
+    summary: "Follow a run",
+    description:
+      "Its present state first, then each change of it and of its steps as it happens; the stream ends with the run, and when the key is revoked or the run no longer shared with you.",
+    tag: "records",
+    access: policies.ownRecords,
+    headers: ["Last-Event-ID"],
+    text: ["Server-sent events", ["text/event-stream"]],
+    codes: ["invalid-request", "run-not-found", "limit-reached"],
+    handle: async (c) => {
       const [row] = await readOne(c, seenSql, "run-not-found")
       const { userId } = c.get("principal")
       // What a HEAD has no use for would stay open behind it.
@@ -118,5 +114,5 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies, streams: Ev
         }
       })
     },
-  )
+  })
 }

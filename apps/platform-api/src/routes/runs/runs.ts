@@ -3,9 +3,8 @@ import { runs, runSteps } from "../../db/schema/index.ts"
 import { runStatuses } from "../../records/transitions.ts"
 import { isVisible, listVisible } from "../../records/visible.ts"
 import { errors } from "../../errors.ts"
-import type { Dependencies } from "../../dependencies.ts"
 import { sendOwn } from "../conditional.ts"
-import { type Api, endpoint } from "../endpoint.ts"
+import type { Serve } from "../endpoint.ts"
 import { reading, readOne, sendRecords } from "../owned.ts"
 import { pageQuery } from "../paging.ts"
 import { fieldsOf, id, record, type Row, text, time } from "../record.ts"
@@ -59,33 +58,25 @@ export const presentRun = (rows: readonly Row[]): Record<string, unknown> => {
   return { ...run.present(first), steps: rows.filter(step.isIn).map(step.present) }
 }
 
-export const runRoutes = (api: Api, dependencies: Dependencies): void => {
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...reading(z.array(runAnswer), "Runs"),
-      path: "/api/automation/runs",
-      id: "listRuns",
-      summary: "List runs",
-      description: "The workflow runs that the caller sees, newest first.",
-      query: pageQuery,
-      codes: ["invalid-request"],
-    },
-    (c) => sendRecords(c, runsSql.list, run.present),
-  )
+export const runRoutes = (serve: Serve): void => {
+  serve({
+    ...reading(z.array(runAnswer), "Runs"),
+    path: "/api/automation/runs",
+    id: "listRuns",
+    summary: "List runs",
+    description: "The workflow runs that the caller sees, newest first.",
+    query: pageQuery,
+    codes: ["invalid-request"],
+    handle: (c) => sendRecords(c, runsSql.list, run.present),
+  })
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...reading(runWithSteps, "The run, its steps in order"),
-      path: "/api/automation/runs/{id}",
-      id: "getRun",
-      summary: "Read a run",
-      description: "One workflow run with its steps.",
-      codes: ["invalid-request", "run-not-found"],
-    },
-    async (c) => sendOwn(c, JSON.stringify(presentRun(await readOne(c, runsSql.one, "run-not-found")))),
-  )
+  serve({
+    ...reading(runWithSteps, "The run, its steps in order"),
+    path: "/api/automation/runs/{id}",
+    id: "getRun",
+    summary: "Read a run",
+    description: "One workflow run with its steps.",
+    codes: ["invalid-request", "run-not-found"],
+    handle: async (c) => sendOwn(c, JSON.stringify(presentRun(await readOne(c, runsSql.one, "run-not-found")))),
+  })
 }

@@ -6,7 +6,7 @@ import { orm } from "../../db/drizzle.ts"
 import { specVersions } from "../../db/schema/index.ts"
 import { errors } from "../../errors.ts"
 import type { Dependencies } from "../../dependencies.ts"
-import { type Api, endpoint, idOf } from "../endpoint.ts"
+import { idOf, type Serve } from "../endpoint.ts"
 
 const unpack = promisify(gunzip)
 
@@ -16,24 +16,20 @@ const query = z.object({
 })
 
 /** Where the deploy hook's receiver gets a version's AST: the link is the credential, and is good for an hour. */
-export const astLinkRoutes = (api: Api, dependencies: Dependencies): void =>
-  endpoint(
-    api,
-    dependencies,
-    {
-      method: "get",
-      path: "/api/asts/{id}",
-      id: "getAstByLink",
-      summary: "Read an AST by its link",
-      description:
-        "For the receiver of the deploy hook: the link in its message is the credential, and is good for an hour.",
-      tag: "registry",
-      access: "signed link",
-      query,
-      success: [200, "The AST", z.looseObject({})],
-      codes: ["version-not-found", "service-unavailable"],
-    },
-    async (c) => {
+export const astLinkRoutes = (serve: Serve, dependencies: Dependencies): void =>
+  serve({
+    method: "get",
+    path: "/api/asts/{id}",
+    id: "getAstByLink",
+    summary: "Read an AST by its link",
+    description:
+      "For the receiver of the deploy hook: the link in its message is the credential, and is good for an hour.",
+    tag: "registry",
+    access: "signed link",
+    query,
+    success: [200, "The AST", z.looseObject({})],
+    codes: ["version-not-found", "service-unavailable"],
+    handle: async (c) => {
       const id = idOf(c, "version-not-found")
       const until = Number(c.req.query("until") ?? "")
       const signature = c.req.query("signature") ?? ""
@@ -47,4 +43,4 @@ export const astLinkRoutes = (api: Api, dependencies: Dependencies): void =>
       const headers = { "content-type": "application/json", "cache-control": "private, no-store" }
       return new Response(await unpack(row.astGzip), { headers })
     },
-  )
+  })

@@ -18,7 +18,7 @@ import { addVersion, latestOwnVersion, ofVersion, VersionMoved } from "../../rec
 import { deleteSpec } from "../../work/delete-spec.ts"
 import { change, changeCodes } from "../change.ts"
 import { checkPreconditions, isConditional } from "../conditional.ts"
-import { type Api, endpoint } from "../endpoint.ts"
+import type { Serve } from "../endpoint.ts"
 import { readLargeBody, versionIn } from "../large-body.ts"
 import { recordId } from "../owned.ts"
 import type { Row } from "../record.ts"
@@ -31,25 +31,21 @@ const answerOf = async (tx: Orm, userId: number, id: number): Promise<string> =>
   return JSON.stringify(presentSpec(row))
 }
 
-export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => {
+export const specChangeRoutes = (serve: Serve, dependencies: Dependencies): void => {
   const { config } = dependencies
   const common = { tag: "records", access: policies.people } as const
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...common,
-      method: "post",
-      path: "/api/specs",
-      id: "createSpec",
-      summary: "Make a spec",
-      description: "With its first version, where an AST is given.",
-      largeBody: newSpec,
-      success: [201, "The spec", specAnswer],
-      codes: [...changeCodes, "invalid-ast", "spec-name-taken", "limit-reached"],
-    },
-    async (c) => {
+  serve({
+    ...common,
+    method: "post",
+    path: "/api/specs",
+    id: "createSpec",
+    summary: "Make a spec",
+    description: "With its first version, where an AST is given.",
+    largeBody: newSpec,
+    success: [201, "The spec", specAnswer],
+    codes: [...changeCodes, "invalid-ast", "spec-name-taken", "limit-reached"],
+    handle: async (c) => {
       const { given, hash, ast } = await readLargeBody(dependencies, c, newSpec)
       const prepared = ast === undefined ? undefined : versionIn(ast)
       const entities = prepared?.entities.map(({ stateName }) => stateName)
@@ -87,28 +83,24 @@ export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => 
         return { status: 201, body: await answerOf(tx, userId, spec.id), location: `/api/specs/${spec.id}` }
       })
     },
-  )
+  })
 
   const checkUnchanged = async (c: Context<AppEnv>, tx: Orm, userId: number, id: number): Promise<void> => {
     if (isConditional(c)) checkPreconditions(c, await answerOf(tx, userId, id))
   }
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...common,
-      method: "put",
-      path: "/api/specs/{id}",
-      id: "changeSpec",
-      summary: "Change a spec",
-      description: "`visibility`, `shared_with` and `deprecated` count at once, the rest with the next build.",
-      headers: ["If-Match"],
-      largeBody: specChange,
-      success: [200, "The spec", specAnswer],
-      codes: [...changeCodes, "spec-not-found", "spec-name-taken", "spec-deployed", "precondition-failed"],
-    },
-    async (c) => {
+  serve({
+    ...common,
+    method: "put",
+    path: "/api/specs/{id}",
+    id: "changeSpec",
+    summary: "Change a spec",
+    description: "`visibility`, `shared_with` and `deprecated` count at once, the rest with the next build.",
+    headers: ["If-Match"],
+    largeBody: specChange,
+    success: [200, "The spec", specAnswer],
+    codes: [...changeCodes, "spec-not-found", "spec-name-taken", "spec-deployed", "precondition-failed"],
+    handle: async (c) => {
       const id = recordId(c, "spec-not-found")
       const { given, hash } = await readLargeBody(dependencies, c, specChange)
       return change(dependencies, c, hash, async ({ tx, at, userId, tell }) => {
@@ -137,23 +129,19 @@ export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => 
         return { status: 200, body: await answerOf(tx, userId, id) }
       })
     },
-  )
+  })
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...common,
-      method: "delete",
-      path: "/api/specs/{id}",
-      id: "deleteSpec",
-      summary: "Delete a spec",
-      description: "Its stopped deployments go with it; its builds and runs stay.",
-      headers: ["If-Match"],
-      success: [200, "Deleted", z.object({ id: z.int(), deleted: z.literal(true) })],
-      codes: ["invalid-request", "spec-not-found", "spec-deployed", "precondition-failed", "outcome-unknown"],
-    },
-    async (c) => {
+  serve({
+    ...common,
+    method: "delete",
+    path: "/api/specs/{id}",
+    id: "deleteSpec",
+    summary: "Delete a spec",
+    description: "Its stopped deployments go with it; its builds and runs stay.",
+    headers: ["If-Match"],
+    success: [200, "Deleted", z.object({ id: z.int(), deleted: z.literal(true) })],
+    codes: ["invalid-request", "spec-not-found", "spec-deployed", "precondition-failed", "outcome-unknown"],
+    handle: async (c) => {
       const id = recordId(c, "spec-not-found")
       return change(dependencies, c, "", async ({ tx, at, userId, tell }) => {
         await ownSpec(tx, userId, id)
@@ -163,24 +151,20 @@ export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => 
         return { status: 200, body: JSON.stringify({ id, deleted: true }) }
       })
     },
-  )
+  })
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...common,
-      method: "post",
-      path: "/api/specs/{id}/versions",
-      id: "addSpecVersion",
-      summary: "Add a version to a spec",
-      description: "The latest one's content again adds none.",
-      largeBody: newVersion,
-      success: [201, "The version", versionAnswer],
-      others: { 200: ["The latest version has this content", versionAnswer] },
-      codes: [...changeCodes, "invalid-ast", "spec-not-found", "limit-reached"],
-    },
-    async (c) => {
+  serve({
+    ...common,
+    method: "post",
+    path: "/api/specs/{id}/versions",
+    id: "addSpecVersion",
+    summary: "Add a version to a spec",
+    description: "The latest one's content again adds none.",
+    largeBody: newVersion,
+    success: [201, "The version", versionAnswer],
+    others: { 200: ["The latest version has this content", versionAnswer] },
+    codes: [...changeCodes, "invalid-ast", "spec-not-found", "limit-reached"],
+    handle: async (c) => {
       const id = recordId(c, "spec-not-found")
       const { given, hash, ast = { faults: [] } } = await readLargeBody(dependencies, c, newVersion)
       const prepared = versionIn(ast)
@@ -215,5 +199,5 @@ export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => 
         }
       }
     },
-  )
+  })
 }

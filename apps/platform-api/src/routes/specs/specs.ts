@@ -7,7 +7,7 @@ import { diffOf, diffText } from "../../compiler/diffs.ts"
 import { validate } from "@svc/http"
 import type { Dependencies } from "../../dependencies.ts"
 import { sendOwn } from "../conditional.ts"
-import { type Api, endpoint } from "../endpoint.ts"
+import type { Serve } from "../endpoint.ts"
 import { reading, readOne, sendBelongings, sendRecords } from "../owned.ts"
 import { pageQuery } from "../paging.ts"
 import { fieldsOf, id, record, type Row, text, time } from "../record.ts"
@@ -88,86 +88,66 @@ export const specsSql = {
     where ${isVisible(tables, "s")} order by v.id desc`,
 }
 
-export const specRoutes = (api: Api, dependencies: Dependencies): void => {
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...reading(z.array(specAnswer), "Specs"),
-      path: "/api/specs",
-      id: "listSpecs",
-      summary: "List specs",
-      description: "Those that the caller sees, newest first.",
-      query: pageQuery,
-      codes: ["invalid-request"],
-    },
-    (c) => sendRecords(c, specsSql.list, presentSpec),
-  )
+export const specRoutes = (serve: Serve, dependencies: Dependencies): void => {
+  serve({
+    ...reading(z.array(specAnswer), "Specs"),
+    path: "/api/specs",
+    id: "listSpecs",
+    summary: "List specs",
+    description: "Those that the caller sees, newest first.",
+    query: pageQuery,
+    codes: ["invalid-request"],
+    handle: (c) => sendRecords(c, specsSql.list, presentSpec),
+  })
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...reading(specAnswer, "The spec"),
-      path: "/api/specs/{id}",
-      id: "getSpec",
-      summary: "Read a spec",
-      codes: ["invalid-request", "spec-not-found"],
-    },
-    async (c) => {
+  serve({
+    ...reading(specAnswer, "The spec"),
+    path: "/api/specs/{id}",
+    id: "getSpec",
+    summary: "Read a spec",
+    codes: ["invalid-request", "spec-not-found"],
+    handle: async (c) => {
       const [row] = await readOne(c, specsSql.one, "spec-not-found")
       return sendOwn(c, JSON.stringify(presentSpec(row)))
     },
-  )
+  })
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...reading(specSchema, "The schema of its latest version"),
-      path: "/api/specs/{id}/schema",
-      id: "getSpecSchema",
-      summary: "Read a spec's schema",
-      description: "What the entities of its latest version look like.",
-      codes: ["invalid-request", "spec-not-found", "version-not-found"],
-    },
-    async (c) => {
+  serve({
+    ...reading(specSchema, "The schema of its latest version"),
+    path: "/api/specs/{id}/schema",
+    id: "getSpecSchema",
+    summary: "Read a spec's schema",
+    description: "What the entities of its latest version look like.",
+    codes: ["invalid-request", "spec-not-found", "version-not-found"],
+    handle: async (c) => {
       const [row] = await readOne(c, specsSql.schema, "spec-not-found")
       const { schema } = row
       if (typeof schema !== "string") throw errors.fail("version-not-found")
       // The schema is stored as the JSON that is sent.
       return sendOwn(c, `${JSON.stringify(schemaHead.present(row)).slice(0, -1)},"schema":${schema}}`)
     },
-  )
+  })
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...reading(z.array(versionAnswer), "Versions"),
-      path: "/api/specs/{id}/versions",
-      id: "listSpecVersions",
-      summary: "List a spec's versions",
-      description: "Newest first.",
-      query: pageQuery,
-      codes: ["invalid-request", "spec-not-found"],
-    },
-    (c) => sendBelongings(c, specsSql.versions, "spec-not-found", version.present),
-  )
+  serve({
+    ...reading(z.array(versionAnswer), "Versions"),
+    path: "/api/specs/{id}/versions",
+    id: "listSpecVersions",
+    summary: "List a spec's versions",
+    description: "Newest first.",
+    query: pageQuery,
+    codes: ["invalid-request", "spec-not-found"],
+    handle: (c) => sendBelongings(c, specsSql.versions, "spec-not-found", version.present),
+  })
 
-  endpoint(
-    api,
-    dependencies,
-    {
-      ...reading(diffAnswer, "The difference"),
-      path: "/api/specs/{id}/diff",
-      id: "diffSpecVersions",
-      summary: "Compare two versions of a spec",
-      description: "What changed from one to the other; the two latest unless said.",
-      query: diffQuery,
-      codes: ["invalid-request", "invalid-ast", "spec-not-found", "version-not-found"],
-    },
-    async (c) => {
+  serve({
+    ...reading(diffAnswer, "The difference"),
+    path: "/api/specs/{id}/diff",
+    id: "diffSpecVersions",
+    summary: "Compare two versions of a spec",
+    description: "What changed from one to the other; the two latest unless said.",
+    query: diffQuery,
+    codes: ["invalid-request", "invalid-ast", "spec-not-found", "version-not-found"],
+    handle: async (c) => {
       const given = validate(diffQuery, c.req.query())
       const [row] = await readOne(c, specsSql.one, "spec-not-found")
       const specId = Number(row["id"])
@@ -178,5 +158,5 @@ export const specRoutes = (api: Api, dependencies: Dependencies): void => {
       const owner = `user:${c.get("principal").userId}`
       return sendOwn(c, diffText({ from, to }, await diffOf(dependencies.compiler, before, after, owner)))
     },
-  )
+  })
 }

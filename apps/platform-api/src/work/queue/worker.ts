@@ -27,18 +27,18 @@ class LeaseLost extends Error {
 /** What a step may do: a transaction that holds only as long as the job is in this worker's hand. */
 export type InStep = <T>(work: (tx: Orm) => Promise<T>) => Promise<T>
 
-/** Does one step of a record's way. `again`: the next one can be done at once. */
-type Handler = (job: Job, inStep: InStep) => Promise<"again" | "rest">
+/** Performs one step of a job. `again`: the next step can follow at once. */
+type Step = (job: Job, inStep: InStep) => Promise<"again" | "rest">
 
-export type Handlers = Readonly<
-  Record<
-    JobKind,
-    { readonly step: Handler; readonly fail: (job: Job, inStep: InStep, reason: string) => Promise<void> }
-  >
->
+export type JobHandler = {
+  readonly step: Step
+  readonly fail: (job: Job, inStep: InStep, reason: string) => Promise<void>
+}
+
+export type Handlers = Readonly<Record<JobKind, JobHandler>>
 
 /** Does one step. What it needs is made between its transactions. */
-const stepOf = async (step: Handler, job: Job, inStep: InStep): Promise<"again" | "rest"> => {
+const stepOf = async (step: Step, job: Job, inStep: InStep): Promise<"again" | "rest"> => {
   try {
     return await step(job, inStep)
   } catch (error) {

@@ -6,12 +6,12 @@ import { builds, deployments } from "../../db/schema/index.ts"
 import { shareRecord } from "../../records/sharing.ts"
 import { ofVersion } from "../../records/spec-versions.ts"
 import { branchFits, stackNameOf, stackNamePattern, streamUrlOf } from "../../records/stack-names.ts"
-import { AstTooLarge } from "../../registry/ast/document-fault.ts"
-import { checkFree, StackConflict } from "../../registry/publication.ts"
+import { checkFree } from "../../registry/publication.ts"
 import { sizeOf, type StackHead } from "../../registry/stack-bytes.ts"
 import type { WorkContext } from "./context.ts"
 import { atRest, endBuild } from "../end-build.ts"
 import { moveBuild, moveDeployment } from "../events.ts"
+import { failingJobs, WorkFailure } from "./failure.ts"
 import { nextCallMs } from "./hook.ts"
 import { dropJob, isInHand, type Job, restAfterCall, restJob, wakeJob } from "../queue/jobs.ts"
 import { createNeeds } from "../queue/needed.ts"
@@ -25,25 +25,20 @@ import {
   type VersionRow,
 } from "../records.ts"
 import type { ServedDiff } from "./served-diff.ts"
-import { holdName, isApproved, NotApproved, prepare, read, show, visibilityOf } from "./show.ts"
+import { holdName, isApproved, prepare, read, show, visibilityOf } from "./show.ts"
 import type { Handlers, InStep } from "../queue/worker.ts"
 
 const busyMs = 300
 
-/** Why a build can't go on: its owner is told in these words. */
-class BuildFailure extends Error {
-  override readonly name = "BuildFailure"
-}
-
-/** What a build publishes under which name. Throws BuildFailure. */
+/** What a build publishes under which name. Throws WorkFailure. */
 const stackOf = (spec: SpecRow, branch: string | null, { config }: WorkContext): StackHead => {
   const name = stackNameOf(spec.name, branch)
   if (!stackNamePattern.test(name) || (branch !== null && !branchFits(spec.name, branch))) {
-    throw new BuildFailure("the spec's name can't be a stack's: lower-case letters, digits and dashes, 63 at most")
+    throw new WorkFailure("the spec's name can't be a stack's: lower-case letters, digits and dashes, 63 at most")
   }
   const websocketUrl = streamUrlOf(spec, branch, config.streamUrlTemplate)
   if (websocketUrl === undefined) {
-    throw new BuildFailure(
+    throw new WorkFailure(
       branch === null
         ? "the spec has no websocket_url, and the platform no SVC_STREAM_URL_TEMPLATE to make one from"
         : "a branch takes its URL from SVC_STREAM_URL_TEMPLATE, which the platform does not have",
@@ -57,7 +52,7 @@ type Check = (version: VersionRow, ownerId: number) => { readonly isSame: boolea
 /** pending → uploading → queued: what is to be built is there. */
 const upload = async (tx: Orm, build: BuildRow, check: Check, at: Date): Promise<void> => {
   const version = await readVersion(tx, build.specVersionId)
-  if (!check(version, build.ownerId).isSame) throw new BuildFailure("the version's AST is not what was taken")
+  if (!check(version, build.ownerId).isSame) throw new WorkFailure("the version's AST is not what was taken")
   if (build.status === "pending") await moveBuild(tx, build.id, "uploading", at)
   await moveBuild(tx, build.id, "queued", at)
 }
@@ -68,7 +63,7 @@ const compile = async (tx: Orm, build: BuildRow, check: Check, diffToDeployed: S
   check(version, build.ownerId)
   const diff = await diffToDeployed(tx, build.specId, build.branch, version)
   if (diff?.verdict === "breaking" && !build.allowBreaking) {
-    throw new BuildFailure(`breaking-change: ${diff.breaking}; allow_breaking builds it all the same`)
+    throw new WorkFailure(`breaking-change: ${diff.breaking}; allow_breaking builds it all the same`)
   }
   await moveBuild(tx, build.id, "pushing", at)
 }
@@ -128,7 +123,7 @@ const deploy = async (
   at: Date,
 ): Promise<void> => {
   const deployment = await deploymentOf(tx, build.specId, build.branch)
-  if (deployment === undefined) throw new BuildFailure("the deployment was deleted")
+  if (deployment === undefined) throw new WorkFailure("the deployment was deleted")
   await show(tx, ready, build, context, at)
   const { websocketUrl } = ready.stack
   const done = { websocketUrl, currentBuildId: build.id, ...atRest }
@@ -227,24 +222,5 @@ export const buildHandler = (context: WorkContext, diffToDeployed: ServedDiff): 
     return next === "deploying" ? finish(job, inStep) : next
   }
 
-  return {
-    step: async (job, inStep) => {
-      try {
-        return await step(job, inStep)
-      } catch (error) {
-        const reason = reasonOf(error)
-        if (reason === undefined) throw error
-        await fail(job, inStep, reason)
-        return "rest"
-      }
-    },
-    fail,
-  }
-}
-
-/** What its owner is told of an error that ends a build; undefined for one that is the platform's own. */
-const reasonOf = (error: unknown): string | undefined => {
-  if (error instanceof StackConflict) return `${error.code}: ${error.message}`
-  if (error instanceof AstTooLarge) return `invalid-ast: ${error.message}`
-  return error instanceof BuildFailure || error instanceof NotApproved ? error.message : undefined
+  return failingJobs({ step, fail })
 }

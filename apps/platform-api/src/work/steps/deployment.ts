@@ -2,25 +2,19 @@
 import type { Orm } from "../../db/database.ts"
 import { eq } from "../../db/drizzle.ts"
 import { deployments } from "../../db/schema/index.ts"
-import { AstTooLarge } from "../../registry/ast/document-fault.ts"
-import { StackConflict } from "../../registry/publication.ts"
 import type { WorkContext } from "./context.ts"
 import { atRest, settle } from "../end-build.ts"
 import { withdraw } from "../end-deployment.ts"
 import { moveDeployment } from "../events.ts"
+import { failingJobs, WorkFailure } from "./failure.ts"
 import { nextCallMs } from "./hook.ts"
 import { dropJob, isInHand, type Job, restAfterCall, restJob } from "../queue/jobs.ts"
 import { callFor } from "./notice.ts"
 import { type DeploymentRow, lockDeployment, readSpec, versionOf } from "../records.ts"
-import { NotApproved, prepare, read, show, visibilityOf } from "./show.ts"
+import { prepare, read, show, visibilityOf } from "./show.ts"
 import type { Handlers, InStep } from "../queue/worker.ts"
 
 const busyMs = 300
-
-/** Why an operation can't be done: the deployment goes back to where it was. */
-class OperationFailure extends Error {
-  override readonly name = "OperationFailure"
-}
 
 export const deploymentHandler = (context: WorkContext): Handlers["deployment"] => {
   const now = () => new Date(context.wallClock())
@@ -52,7 +46,7 @@ export const deploymentHandler = (context: WorkContext): Handlers["deployment"] 
       const spec = await readSpec(tx, specId)
       const served = await versionOf(tx, deployment)
       if (served === undefined || name === null) {
-        throw new OperationFailure("it has no version to go back to: build one")
+        throw new WorkFailure("it has no version to go back to: build one")
       }
       const visibility = visibilityOf(spec, branch)
       const stack = { name, description: spec.description, websocketUrl, visibility }
@@ -79,31 +73,12 @@ export const deploymentHandler = (context: WorkContext): Handlers["deployment"] 
     if (seen === undefined) return "rest"
     if (context.hook !== undefined && !(await context.hook(seen.call, now()))) {
       const rest = nextCallMs(job.attempts, job.age_ms)
-      if (rest === undefined) throw new OperationFailure("deploy-hook: the stream servers did not take it")
+      if (rest === undefined) throw new WorkFailure("deploy-hook: the stream servers did not take it")
       await inStep((tx) => restAfterCall(tx, job, rest))
     } else if (seen.operation === "stop") await stop(job, inStep)
     else await restart(job, inStep)
     return "rest"
   }
 
-  return {
-    step: async (job, inStep) => {
-      try {
-        return await step(job, inStep)
-      } catch (error) {
-        const reason = reasonOf(error)
-        if (reason === undefined) throw error
-        await fail(job, inStep, reason)
-        return "rest"
-      }
-    },
-    fail,
-  }
-}
-
-/** What its owner is told of an error that ends an operation; undefined for one that is the platform's own. */
-const reasonOf = (error: unknown): string | undefined => {
-  if (error instanceof StackConflict) return `${error.code}: ${error.message}`
-  if (error instanceof AstTooLarge) return `invalid-ast: ${error.message}`
-  return error instanceof OperationFailure || error instanceof NotApproved ? error.message : undefined
+  return failingJobs({ step, fail })
 }

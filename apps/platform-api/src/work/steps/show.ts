@@ -15,6 +15,7 @@ import {
 import { bytesFor, sizeOf, type StackHead } from "../../registry/stack-bytes.ts"
 import type { WorkContext } from "./context.ts"
 import { Needed } from "../queue/needed.ts"
+import { WorkFailure } from "./failure.ts"
 import { readSpec, type SpecRow, type VersionRow } from "../records.ts"
 
 /** Where a stack comes from: a build or a deployment. */
@@ -86,12 +87,7 @@ export const prepare = async (
   return { stack, version, bytes, diff, toServed, previous: previous?.number, served: served?.number }
 }
 
-/** Why a version can't be shown now. */
-export class NotApproved extends Error {
-  override readonly name = "NotApproved"
-}
-
-/** Puts a version in front of readers. Throws StackConflict and NotApproved. */
+/** Puts a version in front of readers. Throws StackConflict and WorkFailure. */
 export const show = async (
   tx: Orm,
   { stack, version, bytes, diff, toServed, previous, served }: Awaited<ReturnType<typeof prepare>>,
@@ -104,7 +100,7 @@ export const show = async (
   const spec = await readSpec(tx, source.specId)
   const shown = { ...stack, visibility: visibilityOf(spec, source.branch) }
   if (!(await isApproved(tx, shown, source, context))) {
-    throw new NotApproved(`waits for the operator: stack approve ${stack.name}, then try again`)
+    throw new WorkFailure(`waits for the operator: stack approve ${stack.name}, then try again`)
   }
   const now = await others(tx, stack, version, source)
   // Another version came in between: all is made again.
