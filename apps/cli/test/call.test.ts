@@ -124,7 +124,7 @@ test("the API's codes come through, with when to try again or the request to nam
 
 test("of a request that is not valid the API's reason is told", async () => {
   const details = { path: "expires_in_days", reason: "must be an integer from 1 to 3650" }
-  const body = { error: "The request isn't valid.", code: "invalid-request", request_id: "r", details }
+  const body = { error: "The request is not valid.", code: "invalid-request", request_id: "r", details }
   const server = await startServer(() => ({ status: 400, body }))
   expect(json(await tool.svc(["auth", "signup", "--json", "--api-url", server.url]))).toMatchObject({
     error: expect.stringMatching(/^The request is not valid: expires_in_days must be an integer from 1 to 3650\. Next/),

@@ -16,7 +16,7 @@ export const startRelaySetup = async () => {
   const platform = await startServer(({ target }): Reply => {
     if (target === "/api/registry/transfers") return { body: { name: "transfers", websocket_url } }
     if (target === "/ws/sessions") return { body: { token: "any", expires_at: 1, token_type: "Bearer", scope: "" } }
-    return { status: 404, body: { error: "The stack wasn't found.", code: "stack-not-found" } }
+    return { status: 404, body: { error: "There is no such stack.", code: "stack-not-found" } }
   })
   const port = await freePort()
   // Without keys it serves its own machine, whatever the token.

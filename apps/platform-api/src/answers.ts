@@ -3,8 +3,8 @@ import type { BodyFault } from "@svc/http"
 import { errors } from "./errors.ts"
 
 /**
- * Of every answer: every page may ask and read it, errors too, since what a browser may do is up to the key's own origin
- * check. Only sign-up is closed, or any page could make accounts with its visitors' addresses.
+ * Headers of every response, errors included. Any page may read them: the key's own origin check decides what a browser
+ * may do.
  */
 export const everyAnswer = {
   "access-control-allow-origin": "*",
@@ -12,10 +12,10 @@ export const everyAnswer = {
     "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Error-Code, X-Auth-Ignored, Link, ETag, Location, Deprecation, Idempotency-Replayed, WWW-Authenticate",
 }
 
-// RFC 6750 section 3: the error is told only to a caller that sent a key.
+// RFC 6750 section 3: only a caller that sent a key gets the error in this header.
 const withoutKey = new Set<string>(["missing-credentials", "invalid-authorization-format"])
 
-/** The one place where an error becomes an answer. Headers that were set beforehand stay. */
+/** Turns an error into a response. No other code does this. */
 export const errorAnswer = (error: ApiError, requestId: string): Response => {
   const headers: Record<string, string> = {
     "content-type": "application/json",
@@ -33,18 +33,18 @@ export const errorAnswer = (error: ApiError, requestId: string): Response => {
     request_id: requestId,
     retryable: error.retryable ?? false,
     retry_after_seconds: error.retryAfterSeconds,
-    // Every 400 says where and why, if only that it was no field.
+    // Every 400 says where and why, even when no field is at fault.
     details: error.details ?? (error.status === 400 ? { path: "", reason: error.message } : undefined),
     hint: error.hint,
   }
   return new Response(JSON.stringify(body), { status: error.status, headers })
 }
 
-/** Answers what no request can be made of. */
+/** The response to bytes that can't be parsed as a request. */
 export const unreadableAnswer = (requestId: string, reason: string): Response =>
   errorAnswer(errors.fail("invalid-request", { details: { path: "", reason } }), requestId)
 
-/** What is told of a body that can't be read. */
+/** The error for a body that can't be read. */
 export const bodyError = (fault: BodyFault): ApiError => {
   switch (fault.kind) {
     case "unsupported-media-type":

@@ -37,7 +37,6 @@ const preflight = {
   "access-control-max-age": "86400",
 }
 
-/** The service's OpenAPI 3.1 document. */
 const describe = (api: Api, dependencies: Pick<Dependencies, "version" | "publicUrl">) => {
   api.openAPIRegistry.registerComponent("securitySchemes", "key", {
     type: "http",
@@ -65,7 +64,7 @@ const describe = (api: Api, dependencies: Pick<Dependencies, "version" | "public
   )
 }
 
-/** The whole API. Nothing is read from the environment: `dependencies` brings all that it works with. */
+/** The whole API. It reads nothing from the environment: `dependencies` holds everything it needs. */
 export const createApp = (dependencies: Dependencies): Api => {
   const api = createApi<AppEnv>(sentPath)
   const { log } = dependencies
@@ -95,7 +94,7 @@ export const createApp = (dependencies: Dependencies): Api => {
   astLinkRoutes(serve, dependencies)
   closedRoutes(api, dependencies)
 
-  // Made when it is first asked for: most processes never are.
+  // Built on the first request, because most processes never serve it.
   let document: string | undefined
   const documentHeaders = { "content-type": "application/json", "cache-control": "public, max-age=300" }
   undocumented(api, "get", "/openapi.json", (c) =>
@@ -132,7 +131,7 @@ export const createApp = (dependencies: Dependencies): Api => {
       log.error({ request_id: id, reason: error.message }, "what became of a transaction is not known")
       return errorAnswer(errors.fail("outcome-unknown"), id)
     }
-    // The stack alone: drivers hang statements and parameters on their errors.
+    // Log only the stack: database drivers attach statements and parameters to their errors.
     log.error({ request_id: id, stack: error.stack }, "a request failed")
     return errorAnswer(errors.fail("internal-error"), id)
   })

@@ -2,7 +2,6 @@ import { addressBucket } from "@svc/http"
 import type { Orm } from "./db/database.ts"
 import { auditLog } from "./db/schema/index.ts"
 
-/** Everything that the audit trail records. */
 export const auditActions = [
   "agent.signup",
   "agent.disable",
@@ -40,23 +39,23 @@ export const auditActions = [
 
 export type AuditEntry = {
   readonly at: Date
-  /** `agent:<slug>`, `user:<id>`, `operator`, or `platform` for what it does by itself. */
+  /** `agent:<slug>`, `user:<id>`, `operator`, or `platform` for its own daily work. */
   readonly actor: string
   readonly action: (typeof auditActions)[number]
   readonly target: string
-  /** The client's address; only its network is kept. */
+  /** The client's address. Only its network is stored. */
   readonly address?: string
   readonly requestId?: string
 }
 
-// One person's home or one company's door, not one machine: enough to see a pattern, too little to follow somebody.
+// The network of a household or an office: enough to see a pattern, not enough to identify a person.
 const addressPrefix = (address: string): string => {
   if (!address.includes(":")) return address.replace(/\.\d+$/, ".0/24")
   const groups = addressBucket(address).slice(0, 16).match(/.{4}/g) ?? []
   return `${groups.map((group) => group.replace(/^0{1,3}/, "")).join(":")}::/64`
 }
 
-/** Writes one row of the audit trail, in the transaction of what it tells about. */
+/** Writes one row of the audit log, in the transaction of the change. */
 export const audit = async (tx: Orm, { address, requestId, ...entry }: AuditEntry): Promise<void> => {
   await tx.insert(auditLog).values({
     ...entry,

@@ -1,9 +1,9 @@
-/** Work beside the requests, again and again; one round is over before the next begins. An outage is told once. */
+/** Runs recurring background work. A round ends before the next one starts. An outage is logged once. */
 export const startChores = (
   log: { readonly info: (message: string) => void; readonly warn: (details: object, message: string) => void },
   chores: readonly (readonly [everyMs: number, work: () => Promise<unknown>])[],
 ) => {
-  // What failed has to succeed itself before the outage is over: other work may have had nothing to ask.
+  // The outage ends when the work that failed succeeds: other work may not have used the database.
   const failing = new Set<() => Promise<unknown>>()
   const attempt = async (work: () => Promise<unknown>): Promise<void> => {
     try {

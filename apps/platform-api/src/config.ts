@@ -27,7 +27,6 @@ const hookProblems = (hookUrl: string | undefined, given: Secret | undefined, in
   }
   if (hookUrl !== undefined && given === undefined)
     problems.push("SVC_DEPLOY_HOOK_SECRET: is required with SVC_DEPLOY_HOOK_URL")
-  // Standard Webhooks: 24 to 64 random bytes in base64.
   if (given !== undefined && !hookSecretsIn(given).every((one) => /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/.test(one))) {
     problems.push(
       "SVC_DEPLOY_HOOK_SECRET: must be whsec_ and 24 to 64 random bytes in base64, or several of these with spaces between",
@@ -57,7 +56,7 @@ const fields = {
   signingKey: secret("SVC_SESSION_SIGNING_KEY"),
   signingKeyFile: text("SVC_SESSION_SIGNING_KEY_FILE", undefined),
   signupsPerHour: integer("SVC_SIGNUPS_PER_HOUR", 5, { min: 1, max: 1_000_000 }),
-  // 0 switches a limit off.
+  // 0 disables a limit.
   perMinute: {
     registry: perMinute("SVC_REGISTRY_REQUESTS_PER_MINUTE", 300),
     keyedRegistry: perMinute("SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE", 1200),
@@ -81,7 +80,7 @@ const fields = {
   versionsPerSpec: integer("SVC_VERSIONS_PER_SPEC", 1000, { min: 1, max: 1_000_000 }),
 }
 
-/** The settings alone, which is what operator commands need. Throws ConfigError with every problem. */
+/** The settings that operator commands need. Throws ConfigError with every problem. */
 export const readSettings = (env: Env) =>
   loadConfig(fields, env, (config) => [
     ...(config.signingKey !== undefined && config.signingKeyFile !== undefined
@@ -91,7 +90,7 @@ export const readSettings = (env: Env) =>
     ...templateProblems(config.streamUrlTemplate),
   ])
 
-/** What the service itself needs: the settings, and the signing keys that are given. Throws ConfigError with every problem. */
+/** The settings of the service, with the signing keys if they are set. Throws ConfigError with every problem. */
 export const readConfig = async (env: Env) => {
   const [settings, givenKeys] = await readBoth(
     () => readSettings(env),

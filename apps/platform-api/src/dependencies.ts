@@ -13,7 +13,7 @@ import type { ChangeFeed } from "./registry/change-feed.ts"
 import type { Registry } from "./registry/registry.ts"
 import type { StackVersions } from "./registry/stack-versions.ts"
 
-/** All that routes work with, made once at the start. */
+/** What routes work with, created once at the start. */
 export type Dependencies = {
   readonly version: string
   readonly config: Pick<
@@ -37,9 +37,9 @@ export type Dependencies = {
   readonly compiler: Compiler
   readonly changes: ChangeFeed
   readonly keyWatch: KeyWatch
-  /** Links to ASTs, for the deploy hook; undefined where there is none. */
+  /** Signed links to ASTs for the deploy hook; undefined without a hook. */
   readonly astLinks: AstLinks | undefined
-  /** Aborted when the service is told to stop: what would go on for long ends then. */
+  /** Aborted when the service stops. Streams end then. */
   readonly stopping: AbortSignal
   readonly signingKeys: SigningKeys
   readonly limits: Limits

@@ -244,5 +244,4 @@ const anyError = z
   })
   .openapi("Error")
 
-/** The body of every error, for the codes of one status. */
 export const errorEnvelope = (codes: readonly [ErrorCode, ...ErrorCode[]]) => anyError.extend({ code: z.enum(codes) })

@@ -6,8 +6,8 @@ import { closeDataFolder } from "./db/data-folder.ts"
 
 const dataFolder = process.env["SVC_DATA_DIR"]?.trim() || fileURLToPath(new URL("../.data", import.meta.url))
 
-// Compiled code is kept in the data folder, where nobody else can put any: it saves a third of the start and 30 MB. Set
-// before the program is imported; a folder that can't be written or closed only means a slower start.
+// Compiled code is cached in the data folder, which no other user can write to. It makes the start faster and smaller.
+// It must be enabled before the program is imported. If the folder isn't usable, the start is only slower.
 try {
   closeDataFolder(dataFolder)
   enableCompileCache(join(dataFolder, "compile-cache"))

@@ -6,19 +6,19 @@ import type { JobKind } from "./work/queue/jobs.ts"
 
 export type Metrics = {
   readonly signedUp: () => void
-  /** @param outcome `ok`, or the code that the caller is told */
+  /** @param outcome `ok`, or the error code of the response */
   readonly keyChecked: (outcome: string) => void
-  /** One look at a job, from its claim until it was let go of. */
+  /** One attempt at a job, from claim to release. */
   readonly jobDone: (kind: JobKind, outcome: JobOutcome, seconds: number) => void
 }
 
 export type JobOutcome = "ok" | "failed" | "lost" | "unavailable"
 
-/** The service's instruments. Their attributes come from short fixed lists: never an account, a key or an address. */
+/** The service's instruments. Attributes come from short fixed lists, never from accounts, keys or addresses. */
 export const createMetrics = (meter: Meter): Metrics => {
   const signups = meter.createCounter("svc.platform.signups", { description: "Agent accounts made." })
   const checks = meter.createCounter("svc.platform.key_checks", { description: "Keys looked up for a request." })
-  // What never happened is 0: a series that begins with its first event has no rate.
+  // A counter that starts at its first event has no rate, so it starts at 0.
   signups.add(0)
   checks.add(0, { outcome: "ok" })
   const jobs = meter.createHistogram("svc.platform.job.duration", {
@@ -33,7 +33,7 @@ export const createMetrics = (meter: Meter): Metrics => {
   }
 }
 
-/** @param registryAgeMs how long ago the registry was last read */
+/** @param registryAgeMs time since the registry was last read */
 export const observeState = (meter: Meter, connections: () => number, registryAgeMs: () => number): void => {
   meter
     .createObservableGauge("svc.platform.database.connections", { description: "Connections held to the database." })
@@ -47,30 +47,30 @@ const jobStates = ["waiting", "running", "resting"] as const
 
 export type JobCount = { readonly state: (typeof jobStates)[number]; readonly count: number }
 
-/** Shows how many jobs are in each state: of all replicas, as the database has them; 0 where there are none. */
+/** Counts the jobs of all replicas by state. */
 export const observeJobs = (meter: Meter, count: () => Promise<readonly JobCount[]>): void => {
   meter
     .createObservableGauge("svc.platform.jobs", { description: "Builds and other records that are to be looked at." })
     .addCallback(async (result) => {
-      // While the database is away nobody knows.
+      // The number is unknown while the database is unavailable.
       const counts = await count().catch(() => undefined)
       if (counts === undefined) return
       for (const state of jobStates) result.observe(counts.find((one) => one.state === state)?.count ?? 0, { state })
     })
 }
 
-/** Tables that grow with what agents and people do, as an array of PostgreSQL. */
+/** Tables that grow with use, as a PostgreSQL array. */
 export const growingTables =
   "{users,agent_profiles,api_keys,audit_log,registry_changes,stack_versions,spec_versions,builds,build_events,deployment_events,runs,run_steps,run_events,run_changes,idempotency_keys,signups}"
 
 export type TableSize = { readonly table: string; readonly rows: number; readonly bytes: number }
 
-// The planner's estimates: counting would read every row.
+// The planner's estimates: an exact count would read every row.
 export const sizesSql = `
   select relname as table, greatest(reltuples, 0)::float8 as rows, pg_total_relation_size(oid)::float8 as bytes
   from pg_class where relkind = 'r' and pg_table_is_visible(oid) and relname = any($1::text[])`
 
-/** Shows how large tables are, by the planner's estimates: of all replicas, as the database has them. */
+/** Estimated sizes of tables. */
 export const observeTables = (meter: Meter, sizes: () => Promise<readonly TableSize[]>): void => {
   const rows = meter.createObservableGauge("svc.platform.rows", { description: "Rows of a table, as estimated." })
   const bytes = meter.createObservableGauge("svc.platform.table.size", {
@@ -79,7 +79,7 @@ export const observeTables = (meter: Meter, sizes: () => Promise<readonly TableS
   })
   meter.addBatchObservableCallback(
     async (result) => {
-      // While the database is away nobody knows.
+      // The sizes are unknown while the database is unavailable.
       for (const { table, ...size } of (await sizes().catch(() => undefined)) ?? []) {
         result.observe(rows, size.rows, { table })
         result.observe(bytes, size.bytes, { table })
@@ -89,7 +89,7 @@ export const observeTables = (meter: Meter, sizes: () => Promise<readonly TableS
   )
 }
 
-/** Shows who counts the limits now: 1 for that mode, 0 for the other. */
+/** Where the limits are counted: 1 for the current mode, 0 for the other. */
 export const observeLimits = (meter: Meter, mode: () => "shared" | "local"): void => {
   meter
     .createObservableGauge("svc.limits.mode", { description: "1 for who counts the limits now: shared, or local." })
@@ -98,7 +98,7 @@ export const observeLimits = (meter: Meter, mode: () => "shared" | "local"): voi
     })
 }
 
-/** The same database, with a span and a measured time for each thing that is asked of it. */
+/** The same database, with a span and a duration for each request to it. */
 export const measureDatabase = (database: Database, meter: Meter): Database => {
   const duration = meter.createHistogram("svc.platform.database.duration", {
     unit: "s",

@@ -26,7 +26,7 @@ const operate = async (args: readonly string[], { env, wallClock, now, randomByt
   }
 }
 
-/** Runs an operator command when there is one, else the service until it is told to stop. */
+/** Runs the given operator command. Without one, runs the service until it is stopped. */
 export const run = async (args: readonly string[], runtime: Runtime): Promise<void> => {
   if (args.length > 0) return operate(args, runtime)
   await runService(async () => {

@@ -52,7 +52,7 @@ const pruneMs = 3_600_000
 const embeddedWarning = (folder: string, samples: readonly string[]): string =>
   `In production without DATABASE_URL: accounts, keys and stacks are in an embedded database in ${folder}, for one process, and a power failure can lose the last changes. Set DATABASE_URL to a PostgreSQL server.${samples.length === 0 ? "" : ` The registry has sample stacks (${samples.join(", ")}): remove them with \`stack unpublish NAME\` while the service is stopped.`}`
 
-/** Brings the service up. Rejects when it can't be: the message is for the operator. */
+/** Starts the service. Rejects with a message for the operator. */
 export const startService = async (runtime: Runtime) => {
   const { env, wallClock, now, randomBytes, randomId } = runtime
   const config = await readConfig(env)
@@ -80,7 +80,7 @@ export const startService = async (runtime: Runtime) => {
   const refresh = async (): Promise<void> => {
     await registry.refresh()
     refreshedAt = now()
-    // Makes up for a notice that was lost.
+    // Makes up for a lost notification.
     await changes.poll(registry.revision())
   }
   await refresh()

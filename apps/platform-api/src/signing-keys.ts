@@ -8,7 +8,10 @@ import { closeDataFolder } from "./db/data-folder.ts"
 const advice =
   "make one key for all replicas with `node src/main.ts session-key generate` and set SVC_SESSION_SIGNING_KEY"
 
-/** Makes the key file once, whole and readable by its owner alone; a start that lost the race takes the winner's. */
+/**
+ * Writes the key file once, completely, and readable only by its owner. If another process was faster, its file is
+ * used.
+ */
 const makeFile = async (path: string): Promise<void> => {
   const unfinished = `${path}.${process.pid}`
   writeFileSync(unfinished, await generateSigningKey(), { mode: 0o600 })
@@ -35,7 +38,7 @@ const readOrMake = async (path: string): Promise<string> => {
   }
 }
 
-/** The keys that the environment gives; undefined where one is to be made. Throws ConfigError, which tells no key. */
+/** The keys from the environment, if they are set. Throws ConfigError, which never contains a key. */
 export const readGivenKeys = async (
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<SigningKeys | undefined> => {
@@ -46,7 +49,7 @@ export const readGivenKeys = async (
   return keys
 }
 
-/** The keys that session tokens are signed with where none are given: made once, and kept in the data folder. Throws OpenDataFolder. */
+/** The signing keys if none are set: generated once and kept in the data folder. Throws OpenDataFolder. */
 export const keepSigningKeys = async (
   config: Pick<Config, "dataFolder" | "databaseUrl">,
   warn: (message: string) => void,

@@ -6,13 +6,13 @@ export type Request = { readonly task: TaskName; readonly input: unknown }
 export type Reply =
   | { readonly output: unknown }
   | { readonly tooLarge: { readonly segments: DocumentPath; readonly reason: string } }
-  /** A fault of ours. */
+  /** An unexpected error. */
   | { readonly stack: string }
 
-/** Too much is waiting to be compiled: nothing was done, and it can be asked for again. */
+/** Too much work is waiting. Nothing was done, so the caller can retry. */
 export class CompilerBusy extends Error {
   override readonly name = "CompilerBusy"
-  /** Whether others wait for nothing but this owner's own. */
+  /** Whether only this owner's own work is waiting. */
   readonly isOwn: boolean
 
   constructor(isOwn: boolean) {
@@ -23,10 +23,10 @@ export class CompilerBusy extends Error {
 
 export type Compiler = {
   /**
-   * Does a task beside the event loop: one at a time, owners in turn. Throws AstTooLarge, for what takes too long or too
-   * much memory too, and CompilerBusy.
-   * @param size of the JSON that is read, in bytes: what is small is done at once
-   * @param owner who has it done: an account, or all anonymous readers
+   * Runs a task on another thread, one at a time, alternating between owners. Throws AstTooLarge, also when a task
+   * takes too long or too much memory, and CompilerBusy.
+   * @param size of the JSON input, in bytes; small input is processed at once
+   * @param owner an account, or one name for all anonymous readers
    */
   readonly run: <K extends TaskName>(
     task: K,
@@ -36,7 +36,7 @@ export type Compiler = {
   readonly close: () => Promise<void>
 }
 
-// What is made of so much is made in a few milliseconds, whatever it holds.
+// Input of this size takes a few milliseconds, whatever it contains.
 const smallBytes = 8 * 1024
 const mostWaiting = 32
 const mostWaitingOfOwner = 4
@@ -48,9 +48,9 @@ type Waiting = {
   readonly reject: (error: Error) => void
 }
 
-/** @param deadlineMs after which a task is given up, and its thread with it */
+/** @param deadlineMs after which a task and its thread are ended */
 export const createCompiler = ({ deadlineMs }: { readonly deadlineMs: number }): Compiler => {
-  // In the order in which owners come: the first one's first task is next.
+  // In the order in which owners arrive. The first owner's first task is next.
   const waiting = new Map<string, Waiting[]>()
   let count = 0
   let thread: Worker | undefined
@@ -82,9 +82,9 @@ export const createCompiler = ({ deadlineMs }: { readonly deadlineMs: number }):
         else reject(new Error(reply.stack))
       })
     })
-    // What is idle keeps no process alive.
+    // An idle thread doesn't keep the process alive.
     worker.unref()
-    // Out of memory, or killed by what it does.
+    // The thread ran out of memory or crashed.
     worker.on("error", () => drop(worker))
     worker.on("exit", () => drop(worker))
     return worker
@@ -95,7 +95,7 @@ export const createCompiler = ({ deadlineMs }: { readonly deadlineMs: number }):
     if (current !== undefined || first === undefined) return
     const [owner, [task, ...others]] = first
     if (task === undefined) return
-    // Behind the others who wait.
+    // The owner goes to the end of the queue.
     waiting.delete(owner)
     if (others.length > 0) waiting.set(owner, others)
     count--

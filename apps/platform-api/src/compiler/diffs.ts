@@ -2,7 +2,7 @@ import { sizeOf, type StoredAst } from "../registry/stack-bytes.ts"
 import type { Compiler } from "./compiler.ts"
 import type { MadeDiff } from "./tasks.ts"
 
-/** How two versions differ. Throws AstTooLarge and CompilerBusy. */
+/** The difference between two versions. Throws AstTooLarge and CompilerBusy. */
 export const diffOf = (compiler: Compiler, before: StoredAst, after: StoredAst, owner: string): Promise<MadeDiff> =>
   compiler.run("diff", { before, after }, { size: sizeOf(before) + sizeOf(after), owner })
 
@@ -10,7 +10,7 @@ const equal: Pick<MadeDiff, "json"> = {
   json: Uint8Array.from(Buffer.from(JSON.stringify({ verdict: "none", bump: "none", changes: [] }))),
 }
 
-/** The JSON of a difference; undefined is none at all. */
+/** A difference as JSON; undefined means that nothing changed. */
 export const diffText = (
   versions: { readonly from: number; readonly to: number },
   { json }: Pick<MadeDiff, "json"> = equal,

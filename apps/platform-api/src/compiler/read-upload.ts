@@ -11,16 +11,15 @@ import { mostValues } from "../registry/ast/json-value.ts"
 import { astFaults } from "../registry/ast/parse-ast.ts"
 import { parseExactJson } from "../registry/ast/read-ast.ts"
 
-// Far more than any endpoint takes beside an AST. A validator reports each element that is not what it should be.
+// Far more than any endpoint needs besides an AST. The validator reports every element that is wrong.
 const bodyValues = 1000
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 type Fault = { readonly path: string; readonly reason: string }
 
-/** All that the row of a version needs of its AST. */
+/** The columns of a version's row that come from its AST. */
 export type PreparedVersion = {
   readonly contentHash: string
-  /** The derived schema as JSON. */
   readonly schema: string
   readonly astGzip: Uint8Array
   readonly entities: readonly {
@@ -31,24 +30,23 @@ export type PreparedVersion = {
   }[]
 }
 
-/** The version that an AST makes, or what keeps it from making one. */
+/** The version made from an AST, or why there is none. */
 export type ReadAst =
   | { readonly version: PreparedVersion }
   | { readonly faults: readonly Fault[] }
   | { readonly tooLarge: Fault }
 
-/** A body that may carry an AST: the rest of it as it was sent, and what became of the AST. */
+/** A body that may hold an AST: the other fields as sent, and the result of reading the AST. */
 export type Upload =
   | { readonly invalidJson: string }
   | { readonly invalid: string }
   | {
       readonly rest: unknown
       readonly hash: string
-      /** Undefined where none was sent. */
+      /** Undefined if none was sent. */
       readonly ast: ReadAst | undefined
     }
 
-/** Reads a body's bytes, and its `ast_payload`, if it has one, whole. */
 export const readUpload = (bytes: Uint8Array): Upload => {
   let text: string
   try {
@@ -69,7 +67,7 @@ export const readUpload = (bytes: Uint8Array): Upload => {
   if (!Object.hasOwn(value, "ast_payload")) {
     return hasMoreValues(text, bodyValues) ? { invalid: tooMany(bodyValues) } : { rest: value, hash, ast: undefined }
   }
-  // The rest is checked elsewhere: an empty object says there that an AST came.
+  // The other fields are checked later. The empty object tells that check that an AST was sent.
   const rest = { ...value, ast_payload: {} }
   if (hasMoreValues(writeExactly(rest), bodyValues)) return { invalid: tooMany(bodyValues) }
   return { rest, hash, ast: readAst(value["ast_payload"]) }

@@ -1,4 +1,4 @@
-// What is made of ASTs: work that takes long for a large one, done on a thread of its own (thread.ts).
+// Work on ASTs. It takes long for large ones, so it runs on its own thread (thread.ts).
 import { gzipSync } from "node:zlib"
 import { checkDerived } from "../registry/schema/check-derived.ts"
 import { contentHash } from "../registry/ast/content-hash.ts"
@@ -12,21 +12,21 @@ import { readUpload } from "./read-upload.ts"
 
 const shapeOf = (ast: StoredAst): Shape => deriveShape(astIn(ast))
 
-/** Bytes in memory of their own, so that they can be handed from one thread to the other. */
+/** A copy in its own memory, which can be transferred between threads. */
 const own = (bytes: Uint8Array): Uint8Array<ArrayBuffer> => Uint8Array.from(bytes)
 
 export const tasks = {
   readUpload,
-  /** Whether a version's AST is what was taken, and all can be made of it. */
+  /** Whether a version's AST is unchanged, and everything can still be derived from it. */
   check: ({ ast, hash }: { readonly ast: StoredAst; readonly hash: string }): { readonly isSame: boolean } => {
     const parsed = parseAst(astIn(ast))
     checkDerived(parsed)
     return { isSame: contentHash(parsed) === hash }
   },
-  /** All the bytes that replicas serve of a version. */
+  /** Everything that replicas serve of a version. */
   stack: ({ head, ast, at }: { readonly head: StackHead; readonly ast: StoredAst; readonly at: Date }) =>
     makeStackBytes(head, astIn(ast), at),
-  /** What changes from one version to another: `json` is an object without `from` and `to`. */
+  /** How two versions differ. `json` is an object without `from` and `to`. */
   diff: ({ before, after }: { readonly before: StoredAst; readonly after: StoredAst }) => {
     const diff = diffSchemas(shapeOf(before), shapeOf(after))
     return {
@@ -37,7 +37,7 @@ export const tasks = {
       json: own(Buffer.from(JSON.stringify(diff))),
     }
   },
-  /** A module of types, compressed. */
+  /** A compressed module of types. */
   module: (wanted: {
     readonly ast: StoredAst
     readonly language: Language
@@ -53,5 +53,4 @@ type Tasks = typeof tasks
 export type TaskName = keyof Tasks
 export type InputOf<K extends TaskName> = Parameters<Tasks[K]>[0]
 export type OutputOf<K extends TaskName> = ReturnType<Tasks[K]>
-/** How two versions of a stack differ. */
 export type MadeDiff = OutputOf<"diff">

@@ -1,6 +1,6 @@
 /**
- * Runs work once at a time, however often it is asked for: who asks during a run has it run once more, because it may have read
- * what is older than the news, and waits for that too. Rejects as the work does.
+ * Runs work at most once at a time. A call during a run starts one more run afterwards, because the current run may
+ * have read old data, and waits for it. Rejects if the work does.
  */
 export const coalesce = (work: () => Promise<void>): (() => Promise<void>) => {
   let running: Promise<void> | undefined

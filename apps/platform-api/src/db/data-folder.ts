@@ -1,7 +1,7 @@
-// Used before the program is loaded: it imports nothing but Node's own.
+// Loaded before the program, so it imports only Node's own modules.
 import { chmodSync, mkdirSync, statSync } from "node:fs"
 
-/** The data folder can't be closed to other users of the machine. */
+/** Other users of the machine can write to the data folder. */
 export class OpenDataFolder extends Error {
   override readonly name = "OpenDataFolder"
 }
@@ -10,8 +10,8 @@ const writableByAll = 0o002
 const sticky = 0o1000
 
 /**
- * Makes the data folder, or closes it to all other users: who can write there can put a signing key or code of his own in.
- * Throws OpenDataFolder when every user can write to it and it is somebody else's, or a shared one like /tmp.
+ * Creates the data folder, or closes it to other users: anyone who can write there can plant a signing key or code.
+ * Throws OpenDataFolder if every user can write to a folder that belongs to somebody else or is shared, like /tmp.
  */
 export const closeDataFolder = (folder: string): void => {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -20,7 +20,7 @@ export const closeDataFolder = (folder: string): void => {
   try {
     if (!isShared) chmodSync(folder, 0o700)
   } catch {
-    // A volume may belong to another user, and be open to the service's group alone.
+    // A volume may belong to another user and be open only to the service's group.
   }
   if ((statSync(folder).mode & writableByAll) === 0) return
   throw new OpenDataFolder(

@@ -1,4 +1,4 @@
-// drizzle-orm's ESM build takes 400 ms and 120 MB more to load than its CommonJS build.
+// drizzle-orm's CommonJS build loads much faster than its ESM build and needs far less memory.
 import { createRequire } from "node:module"
 
 const require = createRequire(import.meta.url)
@@ -25,6 +25,6 @@ export const {
 } = orm
 export const { readMigrationFiles } = require("drizzle-orm/migrator") as typeof import("drizzle-orm/migrator")
 
-// A process uses one of the two drivers: the other is never loaded.
+// A process uses only one of the two drivers.
 export const loadServerDriver = () => require("drizzle-orm/postgres-js") as typeof import("drizzle-orm/postgres-js")
 export const loadEmbeddedDriver = () => require("drizzle-orm/pglite") as typeof import("drizzle-orm/pglite")

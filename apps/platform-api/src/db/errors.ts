@@ -1,11 +1,11 @@
 import { orm } from "./drizzle.ts"
 
-/** The database can't be used now: it is away, silent, overloaded or shutting down. Asking again later may work. */
+/** The database can't be used now: it is unreachable, unresponsive, overloaded or shutting down. A retry may work. */
 export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable"
 }
 
-/** The answer to a transaction's COMMIT never came: it may have been committed, and only looking can tell. */
+/** COMMIT got no response. The transaction may be committed; only a look at the data can tell. */
 export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown"
 
@@ -18,35 +18,37 @@ export class OutcomeUnknown extends Error {
 const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined
 
-/** Whether the server or the system reported the error. A wait that was given up has no code. */
+/** Whether the server or the system reported the error. A timeout has no code. */
 export const hasCode = (error: unknown): boolean => codeOf(error) !== undefined
 
-/** An error with a code, as the system reports one. */
+/** An error with a code, like the system's. */
 export const failure = (code: string, message: string): Error => Object.assign(new Error(message), { code })
 
-/** Whether an error, told as `explain` tells it, says that nothing can be written: a full disk, a failing one, a stand-by. */
+/**
+ * Whether an error from `explain` says that nothing can be written: the disk is full or failing, or this is a standby.
+ */
 export const refusesToStore = (error: unknown): boolean =>
   error instanceof DatabaseUnavailable && ["53100", "58030", "25006"].includes(codeOf(error.cause) ?? "")
 
-/** The name of the constraint that a statement broke, when that is what the error says. */
+/** The name of the violated constraint, if that is the error. */
 export const brokenConstraint = (error: unknown): string | undefined => {
   if (!(error instanceof Error) || codeOf(error)?.startsWith("23") !== true) return undefined
-  // The two drivers name the field differently.
+  // The two drivers use different names for the field.
   const name = "constraint_name" in error ? error.constraint_name : "constraint" in error ? error.constraint : undefined
   return typeof name === "string" ? name : undefined
 }
 
-// SQLSTATE classes that are about the server, not the statement: connection, authorisation, rollback, resources, operator
-// intervention, system, and a stand-by that only reads. Also a prepared statement that a migration has made stale.
+// SQLSTATE classes that concern the server rather than the statement: connection, authorization, rollback, resources,
+// operator intervention, system errors and a read-only standby. Also a prepared statement that a migration made stale.
 const serverState = /^((08|25|26|28|3D|40|53|55|57|58|F0|XX)...|0A000)$/
 const connection = /^(E|CONNECTION_)[A-Z]+$/
 
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim()
 
-/** An outage, in words for the operator: which address, role or setting it is. They hold no password. */
+/** Describes an outage for the operator: the address, role or setting. It contains no password. */
 export const unavailable = (error: unknown): DatabaseUnavailable => {
   const code = codeOf(error)
-  // A name with several addresses fails with an error for each.
+  // A name with several addresses has one error for each.
   const parts: readonly unknown[] = error instanceof AggregateError ? error.errors : [error]
   const text = oneLine(parts.map((part) => (part instanceof Error ? part.message : "")).join(", "))
   const what = code === undefined || text.includes(code) ? text : `${text} (${code})`
@@ -54,8 +56,8 @@ export const unavailable = (error: unknown): DatabaseUnavailable => {
 }
 
 /**
- * Tells an outage from a fault: an error of the connection or the server becomes DatabaseUnavailable, every other one stays.
- * The ORM's wrapper is removed in any case, because its message contains the statement's parameters.
+ * Separates outages from bugs: an error of the connection or the server becomes DatabaseUnavailable; others stay. The
+ * ORM's wrapper is removed, because its message contains the statement's parameters.
  */
 export const explain = (error: unknown): unknown => {
   const bare = error instanceof orm.DrizzleQueryError ? (error.cause ?? new Error("a statement failed")) : error

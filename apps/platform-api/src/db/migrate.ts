@@ -4,21 +4,21 @@ import { readMigrationFiles, sql } from "./drizzle.ts"
 
 const migrationsFolder = fileURLToPath(new URL("../../migrations", import.meta.url))
 
-// Any fixed number will do, as long as every version of the service takes the same.
+// Any fixed number, but the same in every version of the service.
 const lock = 7_264_911_301
 
 /**
- * Brings the tables up to date: every migration that is newer than the last one applied, all in one transaction, one
- * process at a time. Gives the number applied. A database that is ahead (a newer version runs beside this one) stays.
+ * Applies every new migration in one transaction, one process at a time. Returns their number. A database that is ahead
+ * of this version stays as it is.
  * @param folder another version's migrations
  */
 export const migrate = (queries: Pick<Queries, "transaction">, folder = migrationsFolder): Promise<number> => {
   const files = readMigrationFiles({ migrationsFolder: folder })
   return queries.transaction(async (tx) => {
-    // First of all: the limit also counts the wait for another process that migrates.
+    // First, because the timeout also covers the wait for another process that migrates.
     await tx.execute(sql`set local statement_timeout = 0`)
     await tx.execute(sql`select pg_advisory_xact_lock(${sql.raw(String(lock))})`)
-    // Looked for first: a role that may not make tables can still find that nothing is left to do.
+    // A role that can't create tables can still find that nothing is left to do.
     const name = sql<string | null>`to_regclass('schema_migrations')::text`
     const [made] = await tx.select({ name }).from(sql`(select) nothing`)
     if (made?.name === null) {

@@ -5,10 +5,9 @@ import { migrate } from "./migrate.ts"
 const migrationMs = 600_000
 
 /**
- * Opens the database that the settings name, with its tables up to date: the server at DATABASE_URL, else the embedded one
- * in the data folder. Each is loaded only when it is used. Throws DatabaseUnavailable, FolderInUse or
- * OpenDataFolder.
- * @param statementMs longest time of one statement on a server, in milliseconds; 0 for none
+ * Opens the configured database and migrates it: the server at DATABASE_URL, otherwise the embedded one in the data
+ * folder. Throws DatabaseUnavailable, FolderInUse or OpenDataFolder.
+ * @param statementMs time limit for one statement on a server, in milliseconds; 0 for none
  */
 export const openDatabase = async (
   config: Pick<Config, "databaseUrl" | "dataFolder">,

@@ -1,9 +1,9 @@
-/** Runs work so that what is done under one name goes one after the other, in the order of the calls. */
+/** Runs work with the same name one after the other, in the order of the calls. */
 export type Turns = <T>(name: string, work: () => Promise<T>) => Promise<T>
 
 /**
- * Turns inside this process: who waits for what one account does already holds no connection meanwhile, so that a thousand
- * calls with one key leave the database to everybody else.
+ * Queues inside this process. Work that waits for the same account holds no connection, so a thousand calls with one
+ * key don't occupy the database.
  */
 export const createTurns = (): Turns => {
   const last = new Map<string, Promise<void>>()

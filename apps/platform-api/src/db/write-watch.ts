@@ -1,17 +1,16 @@
 import { refusesToStore } from "./errors.ts"
 
 export type WriteWatch = {
-  /** Does some work on the database, and notes when it says that it can store nothing. */
+  /** Notes whether work failed because the database can't store anything. */
   readonly watch: <T>(work: Promise<T>) => Promise<T>
-  /** The same for a transaction: its success says that the database stores again. */
+  /** The same for a transaction. Its success means that the database stores data again. */
   readonly watchWrite: <T>(work: Promise<T>) => Promise<T>
   readonly stores: () => boolean
 }
 
-// A database that nobody writes to for so long has given no sign either way.
+// After this time without a write, the state is unknown and counts as good.
 const forgetMs = 300_000
 
-/** @param now a monotonic clock, in milliseconds */
 export const createWriteWatch = (now: () => number): WriteWatch => {
   let refusedAt = -Infinity
   const watch: WriteWatch["watch"] = async (work) => {

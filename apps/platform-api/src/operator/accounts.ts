@@ -22,7 +22,7 @@ const statusActions = { active: "agent.enable", disabled: "agent.disable" } as c
   AuditEntry["action"]
 >
 
-/** Counts from the agent's next request on, everywhere. Throws CommandError. */
+/** Takes effect with the agent's next request, on every replica. Throws CommandError. */
 export const setAgentStatus = (queries: Queries, slug: string, status: keyof typeof statusActions, at: Date) =>
   queries.transaction(async (tx) => {
     const changed = await tx
@@ -35,7 +35,7 @@ export const setAgentStatus = (queries: Queries, slug: string, status: keyof typ
     return { slug, status }
   })
 
-/** Makes a person's account with its first key. Throws CommandError. */
+/** Creates a person's account and its first key. Throws CommandError. */
 export const createUser = async (
   queries: Queries,
   given: { readonly email: string; readonly name: string | undefined },
@@ -43,7 +43,7 @@ export const createUser = async (
   randomBytes: (size: number) => Uint8Array,
 ) => {
   const email = given.email.trim().toLowerCase()
-  // Whether an address works only a letter to it can tell; this refuses what surely is none.
+  // Only rejects what can't be an address. Whether mail arrives there is unknown.
   if (!/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email) || email.length > 254) {
     throw new CommandError("invalid-email", "the e-mail address is not one")
   }
@@ -62,7 +62,7 @@ export const createUser = async (
   }
 }
 
-/** Counts from the key's next request on, everywhere. Throws CommandError. */
+/** Takes effect with the key's next request, on every replica. Throws CommandError. */
 export const changeKey = (queries: Queries, id: number, verb: "disable" | "enable" | "revoke", at: Date) =>
   queries.transaction(async (tx) => {
     const change = { disable: { disabledAt: at }, enable: { disabledAt: null }, revoke: { revokedAt: at } }[verb]

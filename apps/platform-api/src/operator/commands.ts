@@ -22,7 +22,6 @@ export type Dependencies = {
   readonly randomBytes: (size: number) => Uint8Array
 }
 
-/** A command as it was called. */
 type Call = Omit<Dependencies, "wallClock"> & {
   /** Empty for a command without an argument. */
   readonly argument: string

@@ -5,7 +5,7 @@ import { FolderInUse } from "../db/embedded/folder-lock.ts"
 import { DocumentFault } from "../registry/ast/document-fault.ts"
 import { CommandError } from "./command-error.ts"
 
-/** What an operator is told of a failure: `{error, code}`, and where in the file the fault is. */
+/** What the operator sees of a failure: `{error, code}`, and the place in the file. */
 export const failureOf = (error: unknown): Readonly<Record<string, unknown>> => {
   if (error instanceof CommandError) {
     const { message, code, details } = error

@@ -15,12 +15,12 @@ export const limitOptions = {
   concurrency: "max_transaction_concurrency",
 } as const satisfies Readonly<Record<string, keyof SessionLimits>>
 
-/** New values by name; null takes a limit away, what is not named stays. */
+/** New values by name. Null removes a limit. Other limits stay. */
 export type LimitChange = { readonly [Name in keyof SessionLimits]?: number | null }
 
 const largest = 2_147_483_647
 
-/** A limit as an operator writes it: a number, or `none`. Throws CommandError. */
+/** Parses a number or `none`. Throws CommandError. */
 export const readLimit = (option: string, text: string): number | null => {
   if (text === "none") return null
   const value = /^\d{1,10}$/.test(text) ? Number(text) : Infinity
@@ -48,7 +48,7 @@ const shown = ({ subject, ...limits }: typeof tokenLimits.$inferSelect) => ({
   limits: Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== null)),
 })
 
-/** Counts for tokens from the next one on, everywhere; those that are out keep theirs until they expire. Throws CommandError. */
+/** Takes effect with the next token. Issued tokens keep their limits until they expire. Throws CommandError. */
 export const setLimits = (queries: Queries, given: string, change: LimitChange, at: Date) =>
   queries.transaction(async (tx) => {
     const subject = given.startsWith("stack:") ? given.toLowerCase() : given

@@ -1,4 +1,4 @@
-// Takes away what nobody needs any more: agents that were never used, and old rows of the audit trail.
+// Deletes unused agents and old rows of the audit log.
 import { audit } from "../audit.ts"
 import type { Orm, Queries } from "../db/database.ts"
 import { bind, rowsOf } from "../db/statements.ts"
@@ -6,10 +6,10 @@ import { sql } from "../db/drizzle.ts"
 import { CommandError } from "./command-error.ts"
 
 const dayMs = 24 * 3600 * 1000
-// Held locks are few and short: a request that meets one waits for milliseconds.
+// Small batches hold few locks for a short time, so that a request waits only milliseconds.
 const agentsAtOnce = 250
 const rowsAtOnce = 2000
-// Agents are looked for in the order of their last use, without an index that every use would have to keep.
+// Agents are found in the order of their last use, without an index that every use would have to update.
 const candidatesAtOnce = 100_000
 
 const isUnused = `p.status = 'active' and p.created_at < $1::timestamptz and p.last_seen_at < $1::timestamptz`
@@ -47,23 +47,23 @@ const deleteAgents = async (tx: Orm, agents: readonly { readonly id: number; rea
 type Pruning = {
   readonly unusedDays: number
   readonly at: Date
-  /** Who has it done: `operator`, or `platform` for what is done once a day. */
+  /** `operator`, or `platform` for the daily run. */
   readonly actor: string
   /** Only counts. */
   readonly dryRun?: boolean
 }
 
 /**
- * Deletes agents that were made at least so many days ago, have not been used since, and own nothing: least recently used
- * first, each batch in a transaction of its own with a row in the audit trail. Agents that somebody has in hand are left
- * for the next time.
+ * Deletes agents that were created before the cutoff, haven't been used since and own nothing. The least recently used
+ * agents go first. Each batch is a transaction with its own row in the audit log. Locked agents are skipped until the
+ * next run.
  */
 export const pruneAgents = async (queries: Queries, { unusedDays, at, actor, dryRun = false }: Pruning) => {
   const before = new Date(at.getTime() - unusedDays * dayMs)
   const cutoff = before.toISOString()
   const prune = (batch: readonly Candidate[]): Promise<number> =>
     queries.transaction(async (tx) => {
-      // Locked first: nothing is shared with them from here on, and what was shared before is seen by the next statement.
+      // Lock first: from here on nothing can be shared with them, and the next statement sees what was shared before.
       const locked = await rowsOf<{ id: number }>(
         tx,
         bind("select id from users where id = any($1::integer[]) order by id for update skip locked", [idsOf(batch)]),
@@ -83,7 +83,7 @@ export const pruneAgents = async (queries: Queries, { unusedDays, at, actor, dry
   for (let more = true; more;) {
     const { seen, id } = last
     const found = await queries.transaction(async (tx) => {
-      // The one statement here that reads the whole table.
+      // This statement reads the whole table.
       await tx.execute(sql`set local statement_timeout = 0`)
       return rowsOf<Candidate>(tx, bind(candidatesSql, [cutoff, seen, id, candidatesAtOnce]))
     })
@@ -98,7 +98,7 @@ export const pruneAgents = async (queries: Queries, { unusedDays, at, actor, dry
 
 const daily = "agent prune"
 
-/** Does it once a day on one replica, whichever comes first. */
+/** Prunes once a day, on whichever replica comes first. */
 export const pruneDaily = async (queries: Queries, pruning: Omit<Pruning, "actor" | "dryRun">): Promise<void> => {
   const begun = await queries.query(
     `insert into daily_work (name, begun_at) values ($1, $2::timestamptz) on conflict (name)
@@ -108,7 +108,9 @@ export const pruneDaily = async (queries: Queries, pruning: Omit<Pruning, "actor
   if (begun.length > 0) await pruneAgents(queries, { ...pruning, actor: "platform" })
 }
 
-/** Deletes rows of the audit trail that are older than so many days. Only the tables' owner may. Throws CommandError. */
+/**
+ * Deletes rows of the audit log that are older than `olderDays`. Only the owner of the tables can. Throws CommandError.
+ */
 export const pruneAudit = async (
   queries: Queries,
   { olderDays, at }: { readonly olderDays: number; readonly at: Date },

@@ -27,7 +27,7 @@ import { CommandError } from "./command-error.ts"
 export type Publication = StackHead & {
   readonly relay: boolean
   readonly browserSend: boolean
-  /** Whether it may take from readers what they rely on. */
+  /** Whether it may break readers. */
   readonly allowBreaking?: boolean
   readonly ast: Ast
 }
@@ -48,8 +48,8 @@ const checkUrl = (text: string): string => {
 }
 
 /**
- * Publishes a stack, or its next version when the name is taken already; the very same again changes nothing. Every
- * replica has it within two seconds. Throws CommandError and AstTooLarge.
+ * Publishes a stack, or its next version if the name exists. The same content again changes nothing. Every replica
+ * serves it within two seconds. Throws CommandError and AstTooLarge.
  */
 export const publish = async (queries: Queries, { ast, allowBreaking = false, ...given }: Publication, at: Date) => {
   const stack = { ...given, name: checkName(given.name), websocketUrl: checkUrl(given.websocketUrl) }
@@ -83,7 +83,7 @@ export const publish = async (queries: Queries, { ast, allowBreaking = false, ..
         .select({ number: sql<number>`coalesce(max(${stackVersions.number}), 0)` })
         .from(stackVersions)
         .where(eq(stackVersions.line, line))
-      // A number stays taken when its stack is unpublished: it means for ever what it meant.
+      // A version number keeps its meaning, so numbers aren't reused after a stack is unpublished.
       const version = (last?.number ?? 0) + 1
       const previous = await previousVersion(tx, line, version)
       const diff = previous && diffSchemas(deriveShape(astIn({ gzip: previous.astGzip, isAnswer: true })), shape)
@@ -143,7 +143,7 @@ const changeStack = async (tx: Orm, name: string, set: Partial<typeof stacks.$in
   return changed.name
 }
 
-/** Takes one of the operator's stacks out of the registry. Throws CommandError. */
+/** Removes one of the operator's stacks from the registry. Throws CommandError. */
 export const unpublish = (queries: Queries, name: string, at: Date) =>
   queries.transaction(async (tx) => {
     await raiseRevision(tx)
@@ -155,7 +155,7 @@ export const unpublish = (queries: Queries, name: string, at: Date) =>
     return { name: gone.name, unpublished: true }
   })
 
-/** Tells readers of one of the operator's stacks to leave it; undefined takes that back. Throws CommandError. */
+/** Deprecates one of the operator's stacks; undefined ends the deprecation. Throws CommandError. */
 export const deprecate = (queries: Queries, name: string, told: Deprecation | undefined, at: Date) =>
   queries.transaction(async (tx) => {
     const named = eq(stacks.name, name.toLowerCase())
@@ -166,7 +166,7 @@ export const deprecate = (queries: Queries, name: string, told: Deprecation | un
     return { name: known, deprecated: deprecated === null ? null : (JSON.parse(deprecated) as unknown) }
   })
 
-/** What a person's spec says of who sees its stack, now that nothing holds it back. */
+/** Gives a person's stack the visibility of its spec, now that it is approved. */
 const showAsWanted = async (tx: Orm, line: string): Promise<void> => {
   const [stack] = await tx.select().from(stacks).where(eq(stacks.line, line))
   if (stack === undefined || stack.specId === null || stack.branch !== null) return
@@ -176,14 +176,14 @@ const showAsWanted = async (tx: Orm, line: string): Promise<void> => {
   await changeVisibility(tx, stack, spec.visibility, { revision: await raiseRevision(tx), deprecated })
 }
 
-/** Lets a person's stack be public, now and in every later version, where the operator wants to be asked. Throws CommandError. */
+/** Approves a person's stack to be public, in every later version too. Throws CommandError. */
 export const approve = (queries: Queries, name: string, at: Date) =>
   queries.transaction(async (tx) => {
     const known = eq(stackNames.name, name.toLowerCase())
     await raiseRevision(tx)
     const [held] = await tx.update(stackNames).set({ approved: true }).where(known).returning()
     if (held === undefined || held.ownerId === null || held.freedAt !== null) throw notFound()
-    // Its builds that wait for this word go on; each looks again at what it may.
+    // Builds that wait for the approval continue. Each checks it again.
     await tx.execute(
       sql`update jobs set next_at = now() where kind = 'build' and owner_id = ${held.ownerId} and next_at is null`,
     )

@@ -10,7 +10,7 @@ import { spellingsOf } from "../registry/websocket-url.ts"
 
 const seedMs = 60_000
 
-/** The default URL of the samples from before there was a local stream. The relay listens there. */
+/** The default URL of the samples before the local stream existed. The relay listens there now. */
 const formerUrl = (name: string): string => `ws://127.0.0.1:4002/${name}`
 
 const isTaken = async (queries: Queries, url: string, name?: string): Promise<boolean> => {
@@ -20,7 +20,7 @@ const isTaken = async (queries: Queries, url: string, name?: string): Promise<bo
   return stack !== undefined
 }
 
-/** Moves the samples that still have the former default URL to the stream; their content stays. */
+/** Changes the URL of samples that still have the former default. Their content stays. */
 const moveSamples = async (queries: Queries, streamUrl: string, at: Date): Promise<void> => {
   const former = inArray(
     stacks.websocketUrl,
@@ -49,13 +49,13 @@ const moveSamples = async (queries: Queries, streamUrl: string, at: Date): Promi
 }
 
 const publishSamples = async (queries: Queries, streamUrl: string, at: Date): Promise<void> => {
-  // Each publication raises the revision: a lower one means that the first start did not get to its end.
+  // Each publication raises the revision. A lower one means that the first start was interrupted.
   const unfinished = lt(registryState.revision, sampleStacks.length)
   const [state] = await queries.run((db) => db.select().from(registryState).where(unfinished))
   if (state === undefined) return
   for (const { file, name, description, visibility, relay, browser_send } of sampleStacks) {
     const websocketUrl = `${streamUrl}/${name}`
-    // What the operator has published before stays as it is.
+    // What the operator has published stays as it is.
     if (await isTaken(queries, websocketUrl, name)) continue
     const ast = readAst(readFileSync(file, "utf8"))
     const stack = { name, description, visibility, relay, ast, websocketUrl, browserSend: browser_send }
@@ -63,7 +63,7 @@ const publishSamples = async (queries: Queries, streamUrl: string, at: Date): Pr
   }
 }
 
-/** The names of the sample stacks that are in the registry, whenever they were published there. */
+/** The names of the sample stacks in the registry. */
 export const publishedSamples = async (database: Database): Promise<readonly string[]> => {
   const samples = sampleStacks.map(({ name, description }) =>
     and(eq(stacks.name, name), eq(stacks.description, description)),
@@ -78,8 +78,8 @@ export const publishedSamples = async (database: Database): Promise<readonly str
 }
 
 /**
- * Publishes the sample stacks into a registry that has nothing else; does nothing the second time.
- * @param streamUrl where the samples are streamed: `ws://127.0.0.1:4004` without a slash at its end
+ * Publishes the sample stacks into an empty registry. A second call does nothing.
+ * @param streamUrl where the samples are streamed, such as `ws://127.0.0.1:4004`, without a trailing slash
  */
 export const seed = async (database: Database, streamUrl: string, at: Date): Promise<void> => {
   const queries = database.within(seedMs)

@@ -1,5 +1,5 @@
-// What a person changes: a record of its own, locked. A foreign one is missing like one that is not there. The spec comes
-// first and then what workers have in hand for it (see `work/jobs.ts`), so that nobody waits for one who waits.
+// Locks a record that its owner wants to change. Somebody else's record is missing, like one that doesn't exist. The
+// spec is locked first, then its jobs (see `work/queue/jobs.ts`), so that there is no deadlock.
 import type { Orm } from "../db/database.ts"
 import { and, eq, isNull } from "../db/drizzle.ts"
 import { builds, deployments, runs, specs } from "../db/schema/index.ts"
@@ -14,7 +14,7 @@ export const ownSpec = async (tx: Orm, userId: number, id: number): Promise<Spec
   return spec
 }
 
-/** A spec's row, deleted ones' too, and its jobs. */
+/** Locks the spec, even a deleted one, and its jobs. */
 const hold = async (tx: Orm, specId: number | null | undefined): Promise<void> => {
   if (specId == null) return
   await tx.select({ id: specs.id }).from(specs).where(eq(specs.id, specId)).for("no key update")

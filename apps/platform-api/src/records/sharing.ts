@@ -10,7 +10,7 @@ const kinds = [
   ["run_shares", "runs"],
 ] as const
 
-/** The accounts that slugs name. Throws invalid-request for one that names nobody. */
+/** The accounts of these slugs. Throws invalid-request for an unknown slug. */
 const accountsOf = async (tx: Orm, slugs: readonly string[]): Promise<readonly number[]> => {
   if (slugs.length === 0) return []
   const rows = await tx
@@ -18,14 +18,16 @@ const accountsOf = async (tx: Orm, slugs: readonly string[]): Promise<readonly n
     .from(agentProfiles)
     .innerJoin(users, eq(users.id, agentProfiles.userId))
     .where(inArray(agentProfiles.slug, [...slugs]))
-    // An unused agent that is being deleted is either gone here, or kept because of this share.
+    // An unused agent that is being pruned is either gone by now, or kept because of this share.
     .for("key share", { of: users })
   const unknown = slugs.findIndex((slug) => !rows.some((row) => row.slug === slug))
   if (unknown < 0) return rows.map(({ id }) => id)
   throw errors.fail("invalid-request", { details: { path: `shared_with[${unknown}]`, reason: "is no agent's slug" } })
 }
 
-/** Lets exactly these agents see a spec with all its versions, builds, deployments and runs, those to come too. */
+/**
+ * Shares a spec with exactly these agents, with all its versions, builds, deployments and runs, future ones included.
+ */
 export const shareSpec = async (tx: Orm, specId: number, slugs: readonly string[]): Promise<void> => {
   const accounts = await accountsOf(tx, slugs)
   await unshareSpec(tx, specId)
@@ -51,7 +53,7 @@ export const unshareSpec = async (tx: Orm, specId: number): Promise<void> => {
   }
 }
 
-/** Shows a new record of a spec to those who see the spec. */
+/** Shares a new record with everybody who can read its spec. */
 export const shareRecord = (
   tx: Orm,
   shares: "build_shares" | "deployment_shares" | "run_shares",

@@ -1,4 +1,4 @@
-// What a spec may become, and what of it counts at once.
+// Which changes of a spec are allowed, and which take effect at once.
 import type { Orm } from "../db/database.ts"
 import { and, count, eq, isNotNull, isNull } from "../db/drizzle.ts"
 import { deployments, specs, stackNames, stacks, users } from "../db/schema/index.ts"
@@ -9,7 +9,7 @@ import type { SpecRow } from "../work/records.ts"
 
 const ownedBy = (userId: number) => and(eq(specs.ownerId, userId), isNull(specs.deletedAt))
 
-/** Throws limit-reached. One person's specs are made one after another, so that their number holds. */
+/** Throws limit-reached. The lock on the account keeps concurrent requests within the limit. */
 export const checkNumber = async (tx: Orm, userId: number, limit: number): Promise<void> => {
   await tx.select({ id: users.id }).from(users).where(eq(users.id, userId)).for("no key update")
   const [owned] = await tx.select({ number: count() }).from(specs).where(ownedBy(userId))
@@ -17,7 +17,7 @@ export const checkNumber = async (tx: Orm, userId: number, limit: number): Promi
     throw errors.fail("limit-reached", { message: `You have ${limit} specs, as SVC_SPECS_PER_OWNER allows.` })
 }
 
-/** Throws spec-name-taken. Names are given one after another too. */
+/** Throws spec-name-taken. The lock on the account keeps names unique. */
 export const checkName = async (tx: Orm, userId: number, name: string): Promise<void> => {
   await tx.select({ id: users.id }).from(users).where(eq(users.id, userId)).for("no key update")
   const same = and(ownedBy(userId), eq(specs.name, name))
@@ -25,7 +25,9 @@ export const checkName = async (tx: Orm, userId: number, name: string): Promise<
   if (taken !== undefined) throw errors.fail("spec-name-taken")
 }
 
-/** Throws spec-deployed: a name stays while readers may know it. No build takes it meanwhile. */
+/**
+ * Throws spec-deployed: the name can't change while readers may know it. The lock keeps builds from using it meanwhile.
+ */
 export const checkRenamed = async (tx: Orm, specId: number): Promise<void> => {
   await lockJobsOf(tx, specId)
   const deployed = and(eq(deployments.specId, specId), isNull(deployments.deletedAt), isNotNull(deployments.stackName))
@@ -34,7 +36,7 @@ export const checkRenamed = async (tx: Orm, specId: number): Promise<void> => {
   throw errors.fail("spec-deployed", { hint: "A name stays while it is deployed: delete its deployments first." })
 }
 
-/** What is kept of a deprecation; undefined changes nothing, null takes it back. */
+/** The deprecation to store. Undefined changes nothing; null removes it. */
 export const deprecatedNow = (
   given: Deprecation | null | undefined,
   { deprecated }: Pick<SpecRow, "deprecated">,
@@ -42,11 +44,11 @@ export const deprecatedNow = (
 ): string | null => (given === undefined ? deprecated : given === null ? null : deprecation(given, deprecated, at))
 
 /**
- * What readers notice at once of a spec's change: who sees its stack, and whether they should leave it.
- * @param mustAsk whether the operator wants to be asked before a stack is public
+ * Applies what takes effect at once: who can read the stack, and its deprecation.
+ * @param mustAsk whether public stacks need the operator's approval
  */
 export const showAtOnce = async (tx: Orm, spec: SpecRow, mustAsk: boolean): Promise<void> => {
-  // First: a build that is about to show it reads the spec behind the same lock.
+  // First, because a build that is about to publish reads the spec under the same lock.
   await raiseRevision(tx)
   for (const stack of await tx.select().from(stacks).where(eq(stacks.specId, spec.id))) {
     const [held] = await tx.select().from(stackNames).where(eq(stackNames.name, stack.name))

@@ -5,12 +5,11 @@ import { specs, specVersions } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import type { StoredAst } from "../registry/stack-bytes.ts"
 
-/** Somebody added a version meanwhile: what was made for comparing with the latest one is not for this one. */
+/** Somebody added a version meanwhile, so the prepared comparison is out of date. */
 export class VersionMoved extends Error {
   override readonly name = "VersionMoved"
 }
 
-/** The latest version of a spec, if it has one. */
 const latestVersion = async (tx: Orm, specId: number) => {
   const ofSpec = eq(specVersions.specId, specId)
   const { id, versionNumber, contentHash, message, astGzip } = specVersions
@@ -23,7 +22,7 @@ const latestVersion = async (tx: Orm, specId: number) => {
   return latest
 }
 
-/** The same of a spec of this person, that there may not be. */
+/** The same, if the spec exists and belongs to this person. */
 export const latestOwnVersion = async (tx: Orm, ownerId: number, specId: number | undefined) => {
   const own = and(eq(specs.id, specId ?? 0), eq(specs.ownerId, ownerId))
   const [spec] = await tx.select({ id: specs.id }).from(specs).where(own)
@@ -35,13 +34,13 @@ type Added = {
   readonly number: number
   readonly isNew: boolean
   readonly contentIsNew: boolean
-  /** What its owner said of it when it was added. */
+  /** Its owner's message when it was added. */
   readonly message: string | null
 }
 
 /**
- * Adds a version to a spec whose row the transaction has locked; the latest version's content again adds none. Throws
- * limit-reached, and VersionMoved.
+ * Adds a version to a spec that the transaction has locked. The content of the latest version again adds none. Throws
+ * limit-reached and VersionMoved.
  */
 export const addVersion = async (
   tx: Orm,
@@ -56,7 +55,7 @@ export const addVersion = async (
     readonly message: string | null
     readonly limit: number
     readonly at: Date
-    /** The id of the version that it was compared with, where it was: null for none. */
+    /** The id of the version that it was compared with; null for none. */
     readonly latest?: number | null
   },
 ): Promise<Added> => {
@@ -92,19 +91,18 @@ export const addVersion = async (
   return { id: row.id, number, isNew: true, contentIsNew: before === undefined, message }
 }
 
-/** The AST of a version, as it was taken. */
+/** The AST of a version as uploaded. */
 export const ofVersion = ({ astGzip }: { readonly astGzip: Uint8Array }): StoredAst => ({
   gzip: astGzip,
   isAnswer: false,
 })
 
-/** A spec's version numbers, newest first. */
 export const numbersOf = async (queries: Queries, specId: number): Promise<readonly number[]> => {
   const statement = "select version_number as number from spec_versions where spec_id = $1 order by version_number desc"
   return (await queries.query<{ number: number }>(statement, [specId])).map(({ number }) => number)
 }
 
-/** The ASTs of a spec's versions with these numbers, where they are there. */
+/** The ASTs of the given version numbers, as far as they exist. */
 export const astOfVersions = async (
   queries: Queries,
   specId: number,

@@ -41,16 +41,19 @@ const runs: Next<(typeof runStatuses)[number]> = {
   cancelled: [],
 }
 
-/** How records move. The database holds the same (`next_statuses`); these tell an operator where a file breaks it. */
+/**
+ * The allowed transitions. The database enforces the same (`next_statuses`); these locate the error in an imported
+ * file.
+ */
 export const lifeCycles = {
   build: { start: "pending", next: builds },
-  // It begins as its first event says.
+  // The first event sets its status.
   deployment: { start: undefined, next: deployments },
   run: { start: "queued", next: runs },
 } as const
 
 type LifeCycle = { readonly start: string | undefined; readonly next: Readonly<Record<string, readonly string[]>> }
 
-/** What may come after a status; undefined stands for a record that has none yet. */
+/** The statuses that can follow; undefined stands for a record without one. */
 export const nextStatuses = ({ next }: LifeCycle, status: string | undefined): readonly string[] =>
   status === undefined ? Object.keys(next) : (next[status] ?? [])

@@ -1,17 +1,17 @@
-/** The tables of one kind of record, and of who sees it besides its owner. */
+/** The table of one kind of record, and the table of its shares. */
 type RecordTables = {
   readonly table: "specs" | "builds" | "deployments" | "runs"
   readonly shares: "spec_shares" | "build_shares" | "deployment_shares" | "run_shares"
 }
 
-/** Specs and deployments can be deleted: their rows stay for what tells of them, and nobody sees them. */
+/** Rows of deleted specs and deployments stay for records that refer to them, but nobody can read them. */
 const alive = (table: RecordTables["table"], prefix: string): string =>
   table === "specs" || table === "deployments" ? ` and ${prefix}deleted_at is null` : ""
 
 /**
- * SQL for the ids of one page of what account $1 sees, newest first: $2 rows after the first $3. Counts that the database
- * keeps of every 1024 ids tell where to begin, so that the last page of a million costs about what the first one does;
- * both indexes are then read in their order, no further than the page.
+ * SQL for the ids of one page that account $1 can read, newest first: limit $2, offset $3. The counts per block of 1024
+ * ids tell where to start, so the last page of a million costs about as much as the first. Both indexes are read in
+ * order, no further than the page.
  */
 export const pageOfVisible = ({ table, shares }: RecordTables): string => {
   const from = (what: string, source: string, account: string, condition = "") => `
@@ -31,13 +31,13 @@ export const pageOfVisible = ({ table, shares }: RecordTables): string => {
 }
 
 /**
- * SQL for that page's records: `columns` of `from`, in which the record stands as `name`. "offset 0" keeps the planner
- * from joining whole tables first, so each record of the page is looked up by itself.
+ * SQL for the records of that page: `columns` of `from`, where the record has the alias `name`. "offset 0" makes the
+ * planner look up each record instead of joining whole tables first.
  */
 export const listVisible = (tables: RecordTables, columns: string, from: string, name: string): string => `
   select record.* from (${pageOfVisible(tables)}) page
   cross join lateral (select ${columns} from ${from} where ${name}.id = page.id offset 0) record order by record.id desc`
 
-/** SQL for whether account $1 sees the record of id $2, which `name` stands for. */
+/** SQL for whether account $1 can read the record with id $2 and the alias `name`. */
 export const isVisible = ({ table, shares }: RecordTables, name: string): string => `
   ${name}.id = $2${alive(table, `${name}.`)} and (${name}.owner_id = $1 or exists (select from ${shares} where user_id = $1 and record_id = $2))`

@@ -1,11 +1,11 @@
-// The version of a spec that a request means.
+// Finds the version that a request means.
 import type { Orm } from "../db/database.ts"
 import { and, desc, eq } from "../db/drizzle.ts"
 import { specVersions } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import { servedBefore } from "../work/records.ts"
 
-/** The version of this id, or the latest. Throws version-not-found. */
+/** The version with this id, or the latest. Throws version-not-found. */
 export const versionOrLatest = async (tx: Orm, specId: number, wanted: number | null | undefined): Promise<number> => {
   const ofSpec = eq(specVersions.specId, specId)
   const [row] = await tx
@@ -18,7 +18,7 @@ export const versionOrLatest = async (tx: Orm, specId: number, wanted: number | 
   return row.id
 }
 
-/** The version of this number. Throws version-not-found. */
+/** The version with this number. Throws version-not-found. */
 export const versionNumbered = async (tx: Orm, specId: number, number: number): Promise<number> => {
   const wanted = and(eq(specVersions.specId, specId), eq(specVersions.versionNumber, number))
   const [row] = await tx.select({ id: specVersions.id }).from(specVersions).where(wanted)
@@ -26,7 +26,7 @@ export const versionNumbered = async (tx: Orm, specId: number, number: number): 
   return row.id
 }
 
-/** The version that was deployed before the one that is. Throws deployment-state. */
+/** The version that was deployed before the current one. Throws deployment-state. */
 export const versionBefore = async (tx: Orm, deploymentId: number): Promise<number> => {
   const [current, ...before] = await servedBefore(tx, deploymentId)
   const previous = before.find(({ id }) => id !== current?.id)

@@ -1,4 +1,4 @@
-// Fields of people's bodies that more than one route takes.
+// Fields that several request bodies share.
 import { z } from "@svc/openapi"
 import { branchPattern, specNamePattern } from "../records/stack-names.ts"
 
@@ -9,7 +9,7 @@ export const prose = (max: number) =>
 
 const mostRecords = 2_147_483_647
 
-/** A record's number. One that no record can have names none, as in paths; 0 stands for these. */
+/** A record's number. 0 stands for a number that no record can have. */
 export const recordNumber = z
   .int()
   .min(0)

@@ -10,11 +10,11 @@ import { StackConflict } from "../registry/publication.ts"
 import type { Dependencies } from "../dependencies.ts"
 
 const bodyCodes = ["invalid-json", "invalid-request", "payload-too-large", "unsupported-media-type"] as const
-/** What every change can answer that takes a body. */
+/** Errors of every change that takes a body. */
 export const changeCodes = [...bodyCodes, "idempotency-key-reused", "outcome-unknown"] as const
 
 const keptMs = 24 * 3600 * 1000
-// More than a reader's request has: many changes that one person asks for at once wait for one another.
+// Longer than for reads: many changes of one person wait for each other.
 const changeMs = 8000
 
 type Done = { readonly status: 200 | 201 | 202; readonly body: string; readonly location?: string }
@@ -46,8 +46,8 @@ const answer = ({ status, body, location }: Done, replayed: boolean): Response =
   })
 
 /**
- * Does a person's change in one transaction, its audit row and its answer under the Idempotency-Key with it: the same key
- * and body (by its hash) get the same answer for a day. One that is under way is waited for, because its row is not there for others.
+ * Makes a person's change in one transaction, with its audit row and the response for its Idempotency-Key. The same key
+ * and body (by hash) get the same response for a day. A concurrent request with the same key waits for the first.
  */
 export const change = async (
   dependencies: Dependencies,
@@ -106,7 +106,7 @@ export const change = async (
   }
 }
 
-/** Forgets answers that nobody can ask for any more. */
+/** Deletes responses that can no longer be requested. */
 export const forgetAnswers = (dependencies: Pick<Dependencies, "database" | "wallClock">) =>
   dependencies.database
     .within(1500)

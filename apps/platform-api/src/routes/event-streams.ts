@@ -4,9 +4,9 @@ import type { Context } from "hono"
 
 const beatMs = 5000
 const commentMs = 15_000
-/** How long the place of a stream stays taken when its replica dies. */
+/** How long a stream's slot stays taken after its replica dies. */
 export const leaseMs = 30_000
-// What a client that does not read may leave lying here.
+// The most unread bytes that are kept for a client.
 const mostWaitingBytes = 256 * 1024
 
 const comment = new TextEncoder().encode(": still here\n\n")
@@ -17,32 +17,32 @@ export const eventStreamHeaders = {
   "x-accel-buffering": "no",
 }
 
-/** The id after which a client goes on, as browsers send it when they connect again; undefined where it sent none that can be read. */
+/** The id after which a reconnecting client continues; undefined if it sent no valid one. */
 export const lastEventId = (c: Context): number | undefined => {
   const id = requestHeader(c, "last-event-id")
   return id !== undefined && /^\d{1,15}$/.test(id) ? Number(id) : undefined
 }
 
 export type EventStream = {
-  /** Sends an event. A client that leaves too much unread is cut off. */
+  /** Sends an event. A client that leaves too much unread is disconnected. */
   readonly send: (event: Uint8Array) => void
-  /** Resolves once the client has read so far that there is room for more, or the stream has ended. */
+  /** Resolves when the client has read enough that there is room, or when the stream has ended. */
   readonly room: () => Promise<void>
   readonly end: () => void
   readonly hasEnded: () => boolean
 }
 
 export type EventStreams = {
-  /** @param start begins to send; what it returns is called once the stream has ended, whoever ended it */
+  /** @param start starts sending; the function it returns is called when the stream ends for any reason */
   readonly open: (start: (stream: EventStream) => () => void) => Response
 }
 
-/** Streams that say every 15 s that they are still there, and end when the service stops. */
+/** Streams that send a comment every 15 s and end when the service stops. */
 export const createEventStreams = (dependencies: { readonly stopping: AbortSignal }): EventStreams => {
   const open = new Map<EventStream, { quietMs: number }>()
   let timer: NodeJS.Timeout | undefined
 
-  // One timer for all: thousands of streams may be idle.
+  // One timer for all, because thousands of streams may be idle.
   const beat = (): void => {
     for (const [stream, state] of open) {
       state.quietMs += beatMs

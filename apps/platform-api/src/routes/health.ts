@@ -34,7 +34,7 @@ export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => 
   const { version, database } = dependencies
   let ping: Promise<boolean> | undefined
 
-  // One question at a time, however many monitors ask; it may take longer than the answer to them.
+  // One query at a time, however many monitors ask. It may outlast their requests.
   const alive = (): Promise<boolean> => {
     ping ??= database
       .within(pingMs)

@@ -47,8 +47,8 @@ const bytesOf = async (c: Context<AppEnv>): Promise<Uint8Array> => {
 }
 
 /**
- * Reads and checks a body that may carry an AST: 2 MiB of JSON, counted after unpacking. Throws BodyError.
- * `hash` is that of the whole body; `ast` is for `versionIn`.
+ * Reads and checks a body that may hold an AST: up to 2 MiB of JSON after decompression. Throws BodyError. `hash`
+ * covers the whole body. `ast` is for `versionIn`.
  */
 export const readLargeBody = async <T>(
   { compiler }: Pick<Dependencies, "compiler">,
@@ -69,13 +69,13 @@ const inBody = (path: string): string => `ast_payload${path === "" || path.start
 const tooLarge = ({ path, reason }: { readonly path: string; readonly reason: string }) =>
   errors.fail("invalid-ast", { details: { path: inBody(path), reason } })
 
-/** What came of reading a body that takes too much work to read. */
+/** Turns AstTooLarge into the error of the request. */
 const uploaded = (reading: Promise<Upload>): Promise<Upload> =>
   reading.catch((error: unknown) => {
     throw error instanceof AstTooLarge ? tooLarge(error) : error
   })
 
-/** The version that a body's AST makes. Throws invalid-request with its faults, and invalid-ast where it is too large. */
+/** The version made from a body's AST. Throws invalid-request with its faults, or invalid-ast if it is too large. */
 export const versionIn = (ast: ReadAst): PreparedVersion => {
   if ("version" in ast) return ast.version
   if ("tooLarge" in ast) throw tooLarge(ast.tooLarge)

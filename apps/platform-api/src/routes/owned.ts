@@ -8,7 +8,7 @@ import { idOf } from "./endpoint.ts"
 import { nextLink, type Page, pageOf } from "./paging.ts"
 import type { Row } from "./record.ts"
 
-/** What endpoints that read the caller's records have in common. */
+/** What endpoints that read the caller's records share. */
 export const reading = (answer: z.ZodType, description: string) =>
   ({
     method: "get",
@@ -18,14 +18,17 @@ export const reading = (answer: z.ZodType, description: string) =>
     others: { 304: ["Nothing changed since the ETag in If-None-Match"] },
   }) as const
 
-/** The id in the path. One that is no number is invalid; one that can't be any record's is missing like any other. */
+/** The id in the path. Text that isn't a number is invalid. A number that no record can have is missing. */
 export const recordId = (c: Context<AppEnv>, missing: ErrorCode): number => {
   const id = idOf(c, "invalid-request")
   if (id === undefined) throw errors.fail(missing)
   return id
 }
 
-/** The rows that the caller sees of the record in the path; `sql` takes account and id. None is the error `missing`. */
+/**
+ * The rows of the record in the path that the caller can read. `sql` takes account and id. Throws `missing` if there
+ * are none.
+ */
 export const readOne = async (c: Context<AppEnv>, sql: string, missing: ErrorCode): Promise<[Row, ...Row[]]> => {
   const id = recordId(c, missing)
   const [first, ...others] = await c.get("queries").query<Row>(sql, [c.get("principal").userId, id])
@@ -33,13 +36,13 @@ export const readOne = async (c: Context<AppEnv>, sql: string, missing: ErrorCod
   return [first, ...others]
 }
 
-/** Answers with a page of rows, given one more than the page shows when there are more. */
+/** Sends a page of rows. One more row than the limit means that there is another page. */
 const sendPage = (c: Context<AppEnv>, page: Page, rows: readonly Row[], present: (row: Row) => unknown) => {
   const headers: Record<string, string> = rows.length > page.limit ? { link: nextLink(c, page) } : {}
   return sendOwn(c, JSON.stringify(rows.slice(0, page.limit).map(present)), headers)
 }
 
-/** Answers with the page of the caller's records that the query asks for; `sql` takes account, rows and rows to skip. */
+/** Sends the requested page of the caller's records. `sql` takes account, limit and offset. */
 export const sendRecords = async (c: Context<AppEnv>, sql: string, present: (row: Row) => unknown) => {
   const page = pageOf(c)
   const rows = await c.get("queries").query<Row>(sql, [c.get("principal").userId, page.limit + 1, page.offset])
@@ -47,8 +50,8 @@ export const sendRecords = async (c: Context<AppEnv>, sql: string, present: (row
 }
 
 /**
- * Answers with a page of what belongs to the record in the path; `sql` takes account, id, rows and rows to skip, and gives
- * one row without an id where the record has none on this page. No row at all is the error `missing`.
+ * Sends a page of what belongs to the record in the path. `sql` takes account, id, limit and offset. It returns one row
+ * without an id if this page is empty, and no row if the record is missing.
  */
 export const sendBelongings = async (
   c: Context<AppEnv>,

@@ -18,12 +18,12 @@ export const pageQuery = z.object({ limit: within(1, 100, 50), offset: within(0,
 
 export type Page = z.infer<typeof pageQuery>
 
-/** The page that the query asks for. Throws BodyError. */
+/** The requested page. Throws BodyError. */
 export const pageOf = (c: Context<AppEnv>): Page => validate(pageQuery, c.req.query())
 
 /**
- * The `Link` header of a page that is not the last one (RFC 8288); everything else in the query stays.
- * @param shown how many of the page there were: a page of bytes may end early
+ * The `Link` header of a page that isn't the last one (RFC 8288). Other query parameters stay.
+ * @param shown the number of items on the page: a page can end early because of its size
  */
 export const nextLink = (c: Context<AppEnv>, { limit, offset }: Page, shown: number = limit): string => {
   const url = new URL(c.req.url)

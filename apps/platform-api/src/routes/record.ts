@@ -2,15 +2,15 @@ import { z } from "@svc/openapi"
 import type { AnyPgColumn } from "drizzle-orm/pg-core"
 import { isoTime, selectList, type Stored } from "../db/statements.ts"
 
-/** A field of an answer: the column that it comes from, and what can stand in it. */
+/** A field of a response, and the column it comes from. */
 type Field = { readonly alias: string; readonly column: AnyPgColumn; readonly schema: z.ZodType }
 
-/** A row as the database gives it: each column's value under its name. */
+/** A row as the database returns it. */
 export type Row = Readonly<Record<string, unknown>>
 
 /**
- * Makes fields of the columns of one table, which the statement calls `alias`. A column that may be null makes a field
- * that may be null, unless `nullable` says that the statement knows better.
+ * Makes fields from the columns of the table with this alias. A nullable column makes a nullable field, unless
+ * `nullable` overrides it.
  */
 export const fieldsOf =
   (alias: string) =>
@@ -21,9 +21,9 @@ export const fieldsOf =
   })
 
 /**
- * What is answered for a row: each field is said once, and the statement's columns, the document's schema and the answer
- * follow from it.
- * @param prefix of the columns' names in the row, where another record stands in it too
+ * Defines a response object once. The columns of the statement, the schema in the document and the response all follow
+ * from it.
+ * @param prefix of the column names, if the row holds another record too
  */
 export const record = (fields: Readonly<Record<string, Field>>, prefix = "") => {
   const shown = Object.entries(fields).map(([name, { column }]) => ({
@@ -32,12 +32,11 @@ export const record = (fields: Readonly<Record<string, Field>>, prefix = "") => 
     isTime: column.dataType === "date",
   }))
   return {
-    /** The select list. */
     columns: Object.entries(fields)
       .map(([name, { alias, column }]) => selectList(alias, { [`${prefix}${name}`]: column }))
       .join(", "),
     schema: z.object(Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema]))),
-    /** Whether the row has one: an outer join may have found none, and the first field is one that is never null. */
+    /** False if an outer join found nothing. The first field is never null. */
     isIn: (row: Row): boolean => row[shown[0]?.inRow ?? ""] !== null,
     present: (row: Row): Record<string, unknown> => {
       const answer: Record<string, unknown> = {}

@@ -1,4 +1,4 @@
-// How builds and runs begin: the record, who sees it, and the job that has it looked at, in one transaction.
+// Starts builds and runs: the record, its shares and its job, in one transaction.
 import type { Orm } from "../db/database.ts"
 import { eq } from "../db/drizzle.ts"
 import { builds, runs, runSteps } from "../db/schema/index.ts"
@@ -17,7 +17,7 @@ type NewBuild = {
   readonly runId?: number
 }
 
-/** The build's id. */
+/** Returns the build's id. */
 export const beginBuild = async (tx: Orm, build: NewBuild, at: Date): Promise<number> => {
   const [made] = await tx
     .insert(builds)
@@ -38,21 +38,20 @@ const checkWaiting = async (tx: Orm, kind: "build" | "run", ownerId: number, lim
   })
 }
 
-/** A build that a person asks for itself. Throws limit-reached. */
+/** Starts a build that a person asked for. Throws limit-reached. */
 export const beginOwnBuild = async (tx: Orm, build: NewBuild, limit: number, at: Date): Promise<number> => {
   await checkWaiting(tx, "build", build.ownerId, limit)
   return beginBuild(tx, build, at)
 }
 
-/** A run as it is asked for. */
 type NewRun = Pick<RunRow, "ownerId" | "specVersionId" | "branch" | "allowBreaking" | "approval" | "attempt"> & {
   readonly specId: number
 } & Partial<Pick<RunRow, "approvedAt" | "retryOfId" | "buildId">>
 
 /**
- * The run's id. Throws limit-reached.
- * @param done steps that need not be done again
- * @param limit how many runs of its owner may be under way
+ * Returns the run's id. Throws limit-reached.
+ * @param done steps that needn't be repeated
+ * @param limit the maximum number of active runs per owner
  */
 export const beginRun = async (
   tx: Orm,
@@ -80,7 +79,7 @@ export const beginRun = async (
   return made.id
 }
 
-/** The steps of a run that a retry does not do again: a build counts when it went through to its end. */
+/** The steps that a retry skips. A build counts only if it was completed. */
 export const stepsDone = async (tx: Orm, run: RunRow, built: boolean): Promise<ReadonlySet<RunStepName>> => {
   const steps = await tx.select().from(runSteps).where(eq(runSteps.runId, run.id))
   const succeeded = new Set(steps.filter(({ status }) => status === "succeeded").map(({ name }) => name))

@@ -12,12 +12,12 @@ import { failRun } from "./steps/run.ts"
 const reason = "the spec was deleted"
 
 /**
- * Deletes a spec whose row the transaction has locked, with its stopped deployments; what is under way for it fails.
- * Throws spec-deployed.
+ * Deletes a spec that the transaction has locked, with its stopped deployments. Its active builds and runs fail. Throws
+ * spec-deployed.
  */
 export const deleteSpec = async (tx: Orm, specId: number, at: Date): Promise<void> => {
   await lockJobsOf(tx, specId)
-  // First, because a deployment that is being made goes back to where it was. What was only imported has no job.
+  // First, because this returns a deployment in progress to its previous status. Imported builds have no job.
   const open = and(
     eq(builds.specId, specId),
     notInArray(builds.status, ["completed", "failed", "cancelled"]),

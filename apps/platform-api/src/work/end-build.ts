@@ -6,10 +6,10 @@ import { moveBuild, moveDeployment } from "./events.ts"
 import { addJob, dropJob, wakeJob } from "./queue/jobs.ts"
 import { type BuildRow, deploymentOf, type DeploymentRow } from "./records.ts"
 
-/** A deployment that nothing is being done to. */
+/** No operation is in progress. */
 export const atRest = { operation: null, operationId: null, settledStatus: null } as const
 
-/** Puts a deployment back where it was when what was being done to it came to nothing. */
+/** Returns a deployment to its previous status after an operation failed. */
 export const settle = async (tx: Orm, deployment: DeploymentRow, message: string, at: Date): Promise<void> => {
   await tx.update(deployments).set(atRest).where(eq(deployments.id, deployment.id))
   await moveDeployment(tx, deployment.id, deployment.settledStatus ?? "failed", {
@@ -19,11 +19,11 @@ export const settle = async (tx: Orm, deployment: DeploymentRow, message: string
     actor: "system",
     message,
   })
-  // Stream servers may have heard of what now does not come: they are told of what stays.
+  // Stream servers may have been told about the failed operation, so they are told the current state.
   await addJob(tx, "notice", deployment.id, deployment.ownerId, deployment.specId)
 }
 
-/** Ends a build that does not reach its end, from any state: the registry stays as it was. */
+/** Ends an unfinished build. The registry stays as it is. */
 export const endBuild = async (
   tx: Orm,
   build: BuildRow,
@@ -38,7 +38,7 @@ export const endBuild = async (
   if (deployment?.operation === "deploy" && deployment.operationId === build.id) {
     await settle(tx, deployment, message, at)
   }
-  // A name that was only held for the operator's word is let go.
+  // Releases a name that was only reserved for the operator's approval.
   const kept = sql`select 1 from deployments where spec_id = ${build.specId} and stack_name = ${stackNames.name} and deleted_at is null`
   await tx
     .delete(stackNames)

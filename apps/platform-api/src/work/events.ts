@@ -1,4 +1,4 @@
-// How records move: by events, from which the database derives what each has come to, and refuses what may not follow.
+// Records move by events. The database derives their status and rejects forbidden transitions.
 import type { SQL } from "drizzle-orm"
 import type { Orm } from "../db/database.ts"
 import { and, eq, inArray, sql } from "../db/drizzle.ts"
@@ -9,7 +9,7 @@ type BuildStatus = (typeof buildStatuses)[number]
 type DeploymentStatus = (typeof deploymentStatuses)[number]
 type RunStatus = (typeof runStatuses)[number]
 
-/** What a build does in each state, and how far it has come. */
+/** The phase and progress of a build in each status. */
 const buildPhases: Readonly<Partial<Record<BuildStatus, { phase: string; progress: number }>>> = {
   uploading: { phase: "UPLOAD", progress: 10 },
   queued: { phase: "QUEUE", progress: 20 },
@@ -19,7 +19,7 @@ const buildPhases: Readonly<Partial<Record<BuildStatus, { phase: string; progres
   completed: { phase: "FINALIZING", progress: 100 },
 }
 
-// Replicas' clocks need not agree, and a record's times must not go back: an event is never before what was told already.
+// Replicas' clocks may differ and a record's times must not go back, so an event is never earlier than the one before.
 const notBefore = (at: Date, told: SQL): SQL<Date> => sql<Date>`greatest(${at.toISOString()}::timestamptz, (${told}))`
 
 export const moveBuild = async (
@@ -64,7 +64,7 @@ export const moveRun = async (tx: Orm, runId: number, newStatus: RunStatus, at: 
   await tx.insert(runEvents).values({ runId, newStatus, createdAt })
 }
 
-/** Steps that are not over when their run is. */
+/** Skips the steps that are unfinished when their run ends. */
 export const skipSteps = async (tx: Orm, runId: number, at: Date): Promise<void> => {
   const open = and(eq(runSteps.runId, runId), inArray(runSteps.status, ["queued", "running"]))
   const completedAt = notBefore(at, sql`${runSteps.startedAt}`)

@@ -1,4 +1,4 @@
-// What steps read: a record with its spec and version, locked where it is about to be moved.
+// What steps read. Records that are about to change are locked.
 import { rowsOf } from "../db/statements.ts"
 import type { Orm } from "../db/database.ts"
 import { and, asc, desc, eq, isNotNull, isNull, max, sql } from "../db/drizzle.ts"
@@ -24,11 +24,10 @@ export const readBuild = async (tx: Orm, id: number | null): Promise<BuildRow> =
 export const lockDeployment = async (tx: Orm, id: number): Promise<DeploymentRow> =>
   there((await tx.select().from(deployments).where(eq(deployments.id, id)).for("no key update"))[0])
 
-/** Without waiting, deleted ones too: undefined while somebody else changes it. */
+/** Doesn't wait: undefined while somebody else changes it. Includes deleted ones. */
 export const freeDeployment = async (tx: Orm, id: number): Promise<DeploymentRow | undefined> =>
   (await tx.select().from(deployments).where(eq(deployments.id, id)).for("no key update", { skipLocked: true }))[0]
 
-/** The id of a deployment's last event. */
 export const lastEventOf = async (tx: Orm, id: number): Promise<number> => {
   const ofDeployment = eq(deploymentEvents.deploymentId, id)
   const [last] = await tx
@@ -50,7 +49,7 @@ export const readVersion = async (tx: Orm, id: number | null): Promise<VersionRo
 const onBranch = (branch: string | null) =>
   branch === null ? isNull(deployments.branch) : eq(deployments.branch, branch)
 
-/** The deployment of a spec's branch; an imported one only where there is none that is managed here. */
+/** The deployment of a spec's branch. An imported one counts only if there is no other. */
 export const deploymentOf = async (
   tx: Orm,
   specId: number,
@@ -66,7 +65,7 @@ export const deploymentOf = async (
   return row
 }
 
-/** The version that a deployment serves, if it came from a build that has one. */
+/** The version that a deployment serves, if its build has one. */
 export const versionOf = async (
   tx: Orm,
   deployment: Pick<DeploymentRow, "currentBuildId">,
@@ -80,7 +79,7 @@ export const versionOf = async (
   return row?.version
 }
 
-/** Versions that a deployment served before, the last one first: as its events of becoming active tell. */
+/** Versions that a deployment served, newest first. */
 export const servedBefore = (tx: Orm, deploymentId: number): Promise<readonly { id: number; number: number }[]> =>
   rowsOf(
     tx,

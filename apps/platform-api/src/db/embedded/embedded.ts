@@ -11,10 +11,10 @@ import { unpack } from "./tar.ts"
 import { createTurns } from "../turns.ts"
 import { createWriteWatch } from "../write-watch.ts"
 
-/** A database of this PGlite version with the tables of `migrations`: unpacking it takes a fraction of the time of making one. */
+/** An empty database of this PGlite version with all tables. Unpacking it is much faster than creating one. */
 export const templateFile = new URL("../../../migrations/empty-database.tar.zst", import.meta.url)
 
-// The packed database has none: with one that everybody knows, everybody could make keys that seem genuine.
+// The packed database has no secret: with a known one, anybody could make keys that look genuine.
 const makeKeySecret = `insert into key_secrets (id, secret)
   values (1, uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))`
 
@@ -22,7 +22,7 @@ const asText = (value: string): string => value
 
 const openFolder = async (folder: string): Promise<PGlite> => {
   const path = join(folder, "database")
-  // Written once the database is whole: what a start that was killed half-way left is made anew.
+  // Written last. Without it the database is incomplete, after an interrupted start, and is created again.
   const complete = join(folder, "database.complete")
   const isNew = !existsSync(complete)
   if (isNew) {
@@ -47,15 +47,14 @@ const explained = async <T>(work: Promise<T>): Promise<T> => {
 }
 
 /**
- * Opens the database inside this process, in `folder`/database, made when it is not there; the folder is closed to other
- * users and, while this process lives, to other processes. Throws FolderInUse and OpenDataFolder.
+ * Opens the database inside this process, in `folder`/database, and creates it if it is missing. The folder is closed
+ * to other users and, while this process lives, to other processes. Throws FolderInUse and OpenDataFolder.
  */
 export const openEmbeddedDatabase = async ({
   folder,
   now,
 }: {
   readonly folder: string
-  /** A monotonic clock, in milliseconds. */
   readonly now: () => number
 }): Promise<Database> => {
   closeDataFolder(folder)
@@ -81,10 +80,10 @@ export const openEmbeddedDatabase = async ({
     },
   }
   return {
-    // An answer from inside the process always comes, late when the machine is busy: no time is set to it.
+    // A response from inside the process always comes, so there is no time limit.
     within: () => queries,
     connections: () => 1,
-    // A poll stands in for notices that can't be had.
+    // Callers also poll, so a failure here is harmless.
     listen: (channel, onNotice) => void client.listen(channel, onNotice).catch(() => {}),
     stores,
     close: async () => {

@@ -3,7 +3,7 @@ import { closeSync, openSync, readdirSync, rmSync } from "node:fs"
 import { connect, createServer } from "node:net"
 import { join } from "node:path"
 
-/** Another process has the folder. */
+/** Another process uses the folder. */
 export class FolderInUse extends Error {
   override readonly name = "FolderInUse"
 }
@@ -21,12 +21,12 @@ const answers = (path: string): Promise<boolean> =>
   })
 
 /**
- * Keeps every other process out of a folder until this one ends, however it ends: the lock is a listening socket, which
- * the system closes with its process. First announce, then look: of two processes that come at once at least one sees the
- * other, so never do both get in (both may be refused). Throws FolderInUse.
+ * Keeps other processes out of a folder until this one ends, however it ends. The lock is a listening socket, which the
+ * system closes with its process. Each process announces itself before it looks for others, so two that start together
+ * never both succeed, but both may be rejected. Throws FolderInUse.
  */
 export const lockFolder = async (folder: string): Promise<{ readonly release: () => void }> => {
-  // A socket's path may be about 100 bytes long; on Linux an open folder has a short name.
+  // A socket's path is limited to about 100 bytes. On Linux an open folder has a short path.
   const handle = openSync(folder, "r")
   const short = process.platform === "linux" ? `/proc/self/fd/${handle}` : folder
   const own = `${randomUUID().slice(0, 8)}${suffix}`
@@ -38,7 +38,7 @@ export const lockFolder = async (folder: string): Promise<{ readonly release: ()
     closeSync(handle)
   }
   await new Promise<void>((resolve, reject) => {
-    // Also of later faults: a caller that can't be taken in is none of this process's business.
+    // Also handles later errors: a failed connection of another process doesn't matter here.
     server.on("error", reject)
     server.listen(join(short, own), resolve)
   })
@@ -48,7 +48,7 @@ export const lockFolder = async (folder: string): Promise<{ readonly release: ()
       release()
       throw new FolderInUse(`another process uses the data folder ${folder}`)
     }
-    // Its process is gone; names are never used twice, so nobody else's lock can stand there.
+    // Its process has ended. Names are unique, so this can't be another process's lock.
     rmSync(join(folder, name), { force: true })
   }
   return { release }

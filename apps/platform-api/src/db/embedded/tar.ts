@@ -3,7 +3,7 @@ import { join } from "node:path"
 
 const block = 512
 
-/** Writes the files and folders of a tar archive (ustar) below a folder, for its owner alone. PGlite's own way takes ten times as long. */
+/** Extracts a ustar archive into a folder, readable only by its owner. PGlite's own loader is ten times slower. */
 export const unpack = (archive: Buffer, folder: string): void => {
   const field = (at: number, size: number): string => archive.toString("latin1", at, at + size).replace(/\0.*/s, "")
   for (let at = 0; at < archive.length && archive[at] !== 0;) {

@@ -4,7 +4,7 @@ import { bytea, id, time } from "./columns.ts"
 
 const { bigint, check, index, integer, pgTable, text, uniqueIndex } = pg
 
-/** Whoever keys and records belong to: an agent (it has a profile) or a person (with an e-mail address). */
+/** The owner of keys and records: an agent, which has a profile, or a person, who has an e-mail address. */
 export const users = pgTable(
   "users",
   {
@@ -43,8 +43,8 @@ export const agentProfiles = pgTable(
 )
 
 /**
- * A key is never stored: only its hash, and what a list shows of it. Revoked rows stay, so that no hash comes twice. A key
- * that was rotated names its successor, and a successor what it replaces; the last successor counts, others are revoked.
+ * Only the hash of a key is stored, and what lists show. Revoked rows stay, so that no hash is used twice. A rotated
+ * key names its successor, and a successor names what it replaces. Only the last successor is valid.
  */
 export const apiKeys = pgTable(
   "api_keys",
@@ -73,7 +73,7 @@ export const apiKeys = pgTable(
     index("api_keys_live")
       .on(t.userId, t.id)
       .where(sql`${t.revokedAt} is null`),
-    // What deleting accounts looks for: all keys of an account, and a key's successor.
+    // For deleting accounts: all keys of an account, and a key's successor.
     index("api_keys_of_user").on(t.userId),
     index("api_keys_replaces").on(t.replaces),
     check("api_keys_hash", sql`octet_length(${t.keyHash}) = 32`),
@@ -97,7 +97,9 @@ export const keySecrets = pgTable("key_secrets", { id: integer().primaryKey(), s
   check("key_secrets_one_row", sql`${t.id} = 1`),
 ])
 
-/** Sign-ups of the last hour by client address (IPv6 by /64): what the sign-up limit counts. Older rows are deleted. */
+/**
+ * Sign-ups of the last hour by client address (IPv6 by /64), which the sign-up limit counts. Older rows are deleted.
+ */
 export const signups = pgTable(
   "signups",
   {
@@ -109,8 +111,8 @@ export const signups = pgTable(
 )
 
 /**
- * What the operator takes off the relay's limits for an account (`agent:<slug>`, `user:<id>`) or a stack (`stack:<name>`):
- * each column stands in session tokens under its own name. Null lowers nothing.
+ * Lower relay limits that the operator set for an account (`agent:<slug>`, `user:<id>`) or a stack (`stack:<name>`).
+ * Session tokens carry each column under its name. Null means no lower limit.
  */
 export const tokenLimits = pgTable("token_limits", {
   subject: text().primaryKey(),
@@ -122,7 +124,10 @@ export const tokenLimits = pgTable("token_limits", {
   max_transaction_concurrency: integer(),
 })
 
-/** Who changed what. Triggers refuse anything but new rows; the tables' owner could drop them (docs/operations.md). */
+/**
+ * Who changed what. Triggers reject everything but new rows. The owner of the tables could drop them
+ * (docs/operations.md).
+ */
 export const auditLog = pgTable("audit_log", {
   id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
   at: time("at").notNull(),

@@ -3,7 +3,7 @@ import { pg } from "../drizzle.ts"
 
 export const bytea = pg.customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" })
 
-// Responses show milliseconds. Nothing finer is stored, so that a time compares equal to what a response once said.
+// Responses show milliseconds. Nothing finer is stored, so a stored time equals what a response said.
 export const time = (name: string) => pg.timestamp(name, { withTimezone: true, precision: 3, mode: "date" })
 
 export const id = () => pg.integer().primaryKey().generatedAlwaysAsIdentity()

@@ -1,11 +1,11 @@
-// Builds, and the deployments that they bring to readers.
+// Builds, and the deployments they create.
 import { pg, sql } from "../drizzle.ts"
 import { id, time } from "./columns.ts"
 import { specs, specVersions } from "./specs.ts"
 
 const { boolean, check, foreignKey, index, integer, pgTable, text, unique, uniqueIndex } = pg
 
-// Status columns have no default and no free hand: triggers set them from the events, see migrations/*_records_guards.sql.
+// Status columns have no default. Triggers set them from the events: see migrations/*_records_guards.sql.
 
 export const builds = pgTable(
   "builds",
@@ -24,7 +24,7 @@ export const builds = pgTable(
     startedAt: time("started_at"),
     completedAt: time("completed_at"),
     allowBreaking: boolean("allow_breaking").notNull().default(false),
-    /** The run that asked for it. */
+    /** The run that started it. */
     runId: integer("run_id"),
   },
   (t) => [
@@ -63,7 +63,7 @@ export const buildEvents = pgTable(
   (t) => [index("build_events_of_build").on(t.buildId, t.id)],
 )
 
-/** Without a status only inside the transaction that makes it: its first event brings one. */
+/** The status is null only inside the transaction that creates the deployment. The first event sets it. */
 export const deployments = pgTable(
   "deployments",
   {
@@ -77,9 +77,9 @@ export const deployments = pgTable(
     currentBuildId: integer("current_build_id"),
     firstDeployedAt: time("first_deployed_at"),
     lastDeployedAt: time("last_deployed_at"),
-    /** The stack's name in the registry: kept while stopped. Null for what was only imported. */
+    /** The stack's name in the registry, kept while stopped. Null for imported deployments. */
     stackName: text("stack_name"),
-    /** What an updating deployment is on its way to, the event that began it, and where it goes back to if it fails. */
+    /** What an updating deployment is doing, the event that started it, and the status to return to if it fails. */
     operation: text({ enum: ["deploy", "stop", "restart"] }),
     operationId: integer("operation_id"),
     settledStatus: text("settled_status", { enum: ["active", "stopped", "failed"] }),

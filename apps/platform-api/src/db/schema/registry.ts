@@ -5,7 +5,10 @@ import { bumps, bytea, id, time, verdicts, visibilities } from "./columns.ts"
 
 const { bigint, boolean, check, index, integer, pgTable, primaryKey, text, uniqueIndex } = pg
 
-/** Published stacks. `revision` is the registry's at the row's last change, by which replicas find what is new. */
+/**
+ * Published stacks. `revision` is the registry's revision at the last change of the row. Replicas use it to find
+ * changes.
+ */
 export const stacks = pgTable(
   "stacks",
   {
@@ -21,19 +24,21 @@ export const stacks = pgTable(
     revision: bigint({ mode: "number" }).notNull(),
     createdAt: time("created_at").notNull(),
     updatedAt: time("updated_at").notNull(),
-    /** The JSON object that stands in lists, and the derived schema's: texts, put together into the answers. */
+    /** JSON texts that responses are assembled from: the object in lists, and the derived schema. */
     detail: text().notNull(),
     schema: text().notNull(),
-    // Whole answers, compressed: a replica starts without compressing anything.
+    // Complete compressed responses, so that a replica compresses nothing when it starts.
     schemaGzip: bytea("schema_gzip").notNull(),
     astGzip: bytea("ast_gzip").notNull(),
-    /** A person's stack: whose, of which spec and branch. The operator's own have none of the three. */
+    /** The person, spec and branch of a person's stack. Null for the operator's stacks. */
     ownerId: integer("owner_id").references(() => users.id),
     specId: integer("spec_id"),
     branch: text(),
-    /** The accounts that see it while it is private: its owner's and those that the spec is shared with. A trigger sets it. */
+    /**
+     * The accounts that can read it while it is private: its owner and those the spec is shared with. Set by a trigger.
+     */
     viewers: integer().array().notNull().default([]),
-    /** Whose versions these are: they belong to the spec's branch, or to the operator's name, and never pass on. */
+    /** Identifies a series of versions: the spec's branch, or the operator's name. It never passes to another stack. */
     line: text()
       .notNull()
       .generatedAlwaysAs(
@@ -58,7 +63,7 @@ export const stacks = pgTable(
   ],
 )
 
-/** Every version ever served, with the answers it was served as: a trigger on `stacks` adds them, and nothing is ever changed. */
+/** Every version ever served, with its responses. A trigger on `stacks` adds the rows. They never change. */
 export const stackVersions = pgTable(
   "stack_versions",
   {
@@ -76,7 +81,7 @@ export const stackVersions = pgTable(
   (t) => [primaryKey({ columns: [t.line, t.number] })],
 )
 
-/** Modules of types of versions, each made when it is first asked for, under the name that the stack then has. */
+/** Modules of types, generated on the first request, for the name that the stack has then. */
 export const stackModules = pgTable(
   "stack_modules",
   {
@@ -89,7 +94,7 @@ export const stackModules = pgTable(
   (t) => [primaryKey({ columns: [t.line, t.number, t.language] })],
 )
 
-/** Who holds a stack's name, or held it until `freed_at`: it then rests before anybody else may take it. */
+/** Who holds a stack's name, or held it until `freed_at`. A freed name stays reserved for a while. */
 export const stackNames = pgTable(
   "stack_names",
   {
@@ -98,13 +103,13 @@ export const stackNames = pgTable(
     ownerId: integer("owner_id").references(() => users.id),
     line: text().notNull(),
     freedAt: time("freed_at"),
-    /** Whether the operator let the stack be public, where that is asked of people. */
+    /** Whether the operator approved the stack to be public, where approval is required. */
     approved: boolean().notNull().default(false),
   },
   (t) => [index("stack_names_owner").on(t.ownerId)],
 )
 
-/** One row: publishing raises the revision under its lock, so that revisions become visible in their order. */
+/** One row. Each publication raises the revision under its lock, so revisions become visible in order. */
 export const registryState = pgTable(
   "registry_state",
   {
@@ -117,8 +122,8 @@ export const registryState = pgTable(
 export const changeKinds = ["published", "rolled-back", "deprecated", "undeprecated", "withdrawn", "restored"] as const
 
 /**
- * One row per change that a reader of a stack notices, added by a trigger on `stacks`. An id is the registry's revision,
- * raised under a lock that is held until the commit: ids become visible in their order.
+ * One row per change that readers can see, added by a trigger on `stacks`. The id is the registry's revision, raised
+ * under a lock until the commit, so ids become visible in order.
  */
 export const registryChanges = pgTable(
   "registry_changes",
@@ -134,10 +139,10 @@ export const registryChanges = pgTable(
     bump: text({ enum: bumps }).notNull(),
     message: text(),
     successor: text(),
-    /** Who sees the stack today; for `withdrawn`, who saw it until then. Kept up to date by the trigger. */
+    /** Who can read the stack now; for `withdrawn`, who could until then. A trigger keeps it up to date. */
     visibility: text({ enum: visibilities }).notNull(),
     viewers: integer().array().notNull(),
-    /** Whose view did not change, where only who sees the stack did: those who saw it before, or still see it. */
+    /** Readers for whom nothing changed, if only the visibility did: those who could read it before, or still can. */
     exceptVisibility: text("except_visibility", { enum: visibilities }),
     exceptViewers: integer("except_viewers").array().notNull(),
   },

@@ -1,4 +1,3 @@
-// Workflow runs.
 import { pg, sql } from "../drizzle.ts"
 import { deployments } from "./deployments.ts"
 import { id, time } from "./columns.ts"
@@ -6,7 +5,7 @@ import { owner, specs } from "./specs.ts"
 
 const { bigint, boolean, check, foreignKey, index, integer, pgTable, primaryKey, text, unique } = pg
 
-// Status columns have no default and no free hand: triggers set them from the events, see migrations/*_records_guards.sql.
+// Status columns have no default. Triggers set them from the events: see migrations/*_records_guards.sql.
 
 export const runs = pgTable(
   "runs",
@@ -28,7 +27,7 @@ export const runs = pgTable(
     specVersionId: integer("spec_version_id"),
     branch: text(),
     allowBreaking: boolean("allow_breaking").notNull().default(false),
-    /** Whether it waits for a word even where nothing breaks, and when that word came. */
+    /** Whether it waits for approval even if nothing breaks, and when it was approved. */
     approval: boolean().notNull().default(false),
     approvedAt: time("approved_at"),
     buildId: integer("build_id"),
@@ -52,7 +51,7 @@ export const runs = pgTable(
     ),
     check("runs_trigger", sql`${t.trigger} in ('manual', 'schedule', 'event')`),
     check("runs_attempt", sql`${t.attempt} >= case when ${t.retryOfId} is null then 1 else 2 end`),
-    // A retry is younger than what it retries, so no chain of retries can close into a ring.
+    // A retry has a higher id than what it retries, so retries can't form a cycle.
     check("runs_retry_of_older", sql`${t.retryOfId} < ${t.id}`),
     check("runs_times", sql`${t.createdAt} <= ${t.startedAt} and ${t.startedAt} <= ${t.completedAt}`),
   ],
@@ -92,7 +91,7 @@ export const runSteps = pgTable(
   ],
 )
 
-/** What happened to a run and its steps, in order: what its event stream tells. Added by triggers. */
+/** The changes of a run and its steps in order, for its event stream. Added by triggers. */
 export const runChanges = pgTable(
   "run_changes",
   {

@@ -1,4 +1,4 @@
-// Who sees records besides their owners.
+// Who can read records besides their owners.
 import { pg } from "../drizzle.ts"
 import { builds, deployments } from "./deployments.ts"
 import { runs } from "./runs.ts"
@@ -7,7 +7,7 @@ import { users } from "./accounts.ts"
 
 const { index, integer, pgTable, primaryKey, text } = pg
 
-/** Who sees a record besides its owner; never the owner again (a trigger), or lists would show it twice. */
+/** Never the owner (a trigger checks this), because lists would show the record twice. */
 const shares = (
   name: string,
   recordId: () => typeof specs.id | typeof builds.id | typeof deployments.id | typeof runs.id,
@@ -22,7 +22,7 @@ const shares = (
     },
     (t) => [
       primaryKey({ columns: [t.userId, t.recordId] }),
-      // By record too: who else sees a record is told to its owner.
+      // By record too, because owners see who else can read a record.
       index(`${name}_of_record`).on(t.recordId, t.userId),
     ],
   )
@@ -33,8 +33,8 @@ export const deploymentShares = shares("deployment_shares", () => deployments.id
 export const runShares = shares("run_shares", () => runs.id)
 
 /**
- * How many records of a kind an account sees (its own and shared ones) among each 1024 ids: pages far down a list are
- * found by these. Kept by triggers.
+ * The number of records that an account can read in each block of 1024 ids, own and shared ones. It makes pages deep in
+ * a list fast. Kept by triggers.
  */
 export const recordBlocks = pgTable(
   "record_blocks",

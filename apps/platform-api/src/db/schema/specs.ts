@@ -1,4 +1,3 @@
-// Specs and their versions.
 import { pg, sql } from "../drizzle.ts"
 import { users } from "./accounts.ts"
 import { bytea, id, time, visibilities } from "./columns.ts"
@@ -10,7 +9,7 @@ export const owner = () =>
     .notNull()
     .references(() => users.id)
 
-/** The index of (owner, id) serves lists, and lets other records refer to a record of the same owner alone. */
+/** The index of (owner, id) serves lists, and ensures that records refer only to records of the same owner. */
 export const specs = pgTable(
   "specs",
   {
@@ -28,7 +27,7 @@ export const specs = pgTable(
     visibility: text({ enum: visibilities }).notNull().default("private"),
     /** JSON of `{message, since, successor?}`. */
     deprecated: text(),
-    /** A deleted spec is seen by nobody; its builds and runs stay. */
+    /** Nobody can read a deleted spec. Its builds and runs stay. */
     deletedAt: time("deleted_at"),
   },
   (t) => [
@@ -39,7 +38,7 @@ export const specs = pgTable(
   ],
 )
 
-/** Rows are only ever added, their numbers without a gap. */
+/** Rows are only added. Numbers have no gaps. */
 export const specVersions = pgTable(
   "spec_versions",
   {
@@ -55,7 +54,7 @@ export const specVersions = pgTable(
     sectionCount: integer("section_count").notNull(),
     createdAt: time("created_at").notNull(),
     message: text(),
-    /** The JSON of the schema derived from the AST, and the AST itself. */
+    /** The schema derived from the AST, as JSON, and the AST itself. */
     schema: text().notNull(),
     astGzip: bytea("ast_gzip").notNull(),
   },

@@ -1,11 +1,11 @@
-// What is under way.
+// Work in progress.
 import { pg } from "../drizzle.ts"
 import { users } from "./accounts.ts"
 import { time } from "./columns.ts"
 
 const { index, integer, pgTable, primaryKey, text } = pg
 
-/** Records that a worker has to look at. What is to be done stands in the records themselves. */
+/** Records that a worker must process. The records themselves say what to do. */
 export const jobs = pgTable(
   "jobs",
   {
@@ -13,15 +13,15 @@ export const jobs = pgTable(
     recordId: integer("record_id").notNull(),
     ownerId: integer("owner_id").notNull(),
     specId: integer("spec_id").notNull(),
-    /** When to look next; null while something else has to happen first. */
+    /** When to process it next; null while it waits for something else. */
     nextAt: time("next_at"),
-    /** Who has it in hand, and until when: then it is anybody's. */
+    /** The worker that holds it, and until when. */
     leaseBy: text("lease_by"),
     leaseUntil: time("lease_until"),
-    /** Calls of the deploy hook so far, and when the first one was made. */
+    /** Calls of the deploy hook so far, and when the first was made. */
     attempts: integer().notNull().default(0),
     firstAttemptAt: time("first_attempt_at"),
-    /** How often it was taken in hand since a step of it last came to an end. */
+    /** How often it was claimed since it last completed a step. */
     claims: integer().notNull().default(0),
   },
   (t) => [
@@ -32,7 +32,7 @@ export const jobs = pgTable(
   ],
 )
 
-/** Answers to requests that carried an Idempotency-Key, for a day. */
+/** Responses to requests with an Idempotency-Key, kept for a day. */
 export const idempotencyKeys = pgTable(
   "idempotency_keys",
   {
@@ -51,5 +51,5 @@ export const idempotencyKeys = pgTable(
   (t) => [primaryKey({ columns: [t.userId, t.method, t.path, t.key] }), index("idempotency_keys_at").on(t.createdAt)],
 )
 
-/** What one replica does once a day: when it was last begun. */
+/** Work that one replica does once a day, and when it last started. */
 export const dailyWork = pgTable("daily_work", { name: text().primaryKey(), begunAt: time("begun_at").notNull() })

@@ -14,15 +14,15 @@ type Work<T> = (session: Session, lease: Lease) => Promise<T>
 
 export type Leases = {
   /**
-   * Lends a session to one task until a moment, at which a session that still owes a response is destroyed. Rejects with
-   * DatabaseUnavailable, OutcomeUnknown, or the error of the work.
+   * Lends a session to one task until its deadline. A session that still owes a response then is destroyed. Rejects
+   * with DatabaseUnavailable, OutcomeUnknown or the work's error.
    * @param deadline by the monotonic clock
-   * @param turn tasks of one name run one after the other, and wait without a session
+   * @param turn tasks with the same name run one after the other, and wait without a session
    */
   readonly take: <T>(deadline: number, work: Work<T>, turn?: string) => Promise<T>
   /** How many connections are open or being opened. */
   readonly connections: () => number
-  /** Ends every session: an idle one at once, the others with their tasks, or after a second. */
+  /** Ends every session: idle ones at once, others when their task ends, or after a second. */
   readonly close: () => Promise<void>
 }
 
@@ -34,10 +34,10 @@ const idleMs = 60_000
 const closeMs = 1000
 
 /**
- * A pool of sessions with time limits. When a task has waited out its time and no session responded meanwhile, all of them
- * may be dead without a sign. They are destroyed, and the next ones are opened one at a time until one succeeds, because
- * a frozen server has to handle every attempt of that time when it wakes.
- * @param most sessions at once
+ * A pool of sessions with time limits. If a task times out and no session has responded since it started, all of them
+ * may be dead. They are destroyed, and new ones are opened one at a time until one succeeds, because a frozen server
+ * must handle every connection attempt when it wakes.
+ * @param most maximum number of sessions
  * @param now a monotonic clock, in milliseconds
  */
 export const createLeases = (
@@ -48,7 +48,7 @@ export const createLeases = (
   const turns = createTurns()
   const queue: Waiting[] = []
   let places: readonly Place[] = []
-  // A connection counts until it is closed on this side too.
+  // A connection counts until it is also closed on this side.
   let connections = 0
   let respondedAt = now()
   let silent = false
@@ -76,7 +76,7 @@ export const createLeases = (
       silent = false
       return place
     } catch (error) {
-      // An error from the other side is a response too.
+      // An error from the server is a response too.
       if (hasCode(error)) silent = false
       throw unavailable(error)
     } finally {
@@ -84,7 +84,7 @@ export const createLeases = (
     }
   }
 
-  /** Gives the queue what there is: idle sessions, and new ones as long as there may be more. */
+  /** Gives idle sessions to the queue, and opens new ones up to the maximum. */
   const serve = (): void => {
     for (let first = queue[0]; first !== undefined; first = queue[0]) {
       const { task, give } = first
@@ -160,7 +160,7 @@ export const createLeases = (
         return await Promise.race([lent, failed])
       } finally {
         clearTimeout(timer)
-        // Nobody learns how it ends after its time.
+        // The caller already has an error.
         lent.catch(() => {})
       }
     },

@@ -1,7 +1,7 @@
 import type { Session } from "./session.ts"
 
 export type Listening = {
-  /** Calls back on every notice of the channel, and whenever listening begins anew. */
+  /** Calls back on every notification of the channel, and whenever listening restarts. */
   readonly listen: (channel: string, onNotice: () => void) => void
   readonly isOpen: () => boolean
   readonly end: () => void
@@ -14,9 +14,8 @@ type Open = (events: {
 }) => Promise<Session>
 
 /**
- * Listens to channels in one session of its own, opened with the first. A connection that was lost is opened again within
- * a second; until then the callers' polls stand in for it. There is never a second connection: the next one is opened
- * after the last one is closed.
+ * Listens to all channels in one session. A lost connection is reopened within a second. Until then the callers rely on
+ * polling. There is never a second connection: the next one is opened after the last one is closed.
  */
 export const createListening = (open: Open): Listening => {
   const channels = new Map<string, () => void>()
@@ -32,7 +31,7 @@ export const createListening = (open: Open): Listening => {
       onNotice: (channel) => channels.get(channel)?.(),
       onEnd: () => (session = undefined),
     })
-    // Nobody knows what was announced while no session listened.
+    // Notifications may have been missed while no session listened.
     opening.then(
       () => channels.forEach((onNotice) => onNotice()),
       () => {},
@@ -48,6 +47,8 @@ export const createListening = (open: Open): Listening => {
   return {
     listen: (channel, onNotice) => {
       channels.set(channel, onNotice)
+ * Listens to all channels in one session. A lost connection is reopened within a second. Until then the callers rely on
+ * polling. There is never a second connection: the next one is opened after the last one is closed.
       timer ??= setInterval(check, 1000)
       if (session === undefined) check()
       else add(session, channel, onNotice).catch(() => {})

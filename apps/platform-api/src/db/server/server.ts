@@ -8,17 +8,16 @@ import { createWriteWatch } from "../write-watch.ts"
 
 type ServerOptions = {
   readonly url: string
-  /** Longest time of one statement on the server, in milliseconds; 0 for none. */
+  /** Time limit for one statement on the server, in milliseconds; 0 for none. */
   readonly statementMs: number
   readonly connections: number
-  /** A monotonic clock, in milliseconds. */
   readonly now: () => number
 }
 
-/** A PostgreSQL server. Nothing is connected until something is asked. */
+/** A PostgreSQL server. It connects on first use. */
 export const openServerDatabase = ({ url, statementMs, connections, now }: ServerOptions): Database => {
-  // Every statement goes by an index for any values, so it is planned once a connection: left to itself the server would
-  // plan the look-up of keys anew each time, which takes longer than the look-up.
+  // Every statement has a good generic plan, so each is planned once per connection. Otherwise the server would plan
+  // the frequent key lookup every time, which takes longer than the lookup.
   const first = `set timezone = 'UTC'; set statement_timeout = ${statementMs}; set plan_cache_mode = force_generic_plan`
   const server = readServerUrl(url)
   const leases = createLeases((onEnd) => openSession({ server, first, onEnd }), connections, now)
@@ -40,7 +39,7 @@ export const openServerDatabase = ({ url, statementMs, connections, now }: Serve
       if (command !== "COMMIT") throw new Error("a statement of the transaction had failed")
       return result
     } catch (error) {
-      // A server that still takes this has responded to all that was asked before: then nothing was committed.
+      // If the server accepts the rollback, it has processed everything before: nothing was committed.
       lease.reusable = await ask("rollback").then(
         () => true,
         () => false,

@@ -7,16 +7,16 @@ import { loadServerDriver } from "../drizzle.ts"
 import { DatabaseUnavailable, failure } from "../errors.ts"
 import { openSocket, portOf, secureSocket } from "./server-socket.ts"
 
-/** The rows that a statement returns, and the command that the server completed, such as COMMIT. */
+/** The rows of a statement, and the command that the server completed, such as COMMIT. */
 type Result<Row> = readonly Row[] & { readonly command: string }
 
-/** One session on the server. Once it has ended, every statement rejects with DatabaseUnavailable. */
+/** One session on the server. After it has ended, every statement rejects with DatabaseUnavailable. */
 export type Session = {
   readonly orm: Orm
   /** Runs one statement, prepared on the server, or several without parameters. */
   readonly ask: <Row>(text: string, params?: readonly unknown[]) => Promise<Result<Row>>
   readonly hasEnded: () => boolean
-  /** Ends a session that has no statement under way. */
+  /** Ends a session that has no statement in progress. */
   readonly end: () => void
   /** Closes the connection at once. A server that doesn't respond wouldn't read a goodbye either. */
   readonly destroy: () => void
@@ -24,7 +24,7 @@ export type Session = {
 
 type SessionOptions = {
   readonly server: ConnectionOptions
-  /** Runs before everything else. Settings are made here, because poolers reject unknown ones in the start message. */
+  /** Runs first. Settings are made here, because poolers reject unknown ones in the startup message. */
   readonly first: string
   readonly onNotice?: (channel: string) => void
   /** Called once when the connection is closed, even if it was never established. */
@@ -38,9 +38,9 @@ const terminate = Buffer.from([0x58, 0, 0, 0, 4])
 const mostPrepared = 200
 
 /**
- * Opens a session: one instance of the driver with one socket. The instance never reconnects, because a driver that does
- * may end the process (docs/decisions/database.md). Rejects with the error of the server, the system or the driver. An
- * error without a code means that the server didn't respond in time.
+ * Opens a session: one instance of the driver with one socket. The instance never reconnects, because a reconnecting
+ * driver may end the process (docs/decisions/database.md). Rejects with the error of the server, the system or the
+ * driver. An error without a code means that the server didn't respond in time.
  */
 export const openSession = async ({ server, first, onNotice, onEnd }: SessionOptions): Promise<Session> => {
   const raw = openSocket(server).once("close", onEnd)
@@ -74,7 +74,7 @@ export const openSession = async ({ server, first, onNotice, onEnd }: SessionOpt
       idle_timeout: 0,
       max_lifetime: 0,
       fetch_types: false,
-      // Would put parameters into errors.
+      // Debugging would put parameters into errors.
       debug: false,
       onnotice: () => {},
       onnotify: onNotice,
@@ -84,7 +84,7 @@ export const openSession = async ({ server, first, onNotice, onEnd }: SessionOpt
     const send = (text: string, params: unknown[], prepare: boolean) => {
       if (hasEnded()) throw new DatabaseUnavailable("the connection to the database was lost")
       const query = unsafe(text, params as string[], { prepare })
-      // The driver would keep the origin of each failed statement, with its text, until the process ends.
+      // The driver would keep the origin and text of each failed statement until the process ends.
       return Object.defineProperty(query, "origin", { value: "" })
     }
     const prepared = new Set<string>()

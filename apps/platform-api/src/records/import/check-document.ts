@@ -11,15 +11,14 @@ import { lifeCycles, nextStatuses } from "../transitions.ts"
 
 type CheckedVersion = { readonly ast: Ast; readonly entity: AstEntity }
 
-/** A document whose references, states and ASTs are good. `versions` holds those of each spec, in order. */
+/** A document whose references, statuses and ASTs are valid. `versions` holds the versions of each spec, in order. */
 export type Checked = {
   readonly document: Document
   readonly versions: ReadonlyMap<string, readonly CheckedVersion[]>
-  /** What attempt each run is, by its ref. */
+  /** The attempt number of each run, by its ref. */
   readonly attempts: ReadonlyMap<string, number>
 }
 
-/** The error for a fault at one place of the document. */
 export const faultAt = (segments: DocumentPath, reason: string): CommandError => {
   const path = formatPath(segments)
   return new CommandError("invalid-records", path === "" ? `the file ${reason}` : `${path}: ${reason}`, {
@@ -107,7 +106,7 @@ const checkVersions = ({ entity_name, versions }: Document["specs"][number], at:
     throw faultAt([...at, "entity_name"], `is no entity of ${formatPath(place)}`)
   })
 
-/** Reads the file's text and checks all that can be checked without the database. Throws CommandError. */
+/** Reads the file and checks everything that doesn't need the database. Throws CommandError. */
 export const checkDocument = (text: string): Checked => {
   const given = parse(text)
   const specs = byRef("specs", given.specs)
@@ -167,7 +166,7 @@ const attemptOf = (
   if (run.retry_of === null) return run.attempt ?? 1
   resolve(runs, run.retry_of, [...at, "retry_of"], "runs")
   const retried = attempts.get(run.retry_of)
-  // Newer records have higher ids, and ids are given in the file's order.
+  // Newer records have higher ids, and ids follow the order in the file.
   if (retried === undefined) throw faultAt([...at, "retry_of"], "must name a run that stands before this one")
   if (run.attempt !== null && run.attempt !== retried + 1) {
     throw faultAt([...at, "attempt"], `must be ${retried + 1}, one more than that of the run it retries`)

@@ -1,4 +1,4 @@
-// The file that `records import` takes.
+// The file that `records import` reads.
 import { z } from "zod"
 import { slugPattern } from "../stack-names.ts"
 import { buildStatuses, deploymentStatuses, runStatuses } from "../transitions.ts"
@@ -8,7 +8,6 @@ const wellFormed = (text: string): boolean => text.isWellFormed() && !text.inclu
 /** Text of one or more lines. */
 const prose = (max: number) => z.string().max(max).refine(wellFormed, "has a character that can't be stored")
 
-/** Text of one line. */
 const line = (max: number) =>
   prose(max)
     .min(1)
@@ -35,7 +34,7 @@ const spec = z.strictObject({
     z.string().regex(slugPattern, "must be 1 to 63 lower-case letters, digits and dashes, not a dash first"),
   ),
   websocket_url: optional(line(2048)),
-  // What an AST is, its own reader says.
+  // The AST reader checks this.
   versions: z.array(z.strictObject({ ast_payload: z.unknown() })).min(1),
 })
 

@@ -6,10 +6,10 @@ import { checkDocument, faultAt } from "./check-document.ts"
 import type { DocumentPath } from "../../registry/ast/document-fault.ts"
 import { insertRecords } from "./insert-records.ts"
 
-// Any fixed number will do, as long as every version of the service takes the same.
+// Any fixed number, but the same in every version of the service.
 const importLock = 7_264_911_302
 
-/** The account that an agent's slug or a person's e-mail address names. Throws CommandError. */
+/** Finds the account of an agent's slug or a person's e-mail address. Throws CommandError. */
 const accountOf = async (tx: Orm, who: string, at: DocumentPath): Promise<number> => {
   const [account] = who.includes("@")
     ? await tx
@@ -22,10 +22,10 @@ const accountOf = async (tx: Orm, who: string, at: DocumentPath): Promise<number
 }
 
 /**
- * Brings records of an account into the database, all or none, and gives the id of each. Throws CommandError with the
- * place of the first fault.
+ * Imports records of an account, all or none, and returns the id of each. Throws CommandError with the place of the
+ * first error.
  * @param text the JSON document
- * @param relayUrl where streams are served: a deployment that has no URL from its build or spec gets one there
+ * @param relayUrl where streams are served, for deployments without a URL from their build or spec
  */
 export const importRecords = async (
   queries: Pick<Queries, "transaction">,
@@ -35,7 +35,7 @@ export const importRecords = async (
   const checked = checkDocument(text)
   const { owner, shared_with } = checked.document
   return queries.transaction(async (tx) => {
-    // One import at a time: ids then rise in the order in which records come to be seen, and no two wait in a circle.
+    // One import at a time, so that ids become visible in order and imports can't deadlock.
     await tx.execute(sql`select pg_advisory_xact_lock(${sql.raw(String(importLock))})`)
     const ownerId = await accountOf(tx, owner, ["owner"])
     const viewers = new Set<number>()

@@ -19,13 +19,13 @@ type ImportOptions = {
   readonly randomBytes: (size: number) => Uint8Array
   readonly relayUrl: string
   readonly ownerId: number
-  /** Accounts that see the records besides. */
+  /** Accounts that can also read the records. */
   readonly viewers: readonly number[]
 }
 
 type Ids = ReadonlyMap<string, number>
 
-// Few enough for the 65,535 parameters of a statement.
+// Keeps a statement below PostgreSQL's 65,535 parameters.
 const rowsAtOnce = 1000
 
 const insertAll = async <T extends PgTable>(tx: Orm, table: T, rows: readonly T["$inferInsert"][]): Promise<void> => {
@@ -37,7 +37,7 @@ const insertAll = async <T extends PgTable>(tx: Orm, table: T, rows: readonly T[
   }
 }
 
-/** Ids for records that are to come, rising in their order, so that references can be written down at once. */
+/** Reserves ascending ids, so that references can be written at once. */
 const takeIds = async (tx: Orm, sequence: string, count: number): Promise<readonly number[]> => {
   const next = sql<number>`nextval(${sequence}::regclass)::integer`
   return (await tx.select({ id: next }).from(sql`generate_series(1, ${count}::integer)`)).map(({ id }) => id)
@@ -48,7 +48,7 @@ const idsByRef = async (tx: Orm, sequence: string, records: readonly { readonly 
   return new Map(records.map(({ ref }, index) => [ref, taken(ids[index])]))
 }
 
-/** What checkDocument has made sure of. */
+/** For values that checkDocument guarantees. */
 const taken = <T>(value: T | undefined): T => {
   if (value === undefined) throw new Error("a checked document refers to nothing")
   return value
@@ -56,7 +56,7 @@ const taken = <T>(value: T | undefined): T => {
 
 const normalised = (url: string | null): string | null => (url === null ? null : (normaliseWebsocketUrl(url) ?? null))
 
-/** Puts a checked document's records into the database; triggers derive from the events what each has come to. */
+/** Inserts a checked document's records. Triggers derive their status from the events. */
 export const insertRecords = async (tx: Orm, { document, versions, attempts }: Checked, options: ImportOptions) => {
   const { at, ownerId } = options
   const specIds = await idsByRef(tx, "specs_id_seq", document.specs)

@@ -28,12 +28,12 @@ const profile = z.object({
 })
 
 const mostExhausted = 100_000
-// No key says yet whose body it is, so it is as small as it can be.
+// There is no key yet to limit the caller, so the limit is small.
 const signUpBytes = 4096
 const ownJson = { "content-type": "application/json", "cache-control": "no-store" }
 
 export const agentRoutes = (serve: Serve, dependencies: Dependencies): void => {
-  // Addresses that have had their share, and until when: refused without asking the database.
+  // Addresses that have used up their sign-ups, and until when. They are rejected without a query.
   const exhausted = createMemo<number>({ maxEntries: mostExhausted })
   const refuse = (waitSeconds: number) => errors.fail("rate-limit-exceeded", { retryAfterSeconds: waitSeconds })
 
@@ -50,7 +50,7 @@ export const agentRoutes = (serve: Serve, dependencies: Dependencies): void => {
     success: [201, "The account and its key", signUpAnswer],
     codes: ["invalid-display-name", "rate-limit-exceeded", "service-unavailable", "outcome-unknown"],
     handle: async (c) => {
-      // A page elsewhere must not make accounts with its visitors' addresses.
+      // Other sites' pages must not create accounts from their visitors' addresses.
       if (requestHeader(c, "sec-fetch-site")?.toLowerCase() === "cross-site") {
         const reason = "sign-up can't be called from pages of other sites"
         throw errors.fail("invalid-request", { details: { path: "", reason }, hint: "Sign up from a program." })
@@ -97,7 +97,7 @@ export const agentRoutes = (serve: Serve, dependencies: Dependencies): void => {
     handle: (c) => {
       const principal = c.get("principal")
       if (principal.kind !== "agent") throw errors.fail("agent-account-required")
-      // A plain Response: Hono would copy its headers into a Headers object, which shows on this most used of routes.
+      // A plain Response: Hono would copy the headers into a Headers object, which is slow on this frequent route.
       return new Response(JSON.stringify(principal.profile), { headers: ownJson })
     },
   })

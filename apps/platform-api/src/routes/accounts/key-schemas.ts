@@ -50,7 +50,7 @@ export const secretBody = z.object({
 export const publishableBody = secretBody.extend({
   origin_allowlist: z.array(z.string()).meta({ minItems: 1, maxItems: 1, description: "Exactly one origin" }),
 })
-// The array has codes of its own for what can be wrong with it, so it is looked at by hand.
+// The array has its own error codes, so it is checked by hand.
 export const looseOrigins = secretBody.extend({ origin_allowlist: z.unknown().optional() })
 
 const longestOverlap = 604_800
@@ -71,7 +71,7 @@ export const keyName = (text: string): string => {
   return name
 }
 
-/** The origins of a publishable key: exactly one. Throws with the code of what is wrong with the list. */
+/** The one origin of a publishable key. Throws the code that fits the fault. */
 export const originsOf = (list: unknown): readonly string[] => {
   const refuse = (code: ErrorCode, path: string, reason: string) => errors.fail(code, { details: { path, reason } })
   if (!Array.isArray(list)) {
@@ -91,7 +91,6 @@ export const originsOf = (list: unknown): readonly string[] => {
   throw refuse(normalised.fault, "origin_allowlist[0]", reason)
 }
 
-/** A key as a list shows it. */
 export const present = (row: StoredKey, at: Date, callingKey: number): z.infer<typeof keyRecord> => ({
   id: row.id,
   name: row.name,
@@ -114,7 +113,6 @@ type MadeKey = {
   readonly expiresAt: Date | undefined
 }
 
-/** A key that was made, as its answer shows it this once. */
 export const presentMade = (key: MadeKey): z.infer<typeof minted> => ({
   id: key.id,
   key: key.text,

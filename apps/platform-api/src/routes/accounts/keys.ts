@@ -33,7 +33,7 @@ import { nextLink, pageOf, pageQuery } from "../paging.ts"
 const dayMs = 86_400_000
 const publishableDays = 365
 
-/** Agents and people have the same routes for their keys, each at a path of their own. */
+/** Agents and people have the same key routes, at different paths. */
 const surfaces = [
   { path: "/api/agents/me/keys", access: policies.agentAccount, kind: "ak", owner: "Agent" },
   { path: "/api/auth/keys", access: policies.people, kind: "sk", owner: "User" },

@@ -31,14 +31,14 @@ const isScope = (word: string): word is SessionScope => sessionScopes.some((scop
 
 const refuse = (code: ErrorCode, path: string, reason: string) => errors.fail(code, { details: { path, reason } })
 
-/** Streams are for public stacks; a person may read those of its own besides. */
+/** Streams serve public stacks. A person can also read their own. */
 const isOpenTo = (stack: PublishedStack, principal: Principal): boolean =>
   stack.visibility === "public" ||
   (principal.kind === "human" && principal.keyClass === "secret" && stack.ownerId === principal.userId)
 
 /**
- * Refuses a URL that is no open stack's, with the nearest that is: most are mistyped. A private stack gets the same response as
- * none, so that private names can't be probed. Nothing is closed to people here, so they get another code than agents.
+ * Rejects a URL that isn't an open stack's, and suggests the nearest one. A private stack gets the same response as a
+ * missing one, so that private names can't be probed. People get a different code than agents.
  */
 const noSuchStack = (url: string, principal: Principal, registry: Registry) => {
   const isPerson = principal.kind === "human"

@@ -43,7 +43,7 @@ const event = record(
 
 export const buildsSql = {
   list: listVisible(tables, build.columns, "builds b", "b"),
-  // One statement, so that the build and its events are of one moment. A build without events gives one row.
+  // One statement, so that the build and its events are consistent. A build without events gives one row.
   one: `
     select ${build.columns}, ${event.columns} from builds b left join build_events e on e.build_id = b.id
     where ${isVisible(tables, "b")} order by e.id`,

@@ -18,7 +18,7 @@ import type { Serve } from "../endpoint.ts"
 import { readLargeBody } from "../large-body.ts"
 import { recordId } from "../owned.ts"
 
-/** From which states each operation can begin. */
+/** The statuses in which each operation can start. */
 const allowedFrom = {
   stop: ["active", "failed"],
   restart: ["stopped"],
@@ -44,7 +44,7 @@ const taken = (id: number, status: string, message: string, more: { build_id?: n
   location: more.build_id === undefined ? `/api/deployments/${id}` : `/api/builds/${more.build_id}`,
 })
 
-/** Throws deployment-state unless the operation can begin now; gives the state that it begins from. */
+/** Returns the deployment's status. Throws deployment-state unless the operation can start now. */
 const requireState = (deployment: DeploymentRow, operation: keyof typeof allowedFrom, done: string) => {
   const from = allowedFrom[operation].find((status) => status === deployment.status)
   if (from !== undefined && deployment.operation === null) return from

@@ -1,4 +1,4 @@
-// What the routes that take a version of a spec to readers have in common.
+// What the routes that publish a version share.
 import type { Orm } from "../../db/database.ts"
 import { errors } from "../../errors.ts"
 import { branchFits, stackNameOf, streamUrlOf } from "../../records/stack-names.ts"
@@ -7,7 +7,7 @@ import type { SpecRow } from "../../work/records.ts"
 
 export const deployCodes = ["version-not-found", "stack-name-taken", "websocket-url-taken", "limit-reached"] as const
 
-/** The branch that a body names; null is production. Throws invalid-request. */
+/** The branch in a body; null is production. Throws invalid-request. */
 export const branchOf = (spec: SpecRow, given: string | null | undefined): string | null => {
   if (given == null) return null
   if (branchFits(spec.name, given)) return given
@@ -15,7 +15,7 @@ export const branchOf = (spec: SpecRow, given: string | null | undefined): strin
   throw errors.fail("invalid-request", { details: { path: "branch", reason } })
 }
 
-/** What is taken already can be told at once; it is looked at again when the build gets there. Throws StackConflict. */
+/** Reports a taken name or URL at once. The build checks again. Throws StackConflict. */
 export const firstLook = async (
   tx: Orm,
   spec: SpecRow,

@@ -17,12 +17,12 @@ const deployment = record({
   spec_id: d(deployments.specId, id.meta({ description: "The spec that it serves" })),
   spec_name: fieldsOf("s")(specs.name, text),
   branch: d(deployments.branch, text.meta({ description: "null: the stack itself" })),
-  // Null only inside the transaction that makes the deployment.
+  // Null only inside the transaction that creates the deployment.
   status: d(deployments.status, status, false),
   status_message: d(deployments.statusMessage, text.meta({ description: "Why it failed" })),
   websocket_url: d(deployments.websocketUrl, text),
   current_build_id: d(deployments.currentBuildId, id.meta({ description: "The build that readers see" })),
-  // There may be no build, and a build need not have a version.
+  // Null without a build, or if the build has no version.
   current_version: fieldsOf("v")(
     specVersions.versionNumber,
     z.int().meta({ description: "The version that readers see" }),
@@ -53,7 +53,7 @@ const eventAnswer = event.schema.openapi("DeploymentEvent")
 export const deploymentsSql = {
   list: listVisible(tables, deployment.columns, joins, "d"),
   one: `select ${deployment.columns} from ${joins} where ${isVisible(tables, "d")}`,
-  // A deployment without a row on this page gives one row without an id; one that is not there gives none.
+  // A deployment without events on this page gives one row without an id. A missing deployment gives no row.
   events: `
     select ${event.columns} from deployments d left join lateral (
       select * from deployment_events where deployment_id = d.id order by id desc limit $3 offset $4

@@ -16,7 +16,7 @@ import { pageQuery } from "../paging.ts"
 import type { Caller, RegistryReader } from "./reader.ts"
 import { bump, verdict } from "./schemas.ts"
 
-/** Streams that are open at a time. */
+/** Concurrent streams. */
 export const streamsPerAddress = 4
 export const streamsPerAccount = 16
 
@@ -59,10 +59,9 @@ const readerOf = ({ principal }: Caller): Audience =>
   principal === undefined ? "public" : principal.keyClass === "secret" ? principal.userId : "keyed"
 
 const pageSize = 100
-// Changes that happen while a client still reads older ones.
+// Changes that arrive while a client still reads older ones.
 const mostPending = 1000
 
-/** What changes in the registry, page by page or as it happens. */
 export const changeRoutes = (
   serve: Serve,
   dependencies: Dependencies,
@@ -111,7 +110,7 @@ export const changeRoutes = (
         }
       }
       const begin = async (): Promise<void> => {
-        // A client that loses the connection before the first event comes back with this id.
+        // A client that disconnects before the first event reconnects with this id.
         if (after === undefined) stream.send(new TextEncoder().encode(`: what comes next\nid: ${from}\n\n`))
         else {
           stream.send(new TextEncoder().encode(`: what came after ${after}\n\n`))
@@ -121,13 +120,13 @@ export const changeRoutes = (
         pending = undefined
         waiting.forEach(stream.send)
       }
-      // The client comes back with the last id that it has.
+      // The client reconnects with its last id.
       begin().catch(stream.end)
       const unwatch =
         isGood === undefined
           ? undefined
           : keyWatch.watch(async () => {
-              // An outage is waited out.
+              // Ignore outages: the key is checked again later.
               if (!(await isGood().catch(() => true))) stream.end()
             })
       return () => {
@@ -160,7 +159,7 @@ export const changeRoutes = (
       await count(c, caller)
       const { after, stack, limit } = validate(changesQuery, c.req.query())
       if (wantsEventStream(requestHeader(c, "accept"))) {
-        // What a HEAD has no use for would stay open behind it.
+        // A stream would stay open after a HEAD request.
         if (c.req.method === "HEAD") return new Response(null, { headers: eventStreamHeaders })
         return follow(c, caller, { after: lastEventId(c) ?? after, stack })
       }

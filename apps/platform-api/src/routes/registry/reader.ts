@@ -9,25 +9,24 @@ import type { Audience } from "../../registry/audience.ts"
 import type { PublishedStack } from "../../registry/stack-head.ts"
 import type { Dependencies } from "../../dependencies.ts"
 
-/** What is sent, where there is something to send. */
 export type Found = { readonly answer: Answer; readonly headers?: Readonly<Record<string, string>> }
 
-/** Finds what is not in memory: the request is counted first. */
+/** Finds what isn't in memory. The request is counted first. */
 export type Later = () => Promise<Found>
 
-/** Who asks, and against what the request counts. */
+/** The caller, and the limit that the request counts against. */
 export type Caller = {
   readonly audience: Audience
   readonly limit: RequestLimit
-  /** Whether any credentials came: then the answer is not for caches that others share. */
+  /** Whether any credentials were sent. Then shared caches must not keep the response. */
   readonly credentials: boolean
-  /** Whose valid key was sent. */
+  /** The holder of a valid key. */
   readonly principal?: Principal
-  /** Why the key that was sent counts as none. */
+  /** Why the key was ignored. */
   readonly ignored?: ErrorCode
 }
 
-/** How the registry's endpoints find out who asks, count the request, and answer. */
+/** How the registry's endpoints identify the caller, count the request and respond. */
 export const createRegistryReader = (dependencies: Dependencies) => {
   const { registry, config } = dependencies
 
@@ -35,7 +34,7 @@ export const createRegistryReader = (dependencies: Dependencies) => {
     audience: "public",
     limit: {
       group: "registry",
-      // Without a limit nobody's address is worked out.
+      // Without a limit the address isn't needed.
       bucket: config.perMinute.registry === 0 ? "" : addressBucket(clientAddress(c)),
       perMinute: config.perMinute.registry,
     },
@@ -44,26 +43,26 @@ export const createRegistryReader = (dependencies: Dependencies) => {
 
   const ignoredKey = (c: Context<AppEnv>, ignored: ErrorCode) => ({ ...anyone(c), credentials: true, ignored })
 
-  /** The holder of the key that was sent. A key that fails counts as none; one that can't be checked fails the request. */
+  /** The holder of the key. An invalid key is ignored. If the key can't be checked, the request fails. */
   const holder = async (c: Context<AppEnv>): Promise<Caller> => {
     const limitOf = (keyHash: string) => ({
       group: "keyed-registry",
       bucket: keyHash,
       perMinute: config.perMinute.keyedRegistry,
     })
-    // A 304 is free of the limit, so a request that may get one is not refused before its key is looked up.
+    // A 304 doesn't count, so a request that may get one isn't rejected before its key is looked up.
     const mayBeFree = requestHeader(c, "if-none-match") !== undefined
     const principal = await identify(dependencies, c, mayBeFree ? () => undefined : limitOf)
     if ("refused" in principal) return ignoredKey(c, principal.refused)
     if (!(await dependencies.useTracker.note(principal))) return ignoredKey(c, "invalid-api-key")
-    // A page's key is in many hands: it opens nothing private.
+    // Many people have the key of a page, so it gives no access to private stacks.
     const audience = principal.keyClass === "secret" ? registry.audienceOf(principal.userId) : "keyed"
     return { audience, limit: limitOf(principal.keyHash), credentials: true, principal }
   }
   const callerOf = async (c: Context<AppEnv>): Promise<Caller> =>
     requestHeader(c, "authorization") === undefined ? anyone(c) : holder(c)
 
-  /** Sets what every answer tells this caller, refusals too. */
+  /** Sets the headers of every response to this caller, errors included. */
   const tell = (c: Context<AppEnv>, { ignored }: Caller): void => {
     setHeader(c, "Vary", "Authorization, Origin, Accept-Encoding")
     if (ignored !== undefined) setHeader(c, "X-Auth-Ignored", ignored)
@@ -101,9 +100,9 @@ export const createRegistryReader = (dependencies: Dependencies) => {
   }
 
   /**
-   * Answers from what `find` finds of the stack for this caller; nothing found is `stack-not-found`. What is looked for
-   * later counts even when it turns out to be known: only then does that show.
-   * @param read what the query asks for, looked at before there need be such a stack
+   * Responds with what `find` returns for the stack. Without a stack the error is `stack-not-found`. A request for what
+   * isn't in memory counts even if the client already has it, because that is known only later.
+   * @param read parses the query, before the stack is looked up
    */
   const answer =
     <Query>(
@@ -114,7 +113,7 @@ export const createRegistryReader = (dependencies: Dependencies) => {
     (c: Context<AppEnv>): Response | Promise<Response> => {
       const sendTo = (caller: Caller): Response | Promise<Response> => {
         tell(c, caller)
-        // What can't be answered counts like any other request.
+        // Invalid requests count too.
         const refuse = async (error: unknown): Promise<never> => {
           await count(c, caller)
           throw error
@@ -131,7 +130,7 @@ export const createRegistryReader = (dependencies: Dependencies) => {
         if (typeof found !== "function") return send(c, caller, withDeprecation(stack, found))
         return sendLater(c, caller, stack, found)
       }
-      // Nothing is waited for where nobody has to be found: most readers send no key.
+      // Most readers send no key, and then nothing is asynchronous.
       return requestHeader(c, "authorization") === undefined ? sendTo(anyone(c)) : holder(c).then(sendTo)
     }
 
@@ -140,7 +139,7 @@ export const createRegistryReader = (dependencies: Dependencies) => {
 
 export type RegistryReader = ReturnType<typeof createRegistryReader>
 
-/** RFC 9745: since when a reader should look for something else. */
+/** RFC 9745: since when the stack is deprecated. */
 const withDeprecation = ({ deprecated }: PublishedStack, found: Found): Found => {
   if (deprecated === null) return found
   const since = Math.floor(Date.parse(sinceOf(deprecated)) / 1000)

@@ -27,7 +27,7 @@ export const registryRoutes = (serve: Serve, dependencies: Dependencies, streams
   const reader = createRegistryReader(dependencies)
   const { callerOf, tell, count, send, answer } = reader
 
-  /** The list's query. What can't be one counts like any other request. */
+  /** The list's query. Invalid queries count too. */
   const validateQuery = async (c: Context<AppEnv>, caller: Caller) => {
     try {
       return validate(listQuery, c.req.query())
@@ -55,7 +55,7 @@ export const registryRoutes = (serve: Serve, dependencies: Dependencies, streams
       tell(c, caller)
       const { include, ...query } = await validateQuery(c, caller)
       const list = { ...query, audience: caller.audience, withSchema: include !== undefined }
-      // A list that is not there yet counts even when it turns out to be known: it is made before that shows.
+      // The list is built before we know whether the client already has it, so the request counts either way.
       const known = registry.hasList(list)
       if (!known) await count(c, caller)
       const { answer: made, shown, more } = await registry.list(list)
@@ -68,7 +68,7 @@ export const registryRoutes = (serve: Serve, dependencies: Dependencies, streams
     },
   })
 
-  // Before the stacks: `changes` is none of their names.
+  // Before the stacks: `changes` isn't the name of a stack.
   changeRoutes(serve, dependencies, reader, streams)
 
   serve({

@@ -25,7 +25,6 @@ const type = z.union([
   }),
   z.object({ name: z.string(), kind: z.literal("enum"), variants: z.array(z.string()) }),
 ])
-/** What a consumer of a stack needs to know. */
 const schema = z
   .object({ stack_name: z.string(), entities: z.array(entity), types: z.array(type) })
   .openapi("StackSchema")

@@ -11,23 +11,21 @@ import { diffAnswer, versionsAnswer } from "./schemas.ts"
 const version = z
   .string()
   .regex(/^\d+$/, "must be a version's number")
-  // Digits that no version can have name none, like any others that none has.
+  // A number that no version can have is simply not found.
   .transform((digits) => Math.min(Number(digits), 2_147_483_647))
   .optional()
   .meta({ type: "integer", minimum: 1, description: "A version's number; the latest unless given" })
 
 export const versionQuery = z.object({ version })
-/** Two versions of one stack or spec. */
 export const diffQuery = z.object({ from: version, to: version })
 const typesQuery = versionQuery.extend({ language: z.enum(languages).default("typescript") })
 
-/** What was found of a version. Throws version-not-found. */
+/** Throws version-not-found for undefined. */
 export const existing = <T>(found: T | undefined): T => {
   if (found === undefined) throw errors.fail("version-not-found")
   return found
 }
 
-/** What a reader asks about a stack's past, and what it takes from a version into its own program. */
 export const stackVersionRoutes = (serve: Serve, dependencies: Dependencies, reader: RegistryReader): void => {
   const { versions } = dependencies
   const common = {
@@ -51,7 +49,7 @@ export const stackVersionRoutes = (serve: Serve, dependencies: Dependencies, rea
       reader.answer("name", pageOf, (stack, page) => async () => {
         const rows = await versions.list(stack.line, { ...page, limit: page.limit + 1 })
         const shown = rows.slice(0, page.limit)
-        // No version changes, and numbers stand without a gap: these say which rows they are.
+        // Versions never change and their numbers have no gaps, so these identify the rows.
         const key = `versions ${stack.version} ${shown[0]?.version ?? 0} ${shown.length} ${stack.line}`
         const answer = versions.keep(key, () =>
           JSON.stringify(shown.map((row) => versions.present(row, stack.version))),
@@ -106,7 +104,7 @@ export const stackVersionRoutes = (serve: Serve, dependencies: Dependencies, rea
   })
 }
 
-/** The versions to compare: what is not said is the latest, and the one before `to`. `numbers` gives them newest first. */
+/** The versions to compare. Defaults: the latest one, and the one before `to`. `numbers` returns them newest first. */
 export const pairOf = async (
   { from, to }: z.infer<typeof diffQuery>,
   numbers: () => Promise<readonly number[]>,

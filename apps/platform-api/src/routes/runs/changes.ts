@@ -38,11 +38,11 @@ const taken = async (tx: Orm, userId: number, id: number) => ({
   location: `/api/automation/runs/${id}`,
 })
 
-/** What was only imported has nothing to go on with: it stays as it came. */
+/** An imported run can't continue, because it has no version. */
 type ManagedRun = RunRow & { readonly specId: number; readonly specVersionId: number }
 const isManaged = (run: RunRow): run is ManagedRun => run.specId !== null && run.specVersionId !== null
 
-/** What can be done to a run, from which states. The id is of the run that comes of it. */
+/** What can be done to a run, and in which statuses. `work` returns the id of the resulting run. */
 const operations: Readonly<
   Record<
     "resume" | "retry" | "cancel",
@@ -50,7 +50,7 @@ const operations: Readonly<
       readonly from: readonly string[]
       readonly done: string
       readonly summary: string
-      /** @param limit how many runs of its owner may be under way */
+      /** @param limit the maximum number of active runs per owner */
       readonly work: (run: ManagedRun, change: Change, limit: number) => Promise<number>
     }
   >
@@ -117,7 +117,7 @@ export const runChangeRoutes = (serve: Serve, dependencies: Dependencies): void 
       }
       const prepared = ast === undefined ? undefined : versionIn(ast)
       return change(dependencies, c, hash, async ({ tx, at, userId, tell }) => {
-        // The spec's lock gives its runs their order, which is that of their versions.
+        // The lock on the spec gives its runs the same order as their versions.
         const spec = await ownSpec(tx, userId, given.spec_id)
         const branch = branchOf(spec, given.branch)
         await firstLook(tx, spec, branch, config.streamUrlTemplate, at)

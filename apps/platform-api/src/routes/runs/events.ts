@@ -16,7 +16,7 @@ const over = new Set(["succeeded", "failed", "cancelled"])
 
 const seenSql = `select r.id from runs r where ${isVisible({ table: "runs", shares: "run_shares" }, "r")}`
 const changesSql = "select id::integer as id, step, status from run_changes where run_id = $1 and id > $2 order by id"
-// In one statement: a change between the two would never be told.
+// One statement, so that no change between the two is missed.
 const stateSql = `
   select r.status, coalesce((select max(id) from run_changes where run_id = r.id), 0)::integer as id
   from runs r where r.id = $1`
@@ -24,7 +24,7 @@ const stateSql = `
 const write = ({ id, step, status }: Event): string =>
   `id: ${id}\nevent: ${step === null ? "status" : "step"}\ndata: ${JSON.stringify(step === null ? { status } : { name: step, status })}\n\n`
 
-/** A run's changes as they happen, until it is over. */
+/** Sends a run's changes as they happen, until it ends. */
 export const runEventRoutes = (serve: Serve, dependencies: Dependencies, streams: EventStreams): void => {
   const follow = (
     stream: EventStream,
@@ -53,7 +53,7 @@ export const runEventRoutes = (serve: Serve, dependencies: Dependencies, streams
     const next = (): void => {
       if (stream.hasEnded()) return
       timer = setTimeout(() => {
-        // An outage is waited out: the reader's connection is not the database's.
+        // Ignore outages: the client's connection doesn't depend on the database.
         round()
           .catch(() => {})
           .finally(next)
@@ -90,7 +90,7 @@ export const runEventRoutes = (serve: Serve, dependencies: Dependencies, streams
     handle: async (c) => {
       const [row] = await readOne(c, seenSql, "run-not-found")
       const { userId } = c.get("principal")
-      // What a HEAD has no use for would stay open behind it.
+      // A stream would stay open after a HEAD request.
       if (c.req.method === "HEAD") return new Response(null, { headers: eventStreamHeaders })
       const limit = dependencies.config.perOwner.eventStreams
       const places = [{ pool: `run-events ${userId}`, limit }]

@@ -43,7 +43,7 @@ const step = record(
 
 export const runsSql = {
   list: listVisible(tables, run.columns, "runs r", "r"),
-  // One statement, so that the run and its steps are of one moment. A run without steps gives one row.
+  // One statement, so that the run and its steps are consistent. A run without steps gives one row.
   one: `
     select ${run.columns}, ${step.columns} from runs r left join run_steps p on p.run_id = r.id
     where ${isVisible(tables, "r")} order by p.position`,

@@ -15,7 +15,6 @@ const query = z.object({
   signature: z.string().optional().meta({ description: "What proves the link" }),
 })
 
-/** Where the deploy hook's receiver gets a version's AST: the link is the credential, and is good for an hour. */
 export const astLinkRoutes = (serve: Serve, dependencies: Dependencies): void =>
   serve({
     method: "get",

@@ -194,7 +194,7 @@ export const specChangeRoutes = (serve: Serve, dependencies: Dependencies): void
         try {
           return await add(latest?.id ?? null, diff)
         } catch (error) {
-          // Each time somebody else's version has come in between, of at most as many as a spec may have.
+          // Somebody else added a version meanwhile. This can only happen as often as a spec can have versions.
           if (!(error instanceof VersionMoved)) throw error
         }
       }

@@ -36,7 +36,7 @@ export const specAnswer = spec.schema
   })
   .openapi("Spec")
 
-/** For account $1: who else sees the spec is told to its owner. */
+/** `shared_with` is only for the owner, account $1. */
 const columns = `${spec.columns}, s.deprecated as deprecated, case when s.owner_id = $1 then (
     select coalesce(json_agg(p.slug order by p.slug), '[]')::text from spec_shares h
     join agent_profiles p on p.user_id = h.user_id where h.record_id = s.id
@@ -55,7 +55,7 @@ const schemaHead = record({
   description: s(specs.description, text),
   websocket_url: s(specs.websocketUrl, text),
 })
-/** As the registry's, but that a spec need not be served anywhere. */
+/** Unlike the registry, a spec may have no URL. */
 const specSchema = schemaAnswer.extend({ websocket_url: text.nullable() })
 
 const v = fieldsOf("v")
@@ -80,7 +80,7 @@ export const specsSql = {
     select ${schemaHead.columns}, v.schema
     from specs s left join spec_versions v on v.spec_id = s.id and v.version_number = s.latest_version
     where ${isVisible(tables, "s")}`,
-  // A spec without a row on this page gives one row without an id; a spec that is not there gives none.
+  // A spec without versions on this page gives one row without an id. A missing spec gives no row.
   versions: `
     select ${version.columns} from specs s left join lateral (
       select * from spec_versions where spec_id = s.id order by id desc limit $3 offset $4

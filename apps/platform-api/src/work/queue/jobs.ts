@@ -3,31 +3,31 @@ import type { Orm } from "../../db/database.ts"
 
 export type JobKind = "build" | "run" | "deployment" | "notice"
 
-/** A record that has to be looked at, in the hand of one worker. */
+/** A record to process, claimed by one worker. */
 export type Job = {
   readonly kind: JobKind
   readonly id: number
-  /** Calls of the deploy hook so far, and how long ago the first one was. */
+  /** Calls of the deploy hook so far, and the time since the first. */
   readonly attempts: number
   readonly age_ms: number
-  /** How often it was taken in hand since a step of it last came to an end, this time included. */
+  /** How often it was claimed since it last completed a step, this time included. */
   readonly claims: number
 }
 
-/** A job that so often ended the process that worked on it, or that process's time, does so every time. */
+/** A job that ended its process or used up its time this often will do so again. */
 export const mostClaims = 3
 
-/** On which workers are told that there is something to do. */
+/** The channel on which workers are told about new jobs. */
 export const workChannel = "svc_work"
 
 const leaseSeconds = 15
 
 const tell = (tx: Orm) => tx.execute(bind(`select pg_notify('${workChannel}', '')`, []))
 
-// Whoever changes what a worker may have in hand locks in one order, so that neither waits for what the other holds: the
-// spec (requests alone), jobs of runs, jobs of what they build, then the records themselves, the registry and notices.
+// Every transaction locks in the same order to avoid deadlocks: the spec (requests only), jobs of runs, jobs of their
+// builds, then the records, the registry and notices.
 
-/** Locks what is under way for a spec whose row the transaction has locked: workers begin no step of it until it ends. */
+/** Locks the jobs of a spec that the transaction has locked. Workers start no step of them until it ends. */
 export const lockJobsOf = (tx: Orm, specId: number) =>
   tx.execute(
     bind("select from jobs where spec_id = $1 and kind <> 'notice' order by kind desc, record_id for update", [specId]),
@@ -37,8 +37,8 @@ export const lockJob = (tx: Orm, kind: JobKind, id: number) =>
   tx.execute(bind("select from jobs where kind = $1 and record_id = $2 for update", [kind, id]))
 
 /**
- * Locks a worker's job for one step, a build's behind that of its run; tells whether it still has the lease. When the step
- * is committed, the job has come further: its claims count anew.
+ * Locks a worker's job for one step, after the job of its run. Returns whether the worker still holds the lease. A
+ * committed step resets the claims.
  */
 export const holdJob = async (tx: Orm, { kind, id }: Pick<Job, "kind" | "id">, holder: string): Promise<boolean> => {
   if (kind === "build") {
@@ -49,7 +49,7 @@ export const holdJob = async (tx: Orm, { kind, id }: Pick<Job, "kind" | "id">, h
   return (await rowsOf(tx, bind(held, [kind, id, holder]))).length > 0
 }
 
-/** Has a record looked at, once the transaction is committed. */
+/** Queues a job, as of the commit. */
 export const addJob = async (tx: Orm, kind: JobKind, id: number, ownerId: number, specId: number): Promise<void> => {
   const statement = `
     insert into jobs (kind, record_id, owner_id, spec_id, next_at) values ($1, $2, $3, $4, now())
@@ -58,13 +58,13 @@ export const addJob = async (tx: Orm, kind: JobKind, id: number, ownerId: number
   await tell(tx)
 }
 
-/** Has it looked at now, if anybody waits for it at all. */
+/** Makes an existing job due now. */
 export const wakeJob = async (tx: Orm, kind: JobKind, id: number): Promise<void> => {
   await tx.execute(bind("update jobs set next_at = now() where kind = $1 and record_id = $2", [kind, id]))
   await tell(tx)
 }
 
-/** Has it looked at after so many milliseconds; null: when something wakes it. */
+/** Postpones a job by so many milliseconds; null waits until it is woken. */
 export const restJob = (tx: Orm, { kind, id }: Pick<Job, "kind" | "id">, ms: number | null) =>
   tx.execute(
     bind(
@@ -74,7 +74,7 @@ export const restJob = (tx: Orm, { kind, id }: Pick<Job, "kind" | "id">, ms: num
     ),
   )
 
-/** A call of the deploy hook came to nothing: the job rests for so long, and remembers. */
+/** Postpones a job after a failed call of the deploy hook, and counts the call. */
 export const restAfterCall = async (tx: Orm, job: Job, ms: number): Promise<void> => {
   const statement = `
     update jobs set attempts = attempts + 1, first_attempt_at = coalesce(first_attempt_at, now())
@@ -83,19 +83,18 @@ export const restAfterCall = async (tx: Orm, job: Job, ms: number): Promise<void
   await restJob(tx, job, ms)
 }
 
-/** Done with it. What waits behind it is told. */
+/** Deletes a job, and tells workers, because others may wait for it. */
 export const dropJob = async (tx: Orm, kind: JobKind, id: number): Promise<void> => {
   await tx.execute(bind("delete from jobs where kind = $1 and record_id = $2", [kind, id]))
   await tell(tx)
 }
 
-/** Whether a worker is at it now. */
+/** Whether a worker holds it now. */
 export const isInHand = async (tx: Orm, kind: JobKind, id: number): Promise<boolean> => {
   const held = "select kind from jobs where kind = $1 and record_id = $2 and lease_until > now()"
   return (await rowsOf(tx, bind(held, [kind, id]))).length > 0
 }
 
-/** How many of an owner's records of a kind are under way. */
 export const countJobs = async (tx: Orm, kind: JobKind, ownerId: number): Promise<number> => {
   const counted = "select count(*)::integer as n from jobs where kind = $1 and owner_id = $2"
   const [row] = await rowsOf<{ n: number }>(tx, bind(counted, [kind, ownerId]))
@@ -103,8 +102,8 @@ export const countJobs = async (tx: Orm, kind: JobKind, ownerId: number): Promis
 }
 
 /**
- * Takes the next job: builds one by one for each owner, runs one by one for each spec, both in their order. A build that
- * waits for a word holds up nobody.
+ * Claims the next job. Builds run one at a time per owner and runs one at a time per spec, in order. A build that waits
+ * for approval doesn't block others.
  */
 export const claimSql = `
   update jobs set lease_by = $1, lease_until = now() + interval '${leaseSeconds} seconds', claims = claims + 1
@@ -120,20 +119,20 @@ export const claimSql = `
   returning kind, record_id as id, attempts, claims,
     coalesce(extract(epoch from now() - first_attempt_at) * 1000, 0)::integer as age_ms`
 
-/** Those in a step now are left out: nobody takes over what is locked. */
+/** Jobs in a step are skipped. They are locked, so nobody can claim them. */
 export const renewSql = `
   update jobs set lease_until = now() + interval '${leaseSeconds} seconds' where (kind, record_id) in (
     select kind, record_id from jobs where lease_by = $1 for update skip locked)`
-/** The fourth parameter: how many claims are not held against the job. */
+/** The fourth parameter is the number of claims that don't count against the job. */
 export const releaseSql = `
   update jobs set lease_by = null, lease_until = null, claims = greatest(claims - $4, 0)
   where kind = $1 and record_id = $2 and lease_by = $3`
-/** Builds that wait for the operator's word look again whether it is still asked for. */
+/** Builds that wait for approval check again whether it is still required. */
 export const wakeParkedSql = "update jobs set next_at = now() where kind = $1 and next_at is null"
-/** Jobs by what becomes of them now: in somebody's hand, due, or waiting for their time or a word. */
+/** Jobs by state: held by a worker, due, or waiting for a time or an event. */
 export const countSql = `
   select case when lease_until > now() then 'running' when next_at <= now() then 'waiting' else 'resting' end as state,
     count(*)::integer as count
   from jobs group by 1`
-/** A process that has the database for itself finds only leases of the dead. */
+/** With exclusive use of the database, all leases belong to dead processes. */
 export const releaseAllSql = "update jobs set lease_by = null, lease_until = null where lease_by <> $1"

@@ -1,7 +1,7 @@
 import { createMemo } from "@svc/common/memo"
 import { AstTooLarge } from "../../registry/ast/document-fault.ts"
 
-/** What a step lacks that takes long to make: it is made outside the step's transaction, and the step begun again. */
+/** Slow work that a step needs. It is done outside the step's transaction, and then the step starts again. */
 export class Needed extends Error {
   override readonly name = "Needed"
   readonly make: () => Promise<void>
@@ -12,10 +12,10 @@ export class Needed extends Error {
   }
 }
 
-// Small things, which several steps of one record ask for.
+// Small results that several steps of one record need.
 const kept = 256
 
-/** Things that steps need, by their keys: they never change. Asking for one throws Needed, or AstTooLarge. */
+/** Results by key, which never change. A missing one throws Needed, or AstTooLarge. */
 export const createNeeds = <T extends object>() => {
   const known = createMemo<T | AstTooLarge>({ maxEntries: kept })
   return (key: string, make: () => Promise<T>): T => {

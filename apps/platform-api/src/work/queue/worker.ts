@@ -19,12 +19,12 @@ import {
 } from "./jobs.ts"
 import { Needed } from "./needed.ts"
 
-/** Somebody else has the job now, or it is gone: nothing more is to be done here. */
+/** Another worker has the job now, or it is gone. */
 class LeaseLost extends Error {
   override readonly name = "LeaseLost"
 }
 
-/** What a step may do: a transaction that holds only as long as the job is in this worker's hand. */
+/** Runs a transaction that only commits while this worker holds the job. */
 export type InStep = <T>(work: (tx: Orm) => Promise<T>) => Promise<T>
 
 /** Performs one step of a job. `again`: the next step can follow at once. */
@@ -37,7 +37,7 @@ export type JobHandler = {
 
 export type Handlers = Readonly<Record<JobKind, JobHandler>>
 
-/** Does one step. What it needs is made between its transactions. */
+/** Runs one step, and does the slow work it needs between its transactions. */
 const stepOf = async (step: Step, job: Job, inStep: InStep): Promise<"again" | "rest"> => {
   try {
     return await step(job, inStep)
@@ -57,9 +57,9 @@ const stepMs = 20_000
 const slots = 3
 
 /**
- * Takes records through their states, beside the requests. Who has a record in hand holds a lease on it: what a killed
- * process had goes on when that has run out.
- * @param alone whether no other process can use the database: then leases found at the start are of the dead
+ * Processes jobs in the background. A worker holds a lease on each job. When a process dies, its jobs continue after
+ * their leases expire.
+ * @param alone whether no other process can use the database, so that old leases belong to dead processes
  */
 export const startWorker = ({
   database,
@@ -75,7 +75,6 @@ export const startWorker = ({
   readonly log: Logger
   readonly holder: string
   readonly alone: boolean
-  /** A monotonic clock, in milliseconds. */
   readonly now: () => number
   readonly onDone: Metrics["jobDone"]
 }) => {
@@ -88,7 +87,7 @@ export const startWorker = ({
     (job: Job): InStep =>
     (work) =>
       database.within(stepMs).transaction(async (tx) => {
-        // Until the commit nobody can take the job over.
+        // The lock lasts until the commit, so nobody can claim the job meanwhile.
         if (!(await holdJob(tx, job, holder))) throw new LeaseLost()
         return work(tx)
       })
@@ -126,12 +125,12 @@ export const startWorker = ({
     const ms = now() - began
     onDone(job.kind, outcome, ms / 1000)
     if (outcome === "lost") return
-    // That the database went away is not the job's fault, unless the job took all the time there is.
+    // An outage isn't the job's fault, unless the job used up its whole time.
     const forgiven = outcome === "unavailable" && ms >= stepMs ? 0 : 1
     await release([job.kind, job.id, holder, forgiven])
   }
 
-  /** Lets go of a job. What fails is tried again before the next one is taken; else the lease runs out by itself. */
+  /** Releases a job. A failed release is retried before the next claim. Otherwise the lease expires. */
   const release = async (params: readonly unknown[]): Promise<void> => {
     try {
       await database.within(stepMs).query(releaseSql, params)
@@ -159,7 +158,7 @@ export const startWorker = ({
     }
   }
 
-  // An outage is told by those who serve; the next poll tries again.
+  // Requests report outages. The next poll tries again.
   const claim = coalesce(() => takeAll().catch(() => {}))
   const kick = (): void => {
     if (!stopping.signal.aborted) void claim()

@@ -1,4 +1,4 @@
-// A build's way from a version to the registry, one step a transaction: each can be done again without harm.
+// Takes a build from a version to the registry. Each step is one transaction and can be repeated safely.
 import { audit } from "../../audit.ts"
 import type { Orm } from "../../db/database.ts"
 import { eq } from "../../db/drizzle.ts"
@@ -30,7 +30,7 @@ import type { Handlers, InStep } from "../queue/worker.ts"
 
 const busyMs = 300
 
-/** What a build publishes under which name. Throws WorkFailure. */
+/** The stack that a build publishes. Throws WorkFailure. */
 const stackOf = (spec: SpecRow, branch: string | null, { config }: WorkContext): StackHead => {
   const name = stackNameOf(spec.name, branch)
   if (!stackNamePattern.test(name) || (branch !== null && !branchFits(spec.name, branch))) {
@@ -49,7 +49,7 @@ const stackOf = (spec: SpecRow, branch: string | null, { config }: WorkContext):
 
 type Check = (version: VersionRow, ownerId: number) => { readonly isSame: boolean }
 
-/** pending → uploading → queued: what is to be built is there. */
+/** pending → uploading → queued: the AST is intact. */
 const upload = async (tx: Orm, build: BuildRow, check: Check, at: Date): Promise<void> => {
   const version = await readVersion(tx, build.specVersionId)
   if (!check(version, build.ownerId).isSame) throw new WorkFailure("the version's AST is not what was taken")
@@ -57,7 +57,7 @@ const upload = async (tx: Orm, build: BuildRow, check: Check, at: Date): Promise
   await moveBuild(tx, build.id, "queued", at)
 }
 
-/** building → pushing: the AST is whole, modules can be made of it, and readers lose nothing that they may not lose. */
+/** building → pushing: types can be generated, and no reader breaks unless that is allowed. */
 const compile = async (tx: Orm, build: BuildRow, check: Check, diffToDeployed: ServedDiff, at: Date): Promise<void> => {
   const version = await readVersion(tx, build.specVersionId)
   check(version, build.ownerId)
@@ -68,7 +68,7 @@ const compile = async (tx: Orm, build: BuildRow, check: Check, diffToDeployed: S
   await moveBuild(tx, build.id, "pushing", at)
 }
 
-/** pushing → deploying: the deployment is this build's until it is through. A number or null: when to try again. */
+/** pushing → deploying: reserves the deployment. A number or null says when to try again. */
 const take = async (
   tx: Orm,
   build: BuildRow,
@@ -87,7 +87,7 @@ const take = async (
     return null
   }
   const known = await deploymentOf(tx, build.specId, build.branch)
-  // One thing at a time is done to a deployment, and told to its stream servers.
+  // Only one operation at a time changes a deployment and is announced to its stream servers.
   if (known !== undefined && (known.operation !== null || (await isInHand(tx, "notice", known.id)))) return busyMs
   const hold = {
     operation: "deploy" as const,
@@ -106,7 +106,7 @@ const take = async (
   } else await tx.update(deployments).set(hold).where(eq(deployments.id, id))
   await moveDeployment(tx, id, "updating", { at, eventType: "deploy", buildId: build.id, actor: "user" })
   await moveBuild(tx, build.id, "deploying", at, { statusMessage: null })
-  // Its step "build" is over: who follows it sees what is waited for.
+  // The run's step "build" is done, so its followers see the next step.
   if (build.runId !== null) await wakeJob(tx, "run", build.runId)
   return "again"
 }
@@ -114,7 +114,7 @@ const take = async (
 const settledOf = (status: string | null | undefined): "active" | "stopped" | "failed" =>
   status === "active" || status === "stopped" ? status : "failed"
 
-/** deploying → completed: registry row, deployment and build in one transaction. */
+/** deploying → completed: the registry, the deployment and the build change in one transaction. */
 const deploy = async (
   tx: Orm,
   build: BuildRow,
@@ -149,7 +149,10 @@ export const buildHandler = (context: WorkContext, diffToDeployed: ServedDiff): 
   const fail = (job: Job, inStep: InStep, message: string): Promise<void> =>
     inStep(async (tx) => endBuild(tx, await lockBuild(tx, job.id), "failed", message, now()))
 
-  /** Whether the stream servers are told; they are outside the database, so before the last transaction. */
+  /**
+   * Calls the stream servers. They are outside the database, so this comes before the last transaction. Returns whether
+   * they accepted.
+   */
   const tell = async (job: Job, inStep: InStep, data: Readonly<Record<string, unknown>>): Promise<boolean> => {
     if (context.hook === undefined) return true
     if (await context.hook({ id: `msg_build_${job.id}`, type: "deployment.deploy", data }, now())) return true
@@ -198,7 +201,7 @@ export const buildHandler = (context: WorkContext, diffToDeployed: ServedDiff): 
         case "pending":
         case "uploading":
           await upload(tx, build, check, at)
-          // Given back: whose turn it is, the next claim tells.
+          // Released: the next claim decides whose build is next.
           return "rest"
         case "queued":
           await moveBuild(tx, build.id, "building", at)

@@ -2,13 +2,13 @@ import type { Compiler } from "../../compiler/compiler.ts"
 import type { Config } from "../../config.ts"
 import type { Hook } from "./hook.ts"
 
-/** What the work beside the requests is done with. */
+/** What background work needs. */
 export type WorkContext = {
   /** Wall clock, in milliseconds since 1970. */
   readonly wallClock: () => number
   readonly config: Pick<Config, "streamUrlTemplate" | "publicStacks">
   readonly hook: Hook | undefined
   readonly compiler: Compiler
-  /** A link to a version's AST that is good for an hour and needs no key. */
+  /** A link to a version's AST that needs no key and is valid for an hour. */
   readonly astUrl: (versionId: number, at: Date) => string
 }

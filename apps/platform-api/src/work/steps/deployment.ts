@@ -1,4 +1,4 @@
-// What is done to a deployment besides building: it is stopped, and started again.
+// Stops and restarts deployments.
 import type { Orm } from "../../db/database.ts"
 import { eq } from "../../db/drizzle.ts"
 import { deployments } from "../../db/schema/index.ts"

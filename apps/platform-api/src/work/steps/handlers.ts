@@ -6,7 +6,6 @@ import { runHandler } from "./run.ts"
 import { createServedDiff } from "./served-diff.ts"
 import type { Handlers } from "../queue/worker.ts"
 
-/** How each kind of record is taken on its way. */
 export const createHandlers = (context: WorkContext): Handlers => {
   const diffToDeployed = createServedDiff(context.compiler)
   return {

@@ -1,25 +1,25 @@
 import { clientSpan, type Fail } from "@svc/telemetry"
 import { Webhook } from "standardwebhooks"
 
-/** Where the operator's own stream servers are told what to serve, by the Standard Webhooks rules. */
+/** Calls the operator's stream servers by the Standard Webhooks specification. */
 export type HookCall = {
-  /** One id for a build or an operation, over retries and crashes. */
+  /** The same id for every retry of a build or an operation. */
   readonly id: string
   readonly type: "deployment.deploy" | "deployment.stop" | "deployment.restart" | "deployment.remove"
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** Whether the call was taken: a 2xx. */
+/** Returns whether the response was a 2xx. */
 export type Hook = (call: HookCall, at: Date) => Promise<boolean>
 
 const callMs = 10_000
 const triedForMs = 600_000
 
-/** How long a call that failed rests until the next one: 1 s, doubled up to 60; undefined once it was tried for 10 minutes. */
+/** How long to wait after a failed call: 1 s, doubling up to 60 s; undefined after 10 minutes of tries. */
 export const nextCallMs = (attempts: number, ageMs: number): number | undefined =>
   ageMs >= triedForMs ? undefined : Math.min(1000 * 2 ** Math.min(attempts, 6), 60_000)
 
-/** @param secrets each signs: receivers may know the new one or the old one while it is changed */
+/** @param secrets each one signs, because receivers may know only the old or the new one during a change */
 export const createHook = (url: string, secrets: readonly string[]): Hook => {
   const webhooks = secrets.map((secret) => new Webhook(secret))
   return async ({ id, type, data }, at) => {

@@ -1,4 +1,4 @@
-// What the stream servers are told afterwards, where they may think otherwise. Nothing waits for it.
+// Tells the stream servers the current state when they may have missed it. Nothing waits for this.
 import type { Orm } from "../../db/database.ts"
 import type { WorkContext } from "./context.ts"
 import { type HookCall, nextCallMs } from "./hook.ts"
@@ -8,7 +8,7 @@ import type { Handlers } from "../queue/worker.ts"
 
 const busyMs = 300
 
-/** What a call of the deploy hook says about a deployment. */
+/** The body of a deploy hook call. */
 export const callFor = async (
   tx: Orm,
   deployment: DeploymentRow,
@@ -35,7 +35,7 @@ export const callFor = async (
 export const noticeHandler = (context: WorkContext): Handlers["notice"] => {
   const now = () => new Date(context.wallClock())
 
-  /** How the deployment stands; undefined while something is being done to it, which its servers hear of first. */
+  /** The current state of the deployment; undefined during an operation, which is announced first. */
   const standing = async (tx: Orm, id: number): Promise<HookCall | undefined> => {
     const row = await freeDeployment(tx, id)
     if (row === undefined || row.operation !== null) return undefined
@@ -60,7 +60,7 @@ export const noticeHandler = (context: WorkContext): Handlers["notice"] => {
       const rest = taken ? undefined : nextCallMs(job.attempts, job.age_ms)
       await inStep(async (tx) => {
         if (rest !== undefined) return restAfterCall(tx, job, rest)
-        // Something may have happened meanwhile that is worth telling.
+        // The state may have changed meanwhile.
         const same = (await standing(tx, job.id))?.id === call.id
         await (same || !taken ? dropJob(tx, "notice", job.id) : restJob(tx, job, busyMs))
       })

@@ -1,4 +1,4 @@
-// A publish run: from a version to what readers see, step by step, with a stop where somebody has to say yes.
+// A publish run takes a version to readers step by step, and can wait for approval.
 import type { Orm } from "../../db/database.ts"
 import { and, asc, eq } from "../../db/drizzle.ts"
 import { runs, runSteps, stacks } from "../../db/schema/index.ts"
@@ -15,7 +15,7 @@ import type { Handlers } from "../queue/worker.ts"
 
 const ended = new Set(["completed", "failed", "cancelled"])
 
-/** Ends the steps that are not over, and the run with them. */
+/** Ends the unfinished steps and the run. */
 const endRun = async (
   tx: Orm,
   run: RunRow,
@@ -32,7 +32,7 @@ const endRun = async (
   await dropJob(tx, "run", run.id)
 }
 
-/** Cancels a run that nobody has in hand, or whose worker asks for it; its build goes with it. */
+/** Cancels a run that no worker holds, or at the request of its worker, and its build. */
 export const cancelRun = async (tx: Orm, run: RunRow, at: Date): Promise<void> => {
   if (run.buildId !== null) {
     await lockJob(tx, "build", run.buildId)
@@ -42,7 +42,7 @@ export const cancelRun = async (tx: Orm, run: RunRow, at: Date): Promise<void> =
   await endRun(tx, run, "cancelled", at)
 }
 
-/** Fails whatever is under way for a spec that goes away. */
+/** Ends a run whose spec is deleted. */
 export const failRun = (tx: Orm, run: RunRow, message: string, at: Date): Promise<void> =>
   run.status === "queued" ? endRun(tx, run, "cancelled", at) : endFailed(tx, run, message, at)
 
@@ -71,7 +71,7 @@ export const runHandler = (context: WorkContext, diffToDeployed: ServedDiff): Ha
     return "again"
   }
 
-  /** The build is a record of its own; the run sleeps until that moves. */
+  /** The build is a separate record. The run waits until it changes. */
   const awaitBuild = async (
     tx: Orm,
     run: RunRow,
@@ -79,7 +79,7 @@ export const runHandler = (context: WorkContext, diffToDeployed: ServedDiff): Ha
     step: "build" | "deploy",
     enough: readonly string[],
   ): Promise<Outcome> => {
-    // The build can't move meanwhile: its steps lock this run's job too.
+    // The build can't change meanwhile, because its steps lock this run's job too.
     const build = await readBuild(tx, run.buildId)
     if (enough.includes(build.status)) return done(tx, run, step)
     if (build.status === "failed" || build.status === "cancelled") {
@@ -112,7 +112,7 @@ export const runHandler = (context: WorkContext, diffToDeployed: ServedDiff): Ha
           .set({ errorMessage: message })
           .where(and(eq(runSteps.runId, run.id), eq(runSteps.name, step)))
         await moveRun(tx, run.id, "waiting", at)
-        // Runs behind it go on.
+        // The next runs of the spec can go on.
         await dropJob(tx, "run", run.id)
         return "rest"
       }
@@ -183,7 +183,7 @@ export const runHandler = (context: WorkContext, diffToDeployed: ServedDiff): Ha
     fail: (job, inStep, reason) =>
       inStep(async (tx) => {
         const run = await lockRun(tx, job.id)
-        // Only what runs can fail.
+        // Only a running run can fail.
         if (run.status === "queued") await moveRun(tx, run.id, "running", now())
         const [errorCode = reason, ...message] = reason.split(": ")
         await tx

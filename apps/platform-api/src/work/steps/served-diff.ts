@@ -6,7 +6,7 @@ import { ofVersion } from "../../records/spec-versions.ts"
 import { createNeeds } from "../queue/needed.ts"
 import { deploymentOf, type VersionRow, versionOf } from "../records.ts"
 
-/** Finds out what a branch's readers would notice of a version; undefined where nothing is deployed there. */
+/** Compares a version with the one deployed on its branch; undefined if nothing is deployed. */
 export const createServedDiff = (compiler: Compiler) => {
   const need = createNeeds<Pick<MadeDiff, "verdict" | "breaking">>()
   return async (tx: Orm, specId: number, branch: string | null, version: VersionRow) => {

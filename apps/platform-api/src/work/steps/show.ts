@@ -1,4 +1,4 @@
-// A version of a spec on its way in front of readers, whichever operation brings it there.
+// Publishes a version of a spec, for builds and restarts.
 import { diffOf } from "../../compiler/diffs.ts"
 import type { Orm } from "../../db/database.ts"
 import { eq, sql } from "../../db/drizzle.ts"
@@ -18,14 +18,14 @@ import { Needed } from "../queue/needed.ts"
 import { WorkFailure } from "./failure.ts"
 import { readSpec, type SpecRow, type VersionRow } from "../records.ts"
 
-/** Where a stack comes from: a build or a deployment. */
+/** The owner, spec and branch of a build or a deployment. */
 type Source = { readonly ownerId: number; readonly specId: number; readonly branch: string | null }
 
-/** Who may see it: branches are their owner's alone. */
+/** Branches are always private. */
 export const visibilityOf = (spec: SpecRow, branch: string | null): StackHead["visibility"] =>
   branch === null ? spec.visibility : "private"
 
-/** Whether nobody has to be asked before readers see it. */
+/** Whether the stack needs no approval, or has it. */
 export const isApproved = async (
   tx: Orm,
   { name, visibility }: Pick<StackHead, "name" | "visibility">,
@@ -37,7 +37,7 @@ export const isApproved = async (
   return held?.approved === true && held.line === lineOf(name, source)
 }
 
-/** Holds a name for the operator's word to be about it. Throws StackConflict. */
+/** Reserves a name until the operator approves it. Throws StackConflict. */
 export const holdName = async (tx: Orm, name: string, source: Source): Promise<void> => {
   const line = lineOf(name, source)
   const held = { name, ownerId: source.ownerId, line, freedAt: null }
@@ -53,7 +53,7 @@ export const holdName = async (tx: Orm, name: string, source: Source): Promise<v
   if (mine === undefined) throw new StackConflict("stack-name-taken")
 }
 
-/** What a version is compared with: the one before it, and the one that readers have. */
+/** The versions to compare with: the previous one, and the one that readers have. */
 const others = async (tx: Orm, stack: StackHead, version: VersionRow, source: Source) => {
   const line = lineOf(stack.name, source)
   return {
@@ -62,14 +62,14 @@ const others = async (tx: Orm, stack: StackHead, version: VersionRow, source: So
   }
 }
 
-/** What is to be shown, as it is read in a transaction before: with what it is compared with. */
+/** Reads, in a first transaction, what will be published and what it is compared with. */
 export const read = async (tx: Orm, stack: StackHead, version: VersionRow, source: Source) => ({
   stack,
   version,
   ...(await others(tx, stack, version, source)),
 })
 
-/** All that is made before the transaction that shows it. Throws AstTooLarge and CompilerBusy. */
+/** Makes everything outside the last transaction. Throws AstTooLarge and CompilerBusy. */
 export const prepare = async (
   { compiler }: Pick<WorkContext, "compiler">,
   { stack, version, previous, served }: Awaited<ReturnType<typeof read>>,
@@ -87,7 +87,7 @@ export const prepare = async (
   return { stack, version, bytes, diff, toServed, previous: previous?.number, served: served?.number }
 }
 
-/** Puts a version in front of readers. Throws StackConflict and WorkFailure. */
+/** Publishes a version. Throws StackConflict and WorkFailure. */
 export const show = async (
   tx: Orm,
   { stack, version, bytes, diff, toServed, previous, served }: Awaited<ReturnType<typeof prepare>>,
@@ -96,14 +96,14 @@ export const show = async (
   at: Date,
 ): Promise<void> => {
   const revision = await raiseRevision(tx)
-  // Behind the lock that changes of it wait for: who sees the stack may have changed since the bytes were made.
+  // Read again under the lock, because the visibility may have changed since the bytes were made.
   const spec = await readSpec(tx, source.specId)
   const shown = { ...stack, visibility: visibilityOf(spec, source.branch) }
   if (!(await isApproved(tx, shown, source, context))) {
     throw new WorkFailure(`waits for the operator: stack approve ${stack.name}, then try again`)
   }
   const now = await others(tx, stack, version, source)
-  // Another version came in between: all is made again.
+  // Another version was published meanwhile, so everything is made again.
   if (now.previous?.number !== previous || now.served?.number !== served) throw new Needed(async () => {})
   const published = {
     ...shown,
