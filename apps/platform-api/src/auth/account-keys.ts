@@ -9,7 +9,7 @@ import { accountName, type Principal } from "./authenticate.ts"
 const mostLiveKeys = 25
 const mostReplacedKeys = 25
 
-/** A change of an account's keys: by whom, when, and what the audit trail says of the request. */
+/** A change of an account's keys: who makes it, when, and what the audit log records of the request. */
 export type KeyChange = {
   readonly principal: Principal
   readonly at: Date
@@ -19,7 +19,6 @@ export type KeyChange = {
 
 export type StoredKey = typeof apiKeys.$inferSelect
 
-/** What a key is at a moment. */
 export const keyStatus = (key: StoredKey, at: Date): "active" | "disabled" | "expired" => {
   if (key.disabledAt !== null) return "disabled"
   return key.expiresAt !== null && key.expiresAt <= at ? "expired" : "active"
@@ -39,12 +38,12 @@ const countKeys = async (tx: Orm, ...conditions: Parameters<typeof and>): Promis
   return found?.keys ?? 0
 }
 
-/** A replaced key manages no keys, but that it may be rotated again. Throws key-replaced. */
+/** A replaced key can't manage keys, except that it may be rotated again. Throws key-replaced. */
 export const checkManager = ({ isReplaced, keyId }: Principal, rotated?: number): void => {
   if (isReplaced && rotated !== keyId) throw errors.fail("key-replaced")
 }
 
-/** Two requests with one key can cross: the second must not go on when the first has ended or replaced it. */
+/** Concurrent requests: the second must fail if the first revoked or replaced its key. */
 const checkStillGood = async (tx: Orm, { principal, at }: KeyChange, rotated?: number): Promise<void> => {
   const [row] = await tx.select().from(apiKeys).where(own(principal.userId, principal.keyId))
   if (row === undefined) throw errors.fail("invalid-api-key")
@@ -53,7 +52,7 @@ const checkStillGood = async (tx: Orm, { principal, at }: KeyChange, rotated?: n
   checkManager({ ...principal, isReplaced: row.replacedBy !== null }, rotated)
 }
 
-/** Changes the keys of the caller's account, one change after the other, and writes each into the audit trail. */
+/** Changes the keys of the caller's account, one change at a time, and writes each to the audit log. */
 const changing = <T>(
   queries: Queries,
   change: KeyChange,
@@ -70,7 +69,7 @@ const changing = <T>(
   return queries.transaction(transact, `user ${principal.userId}`)
 }
 
-/** The account's keys that are not revoked, oldest first: one more than the page, when there are more. */
+/** The account's keys that aren't revoked, oldest first: one more than the limit, if there are more. */
 export const listKeys = (
   queries: Queries,
   userId: number,
@@ -86,7 +85,7 @@ export const listKeys = (
       .limit(page.limit + 1),
   )
 
-/** Throws too-many-keys, and the 401 or 403 of a calling key that has ended or was replaced meanwhile. */
+/** Throws too-many-keys, and the 401 or 403 of a calling key that became invalid meanwhile. */
 export const mintAccountKey = (
   queries: Queries,
   change: KeyChange,
@@ -110,7 +109,7 @@ export const mintAccountKey = (
   })
 }
 
-/** Gives how many usable secret keys are left that were not replaced. Throws key-not-found, and what minting does. */
+/** Returns how many usable secret keys are left that weren't replaced. Throws key-not-found, and what minting does. */
 export const revokeAccountKey = (queries: Queries, change: KeyChange, id: number): Promise<number> => {
   const { userId } = change.principal
   return changing(queries, change, async (tx, tell) => {
@@ -126,9 +125,9 @@ export const revokeAccountKey = (queries: Queries, change: KeyChange, id: number
   })
 }
 
-/** The successor that nobody has used: whoever rotated lost the answer. Throws key-already-rotated for any other. */
+/** A successor that was never used, because the client lost the response. Throws key-already-rotated for any other. */
 const lostSuccessor = async (tx: Orm, id: number, at: Date): Promise<StoredKey> => {
-  // Locked, so that its first use comes either before this look at it, or after what becomes of it.
+  // Locked, so that its first use comes either before this check or after the rotation.
   const [row] = await tx.select().from(apiKeys).where(eq(apiKeys.id, id)).for("update")
   const isLost =
     row !== undefined &&
@@ -141,8 +140,8 @@ const lostSuccessor = async (tx: Orm, id: number, at: Date): Promise<StoredKey> 
 }
 
 /**
- * Makes a key of the same class, origin and length of life in the place of another, which ends when the overlap is over.
- * Throws key-not-found, key-not-active, key-already-rotated, too-many-keys, and what minting does.
+ * Replaces a key by one of the same class, origin and lifetime. The old key expires after the overlap. Throws
+ * key-not-found, key-not-active, key-already-rotated, too-many-keys, and what minting does.
  */
 export const rotateAccountKey = (
   queries: Queries,
@@ -171,7 +170,7 @@ export const rotateAccountKey = (
         throw errors.fail("too-many-keys", { message, hint })
       }
     }
-    // The old key's own end may be the end of an overlap by now.
+    // The old key's expiry may already be the end of an overlap.
     const { expiresAt: end, createdAt: begin } = lost ?? old
     const expiresAt = end === null ? undefined : new Date(at.getTime() + end.getTime() - begin.getTime())
     const origins = old.originAllowlist ?? undefined

@@ -6,7 +6,7 @@ import { desc, eq, sql } from "../db/drizzle.ts"
 import { makeAgentSlug } from "../records/names.ts"
 import { agentProfiles, apiKeys, signups, users } from "../db/schema/index.ts"
 
-/** Makes a key and its row. The key itself is in the result and nowhere else. */
+/** Creates a key and its row. Only the result contains the key itself. */
 export const insertKey = async (
   tx: Orm,
   key: {
@@ -16,7 +16,7 @@ export const insertKey = async (
     readonly origins?: readonly string[]
     readonly createdAt: Date
     readonly expiresAt?: Date
-    /** The key whose place it takes. */
+    /** The key that it replaces. */
     readonly replaces?: number
   },
   randomBytes: (size: number) => Uint8Array,
@@ -44,15 +44,15 @@ export const insertKey = async (
 
 export type SignUp =
   | { readonly slug: string; readonly displayName: string; readonly key: string; readonly keyId: number }
-  /** The address has used up its sign-ups; whole seconds until the next. */
+  /** The address has used up its sign-ups. Whole seconds until the next. */
   | { readonly waitSeconds: number }
 
-// A millisecond more than an hour, because stored times are rounded.
+// An hour and a millisecond, because stored times are rounded.
 const signupWindow = sql`interval '3600.001 seconds'`
 
 /**
- * Makes an agent with its first key, all or nothing, unless its address has had its share: never more than `perHour`
- * in any 60 minutes, by the database's clock and lock, whichever replica is asked. Throws DatabaseUnavailable.
+ * Creates an agent with its first key, unless its address has used up its sign-ups. There are never more than `perHour`
+ * in any 60 minutes, by the database's clock and lock, across all replicas. Throws DatabaseUnavailable.
  * @param bucket the client's address as it is counted (IPv6 by /64)
  */
 export const signUp = (
@@ -68,7 +68,7 @@ export const signUp = (
   randomBytes: (size: number) => Uint8Array,
 ): Promise<SignUp> =>
   queries.transaction(async (tx) => {
-    // Sign-ups from one address go one after the other; the next statements see what the one before has committed.
+    // Sign-ups from one address run one after the other. The next statements see what the previous one committed.
     await tx.execute(sql`select pg_advisory_xact_lock(1398166611, hashtext(${who.bucket}))`)
     const recent = sql`${signups.address} = ${who.bucket} and ${signups.at} > clock_timestamp() - ${signupWindow}`
     const [oldest] = await tx
@@ -101,8 +101,8 @@ export const signUp = (
   }, `sign-up ${who.bucket}`)
 
 /**
- * Deletes sign-ups that no longer count: addresses are kept no longer than they are needed. Those from the future, where
- * the database's clock was set back, count from now on: nobody waits for longer than the window.
+ * Deletes sign-ups that no longer count, because addresses are kept only as long as needed. If the database's clock was
+ * set back, sign-ups from the future count from now on, so nobody waits longer than the window.
  */
 export const forgetSignups = (queries: Queries): Promise<unknown> =>
   queries.run(async (db) => {
@@ -113,7 +113,7 @@ export const forgetSignups = (queries: Queries): Promise<unknown> =>
       .where(sql`${signups.at} > clock_timestamp()`)
   })
 
-/** Locks the account until the transaction ends, so that what is done with its keys happens one after the other. */
+/** Locks the account until the transaction ends, so that changes of its keys happen one at a time. */
 export const lockUser = async (tx: Orm, userId: number): Promise<void> => {
   await tx.select({ id: users.id }).from(users).where(eq(users.id, userId)).for("no key update")
 }

@@ -1,10 +1,10 @@
 import type { ErrorCode } from "../errors.ts"
 import type { Principal } from "./authenticate.ts"
 
-/** What a key can stand for: an agent's secret key, a person's secret key, or a publishable key of either. */
+/** An agent's secret key, a person's secret key, or a publishable key of either. */
 type Caller = "agent" | "person" | "publishable"
 
-/** Who may call a group of routes, and which limit its requests count against (see `limitOf` in guard.ts). */
+/** Who may call a group of routes, and the limit that requests count against (see `limitOf` in guard.ts). */
 export type Policy = { readonly callers: readonly Caller[]; readonly limit: "key" | "sessions" }
 
 export const policies = {
@@ -20,11 +20,11 @@ const refusals = {
   person: "agent-account-required",
 } as const satisfies Record<Caller, ErrorCode>
 
-/** The codes of callers that the policy refuses. */
+/** The codes for callers that the policy rejects. */
 export const refusalsOf = ({ callers }: Policy): ErrorCode[] =>
   (["publishable", "agent", "person"] as const).filter((one) => !callers.includes(one)).map((one) => refusals[one])
 
-/** The code that refuses this caller, if any. The class of the key counts before the kind of the account. */
+/** The code that rejects this caller, if any. The class of the key is checked before the kind of account. */
 export const refusedBy = ({ callers }: Policy, { keyClass, kind }: Principal): ErrorCode | undefined => {
   const caller = keyClass === "publishable" ? keyClass : kind === "agent" ? kind : "person"
   return callers.includes(caller) ? undefined : refusals[caller]

@@ -13,7 +13,7 @@ type Profile = {
 
 type Account = { readonly kind: "agent"; readonly profile: Profile } | { readonly kind: "human" }
 
-/** Who sends a request, once the key has passed every check of the key itself. */
+/** The sender of a request, after every check of the key itself. */
 export type Principal = Account & {
   readonly keyId: number
   readonly userId: number
@@ -22,19 +22,19 @@ export type Principal = Account & {
   readonly keyClass: "secret" | "publishable"
   /** The page's origin, for a publishable key. */
   readonly origin: string | undefined
-  /** When the key's use was last written down, as the database has it. */
+  /** When the key's last use was recorded, as stored in the database. */
   readonly lastUsedAt: string | null
-  /** Whether it has a successor: a replaced key can't manage keys. */
+  /** Whether it has a successor. A replaced key can't manage keys. */
   readonly isReplaced: boolean
   /** Whether it is a successor. */
   readonly isSuccessor: boolean
 }
 
-/** How tokens and the audit trail name the account: `agent:<slug>` or `user:<id>`. */
+/** The account's name in tokens and in the audit log: `agent:<slug>` or `user:<id>`. */
 export const accountName = (principal: Principal): string =>
   principal.kind === "agent" ? `agent:${principal.profile.slug}` : `user:${principal.userId}`
 
-/** The codes that can refuse a key before anything is known of the endpoint, in the order of the checks. */
+/** The codes that can reject a key at any endpoint, in the order of the checks. */
 export const keyCodes = [
   "missing-credentials",
   "invalid-authorization-format",
@@ -50,11 +50,11 @@ export const keyCodes = [
 
 export type Refusal = {
   readonly refused: (typeof keyCodes)[number]
-  /** In place of the table's message for the code. */
+  /** Instead of the code's default message. */
   readonly message?: string
 }
 
-// A new status has to be decided on here before it compiles.
+// Every status needs an entry here, or this doesn't compile.
 const refusedStatus = {
   active: undefined,
   disabled: { refused: "agent-account-disabled" },
@@ -73,7 +73,7 @@ const accountOf = (row: FoundKey): Account | Refusal => {
 
 const bearer = /^bearer +([^\s,]+) *$/i
 
-/** The key in an Authorization header, as far as it can be checked without a look-up. */
+/** The key in an Authorization header, checked as far as possible without a lookup. */
 export const readKey = (authorization: string | undefined): SentKey | Refusal => {
   if (authorization === undefined) return { refused: "missing-credentials" }
   const key = bearer.exec(authorization)?.[1]
@@ -86,7 +86,7 @@ export const readKey = (authorization: string | undefined): SentKey | Refusal =>
 }
 
 /**
- * Finds out whose key it is, and whether it is valid. Throws DatabaseUnavailable.
+ * Finds the account of a key and checks whether the key is valid. Throws DatabaseUnavailable.
  * @param origin the Origin header
  * @param now wall clock, in milliseconds since 1970
  * @param isSuspect see FindKey

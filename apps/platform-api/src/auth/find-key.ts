@@ -25,27 +25,27 @@ const ofProfile = {
   last_seen_at: agentProfiles.lastSeenAt,
 }
 
-/** What an outer join returns: a row, or nulls in its place. */
+/** The result of an outer join: a row, or nulls. */
 type Joined<Row> = Row | { readonly [Name in keyof Row]: null }
 
-/** A key and its account, as the database has them at this moment. Timestamps as PostgreSQL writes them. */
+/** A key and its account as stored now. Timestamps are as PostgreSQL writes them. */
 export type FoundKey = { readonly hash: string } & RowOf<typeof ofKey> &
   Joined<RowOf<typeof ofUser>> &
   Joined<RowOf<typeof ofProfile>>
 
-/** A key whose form and checksum are right, with its hash in hex. */
+/** A key with the right form and checksum, and its hash in hex. */
 export type SentKey = { readonly text: string; readonly hash: string }
 
 export const sentKey = (text: string): SentKey => ({ text, hash: hashKey(text).toString("hex") })
 
 /**
- * Finds the live key; undefined when there is none. Throws DatabaseUnavailable.
- * @param isSuspect skips the look-up of a key that this service most likely never made
+ * Finds the live key; undefined if there is none. Throws DatabaseUnavailable.
+ * @param isSuspect skips the lookup of a key that this service most likely never made
  */
 export type FindKey = (key: SentKey, isSuspect?: boolean) => Promise<FoundKey | undefined>
 
-// Outer joins tell a key whose account or profile is missing from a key that does not exist. The limit keeps the planner
-// from joining all keys at once: with many keys it would scan whole tables.
+// Outer joins distinguish a missing account or profile from a missing key. The limit keeps the planner from joining all
+// keys at once, which would scan whole tables.
 const statement = `
   select encode(asked.hash, 'hex') as hash, found.* from unnest($1::text::bytea[]) asked (hash) cross join lateral (
     select ${selectList("k", ofKey)}, ${selectList("u", ofUser)}, ${selectList("p", ofProfile)}
@@ -59,12 +59,11 @@ const mostTurns = 4
 const mostRemembered = 20_000
 
 /**
- * Finds keys by their hash. One query runs at a time, and the next one finds all keys that were asked for meanwhile: a
- * busy service would otherwise spend most of its time on round trips to the database. (A data loader from a library sends
- * one batch per turn of the event loop, beside those that run: with one request per turn it never batches.) A query starts
- * after the requests that it answers arrived, so a revoked or disabled key is rejected from the next request on, on every
- * replica.
- * @param ms how long the answer to a request may take
+ * Finds keys by their hash. One query runs at a time, and the next one looks up all keys requested meanwhile. Otherwise
+ * a busy service would spend most of its time on round trips to the database. A library's data loader sends a batch per
+ * event-loop turn, so with one request per turn it would never batch. A query starts after its requests arrived, so a
+ * revoked or disabled key is rejected from the next request on, on every replica.
+ * @param ms time limit for a lookup
  * @param secret the secret behind the tags of keys
  */
 export const createKeyFinder = (database: Database, ms: number, secret: Uint8Array): FindKey => {
@@ -72,14 +71,14 @@ export const createKeyFinder = (database: Database, ms: number, secret: Uint8Arr
   const waiters = createWaiters()
   let next: Promise<ReadonlyMap<string, FoundKey>> | undefined
   let underWay: Promise<unknown> = Promise.resolve()
-  // Whether recent look-ups found the key. A key that was not found never comes to exist: only its minting tells its text.
+  // Whether recent lookups found the key. A key that wasn't found can't exist later, because its text only comes from
+  // minting.
   const remembered = createMemo<boolean>({ maxEntries: mostRemembered })
 
   const find = async (): Promise<ReadonlyMap<string, FoundKey>> => {
     const queries = database.within(ms)
     await settled(underWay, patienceMs)
-    // The responses to the last query bring new requests: as long as a turn of the event loop brings more, wait for one
-    // more turn.
+    // The last query's responses bring new requests. Wait for one more turn while each turn brings more.
     let before = 0
     for (let turn = 0; turn < mostTurns && asked.size > before; turn++) {
       before = asked.size
@@ -104,7 +103,7 @@ export const createKeyFinder = (database: Database, ms: number, secret: Uint8Arr
   }
 }
 
-/** Waits for the end of some work, good or bad, but not for longer than `ms`. */
+/** Waits until work settles, but not longer than `ms`. */
 const settled = (work: Promise<unknown>, ms: number): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, ms)

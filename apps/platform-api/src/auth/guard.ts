@@ -9,13 +9,16 @@ import { authenticate, type Principal, readKey, type Refusal } from "./authentic
 
 export type AppEnv = ServedEnv & { Variables: { principal: Principal; queries: Queries } }
 
-/** Time for all that one request asks of the database, in milliseconds: the response must be out within two seconds. */
+/**
+ * Time limit for everything one request asks of the database, in milliseconds: the response must be sent within two
+ * seconds.
+ */
 export const requestMs = 1800
 
-/** Session tokens that a key may mint in a minute from one address. */
+/** Session tokens per minute for a key and a client address. */
 export const sessionsPerMinute = 60
 
-/** What a request counts against: never more than `perMinute` of one bucket in any minute; 0 is no limit. */
+/** What a request counts against: at most `perMinute` per bucket in any minute; 0 means no limit. */
 export type RequestLimit = { readonly group: string; readonly bucket: string; readonly perMinute: number }
 
 const bucketOf = ({ group, bucket, perMinute }: RequestLimit): Bucket => ({
@@ -25,7 +28,7 @@ const bucketOf = ({ group, bucket, perMinute }: RequestLimit): Bucket => ({
   limit: perMinute,
 })
 
-/** Tells the caller what is left of a limit. Throws rate-limit-exceeded. */
+/** Sets the rate limit headers. Throws rate-limit-exceeded. */
 const tell = (c: Context<AppEnv>, { perMinute }: RequestLimit, decision: Decision): void => {
   const { allowed, remaining, retryAfterSeconds, resetSeconds } = decision
   setHeader(c, "RateLimit-Policy", `"default";q=${perMinute};w=60`)
@@ -33,7 +36,7 @@ const tell = (c: Context<AppEnv>, { perMinute }: RequestLimit, decision: Decisio
   if (!allowed) throw errors.fail("rate-limit-exceeded", { retryAfterSeconds })
 }
 
-/** Counts a request, and tells the caller what is left, refused or not. Throws rate-limit-exceeded. */
+/** Counts a request and sets the rate limit headers. Throws rate-limit-exceeded. */
 export const countRequest = (
   dependencies: Dependencies,
   c: Context<AppEnv>,
@@ -41,21 +44,21 @@ export const countRequest = (
 ): void | Promise<void> => {
   if (limit.perMinute === 0) return
   const decision = dependencies.limits.take([bucketOf(limit)])
-  // Limits that this process counts alone need no waiting.
+  // Limits that only this process counts are synchronous.
   return decision instanceof Promise ? decision.then((made) => tell(c, limit, made)) : tell(c, limit, decision)
 }
 
-/** Who sent a request, or why the key that came counts for nothing. */
+/** The sender of a request, or why the key was ignored. */
 type Identified =
   | Principal
   | (Omit<Refusal, "refused"> & { readonly refused: ErrorCode; readonly waitSeconds?: number })
 
 /**
- * Finds out who sends a request. The database is asked neither for a key that has used up its own limit (throws
- * rate-limit-exceeded), nor for one that this service most likely never made, from an address whose failed
- * authentications have used up theirs. A failed authentication past that limit is a rate-limit-exceeded in place of its
- * own code; a valid key is never refused for its neighbours' failures. Throws DatabaseUnavailable.
- * @param limitOf the limit of a key, by its hash; undefined where the request doesn't count
+ * Identifies the sender of a request. Two cases need no query: a key that has used up its own limit (throws
+ * rate-limit-exceeded), and a key that this service most likely never made, if failed authentications from the address
+ * have used up theirs. Past that limit, a failed authentication gets rate-limit-exceeded instead of its own code. A
+ * valid key is never rejected because of other failures from its address. Throws DatabaseUnavailable.
+ * @param limitOf the limit of a key, by its hash; undefined if the request doesn't count
  */
 export const identify = async (
   dependencies: Dependencies,
@@ -100,7 +103,7 @@ const refusal = ({ refused, message, waitSeconds }: Exclude<Identified, Principa
     ...(waitSeconds === undefined ? {} : { retryAfterSeconds: waitSeconds }),
   })
 
-/** Runs a handler when the key is valid and the policy admits this caller, whom it finds in `principal`. */
+/** Runs a handler if the key is valid and the policy allows the caller, who is then in `principal`. */
 export const guarded =
   (dependencies: Dependencies, policy: Policy, handler: Handler<AppEnv>): Handler<AppEnv> =>
   async (c, next) => {

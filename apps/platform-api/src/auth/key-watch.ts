@@ -1,4 +1,4 @@
-// Looks again at the keys of streams that are open: once for all of them, and only when a key changed.
+// Checks the keys of open streams again, all at once, when any key changes.
 import { requestHeader } from "@svc/http"
 import type { Context } from "hono"
 import { coalesce } from "../db/coalesce.ts"
@@ -6,13 +6,13 @@ import type { Dependencies } from "../dependencies.ts"
 import { authenticate, readKey } from "./authenticate.ts"
 import type { AppEnv } from "./guard.ts"
 
-/** The channel on which the database announces that a key or an account was switched off. */
+/** The channel on which the database announces that a key or an account was disabled. */
 export const keyChannel = "svc_keys"
 
 export type KeyWatch = {
-  /** Has `check` called after every change of a key. Gives what ends that. */
+  /** Calls `check` after every change of a key. The returned function ends that. */
   readonly watch: (check: () => Promise<void>) => () => void
-  /** Calls all checks; they look their keys up in one query. */
+  /** Calls all checks, which look up their keys in one query. */
   readonly check: () => Promise<void>
 }
 
@@ -28,13 +28,13 @@ export const createKeyWatch = (): KeyWatch => {
     check: coalesce(async () => {
       if (checks.size === 0) return
       await Promise.all([...checks].map((check) => check()))
-      // Many keys may change one after the other.
+      // Several keys may change in succession.
       await new Promise<void>((resolve) => void setTimeout(resolve, restMs).unref())
     }),
   }
 }
 
-/** What tells whether the key of a request is still good. Throws DatabaseUnavailable. */
+/** Returns a check of whether the key of a request is still valid. Throws DatabaseUnavailable. */
 export const keyCheck = (
   { findKey, wallClock }: Pick<Dependencies, "findKey" | "wallClock">,
   c: Context<AppEnv>,

@@ -1,12 +1,12 @@
-// Everything that Unicode says is drawn as nothing (zero-width, direction marks, fillers, tags), but for the joiners that
-// some scripts and emoji need and the selectors that choose a glyph.
+// Every character that Unicode displays as nothing (zero-width, direction marks, fillers, tags), except joiners, which
+// some scripts and emoji need, and variation selectors.
 const invisible =
   /(?![\u200C\u200D\p{Variation_Selector}])[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cs}\p{Zl}\p{Zp}]|[\u{FFF9}-\u{FFFB}]/u
 const visible = /[^\u200C\u200D\p{Variation_Selector}\p{White_Space}]/u
 
 /**
- * A name as it is stored and shown: NFC, trimmed, every run of white space one space. Undefined when it can't be one:
- * empty, over 64 code points, or with characters that can't be seen.
+ * Normalizes a name for storing and showing: NFC, trimmed, each run of white space one space. Undefined if it is empty,
+ * over 64 code points, or has invisible characters.
  */
 export const normaliseName = (text: string): string | undefined => {
   const name = text
@@ -17,5 +17,5 @@ export const normaliseName = (text: string): string | undefined => {
   return Array.from(name).length <= 64 ? name : undefined
 }
 
-/** What is wrong with a text that `normaliseName` does not take. */
+/** The reason for a name that `normaliseName` rejects. */
 export const nameFault = "must have 1 to 64 visible characters, without control or direction marks"

@@ -3,7 +3,7 @@ import type { Queries } from "../db/database.ts"
 import { tokenLimits as table } from "../db/schema/index.ts"
 import { type RowOf, selectList } from "../db/statements.ts"
 
-// Every limit that a token knows has its column, or this does not compile.
+// Every limit of a token needs a column here, or this doesn't compile.
 const columns = {
   max_transaction_inspect_requests_per_minute: table.max_transaction_inspect_requests_per_minute,
   max_transaction_send_requests_per_minute: table.max_transaction_send_requests_per_minute,
@@ -16,7 +16,7 @@ const columns = {
 const statement = `select ${selectList("l", columns)} from token_limits l where l.subject in ($1, $2)`
 
 /**
- * What the operator has set for an account and a stack: of each limit the lower one; undefined when there is none. Throws
+ * The operator's limits for an account and a stack: the lower value of each; undefined if there are none. Throws
  * DatabaseUnavailable.
  * @param account `agent:<slug>` or `user:<id>`
  */

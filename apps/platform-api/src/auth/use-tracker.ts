@@ -2,23 +2,23 @@ import type { Database } from "../db/database.ts"
 import { isoTime } from "../db/statements.ts"
 import type { Principal } from "./authenticate.ts"
 
-/** Writes down when keys and agents were last used: after the request, in batches, at most once a minute a key. */
+/** Records when keys and agents were last used: after the request, in batches, at most once a minute per key. */
 export type UseTracker = {
   /**
-   * Notes a use. Only a successor's first one is written before it is answered, because until then the key that it
-   * replaces may be rotated again: false when that has happened. Throws DatabaseUnavailable then.
+   * Notes a use. Only a successor's first use is written before the response, because until then the key that it
+   * replaces may be rotated again. Returns false if that happened. Throws DatabaseUnavailable then.
    */
   readonly note: (principal: Principal) => Promise<boolean> | true
-  /** Writes what is noted. Throws DatabaseUnavailable: what is lost then is noted again with the key's next use. */
+  /** Writes the noted uses. Throws DatabaseUnavailable. Lost ones are noted again with the key's next use. */
   readonly flush: () => Promise<void>
 }
 
 const everyMs = 60_000
 const mostPending = 100_000
 
-// In SQL, because drizzle has no update of a batch that is read from JSON.
-// Rows are taken in the order of their ids and those that someone else holds are left for the next time: no two replicas
-// ever wait for each other. The time is compared again, since another replica may have written it meanwhile.
+// In SQL, because drizzle can't update a batch from JSON. Rows are locked in the order of their ids and locked rows are
+// skipped until the next time, so replicas never wait for each other. The time is compared again, because another
+// replica may have written it meanwhile.
 const keysStatement = `
   update api_keys k set last_used_at = v.at from (
     select k.id, n.at from api_keys k
@@ -34,7 +34,7 @@ const agentsStatement = `
     order by p.user_id for no key update of p skip locked
   ) v where p.user_id = v.user_id`
 
-// Waits for a rotation that is under way, and then finds the key revoked, or the rotation finds it used: never both.
+// Waits for a concurrent rotation. Then either this finds the key revoked, or the rotation finds it used.
 const firstUseStatement = `
   update api_keys set last_used_at = coalesce(last_used_at, $2::timestamptz) where id = $1 and revoked_at is null
   returning id`

@@ -6,29 +6,29 @@ import { createSharedMemo } from "@svc/common/shared-memo"
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)
 
-/** Bytes in memory of their own, as an answer's body must be. */
+/** Bytes in their own memory, which a response body requires. */
 export type Bytes = Uint8Array<ArrayBuffer>
 
-/** A body ready to be sent in two encodings. */
+/** A body in two encodings. */
 export type Answer = {
   readonly etags: { readonly identity: string; readonly gzip: string }
   readonly identity: () => Bytes | Promise<Bytes>
   readonly gzip: () => Bytes
 }
 
-/** Names some content: what an ETag is made of. */
+/** A name for content, for ETags. */
 export const tagOf = (content: string | Uint8Array): string =>
   createHash("sha256").update(content).digest("base64url").slice(0, 27)
 
 const etagsOf = (tag: string): Answer["etags"] => ({ identity: `"${tag}"`, gzip: `"${tag}-gzip"` })
 
-/** A short answer, kept plain; it is compressed when first asked for that way. */
+/** A short response, kept uncompressed and compressed on demand. */
 export const plainAnswer = (identity: Bytes): Answer => {
   let packed: Bytes | undefined
   return { etags: etagsOf(tagOf(identity)), identity: () => identity, gzip: () => (packed ??= gzipSync(identity)) }
 }
 
-/** Makes answers that are kept compressed, and holds on to the last ones unpacked. */
+/** Responses that are kept compressed. The last ones used are also kept uncompressed. */
 export type Packer = {
   readonly packed: (gzip: Bytes) => Answer
   readonly pack: (identity: Bytes) => Promise<Answer>

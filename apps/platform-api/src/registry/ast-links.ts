@@ -3,7 +3,7 @@ import type { Secret } from "@svc/config"
 
 const goodForMs = 3600_000
 
-/** Links to versions' ASTs that need no key: who has one may read that AST for an hour. */
+/** Signed links to ASTs that need no key and are valid for an hour. */
 export const createAstLinks = (publicUrl: string, secret: Secret) => {
   const sign = (versionId: number, until: number): Buffer =>
     createHmac("sha256", secret.reveal()).update(`ast ${versionId} ${until}`).digest()

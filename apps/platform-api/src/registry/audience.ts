@@ -1,12 +1,12 @@
 /**
- * Who a registry answer is for: anyone; the holder of a good key, who sees `global` stacks too; or an account by its id,
- * which sees its own private stacks besides, and those that are shared with it.
+ * Who a registry response is for: anyone; the holder of a valid key, who can also read `global` stacks; or an account
+ * by its id, which can also read its own private stacks and those shared with it.
  */
 export type Audience = "public" | "keyed" | number
 
 /**
- * Whether an audience sees a stack of this visibility.
- * @param isViewer whether an account sees it while it is private
+ * Whether an audience can read a stack of this visibility.
+ * @param isViewer whether an account can read it while it is private
  */
 export const sees = (audience: Audience, visibility: string, isViewer: (account: number) => boolean): boolean =>
   visibility === "public" ||

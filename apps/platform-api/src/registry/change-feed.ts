@@ -1,4 +1,4 @@
-// Hands changes of the registry to those who follow them, as they are committed.
+// Sends changes of the registry to followers as they are committed.
 import { coalesce } from "../db/coalesce.ts"
 import type { Database } from "../db/database.ts"
 import type { Audience } from "./audience.ts"
@@ -12,19 +12,18 @@ type Follower = { readonly reader: Audience; readonly tell: (event: Uint8Array, 
 
 export type ChangeFeed = {
   /**
-   * Reads what is new, once for all followers; to be called with every notice.
-   * @param revision the registry's, if known: at one that was looked at before, nothing is read
+   * Reads new changes once for all followers. Call it with every notification.
+   * @param revision the registry's, if known: nothing is read if it was handled before
    */
   readonly poll: (revision?: number) => Promise<void>
   /** The id up to which followers have been told. */
   readonly position: () => number
-  /** Tells of every change after `position` that concerns the reader. Gives what ends that. */
+  /** Reports every change after `position` that concerns the reader. The returned function ends that. */
   readonly follow: (follower: Follower) => () => void
 }
 
 const text = new TextEncoder()
 
-/** A change as a server-sent event. */
 export const changeEvent = (change: ToldChange): Uint8Array =>
   text.encode(`id: ${change.id}\nevent: ${change.kind}\ndata: ${JSON.stringify(change)}\n\n`)
 

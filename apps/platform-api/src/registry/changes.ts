@@ -1,4 +1,4 @@
-// What readers are told of the registry's changes. The rows are written by a trigger on `stacks`.
+// The registry's changes for readers. A trigger on `stacks` adds the rows.
 import { registryChanges } from "../db/schema/index.ts"
 import type { Database } from "../db/database.ts"
 import { isoTime, type RowOf, selectList } from "../db/statements.ts"
@@ -19,23 +19,23 @@ const columns = {
 }
 const levels = { visibility: registryChanges.visibility, except_visibility: registryChanges.exceptVisibility }
 
-// The drivers give arrays and large integers in different forms.
+// The drivers return arrays and large integers in different forms.
 const shown = `c.id::float8 as id, ${selectList("c", columns)}`
 const audience = `${selectList("c", levels)}, to_json(c.viewers) as viewers, to_json(c.except_viewers) as except_viewers`
 
 type ShownChange = RowOf<typeof columns> & { readonly id: number }
 
-/** A change with who may know of it. */
+/** A change, and who can read it. */
 export type StoredChange = ShownChange &
   RowOf<typeof levels> & { readonly viewers: readonly number[]; readonly except_viewers: readonly number[] }
 
-/** Whether a reader is told of a change: those who see the stack, without those whose view did not change. */
+/** Whether a reader sees a change: they can read the stack, and something changed for them. */
 export const concerns = (change: StoredChange, reader: Audience): boolean =>
   sees(reader, change.visibility, (account) => change.viewers.includes(account)) &&
   (change.except_visibility === null ||
     !sees(reader, change.except_visibility, (account) => change.except_viewers.includes(account)))
 
-// The same as `concerns`: $1 are the visibilities that the reader sees, $2 is the account or 0.
+// The same as `concerns`: $1 is the visibilities that the reader can see, $2 is the account or 0.
 const concernsSql = `(c.visibility = any($1::text[]) or $2 = any(c.viewers)) and (c.except_visibility is null
   or not (c.except_visibility = any($1::text[]) or $2 = any(c.except_viewers)))`
 
@@ -48,7 +48,7 @@ const newerSql = `
   where c.id > $1 order by c.id limit $2`
 
 type Page = {
-  /** The id of the last change that the reader knows; the newest changes unless given. */
+  /** The id of the last change that the reader knows. If undefined, the newest changes are returned. */
   readonly after: number | undefined
   readonly through?: number
   readonly stack?: string | undefined
@@ -71,25 +71,24 @@ export const readChanges = async (
   return after === undefined ? rows.toReversed() : rows
 }
 
-/** Every change after this one, whoever it concerns. Throws DatabaseUnavailable. */
+/** Every change after this one, for any reader. Throws DatabaseUnavailable. */
 export const readNewer = (database: Database, after: number, limit: number): Promise<readonly StoredChange[]> =>
   database.within(readMs).query<StoredChange>(newerSql, [after, limit])
 
-/** The id of the newest change, 0 before the first one. Throws DatabaseUnavailable. */
+/** The id of the newest change; 0 before the first one. Throws DatabaseUnavailable. */
 export const newestChange = async (database: Database): Promise<number> => {
   const sql = "select coalesce(max(id), 0)::float8 as id from registry_changes where id > $1"
   const [row] = await database.within(readMs).query<{ id: number }>(sql, [0])
   return row?.id ?? 0
 }
 
-/** Forgets what is older than readers are promised, at most so many rows at once. Gives their number. */
+/** Deletes changes that are older than the promised time, up to `limit` rows. Returns their number. */
 export const forgetChanges = async (database: Database, days: number, limit = 5000): Promise<number> => {
   const sql = `delete from registry_changes where id in (
     select id from registry_changes where at < now() - make_interval(days => $1) order by at limit $2) returning 1`
   return (await database.within(readMs).query(sql, [days, limit])).length
 }
 
-/** A change as readers are shown it. */
 export const presentChange = (change: ShownChange) => ({
   id: change.id,
   at: isoTime(change.at),

@@ -1,4 +1,4 @@
-// What every publication does inside its transaction, the operator's and people's alike.
+// What every publication does in its transaction, for the operator and for people.
 import { bind } from "../db/statements.ts"
 import type { Orm } from "../db/database.ts"
 import { registryChanges, registryState, stackNames, stacks, stackVersions } from "../db/schema/index.ts"
@@ -7,7 +7,7 @@ import type { SchemaDiff } from "./schema/diff.ts"
 import { spellingsOf } from "./websocket-url.ts"
 import { bytesFor, type StackBytes, type StackHead } from "./stack-bytes.ts"
 
-/** Why a stack can't be had under this name or URL. */
+/** The stack's name or URL isn't available. */
 export class StackConflict extends Error {
   override readonly name = "StackConflict"
   readonly code: "stack-name-taken" | "websocket-url-taken"
@@ -19,18 +19,18 @@ export class StackConflict extends Error {
   }
 }
 
-/** Whose stack it is: of a spec and its branch, or the operator's. */
+/** The owner of a stack: a spec and its branch, or the operator. */
 export type StackHolder =
   | { readonly ownerId: number; readonly specId: number; readonly branch: string | null }
   | undefined
 
-/** What versions belong to: they never pass on with a name. */
+/** What versions belong to. A line never passes to another stack with the name. */
 export const lineOf = (name: string, holder: StackHolder): string =>
   holder === undefined ? `name:${name}` : `spec:${holder.specId}${holder.branch === null ? "" : `:${holder.branch}`}`
 
 const restMs = 30 * 24 * 3600 * 1000
 
-/** Gives a publication its number. The lock on the one row makes publications wait for one another until they are committed. */
+/** Numbers a publication. The lock on the one row makes publications wait for each other until they commit. */
 export const raiseRevision = async (tx: Orm): Promise<number> => {
   const [state] = await tx
     .update(registryState)
@@ -40,8 +40,8 @@ export const raiseRevision = async (tx: Orm): Promise<number> => {
 }
 
 /**
- * Throws StackConflict where somebody else has the name, or the URL if one is known yet. To be called under the revision's
- * lock, or as a first look.
+ * Throws StackConflict if somebody else has the name, or the URL if it is known. Call it under the revision's lock, or
+ * as a preliminary check.
  */
 export const checkFree = async (
   tx: Orm,
@@ -62,7 +62,7 @@ export const checkFree = async (
   if (taken !== undefined) throw new StackConflict("websocket-url-taken")
 }
 
-/** The version before another one in its line; undefined for a first one. */
+/** The version before another one in its line; undefined for the first. */
 export const previousVersion = async (tx: Orm, line: string, number: number) => {
   const before = and(eq(stackVersions.line, line), lt(stackVersions.number, number))
   const [previous] = await tx
@@ -74,7 +74,7 @@ export const previousVersion = async (tx: Orm, line: string, number: number) => 
   return previous
 }
 
-/** The version that readers of a stack have, or had until it was withdrawn; undefined where that is not known. */
+/** The version that a stack serves, or served until it was withdrawn; undefined if unknown. */
 export const servedVersion = async (tx: Orm, { line, stack }: { readonly line: string; readonly stack: string }) => {
   const [change] = await tx
     .select({ version: registryChanges.version })
@@ -103,7 +103,7 @@ type Published = StackHead & {
   readonly message: string | null
 }
 
-/** Puts a version of a stack in front of readers, its name with it. Throws StackConflict. */
+/** Publishes a version of a stack and takes its name. Throws StackConflict. */
 export const putStack = async (
   tx: Orm,
   stack: Published,
@@ -117,9 +117,9 @@ export const putStack = async (
   }: {
     readonly revision: number
     readonly holder: StackHolder
-    /** How it differs from the version before. */
+    /** The difference from the previous version. */
     readonly diff: (Verdict & { readonly changes: number }) | undefined
-    /** How it differs from what readers have, where that is another version than the one before. */
+    /** The difference from the served version, if that isn't the previous one. */
     readonly toServed?: Verdict | undefined
     readonly at: Date
   },
@@ -132,7 +132,7 @@ export const putStack = async (
     .values({ name: stack.name, line, ...owner })
     .onConflictDoUpdate({
       target: stackNames.name,
-      // What was approved was approved for its line.
+      // The approval was for its line.
       set: { line, ...owner, freedAt: null, approved: sql`${stackNames.approved} and ${stackNames.line} = ${line}` },
     })
   const told = diff === undefined ? {} : { verdict: diff.verdict, bump: diff.bump, changes: diff.changes }
@@ -159,7 +159,7 @@ export const putStack = async (
   }
 }
 
-/** Changes, behind the registry's lock, who sees a stack: the texts that are served say so too. */
+/** Changes who can read a stack, in the served texts too. Call it under the registry's lock. */
 export const changeVisibility = async (
   tx: Orm,
   stack: typeof stacks.$inferSelect,
@@ -188,22 +188,23 @@ const pastSql = `
     and not exists (select from stacks s where s.line = c.line)`
 
 /**
- * Who sees the past of a spec's stacks that are not in the registry now. For the others the trigger on `stacks` does this.
- * @param visibility of the spec's production; undefined leaves it as it was
+ * Updates who can read the past changes of a spec's withdrawn stacks. For published stacks, the trigger on `stacks`
+ * does this.
+ * @param visibility of the spec's production; undefined leaves it unchanged
  */
 export const showPast = (tx: Orm, specId: number, visibility: StackHead["visibility"] | undefined) =>
   tx.execute(bind(pastSql, [specId, visibility ?? null]))
 
-/** What readers are told who should leave a stack. */
+/** What readers of a deprecated stack are told. */
 export type Deprecation = { readonly message: string; readonly successor?: string | undefined }
 
-/** A deprecation as it is kept: other words about one do not move its beginning. */
+/** A deprecation as it is stored. A changed message keeps the original time. */
 export const deprecation = (given: Deprecation, before: string | null, at: Date): string =>
   JSON.stringify({ ...given, since: before === null ? at.toISOString() : sinceOf(before) })
 
-/** Since when a stack is deprecated: a time. */
+/** The time since which a stack is deprecated. */
 export const sinceOf = (deprecated: string): string => (JSON.parse(deprecated) as { since: string }).since
 
-/** Lets go of names; each rests before others may take it. */
+/** Releases the names of a line. They stay reserved for a while. */
 export const freeNames = (tx: Orm, line: string, at: Date) =>
   tx.update(stackNames).set({ freedAt: at, approved: false }).where(eq(stackNames.line, line))

@@ -19,24 +19,24 @@ type ListQuery = {
 }
 
 export type Registry = {
-  /** Brings the memory up to date with the database. Throws DatabaseUnavailable. */
+  /** Updates the memory from the database. Throws DatabaseUnavailable. */
   readonly refresh: () => Promise<void>
-  /** The revision that the memory is at. */
+  /** The revision of the data in memory. */
   readonly revision: () => number
-  /** The audience that an account is: most see nothing private, and share their lists. */
+  /** The audience of an account. Most accounts can read nothing private, and share their lists. */
   readonly audienceOf: (userId: number) => Audience
   readonly find: (audience: Audience, name: string) => PublishedStack | undefined
-  /** A stack of any visibility by its normalised URL, in any spelling of this machine's name. */
+  /** A stack of any visibility by its normalized URL, in any spelling of the local host. */
   readonly findByUrl: (websocketUrl: string) => PublishedStack | undefined
   /** Every stack of any visibility, by name. */
   readonly all: () => readonly PublishedStack[]
-  /** Whether this list is made already: making one costs far more than sending it. */
+  /** Whether this list is in memory: building one costs far more than sending it. */
   readonly hasList: (query: ListQuery) => boolean
-  /** A page of them, of `limit` at most: it ends early where its stacks have many bytes. */
+  /** A page of up to `limit` stacks. It ends early if it would be too large. */
   readonly list: (query: ListQuery) => Promise<List>
   /** A stack's body, if it is in memory. */
   readonly bodyOf: (stack: PublishedStack, body: Body) => Answer | undefined
-  /** The same, read where it is not; undefined where the stack is gone. Throws DatabaseUnavailable. */
+  /** A stack's body; undefined if the stack is gone. Throws DatabaseUnavailable. */
   readonly readBody: (audience: Audience, name: string, body: Body) => Promise<Answer | undefined>
 }
 
@@ -49,12 +49,12 @@ const mib = 1024 * 1024
 const unpackedBytes = 32 * mib
 const listBytes = 32 * mib
 const warmBytes = 16 * mib
-// Each time some stack was published between two reads.
+// Each try fails only if a stack was published between two reads.
 const mostTries = 20
-/** The most bytes of a list, unless its first stack alone has more. */
+/** The maximum size of a list. A list with one stack can be larger. */
 export const mostListBytes = 4 * mib
 const refreshMs = 1800
-// Rows read at once: the first load of a large registry must neither run out of time nor hold everything twice.
+// The first load of a large registry must not time out or hold everything twice.
 const rowsAtOnce = 50
 
 const seen = ({ visibility, viewers }: PublishedStack, audience: Audience): boolean =>
@@ -64,7 +64,8 @@ const listKey = ({ audience, withSchema, limit, offset, q }: ListQuery): string 
   JSON.stringify([audience, withSchema, limit, offset, q.toLowerCase()])
 
 /**
- * The published stacks. Their heads are in memory, and of their bodies as many as have room: reading those needs no database.
+ * The published stacks. Their heads are in memory, with as many of their bodies as fit. Reading from memory needs no
+ * database.
  */
 export const createRegistry = (database: Database): Registry => {
   const packer = createPacker(unpackedBytes)
@@ -80,7 +81,7 @@ export const createRegistry = (database: Database): Registry => {
   const load = async (): Promise<void> => {
     const queries = database.within(refreshMs)
     const [state] = await queries.run((db) => db.select().from(registryState))
-    // Read before the rows: what is published in between is met again with the next revision.
+    // Read before the rows: what is published in between is read again with the next revision.
     const latest = state?.revision ?? 0
     if (latest === revision) return
     const ids = await queries.run((db) => db.select({ id: stacks.id }).from(stacks))
@@ -108,7 +109,7 @@ export const createRegistry = (database: Database): Registry => {
   }
 
   let warming = false
-  /** Reads the first bodies beside the requests: their readers need no database, while it is away too. */
+  /** Loads the first bodies in the background. Reading them then works during an outage too. */
   const warm = async (): Promise<void> => {
     if (warming) return
     warming = true
@@ -120,13 +121,13 @@ export const createRegistry = (database: Database): Registry => {
         await bodies.read(stack, "ast")
       }
     } catch {
-      // What was not read now is read when it is asked for.
+      // The rest is read on demand.
     } finally {
       warming = false
     }
   }
 
-  /** Does what reads bodies; again, with the heads of now, where one of them has moved. */
+  /** Runs work that reads bodies. If a stack changed meanwhile, it runs again with the new heads. */
   const withBodies = async <T>(work: () => Promise<T>): Promise<T> => {
     for (let tries = 1; ; tries++) {
       try {
@@ -139,7 +140,7 @@ export const createRegistry = (database: Database): Registry => {
     }
   }
 
-  /** What stands in a list of a stack, with its schema: cut out of the answer that has it after the stack's head. */
+  /** A stack's entry in a list with schemas. The schema is taken from the stack's schema response, after its head. */
   const itemWithSchema = async (stack: PublishedStack): Promise<Uint8Array> => {
     const { name, description, websocketUrl } = stack
     const before = Buffer.byteLength(JSON.stringify({ name, description, websocket_url: websocketUrl })) - 1

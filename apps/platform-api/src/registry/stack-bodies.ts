@@ -5,7 +5,7 @@ import { stacks } from "../db/schema/index.ts"
 import type { Answer, Packer } from "./answer.ts"
 import type { PublishedStack } from "./stack-head.ts"
 
-/** What a stack is made of, beside its head: it is read when it is asked for. */
+/** What a stack has besides its head, read on demand. */
 export type Body = "schema" | "ast"
 
 const readMs = 1800
@@ -19,16 +19,16 @@ export class StackMoved extends Error {
 
 const keyOf = ({ id, revision }: PublishedStack, body: Body): string => `${body} ${id} ${revision}`
 
-/** The bodies of stacks: as many as have room are in memory, those asked for last. */
+/** The bodies of stacks. The most recently used ones are in memory. */
 export const createStackBodies = (database: Database, { packed }: Packer) => {
   const bodies = createSharedMemo<Answer>({ maxSize: mostBytes, sizeOf: (answer) => answer.gzip().length })
   return {
     /** A body that is in memory. */
     known: (stack: PublishedStack, body: Body): Answer | undefined => bodies.get(keyOf(stack, body)),
-    /** A body, read where it is not in memory. Throws StackMoved and DatabaseUnavailable. */
+    /** A body from memory or the database. Throws StackMoved and DatabaseUnavailable. */
     read: (stack: PublishedStack, body: Body): Promise<Answer> =>
       bodies.make(keyOf(stack, body), async () => {
-        // Of this very revision: who may see another one has not been looked at.
+        // Only this revision: the caller may not be allowed to read another one.
         const same = and(eq(stacks.id, stack.id), eq(stacks.revision, stack.revision))
         const [row] = await database
           .within(readMs)

@@ -7,7 +7,7 @@ import { deriveSchema } from "./schema/derive-schema.ts"
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)
 
-/** What readers are told of a stack besides its content. */
+/** What readers see of a stack besides its content. */
 export type StackHead = {
   readonly name: string
   readonly description: string | null
@@ -15,7 +15,7 @@ export type StackHead = {
   readonly visibility: "public" | "global" | "private"
 }
 
-/** All the bytes that replicas will serve, so that they need not make any. */
+/** Every byte that replicas serve, so that they generate none. */
 export const makeStackBytes = ({ name, description, websocketUrl, visibility }: StackHead, ast: Ast, at: Date) => {
   const content_hash = contentHash(ast)
   const schema = deriveSchema(ast)
@@ -43,7 +43,7 @@ export const makeStackBytes = ({ name, description, websocketUrl, visibility }: 
 
 export type StackBytes = ReturnType<typeof makeStackBytes>
 
-/** The bytes of a stack, saying who sees it now. */
+/** The bytes of a stack with its current visibility. */
 export const bytesFor = async <T extends Pick<StackBytes, "detail" | "astGzip">>(
   bytes: T,
   visibility: StackHead["visibility"],
@@ -53,26 +53,26 @@ export const bytesFor = async <T extends Pick<StackBytes, "detail" | "astGzip">>
   astGzip: await astAnswerFor(bytes.astGzip, visibility),
 })
 
-/** A stored AST answer, saying who sees the stack now: that changes without a new version. */
+/** A stored AST response with the current visibility, which can change without a new version. */
 export const astAnswerFor = async (
   bytes: Uint8Array,
   visibility: StackHead["visibility"],
 ): Promise<Uint8Array<ArrayBuffer>> => {
   const text = (await decompress(bytes)).toString()
-  // The first of its kind in the text is the answer's own: in a string its quotes would be escaped.
+  // The first match is the response's own member: inside a string the quotes would be escaped.
   const changed = text.replace(/,"visibility":"\w+",/, `,"visibility":"${visibility}",`)
   return changed === text ? Uint8Array.from(bytes) : Uint8Array.from(await compress(changed, { level: 9 }))
 }
 
-/** An AST as it is kept, compressed: by itself, or in the answer that readers get. */
+/** A compressed AST, alone or in the response that readers get. */
 export type StoredAst = { readonly gzip: Uint8Array; readonly isAnswer: boolean }
 
-/** The AST that is stored. It was checked when it was taken. */
+/** The stored AST. It was checked when it was uploaded. */
 export const astIn = ({ gzip: bytes, isAnswer }: StoredAst): Ast => {
   const value: unknown = JSON.parse(gunzipSync(bytes).toString())
   return isAnswer ? (value as { ast_payload: Ast }).ast_payload : (value as Ast)
 }
 
-/** How long the JSON is that was compressed: gzip says so at its end. */
+/** The size of the JSON before compression, which gzip stores at the end. */
 export const sizeOf = ({ gzip: { buffer, byteOffset, length } }: StoredAst): number =>
   new DataView(buffer, byteOffset + length - 4, 4).getUint32(0, true)

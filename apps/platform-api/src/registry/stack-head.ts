@@ -1,11 +1,11 @@
-// What is kept in memory of each published stack.
+// What is in memory of each published stack.
 import { getTableColumns, sql } from "../db/drizzle.ts"
 import { stacks } from "../db/schema/index.ts"
 import { type Answer, plainAnswer } from "./answer.ts"
 
 export type PublishedStack = {
   readonly id: number
-  /** The registry's at its last change. */
+  /** The registry's revision at its last change. */
   readonly revision: number
   readonly name: string
   readonly description: string | null
@@ -16,21 +16,21 @@ export type PublishedStack = {
   readonly version: number
   /** What its versions belong to. */
   readonly line: string
-  /** The person whose stack it is, null for the operator's; and who sees it while it is private. */
+  /** The owner (null for the operator), and the accounts that can read it while it is private. */
   readonly ownerId: number | null
   readonly viewers: ReadonlySet<number>
   /** JSON of `{message, since, successor?}`. */
   readonly deprecated: string | null
   readonly detail: string
-  /** How long its schema is as JSON, and its bodies are as they are kept. */
+  /** The size of its schema as JSON, and of its stored bodies. */
   readonly schemaBytes: number
   readonly bodyBytes: number
-  /** What stands in lists, as an answer. */
+  /** Its entry in lists, as a response. */
   readonly answer: Answer
 }
 
 const { schema, schemaGzip, astGzip, ...columns } = getTableColumns(stacks)
-/** All that is read of a stack but its bodies. */
+/** Every column except the bodies. */
 export const headColumns = {
   ...columns,
   schemaBytes: sql<number>`octet_length(${schema})`,
@@ -41,11 +41,10 @@ export type HeadRow = Omit<typeof stacks.$inferSelect, "schema" | "schemaGzip" |
   readonly bodyBytes: number
 }
 
-/** What may change without a new version is not in the stored text. */
+/** Adds what can change without a new version. */
 const detailOf = ({ detail, version, relay, deprecated }: HeadRow): string =>
   `${detail.slice(0, -1)},"version":${version},"relay":${relay}${deprecated === null ? "" : `,"deprecated":${deprecated}`}}`
 
-/** A stack from its row. */
 export const fromRow = (row: HeadRow): PublishedStack => ({
   id: row.id,
   revision: row.revision,

@@ -14,7 +14,7 @@ import type { Language } from "./types/typed-module.ts"
 /** A version as it was served. */
 type Kept = { readonly schema: Answer; readonly ast: StoredAst }
 
-/** Whose versions: a stack as readers see it now. */
+/** The line of a stack as readers see it now. */
 type Line = Pick<PublishedStack, "line" | "revision">
 
 const readMs = 1800
@@ -22,7 +22,7 @@ const mib = 1024 * 1024
 const unpackedBytes = 16 * mib
 const keptBytes = 32 * mib
 const missingKept = 4096
-// Anonymous readers all wait in one line for what is made for them.
+// Anonymous readers share one queue of the compiler.
 const readers = "readers"
 
 const listed = {
@@ -34,12 +34,11 @@ const listed = {
   changes: stackVersions.changes,
   message: stackVersions.message,
 }
-/** One row of a stack's history, as it is answered. */
 type Listed = RowOf<typeof listed>
 
 const gzipBytes = (answer: Answer): number => answer.gzip().length
 
-/** Versions of stacks, from the database: they never change, so those asked for last are kept. */
+/** Versions of stacks, from the database. They never change, so the most recently used ones are kept. */
 export const createStackVersions = (database: Database, compiler: Compiler) => {
   const { packed, pack } = createPacker(unpackedBytes)
   const sizeOfKept = ({ schema, ast }: Kept) => gzipBytes(schema) + ast.gzip.length
@@ -47,7 +46,7 @@ export const createStackVersions = (database: Database, compiler: Compiler) => {
     maxSize: keptBytes,
     sizeOf: (kept) => (kept === undefined ? 0 : sizeOfKept(kept)),
   })
-  // A stack's versions only grow with its revision.
+  // A stack can only get more versions with a new revision.
   const missing = createMemo<true>({ maxEntries: missingKept })
   const answers = createSharedMemo<Answer>({ maxSize: keptBytes, sizeOf: gzipBytes })
   const lists = createMemo<Answer>({ maxSize: mib, sizeOf: gzipBytes })
@@ -71,7 +70,7 @@ export const createStackVersions = (database: Database, compiler: Compiler) => {
     return found
   }
 
-  /** A module as it is stored, or made and stored: for the name that the stack has now. */
+  /** A stored module, or one that is generated and stored, for the stack's current name. */
   const findModule = async (ast: StoredAst, line: string, name: string, number: number, language: Language) => {
     const one = and(eq(stackModules.line, line), eq(stackModules.number, number), eq(stackModules.language, language))
     const [row] = await database.within(readMs).run((db) => db.select().from(stackModules).where(one))
@@ -98,7 +97,7 @@ export const createStackVersions = (database: Database, compiler: Compiler) => {
 
   return {
     find,
-    /** What is in memory of what the others make. */
+    /** What is already in memory. */
     known: {
       ast: (line: string, number: number, visibility: StackHead["visibility"]) =>
         answers.get(astKey(line, number, visibility)),
@@ -107,7 +106,7 @@ export const createStackVersions = (database: Database, compiler: Compiler) => {
       module: (stack: PublishedStack, number: number, language: Language) =>
         answers.get(moduleKey(stack, number, language)),
     },
-    /** The AST answer of a version for those who see the stack now. */
+    /** The AST response of a version, with the stack's current visibility. */
     findAst: async (stack: PublishedStack, number: number): Promise<Answer | undefined> => {
       const found = await find(stack, number)
       const { line, visibility } = stack
@@ -118,7 +117,7 @@ export const createStackVersions = (database: Database, compiler: Compiler) => {
         )
       )
     },
-    /** A page of them, newest first. Throws DatabaseUnavailable. */
+    /** A page of versions, newest first. Throws DatabaseUnavailable. */
     list: (line: string, { limit, offset }: { readonly limit: number; readonly offset: number }) =>
       database
         .within(readMs)
@@ -126,7 +125,7 @@ export const createStackVersions = (database: Database, compiler: Compiler) => {
           `select ${selectList("v", listed)} from stack_versions v where v.line = $1 order by v.number desc limit $2 offset $3`,
           [line, limit, offset],
         ),
-    /** The numbers of all, newest first. Throws DatabaseUnavailable. */
+    /** All version numbers, newest first. Throws DatabaseUnavailable. */
     numbers: async (line: string): Promise<readonly number[]> => {
       const all = "select number from stack_versions where line = $1 order by number desc"
       return (await database.within(readMs).query<{ number: number }>(all, [line])).map(({ number }) => number)
@@ -134,14 +133,17 @@ export const createStackVersions = (database: Database, compiler: Compiler) => {
     present: ({ published_at, verdict, bump, changes, message, ...row }: Listed, current: number) => ({
       ...row,
       published_at: isoTime(published_at),
-      // A first version adds all that it has to nothing: nobody read it before.
+      // A first version changes nothing for readers.
       verdict: verdict ?? "none",
       bump: bump ?? "none",
       changes: changes ?? 0,
       ...(message === null ? {} : { message }),
       current: row.version === current,
     }),
-    /** Undefined where one of the two is no version of the line. Throws DatabaseUnavailable, AstTooLarge and CompilerBusy. */
+    /**
+     * Undefined if one of the two isn't a version of the line. Throws DatabaseUnavailable, AstTooLarge and
+     * CompilerBusy.
+     */
     diff: async (stack: PublishedStack, from: number, to: number): Promise<Answer | undefined> => {
       const [before, after] = await Promise.all([find(stack, from), find(stack, to)])
       if (before === undefined || after === undefined) return undefined
@@ -160,7 +162,7 @@ export const createStackVersions = (database: Database, compiler: Compiler) => {
         )
       )
     },
-    /** A list of things that never change, made once. */
+    /** Keeps a list that never changes. */
     keep: (key: string, make: () => string): Answer =>
       lists.get(key) ?? lists.set(key, plainAnswer(Uint8Array.from(Buffer.from(make())))),
   }

@@ -4,8 +4,8 @@ import { loopbackNames } from "@svc/common/loopback"
 const longest = 2048
 
 /**
- * A stream's URL in the one spelling under which it is stored and compared: host in lower case, default port and one
- * trailing slash dropped. Undefined when it is no ws:// or wss:// URL, or carries a user or a fragment.
+ * Normalizes a stream's URL for storing and comparing: host in lower case, without default port and trailing slash.
+ * Undefined unless it is a ws:// or wss:// URL without user and fragment.
  */
 export const normaliseWebsocketUrl = (text: string): string | undefined => {
   const url = text.length > longest ? null : URL.parse(text)
@@ -14,12 +14,12 @@ export const normaliseWebsocketUrl = (text: string): string | undefined => {
   return `${url.protocol}//${url.host}${url.pathname.replace(/\/$/, "")}${url.search}`
 }
 
-/** What is wrong with a text that `normaliseWebsocketUrl` does not take. */
+/** The reason for a URL that `normaliseWebsocketUrl` rejects. */
 export const urlFault = "must be a ws:// or wss:// URL without user name and fragment"
 
 /**
- * All spellings of a normalised URL that mean the same stream, the first of them the same for all: this machine has three
- * names. Any other URL has one.
+ * All spellings of a normalized URL that mean the same stream. The first is the same for all of them. The local host
+ * has three names; any other URL has one spelling.
  */
 export const spellingsOf = (url: string): readonly [string, ...string[]] => {
   const { protocol, hostname, port, pathname, search } = new URL(url)
@@ -29,13 +29,13 @@ export const spellingsOf = (url: string): readonly [string, ...string[]] => {
   return [first, ...others]
 }
 
-// A few typing errors; more of them make another address.
+// Accepts a few typing errors. With more, it is a different address.
 const mostEdits = 3
-// Comparing two URLs takes time that grows with both lengths: longer ones get no suggestion, and all take a bounded time.
+// Comparing takes time in proportion to both lengths, so long URLs get no suggestion and the total is limited.
 const longestCompared = 200
 const mostSteps = 1_000_000
 
-/** The URL that a mistyped one most likely means; undefined when none is close. All of them normalised. */
+/** The normalized URL that a mistyped one most likely means; undefined if none is close. */
 export const nearestUrl = (url: string, candidates: Iterable<string>): string | undefined => {
   if (url.length > longestCompared) return undefined
   let best: string | undefined

@@ -1,4 +1,4 @@
-// The parts of an AST that the registry reads. All else is kept as published.
+// The parts of an AST that the registry reads. Everything else is kept as published.
 import { inOwnWords } from "@svc/http"
 import { z } from "zod"
 import { DocumentFault, mostFaults } from "./document-fault.ts"
@@ -12,7 +12,7 @@ const rustType = z
   .max(1024)
   .refine((text) => rustTypeFault(text) === undefined, { error: (issue) => rustTypeFault(String(issue.input)) })
 
-/** Anything that `read` takes without a DocumentFault; what it read is thrown away, since the AST is kept as it stands. */
+/** Accepts what `read` accepts without a DocumentFault. The result is discarded, because the AST stays as it is. */
 const readable = (read: (value: unknown) => unknown) =>
   z.unknown().check((context) => {
     try {
@@ -29,8 +29,8 @@ const readable = (read: (value: unknown) => unknown) =>
   })
 
 /**
- * An array of such items, which are looked at until enough of them are faulty: a validator describes each of a million.
- * What it reads is thrown away, as above.
+ * An array of such items, checked until enough faults are found: the validator would describe every one of a million.
+ * The result is discarded, as above.
  */
 const list = <T extends z.ZodType>(item: T): z.ZodType<z.infer<T>[]> =>
   z
@@ -47,7 +47,7 @@ const list = <T extends z.ZodType>(item: T): z.ZodType<z.infer<T>[]> =>
       }
     })
 
-/** As deep as a type may nest where Rust spells it. */
+/** Limits the nesting of a type's Rust spelling. */
 const shallow = (spelling: string): void => {
   const fault = rustTypeFault(spelling)
   if (fault?.startsWith("is nested") === true) throw new DocumentFault([], fault)
@@ -125,7 +125,7 @@ export type AstEntity = Ast["entities"][number]
 export type AstIdl = z.infer<typeof idl>
 export type AstTypeDefinition = z.infer<typeof typeDefinition>
 
-/** A field's path in an entity's state; the fields of the section `root` stand beside the sections. */
+/** A field's path in an entity's state. The fields of the section `root` are at the top level. */
 export const fieldPath = (section: string, fieldName: string): string => {
   return section === "root" ? fieldName : `${section}.${fieldName}`
 }

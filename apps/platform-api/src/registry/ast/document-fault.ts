@@ -1,7 +1,7 @@
-/** Where in a JSON document: member names and array positions, from the outside in. */
+/** A place in a JSON document: member names and array positions, outermost first. */
 export type DocumentPath = readonly (string | number)[]
 
-/** A JSON file that can't be taken: `path` names the faulty place (empty for the whole), `reason` says what is wrong with it. */
+/** A rejected JSON file. `path` is the place of the fault (empty for the whole file), `reason` says what is wrong. */
 export class DocumentFault extends Error {
   override readonly name = "DocumentFault"
   readonly segments: DocumentPath
@@ -17,13 +17,13 @@ export class DocumentFault extends Error {
   }
 }
 
-/** An AST that is right but for what it would cost: the work of reading it, or the size of what is made of it. */
+/** An AST that is valid, but too expensive to read or too large when processed. */
 export class AstTooLarge extends DocumentFault {}
 
-/** The most faults that anybody is told of one document: looking for more costs more than it helps. */
+/** The maximum number of reported faults: searching for more costs more than it helps. */
 export const mostFaults = 20
 
-/** `entities[0].sections[2].name`; a member that is no plain name is quoted, and cut so that an error stays readable. */
+/** Formats a path as in `entities[0].sections[2].name`. Other member names are quoted and shortened. */
 export const formatPath = (segments: DocumentPath): string => {
   let path = ""
   for (const segment of segments) {

@@ -1,4 +1,4 @@
-// Types as IDLs write them (before Anchor 0.30 and since), and how Rust spells each.
+// Types in IDLs (before and since Anchor 0.30), and their Rust spelling.
 import { isObject } from "@svc/common/json-object"
 import { DocumentFault, type DocumentPath } from "./document-fault.ts"
 import { compactType, rustTypeFault } from "./rust-type.ts"
@@ -28,8 +28,8 @@ export type NamedType = {
 }
 
 /**
- * The Rust spelling of an IDL type, without spaces: `{"option": {"vec": "publicKey"}}` is `Option<Vec<Pubkey>>`.
- * A type that no IDL can mean throws a DocumentFault with its path under `at`. Recursion is as deep as the value.
+ * The Rust spelling of an IDL type, without spaces: `{"option": {"vec": "publicKey"}}` is `Option<Vec<Pubkey>>`. Throws
+ * a DocumentFault with a path under `at` for an invalid type. Recursion is as deep as the value.
  */
 export const rustSpelling = (type: unknown, at: DocumentPath = []): string => {
   if (typeof type === "string") return primitives.get(type) ?? plainName(type, at)
@@ -50,7 +50,7 @@ export const rustSpelling = (type: unknown, at: DocumentPath = []): string => {
       return arraySpelling(content, inside)
     case "tuple": {
       const members = list(content, inside)
-      // Rust's tuple of one needs its comma: (T) is T.
+      // In Rust a tuple of one needs its comma: (T) is T.
       return members.length === 1 ? `(${members[0]},)` : `(${members.join(",")})`
     }
     case "defined":
@@ -60,7 +60,7 @@ export const rustSpelling = (type: unknown, at: DocumentPath = []): string => {
   }
 }
 
-/** A field of a struct or of an enum's variant: `{name, type}`, or a bare type that is named by its position. */
+/** A field of a struct or a variant: `{name, type}`, or a bare type that is named by its position. */
 export const fieldSpelling = (field: unknown, position: number, at: DocumentPath = []): NamedType => {
   if (!isObject(field) || !Object.hasOwn(field, "type"))
     return { name: String(position), type: rustSpelling(field, at) }

@@ -1,16 +1,16 @@
 import { DocumentFault } from "./document-fault.ts"
 
-// Real ASTs are about 35 levels deep; everything behind this check may recurse.
+// Real ASTs are about 35 levels deep. Code after this check may recurse.
 const maxDepth = 128
-/** The most members and elements an AST may have, in all: 2 MiB of a real one have half as many. */
+/** The maximum number of members and elements of an AST. 2 MiB of a real AST has half as many. */
 export const mostValues = 250_000
 
 /**
- * Throws a DocumentFault unless the value is JSON that every reader understands alike (I-JSON, RFC 7493): no number that a
- * double can't hold, no lone surrogate; and no U+0000, which PostgreSQL stores in no text. A cycle is "too deep".
+ * Throws a DocumentFault unless every reader understands the JSON alike (I-JSON, RFC 7493): no number too large for a
+ * double, no lone surrogate. U+0000 is rejected because PostgreSQL can't store it. A cycle is too deep.
  */
 export const checkJsonValue = (value: unknown): void => {
-  // One path for all, or each of a million elements would have a copy of its own.
+  // One shared path, because a million elements would each copy it.
   const at: (string | number)[] = []
   let values = 0
   const fail = (reason: string): never => {

@@ -5,8 +5,8 @@ import { fieldsFault } from "../schema/derived-size.ts"
 import { checkJsonValue } from "./json-value.ts"
 
 /**
- * Takes a stack's AST, the very value that was given: unknown members stay, nothing is filled in, so that what is served
- * and hashed is what was published. Throws a DocumentFault that names the first fault.
+ * Checks a stack's AST and returns the same value. Unknown members stay and nothing is added, so that the served and
+ * hashed AST is the published one. Throws the first fault as a DocumentFault.
  */
 export const parseAst = (value: unknown): Ast => {
   const [fault] = astFaults(value)
@@ -14,7 +14,7 @@ export const parseAst = (value: unknown): Ast => {
   return value as Ast
 }
 
-/** What is wrong with an AST, the first of it and as far as it can be told at once: some faults hide others. */
+/** The first faults of an AST. Some faults hide others. */
 export const astFaults = (value: unknown): readonly DocumentFault[] => {
   try {
     checkJsonValue(value)
@@ -35,7 +35,7 @@ export const astFaults = (value: unknown): readonly DocumentFault[] => {
 
 const isSegment = (segment: PropertyKey): segment is string | number => typeof segment !== "symbol"
 
-/** The first faults of what is looked for in turn: no more of it is looked at than is told. */
+/** The first faults of several searches, which stop when enough are found. */
 const first = (...found: readonly Iterable<DocumentFault>[]): readonly DocumentFault[] => {
   const faults: DocumentFault[] = []
   for (const some of found) {
@@ -47,18 +47,18 @@ const first = (...found: readonly Iterable<DocumentFault>[]): readonly DocumentF
 }
 
 type Name = {
-  /** Names of different kinds never meet. */
+  /** Names of different kinds don't conflict. */
   readonly kind: string
   readonly text: string
   readonly at: DocumentPath
-  /** Who takes the name, where that is not the place itself. */
+  /** What takes the name, if it isn't the place itself. */
   readonly by?: string
 }
 
 function* named(ast: Ast): Generator<Name> {
   for (const [e, entity] of ast.entities.entries()) {
     const at = ["entities", e]
-    // Entities are looked up whatever the case.
+    // Entities are looked up case-insensitively.
     yield { kind: "entity", text: entity.state_name.toLowerCase(), at: [...at, "state_name"] }
     for (const mode of ["state", "list"]) {
       const by = `the ${mode} view that ${formatPath(at)} has anyway`
@@ -80,7 +80,7 @@ function* named(ast: Ast): Generator<Name> {
 
 const mostParts = 16
 
-/** Each dot of a path is an object inside another one, for whoever reads the field. */
+/** Each dot of a path is a nested object for readers. */
 function* tooLong({ entities }: Ast): Generator<DocumentFault> {
   for (const [e, { sections }] of entities.entries()) {
     for (const [s, { name, fields }] of sections.entries()) {

@@ -5,16 +5,16 @@ import type { Ast } from "./ast-shape.ts"
 import { parseAst } from "./parse-ast.ts"
 
 /**
- * Takes an AST from its text, and refuses one that JSON.parse would change in silence: a member that stands twice, an
- * integer that a double can't give back. Throws a DocumentFault that names the first fault.
+ * Parses an AST, and rejects text that JSON.parse would change silently: a repeated member, or an integer that a double
+ * can't represent. Throws the first fault as a DocumentFault.
  */
 export const readAst = (text: string): Ast => {
   return parseAst(parseExactJson(text))
 }
 
 /**
- * The value of a JSON text. An integer that a double would not give back as it was written arrives as a bigint, for
- * parseAst to refuse with its path. Throws a DocumentFault for a text that is no JSON, or names a member twice.
+ * Parses JSON. An integer that a double can't represent becomes a bigint, which parseAst rejects with its path. Throws
+ * a DocumentFault if the text isn't JSON or repeats a member.
  */
 export const parseExactJson = (text: string): unknown => {
   try {
@@ -24,7 +24,7 @@ export const parseExactJson = (text: string): unknown => {
     throw new DocumentFault([], `has the member ${JSON.stringify(duplicate.slice(0, 64))} twice in one object`)
   } catch (error) {
     if (error instanceof SyntaxError) throw new DocumentFault([], `is not JSON (${error.message})`)
-    // The reviver is called recursively, as deep as the text is nested.
+    // The reviver recurses as deep as the text is nested.
     if (error instanceof RangeError) throw new DocumentFault([], "is nested too deeply")
     throw error
   }

@@ -6,10 +6,10 @@ const closing = new Map([
   ["[", "]"],
 ])
 
-// What is made of a type, a module's text say, is many times as long where it is nested.
+// Text generated from a nested type can be many times as long.
 const deepest = 32
 
-/** What is wrong with the text as a type, if anything: it is blank, too deep, or its brackets don't pair up. */
+/** The fault of a text as a type: it is empty or too deeply nested, or its brackets don't match. */
 export const rustTypeFault = (text: string): string | undefined => {
   const compact = compactType(text)
   if (compact === "") return "must not be empty"
@@ -29,14 +29,14 @@ export const compactType = (text: string): string => {
   return text.replaceAll(/\s+/gu, "")
 }
 
-/** What the outermost `Option<…>` of a compact type holds; undefined when there is none. */
+/** The content of the outermost `Option<…>` of a compact type; undefined if there is none. */
 export const optionContent = (compact: string): string | undefined => {
   if (!compact.startsWith("Option<") || !compact.endsWith(">")) return undefined
   const content = compact.slice("Option<".length, -1)
   let depth = 0
   for (const char of content) {
     if (char === "<") depth += 1
-    // Closed before the end: `Option<A>` is the beginning of something else.
+    // Closed before the end: `Option<A>` is only the beginning of the type.
     else if (char === ">" && --depth < 0) return undefined
   }
   return content

@@ -6,10 +6,10 @@ import { languages, typedModule } from "../types/typed-module.ts"
 
 // Twenty for each element that an AST may have.
 const mostSteps = 5_000_000
-// Longer than any stack's name and version: its modules may be no larger under another.
+// Longer than any name and version, so that the modules fit under every name.
 const longestName = { name: "x".repeat(128), version: 2_147_483_647 }
 
-/** What is made of an AST, with its modules made once to see that they can be. Throws AstTooLarge. */
+/** Everything derived from an AST. The modules are generated once to check their size. Throws AstTooLarge. */
 export const checkDerived = (ast: Ast): { readonly shape: Shape; readonly schema: Schema } => {
   let steps = 0
   const shape = deriveShape(ast, (more) => {

@@ -28,10 +28,10 @@ export type Schema = {
   readonly types: readonly SchemaType[]
 }
 
-/** A schema with the payloads of its enums' variants: what a change is found in, and what typed modules are made from. */
+/** A schema with the payloads of enum variants. Diffs and typed modules need those. */
 export type Shape = Omit<Schema, "types"> & { readonly types: readonly ShapeType[] }
 
-/** What a consumer of the stack needs to know: its entities with their emitted fields and views, and the types they name. */
+/** What a consumer of the stack needs: its entities with their emitted fields and views, and the types they use. */
 export const deriveSchema = (ast: Ast): Schema => schemaOf(deriveShape(ast))
 
 /** A shape without its payloads. */
@@ -46,7 +46,7 @@ export const schemaOf = (shape: Shape): Schema => {
   }
 }
 
-/** @param spend is told of the steps that it takes */
+/** @param spend is told the number of steps */
 export const deriveShape = (ast: Ast, spend?: Spend): Shape => ({
   stack_name: ast.stack_name,
   entities: ast.entities.map(deriveEntity),

@@ -7,24 +7,23 @@ type Enum<V> = { readonly name: string; readonly kind: "enum"; readonly variants
 
 export type SchemaType = Struct | Enum<string>
 
-/** A variant of an enum, with its payload when it carries one. */
+/** A variant of an enum, with its payload if there is one. */
 export type Variant = { readonly name: string; readonly fields?: readonly NamedType[] }
 
-/** A type with all that its IDL says of it: a schema leaves payloads out. */
+/** A type with everything its IDL says. A schema leaves out payloads. */
 export type ShapeType = Struct | Enum<Variant>
 
-/** Told of each step of the work that is done: each name looked up, each member read. */
+/** Counts steps of work: each lookup of a name, each member read. */
 export type Spend = (steps: number) => void
 
 type Origin = { readonly name: string; readonly type: AstTypeDefinition; readonly own: Index }
 type Index = ReadonlyMap<string, Origin>
 
 /**
- * The IDL types that the emitted fields name, and all that these name in turn, by name. A field looks into its entity's
- * own IDL first, a type into the IDL that it comes from. Where two IDLs mean different things by one name, the first
- * that was named has it: a reader finds types by name alone.
- *
- * However many IDLs there are, a name is looked for in four indexes at most: those of all IDLs are put together once.
+ * The IDL types that the emitted fields use, and the types these use in turn, by name. A field looks in its entity's
+ * own IDL first, a type in the IDL it comes from. If two IDLs use one name for different types, the first one found
+ * wins, because readers find types only by name.
+ * A lookup searches at most four indexes, however many IDLs there are, because all IDLs share a combined index.
  */
 export const deriveTypes = (ast: Ast, spend: Spend = () => {}): ShapeType[] => {
   const { all, byProgram } = indexAll(ast.idls ?? [], spend)
@@ -35,7 +34,7 @@ export const deriveTypes = (ast: Ast, spend: Spend = () => {}): ShapeType[] => {
       ...(typeof entity.program_id === "string" ? [byProgram.get(entity.program_id) ?? none] : []),
       all,
     ]
-    // A worklist, not recursion: a chain of types may be long, and may be a circle.
+    // A worklist instead of recursion: a chain of types can be long or circular.
     const pending = emittedTypes(entity).map((text) => ({ text, own: none }))
     for (const { text, own } of pending) {
       for (const name of namesIn(text)) {
@@ -61,7 +60,7 @@ const emittedTypes = (entity: AstEntity): string[] => {
 }
 
 const lookUp = (name: string, own: Index, scope: readonly Index[]): Origin | undefined => {
-  // The whole path first: an IDL writes one where two of its types share their last segment.
+  // The whole path first: an IDL uses one when two types share their last segment.
   for (const key of [name, lastSegment(name)]) {
     const inOwn = own.get(key)
     if (inOwn !== undefined) return inOwn
@@ -73,7 +72,7 @@ const lookUp = (name: string, own: Index, scope: readonly Index[]): Origin | und
   return undefined
 }
 
-/** Where each name is found first: in one IDL, in those of one program, in all. */
+/** The first definition of each name in one program, and in all IDLs. */
 const indexAll = (idls: readonly AstIdl[], spend: Spend) => {
   const all = new Map<string, Origin>()
   const byProgram = new Map<string, Map<string, Origin>>()
@@ -96,7 +95,7 @@ const indexTypes = (idl: AstIdl, spend: Spend): Index => {
     for (const key of [name, lastSegment(name)]) if (!index.has(key)) index.set(key, origin)
   }
   for (const { name, type } of idl.types ?? []) add(name, type)
-  // Older IDLs describe an account's contents with the account alone.
+  // Older IDLs define an account's contents only in the account.
   for (const { name, fields } of idl.accounts ?? []) {
     if (fields && fields.length > 0) add(name, { kind: "struct", fields })
   }
@@ -120,6 +119,6 @@ const structFields = (definition: Exclude<AstTypeDefinition, { kind: "enum" }>):
   if (definition.kind === "struct") {
     return (definition.fields ?? []).map((field, position) => fieldSpelling(field, position))
   }
-  // An alias reads as a struct of one unnamed field, which is how it is laid out.
+  // An alias becomes a struct with one unnamed field, which has the same layout.
   return [{ name: "0", type: rustSpelling(definition.kind === "type" ? definition.alias : definition.value) }]
 }

@@ -1,26 +1,29 @@
-// How large what is made of an AST may be: names that stand once in it stand many times in its schema and its modules.
+// Size limits for what is derived from an AST. A name that appears once in an AST can appear many times in its schema
+// and modules.
 import type { Ast } from "../ast/ast-shape.ts"
 import type { Schema, Shape } from "./derive-schema.ts"
 import { AstTooLarge, type DocumentPath } from "../ast/document-fault.ts"
 
 const mib = 1024 * 1024
-/** The most bytes a schema may take as JSON. */
+/** The maximum size of a schema as JSON. */
 export const mostSchemaBytes = 4 * mib
-/** The most bytes a module of types may take, in each language. */
+/** The maximum size of a module of types, in each language. */
 export const mostModuleBytes = 8 * mib
-/** The most bytes that the names of all entities may take: each list of stacks has them. */
+/** The maximum total length of the entity names, which every list of stacks contains. */
 export const mostEntityNameBytes = 64 * 1024
 
 const tooLarge = (at: DocumentPath, what: string, most: number): AstTooLarge =>
   new AstTooLarge(at, `makes ${what} of more than ${most >= mib ? `${most / mib} MiB` : `${most / 1024} KiB`}`)
 
-/** Adds up sizes; says when they are more than may be. */
+/** Adds up sizes, and returns whether the limit is exceeded. */
 const adder = (most: number) => {
   let sum = 0
   return (size: number): boolean => (sum += size) > most
 }
 
-/** What can be told of the schema's size before anything is made: each field says its section twice and its entity in each change. */
+/**
+ * Estimates the schema's size before it is built: each field repeats its section twice, and its entity in each change.
+ */
 export const fieldsFault = ({ entities }: Ast): AstTooLarge | undefined => {
   const isTooMuch = adder(mostSchemaBytes)
   for (const [e, { state_name, sections }] of entities.entries()) {
@@ -34,7 +37,7 @@ export const fieldsFault = ({ entities }: Ast): AstTooLarge | undefined => {
   return undefined
 }
 
-/** Throws AstTooLarge for a schema that is larger than one may be, or whose changes would be. */
+/** Throws AstTooLarge if the schema, or a list of its changes, would be too large. */
 export const checkSchemaSize = (schema: Schema, { types }: Shape): void => {
   const namesAreTooMuch = adder(mostEntityNameBytes)
   const schemaIsTooMuch = adder(mostSchemaBytes)
@@ -46,7 +49,7 @@ export const checkSchemaSize = (schema: Schema, { types }: Shape): void => {
   for (const type of schema.types) {
     if (schemaIsTooMuch(jsonBytes(type))) throw tooLarge(["idls"], "a schema", mostSchemaBytes)
   }
-  // A change of a member names its type too.
+  // A change of a member also names its type.
   const changesAreTooMuch = adder(mostSchemaBytes)
   for (const type of types) {
     const members = type.kind === "struct" ? type.fields.length : type.variants.length
@@ -54,7 +57,7 @@ export const checkSchemaSize = (schema: Schema, { types }: Shape): void => {
   }
 }
 
-/** Throws AstTooLarge for a module that is larger than one may be. */
+/** Throws AstTooLarge if the module is too large. */
 export const checkModuleSize = (bytes: number, at: DocumentPath, language: string): void => {
   if (bytes > mostModuleBytes) throw tooLarge(at, `${language} types`, mostModuleBytes)
 }

@@ -1,4 +1,4 @@
-// What a change of a schema says to people.
+// Describes changes of a schema in words.
 
 export type Kind =
   | `${"entity" | "view" | "field" | "type" | "type-field" | "variant"}-${"added" | "removed" | "changed"}`
@@ -9,7 +9,7 @@ const nouns: Readonly<Record<string, string>> = { "type-field": "field", stack: 
 
 const mostTold = 5
 
-/** The first changes that break readers, in a line. */
+/** The first breaking changes, in one line. */
 export const breakingText = (changes: readonly { readonly breaking: boolean; readonly text: string }[]): string => {
   const texts = changes.filter(({ breaking }) => breaking).map(({ text }) => text)
   const more = texts.length > mostTold ? `, and ${texts.length - mostTold} more` : ""
@@ -20,7 +20,7 @@ type Loose = Readonly<Record<string, unknown>>
 
 const asRecord = (value: unknown): Loose => (typeof value === "object" && value !== null ? { ...value } : {})
 
-/** A field's type as Rust has it; a variant's payload, a view's mode. */
+/** A short form of a field's Rust type, a variant's payload or a view's mode. */
 const brief = (value: unknown): string => {
   if (typeof value === "string") return value
   if (Array.isArray(value)) return value.join(", ")
@@ -33,7 +33,7 @@ const brief = (value: unknown): string => {
   return `(${fields.map((field) => `${String(asRecord(field)["name"])}: ${brief(field)}`).join(", ")})`
 }
 
-/** One line: what was at `path` before, and what is now. */
+/** One line: what was at `path` before, and what is there now. */
 export const changeText = (
   kind: Kind,
   path: string,

@@ -21,13 +21,13 @@ export type SchemaDiff = { readonly verdict: Verdict; readonly bump: Bump; reado
 type Part = "entity" | "view" | "field" | "type" | "type-field" | "variant"
 type Named<T> = ReadonlyMap<string, { readonly path: string; readonly value: T }>
 
-/** What becomes of a reader's program when a stack goes from one version to another. Order counts in primary keys alone. */
+/** How a new version of a stack affects its readers. Order matters only in primary keys. */
 export const diffSchemas = (before: Shape, after: Shape): SchemaDiff => {
   const changes: Change[] = []
   const note = (kind: Kind, path: string, values: Pick<Change, "before" | "after">, breaking: boolean): void => {
     changes.push({ kind, path, ...values, breaking, text: changeText(kind, path, values) })
   }
-  /** Tells what came, went, and changed, and gives the pairs that are in both. */
+  /** Records what was added, removed and changed, and returns the pairs that are in both. */
   const compare = <T>(part: Part, old: Named<T>, now: Named<T>, breaks: (was: T, is: T) => boolean) => {
     const both: { path: string; was: T; is: T }[] = []
     for (const [key, { path, value }] of old) {
@@ -54,7 +54,7 @@ export const diffSchemas = (before: Shape, after: Shape): SchemaDiff => {
       note("primary-keys-changed", path, { before: was.primary_keys, after: is.primary_keys }, true)
     }
   }
-  // A view has its id for itself over the whole stack; those of an entity that came or went are told with it.
+  // View ids are unique in the whole stack. Views of added and removed entities are reported with the entity.
   const stayed = new Set(entities.map(({ path }) => path))
   compare("view", viewsOf(before, stayed), viewsOf(after, stayed), (was, is) => {
     return was.mode !== is.mode || was.entity !== is.entity
@@ -80,12 +80,12 @@ const fieldBreaks = (was: SchemaField, is: SchemaField): boolean => {
   return was.rust_type !== is.rust_type || (!was.nullable && is.nullable)
 }
 
-/** An outer Option is how a type's member says that it may be null: losing it breaks nobody. */
+/** An outer Option marks a nullable member. Losing it breaks no reader. */
 const typeBreaks = (was: NamedType, is: NamedType): boolean => {
   return was.type !== is.type && optionContent(was.type) !== is.type
 }
 
-/** A payload read by names may grow; one that is told by position, or that comes or goes as a whole, is read otherwise. */
+/** Named payloads can grow. Positional payloads can't, and adding or removing a payload changes how it is read. */
 const variantBreaks = ({ fields: was }: Variant, { fields: is }: Variant): boolean => {
   if (was === undefined || is === undefined) return true
   if (was.length !== is.length && is.some(({ name }) => /^\d+$/.test(name))) return true
@@ -98,7 +98,7 @@ const variantBreaks = ({ fields: was }: Variant, { fields: is }: Variant): boole
 
 const same = (a: unknown, b: unknown): boolean => sorted(a) === sorted(b)
 
-// Members in any order are one value: what a pipeline says does not hang on how it was written down.
+// The order of members doesn't matter: two spellings of a pipeline can mean the same.
 const sorted = (value: unknown): string =>
   JSON.stringify(value, (_, item: unknown) =>
     typeof item === "object" && item !== null && !Array.isArray(item)
@@ -123,7 +123,7 @@ const viewsOf = ({ entities }: Shape, stayed: ReadonlySet<string>): Named<Schema
       ),
   )
 
-/** Members of a type. An IDL may give two of them one name: the first then meets the first, the second the second. */
+/** Members of a type. If an IDL repeats a name, members with the same name are compared in order. */
 const members = <T extends { name: string }>(type: string, all: readonly T[]): Named<T> => {
   const seen = new Map<string, number>()
   return new Map(

@@ -3,7 +3,9 @@ import type { TypeNode } from "./type-node.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
-/** A JSON Schema 2020-12 document: a value is one of the stack's entities; `$defs` holds each entity and type by name. */
+/**
+ * A JSON Schema 2020-12 document that accepts any of the stack's entities. `$defs` holds each entity and type by name.
+ */
 export const jsonSchemaModule = ({ declarations, views, named }: Model, heading: readonly string[]): string => {
   const take = takeNames(["ViewId"])
   const names = declarations.map(({ name }) => take(name))
@@ -68,7 +70,7 @@ export const jsonSchemaModule = ({ declarations, views, named }: Model, heading:
     ["ViewId", ids.length === 0 ? { not: {} } : { enum: ids }] as const,
   ]
   const head = { $schema: "https://json-schema.org/draft/2020-12/schema", $comment: heading.join(" "), anyOf: entities }
-  // A line for each: indented all the way down, a large stack's would be mostly blanks.
+  // One line per definition: with full indentation a large document would be mostly spaces.
   return `{
 ${lines(Object.entries(head), "  ")},
   "$defs": {
@@ -81,5 +83,5 @@ ${lines(definitions, "    ")}
 const lines = (members: readonly (readonly [string, unknown])[], indent: string): string =>
   members.map(([name, value]) => `${indent}${JSON.stringify(name)}: ${JSON.stringify(value)}`).join(",\n")
 
-/** A name inside a JSON pointer that stands in a URI's fragment. */
+/** A name inside a JSON pointer in a URI fragment. */
 const pointer = (name: string): string => encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"))

@@ -1,4 +1,4 @@
-// What a typed module holds, whatever its language: declarations with members, each by a name that is taken once.
+// The contents of a typed module in any language: declarations with members, each with a unique name.
 import type { Shape } from "../schema/derive-schema.ts"
 import type { Variant } from "../schema/derive-types.ts"
 import type { NamedType } from "../ast/idl-type.ts"
@@ -16,13 +16,13 @@ export type EnumVariant = { readonly name: string; readonly payload?: TypeNode |
 
 export type Model = {
   readonly declarations: readonly Declaration[]
-  /** Views' ids, each with the position of the entity it shows. */
+  /** The views' ids, each with the index of its entity. */
   readonly views: readonly { readonly id: string; readonly entity: number; readonly list: boolean }[]
-  /** The declaration that a type's name means: its position. */
+  /** The index of the declaration for a type's name. */
   readonly named: ReadonlyMap<string, number>
 }
 
-/** The shape as declarations: entities first, their fields nested at each dot, then types. */
+/** Converts a shape to declarations: entities first, with fields nested at each dot, then types. */
 export const modelOf = (shape: Shape): Model => {
   const named = new Map<string, number>()
   for (const [index, { name }] of shape.types.entries()) {
@@ -75,7 +75,7 @@ export const modelOf = (shape: Shape): Model => {
 
 type Leaf = { readonly way: readonly string[]; readonly value: TypeNode }
 
-/** Members from paths. Where a path is also the beginning of another, the section has the name. */
+/** Builds members from paths. If a path is also the beginning of another, the section gets the name. */
 const nest = (leaves: readonly Leaf[]): Member[] => {
   const groups = new Map<string, Leaf[]>()
   for (const leaf of leaves) {
@@ -94,10 +94,10 @@ const nest = (leaves: readonly Leaf[]): Member[] => {
   )
 }
 
-/** Members under keys that stand once: the second of a name gets `_2`. */
+/** Makes keys unique: the second one gets `_2`. */
 const distinct = (members: readonly Member[]): Member[] => {
   const take = takeNames()
-  // Names as they are come first, so that no suffix takes one away.
+  // Original names come first, so that no suffix takes one.
   const own = new Set(members.map(({ key }) => key))
   const seen = new Set<string>()
   return members.map(({ key, value }) => {
@@ -109,12 +109,12 @@ const distinct = (members: readonly Member[]): Member[] => {
   })
 }
 
-/** Gives each asked name once: as it is, or with the first free number behind it. */
+/** Returns each requested name once, with a number appended if it is taken. */
 export const takeNames = (
   reserved: Iterable<string> = [],
 ): ((name: string, avoided?: ReadonlySet<string>) => string) => {
   const taken = new Set(reserved)
-  // Where the search goes on for a name: an AST may give thousands of types one name.
+  // The next number to try: an AST can give thousands of types one name.
   const numbers = new Map<string, number>()
   return (name, avoided) => {
     let free = name
@@ -126,13 +126,13 @@ export const takeNames = (
   }
 }
 
-/** A name that every language takes as an identifier, made of a text that may be anything. */
+/** Converts any text to an identifier that is valid in every language. */
 export const identifier = (text: string): string => {
   const plain = text.normalize("NFKD").replaceAll(/[^A-Za-z0-9_]+/g, "_")
   return /^[A-Za-z]/.test(plain) ? plain : `T${plain}`
 }
 
-/** A text as a literal of ASCII alone, so that nothing in it looks like something else. */
+/** A string literal in ASCII, so that no character looks like another. */
 export const quoted = (text: string, escape: (codePoint: number) => string): string => {
   return JSON.stringify(text).replaceAll(/[^\x20-\x7e]/gu, (char) => escape(char.codePointAt(0) ?? 0))
 }

@@ -10,7 +10,7 @@ import {
 } from "./model.ts"
 import type { TypeNode } from "./type-node.ts"
 
-// Keywords, the names this module uses itself, and the ones that its annotations name.
+// Keywords, and the names that this module itself or its annotations use.
 const reserved =
   `False None True and as assert async await break class continue def del elif else except finally for from
   global if import in is lambda nonlocal not or pass raise return try while with yield match case type
@@ -18,14 +18,16 @@ const reserved =
 
 const text = (value: string): string => quoted(value, pythonEscape)
 
-/** A Python module of typed dictionaries. They are called, not declared as classes: any text can then be a key. */
+/**
+ * A Python module of typed dictionaries. They are created by calls instead of classes, so that any text can be a key.
+ */
 export const pythonModule = ({ declarations, views, named }: Model, heading: readonly string[]): string => {
   const take = takeNames(reserved)
   const names = declarations.map(({ name }) => take(identifier(name)))
   const nameAt = (index: number | undefined): string => (index === undefined ? undefined : names[index]) ?? "Any"
   const lines: string[] = []
 
-  /** The annotation of a node; a nested object becomes a dictionary of its own, written before. */
+  /** The annotation of a node. A nested object becomes its own dictionary, declared before. */
   const typeText = (node: TypeNode | Nested, name: string): string => {
     switch (node.kind) {
       case "boolean":
@@ -60,7 +62,7 @@ export const pythonModule = ({ declarations, views, named }: Model, heading: rea
   }
   const dictionary = (name: string, members: readonly Member[]): void => {
     const entries = members.map(
-      // Annotations are texts: a type may be named before it is there, and may hold itself.
+      // Annotations are strings, so a type can be used before its declaration, and inside itself.
       ({ key, value }) => `    ${text(key)}: ${text(typeText(value, identifier(`${name}_${key}`)))},\n`,
     )
     lines.push(`${name} = TypedDict(${text(name)}, {\n${entries.join("")}})\n`)

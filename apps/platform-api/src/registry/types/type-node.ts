@@ -1,4 +1,4 @@
-// Rust types, as schemas spell them, read as what a stream's JSON holds.
+// Converts Rust types to what a stream's JSON contains.
 import { compactType, lastSegment } from "../ast/rust-type.ts"
 
 export type TypeNode =
@@ -9,7 +9,7 @@ export type TypeNode =
   | { readonly kind: "digits"; readonly signed: boolean }
   | { readonly kind: "nullable" | "list" | "map"; readonly of: TypeNode }
   | { readonly kind: "tuple"; readonly items: readonly TypeNode[] }
-  /** A type of the stack, by its name there. */
+  /** A type of the stack, by its name. */
   | { readonly kind: "named"; readonly name: string }
 
 const plain = new Map<string, TypeNode>([
@@ -32,7 +32,7 @@ const options = new Set(["Option", "COption"])
 const maps = new Set(["HashMap", "BTreeMap"])
 const boxes = new Set(["Box", "Arc", "Rc"])
 
-/** What a type means. A name that is none of `known` and none of Rust's own is unknown. */
+/** The meaning of a type. A name that is neither in `known` nor Rust's own is unknown. */
 export const typeNode = (text: string, known: ReadonlySet<string>): TypeNode => nodeOf(compactType(text), known)
 
 const nodeOf = (compact: string, known: ReadonlySet<string>): TypeNode => {
@@ -62,7 +62,7 @@ const nodeOf = (compact: string, known: ReadonlySet<string>): TypeNode => {
 
 export const nullable = (of: TypeNode): TypeNode => (of.kind === "nullable" ? of : { kind: "nullable", of })
 
-/** The pieces between separators that stand in no bracket. */
+/** The parts between separators, outside of brackets. */
 const splitAt = (text: string, separator: string): string[] => {
   const pieces: string[] = []
   let depth = 0

@@ -22,9 +22,9 @@ const writers: Readonly<Record<Language, (model: Model, heading: readonly string
 }
 
 /**
- * A module that a program imports: a type per entity and per type of the stack, and the views' ids. The same shape gives
- * the same bytes. Names come from whoever wrote the stack, so they stand in it only as quoted texts or as identifiers of
- * ASCII letters and digits, and in no comment. Throws AstTooLarge.
+ * A module for programs to import: a type per entity and per type of the stack, and the ids of views. The same shape
+ * gives the same bytes. The stack's author chooses the names, so they appear only as quoted text or as ASCII
+ * identifiers, never in comments. Throws AstTooLarge.
  * @param stack the registry's name and the version's number
  */
 export const typedModule = (shape: Shape, language: Language, stack: { name: string; version: number }): string => {

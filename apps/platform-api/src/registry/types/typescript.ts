@@ -10,7 +10,7 @@ import {
 } from "./model.ts"
 import type { TypeNode } from "./type-node.ts"
 
-// Names that no type can have, and those that this module uses itself.
+// Names that no type can have, and those that this module itself uses.
 const reserved =
   `any as async await bigint boolean break case catch class const continue debugger default delete do else
   enum export extends false finally for function if implements import in instanceof interface let never new null number
@@ -19,7 +19,7 @@ const reserved =
 
 const text = (value: string): string => quoted(value, jsEscape)
 
-/** A TypeScript module of types alone. */
+/** A TypeScript module that contains only types. */
 export const typescriptModule = ({ declarations, views, named }: Model, heading: readonly string[]): string => {
   const take = takeNames(reserved)
   const names = declarations.map(({ name }) => take(identifier(name)))

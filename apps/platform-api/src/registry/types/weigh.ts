@@ -3,12 +3,12 @@ import type { Declaration, EnumVariant, Member, Model, Nested } from "./model.ts
 import type { TypeNode } from "./type-node.ts"
 import type { Language } from "./typed-module.ts"
 
-// The shortest way that each language has of saying what a plain type is: "any", `"int"`, `{"type":"number"}`.
+// The length of the shortest type in each language: "any", `"int"`, `{"type":"number"}`.
 const shortest: Readonly<Record<Language, number>> = { typescript: 4, python: 3, "json-schema": 17 }
 
 /**
- * Adds up what a module will at least be long, and tells `check` after each declaration: one that would be far too long is
- * never written. Names weigh most, since a short path in one field means a long name in the module.
+ * Adds up the minimum length of a module and calls `check` after each declaration, so that a module that is far too
+ * long isn't written. Names matter most, because nested fields repeat them.
  */
 export const weigh = (
   { declarations, named }: Model,
@@ -22,7 +22,7 @@ export const weigh = (
     else if (node.kind === "tuple") for (const item of node.items) add(item, way, depth)
     else if ("of" in node) add(node.of, way, depth)
     else if (node.kind === "object") {
-      // Python has a name for each dictionary, made of all that it stands in; TypeScript indents its members.
+      // Python names each dictionary after everything it is nested in. TypeScript indents members.
       if (language === "python") length += 3 * way
       for (const member of node.members) addMember(member, way, depth + 1)
     }
