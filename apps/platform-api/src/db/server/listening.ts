@@ -47,8 +47,6 @@ export const createListening = (open: Open): Listening => {
   return {
     listen: (channel, onNotice) => {
       channels.set(channel, onNotice)
- * Listens to all channels in one session. A lost connection is reopened within a second. Until then the callers rely on
- * polling. There is never a second connection: the next one is opened after the last one is closed.
       timer ??= setInterval(check, 1000)
       if (session === undefined) check()
       else add(session, channel, onNotice).catch(() => {})
