@@ -10,11 +10,9 @@ const stdinTimeMs = 30_000
 
 const readLine = async (): Promise<string> => {
   const { stdin } = process
-  if (stdin.isTTY) throw usageError("The key is read from the standard input: svc auth login < FILE.", "auth login")
+  if (stdin.isTTY) throw usageError("Pass the key on the standard input: svc auth login < KEY-FILE.", "auth login")
   const tooLate = setTimeout(() => {
-    stdin.destroy(
-      new CliError("no-input", "Nothing came on the standard input.", { next: "Next: svc auth login --help" }),
-    )
+    stdin.destroy(new CliError("no-input", "The standard input is empty.", { next: "Next: svc auth login --help" }))
   }, stdinTimeMs)
   let text = ""
   try {
@@ -31,7 +29,7 @@ const readLine = async (): Promise<string> => {
 const readInput = async (file: string): Promise<Uint8Array> => {
   const { stdin } = process
   if (file === "-" && stdin.isTTY) {
-    throw usageError("The transaction is read from a file or the standard input: svc send FILE.", "send")
+    throw usageError("Pass the transaction as a file or on the standard input: svc send FILE.", "send")
   }
   const chunks: Uint8Array[] = []
   let size = 0
@@ -40,43 +38,43 @@ const readInput = async (file: string): Promise<Uint8Array> => {
       if (!(chunk instanceof Uint8Array)) continue
       chunks.push(chunk)
       size += chunk.length
-      // So much is no transaction, and enough to see it.
+      // A longer input can't be a transaction.
       if (size > inputLimit) break
     }
   } catch (error) {
-    throw new CliError("unreadable-file", `${file} cannot be read (${systemReason(error)}).`)
+    throw new CliError("unreadable-file", `${file} can't be read (${systemReason(error)}).`)
   }
   return Uint8Array.from(Buffer.concat(chunks))
 }
 
 const onInterrupt = (interrupted: () => void): (() => void) => {
-  // A second one ends the tool, as ever.
+  // A second interrupt ends the process as usual.
   process.once("SIGINT", interrupted)
   return () => void process.removeListener("SIGINT", interrupted)
 }
 
-// HOME where it is a path, else what the system knows; nothing for a user whom it does not know.
+// HOME if it's an absolute path, else the system's entry for the user, if there is one.
 const homeFolder = (): string | undefined => {
   for (const find of [homedir, () => userInfo().homedir]) {
     try {
       const folder = find()
       if (isAbsolute(folder)) return folder
     } catch {
-      // The next one may know.
+      // The next one may work.
     }
   }
   return undefined
 }
 
-// A reader that has seen enough (svc explore | head) is no failure, and makes none undone.
+// A reader that stops early (svc explore | head) isn't a failure.
 let isRead = true
 process.stdout.on("error", (error: Error & { code?: string }) => {
   isRead = false
   if (error.code === "EPIPE") return
-  process.stderr.write(`svc: The standard output cannot be written (${error.message}).\n`)
+  process.stderr.write(`svc: The standard output can't be written (${error.message}).\n`)
   process.exit(1)
 })
-// Notes that nobody can read take nothing from the answer.
+// Notes that nobody reads don't matter.
 process.stderr.on("error", () => {})
 
 process.exitCode = await run({

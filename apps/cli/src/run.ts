@@ -1,25 +1,26 @@
 import { SvcError } from "@svc/client"
 import manifest from "../package.json" with { type: "json" }
-import { readArguments, wantsJson, type Call } from "./usage/arguments.ts"
-import { commands as plainCommands, type Command } from "./commands.ts"
-import { completion } from "./usage/completion.ts"
-import type { Context, Screen } from "./context.ts"
+import type { Context, Screen } from "./command.ts"
+import { commandGroups, commands } from "./commands.ts"
 import { CliError, serviceFailure, withoutKeys } from "./errors.ts"
-import { helpText } from "./usage/help.ts"
-import { settingsFolder, variable, type Environment } from "./settings/settings.ts"
+import { documentFormats, type Format, formatOf } from "./output/format.ts"
+import { styleOf } from "./output/style.ts"
 import { plain, plainLines } from "./output/table.ts"
+import { settingsFolder, type Environment } from "./settings/settings.ts"
+import { readArguments } from "./usage/arguments.ts"
+import { helpText } from "./usage/help.ts"
 
-/** What the tool is given by the process. */
+/** What the process gives to the tool. */
 export type Runtime = {
   readonly argv: readonly string[]
   readonly env: Environment
-  /** The user's home folder, where there is one. */
+  /** The user's home folder, if there is one. */
   readonly home: string | undefined
   readonly stdout: {
     readonly isTTY: boolean
-    /** Gives false once nobody reads it any more. */
+    /** Returns false when nobody reads it anymore. */
     readonly write: (text: string) => boolean
-    readonly screen?: () => Screen
+    readonly screen?: () => Screen | undefined
   }
   readonly stderr: { readonly isTTY: boolean; readonly write: (text: string) => void }
   readonly readLine: () => Promise<string>
@@ -27,40 +28,20 @@ export type Runtime = {
   readonly onInterrupt: (interrupted: () => void) => () => void
 }
 
-const commands: readonly Command[] = [
-  ...plainCommands,
-  {
-    name: "completion",
-    usage: "SHELL",
-    least: 1,
-    most: 1,
-    options: [],
-    summary: "a script that completes commands in bash, zsh or fish",
-    examples: ["svc completion bash >> ~/.bashrc", "svc completion fish > ~/.config/fish/completions/svc.fish"],
-    run: completion(plainCommands),
-  },
-]
-
-/** JSON for a terminal or a program; control characters that JSON leaves as they are are written as escapes. */
-const jsonText = (value: unknown, isTTY: boolean): string =>
-  JSON.stringify(
-    value,
-    (_name, member: unknown) => (typeof member === "bigint" ? String(member) : member),
-    isTTY ? 2 : undefined,
-  ).replaceAll(/[\u007f-\u009f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
-
 const contextOf = (
-  call: Extract<Call, { kind: "run" }>,
+  { args, options, flags }: Pick<Context, "args" | "options" | "flags">,
+  format: Format,
   { env, home, stdout, stderr, readLine, readInput, onInterrupt }: Runtime,
 ): Context => {
-  const plainOutput = variable(env, "NO_COLOR") !== undefined || env["TERM"] === "dumb"
   let shown = 0
+  const screen = () => (stdout.isTTY ? stdout.screen?.() : undefined)
   return {
-    args: call.args,
-    options: call.options,
-    flags: call.flags,
+    args,
+    options,
+    flags,
     env,
     folder: settingsFolder(env, home),
+    format,
     note: (line) => stderr.write(`${withoutKeys(plain(line))}\n`),
     progress: (text) => {
       if (!stderr.isTTY) return
@@ -71,13 +52,14 @@ const contextOf = (
     readInput,
     onInterrupt,
     write: stdout.write,
-    screen: () => (stdout.isTTY && env["TERM"] !== "dumb" ? stdout.screen?.() : undefined),
+    writeRecord: (record) => stdout.write(`${documentFormats[format === "text" ? "json" : format].record(record)}\n`),
+    screen: () => (env["TERM"] === "dumb" ? undefined : screen()),
     shown: (text) => (stdout.isTTY ? plainLines(text) : text),
-    bold: (text) => (stdout.isTTY && !plainOutput ? `\u001b[1m${text}\u001b[22m` : text),
+    style: styleOf(env, stdout.isTTY, screen()?.columns),
   }
 }
 
-// A server's message may be of any length.
+// A server's message can have any length.
 const longestMessage = 4000
 
 const failure = (error: unknown): CliError => {
@@ -87,20 +69,33 @@ const failure = (error: unknown): CliError => {
   return new CliError("internal-error", `The tool itself failed: ${reason}`)
 }
 
-/** Runs one call of the tool and gives its exit code. */
+const noOptions = { options: {}, flags: new Set<string>() }
+
+/** Runs one call of the tool and returns its exit code. */
 export const run = async (runtime: Runtime): Promise<0 | 1 | 2 | 3> => {
-  const { argv, stdout, stderr } = runtime
-  const json = wantsJson(argv)
+  const { argv, env, stdout, stderr } = runtime
+  const format = formatOf(argv)
+  const document = (value: unknown): string =>
+    format === "text" ? "" : documentFormats[format].document(value, stdout.isTTY)
   let help = "Next: svc --help"
   try {
+    // Not a command: only the completion scripts call it, and what they pass may be incomplete.
+    if (argv[0] === "__complete") {
+      const { complete } = await import("./usage/completion.ts")
+      await complete(contextOf({ args: argv.slice(1), ...noOptions }, "text", runtime))
+      return 0
+    }
     const call = readArguments(argv, commands)
-    if (call.kind === "run") help = `Next: svc ${call.command.name} --help`
     if (call.kind === "version") stdout.write(`${manifest.version}\n`)
-    else if (call.kind === "help") stdout.write(`${helpText(call.words, commands)}\n`)
-    else {
-      const outcome = await call.command.run(contextOf(call, runtime))
+    else if (call.kind === "help") {
+      const style = styleOf(env, stdout.isTTY, stdout.isTTY ? stdout.screen?.()?.columns : undefined)
+      stdout.write(`${helpText(call.words, commandGroups, style)}\n`)
+    } else {
+      help = `Next: svc ${call.command.name} --help`
+      const context = contextOf(call, format, runtime)
+      const outcome = await (await call.command.load())(context)
       if (outcome === undefined) return 0
-      stdout.write(`${json ? jsonText(outcome.json, stdout.isTTY) : outcome.text}\n`)
+      stdout.write(`${format === "text" ? outcome.text(context.style) : document(outcome.json)}\n`)
       return outcome.exit ?? 0
     }
     return 0
@@ -108,8 +103,9 @@ export const run = async (runtime: Runtime): Promise<0 | 1 | 2 | 3> => {
     const { code, message, next = help, extra, rescued } = failure(thrown)
     const said = message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message
     const error = withoutKeys(plain(`${said}${/[.!?)…]$/.test(said) ? "" : "."} ${next}`))
-    stderr.write(`svc: ${error} (${plain(code)})\n`)
-    if (json) stdout.write(`${jsonText({ error, code, ...extra }, stdout.isTTY)}\n`)
+    const { red } = styleOf(env, stderr.isTTY, undefined)
+    stderr.write(`${red("svc:")} ${error} (${plain(code)})\n`)
+    if (format !== "text") stdout.write(`${document({ error, code, ...extra })}\n`)
     else if (rescued !== undefined) stdout.write(`${rescued}\n`)
     return code === "usage" ? 2 : 1
   }

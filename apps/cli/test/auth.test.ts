@@ -144,7 +144,7 @@ test("when saving fails after the agent was made, its key goes to the standard o
   const [key = ""] = [...agents].at(-1) ?? []
   expect(people.code).toBe(1)
   expect(people.stdout).toBe(`${key}\n`)
-  expect(people.stderr).toMatch(/not written.*keep it/)
+  expect(people.stderr).toMatch(/wasn't written.*store it/)
   expect(people.stderr).not.toContain(key)
   const document = await tool.svc(["auth", "signup", "--json"], { env: { SVC_API_URL: cruel.url } })
   const [next = ""] = [...agents].at(-1) ?? []

@@ -15,34 +15,30 @@ afterAll(async () => {
   await tool.remove()
 })
 
-test("--version is the version alone, --help and help name every command, on the standard output", async () => {
+test("--version is the version alone; --help, help and no argument at all name every command, on the standard output", async () => {
   expect(await tool.svc(["--version"])).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: "" })
   const { stdout, code, stderr } = await tool.svc(["--help"])
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
-  for (const { name, summary } of commands) expect(stdout).toMatch(new RegExp(`svc ${name}.*${summary.slice(0, 10)}`))
-  expect((await tool.svc(["help"])).stdout).toBe(stdout)
+  for (const { name } of commands) expect(stdout).toMatch(new RegExp(`^  ${name} `, "m"))
+  for (const args of [["help"], []]) expect(await tool.svc(args)).toEqual({ code: 0, stderr: "", stdout })
 })
 
 test("every command has help with usage, options and examples", async () => {
-  for (const { name, options } of commands) {
+  for (const { name, usage = "", options = [] } of commands) {
     const { code, stdout } = await tool.svc([...name.split(" "), "--help"])
     expect(code).toBe(0)
-    expect(stdout).toContain(`Usage: svc ${name} [OPTIONS]`)
+    expect(stdout).toContain(`Usage: svc ${name} ${usage} [OPTIONS]`.replace("  ", " "))
     for (const option of [...options, "json"]) expect(stdout).toContain(`--${option}`)
-    expect(stdout).toContain("Examples:")
+    expect(stdout).toContain("Examples\n  svc ")
   }
   const group = (await tool.svc(["auth", "--help"])).stdout
-  expect(group.match(/svc auth \w+/g)).toEqual([
-    "svc auth signup",
-    "svc auth login",
-    "svc auth status",
-    "svc auth logout",
-  ])
+  expect(group.match(/(?<=^ {2})auth \w+/gm)).toEqual(["auth signup", "auth login", "auth status", "auth logout"])
 })
 
 test.each([
-  [["--json"], "Which command"],
+  [["--json"], "A command is missing"],
   [["expore", "--json"], "Did you mean svc explore"],
+  [["foo", "--json"], "Unknown command: svc foo. Next"],
   [["auth", "--json"], "svc auth signup"],
   [["auth", "whoami", "--json"], "svc auth status"],
   [["explore", "--jsno", "--json"], "Did you mean --json"],
@@ -50,7 +46,7 @@ test.each([
   [["docs", "fetch", "--json"], "SLUG is missing"],
   [["keys", "mint", "--name", "--json"], "--name needs a value"],
   [["keys", "mint", "--name", "a", "--name", "b", "--json"], "given twice"],
-  [["keys", "publishable", "--json"], "--origin is missing"],
+  [["keys", "publishable", "--json"], "--origin ORIGIN is missing"],
   [["explore", "--json", "--api-url", "ftp://x"], "--api-url takes"],
   [["explore", "--json", "--api-url", "https://user@x"], "--api-url takes"],
   [["explore", "--json", "--force"], "no option --force"],
@@ -63,6 +59,7 @@ test.each([
   expect(json(ended)).toEqual({ code: "usage", error: expect.stringContaining(text) })
   expect(ended.stdout).toMatch(/Next: svc .*--help/)
   expect(ended.stderr).toContain(text)
+  if (args.length === 1) return
   const people = await tool.svc(args.filter((word) => !word.startsWith("--json")))
   expect(people).toMatchObject({ code: 2, stdout: "" })
 })
@@ -86,7 +83,7 @@ test("a service that is not there fails with unreachable, its URL and what to ch
   ] as const) {
     const ended = await tool.svc([...args, "--json", "--api-url", url, "--docs-url", url])
     expect(ended.code).toBe(1)
-    const error = expect.stringMatching(new RegExp(`${url.replaceAll(".", "\\.")} cannot be reached: .*(_URL)$`))
+    const error = expect.stringMatching(new RegExp(`${url.replaceAll(".", "\\.")} can't be reached: .*(_URL)$`))
     expect(json(ended)).toEqual({ code: "unreachable", error })
   }
 })
@@ -215,11 +212,15 @@ test.each(["", "nonsense", "[]", '{"api_url": 7}', '{"api_url": "file:///etc"}']
   },
 )
 
-test("completion prints a script, and bash completes commands, their second words and options with it", async () => {
+test("bash completes commands, their second words, options and the names of stacks by the script that completion prints", async () => {
+  const registry = await startServer(() => ({ body: ["mining", "mints", "transfers"].map((name) => ({ name })) }))
   const { stdout: script } = await tool.svc(["completion", "bash"])
   const complete = async (...words: string[]): Promise<string[]> => {
     const line = `COMP_WORDS=(${words.map((word) => `"${word}"`).join(" ")}); COMP_CWORD=${words.length - 1}; _svc`
-    const ended = await runProgram("bash", ["--norc", "-c", `${script}\n${line}; printf '%s\\n' "\${COMPREPLY[@]}"`])
+    const program = `svc() { "${process.execPath}" "${tool.file}" "$@"; }\n${script}\n${line}; printf '%s\\n' "\${COMPREPLY[@]}"`
+    const env = { SVC_API_URL: registry.url, XDG_CONFIG_HOME: join(tool.home, "none") }
+    const ended = await runProgram("bash", ["--norc", "-c", program], { env })
+    expect(ended.stderr).toBe("")
     return ended.stdout.trim().split("\n")
   }
   expect(await complete("svc", "ex")).toEqual(["explore"])
@@ -227,6 +228,15 @@ test("completion prints a script, and bash completes commands, their second word
   expect(await complete("svc", "keys", "mint", "--s")).toEqual(["--save"])
   expect(await complete("svc", "explore", "ore", "--js")).toEqual(["--json"])
   expect(await complete("svc", "completion", "")).toEqual(["bash", "zsh", "fish"])
-  for (const shell of ["zsh", "fish"]) expect((await tool.svc(["completion", shell])).stdout).toContain("publishable")
+  expect(await complete("svc", "--v")).toEqual(["--version"])
+  expect(await complete("svc", "watch", "mi")).toEqual(["mining", "mints"])
+  expect(await complete("svc", "lock", "mining", "t")).toEqual(["transfers"])
+  expect(await complete("svc", "send", "--id", "a", "--stack", "")).toEqual(["mining", "mints", "transfers"])
+  expect(await complete("svc", "send", "--id", "")).toEqual([""])
+  expect(registry.received.every(({ target }) => target === "/api/registry?limit=100")).toBe(true)
+  await registry.close()
+  expect(await complete("svc", "watch", "mi")).toEqual([""])
+  for (const shell of ["zsh", "fish"])
+    expect((await tool.svc(["completion", shell])).stdout).toContain("svc __complete")
   expect(json(await tool.svc(["completion", "bash", "--json"]))).toEqual({ shell: "bash", script: script.trimEnd() })
 })

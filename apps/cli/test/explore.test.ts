@@ -118,7 +118,7 @@ test("for people there are tables of stacks, fields, types, views and what may b
   expect(list.stdout).toMatch(/^STACK +ENTITIES +WEBSOCKET URL +DESCRIPTION\nairdrops +Round, Miner +wss:\/\/airdrops/)
   const { stdout } = await explore("mining")
   expect(stdout).toMatch(/FIELD +TYPE +NULLABLE\nid\.round_id +u64 +no\nresults\.winner +Option<Pubkey> +yes\n/)
-  expect(stdout).toMatch(/VIEW +MODE +PIPELINE\nRound\/state +state\nRound\/latest +list +\[\{"sort":"desc"\}\]\n/)
+  expect(stdout).toMatch(/VIEW +MODE +PIPELINE\nRound\/state +state\nRound\/latest +list +sort\(desc\)\n/)
   expect(stdout).toMatch(/Side +enum +Left, Right\nStake +struct +amount +u64\n/)
   expect((await explore("mining", "miner")).stdout).toContain("Primary keys: id.authority")
 })

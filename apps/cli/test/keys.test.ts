@@ -76,7 +76,7 @@ test("mint --json is the API's answer, unchanged; what the API shall decide is s
   expect(JSON.parse(server.received[0]?.body ?? "")).toEqual({ name: "ci", expires_in_days: 30 })
   const people = await svc("keys mint")
   expect(people.stdout).toContain(fresh)
-  expect(people.stderr).toContain("cannot be had again")
+  expect(people.stderr).toContain("shown only now")
 })
 
 test("mint --save keeps the new key in place of the old one and does not show it to people", async () => {

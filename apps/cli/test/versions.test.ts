@@ -226,7 +226,7 @@ test("an entry of another API is reported and not asked there", async () => {
 test("without a lock file, or with a broken one, check says what to do", async () => {
   expect(json(await svc("check", "--json"))).toMatchObject({
     code: "no-lock",
-    error: expect.stringContaining("svc lock NAME"),
+    error: expect.stringContaining("svc lock STACK"),
   })
   for (const text of ["", "[]", '{"stacks":{}}', '{"stacks":[{"name":"a"}]}', '{"stacks":[null]}']) {
     await writeFile(join(folder, "svc.lock.json"), text)

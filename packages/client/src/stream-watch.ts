@@ -18,6 +18,8 @@ export type WatchOptions = {
   readonly key?: string
   /** The first records of the view. */
   readonly take?: number
+  /** Called when the connection was lost, before each attempt to open it again. The error is the server's last one, if it sent any. */
+  readonly onReconnect?: (error: SvcError | undefined) => void
   /** Ends the watching. */
   readonly signal?: AbortSignal
 }
@@ -64,7 +66,7 @@ const sortIn = ({ sort }: Json): Sort | undefined => {
 export async function* watchView<T>(
   { websocketUrl, session, socketClass, clock, errors }: Source,
   view: string,
-  { key, take, signal }: WatchOptions,
+  { key, take, onReconnect, signal }: WatchOptions,
 ): AsyncGenerator<Watched<T>, void, void> {
   const state = createStreamRecords<T>()
   let after: string | undefined
@@ -119,6 +121,7 @@ export async function* watchView<T>(
       const message = `${new URL(websocketUrl).origin} can't be reached, or refuses the token`
       throw fault ?? errors.ownError("network-error", message, { retryable: true })
     }
+    if (everOpened) onReconnect?.(fault)
     // A server that does not open may have refused the token, which the WebSocket class does not tell.
     if (token !== undefined && (isTokens || (!opened && failures === 2))) {
       await session.renew(token).catch((error: unknown) => {

@@ -1,49 +1,36 @@
 import { keyHint } from "@svc/keys"
-import { callApi, jsonOf, type Api } from "../services/api.ts"
-import { requireSafeForKeys } from "../settings/api-url.ts"
-import type { Context, Outcome } from "../context.ts"
-import { changeCredentials, credentialsFile, readCredentials, type Credential } from "../settings/credentials.ts"
+import type { Context, Outcome } from "../command.ts"
 import { CliError, systemReason } from "../errors.ts"
-import { isObject } from "@svc/common/json-object"
 import { textOf } from "../output/json-value.ts"
-import { apiUrl, apiWithKey, entryOf, keysFor, noteEnvironmentKey, ownerOf } from "../settings/key.ts"
 import { pairs } from "../output/table.ts"
+import { callApi, callJson } from "../services/api.ts"
+import { requireSafeForKeys } from "../settings/api-url.ts"
+import { changeCredentials, credentialsFile, readCredentials, type Credential } from "../settings/credentials.ts"
+import { apiUrl, type ApiWithKey, apiWithKey, entryOf, keysFor, noteEnvironmentKey, ownerOf } from "../settings/key.ts"
 
 type Identity = {
-  slug: string | null
-  display_name: string | null
-  status: string
-  api_url: string
-  key_hint: string | null
+  readonly slug: string | null
+  readonly display_name: string | null
+  readonly status: string
+  readonly api_url: string
+  readonly key_hint: string | null
 }
 
-const outcome = (identity: Identity): Outcome => ({
-  json: identity,
-  text: pairs([
-    ["Agent", identity.slug ?? ""],
-    ["Name", identity.display_name ?? ""],
-    ["Status", identity.status],
-    ["API", identity.api_url],
-    ["Key", identity.key_hint ?? ""],
-  ]),
+const outcome = (identity: Identity, person?: string | null): Outcome => ({
+  json: person === undefined ? identity : { ...identity, person: { key_hint: person } },
+  text: (style) =>
+    pairs(
+      [
+        ["Agent", identity.slug ?? ""],
+        ["Name", identity.display_name ?? ""],
+        ["Status", identity.status],
+        ["API", identity.api_url],
+        ["Key", identity.key_hint ?? ""],
+        ["Person", person ?? ""],
+      ],
+      style,
+    ),
 })
-
-const profileOf = async (api: Api & { readonly key: string }): Promise<Identity> => {
-  const profile = jsonOf(await callApi(api, "/api/agents/me"), api.url)
-  return {
-    slug: textOf(profile, "slug"),
-    display_name: textOf(profile, "display_name"),
-    status: textOf(profile, "status"),
-    api_url: api.url,
-    key_hint: keyHint(api.key),
-  }
-}
-
-/** A person, of whom the API tells no name: that the key counts is all. */
-const personOf = async (api: Api & { readonly key: string }): Promise<Identity> => {
-  await callApi(api, "/api/auth/keys?limit=1")
-  return { ...nobody(api.url), status: "active", key_hint: keyHint(api.key) }
-}
 
 const nobody = (url: string): Identity => ({
   slug: null,
@@ -53,7 +40,24 @@ const nobody = (url: string): Identity => ({
   key_hint: null,
 })
 
-/** `svc auth status`: who the keys belong to; fails when there is none, or none that counts. */
+const profileOf = async (api: ApiWithKey): Promise<Identity> => {
+  const profile = await callJson(api, "/api/agents/me")
+  return {
+    slug: textOf(profile, "slug"),
+    display_name: textOf(profile, "display_name"),
+    status: textOf(profile, "status"),
+    api_url: api.url,
+    key_hint: keyHint(api.key),
+  }
+}
+
+/** A person has no profile at the API: it only tells whether the key is valid. */
+const personOf = async (api: ApiWithKey): Promise<Identity> => {
+  await callApi(api, "/api/auth/keys?limit=1")
+  return { ...nobody(api.url), status: "active", key_hint: keyHint(api.key) }
+}
+
+/** `svc auth status`: whose keys are stored. Fails if there is none, or if the API rejects one. */
 export const authStatus = async (context: Context): Promise<Outcome> => {
   const url = await apiUrl(context)
   const { agent, person } = await keysFor(context, url)
@@ -61,109 +65,86 @@ export const authStatus = async (context: Context): Promise<Outcome> => {
   requireSafeForKeys(url)
   const owner = await personOf({ url, key: person })
   const identity = agent === undefined ? { ...owner, key_hint: null } : await profileOf({ url, key: agent })
-  const { json, text } = outcome(identity)
-  const also = { person: { key_hint: owner.key_hint } }
-  return {
-    json: { ...(isObject(json) ? json : {}), ...also },
-    text: `${text}\n${pairs([["Person", owner.key_hint ?? ""]])}`,
-  }
+  return outcome(identity, owner.key_hint)
 }
 
-/** `svc auth login`: keeps a key read from the standard input, after the API has known it. */
+/** `svc auth login`: stores a key from the standard input once the API has accepted it. */
 export const authLogin = async (context: Context): Promise<Outcome> => {
   const url = await apiUrl(context)
   requireSafeForKeys(url)
   const key = await context.readLine()
   if (!/^svc_(ak|sk|pk)_[0-9A-Za-z]+$/.test(key)) {
-    throw new CliError(
-      "invalid-api-key",
-      "What came on the standard input is not a key (svc_ak_ and 38 letters and digits).",
-      {
-        next: "Next: svc auth login < FILE-WITH-THE-KEY",
-      },
-    )
+    throw new CliError("invalid-api-key", "The standard input isn't a key (svc_ak_ and 38 letters and digits).", {
+      next: "Next: svc auth login < KEY-FILE",
+    })
   }
   return changeCredentials(context.folder, async ({ credentials, save }) => {
     const owner = ownerOf(key)
     const place = entryOf(url, owner)
     const identity = await (owner === "agent" ? profileOf : personOf)({ url, key })
-    const { slug, display_name } = identity
-    const other = credentials[place] !== undefined && credentials[place].api_key !== key
-    const entry: Credential = { api_key: key, slug: slug ?? "", display_name: display_name ?? "" }
-    const backup = await save({ ...credentials, [place]: entry }, { backup: other }).catch((error: unknown) => {
-      throw new CliError(
-        "key-not-saved",
-        `${credentialsFile(context.folder)} was not written (${systemReason(error)}).`,
-      )
+    const old = credentials[place]
+    const entry = { api_key: key, slug: identity.slug ?? "", display_name: identity.display_name ?? "" }
+    const isOther = old !== undefined && old.api_key !== key
+    const backup = await save({ ...credentials, [place]: entry }, { backup: isOther }).catch((error: unknown) => {
+      const file = credentialsFile(context.folder)
+      throw new CliError("key-not-saved", `${file} wasn't written (${systemReason(error)}).`)
     })
-    if (backup !== undefined) context.note(`Another key was kept before; the old file is ${backup}.`)
+    if (backup !== undefined) context.note(`Another key was stored before; the old file is ${backup}.`)
     noteEnvironmentKey(context)
     return outcome(identity)
   })
 }
 
-/** `svc auth signup`: registers an agent and keeps its key, which is shown to nobody. */
+/** `svc auth signup`: registers an agent and stores its key without printing it. */
 export const authSignup = async (context: Context): Promise<Outcome> => {
   const url = await apiUrl(context)
-  // The key comes back on the same way.
+  // The response contains the key.
   requireSafeForKeys(url)
   return changeCredentials(context.folder, async ({ credentials, save }) => {
+    const file = credentialsFile(context.folder)
     const old = credentials[url]
     if (old !== undefined && !context.flags.has("force")) {
-      const who = old.slug === undefined || old.slug === "" ? "an agent" : old.slug
-      throw new CliError("already-signed-up", `A key of ${who} is kept for ${url}.`)
+      throw new CliError("already-signed-up", `A key of ${old.slug || "an agent"} is already stored for ${url}.`)
     }
-    const name = context.options["name"]
+    const { name } = context.options
     const body = name === undefined ? {} : { display_name: name }
-    const answer = jsonOf(await callApi({ url }, "/api/agents/signup", { method: "POST", body }), url)
-    const [key, slug, display_name] = [
-      textOf(answer, "api_key"),
-      textOf(answer, "slug"),
-      textOf(answer, "display_name"),
-    ]
-    if (key === "") throw new CliError("unexpected-answer", `${url} answered the sign-up without a key.`)
-    const identity: Identity = { slug, display_name, status: "active", api_url: url, key_hint: keyHint(key) }
-    const entry: Credential = { api_key: key, slug, display_name }
+    const answer = await callJson({ url }, "/api/agents/signup", { method: "POST", body })
+    const key = textOf(answer, "api_key")
+    if (key === "") throw new CliError("unexpected-answer", `The response of ${url} to the sign-up has no key.`)
+    const who = { slug: textOf(answer, "slug"), display_name: textOf(answer, "display_name") }
+    const identity = { ...who, status: "active", api_url: url, key_hint: keyHint(key) }
+    const entry: Credential = { api_key: key, ...who }
     const backup = await save({ ...credentials, [url]: entry }, { backup: old !== undefined }).catch(
       (error: unknown) => {
-        const file = credentialsFile(context.folder)
-        const message = `${slug} is registered, but ${file} was not written (${systemReason(error)}). Its key is on the standard output, this once: keep it.`
+        const message = `${who.slug} is registered, but ${file} wasn't written (${systemReason(error)}). Its key is on stdout, only now: store it.`
         throw new CliError("key-not-saved", message, { extra: { ...identity, api_key: key }, rescued: key })
       },
     )
-    if (backup !== undefined) context.note(`The old credentials are kept in ${backup}.`)
+    if (backup !== undefined) context.note(`The old credentials are in ${backup}.`)
     noteEnvironmentKey(context)
-    context.note(`The key is kept in ${credentialsFile(context.folder)}.`)
+    context.note(`The key is stored in ${file}.`)
     return outcome(identity)
   })
 }
 
-/** `svc auth logout`: forgets the kept keys of this API URL, the person's too; the API is not asked, the key stays valid. */
+/** `svc auth logout`: deletes the stored keys of this API URL, the person's too. They stay valid: the API isn't called. */
 export const authLogout = async (context: Context): Promise<Outcome> => {
   const url = await apiUrl(context)
-  const gone = (old: Credential | undefined): Outcome => {
-    if (old === undefined) context.note(`No key was kept for ${url}.`)
+  const end = (old: Credential | undefined): Outcome => {
+    if (old === undefined) context.note(`No key was stored for ${url}.`)
     noteEnvironmentKey(context)
-    return outcome({
-      slug: old?.slug ?? null,
-      display_name: old?.display_name ?? null,
-      status: "signed-out",
-      api_url: url,
-      key_hint: old === undefined ? null : keyHint(old.api_key),
-    })
+    const { slug = null, display_name = null } = old ?? {}
+    return outcome({ ...nobody(url), slug, display_name, key_hint: old === undefined ? null : keyHint(old.api_key) })
   }
   const place = entryOf(url, "person")
   const before = await readCredentials(context.folder)
-  if (before[url] === undefined && before[place] === undefined) return gone(undefined)
+  if (before[url] === undefined && before[place] === undefined) return end(undefined)
   return changeCredentials(context.folder, async ({ credentials, save }) => {
     const { [url]: agent, [place]: person, ...rest } = credentials
-    const old = agent ?? person
     await save(rest).catch((error: unknown) => {
-      throw new CliError(
-        "credentials-unwritable",
-        `${credentialsFile(context.folder)} was not written (${systemReason(error)}).`,
-      )
+      const file = credentialsFile(context.folder)
+      throw new CliError("credentials-unwritable", `${file} wasn't written (${systemReason(error)}).`)
     })
-    return gone(old)
+    return end(agent ?? person)
   })
 }

@@ -1,11 +1,10 @@
-import type { Context, Outcome } from "../context.ts"
+import type { Context, Outcome } from "../command.ts"
 import { usageError } from "../errors.ts"
 import { listOf, textOf } from "../output/json-value.ts"
+import { plain, plainLines } from "../output/table.ts"
+import { hang } from "../output/wrap.ts"
 import { callTool } from "../services/mcp.ts"
 import { serviceUrl } from "../settings/settings.ts"
-import { plain, plainLines } from "../output/table.ts"
-
-const docsUrl = (context: Context): Promise<string> => serviceUrl("docs", context.options, context.env, context.folder)
 
 const wholeNumber = (context: Context, name: string, command: string): number | undefined => {
   const text = context.options[name]
@@ -17,41 +16,44 @@ const wholeNumber = (context: Context, name: string, command: string): number | 
 const defined = (values: Readonly<Record<string, string | number | undefined>>): Record<string, string | number> =>
   Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 
-/** `svc docs search QUERY`: the words of the query may come as several arguments. */
+/** `svc docs search QUERY…`: searches the documentation for all words. */
 export const searchDocs = async (context: Context): Promise<Outcome> => {
   const query = context.args.join(" ")
   const { structured, text } = await callTool(
-    await docsUrl(context),
+    await serviceUrl("docs", context),
     "search_docs",
     defined({ query, limit: wholeNumber(context, "limit", "docs search"), cursor: context.options["cursor"] }),
   )
   const results = listOf(structured, "results")
-  const blocks = results.map((result) => {
-    const anchor = textOf(result, "anchor")
-    const slug = plain(textOf(result, "slug")) + (anchor === "" ? "" : `#${plain(anchor)}`)
-    return `${context.bold(plain(textOf(result, "title")))}  ${slug}\n  ${plain(textOf(result, "snippet"))}`
-  })
   const cursor = textOf(structured, "next_cursor")
   if (cursor !== "") context.note(`More: svc docs search ${JSON.stringify(query)} --cursor ${plain(cursor)}`)
-  if (results.length > 0) context.note("A page: svc docs fetch SLUG")
-  // Without results the server says why and what to try.
-  return { json: structured, text: results.length === 0 ? plainLines(text) : blocks.join("\n\n") }
+  if (results.length > 0) context.note("To read a page: svc docs fetch SLUG")
+  return {
+    json: structured,
+    text: ({ bold, cyan, width }) => {
+      // Without results, the server says why and what to try.
+      if (results.length === 0) return plainLines(text)
+      const blocks = results.map((result) => {
+        const anchor = textOf(result, "anchor")
+        const slug = plain(textOf(result, "slug")) + (anchor === "" ? "" : `#${plain(anchor)}`)
+        const heading = `${bold(plain(textOf(result, "title")))}  ${cyan(slug)}`
+        return `${heading}\n${hang("  ", plain(textOf(result, "snippet")), width)}`
+      })
+      return blocks.join("\n\n")
+    },
+  }
 }
 
-/** `svc docs fetch SLUG`: the page as Markdown. */
+/** `svc docs fetch SLUG`: a page as Markdown. */
 export const fetchDocs = async (context: Context): Promise<Outcome> => {
   const [slug = ""] = context.args
+  const { section, cursor: after } = context.options
   const { structured } = await callTool(
-    await docsUrl(context),
+    await serviceUrl("docs", context),
     "fetch_page",
-    defined({
-      slug,
-      section: context.options["section"],
-      cursor: context.options["cursor"],
-      max_tokens: wholeNumber(context, "max-tokens", "docs fetch"),
-    }),
+    defined({ slug, section, cursor: after, max_tokens: wholeNumber(context, "max-tokens", "docs fetch") }),
   )
   const cursor = textOf(structured, "next_cursor")
   if (cursor !== "") context.note(`More: svc docs fetch ${textOf(structured, "slug")} --cursor ${plain(cursor)}`)
-  return { json: structured, text: plainLines(textOf(structured, "content")).trimEnd() }
+  return { json: structured, text: () => plainLines(textOf(structured, "content")).trimEnd() }
 }

@@ -1,15 +1,15 @@
 import { readFile, realpath, stat } from "node:fs/promises"
 import { dirname, join, relative, sep } from "node:path"
-import type { Context, Outcome } from "../context.ts"
+import type { Context, Outcome } from "../command.ts"
 import { CliError, isMissing, systemReason } from "../errors.ts"
-import { keepUrls, serviceUrl } from "../settings/settings.ts"
-import { makeFolder, replaceFile } from "../settings/replace-file.ts"
+import { storeUrls, serviceUrl } from "../settings/settings.ts"
+import { makeFolder, replaceFile } from "../settings/files.ts"
 import { fetchSkills } from "./skills.ts"
 import { table } from "../output/table.ts"
 
 type Result = "created" | "updated" | "unchanged"
 
-/** The real path of a folder, or of the nearest one above it that is there. */
+/** The real path of a folder, or of its nearest parent that exists. */
 const realFolder = (path: string): Promise<string> =>
   realpath(path).catch((error: unknown) => {
     if (!isMissing(error) || dirname(path) === path) throw error
@@ -19,7 +19,7 @@ const realFolder = (path: string): Promise<string> =>
 const install = async (project: string, path: string, content: Uint8Array): Promise<Result> => {
   const folder = dirname(path)
   if (relative(await realFolder(project), await realFolder(folder)).split(sep)[0] === "..") {
-    throw new CliError("skills-unwritable", `${folder} leads out of the project.`)
+    throw new CliError("skills-unwritable", `${folder} is outside the project.`)
   }
   const old = await readFile(path).catch((error: unknown) => {
     if (isMissing(error)) return undefined
@@ -37,10 +37,10 @@ const isFolder = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** `svc init`: the skill files into the project, all fetched and checked before the first is written. */
+/** `svc init`: installs the skill files. All are fetched and checked before the first is written. */
 export const init = async (context: Context): Promise<Outcome> => {
   const project = context.options["dir"] ?? "."
-  const skills = await fetchSkills(await serviceUrl("docs", context.options, context.env, context.folder))
+  const skills = await fetchSkills(await serviceUrl("docs", context))
   const folders = [".agents", ...((await isFolder(join(project, ".claude"))) ? [".claude"] : [])]
   const files: { path: string; result: Result }[] = []
   for (const folder of folders) {
@@ -48,14 +48,14 @@ export const init = async (context: Context): Promise<Outcome> => {
       const path = join(project, folder, "skills", name, "SKILL.md")
       const result = await install(project, path, content).catch((error: unknown) => {
         if (error instanceof CliError) throw error
-        throw new CliError("skills-unwritable", `${path} cannot be written (${systemReason(error)}).`)
+        throw new CliError("skills-unwritable", `${path} can't be written (${systemReason(error)}).`)
       })
       files.push({ path, result })
     }
   }
-  const kept = await keepUrls(context.options, context.folder)
-  if (kept !== undefined) context.note(`The URLs are kept in ${kept}.`)
+  const stored = await storeUrls(context)
+  if (stored !== undefined) context.note(`The URLs are stored in ${stored}.`)
   context.note("Next: svc explore --json")
   const rows = files.map(({ path, result }) => [result, path])
-  return { json: { files }, text: table(["RESULT", "FILE"], rows, context.bold) }
+  return { json: { files }, text: (style) => table(["RESULT", "FILE"], rows, style) }
 }

@@ -1,8 +1,8 @@
 import { isObject } from "@svc/common/json-object"
+import { pipelineSteps } from "@svc/common/stack-views"
 import { listOf, textOf } from "../output/json-value.ts"
+import type { Style } from "../output/style.ts"
 import { pairs, plain, table } from "../output/table.ts"
-
-type Bold = (text: string) => string
 
 const strings = (value: unknown, name: string): string =>
   listOf(value, name)
@@ -10,7 +10,7 @@ const strings = (value: unknown, name: string): string =>
     .join(", ")
 
 /** The stacks of a registry, one a line. */
-export const stackList = (registry: readonly unknown[], url: string, bold: Bold): string => {
+export const stackList = (registry: readonly unknown[], url: string, style: Style): string => {
   if (registry.length === 0) return `The registry at ${url} has no public stack.`
   const rows = registry.map((stack) => [
     textOf(stack, "name"),
@@ -18,56 +18,75 @@ export const stackList = (registry: readonly unknown[], url: string, bold: Bold)
     textOf(stack, "websocket_url"),
     textOf(stack, "description"),
   ])
-  return `${table(["STACK", "ENTITIES", "WEBSOCKET URL", "DESCRIPTION"], rows, bold)}\n\nFields and types: svc explore STACK`
+  const stacks = table(["STACK", "ENTITIES", "WEBSOCKET URL", "DESCRIPTION"], rows, style)
+  return `${stacks}\n\nFields and types: svc explore STACK`
 }
 
-const pipelineOf = (view: unknown): string => {
-  const pipeline = listOf(view, "pipeline")
-  return pipeline.length === 0 ? "" : JSON.stringify(pipeline)
+/** The types that a text such as `Option<Side>` names, and all that these name. */
+const typesNamed = (texts: readonly string[], types: readonly unknown[]): readonly unknown[] => {
+  const named = new Set<unknown>()
+  const visit = (text: string): void => {
+    for (const word of text.match(/\w+/g) ?? []) {
+      const type = types.find((one) => textOf(one, "name") === word)
+      if (type === undefined || named.has(type)) continue
+      named.add(type)
+      for (const field of listOf(type, "fields")) visit(textOf(field, "type"))
+    }
+  }
+  for (const text of texts) visit(text)
+  return types.filter((type) => named.has(type))
 }
 
-/** An entity: its keys, fields and views. */
-export const entityTables = (entity: unknown, bold: Bold): string => {
-  const fields = listOf(entity, "fields").map((field) => [
+const typeRows = (type: unknown): string[][] => {
+  const [name, kind] = [textOf(type, "name"), textOf(type, "kind")]
+  if (kind === "enum") return [[name, kind, strings(type, "variants"), ""]]
+  const fields = listOf(type, "fields")
+  if (fields.length === 0) return [[name, kind, "", ""]]
+  return fields.map((field, index) => {
+    const isFirst = index === 0
+    return [isFirst ? name : "", isFirst ? kind : "", textOf(field, "name"), textOf(field, "type")]
+  })
+}
+
+const typesText = (types: readonly unknown[], style: Style): string[] =>
+  types.length === 0 ? [] : [table(["TYPE", "KIND", "FIELD OR VARIANTS", "FIELD TYPE"], types.flatMap(typeRows), style)]
+
+/** An entity: its keys, fields and views, and the types that its fields name. */
+export const entityText = (entity: unknown, types: readonly unknown[], style: Style): string => {
+  const fields = listOf(entity, "fields")
+  const fieldRows = fields.map((field) => [
     textOf(field, "path"),
     textOf(field, "rust_type"),
     isObject(field) && field["nullable"] === true ? "yes" : "no",
   ])
-  const views = listOf(entity, "views").map((view) => [textOf(view, "id"), textOf(view, "mode"), pipelineOf(view)])
+  const viewRows = listOf(entity, "views").map((view) => [
+    textOf(view, "id"),
+    textOf(view, "mode"),
+    pipelineSteps(listOf(view, "pipeline")).join(", then "),
+  ])
+  const named = typesNamed(
+    fields.map((field) => textOf(field, "rust_type")),
+    types,
+  )
   return [
-    bold(plain(textOf(entity, "name"))),
-    `Primary keys: ${plain(strings(entity, "primary_keys"))}`,
-    "",
-    table(["FIELD", "TYPE", "NULLABLE"], fields, bold),
-    "",
-    table(["VIEW", "MODE", "PIPELINE"], views, bold),
-  ].join("\n")
+    `${style.bold(plain(textOf(entity, "name")))}\nPrimary keys: ${plain(strings(entity, "primary_keys"))}`,
+    table(["FIELD", "TYPE", "NULLABLE"], fieldRows, style),
+    table(["VIEW", "MODE", "PIPELINE"], viewRows, style),
+    ...typesText(named, style),
+  ].join("\n\n")
 }
 
-const typeRows = (type: unknown): string[][] => {
-  const name = textOf(type, "name")
-  const kind = textOf(type, "kind")
-  if (kind === "enum") return [[name, kind, strings(type, "variants"), ""]]
-  const fields = listOf(type, "fields")
-  if (fields.length === 0) return [[name, kind, "", ""]]
-  return fields.map((field, index) => [
-    index === 0 ? name : "",
-    index === 0 ? kind : "",
-    textOf(field, "name"),
-    textOf(field, "type"),
-  ])
-}
-
-/** A stack with all its entities and the types that their fields name. */
-export const stackTables = (stack: unknown, bold: Bold): string => {
+/** A stack with all its entities and types. */
+export const stackText = (stack: unknown, style: Style): string => {
   const schema = isObject(stack) ? stack["schema"] : undefined
-  const types = listOf(schema, "types").flatMap(typeRows)
-  const about = pairs([
-    ["Stack", textOf(stack, "name")],
-    ["WebSocket URL", textOf(stack, "websocket_url")],
-    ["Description", textOf(stack, "description")],
-  ])
-  const parts = [about, ...listOf(schema, "entities").map((entity) => entityTables(entity, bold))]
-  if (types.length > 0) parts.push(table(["TYPE", "KIND", "FIELD OR VARIANTS", "FIELD TYPE"], types, bold))
-  return parts.join("\n\n")
+  const about = pairs(
+    [
+      ["Stack", textOf(stack, "name")],
+      ["WebSocket URL", textOf(stack, "websocket_url")],
+      ["Description", textOf(stack, "description")],
+    ],
+    style,
+  )
+  const entities = listOf(schema, "entities").map((entity) => entityText(entity, [], style))
+  return [about, ...entities, ...typesText(listOf(schema, "types"), style)].join("\n\n")
 }

@@ -1,12 +1,12 @@
-import { callApi, jsonOf, readPages, type Answer, type Api } from "../services/api.ts"
-import type { Context, Outcome } from "../context.ts"
-import { CliError, usageError } from "../errors.ts"
-import { entityTables, stackList, stackTables } from "./explore-tables.ts"
 import { isObject, type JsonObject } from "@svc/common/json-object"
+import type { Context, Outcome } from "../command.ts"
+import { CliError, usageError } from "../errors.ts"
 import { listOf, textOf } from "../output/json-value.ts"
+import { readPages, type Answer, type Api } from "../services/api.ts"
 import { apiForReading } from "../settings/key.ts"
 import { nearest } from "../usage/nearest.ts"
-import { isStackName, versionOption } from "./versions.ts"
+import { entityText, stackList, stackText } from "./explore-tables.ts"
+import { readSchema } from "./stack.ts"
 
 const pick = (value: unknown, names: readonly string[]): JsonObject => {
   const from = isObject(value) ? value : {}
@@ -15,16 +15,16 @@ const pick = (value: unknown, names: readonly string[]): JsonObject => {
 
 const noteIgnoredKey = (context: Context, header: Answer["header"]): void => {
   const code = header("x-auth-ignored")
-  if (code !== null)
-    context.note(`Your key was not accepted (${code}), only public stacks are shown. Next: svc auth status`)
+  if (code === null) return
+  context.note(`The API didn't accept your key (${code}), so only public stacks are shown. Next: svc auth status`)
 }
 
 const readRegistry = async (context: Context, api: Api, query: string): Promise<unknown[]> => {
-  let first = true
+  let isFirst = true
   try {
     return await readPages(api, "/api/registry", query, (count, header) => {
-      if (first) noteIgnoredKey(context, header)
-      first = false
+      if (isFirst) noteIgnoredKey(context, header)
+      isFirst = false
       context.progress(`Registry: ${count} stacks read`)
     })
   } finally {
@@ -32,63 +32,47 @@ const readRegistry = async (context: Context, api: Api, query: string): Promise<
   }
 }
 
-const missing = (kind: string, name: string, names: readonly string[], next: string): CliError => {
+const missing = (kind: string, name: string, names: readonly string[], command: string): CliError => {
   const near = nearest(name, names)
-  const hint = near.length === 0 ? "There is none at all." : `Nearest: ${near.join(", ")}.`
+  const hint = near.length === 0 ? `There is no ${kind} at all.` : `Nearest: ${near.join(", ")}.`
+  const next = `Next: ${command} ${near[0] ?? ""}`.trim()
   return new CliError(`${kind}-not-found`, `There is no ${kind} named ${JSON.stringify(name)}. ${hint}`, { next })
 }
 
-const missingStack = async (context: Context, api: Api, name: string): Promise<CliError> => {
-  const names = (await readRegistry(context, api, "limit=100")).map((stack) => textOf(stack, "name"))
-  const [near] = nearest(name, names, 1)
-  return missing("stack", name, names, `Next: svc explore ${near ?? ""}`.trim())
-}
-
-/** A stack with its schema; where there is none of this name, the error names the nearest. */
+/** A stack with its schema. If there is none with this name, the error names the nearest ones. */
 export const readStack = async (context: Context, api: Api, name: string): Promise<JsonObject> => {
-  const at = versionOption(context, "at", "explore")
-  // A name that no stack can have never becomes a part of a path.
-  if (!isStackName(name)) throw await missingStack(context, api, name)
-  try {
-    const answer = await callApi(
-      api,
-      `/api/registry/${name.toLowerCase()}/schema${at === undefined ? "" : `?version=${at}`}`,
-    )
-    noteIgnoredKey(context, answer.header)
-    if (answer.header("deprecation") !== null) context.note(`${name} is deprecated. Next: svc versions ${name}`)
-    return pick(jsonOf(answer, api.url), ["name", "description", "websocket_url", "schema"])
-  } catch (error) {
-    throw error instanceof CliError && error.code === "stack-not-found" ? await missingStack(context, api, name) : error
-  }
+  const answer = await readSchema(context, api, name).catch(async (error: unknown) => {
+    if (!(error instanceof CliError) || error.code !== "stack-not-found") throw error
+    const names = (await readRegistry(context, api, "limit=100")).map((stack) => textOf(stack, "name"))
+    throw missing("stack", name, names, "svc explore")
+  })
+  noteIgnoredKey(context, answer.header)
+  if (answer.header("deprecation") !== null) context.note(`${name} is deprecated. Next: svc versions ${name}`)
+  return pick(answer.body, ["name", "description", "websocket_url", "schema"])
 }
 
-/** `svc explore [STACK [ENTITY]]`: what the registry has, ground truth for code that reads a stack. */
+const exploreAll = async (context: Context, api: Api): Promise<Outcome> => {
+  if (context.options["at"] !== undefined) throw usageError("--at needs the name of a stack.", "explore")
+  const names = ["name", "description", "websocket_url", "entities", "visibility", "schema"]
+  // A table needs no schemas, and they are most of the response.
+  const query = context.format === "text" ? "limit=100" : "include=schema&limit=100"
+  const registry = (await readRegistry(context, api, query)).map((stack) => pick(stack, names))
+  return { json: { registry }, text: (style) => stackList(registry, api.url, style) }
+}
+
+/** `svc explore [STACK [ENTITY]]`: what the registry contains. */
 export const explore = async (context: Context): Promise<Outcome> => {
   const [name, entityName] = context.args
   const api = await apiForReading(context)
-  if (name === undefined) {
-    if (context.options["at"] !== undefined) throw usageError("--at goes with the name of a stack.", "explore")
-    const names = ["name", "description", "websocket_url", "entities", "visibility", "schema"]
-    // Tables need no schemas, which are most of the answer.
-    const stacks = await readRegistry(
-      context,
-      api,
-      context.flags.has("json") ? "include=schema&limit=100" : "limit=100",
-    )
-    const registry = stacks.map((stack) => pick(stack, names))
-    return { json: { registry }, text: stackList(registry, api.url, context.bold) }
-  }
+  if (name === undefined) return exploreAll(context, api)
   const stack = await readStack(context, api, name)
+  if (entityName === undefined) return { json: stack, text: (style) => stackText(stack, style) }
   const { schema } = stack
-  if (entityName === undefined) return { json: stack, text: stackTables(stack, context.bold) }
   const entities = listOf(schema, "entities")
-  const found =
-    entities.find((entity) => textOf(entity, "name") === entityName) ??
-    entities.find((entity) => textOf(entity, "name").toLowerCase() === entityName.toLowerCase())
-  if (found === undefined) {
-    const names = entities.map((entity) => textOf(entity, "name"))
-    const [near] = nearest(entityName, names, 1)
-    throw missing("entity", entityName, names, `Next: svc explore ${textOf(stack, "name")} ${near ?? ""}`.trim())
-  }
-  return { json: found, text: entityTables(found, context.bold) }
+  const names = entities.map((entity) => textOf(entity, "name"))
+  const exact = names.indexOf(entityName)
+  const index = exact === -1 ? names.findIndex((one) => one.toLowerCase() === entityName.toLowerCase()) : exact
+  if (index === -1) throw missing("entity", entityName, names, `svc explore ${textOf(stack, "name")}`)
+  const entity = entities[index]
+  return { json: entity, text: (style) => entityText(entity, listOf(schema, "types"), style) }
 }

@@ -1,5 +1,6 @@
 import { isObject } from "@svc/common/json-object"
-/** The value of JSON text, undefined for anything else. */
+
+/** The value of JSON text; undefined for anything else. */
 export const parseJson = (text: string): unknown => {
   try {
     const value: unknown = JSON.parse(text)
@@ -9,14 +10,17 @@ export const parseJson = (text: string): unknown => {
   }
 }
 
-/** A member that is a string, else the empty string: for tables, where a missing cell is an empty one. */
+/** A string, number or boolean of an object as text, else an empty string: an empty cell in a table. */
 export const textOf = (value: unknown, name: string): string => {
   const member = isObject(value) ? value[name] : undefined
   return typeof member === "string" || typeof member === "number" || typeof member === "boolean" ? String(member) : ""
 }
 
-/** A member that is an array, else an empty one. */
+/** An array of an object, else an empty one. */
 export const listOf = (value: unknown, name: string): readonly unknown[] => {
   const member = isObject(value) ? value[name] : undefined
   return Array.isArray(member) ? member : []
 }
+
+/** The row of a table: these members of an object as text. */
+export const rowOf = (value: unknown, names: readonly string[]): string[] => names.map((name) => textOf(value, name))

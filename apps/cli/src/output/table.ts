@@ -1,8 +1,11 @@
+import type { Style } from "./style.ts"
+import { hang, widthOf, wrap } from "./wrap.ts"
+
 const reordering = /[\u202a-\u202e\u2066-\u2069]/g
 
 /**
- * Text from a server as one line that is safe on a terminal: control characters (they move the cursor, set titles, or
- * type) become spaces, and those that reorder a line go.
+ * Text from a server as one line that is safe on a terminal. Control characters, which can move the cursor or set titles, become
+ * spaces. Characters that reorder a line are removed.
  */
 export const plain = (text: string): string =>
   text
@@ -10,7 +13,7 @@ export const plain = (text: string): string =>
     .replaceAll(reordering, "")
     .trim()
 
-/** As `plain`, for text of many lines. */
+/** Like `plain`, for text of several lines. */
 export const plainLines = (text: string): string =>
   text
     .replaceAll("\r\n", "\n")
@@ -21,30 +24,55 @@ export const plainLines = (text: string): string =>
 const widest = 1000
 const cellOf = (text: string): string => (text.length > widest ? `${plain(text.slice(0, widest))}…` : plain(text))
 
-const widthOf = (text: string): number => Array.from(text).length
+const gap = 2
+// A column narrower than this is hard to read.
+const narrowest = 10
 
-/** Rows below a heading, in columns two spaces apart. */
-export const table = (
-  heading: readonly string[],
-  rows: readonly (readonly string[])[],
-  bold: (text: string) => string,
-): string => {
-  const cells = [heading, ...rows.map((row) => row.map(cellOf))]
-  const widths = heading.map((_, column) =>
-    cells.reduce((width, row) => Math.max(width, widthOf(row[column] ?? "")), 0),
-  )
-  const lines = cells.map((row) =>
-    row
-      .map((cell, column) => cell + " ".repeat(Math.max(0, (widths[column] ?? 0) - widthOf(cell))))
-      .join("  ")
-      .trimEnd(),
-  )
-  return [bold(lines[0] ?? ""), ...lines.slice(1)].join("\n")
+/** Takes columns from the widest ones until all fit; undefined if some would become too narrow. */
+const fittingWidths = (natural: readonly number[], width: number): readonly number[] | undefined => {
+  const widths = [...natural]
+  let excess = widths.reduce((sum, one) => sum + one + gap, -gap) - width
+  while (excess > 0) {
+    const most = Math.max(...widths)
+    if (most <= narrowest) return undefined
+    widths[widths.indexOf(most)] = most - 1
+    excess--
+  }
+  return widths
 }
 
-/** Names and values, one pair a line; what has no value is left out. */
-export const pairs = (rows: readonly (readonly [string, string])[]): string => {
+/** Names and values, one pair a line. Pairs without a value are left out. */
+export const pairs = (rows: readonly (readonly [string, string])[], { width }: Pick<Style, "width">): string => {
   const filled = rows.filter(([, value]) => value !== "")
-  const width = Math.max(...filled.map(([name]) => name.length))
-  return filled.map(([name, value]) => `${name.padEnd(width)}  ${plain(value)}`.trimEnd()).join("\n")
+  const left = Math.max(0, ...filled.map(([name]) => name.length)) + gap
+  return filled.map(([name, value]) => hang(name.padEnd(left), cellOf(value), width)).join("\n")
+}
+
+/** Rows below a heading. Where the terminal is too narrow for all columns, each row becomes a block of pairs. */
+export const table = (heading: readonly string[], rows: readonly (readonly string[])[], style: Style): string => {
+  const cells = rows.map((row) => row.map(cellOf))
+  const natural = heading.map((name, column) =>
+    cells.reduce((width, row) => Math.max(width, widthOf(row[column] ?? "")), name.length),
+  )
+  const widths = fittingWidths(natural, style.width ?? Infinity)
+  if (widths === undefined) {
+    const blocks = cells.map((row) =>
+      pairs(
+        heading.map((name, column) => [name, row[column] ?? ""]),
+        style,
+      ),
+    )
+    return blocks.join("\n\n")
+  }
+  const lineOf = (parts: readonly string[]): string =>
+    parts
+      .map((part, column) => part + " ".repeat(Math.max(0, (widths[column] ?? 0) - widthOf(part))))
+      .join(" ".repeat(gap))
+      .trimEnd()
+  const linesOf = (row: readonly string[]): string[] => {
+    const wrapped = heading.map((_, column) => wrap(row[column] ?? "", widths[column] ?? 0))
+    const height = Math.max(...wrapped.map((parts) => parts.length))
+    return Array.from({ length: height }, (_, index) => lineOf(wrapped.map((parts) => parts[index] ?? "")))
+  }
+  return [...linesOf(heading).map(style.bold), ...cells.flatMap(linesOf)].join("\n")
 }

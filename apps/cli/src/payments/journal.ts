@@ -1,10 +1,10 @@
 import { join } from "node:path"
 import { createJournal, memoryStore, type Journal, type PaymentOutcome, type Relay, type SvcError } from "@svc/client"
 import { fileStore } from "@svc/client/node"
-import type { Context } from "../context.ts"
+import type { Context } from "../command.ts"
 import { usageError } from "../errors.ts"
 
-/** How a transaction ended, as far as this run knows. */
+/** The outcome of a transaction, as far as this run knows. */
 export type Ending = PaymentOutcome | { readonly state: "not-submitted"; readonly error: SvcError }
 
 const usualTimeoutS = 180
@@ -19,14 +19,14 @@ export const wholeNumber = (context: Context, name: string, most: number, comman
   return Number(text)
 }
 
-/** The payments of this user, in the settings folder unless --journal names another. */
+/** This user's payments, in the folder that --journal names, else in the settings folder. */
 export const openJournal = (context: Context, relay: Relay): Journal =>
   createJournal({ relay, store: fileStore(context.options["journal"] ?? join(context.folder, "payments")) })
 
-/** A journal for one run, so that a transaction without an id is looked up and sent by the same rules. */
+/** A journal for this run only. With it, a transaction without an id follows the same rules. */
 export const passingJournal = (relay: Relay): Journal => createJournal({ relay, store: memoryStore() })
 
-/** Runs until it is done, --timeout is over or the user interrupts. */
+/** Runs with a signal that aborts after --timeout, or when the user interrupts. */
 export const withTimeout = async <Value>(
   context: Context,
   command: string,
@@ -45,7 +45,7 @@ export const withTimeout = async <Value>(
   }
 }
 
-/** Exit 0: paid. 1: it failed, can't land or wasn't sent. 3: it may still land. */
+/** 0: it landed. 1: it failed, can't land or wasn't sent. 3: it may still land. */
 export const exitOf = (ending: Ending): 0 | 1 | 3 => {
   if (ending.state === "undecided") return 3
   return ending.state === "landed" && ending.err === null ? 0 : 1
@@ -59,7 +59,7 @@ const errorJson = ({ code, message, hint, status, requestId, details }: SvcError
   ...(details === undefined ? {} : { details }),
 })
 
-/** An ending as JSON, its error without what is of no use to a caller. */
+/** An outcome as JSON. Its error has only the members that are useful to a caller. */
 export const endingJson = (ending: Ending) => ({
   ...ending,
   ...(ending.state === "not-submitted" ? { error: errorJson(ending.error) } : {}),
@@ -69,7 +69,7 @@ export const endingJson = (ending: Ending) => ({
 const errorText = ({ code, message, hint }: SvcError): string =>
   `${message} (${code})${hint === undefined ? "" : ` ${hint}`}`
 
-/** Why an ending is what it is: the chain's error, or the last one of a service. */
+/** The reason for an outcome: the chain's error, or a service's last one. */
 export const reasonOf = (ending: Ending): string => {
   if (ending.state === "undecided") return errorText(ending.lastError)
   if (ending.state === "not-submitted") return errorText(ending.error)

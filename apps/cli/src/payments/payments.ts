@@ -1,9 +1,9 @@
 import { createRelay, type DamagedRecord, type Journal, type PaymentRecord, type Settlement } from "@svc/client"
-import type { Context, Outcome } from "../context.ts"
+import type { Context, Outcome } from "../command.ts"
 import { CliError } from "../errors.ts"
-import { endingJson, exitOf, openJournal, reasonOf, withTimeout } from "./journal.ts"
-import { openRelay } from "../services/relay.ts"
 import { pairs, table } from "../output/table.ts"
+import { openRelay } from "../services/relay.ts"
+import { endingJson, exitOf, openJournal, reasonOf, withTimeout } from "./journal.ts"
 
 /** The journal for commands that only read or change records, and so need no session. */
 const storedPayments = (context: Context): Journal =>
@@ -30,7 +30,7 @@ export const listPayments = async (context: Context): Promise<Outcome> => {
       : [payment.id, payment.state, String(payment.attempt), payment.signature, payment.stored_at],
   )
   const heading = ["ID", "STATE", "ATTEMPT", "SIGNATURE", "STORED AT"]
-  return { json: payments, text: table(heading, rows, context.bold) }
+  return { json: payments, text: (style) => table(heading, rows, style) }
 }
 
 /** `svc payments show ID`: one payment, without its signed bytes. */
@@ -42,10 +42,10 @@ export const showPayment = async (context: Context): Promise<Outcome> => {
   const rows = Object.entries(json).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, typeof value === "string" ? value : JSON.stringify(value)]],
   )
-  return { json, text: pairs(rows) }
+  return { json, text: (style) => pairs(rows, style) }
 }
 
-/** `svc payments settle [ID]`: finds out about one open payment or all of them, and sends their stored bytes again. */
+/** `svc payments settle [ID]`: finds out the outcome of open payments, and sends their stored bytes again. */
 export const settlePayments = async (context: Context): Promise<Outcome> => {
   const [id] = context.args
   if (id !== undefined) await find(storedPayments(context), id)
@@ -57,18 +57,18 @@ export const settlePayments = async (context: Context): Promise<Outcome> => {
   const exits = new Set(settled.map(exitOf))
   return {
     json: settled.map(endingJson),
-    text: table(["ID", "STATE", "SIGNATURE", "REASON"], rows, context.bold),
+    text: (style) => table(["ID", "STATE", "SIGNATURE", "REASON"], rows, style),
     exit: exits.has(3) ? 3 : exits.has(1) ? 1 : 0,
   }
 }
 
-/** `svc payments forget ID`: the next payment under the id is a new one. */
+/** `svc payments forget ID`: the next payment with this id is a new one. */
 export const forgetPayment = async (context: Context): Promise<Outcome> => {
   const [id = ""] = context.args
   const journal = storedPayments(context)
-  const isForced = context.flags.has("force")
+  const force = context.flags.has("force")
   // A damaged record can't be read.
-  if (!isForced) await find(journal, id)
-  await journal.forget(id, { force: isForced })
-  return { json: { id, state: "forgotten" }, text: `Forgotten: the next payment under "${id}" is a new one.` }
+  if (!force) await find(journal, id)
+  await journal.forget(id, { force })
+  return { json: { id, state: "forgotten" }, text: () => `The next payment with the id "${id}" is a new one.` }
 }

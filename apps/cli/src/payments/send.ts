@@ -1,5 +1,5 @@
 import { settle, signatureOf, SvcError, type SubmitOnceOptions } from "@svc/client"
-import type { Context, Outcome } from "../context.ts"
+import type { Context, Outcome } from "../command.ts"
 import { usageError } from "../errors.ts"
 import {
   type Ending,
@@ -18,15 +18,15 @@ import { pairs } from "../output/table.ts"
 import { readTransaction } from "./transaction.ts"
 
 /**
- * In how many blocks a transaction can't land anymore if its blockhash isn't known: it is valid for 150 blocks, and a provider
- * that lags may not know the newest 150.
+ * After this many blocks a transaction with an unknown blockhash can't land anymore: a blockhash is valid for 150 blocks, and a
+ * provider that lags may not know the newest 150.
  */
 const unknownBlockhashEnd = 300n
 
 const quoted = (text: string): string => (/^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
 const nextOf = (ending: Ending, id: string | undefined, signature: string, context: Context): string => {
-  if (ending.state === "expired") return "It is proven that it can't land: sign the payment with a new blockhash"
+  if (ending.state === "expired") return "It's proven that it can't land. Sign the payment with a new blockhash"
   if (ending.state === "not-submitted") {
     return "Correct the cause, then run the command again with the same bytes. Other bytes are safe only after it says expired"
   }
@@ -34,29 +34,30 @@ const nextOf = (ending: Ending, id: string | undefined, signature: string, conte
   return `svc ${id === undefined ? `status ${signature}` : `payments settle ${quoted(id)}`} ${stackWords(context)}`
 }
 
-const told = (ending: Ending, id: string | undefined, given: string, context: Context): Outcome => {
+const outcomeOf = (ending: Ending, id: string | undefined, given: string, context: Context): Outcome => {
   const signature = ending.state === "not-submitted" ? given : ending.signature
   const landed = ending.state === "landed" ? ending : undefined
   const next = nextOf(ending, id, signature, context)
+  const rows = [
+    ["Payment", id ?? ""],
+    ["State", ending.state],
+    ["Signature", signature],
+    ["Slot", String(landed?.slot ?? "")],
+    ["Commitment", landed?.commitment ?? ""],
+    [landed === undefined ? "Reason" : "Error", reasonOf(ending)],
+    ["Next", next],
+  ] as const
   return {
     json: { ...(id === undefined ? {} : { id }), ...endingJson(ending), signature, ...(next === "" ? {} : { next }) },
-    text: pairs([
-      ["Payment", id ?? ""],
-      ["State", ending.state],
-      ["Signature", signature],
-      ["Slot", landed === undefined ? "" : String(landed.slot)],
-      ["Commitment", landed?.commitment ?? ""],
-      [landed === undefined ? "Reason" : "Error", reasonOf(ending)],
-      ["Next", next],
-    ]),
+    text: (style) => pairs(rows, style),
     exit: exitOf(ending),
   }
 }
 
-/** `svc send [FILE|-]`: hands a signed transaction over and finds out what became of it. */
+/** `svc send [FILE|-]`: sends a signed transaction and waits for its outcome. */
 export const send = async (context: Context): Promise<Outcome> => {
   const { id, journal: folder } = context.options
-  if (id === undefined && folder !== undefined) throw usageError("--journal DIR needs --id NAME.", "send")
+  if (id === undefined && folder !== undefined) throw usageError("--journal FOLDER needs --id NAME.", "send")
   const given = wholeNumber(context, "last-valid-block-height", Number.MAX_SAFE_INTEGER, "send") ?? 0
   const transaction = await readTransaction(context)
   const signature = signatureOf(transaction)
@@ -95,6 +96,6 @@ export const send = async (context: Context): Promise<Outcome> => {
         return { state: "not-submitted", error: thrown }
       }
     }
-    return told(await pay(), id, signature, context)
+    return outcomeOf(await pay(), id, signature, context)
   })
 }

@@ -1,6 +1,6 @@
-import type { Context, Outcome } from "../context.ts"
-import { openRelay } from "../services/relay.ts"
+import type { Context, Outcome } from "../command.ts"
 import { pairs, plain } from "../output/table.ts"
+import { openRelay } from "../services/relay.ts"
 import { readTransaction } from "./transaction.ts"
 
 /** `svc simulate [FILE|-]`: what a transaction would do, signed or not. */
@@ -8,12 +8,16 @@ export const simulate = async (context: Context): Promise<Outcome> => {
   const transaction = await readTransaction(context)
   const relay = await openRelay(context, "simulate", "transaction:inspect")
   const answer = await relay.simulate({ transaction })
-  const about = pairs([
-    ["Result", answer.err === null ? "it would succeed" : "it would fail"],
-    ["Error", answer.err === null ? "" : JSON.stringify(answer.err)],
-    ["Compute units", answer.unitsConsumed === null ? "" : String(answer.unitsConsumed)],
-    ["Slot", String(answer.contextSlot)],
-  ])
-  const logs = (answer.logs ?? []).map((line) => `  ${plain(line)}`)
-  return { json: answer, text: [about, ...logs].join("\n"), exit: answer.err === null ? 0 : 1 }
+  const { err, unitsConsumed, contextSlot, logs } = answer
+  const rows = [
+    ["Result", err === null ? "it would succeed" : "it would fail"],
+    ["Error", err === null ? "" : JSON.stringify(err)],
+    ["Compute units", String(unitsConsumed ?? "")],
+    ["Slot", String(contextSlot)],
+  ] as const
+  return {
+    json: answer,
+    text: (style) => [pairs(rows, style), ...(logs ?? []).map((line) => `  ${plain(line)}`)].join("\n"),
+    exit: err === null ? 0 : 1,
+  }
 }

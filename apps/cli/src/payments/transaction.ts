@@ -1,10 +1,10 @@
-import type { Context } from "../context.ts"
+import type { Context } from "../command.ts"
 import { CliError } from "../errors.ts"
 
-/** More than any transaction has, as base64 in lines. */
+/** More bytes than any transaction has, even as base64 with line breaks. */
 export const inputLimit = 16_384
 
-/** A transaction from a file or the standard input: raw bytes, or base64 in any lines. */
+/** A transaction from a file or the standard input: raw bytes, or base64 with any line breaks. */
 export const readTransaction = async (context: Context): Promise<string | Uint8Array> => {
   const [file = "-"] = context.args
   const bytes = await context.readInput(file)
@@ -12,10 +12,10 @@ export const readTransaction = async (context: Context): Promise<string | Uint8A
   if (bytes.length > inputLimit) {
     throw new CliError(
       "transaction_too_large",
-      `${file === "-" ? "The standard input" : file} holds no transaction: it has over ${inputLimit} bytes.`,
+      `${file === "-" ? "The standard input" : file} isn't a transaction: it has over ${inputLimit} bytes.`,
     )
   }
-  // No transaction consists of letters alone: its first byte is its number of signatures, or 0x81.
+  // Raw bytes never look like base64: the first byte is the number of signatures, or 0x81.
   const text = new TextDecoder("latin1").decode(bytes)
   return /^[A-Za-z0-9+/=\s]+$/.test(text) && text.trim().length > 8 ? text.replaceAll(/\s/g, "") : bytes
 }

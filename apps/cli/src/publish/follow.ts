@@ -1,36 +1,34 @@
-// Owners' records until they are where they were meant to be.
+// Waits for runs, builds and deployments.
 import { setTimeout as delay } from "node:timers/promises"
-import type { Api } from "../services/api.ts"
-import type { Context, Outcome } from "../context.ts"
-import { CliError } from "../errors.ts"
 import { isObject } from "@svc/common/json-object"
+import type { Context, Outcome } from "../command.ts"
+import { CliError } from "../errors.ts"
 import { listOf, textOf } from "../output/json-value.ts"
-import { buildParts, runParts, shown } from "../output/record-text.ts"
-import { readJson } from "../explore/versions.ts"
+import { buildParts, recordText, runParts } from "../output/record-text.ts"
+import { type Api, callJson } from "../services/api.ts"
 
 const pollMs = 500
-/** Every so many looks the build is looked at too: it may wait for the operator. */
-const looksBetween = 4
+/** How many polls there are between looks at the build, which may wait for the operator. */
+const pollsBetween = 4
 
-const stepAt = (run: unknown): unknown =>
+const currentStep = (run: unknown): unknown =>
   listOf(run, "steps").find((one) => ["running", "failed"].includes(textOf(one, "status")))
 
-const stepOf = (run: unknown): string => {
-  const name = textOf(stepAt(run), "name")
+const placeOf = (run: unknown): string => {
+  const name = textOf(currentStep(run), "name")
   return name === "" ? "" : ` at ${name}`
 }
 
-/** How far it is, for whoever watches. */
 const progressOf = (run: unknown): string => {
   const steps = listOf(run, "steps")
   const over = steps.filter((step) => ["succeeded", "skipped"].includes(textOf(step, "status"))).length
-  return `Run ${textOf(run, "id")}: ${textOf(run, "status")}${stepOf(run)} (${over} of ${steps.length} steps)`
+  return `Run ${textOf(run, "id")}: ${textOf(run, "status")}${placeOf(run)} (${over} of ${steps.length} steps)`
 }
 
-/** What its build says while it waits for the operator; empty otherwise. */
-const operatorsWord = async (api: Api, run: unknown): Promise<string> => {
-  if (textOf(stepAt(run), "name") !== "build") return ""
-  const list = await readJson(api, "/api/builds?limit=100")
+/** The message of a run's build if that waits for the operator, else an empty string. */
+const operatorMessage = async (api: Api, run: unknown): Promise<string> => {
+  if (textOf(currentStep(run), "name") !== "build") return ""
+  const list = await callJson(api, "/api/builds?limit=100")
   const own = (Array.isArray(list) ? (list as unknown[]) : []).find(
     (build) => textOf(build, "spec_id") === textOf(run, "spec_id") && textOf(build, "status") === "pushing",
   )
@@ -38,7 +36,12 @@ const operatorsWord = async (api: Api, run: unknown): Promise<string> => {
   return message.startsWith("waits for the operator") ? message : ""
 }
 
-/** Follows a run until it ends or waits for somebody; another end than the wanted one is a failure. */
+const colon = (text: string): string => (text === "" ? "" : `: ${text}`)
+
+const recordError = (code: string, kind: string, record: unknown, message: string, next: string): CliError =>
+  new CliError(code, message, { next: `Next: ${next}`, extra: isObject(record) ? { [kind]: record } : {} })
+
+/** Waits until a run ends or waits for somebody. Throws unless it ends as wanted. */
 export const followRun = async (
   context: Context,
   api: Api,
@@ -47,46 +50,40 @@ export const followRun = async (
 ): Promise<Outcome> => {
   const id = textOf(begun, "id")
   let run = begun
+  const runError = (code: string, message: string, next: string): CliError =>
+    recordError(code, "run", run, `Run ${id} ${message}.`, next)
   try {
-    for (let look = 1; ["queued", "running", "cancelling"].includes(textOf(run, "status")); look++) {
+    for (let poll = 1; ["queued", "running", "cancelling"].includes(textOf(run, "status")); poll++) {
       context.progress(progressOf(run))
       await delay(pollMs)
-      run = await readJson(api, `/api/automation/runs/${id}`)
-      const held = look % looksBetween === 0 ? await operatorsWord(api, run) : ""
-      if (held !== "") {
-        const next = `Next: ask the operator; the run goes on by itself: svc runs ${id}`
-        throw new CliError("run-waiting", `Run ${id} ${held}.`, { next, extra: isObject(run) ? { run } : {} })
+      run = await callJson(api, `/api/automation/runs/${id}`)
+      const message = poll % pollsBetween === 0 ? await operatorMessage(api, run) : ""
+      if (message !== "") {
+        throw runError("run-waiting", message, `ask the operator; the run continues by itself: svc runs ${id}`)
       }
     }
   } finally {
     context.progress("")
   }
   const status = textOf(run, "status")
-  if (status === wanted) return { json: run, text: shown(run, context, runParts) }
-  const extra = isObject(run) ? { run } : {}
+  if (status === wanted) return { json: run, text: (style) => recordText(run, style, runParts) }
   if (status === "waiting") {
-    const why = textOf(stepAt(run), "error_message").replace(/^breaking-change: /, "the change breaks readers: ")
-    throw new CliError("run-waiting", `Run ${id} waits for approval${why === "" ? "" : `; ${why}`}.`, {
-      next: `Next: svc runs resume ${id}, or svc runs cancel ${id}`,
-      extra,
-    })
+    const why = textOf(currentStep(run), "error_message").replace(/^breaking-change: /, "the change breaks readers: ")
+    throw runError("run-waiting", `waits for approval${colon(why)}`, `svc runs resume ${id}, or svc runs cancel ${id}`)
   }
-  const reason = textOf(run, "error_message")
-  throw new CliError("run-failed", `Run ${id} ${status}${stepOf(run)}${reason === "" ? "" : `: ${reason}`}.`, {
-    next: `Next: svc runs ${id}, then svc runs retry ${id}`,
-    extra,
-  })
+  const message = `${status}${placeOf(run)}${colon(textOf(run, "error_message"))}`
+  throw runError("run-failed", message, `svc runs ${id}, then svc runs retry ${id}`)
 }
 
-/** A record once it is in none of the states on the way. */
-const ended = async (context: Context, api: Api, path: string, what: string, over: readonly string[]) => {
+/** Polls a record until it has one of these statuses. */
+const poll = async (context: Context, api: Api, path: string, what: string, ends: readonly string[]) => {
   try {
     for (;;) {
-      const record = await readJson(api, path)
+      const record = await callJson(api, path)
       const status = textOf(record, "status")
-      const message = textOf(record, "status_message")
-      if (over.includes(status)) return { record, status, message }
-      context.progress(`${what}: ${status}${message === "" ? "" : `, ${message}`}`)
+      const reason = colon(textOf(record, "status_message"))
+      if (ends.includes(status)) return { record, status, reason }
+      context.progress(`${what}: ${status}${reason}`)
       await delay(pollMs)
     }
   } finally {
@@ -94,29 +91,37 @@ const ended = async (context: Context, api: Api, path: string, what: string, ove
   }
 }
 
-/** Follows a build to its end. */
+/** Waits for the end of a build. */
 export const followBuild = async (context: Context, api: Api, id: string): Promise<Outcome> => {
-  const over = ["completed", "failed", "cancelled"]
-  const { record, status, message } = await ended(context, api, `/api/builds/${id}`, `Build ${id}`, over)
-  if (status === "completed") return { json: record, text: shown(record, context, buildParts) }
-  throw new CliError("build-failed", `Build ${id} ${status}${message === "" ? "" : `: ${message}`}.`, {
-    next: `Next: svc builds ${id}`,
-    extra: isObject(record) ? { build: record } : {},
-  })
+  const what = `Build ${id}`
+  const { record, status, reason } = await poll(context, api, `/api/builds/${id}`, what, [
+    "completed",
+    "failed",
+    "cancelled",
+  ])
+  if (status === "completed") return { json: record, text: (style) => recordText(record, style, buildParts) }
+  throw recordError("build-failed", "build", record, `${what} ${status}${reason}.`, `svc builds ${id}`)
 }
 
-/** Follows a deployment until nothing is done to it any more. */
+/** Waits until nothing more is done to a deployment. */
 export const followDeployment = async (
   context: Context,
   api: Api,
   id: string,
   wanted: "active" | "stopped",
 ): Promise<Outcome> => {
-  const over = ["active", "stopped", "failed"]
-  const { record, status, message } = await ended(context, api, `/api/deployments/${id}`, `Deployment ${id}`, over)
-  if (status === wanted) return { json: record, text: shown(record, context) }
-  throw new CliError("deployment-failed", `Deployment ${id} is ${status}${message === "" ? "" : `: ${message}`}.`, {
-    next: `Next: svc deployments ${id}`,
-    extra: isObject(record) ? { deployment: record } : {},
-  })
+  const what = `Deployment ${id}`
+  const { record, status, reason } = await poll(context, api, `/api/deployments/${id}`, what, [
+    "active",
+    "stopped",
+    "failed",
+  ])
+  if (status === wanted) return { json: record, text: (style) => recordText(record, style) }
+  throw recordError(
+    "deployment-failed",
+    "deployment",
+    record,
+    `${what} is ${status}${reason}.`,
+    `svc deployments ${id}`,
+  )
 }

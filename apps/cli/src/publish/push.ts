@@ -1,51 +1,51 @@
-import { callApi, jsonOf, readPages, type Api } from "../services/api.ts"
-import type { Context, Outcome } from "../context.ts"
-import { CliError, usageError } from "../errors.ts"
-import { followRun } from "./follow.ts"
 import { isObject } from "@svc/common/json-object"
+import type { Context, Outcome } from "../command.ts"
+import { CliError, usageError } from "../errors.ts"
 import { parseJson, textOf } from "../output/json-value.ts"
+import { callApi, callJson, readPages, type Api } from "../services/api.ts"
+import { readTextFile } from "../settings/files.ts"
 import { apiOfOwner } from "../settings/key.ts"
-import { textOfFile } from "../explore/versions.ts"
+import { followRun } from "./follow.ts"
 
 const readAst = async (file: string): Promise<unknown> => {
-  const text = await textOfFile(file)
-  if (text === undefined) throw new CliError("unreadable-file", `${file} is not there.`)
+  const text = await readTextFile(file)
+  if (text === undefined) throw new CliError("unreadable-file", `${file} doesn't exist.`)
   const ast = parseJson(text)
-  if (!isObject(ast)) throw new CliError("invalid-ast", `${file} is no JSON object: an AST is wanted.`)
+  if (!isObject(ast)) throw new CliError("invalid-ast", `${file} isn't a JSON object. An AST is one.`)
   return ast
 }
 
-/** The spec of this name, made with the AST or changed as the options say: its id, and whether it has the AST. */
+/** Creates the spec with the AST, or changes it as the options say. Returns its id, and whether it has the AST already. */
 const prepareSpec = async (context: Context, api: Api, name: string, ast: unknown) => {
   const { "websocket-url": url, visibility } = context.options
   const changes = {
     ...(url === undefined ? {} : { websocket_url: url }),
     ...(visibility === undefined ? {} : { visibility }),
   }
-  const old = (await readPages(api, "/api/specs", "limit=100")).find((spec) => textOf(spec, "name") === name)
+  const old = (await readPages(api, "/api/specs")).find((spec) => textOf(spec, "name") === name)
   if (old === undefined) {
-    // With its first version in one call: an AST that is refused leaves no empty spec behind.
+    // One call creates it with its first version: if the AST is rejected, no empty spec remains.
     const body = { name, ...changes, ast_payload: ast }
-    const made = await callApi(api, "/api/specs", { method: "POST", body })
-    return { id: Number(textOf(jsonOf(made, api.url), "id")), hasAst: true }
+    const made = await callJson(api, "/api/specs", { method: "POST", body })
+    return { id: Number(textOf(made, "id")), hasAst: true }
   }
   const id = Number(textOf(old, "id"))
   if (Object.keys(changes).length > 0) {
     await callApi(api, `/api/specs/${id}`, { method: "PUT", body: changes })
     if (visibility === "public" && textOf(old, "visibility") !== "public") {
-      context.note(`${name} turns public: from now on everybody can read all its versions.`)
+      context.note(`${name} is now public: everybody can read all its versions.`)
     }
   }
   return { id, hasAst: false }
 }
 
-/** `svc push FILE --name N`: publishes an AST as the next version of a spec, and follows that to its end. */
+/** `svc push FILE --name N`: publishes an AST as the next version of a spec, and waits for the result. */
 export const push = async (context: Context): Promise<Outcome> => {
   const { name, branch } = context.options
   if (name === undefined) throw usageError("--name NAME is missing: the stack's name in the registry.", "push")
   const ast = await readAst(context.args[0] ?? "")
   const api = await apiOfOwner(context)
-  // Names are told in lower case, however they were written.
+  // The registry's names are in lower case.
   const { id, hasAst } = await prepareSpec(context, api, name.toLowerCase(), ast)
   const body = {
     workflow: "publish",
@@ -54,7 +54,8 @@ export const push = async (context: Context): Promise<Outcome> => {
     ...(branch === undefined ? {} : { branch }),
     ...(context.flags.has("allow-breaking") ? { allow_breaking: true } : {}),
   }
-  const begun = jsonOf(await callApi(api, "/api/automation/runs", { method: "POST", body }), api.url)
-  context.note(`Run ${textOf(begun, "id")} has begun; it goes on without this command: svc runs ${textOf(begun, "id")}`)
+  const begun = await callJson(api, "/api/automation/runs", { method: "POST", body })
+  const run = textOf(begun, "id")
+  context.note(`Run ${run} has started. It continues without this command. To look at it: svc runs ${run}`)
   return followRun(context, api, begun, "succeeded")
 }

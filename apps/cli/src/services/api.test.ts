@@ -20,8 +20,7 @@ const serve = async (answer: (response: ServerResponse) => void): Promise<string
 }
 
 const failure = async (url: string, limitMs?: number) => {
-  const service = { name: "The API", url, flag: "api-url", variable: "SVC_API_URL" }
-  return call(url, service, {}, limitMs).then(
+  return call("api", url, "", limitMs === undefined ? {} : { timeoutMs: limitMs }).then(
     () => undefined,
     (error: unknown) => String(error),
   )
@@ -38,15 +37,15 @@ test("an answer that breaks off is an error and never a part taken for the whole
   const short = await serve((response) => {
     response.writeHead(200, { "content-length": 10 }).write("[]", () => response.destroy())
   })
-  expect(await failure(short)).toMatch(/cannot be reached: /)
+  expect(await failure(short)).toMatch(/can't be reached: /)
   const zipped = gzipSync(JSON.stringify({ a: "b".repeat(1000) }))
   const cut = await serve((response) => {
     response.writeHead(200, { "content-encoding": "gzip", "content-length": zipped.length })
     response.write(zipped.subarray(0, 20), () => response.destroy())
   })
-  expect(await failure(cut)).toMatch(/cannot be reached/)
+  expect(await failure(cut)).toMatch(/can't be reached/)
   const wrong = await serve((response) => response.writeHead(200, { "content-encoding": "gzip" }).end("plain"))
-  expect(await failure(wrong)).toMatch(/cannot be reached: incorrect header check/)
+  expect(await failure(wrong)).toMatch(/can't be reached: incorrect header check/)
 })
 
 test("an answer that grows without end when unpacked is refused", async () => {

@@ -2,8 +2,8 @@ import { isLoopback } from "@svc/common/loopback"
 import { CliError } from "../errors.ts"
 
 /**
- * A service's URL in its one spelling: host in lower case, no default port, no slash at the end. Undefined for what is no
- * http or https URL, and for one with user info, query or fragment.
+ * A service's URL in its canonical form: host in lower case, no default port, no slash at the end. Undefined unless it is an http
+ * or https URL without user, query or fragment.
  */
 export const normaliseUrl = (text: string): string | undefined => {
   const url = URL.canParse(text) ? new URL(text) : undefined
@@ -12,7 +12,7 @@ export const normaliseUrl = (text: string): string | undefined => {
   return url.origin + url.pathname.replace(/\/+$/, "")
 }
 
-/** Whether a key may travel to this URL: encrypted, or never leaving the machine. */
+/** Whether a key may be sent to this URL: encrypted, or within this machine. */
 export const isSafeForKeys = (url: string): boolean => {
   const { protocol, hostname } = new URL(url)
   return protocol === "https:" || isLoopback(hostname)
@@ -20,5 +20,5 @@ export const isSafeForKeys = (url: string): boolean => {
 
 export const requireSafeForKeys = (url: string): void => {
   if (isSafeForKeys(url)) return
-  throw new CliError("insecure-url", `A key is only sent over https or to this machine, not to ${url}.`)
+  throw new CliError("insecure-url", `svc sends a key only over https or to this machine, not to ${url}.`)
 }

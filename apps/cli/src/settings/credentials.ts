@@ -4,9 +4,9 @@ import { CliError, isMissing, systemReason } from "../errors.ts"
 import { lockFile } from "./file-lock.ts"
 import { isObject } from "@svc/common/json-object"
 import { parseJson } from "../output/json-value.ts"
-import { makeFolder, replaceFile } from "./replace-file.ts"
+import { makeFolder, replaceFile } from "./files.ts"
 
-/** What is kept for one API URL. */
+/** What is stored for one API URL. */
 export type Credential = {
   readonly api_key: string
   readonly slug?: string
@@ -20,17 +20,17 @@ export const credentialsFile = (folder: string): string => join(folder, "credent
 const isCredential = (value: unknown): value is Credential =>
   isObject(value) && typeof value["api_key"] === "string" && value["api_key"] !== ""
 
-/** All kept credentials, by API URL; none when there is no file. */
+/** All stored credentials, by API URL; none if there is no file. */
 export const readCredentials = async (folder: string): Promise<Credentials> => {
   const path = credentialsFile(folder)
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     if (isMissing(error)) return "{}"
-    throw new CliError("credentials-unreadable", `${path} cannot be read (${systemReason(error)}).`)
+    throw new CliError("credentials-unreadable", `${path} can't be read (${systemReason(error)}).`)
   })
   const value = parseJson(text)
-  // Without a prototype, so that a URL such as "constructor" finds nothing; of the content nothing is shown.
+  // Without a prototype, so that a URL such as "constructor" finds nothing.
   const kept: Record<string, Credential> = Object.create(null)
-  if (!isObject(value)) throw new CliError("credentials-unreadable", `${path} is not a JSON object.`)
+  if (!isObject(value)) throw new CliError("credentials-unreadable", `${path} isn't a JSON object.`)
   for (const [url, credential] of Object.entries(value)) {
     if (!isCredential(credential)) throw new CliError("credentials-unreadable", `${path} has an entry without api_key.`)
     kept[url] = credential
@@ -40,16 +40,16 @@ export const readCredentials = async (folder: string): Promise<Credentials> => {
 
 export type OpenCredentials = {
   readonly credentials: Credentials
-  /** Replaces the file, its old content kept beside it as `.bak` when asked for; the path of that copy, if one was made. */
+  /** Replaces the file. With `backup` it copies the old one to `.bak` first; returns the copy's path if there is one. */
   readonly save: (credentials: Credentials, options?: { readonly backup?: boolean }) => Promise<string | undefined>
 }
 
 const unwritable = (folder: string, error: unknown): CliError =>
-  new CliError("credentials-unwritable", `${folder} cannot be written to (${systemReason(error)}).`)
+  new CliError("credentials-unwritable", `${folder} can't be written to (${systemReason(error)}).`)
 
 /**
- * Opens the credentials for a change that no other process makes at the same time. That a file can be written there is
- * proven before `change` runs, which may call the API and get a key that is shown once.
+ * Opens the credentials for a change, while other processes wait. It tests that the file can be written before `change` runs,
+ * because `change` may call the API and get a key that nobody can get again.
  */
 export const changeCredentials = async <T>(
   folder: string,
@@ -67,7 +67,7 @@ export const changeCredentials = async <T>(
   try {
     const credentials = await readCredentials(folder)
     const file = await (async () => {
-      // Left by a process that was killed: whoever has the lock is alone here.
+      // A killed process may have left it; only the holder of the lock writes it.
       await rm(temporary, { force: true })
       return open(temporary, "wx", 0o600)
     })().catch((error: unknown) => {
@@ -84,7 +84,7 @@ export const changeCredentials = async <T>(
           await file.sync()
           await file.close()
           if (!(await lock.isHeld())) {
-            throw new CliError("credentials-locked", `Another svc has taken over ${path}; nothing was saved.`)
+            throw new CliError("credentials-locked", `Another svc has taken the lock of ${path}; nothing was saved.`)
           }
           await rename(temporary, path)
           return copied ? copy : undefined

@@ -5,13 +5,13 @@ import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { CliError, isMissing, systemReason } from "../errors.ts"
 
-// Longer than a holder may take: it can wait for one answer of the API.
+// Longer than a holder needs: it may wait for one response of the API.
 const oldAfterMs = 90_000
 const waitMs = 60_000
 const host = encodeURIComponent(hostname())
 
 export type FileLock = {
-  /** Whether nobody took this lock for one of a process that is gone, such as after the machine slept. */
+  /** False if another process took the lock, believing that this one is gone, as after the machine slept. */
   readonly isHeld: () => Promise<boolean>
   readonly release: () => Promise<void>
 }
@@ -29,14 +29,14 @@ const isGone = async (path: string, holder: string): Promise<boolean> => {
   return Date.now() - mtimeMs > oldAfterMs
 }
 
-/** Whether somebody holds the lock. Who is gone loses it: by their own file's name, so that nobody else's goes with it. */
+/** Whether a process holds the lock. It removes the file of a holder that is gone, by name, so that no other's is removed. */
 const isTaken = async (path: string): Promise<boolean> => {
   try {
     for (const holder of await readdir(path)) {
       if (!(await isGone(path, holder))) return true
       await unlink(join(path, holder))
     }
-    // Windows renames over no folder, not even an empty one.
+    // Windows can't rename over a folder, not even over an empty one.
     await rmdir(path)
   } catch (error) {
     const reason = systemReason(error)
@@ -46,7 +46,7 @@ const isTaken = async (path: string): Promise<boolean> => {
   return false
 }
 
-/** Puts a folder with the holder's file in the lock's place. The system lets this succeed for one of all who try. */
+/** Renames a folder with the holder's file to the lock's path. The system lets only one process succeed. */
 const take = async (path: string, holder: string): Promise<boolean> => {
   const own = `${path}.${holder}`
   await mkdir(own, { mode: 0o700 })
@@ -61,13 +61,13 @@ const take = async (path: string, holder: string): Promise<boolean> => {
   }
 }
 
-/** Waits for its turn. Of all processes that ask for the same path one at a time has it, also after one was killed. */
+/** Waits for the lock of a path. Only one process holds it at a time, also after a holder was killed. */
 export const lockFile = async (path: string): Promise<FileLock> => {
   const holder = `${process.pid}@${host}@${randomUUID()}`
   const until = Date.now() + waitMs
   while ((await isTaken(path)) || !(await take(path, holder))) {
     if (Date.now() > until) {
-      throw new CliError("credentials-locked", `Another svc has been holding ${path} for a minute.`)
+      throw new CliError("credentials-locked", `Another svc has held ${path} for a minute.`)
     }
     await pause(20)
   }
@@ -80,7 +80,7 @@ export const lockFile = async (path: string): Promise<FileLock> => {
       ),
     release: async () => {
       await rm(file, { force: true })
-      // Another may be in it by now.
+      // Another process may hold it by now.
       await rmdir(path).catch(() => {})
     },
   }

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import { createPlatform, SvcError } from "@svc/client"
-import type { Context, Outcome } from "../context.ts"
+import { SvcError } from "@svc/client"
+import type { Context, Outcome } from "../command.ts"
 import { CliError, usageError } from "../errors.ts"
 import { readStack } from "../explore/explore.ts"
 import { listOf, textOf } from "../output/json-value.ts"
 import { apiWithKey } from "../settings/key.ts"
 import { plain } from "../output/table.ts"
+import { hang } from "../output/wrap.ts"
+import { platformOf } from "../services/relay.ts"
 import { connect, RuleBroken, RuleSkipped } from "./probe.ts"
 import { type Rule, rulesFor, type Subject } from "./rules.ts"
 
@@ -31,13 +33,13 @@ const webSocketUrl = (text: string): string => {
   throw usageError("WS_URL must be a ws:// or wss:// URL, such as wss://streams.example/my-stack.", "stream check")
 }
 
-/** `svc stream check WS_URL --stack NAME`: whether a stream server keeps the protocol's rules. */
+/** `svc stream check WS_URL --stack NAME`: whether a stream server follows the protocol. */
 export const checkStream = async (context: Context): Promise<Outcome> => {
   const url = webSocketUrl(context.args[0] ?? "")
   const { stack: name } = context.options
   if (name === undefined) throw usageError("--stack NAME is missing: the stack that the URL streams.", "stream check")
   const api = await apiWithKey(context)
-  const platform = createPlatform({ apiUrl: api.url, key: api.key })
+  const platform = platformOf(api)
   const stack = await readStack(context, api, name)
   const target = textOf(stack, "websocket_url")
   const entities = listOf(stack["schema"], "entities")
@@ -87,12 +89,15 @@ export const checkStream = async (context: Context): Promise<Outcome> => {
   context.progress("")
   const count = (result: Result["result"]): number => rules.filter((one) => one.result === result).length
   const [passed, failed, skipped] = [count("pass"), count("fail"), count("skip")]
-  const lines = rules.map(({ rule, result, reason }) =>
-    plain(`${result.padEnd(4)}  ${rule}${reason === undefined ? "" : `: ${reason}`}`),
-  )
   return {
     json: { url, stack: name, passed, failed, skipped, rules },
-    text: [...lines, "", `${passed} passed, ${failed} failed, ${skipped} skipped`].join("\n"),
+    text: ({ width, red }) => {
+      const lines = rules.map(({ rule, result, reason }) => {
+        const line = hang(`${result}  `, plain(`${rule}${reason === undefined ? "" : `: ${reason}`}`), width)
+        return result === "fail" ? line.replace(result, red(result)) : line
+      })
+      return [...lines, "", `${passed} passed, ${failed} failed, ${skipped} skipped`].join("\n")
+    },
     exit: failed === 0 ? 0 : 1,
   }
 }

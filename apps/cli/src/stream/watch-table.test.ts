@@ -1,25 +1,26 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
+import { styleOf } from "../output/style.ts"
 import { recordTable } from "./watch-table.ts"
 
-const bold = (text: string): string => text
+const style = styleOf({}, false, undefined)
 
 test("records are rows and their fields columns, without those that repeat the key or are empty", () => {
   const records = new Map([
     ["a1", { id: { key: "a1" }, amount: { lamports: "5", sol: 0.5 }, note: null, list: [1, 2] }],
     ["b2", { id: { key: "b2" }, amount: { lamports: "123456789012345678", sol: 1 }, note: null, list: [] }],
   ])
-  expect(recordTable(records, { columns: 80, rows: 24 }, bold)).toBe(
+  expect(recordTable(records, { columns: 80, rows: 24 }, style)).toBe(
     [
       "KEY  amount.lamports   amount.sol  list",
       "a1   5                 0.5         [1,2]",
       "b2   123456789012345…  1           []",
     ].join("\n"),
   )
-  expect(recordTable(records, { columns: 30, rows: 5 }, bold)).toBe(
+  expect(recordTable(records, { columns: 30, rows: 5 }, style)).toBe(
     "KEY  amount.lamports  list\na1   5                [1,2]\n… and 1 more",
   )
-  expect(recordTable(new Map(), { columns: 80, rows: 24 }, bold)).toBe("KEY")
+  expect(recordTable(new Map(), { columns: 80, rows: 24 }, style)).toBe("KEY")
 })
 
 test("whatever the records are, the table fits the terminal and holds no control character", () => {
@@ -29,7 +30,7 @@ test("whatever the records are, the table fits the terminal and holds no control
   const size = fc.record({ columns: fc.integer({ min: 20, max: 200 }), rows: fc.integer({ min: 1, max: 40 }) })
   fc.assert(
     fc.property(records, size, (some, screen) => {
-      const lines = recordTable(some, screen, bold).split("\n")
+      const lines = recordTable(some, screen, style).split("\n")
       expect(lines.length).toBeLessThanOrEqual(Math.max(3, screen.rows - 2))
       for (const line of lines) expect(line).toMatch(/^\P{Cc}*$/u)
       for (const line of lines) expect(Array.from(line).length).toBeLessThanOrEqual(screen.columns)

@@ -1,11 +1,12 @@
-// Live records as a table that fits the terminal.
-import type { Context, Screen } from "../context.ts"
+// Live records as a table that fits on the terminal.
+import type { Screen } from "../command.ts"
 import { isObject } from "@svc/common/json-object"
+import type { Style } from "../output/style.ts"
 import { plain, table } from "../output/table.ts"
 
 const widestCell = 16
 
-/** Every value of a record under its path, `amount.lamports`. */
+/** Every value of a record with its path, such as `amount.lamports`. */
 const valuesOf = (value: unknown, path = ""): readonly (readonly [string, string])[] => {
   if (isObject(value)) {
     return Object.entries(value).flatMap(([name, inner]) => valuesOf(inner, path === "" ? name : `${path}.${name}`))
@@ -19,17 +20,13 @@ const shortened = (text: string): string => {
   return shown.length > widestCell ? `${shown.slice(0, widestCell - 1)}…` : shown
 }
 
-/** As many records as the terminal has lines for, with as many of their fields as fit. */
-export const recordTable = (
-  records: ReadonlyMap<string, unknown>,
-  { columns, rows }: Screen,
-  bold: Context["bold"],
-): string => {
-  // The title, the heading and the line that the cursor is on.
+/** As many records and as many of their fields as fit on the terminal. */
+export const recordTable = (records: ReadonlyMap<string, unknown>, { columns, rows }: Screen, style: Style): string => {
+  // The other lines are the title, the heading and the line of the cursor.
   const most = Math.max(1, rows - 4)
   const shown = [...records].slice(0, most).map(([key, record]) => ({ key, values: new Map(valuesOf(record)) }))
   const paths = [...new Set(shown.flatMap(({ values }) => [...values.keys()]))].filter((path) =>
-    // A column that repeats the key, or is empty, says nothing.
+    // Columns that are empty or repeat the key are left out.
     shown.some(({ key, values }) => ![undefined, "", key].includes(values.get(path))),
   )
   const all = [
@@ -47,7 +44,7 @@ export const recordTable = (
   const text = table(
     fitting.map(({ heading }) => heading),
     lines,
-    bold,
+    style,
   )
   return records.size > most ? `${text}\n… and ${records.size - most} more` : text
 }

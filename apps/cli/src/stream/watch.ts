@@ -1,25 +1,16 @@
-import { createPlatform, createSession, createStream, SvcError, type Watched } from "@svc/client"
+import { createSession, createStream, SvcError, type Watched } from "@svc/client"
+import { firstView } from "@svc/common/stack-views"
 import { WebSocket } from "ws"
-import type { Context, Outcome } from "../context.ts"
+import type { Context } from "../command.ts"
 import { CliError, usageError } from "../errors.ts"
 import { readStack } from "../explore/explore.ts"
 import { listOf, textOf } from "../output/json-value.ts"
-import { apiWithKey } from "../settings/key.ts"
 import { plain } from "../output/table.ts"
+import { platformOf } from "../services/relay.ts"
+import { apiWithKey } from "../settings/key.ts"
 import { recordTable } from "./watch-table.ts"
 
 const redrawMs = 100
-
-/** The first view that the stack itself defines, else the list of its first entity. */
-const firstView = (schema: unknown): string => {
-  const entities = listOf(schema, "entities").map((entity) => ({ name: textOf(entity, "name"), entity }))
-  const own = entities.flatMap(({ name, entity }) =>
-    listOf(entity, "views")
-      .map((view) => textOf(view, "id"))
-      .filter((id) => id !== `${name}/list` && id !== `${name}/state`),
-  )
-  return own[0] ?? `${entities[0]?.name}/list`
-}
 
 const takeOption = ({ options: { take } }: Context): { take?: number } => {
   if (take === undefined) return {}
@@ -27,12 +18,12 @@ const takeOption = ({ options: { take } }: Context): { take?: number } => {
   return { take: Number(take) }
 }
 
-/** One object a line for each record that changed; the line breaks of a record's text are escapes in JSON. */
-const lines = ({ records, change }: Watched<unknown>): readonly object[] =>
+/** One object for each record that changed. */
+const changesOf = ({ records, change }: Watched<unknown>): readonly object[] =>
   change.op === "snapshot" ? [...records].map(([key, record]) => ({ op: "snapshot", key, record })) : [change]
 
-/** Draws over what it drew before, at most ten times a second. */
-const createDrawing = ({ write, screen, bold }: Context, title: string) => {
+/** Redraws a table in place, at most ten times a second. */
+const createDrawing = ({ write, screen, style }: Context, title: string) => {
   let drawn = 0
   let timer: NodeJS.Timeout | undefined
   let newest: ReadonlyMap<string, unknown> = new Map()
@@ -41,7 +32,8 @@ const createDrawing = ({ write, screen, bold }: Context, title: string) => {
     const size = screen()
     if (size === undefined) return
     const count = newest.size === 1 ? "1 record" : `${newest.size} records`
-    const text = `${plain(`${title}: ${count}`)}\n\n${recordTable(newest, size, bold)}\n`
+    const heading = plain(`${title}: ${count}`).slice(0, size.columns)
+    const text = `${heading}\n\n${recordTable(newest, size, style)}\n`
     write(`${drawn === 0 ? "" : `\u001b[${drawn}F\u001b[J`}${text}`)
     drawn = text.split("\n").length - 1
   }
@@ -49,6 +41,10 @@ const createDrawing = ({ write, screen, bold }: Context, title: string) => {
     show: (records: ReadonlyMap<string, unknown>): void => {
       newest = records
       timer ??= setTimeout(draw, redrawMs)
+    },
+    /** Leaves the table as it is: the next one is drawn below it. */
+    leave: (): void => {
+      drawn = 0
     },
     end: (): void => {
       if (timer === undefined) return
@@ -59,28 +55,39 @@ const createDrawing = ({ write, screen, bold }: Context, title: string) => {
 }
 
 /** `svc watch STACK [VIEW]`: a stack's live records, until the user interrupts. */
-export const watch = async (context: Context): Promise<Outcome | undefined> => {
+export const watch = async (context: Context): Promise<undefined> => {
   const [name = "", wanted] = context.args
   const take = takeOption(context)
-  const { url: apiUrl, key: apiKey } = await apiWithKey(context)
-  const platform = createPlatform({ apiUrl, key: apiKey })
-  const stack = await readStack(context, { url: apiUrl, key: apiKey }, name)
+  const api = await apiWithKey(context)
+  const stack = await readStack(context, api, name)
   const [stackName, websocketUrl] = [textOf(stack, "name"), textOf(stack, "websocket_url")]
-  const view = wanted ?? firstView(stack["schema"])
-  const session = createSession({ platform, websocketUrl, scope: "read" })
+  const entities = listOf(stack["schema"], "entities").map((entity) => ({
+    name: textOf(entity, "name"),
+    views: listOf(entity, "views").map((view) => ({ id: textOf(view, "id") })),
+  }))
+  const view = wanted ?? firstView(entities)
+  const session = createSession({ platform: platformOf(api), websocketUrl, scope: "read" })
   // Node 20 has no WebSocket of its own.
   const stream = createStream({ websocketUrl, session, webSocket: WebSocket })
 
   const leaving = new AbortController()
   const undo = context.onInterrupt(() => leaving.abort())
-  const isTable = context.screen() !== undefined && !context.flags.has("json")
+  const isTable = context.screen() !== undefined && context.format === "text"
   const drawing = isTable ? createDrawing(context, `${stackName} ${view}`) : undefined
+  let isLost = false
+  const onReconnect = (error?: SvcError): void => {
+    if (isLost) return
+    isLost = true
+    drawing?.leave()
+    context.note(`The connection was lost${error === undefined ? "" : ` (${error.code})`}. Reconnecting…`)
+  }
   const { key } = context.options
   try {
-    const options = { ...take, ...(key !== undefined && { key }), signal: leaving.signal }
+    const options = { ...take, ...(key !== undefined && { key }), signal: leaving.signal, onReconnect }
     for await (const step of stream.watch(view, options)) {
+      isLost = false
       if (drawing !== undefined) drawing.show(step.records)
-      else if (!lines(step).every((line) => context.write(`${JSON.stringify(line)}\n`))) break
+      else if (!changesOf(step).every(context.writeRecord)) break
       if (context.flags.has("once")) break
     }
   } catch (error) {
@@ -92,5 +99,4 @@ export const watch = async (context: Context): Promise<Outcome | undefined> => {
     drawing?.end()
     undo()
   }
-  return undefined
 }

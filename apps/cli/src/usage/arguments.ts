@@ -1,12 +1,12 @@
 import { parseArgs } from "node:util"
-import type { Command } from "../commands.ts"
+import type { Command } from "../command.ts"
 import { usageError } from "../errors.ts"
-import { nearest } from "./nearest.ts"
+import { closeTo } from "./nearest.ts"
 import { commonOptions, isOptionName, optionOf, optionTable, type OptionName } from "./options.ts"
 
 export type Call =
   | { readonly kind: "version" }
-  /** Help on one command, on all that begin with a word (`svc auth --help`), or on everything. */
+  /** Help for one command, for all that begin with a word (`svc auth --help`), or for the whole tool. */
   | { readonly kind: "help"; readonly words: readonly string[] }
   | {
       readonly kind: "run"
@@ -16,49 +16,72 @@ export type Call =
       readonly flags: ReadonlySet<string>
     }
 
+const optionNames = Object.keys(optionTable).filter(isOptionName)
+
 const parserOptions = Object.fromEntries(
-  Object.keys(optionTable)
-    .filter(isOptionName)
-    .map((name) => {
-      const { value, short } = optionOf(name)
-      return [
-        name,
-        { type: value === undefined ? "boolean" : "string", ...(short === undefined ? {} : { short }) } as const,
-      ]
-    }),
+  optionNames.map((name) => {
+    const { value, short } = optionOf(name)
+    return [
+      name,
+      { type: value === undefined ? "boolean" : "string", ...(short === undefined ? {} : { short }) } as const,
+    ]
+  }),
 )
 
-const unknownCommand = (words: readonly string[], commands: readonly Command[]): Error => {
-  const typed = words.slice(0, 2).join(" ")
-  const group = commands.filter(({ name }) => name.startsWith(`${words[0] ?? ""} `))
+const tokensOf = (argv: readonly string[]) =>
+  parseArgs({ args: [...argv], options: parserOptions, strict: false, allowPositionals: true, tokens: true }).tokens
+
+const wordsOf = (tokens: ReturnType<typeof tokensOf>): string[] =>
+  tokens.flatMap((token) => (token.kind === "positional" ? [token.value] : []))
+
+const unknownCommand = ([first = "", ...rest]: readonly string[], commands: readonly Command[]): Error => {
+  const group = commands.filter(({ name }) => name.startsWith(`${first} `))
   if (group.length > 0) {
     const names = group.map(({ name }) => `svc ${name}`).join(", ")
-    const problem = words.length === 1 ? `svc ${typed} needs a further word` : `There is no command svc ${typed}`
-    return usageError(`${problem}: ${names}.`, words[0])
+    const problem =
+      rest[0] === undefined ? `svc ${first} needs a second word` : `Unknown command: svc ${first} ${rest[0]}`
+    return usageError(`${problem}. Commands: ${names}.`, first)
   }
-  const firstWords = [...new Set(commands.map(({ name }) => name.split(" ")[0] ?? ""))]
-  const near = nearest(words[0] ?? "", firstWords, 1).join()
-  return usageError(`There is no command svc ${words[0] ?? ""}. Did you mean svc ${near}?`)
+  const near = closeTo(
+    first,
+    commands.map(({ name }) => name.split(" ")[0] ?? ""),
+  )
+  return usageError(`Unknown command: svc ${first}.${near === undefined ? "" : ` Did you mean svc ${near}?`}`)
 }
 
-/** The command that the first words name; of `keys` and `keys list` the longer one. */
+/** The command that the first words name; if both `keys` and `keys list` exist, the longer one. */
 export const findCommand = (words: readonly string[], commands: readonly Command[]): Command | undefined =>
   commands
     .filter(({ name }) => name.split(" ").every((word, index) => words[index] === word))
-    .reduce<Command | undefined>(
-      (best, next) => ((best?.name.length ?? 0) >= next.name.length ? best : next),
-      undefined,
-    )
+    .toSorted((a, b) => b.name.length - a.name.length)[0]
 
-const readOptions = (tokens: ReturnType<typeof tokensOf>, allowed: ReadonlySet<OptionName>, command: string) => {
+/** How many arguments a command takes, from its usage. Words in brackets are optional, and what follows < is a file. */
+export const argumentCount = ({ usage = "" }: Command): { readonly least: number; readonly most: number } => {
+  const [shown = ""] = usage.split("<")
+  const count = (text: string): number => text.match(/[A-Z_]+/g)?.length ?? 0
+  return {
+    least: count(shown.replaceAll(/\[.*\]/g, "")),
+    most: shown.includes("…") ? 100 : count(shown),
+  }
+}
+
+const readOptions = (
+  tokens: ReturnType<typeof tokensOf>,
+  allowed: readonly OptionName[],
+  command: string,
+): Pick<Extract<Call, { kind: "run" }>, "options" | "flags"> => {
   const options: Record<string, string> = {}
   const flags = new Set<string>()
   for (const token of tokens) {
     if (token.kind !== "option") continue
     const { name, rawName, value } = token
-    if (!isOptionName(name) || !allowed.has(name)) {
-      const near = nearest(name, [...allowed], 1).join()
-      throw usageError(`svc ${command} has no option ${rawName}. Did you mean --${near}?`.replace("  ", " "), command)
+    if (!isOptionName(name) || !allowed.includes(name)) {
+      const near = closeTo(name, allowed)
+      const whose = command === "" ? "svc" : `svc ${command}`
+      throw usageError(
+        `${whose} has no option ${rawName}.${near === undefined ? "" : ` Did you mean --${near}?`}`,
+        command,
+      )
     }
     const row = optionOf(name)
     if (row.value === undefined) {
@@ -70,10 +93,7 @@ const readOptions = (tokens: ReturnType<typeof tokensOf>, allowed: ReadonlySet<O
     if (value === undefined || value === "")
       throw usageError(`--${name} needs a value: --${name} ${row.value}.`, command)
     if (value.startsWith("-") && value !== "-" && !token.inlineValue) {
-      throw usageError(
-        `--${name} needs a value; one that begins with a dash is written --${name}=${row.value}.`,
-        command,
-      )
+      throw usageError(`--${name} needs a value. If it begins with a dash, write --${name}=${row.value}.`, command)
     }
     if (old !== undefined && row.repeats !== true) throw usageError(`--${name} is given twice.`, command)
     options[name] = old === undefined ? value : `${old} ${value}`
@@ -81,36 +101,33 @@ const readOptions = (tokens: ReturnType<typeof tokensOf>, allowed: ReadonlySet<O
   return { options, flags }
 }
 
-const tokensOf = (argv: readonly string[]) =>
-  parseArgs({ args: [...argv], options: parserOptions, strict: false, allowPositionals: true, tokens: true }).tokens
-
-/** Whether JSON is asked for, be the rest as wrong as it may. */
-export const wantsJson = (argv: readonly string[]): boolean => {
-  const end = argv.indexOf("--")
-  return argv.slice(0, end === -1 ? argv.length : end).some((word) => /^--json(=|$)/.test(word))
-}
-
-/** What the arguments ask for; throws a usage error that never guesses. */
+/** Reads the arguments. Throws a usage error instead of guessing. */
 export const readArguments = (argv: readonly string[], commands: readonly Command[]): Call => {
   const tokens = tokensOf(argv)
-  const words = tokens.flatMap((token) => (token.kind === "positional" ? [token.value] : []))
+  const words = wordsOf(tokens)
   const has = (name: OptionName): boolean => tokens.some((token) => token.kind === "option" && token.name === name)
+  if (argv.length === 0) return { kind: "help", words }
   if (words[0] === "help") return { kind: "help", words: words.slice(1) }
   if (has("help")) return { kind: "help", words }
   if (has("version") && words.length === 0) return { kind: "version" }
   const command = findCommand(words, commands)
   if (command === undefined) {
-    readOptions(tokens, new Set(Object.keys(optionTable).filter(isOptionName)), "")
-    if (words.length === 0) throw usageError("Which command?")
+    readOptions(tokens, optionNames, "")
+    if (words.length === 0) throw usageError("A command is missing.")
     throw unknownCommand(words, commands)
   }
-  const { options, flags } = readOptions(tokens, new Set([...command.options, ...commonOptions]), command.name)
-  const args = words.slice(command.name.split(" ").length)
-  if (args.length < command.least)
-    throw usageError(`${command.usage} is missing: svc ${command.name} ${command.usage}.`, command.name)
-  if (args.length > command.most) {
-    throw usageError(`Too many arguments: svc ${command.name} ${command.usage}`.trimEnd(), command.name)
+  const { name, usage = "", options: own = [] } = command
+  if (own.includes("at") && has("version")) {
+    return readArguments(
+      argv.map((word) => word.replace(/^--version(?==|$)/, "--at")),
+      commands,
+    )
   }
-  if (args.some((arg) => arg.trim() === "")) throw usageError("An argument is empty.", command.name)
+  const { options, flags } = readOptions(tokens, [...own, ...commonOptions], name)
+  const args = words.slice(name.split(" ").length)
+  const { least, most } = argumentCount(command)
+  if (args.length < least) throw usageError(`${usage} is missing: svc ${name} ${usage}.`, name)
+  if (args.length > most) throw usageError(`Too many arguments. Usage: ${`svc ${name} ${usage}`.trimEnd()}.`, name)
+  if (args.some((arg) => arg.trim() === "")) throw usageError("An argument is empty.", name)
   return { kind: "run", command, args, options, flags }
 }

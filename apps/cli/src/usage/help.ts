@@ -1,10 +1,22 @@
+import type { Command, CommandGroup } from "../command.ts"
+import type { Style } from "../output/style.ts"
+import { hang } from "../output/wrap.ts"
 import { findCommand } from "./arguments.ts"
-import type { Command } from "../commands.ts"
 import { commonOptions, optionOf, type OptionName } from "./options.ts"
 
-const columns = (rows: readonly (readonly [string, string])[]): string => {
-  const width = Math.max(...rows.map(([left]) => left.length))
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join("\n")
+// Longer lines are hard to read on any terminal.
+const widest = 100
+
+/** Two columns, the left one at most 28 wide: a longer entry stands on a line of its own. */
+const columns = (rows: readonly (readonly [string, string])[], { width = widest, cyan }: Style): string => {
+  const left = Math.min(28, Math.max(...rows.map(([name]) => name.length))) + 4
+  return rows
+    .map(([name, text]) => {
+      const label = `  ${name}`.padEnd(left)
+      const block = label.length > left ? `${label}\n${hang(" ".repeat(left), text, width)}` : hang(label, text, width)
+      return block.replace(name, cyan(name))
+    })
+    .join("\n")
 }
 
 const optionRow = (name: OptionName): readonly [string, string] => {
@@ -12,40 +24,65 @@ const optionRow = (name: OptionName): readonly [string, string] => {
   return [value === undefined ? `--${name}` : `--${name} ${value}`, help]
 }
 
-const commandHelp = ({ name, usage, summary, details, options, examples }: Command): string =>
-  [
-    `svc ${name}: ${summary}`,
-    `Usage: svc ${name} [OPTIONS] ${usage}`.trimEnd(),
-    ...(details === undefined ? [] : [details]),
-    `Options:\n${columns([...options, ...commonOptions].map(optionRow))}`,
-    `Examples:\n${examples.map((example) => `  ${example}`).join("\n")}`,
+const listing = ({ title, commands }: CommandGroup, style: Style): string => {
+  const rows = commands.map(({ name, usage = "", summary }) => [`${name} ${usage}`.trimEnd(), summary] as const)
+  return `${style.bold(title)}\n${columns(rows, style)}`
+}
+
+const commandHelp = ({ name, usage = "", summary, details, options = [], examples }: Command, style: Style): string => {
+  const { width, bold, cyan } = style
+  return [
+    hang("", `${summary}.`, width),
+    hang("Usage: ", `svc ${name} ${usage} [OPTIONS]`.replace("  ", " "), width).replace("Usage:", bold("Usage:")),
+    ...(details === undefined ? [] : [hang("", details, width)]),
+    ...(options.length === 0 ? [] : [`${bold("Options")}\n${columns(options.map(optionRow), style)}`]),
+    `${bold("Options of every command")}\n${columns(commonOptions.map(optionRow), style)}`,
+    `${bold("Examples")}\n${examples.map((example) => `  ${cyan(example)}`).join("\n")}`,
   ].join("\n\n")
+}
 
-const listing = (commands: readonly Command[]): string =>
-  columns(commands.map(({ name, usage, summary }) => [`svc ${name} ${usage}`.trimEnd(), summary]))
-
-const overview = (commands: readonly Command[]): string =>
-  [
-    "svc: live Solana data for software agents, from a terminal",
-    `Commands:\n${listing(commands)}`,
-    `Options of every command:\n${columns(commonOptions.map(optionRow))}\n  svc COMMAND --help says more about one, svc --version the version.`,
-    [
-      "Settings, the first that is there: option, environment, configuration file, local ports.",
-      "  SVC_API_URL   the API                    (http://localhost:4003)",
-      "  SVC_DOCS_URL  the documentation server   (http://localhost:4001)",
-      "  SVC_RELAY_URL the transaction relay      (http://localhost:4002)",
-      "  SVC_API_KEY   a key for SVC_API_URL, in place of the kept one",
-      "  NO_COLOR      no bold and no colour",
-      "  Files: config.json and credentials.json in $XDG_CONFIG_HOME/svc (~/.config/svc)",
-    ].join("\n"),
-    "Exit codes: 0 done, 1 failed ({error, code} with --json), 2 called in a wrong way, 3 undecided (send, status).",
-    "First steps: svc init, svc explore, svc auth signup",
+const overview = (groups: readonly CommandGroup[], style: Style): string => {
+  const { width, bold } = style
+  const settings = [
+    ["SVC_API_URL", "the platform API (http://localhost:4003)"],
+    ["SVC_DOCS_URL", "the documentation server (http://localhost:4001)"],
+    ["SVC_RELAY_URL", "the transaction relay (http://localhost:4002)"],
+    ["SVC_API_KEY", "a key for SVC_API_URL, used instead of the stored one"],
+    ["NO_COLOR, FORCE_COLOR", "turn colors off, or on"],
+  ] as const
+  const exits = [
+    ["0", "done"],
+    ["1", "failed; with --json, stdout is {error, code}"],
+    ["2", "wrong usage"],
+    ["3", "undecided (send, payments settle, status)"],
+  ] as const
+  return [
+    "svc: live Solana data for software agents",
+    `${bold("Usage:")} svc COMMAND [OPTIONS]`,
+    ...groups.map((group) => listing(group, style)),
+    `${bold("Options of every command")}\n${columns(commonOptions.map(optionRow), style)}`,
+    `${bold("Environment")}\n${columns(settings, style)}`,
+    hang(
+      "",
+      "Options come first, then the environment, then config.json in $XDG_CONFIG_HOME/svc (~/.config/svc).",
+      width,
+    ),
+    `${bold("Exit codes")}\n${columns(exits, style)}`,
+    hang(
+      "",
+      "First steps: svc init, svc explore, svc auth signup. svc COMMAND --help shows a command's options.",
+      width,
+    ),
   ].join("\n\n")
+}
 
-/** The help on what the words name: one command, a group, or all. */
-export const helpText = (words: readonly string[], commands: readonly Command[]): string => {
+/** The help for what the words name: one command, a group such as `keys`, or the whole tool. */
+export const helpText = (words: readonly string[], groups: readonly CommandGroup[], given: Style): string => {
+  const style = { ...given, width: Math.min(given.width ?? widest, widest) }
+  const commands = groups.flatMap((group) => group.commands)
   const one = findCommand(words, commands)
-  if (one !== undefined) return commandHelp(one)
-  const group = words[0] === undefined ? [] : commands.filter(({ name }) => name.startsWith(`${words[0]} `))
-  return group.length > 0 ? `Commands:\n${listing(group)}` : overview(commands)
+  if (one !== undefined) return commandHelp(one, style)
+  const [word] = words
+  const group = word === undefined ? [] : commands.filter(({ name }) => name.startsWith(`${word} `))
+  return group.length > 0 ? listing({ title: `svc ${word}`, commands: group }, style) : overview(groups, style)
 }

@@ -1,13 +1,11 @@
 import { editDistance } from "@svc/common/edit-distance"
 
-/** Edits between two names, upper and lower case alike. */
 const distance = (left: string, right: string): number => editDistance(left.toLowerCase(), right.toLowerCase())
 
-// No name is longer, and the distance takes time that grows with both lengths.
+// No real name is longer, and the time to compare grows with both lengths.
 const longest = 100
 
-/** The names closest to a text, closest first; a name that contains the text counts as close. */
-export const nearest = (text: string, names: readonly string[], count = 3): string[] => {
+const ranked = (text: string, names: readonly string[]) => {
   const wanted = text.slice(0, longest)
   const rank = (name: string): number =>
     wanted !== "" && name.toLowerCase().includes(wanted.toLowerCase())
@@ -17,6 +15,16 @@ export const nearest = (text: string, names: readonly string[], count = 3): stri
     .filter((name) => name.length <= longest)
     .map((name) => ({ name, rank: rank(name) }))
     .sort((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1))
+}
+
+/** The names that differ least from a text, ignoring case. A name that contains the text counts as close. */
+export const nearest = (text: string, names: readonly string[], count = 3): string[] =>
+  ranked(text, names)
     .slice(0, count)
     .map(({ name }) => name)
+
+/** The name that a text is probably a slip of; undefined if none is close. */
+export const closeTo = (text: string, names: readonly string[]): string | undefined => {
+  const [first] = ranked(text, names)
+  return first !== undefined && first.rank <= Math.max(1, text.length / 3) ? first.name : undefined
 }

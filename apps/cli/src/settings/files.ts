@@ -1,10 +1,10 @@
-import { lstat, mkdir, open, realpath, rename, rm, writeFile } from "node:fs/promises"
+import { lstat, mkdir, open, readFile, realpath, rename, rm, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
-import { isMissing, systemReason } from "../errors.ts"
+import { CliError, isMissing, systemReason } from "../errors.ts"
 
 /**
- * Makes a folder and those above it that are missing. Node's own recursive mkdir never ends where a folder that is there
- * can hold none: in one that was deleted while a shell is in it, or in /proc.
+ * Makes a folder and its missing parents. Node's own recursive mkdir never ends where an existing folder can't contain any: in a
+ * deleted working directory, or in /proc.
  */
 export const makeFolder = async (path: string, mode: number): Promise<void> => {
   const make = (): Promise<void> =>
@@ -19,8 +19,8 @@ export const makeFolder = async (path: string, mode: number): Promise<void> => {
 }
 
 /**
- * Puts a whole file in the place of another: a reader sees the old or the new one, never a part. A symbolic link is
- * replaced itself, what it leads to stays as it is. The folder must exist.
+ * Replaces a file as a whole: a reader sees the old or the new content, never a part. A symbolic link is replaced itself, not the
+ * file that it points to. The folder must exist.
  * @param mode of the new file, as open(2) takes it
  */
 export const replaceFile = async (path: string, content: string | Uint8Array, mode: number): Promise<void> => {
@@ -39,11 +39,7 @@ export const replaceFile = async (path: string, content: string | Uint8Array, mo
   }
 }
 
-/**
- * Writes a file that the user names: one that is there is replaced and keeps its mode; a device or a pipe is written as it
- * is, also by the names that the system gives to open files (/dev/fd/63).
- */
-export const writeOutput = async (path: string, content: string): Promise<void> => {
+const writeAny = async (path: string, content: string): Promise<void> => {
   const folder = await realpath(dirname(path))
   const found = await lstat(path).catch((error: unknown) => {
     if (!isMissing(error)) throw error
@@ -52,3 +48,19 @@ export const writeOutput = async (path: string, content: string): Promise<void> 
   if (!isFile || folder === "/dev" || folder.startsWith("/proc/")) await writeFile(path, content)
   else await replaceFile(path, content, found?.isFile() === true ? found.mode & 0o777 : 0o666)
 }
+
+/**
+ * Writes a file that the user named. An existing file is replaced and keeps its mode. A device or a pipe is written to directly,
+ * also under the names of open files, such as /dev/fd/63.
+ */
+export const writeOutput = (path: string, content: string): Promise<void> =>
+  writeAny(path, content).catch((error: unknown) => {
+    throw new CliError("unwritable-file", `${path} can't be written (${systemReason(error)}).`)
+  })
+
+/** The text of a file; undefined if it doesn't exist. */
+export const readTextFile = (path: string): Promise<string | undefined> =>
+  readFile(path, "utf8").catch((error: unknown) => {
+    if (systemReason(error) === "ENOENT") return undefined
+    throw new CliError("unreadable-file", `${path} can't be read (${systemReason(error)}).`)
+  })

@@ -1,0 +1,67 @@
+import type { Format } from "./output/format.ts"
+import type { Style } from "./output/style.ts"
+import type { Environment } from "./settings/settings.ts"
+import type { OptionName } from "./usage/options.ts"
+
+export type Screen = { readonly columns: number; readonly rows: number }
+
+/** What a command is given. It uses no global of the process. */
+export type Context = {
+  /** The arguments after the command's own words. */
+  readonly args: readonly string[]
+  /** Options that take a value, by name without dashes. */
+  readonly options: Readonly<Record<string, string>>
+  /** Options without a value that were given. */
+  readonly flags: ReadonlySet<string>
+  readonly env: Environment
+  /** The folder of the configuration and credentials files. */
+  readonly folder: string
+  /** What the command prints: text for people, or a document for programs. */
+  readonly format: Format
+  /** Prints a line for people on the standard error. */
+  readonly note: (line: string) => void
+  /** Shows progress if the standard error is a terminal; an empty text removes it. */
+  readonly progress: (text: string) => void
+  /** The first line of the standard input; rejects if that is a terminal. */
+  readonly readLine: () => Promise<string>
+  /** The bytes of a file, or for "-" of the standard input; rejects if that is a terminal. */
+  readonly readInput: (file: string) => Promise<Uint8Array>
+  /** Calls back once when the user interrupts, instead of ending the process. Returns a function that undoes this. */
+  readonly onInterrupt: (interrupted: () => void) => () => void
+  /** Text from a server for the standard output: without control characters on a terminal, else unchanged. */
+  readonly shown: (text: string) => string
+  /** Writes to the standard output at once. Returns false when nobody reads it anymore. */
+  readonly write: (text: string) => boolean
+  /** Writes one of several records in the document format, JSON if the format is text. Returns what `write` returns. */
+  readonly writeRecord: (record: unknown) => boolean
+  /** The size of the standard output's terminal if that can be redrawn; undefined for a pipe. */
+  readonly screen: () => Screen | undefined
+  readonly style: Style
+}
+
+/** What a command prints, and its exit code (default 0). In `json`, a bigint is written as a decimal string. */
+export type Outcome = {
+  readonly json: unknown
+  /** The same for people. It's only called for the format text. */
+  readonly text: (style: Style) => string
+  readonly exit?: 0 | 1 | 3
+}
+
+/** Runs a command; undefined if it has written its output already. */
+export type Run = (context: Context) => Promise<Outcome | undefined>
+
+/** One command: its usage, its help, and how to load it. */
+export type Command = {
+  /** Its words, as typed. */
+  readonly name: string
+  /** Its arguments as the help shows them, such as "STACK [VIEW]" or "STACK…". Their number is read from this. */
+  readonly usage?: string
+  readonly options?: readonly OptionName[]
+  readonly summary: string
+  readonly details?: string
+  readonly examples: readonly string[]
+  /** Loads the code only when the command runs, so that every call starts fast. */
+  readonly load: () => Promise<Run>
+}
+
+export type CommandGroup = { readonly title: string; readonly commands: readonly Command[] }

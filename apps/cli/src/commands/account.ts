@@ -1,0 +1,80 @@
+import type { CommandGroup } from "../command.ts"
+
+export const accountCommands: CommandGroup = {
+  title: "Account and keys",
+  commands: [
+    {
+      name: "auth signup",
+      options: ["name", "force"],
+      summary: "Register an agent and store its key",
+      examples: ["svc auth signup", 'svc auth signup --name "My agent" --force --json'],
+      load: async () => (await import("../account/auth.ts")).authSignup,
+    },
+    {
+      name: "auth login",
+      usage: "< KEY-FILE",
+      summary: "Check a key from the standard input and store it",
+      examples: ["svc auth login < key.txt"],
+      load: async () => (await import("../account/auth.ts")).authLogin,
+    },
+    {
+      name: "auth status",
+      summary: "Show whose key is stored; exit with 1 if there is none",
+      examples: ["svc auth status --json"],
+      load: async () => (await import("../account/auth.ts")).authStatus,
+    },
+    {
+      name: "auth logout",
+      summary: "Delete the stored key; it stays valid until svc keys revoke",
+      examples: ["svc auth logout"],
+      load: async () => (await import("../account/auth.ts")).authLogout,
+    },
+    {
+      name: "keys list",
+      summary: "List the agent's keys, without the keys themselves",
+      examples: ["svc keys list --json"],
+      load: async () => (await import("../account/keys.ts")).listKeys,
+    },
+    {
+      name: "keys mint",
+      options: ["name", "expires-in-days", "save"],
+      summary: "Create a secret key; it's shown once, or stored with --save",
+      examples: ["svc keys mint --save", "svc keys mint --name ci --expires-in-days 30 --json"],
+      load: async () => (await import("../account/keys.ts")).mintKey,
+    },
+    {
+      name: "keys publishable",
+      options: ["origin", "name", "expires-in-days"],
+      summary: "Create a key for web pages of one origin; it's shown once",
+      examples: ["svc keys publishable --origin https://app.example --json"],
+      load: async () => (await import("../account/keys.ts")).mintPublishableKey,
+    },
+    {
+      name: "keys rotate",
+      usage: "[ID]",
+      options: ["overlap", "name", "save"],
+      summary: "Replace a key; both keys work until the overlap ends",
+      details:
+        "Without ID, it replaces the stored key and stores the new one. With ID, it prints the new key, or stores it with --save. " +
+        "Use an overlap of at least 60 seconds for the key in use. The default is an hour.",
+      examples: ["svc keys rotate", "svc keys rotate 7 --overlap 10m --json", "svc keys rotate 8 --overlap 0 --save"],
+      load: async () => (await import("../account/keys.ts")).rotateKey,
+    },
+    {
+      name: "keys revoke",
+      usage: "ID",
+      summary: "Revoke a key for good",
+      examples: ["svc keys revoke 7"],
+      load: async () => (await import("../account/keys.ts")).revokeKey,
+    },
+    {
+      name: "session",
+      usage: "WEBSOCKET_URL",
+      options: ["scope"],
+      summary: "Mint a short-lived session token for one stack",
+      details: "svc explore shows each stack's WebSocket URL. Without --scope, the token may only read the stream.",
+      examples: ["svc session wss://streams.example/transfers --json"],
+      load: async () => (await import("../account/session.ts")).mintSession,
+    },
+  ],
+}

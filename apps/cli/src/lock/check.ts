@@ -1,0 +1,127 @@
+import type { RegistryChange } from "@svc/client"
+import type { Context, Outcome } from "../command.ts"
+import { CliError, usageError } from "../errors.ts"
+import { queryOf, readEntry, stackPath } from "../explore/stack.ts"
+import { changeRows } from "../explore/versions.ts"
+import { listOf, textOf } from "../output/json-value.ts"
+import { plain, table } from "../output/table.ts"
+import { type Api, callJson } from "../services/api.ts"
+import { platformOf } from "../services/relay.ts"
+import { apiForReading } from "../settings/key.ts"
+import { type Locked, noteDeprecated, readLocked } from "./lock.ts"
+
+type Checked = {
+  readonly name: string
+  readonly locked: number
+  /** The version that is served now; null if the stack is gone, or belongs to another API. */
+  readonly now: number | null
+  readonly verdict: string
+  readonly changes: readonly unknown[]
+}
+
+const checkOne = async (context: Context, api: Api, { name, version, content_hash }: Locked): Promise<Checked> => {
+  const stack = await readEntry(api, name).catch((error: unknown) => {
+    if (error instanceof CliError && error.code === "stack-not-found") return undefined
+    throw error
+  })
+  const entry = { name, locked: version, changes: [] }
+  if (stack === undefined) return { ...entry, now: null, verdict: "breaking" }
+  noteDeprecated(context, stack)
+  const now = Number(textOf(stack, "version"))
+  // The same version with other content: another stack has taken the name.
+  if (now === version) {
+    return { ...entry, now, verdict: textOf(stack, "content_hash") === content_hash ? "none" : "breaking" }
+  }
+  const query = queryOf({ from: String(version), to: String(now) })
+  const diff = await callJson(api, stackPath(name, `/diff${query}`)).catch((error: unknown) => {
+    // This stack never had the locked version: another one has taken the name.
+    if (error instanceof CliError && error.code === "version-not-found") return { verdict: "breaking" }
+    throw error
+  })
+  return { ...entry, now, verdict: textOf(diff, "verdict"), changes: listOf(diff, "changes") }
+}
+
+const reasonOf = (stack: Checked): string => {
+  const changes = changeRows(stack).flatMap(([kind, path = "", text = ""]) =>
+    kind !== "breaking" ? [] : text.includes(path) ? [text] : [`${path}: ${text}`],
+  )
+  const gone = stack.now === null ? "it is gone" : "it is another stack than the locked one"
+  const now = stack.now ?? "none"
+  return `${stack.name} (locked ${stack.locked}, now ${now}): ${changes.length === 0 ? gone : changes.join("; ")}`
+}
+
+/** Compares the locked versions with those that are served now. Throws breaking-change. */
+const compare = async (context: Context, api: Api, locked: readonly Locked[]): Promise<Outcome> => {
+  const stacks: Checked[] = []
+  for (const one of locked) {
+    const { name, version, api_url } = one
+    if (api_url === api.url) stacks.push(await checkOne(context, api, one))
+    else {
+      context.note(`${name} belongs to ${api_url}, so it wasn't checked. Next: svc check --api-url ${api_url}`)
+      stacks.push({ name, locked: version, now: null, verdict: "not-asked", changes: [] })
+    }
+  }
+  const broken = stacks.filter(({ verdict }) => verdict === "breaking")
+  if (broken.length > 0) {
+    const names = broken.map(({ name }) => name)
+    throw new CliError("breaking-change", plain(broken.map(reasonOf).join(". ")), {
+      next: `Next: svc diff ${names[0]}, change the code, then svc lock ${names.join(" ")}`,
+      extra: { stacks },
+    })
+  }
+  const rows = stacks.map(({ name, locked: old, now, verdict }) => [name, String(old), String(now ?? ""), verdict])
+  return { json: { stacks }, text: (style) => table(["STACK", "LOCKED", "NOW", "VERDICT"], rows, style) }
+}
+
+const lineOf = (change: RegistryChange): string => {
+  const { at, stack, kind, version, previous_version: previous, verdict, message, successor } = change
+  const was = previous === undefined ? "" : ` (was ${previous})`
+  const instead = successor === undefined ? "" : `; its successor: ${successor}`
+  return plain(`${at} ${stack} ${kind}, version ${version}${was}: ${verdict}${message ? `. ${message}` : ""}${instead}`)
+}
+
+/** Prints a line for each change of these stacks after the change with this id, until the user interrupts. */
+const watchLocked = async (
+  context: Context,
+  api: Api,
+  names: ReadonlySet<string>,
+  { after, failsOnBreaking }: { readonly after: number; readonly failsOnBreaking: boolean },
+): Promise<undefined> => {
+  const leaving = new AbortController()
+  const undo = context.onInterrupt(() => leaving.abort())
+  try {
+    for await (const change of platformOf(api).registry.changes({ after, signal: leaving.signal })) {
+      if (!names.has(change.stack)) continue
+      const isRead = context.format === "text" ? context.write(`${lineOf(change)}\n`) : context.writeRecord(change)
+      if (change.verdict === "breaking" && failsOnBreaking) {
+        throw new CliError("breaking-change", `${plain(change.stack)} changed so that its readers break.`, {
+          next: `Next: svc check, change the code, then svc lock ${change.stack}`,
+        })
+      }
+      if (!isRead) break
+    }
+  } finally {
+    undo()
+  }
+}
+
+/** `svc check`: whether the registry breaks what is locked; with --watch, also every later change. */
+export const check = async (context: Context): Promise<Outcome | undefined> => {
+  const failOn = context.options["fail-on"]
+  if (failOn !== undefined && failOn !== "breaking") throw usageError("--fail-on takes only breaking.", "check")
+  const failsOnBreaking = failOn !== undefined
+  const locked = await readLocked()
+  const api = await apiForReading(context)
+  if (!context.flags.has("watch")) return compare(context, api, locked)
+  // Read before the comparison, so that a change during it isn't missed.
+  const after = Number(textOf(await callJson(api, "/api/registry/changes?limit=1"), "next"))
+  try {
+    const { text } = await compare(context, api, locked)
+    if (context.format === "text") context.write(`${text(context.style)}\n`)
+  } catch (error) {
+    if (!(error instanceof CliError) || error.code !== "breaking-change" || failsOnBreaking) throw error
+    context.note(error.message)
+  }
+  const names = new Set(locked.flatMap(({ name, api_url }) => (api_url === api.url ? [name] : [])))
+  return watchLocked(context, api, names, { after, failsOnBreaking })
+}
