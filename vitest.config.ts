@@ -1,4 +1,8 @@
+import { join } from "node:path"
 import { defineConfig } from "vitest/config"
+
+// Half of what the start of a service costs is compiling: its processes find that done here.
+process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/compile")
 
 export default defineConfig({
   test: {

@@ -91,6 +91,7 @@ describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tel
     env = {
       PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`,
       HOME: folder,
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
       DATABASE_URL: postgres.url,
       RESTORED_URL: postgres.url.replace(/postgres$/, "restored"),
       SVC_DATA_DIR: join(folder, "data"),

@@ -1,4 +1,4 @@
-import { freePort, startProcess, type TestProcess } from "@svc/testing"
+import { createTestDatabase, freePort, startProcess, type TestDatabase, type TestProcess } from "@svc/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -9,17 +9,27 @@ import { json, makeTool, type Tool } from "./tool.ts"
 let tool: Tool
 let url: string
 let api: TestProcess
+let database: TestDatabase
 beforeAll(async () => {
   tool = await makeTool()
   const port = await freePort()
   url = `http://127.0.0.1:${port}`
-  const env = { PORT: String(port), SVC_API_URL: url, SVC_DATA_DIR: join(tool.home, "data"), SVC_LOG_LEVEL: "debug" }
+  database = await createTestDatabase()
+  const env = {
+    PORT: String(port),
+    DATABASE_URL: database.url,
+    SVC_SAMPLE_STACKS: "true",
+    SVC_API_URL: url,
+    SVC_DATA_DIR: join(tool.home, "data"),
+    SVC_LOG_LEVEL: "debug",
+  }
   api = startProcess(process.execPath, [join(app, "../platform-api/src/main.ts")], { env })
   await api.waitFor(/listening/)
 }, 120_000)
 afterAll(async () => {
   api.kill("SIGTERM")
   await api.exited
+  await database.stop()
   await tool.remove()
 })
 

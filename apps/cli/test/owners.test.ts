@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { freePort, startProcess, type TestProcess } from "@svc/testing"
+import { createTestDatabase, freePort, startProcess, type TestProcess, type TestDatabase } from "@svc/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { json, makeTool, type Tool } from "./tool.ts"
 
@@ -9,6 +9,7 @@ const main = join(root, "apps/platform-api/src/main.ts")
 
 let tool: Tool
 let platform: TestProcess
+let database: TestDatabase
 let url: string
 let personsKey: string
 let ast: { entities: { sections: { fields: unknown[] }[] }[] }
@@ -17,8 +18,8 @@ beforeAll(async () => {
   tool = await makeTool()
   const port = await freePort()
   url = `http://127.0.0.1:${port}`
-  const env = { SVC_DATA_DIR: join(tool.home, "data"), PORT: String(port) }
-  // The embedded database is one process's: the person is made before the service starts.
+  database = await createTestDatabase()
+  const env = { DATABASE_URL: database.url, SVC_DATA_DIR: join(tool.home, "data"), PORT: String(port) }
   const made = startProcess(process.execPath, [main, "user", "create", "--email", "owner@example.com"], { env })
   if ((await made.exited) !== 0) throw new Error(made.stderr())
   personsKey = (JSON.parse(made.stdout()) as { api_key: string }).api_key
@@ -32,6 +33,7 @@ beforeAll(async () => {
 afterAll(async () => {
   platform.kill("SIGTERM")
   await platform.exited
+  await database.stop()
   await tool.remove()
 })
 

@@ -23,7 +23,7 @@ let service: TestService
 let credentials: Readonly<Record<string, string | undefined>>
 
 beforeAll(async () => {
-  service = await startTestService("embedded", { SVC_FAILED_AUTH_PER_MINUTE: "0" })
+  service = await startTestService("postgres", { SVC_FAILED_AUTH_PER_MINUTE: "0" })
   const common = { description: null, ast: parseAst(smallAst()), relay: false, browserSend: false } as const
   const stack = { ...common, name: "plain", websocketUrl: websocket_url, visibility: "public" } as const
   await publish(service.database(), stack, new Date())

@@ -2,12 +2,13 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import committed from "../openapi.json" with { type: "json" }
 import { errors } from "../src/errors.ts"
 import { operate } from "./program.ts"
-import { startTestService, temporaryFolder, type TestService } from "./service.ts"
+import { createTestDatabase } from "@svc/testing"
+import { startTestService, type TestService } from "./service.ts"
 
 let service: TestService
 let key: string
 beforeAll(async () => {
-  service = await startTestService("embedded")
+  service = await startTestService("postgres", { SVC_SAMPLE_STACKS: "true" })
   key = (await service.signUp()).key
 })
 afterAll(() => service.close())
@@ -174,8 +175,8 @@ test("this machine's three names are one host for a token, and what is left of t
 })
 
 test("samples at their former default URL move to the stream, the operator's own stacks stay where they are", async () => {
-  const { folder, remove } = temporaryFolder()
-  const env = { SVC_DATA_DIR: folder, SVC_LOG_LEVEL: "silent" }
+  const database = await createTestDatabase()
+  const env = { DATABASE_URL: database.url, SVC_SAMPLE_STACKS: "true" }
   const publish = (name: string, url: string) =>
     operate(["stack", "publish", "stacks/name-service.stack.json", "--name", name, "--websocket-url", url], env)
   try {
@@ -183,7 +184,7 @@ test("samples at their former default URL move to the stream, the operator's own
     await publish("names", "ws://127.0.0.1:4002/names")
     await publish("mine", "ws://127.0.0.1:4002/token-swaps")
     const SVC_STREAM_URL = "ws://127.0.0.1:5004/"
-    const started = await startTestService("embedded", { SVC_DATA_DIR: folder, SVC_STREAM_URL })
+    const started = await startTestService("postgres", { ...env, SVC_STREAM_URL })
     try {
       const { body } = await started.call("GET", "/api/registry")
       const urls = body.map((stack: { name: string; websocket_url: string }) => [stack.name, stack.websocket_url])
@@ -201,13 +202,13 @@ test("samples at their former default URL move to the stream, the operator's own
       await started.close()
     }
   } finally {
-    remove()
+    await database.stop()
   }
 })
 
 test("what an operator publishes before the first start stays, and another stack can't have its URL in another spelling", async () => {
-  const { folder, remove } = temporaryFolder()
-  const env = { SVC_DATA_DIR: folder, SVC_LOG_LEVEL: "silent" }
+  const database = await createTestDatabase()
+  const env = { DATABASE_URL: database.url, SVC_SAMPLE_STACKS: "true" }
   const publish = (name: string, url: string) =>
     operate(["stack", "publish", "stacks/name-service.stack.json", "--name", name, "--websocket-url", url], env)
   try {
@@ -215,7 +216,7 @@ test("what an operator publishes before the first start stays, and another stack
     expect((await publish("swaps", "ws://localhost:4004/token-swaps")).code).toBe(0)
     const taken = await publish("other", "ws://[::1]:4004/token-swaps/")
     expect([taken.code, taken.json.code]).toEqual([1, "websocket-url-taken"])
-    const started = await startTestService("embedded", { SVC_DATA_DIR: folder })
+    const started = await startTestService("postgres", env)
     try {
       const { body } = await started.call("GET", "/api/registry")
       expect(body.map((stack: { name: string; websocket_url: string }) => [stack.name, stack.websocket_url])).toEqual([
@@ -228,6 +229,6 @@ test("what an operator publishes before the first start stays, and another stack
       await started.close()
     }
   } finally {
-    remove()
+    await database.stop()
   }
 }, 120_000)

@@ -8,7 +8,7 @@ const own = "/api/agents/me/keys"
 
 let service: TestService
 beforeAll(async () => {
-  service = await startTestService("embedded", { SVC_FAILED_AUTH_PER_MINUTE: "0" })
+  service = await startTestService("postgres", { SVC_FAILED_AUTH_PER_MINUTE: "0" })
 })
 afterAll(() => service.close())
 

@@ -10,7 +10,7 @@ import { startTestService, type TestService } from "./service.ts"
 
 let service: TestService
 beforeAll(async () => {
-  service = await startTestService("embedded")
+  service = await startTestService("postgres", { SVC_SAMPLE_STACKS: "true" })
 })
 afterAll(() => service.close())
 
@@ -140,7 +140,7 @@ test("the bare address says what this is, and where its description and document
 })
 
 test("the document names the port that the service listens on, where no address is set", async () => {
-  const other = await startTestService("embedded", { SVC_API_URL: "" })
+  const other = await startTestService("postgres", { SVC_API_URL: "" })
   try {
     const { servers } = (await (await fetch(`${other.url}/openapi.json`)).json()) as { servers: unknown }
     expect(servers).toEqual([{ url: `http://localhost:${new URL(other.url).port}` }])

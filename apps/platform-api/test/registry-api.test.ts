@@ -244,7 +244,8 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
 describe("the registry's limits", () => {
   let service: TestService
   beforeAll(async () => {
-    service = await startTestService("embedded", {
+    service = await startTestService("postgres", {
+      SVC_SAMPLE_STACKS: "true",
       SVC_REGISTRY_REQUESTS_PER_MINUTE: "3",
       SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE: "5",
     })
@@ -283,7 +284,8 @@ describe("the registry's limits", () => {
   })
 
   test("what a client says of its address counts only from a trusted proxy", async () => {
-    const direct = await startTestService("embedded", {
+    const direct = await startTestService("postgres", {
+      SVC_SAMPLE_STACKS: "true",
       SVC_REGISTRY_REQUESTS_PER_MINUTE: "1",
       SVC_TRUSTED_PROXY_CIDRS: "192.0.2.0/24",
     })

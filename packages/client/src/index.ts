@@ -28,14 +28,7 @@ export { SvcError } from "./error.ts"
 export type { SubmissionState } from "./error.ts"
 export { indexedDbStore } from "./indexed-db-store.ts"
 export { createJournal } from "./journal.ts"
-export type {
-  Journal,
-  JournalOptions,
-  PaymentOutcome,
-  SettleAllOptions,
-  Settlement,
-  SubmitOnceOptions,
-} from "./journal.ts"
+export type { Journal, JournalOptions, SettleAllOptions, Settlement, SubmitOnceOptions } from "./journal.ts"
 export type { Outcome, Step } from "./judge.ts"
 export type { PaymentFacts } from "./payment.ts"
 export { createPlatform } from "./platform.ts"
@@ -57,6 +50,7 @@ export { createSession } from "./session.ts"
 export type { Session, SessionOptions, TokenSource } from "./session.ts"
 export { memoryStore } from "./store.ts"
 export type { DamagedRecord, ForgottenRecord, PaymentRecord, Store, StoredRecord } from "./store.ts"
+export type { PaymentOutcome } from "./settle-record.ts"
 export { createStream } from "./stream.ts"
 export type { Stream, StreamOptions } from "./stream.ts"
 export type { WatchOptions, Watched } from "./stream-watch.ts"

@@ -1,29 +1,15 @@
 import { type Clock, systemClock } from "./clock.ts"
-import { asSvcError, ownError, type SvcError } from "./error.ts"
-import { conclude, learn, nothingKnown, type Outcome } from "./judge.ts"
+import { asSvcError, type SvcError } from "./error.ts"
+import { createRecords } from "./journal-records.ts"
 import { readPayment, type SignedPayment } from "./payment.ts"
-import { type BuildPayment, finalView, prepare, retry } from "./prepare.ts"
-import type { Abortable, Relay, Transaction } from "./relay.ts"
-import { type LoopOptions, settleWith } from "./settle-loop.ts"
-import { lookOnce } from "./steps.ts"
-import {
-  type DamagedRecord,
-  isSound,
-  landedOutcome,
-  type PaymentRecord,
-  type Store,
-  type StoredRecord,
-} from "./store.ts"
+import { type BuildPayment, prepare } from "./prepare.ts"
+import type { Relay, Transaction } from "./relay.ts"
+import type { LoopOptions } from "./settle-loop.ts"
+import { createSettler, type PaymentOutcome, type Shared } from "./settle-record.ts"
+import type { PaymentRecord, Store } from "./store.ts"
 import { refusal } from "./wire.ts"
 
-/** For how many blocks a provider is trusted to remember what landed. */
-const memory = 150_000n
 const parallelSettlements = 8
-
-type Shared = {
-  /** Continues payments that were stored with another URL of a relay of the same chain. */
-  readonly allowRelay?: boolean
-}
 
 export type JournalOptions = Shared & {
   readonly relay: Relay
@@ -49,9 +35,6 @@ export type SettleAllOptions = Shared &
     readonly id?: string
   }
 
-/** How a payment ended, or `undecided`. Only bytes that were signed elsewhere end in `expired`. */
-export type PaymentOutcome = Exclude<Outcome, { state: "not-submitted" }>
-
 /** What `settleAll` found out about one payment. */
 export type Settlement = { readonly id: string } & PaymentOutcome
 
@@ -64,13 +47,6 @@ const checkId = (id: unknown): void => {
 const reused = (id: string, stored: object, given: object): SvcError =>
   refusal("id-reused", `"${id}" belongs to another payment: use another id`, { stored, given })
 
-const damaged = (id: string, { file, version }: DamagedRecord): SvcError =>
-  refusal(
-    "journal-damaged",
-    `The record of "${id}" is damaged (${file ?? version}): look on the chain whether it was paid, then forget it by force`,
-    { file, version },
-  )
-
 /**
  * A journal of payments. Each id names one payment: at most one transaction of an id ever lands, whatever process fails when, and
  * however many try at once. All of them must share one store.
@@ -80,97 +56,11 @@ const damaged = (id: string, { file, version }: DamagedRecord): SvcError =>
  * const outcome = await journal.submitOnce("invoice-42", ({ blockhash }) => yourWalletSigns(blockhash))
  */
 export const createJournal = ({ relay, store, allowRelay = false, clock = systemClock }: JournalOptions) => {
+  const records = createRecords(store)
+  const { read, write, list, forget } = records
+  const settle = createSettler({ relay, records, allowRelay, clock })
   /** The signatures that this process works on, and their ids. */
   const working = new Map<string, string>()
-
-  const inStore = async <Value>(work: () => Value | Promise<Value>): Promise<Value> => {
-    try {
-      return await work()
-    } catch (thrown) {
-      throw asSvcError(thrown, "journal-unavailable", "The journal's store failed")
-    }
-  }
-
-  const inspect = (record: StoredRecord | DamagedRecord, id: string): StoredRecord | DamagedRecord => {
-    if (record.state === "damaged" || isSound(record, id)) return record
-    const { version } = record
-    return { id, version, state: "damaged", ...(store.placeOf && { file: store.placeOf(id, version) }) }
-  }
-
-  const look = async (id: string): Promise<StoredRecord | DamagedRecord | undefined> => {
-    const record = await inStore(() => store.get(id))
-    return record && inspect(record, id)
-  }
-
-  const read = async (id: string): Promise<StoredRecord | undefined> => {
-    const record = await look(id)
-    if (record?.state === "damaged") throw damaged(id, record)
-    return record
-  }
-
-  /** Stores the next version of a record; false when somebody else has stored one. */
-  const write = async (record: StoredRecord): Promise<boolean> => {
-    const { id, version } = record
-    if (await inStore(() => store.put(id, record, version - 1))) return true
-    if (((await look(id))?.version ?? 0) >= version) return false
-    throw ownError("journal-unavailable", `The store refuses "${id}" and shows no newer record`)
-  }
-
-  /** Stops before anything is sent to another chain, or concluded from it. */
-  const checkChain = async ({ id, relayUrl, finalizedHeight }: PaymentRecord, options: Shared & Abortable) => {
-    if (relayUrl !== relay.url && !(options.allowRelay ?? allowRelay)) {
-      throw refusal(
-        "other-relay",
-        `"${id}" was stored with ${relayUrl}: use that relay, or allowRelay for the same chain`,
-      )
-    }
-    // One provider may be some blocks behind another.
-    for (let looks = 0; looks < 3; looks++) {
-      const view = await retry(() => finalView(relay, options), { ...options, clock, tries: Infinity })
-      if (view.height >= BigInt(finalizedHeight)) return view
-      await clock.sleep(1000, options.signal)
-    }
-    throw refusal("other-chain", `"${id}" was stored at block ${finalizedHeight}, which this chain hasn't reached`)
-  }
-
-  /** Finds out what became of a stored attempt, with `resend` by sending it too, and stores what is final. */
-  const settle = async (
-    record: PaymentRecord,
-    { isMine = false, resend = true, ...options }: SubmitOnceOptions & { isMine?: boolean; resend?: boolean },
-  ): Promise<PaymentOutcome> => {
-    const { state, signature, transaction } = record
-    if (state === "landed") return landedOutcome(record)
-    if (state === "expired") return { state, signature }
-    const { commitment = "finalized", signal } = options
-    const lastValidBlockHeight = BigInt(record.lastValidBlockHeight)
-    // Others may have sent what they found in the store.
-    let known = nothingKnown({ signature, lastValidBlockHeight, commitment, memory, atLarge: isMine ? 0 : 1 })
-    if (!isMine) {
-      try {
-        known = learn(known, await checkChain(record, options))
-        known = learn(known, await lookOnce(relay, signature, true, { signal }))
-      } catch (error) {
-        // Given up by the caller.
-        if (signal?.aborted !== true) throw error
-      }
-    }
-    const plan = { ...options, commitment, clock, base64: resend ? transaction : undefined }
-    const outcome = conclude(known) ?? (await settleWith(relay, plan, known))
-    const next = { ...record, version: record.version + 1 }
-    if (outcome.state === "not-submitted") {
-      const { error } = outcome
-      // Given up by the caller. The store has the attempt, so others may send it.
-      if (error.retryable || error.code === "aborted") return { state: "undecided", signature, lastError: error }
-      await write({ ...next, refused: error.code })
-      throw error
-    }
-    if (outcome.state === "expired") await write({ ...next, state: "expired" })
-    if (outcome.state === "landed" && outcome.commitment === "finalized") {
-      // If this fails, the next run finds it on the chain again.
-      await write({ ...next, state: "landed", slot: String(outcome.slot), err: outcome.err }).catch(() => {})
-    }
-    return outcome
-  }
 
   const submitOnce = async (
     id: string,
@@ -265,13 +155,6 @@ export const createJournal = ({ relay, store, allowRelay = false, clock = system
     }
   }
 
-  const list = async ({ open = false }: { readonly open?: boolean } = {}) => {
-    const records = (await inStore(store.list)).map((record) => inspect(record, record.id ?? ""))
-    return records.flatMap((record): readonly (PaymentRecord | DamagedRecord)[] =>
-      record.state === "forgotten" || (open && record.state !== "open") ? [] : [record],
-    )
-  }
-
   const settleAll = async (options: SettleAllOptions = {}): Promise<Settlement[]> => {
     const queue = (await list({ open: options.id === undefined })).filter(({ id }) =>
       [id, undefined].includes(options.id),
@@ -293,18 +176,6 @@ export const createJournal = ({ relay, store, allowRelay = false, clock = system
     }
     await Promise.all(Array.from({ length: parallelSettlements }, work))
     return settled
-  }
-
-  const forget = async (id: string, { force = false }: { readonly force?: boolean } = {}): Promise<void> => {
-    const record = await look(id)
-    if (record === undefined) return
-    const { state, version } = record
-    if (state === "damaged" && !force) throw damaged(id, record)
-    if (state === "open" && !force) throw refusal("payment-open", `"${id}" may still land: settle it first`)
-    if (state !== "forgotten" && !(await write({ id, version: version + 1, state: "forgotten" }))) {
-      return forget(id, { force })
-    }
-    await inStore(() => store.remove(id, state === "forgotten" ? version - 1 : version))
   }
 
   return {

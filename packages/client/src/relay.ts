@@ -24,7 +24,7 @@ export type RelayOptions = {
 export type Abortable = { readonly signal?: AbortSignal | undefined }
 
 /** `commitment` defaults to confirmed; `minContextSlot`: the provider must have seen this slot. */
-export type ChainView = { readonly commitment?: Commitment; readonly minContextSlot?: bigint }
+export type ChainView = { readonly commitment?: Commitment | undefined; readonly minContextSlot?: bigint | undefined }
 
 /** A transaction: base64, or its bytes. */
 export type Transaction = string | Uint8Array
@@ -33,10 +33,10 @@ export type SendOptions = {
   /** Fully signed. */
   readonly transaction: Transaction
   /** Leaves out the provider's trial run; default false. */
-  readonly skipPreflight?: boolean
+  readonly skipPreflight?: boolean | undefined
   /** The state that the trial run sees; default confirmed. */
-  readonly preflightCommitment?: Commitment
-  readonly minContextSlot?: bigint
+  readonly preflightCommitment?: Commitment | undefined
+  readonly minContextSlot?: bigint | undefined
 }
 
 export type SimulateOptions = ChainView & {
@@ -54,9 +54,10 @@ export type SimulateOptions = ChainView & {
 const readTimeoutMs = 12_000
 const sendTimeoutMs = 20_000
 
+// JSON leaves out what is undefined.
 const chainView = ({ commitment, minContextSlot }: ChainView) => ({
-  ...(commitment === undefined ? {} : { commitment }),
-  ...(minContextSlot === undefined ? {} : { minContextSlot: String(minContextSlot) }),
+  commitment,
+  minContextSlot: minContextSlot?.toString(),
 })
 
 // Nothing has left the relay, and another token may pass.
@@ -93,15 +94,8 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
     { signal }: Abortable,
     timeoutMs = readTimeoutMs,
   ): Promise<unknown> => {
-    const post = (bearer: string): Promise<Answer> =>
-      request(fetch ?? globalThis.fetch, clock, {
-        url: `${url}/transactions/v1/${route}`,
-        method: "POST",
-        bearer,
-        body,
-        timeoutMs,
-        signal,
-      })
+    const call = { url: `${url}/transactions/v1/${route}`, method: "POST", body, timeoutMs, signal } as const
+    const post = (bearer: string) => request(fetch ?? globalThis.fetch, clock, { ...call, bearer })
     const token = await tokenOf(session.token)
     let answer = await post(token)
     const { renew } = session
@@ -145,13 +139,11 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
     /** Tries a transaction out. One that would fail is an answer with `err`, not an error. */
     simulate: (options: SimulateOptions & Abortable): Promise<Simulation> => {
       const { transaction, accounts, sigVerify, replaceRecentBlockhash, innerInstructions } = options
-      const flags = { sigVerify, replaceRecentBlockhash, innerInstructions }
-      const given = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
       const body = {
         transaction: asBase64(transaction),
         ...chainView(options),
-        ...given,
-        ...(accounts === undefined ? {} : { accounts: { addresses: accounts } }),
+        ...{ sigVerify, replaceRecentBlockhash, innerInstructions },
+        accounts: accounts && { addresses: accounts },
       }
       return read("simulate", body, options, readSimulation)
     },
@@ -162,12 +154,7 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
     send: async (options: SendOptions & Abortable): Promise<{ readonly signature: string }> => {
       const { transaction, skipPreflight, preflightCommitment, minContextSlot } = options
       const { base64, signature } = readSigned(transaction)
-      const body = {
-        transaction: base64,
-        ...(skipPreflight === undefined ? {} : { skipPreflight }),
-        ...(preflightCommitment === undefined ? {} : { preflightCommitment }),
-        ...chainView(minContextSlot === undefined ? {} : { minContextSlot }),
-      }
+      const body = { transaction: base64, skipPreflight, preflightCommitment, ...chainView({ minContextSlot }) }
       try {
         const answer = objectOf(await ask("send", body, options, sendTimeoutMs))
         if (text(answer, "signature") !== signature) throw strange("signature of this transaction")
@@ -186,10 +173,7 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
     }: { readonly signature: string; readonly searchTransactionHistory?: boolean } & Abortable): Promise<{
       readonly status: Status | null
       readonly contextSlot: bigint
-    }> => {
-      const body = { signature, ...(searchTransactionHistory === undefined ? {} : { searchTransactionHistory }) }
-      return read("signature-status", body, { signal }, readStatus)
-    },
+    }> => read("signature-status", { signature, searchTransactionHistory }, { signal }, readStatus),
   }
 }
 

@@ -52,13 +52,7 @@ export const settleWith = (
 
   const sender = async (transaction: string): Promise<void> => {
     const { skipPreflight, preflightCommitment, minContextSlot } = options
-    const sending = {
-      transaction,
-      signal: over,
-      ...(skipPreflight === undefined ? {} : { skipPreflight }),
-      ...(preflightCommitment === undefined ? {} : { preflightCommitment }),
-      ...(minContextSlot === undefined ? {} : { minContextSlot }),
-    }
+    const sending = { transaction, signal: over, skipPreflight, preflightCommitment, minContextSlot }
     const again = (): number => rebroadcastMs * (0.8 + clock.random() * 0.4)
     for (let refusals = 0; ;) {
       // In a block already: another copy would be refused.

@@ -35,10 +35,10 @@ const commitmentOf = (value: unknown): Commitment => {
   throw notCarried(`${JSON.stringify(value)} is not a commitment`)
 }
 
-const slotOf = ({ minContextSlot }: Json) =>
-  minContextSlot === undefined ? {} : { minContextSlot: u64(minContextSlot, "minContextSlot") }
-
-const viewOf = (options: Json): ChainView => ({ commitment: commitmentOf(options["commitment"]), ...slotOf(options) })
+const viewOf = ({ commitment, minContextSlot }: Json): ChainView => ({
+  commitment: commitmentOf(commitment),
+  minContextSlot: minContextSlot === undefined ? undefined : u64(minContextSlot, "minContextSlot"),
+})
 
 const textAt = (params: readonly unknown[], index: number): string => {
   const value = params[index]
@@ -105,14 +105,9 @@ const methods: Readonly<Record<string, Method>> = {
     )
     const found = await Promise.all(asked)
     // No answer is newer than the oldest one.
-    const slot = found.reduce(
-      (least, { contextSlot }) => (contextSlot < least ? contextSlot : least),
-      found[0]?.contextSlot ?? 0n,
-    )
-    return inContext(
-      slot,
-      found.map(({ status }) => rpcStatus(status)),
-    )
+    const [slot = 0n] = found.map(({ contextSlot }) => contextSlot).sort((a, b) => (a < b ? -1 : 1))
+    const statuses = found.map(({ status }) => rpcStatus(status))
+    return inContext(slot, statuses)
   },
   sendTransaction: async (relay, params, signal) => {
     const known = ["encoding", "maxRetries", "skipPreflight", "preflightCommitment", "minContextSlot"]
@@ -121,14 +116,12 @@ const methods: Readonly<Record<string, Method>> = {
     if (options["maxRetries"] !== undefined && u64(options["maxRetries"], "maxRetries") !== 0n) {
       throw notCarried("maxRetries must be 0, because the relay sends once")
     }
-    const { signature } = await relay.send({
-      transaction: textAt(params, 0),
-      preflightCommitment: commitmentOf(options["preflightCommitment"]),
-      ...flag(options, "skipPreflight"),
-      ...slotOf(options),
-      ...signal,
+    const { commitment: preflightCommitment, minContextSlot } = viewOf({
+      ...options,
+      commitment: options["preflightCommitment"],
     })
-    return signature
+    const sent = { transaction: textAt(params, 0), preflightCommitment, minContextSlot, ...signal }
+    return (await relay.send({ ...sent, ...flag(options, "skipPreflight") })).signature
   },
 }
 

@@ -19,8 +19,8 @@ process.once("exit", () => {
 })
 
 /**
- * Starts a program with nothing in its environment but PATH and what is given, so that no setting of the machine leaks
- * into a test. It ends with this process at the latest, where that exits by itself or by an error.
+ * Starts a program with nothing in its environment but PATH, the place of compiled code and what is given, so that no
+ * setting of the machine leaks into a test. It ends with this process at the latest, where that exits by itself or by an error.
  */
 export const startProcess = (
   command: string,
@@ -37,7 +37,7 @@ export const startProcess = (
   } = {},
 ): TestProcess => {
   const child = spawn(command, args, {
-    env: { PATH: process.env["PATH"], ...env },
+    env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...env },
     ...(cwd === undefined ? {} : { cwd }),
     stdio: ["ignore", mute ? "ignore" : "pipe", "pipe"],
   })

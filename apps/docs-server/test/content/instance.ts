@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { freePort, startProcess } from "@svc/testing"
+import { createTestDatabase, freePort, startProcess } from "@svc/testing"
 import { z } from "zod"
 
 const root = join(import.meta.dirname, "../../../..")
@@ -31,8 +31,8 @@ export const startInstance = async (): Promise<Instance> => {
     SVC_STREAM_URL: "ws://127.0.0.1:4104",
   }
   const chainUrl = `http://localhost:${chain}`
-  // The database has one user at a time: the operator's command comes before the service.
-  const data = { SVC_DATA_DIR: join(folder, "platform") }
+  const database = await createTestDatabase()
+  const data = { DATABASE_URL: database.url, SVC_DATA_DIR: join(folder, "platform"), SVC_SAMPLE_STACKS: "true" }
   const operator = startProcess(process.execPath, ["src/main.ts", "user", "create", "--email", "ada@example.com"], {
     cwd: join(root, "apps/platform-api"),
     env: data,
@@ -53,6 +53,7 @@ export const startInstance = async (): Promise<Instance> => {
   const close = async (): Promise<void> => {
     for (const service of processes) service.kill("SIGTERM")
     await Promise.all(processes.map(({ exited }) => exited))
+    await database.stop()
     await rm(folder, { recursive: true, force: true })
   }
   try {

@@ -1,9 +1,16 @@
 import { existsSync, readdirSync } from "node:fs"
 import { mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/promises"
 import { delimiter, join } from "node:path"
-import { type Fault, type OwnAnswer, startFaultProxy, startProcess } from "@svc/testing"
+import {
+  createTestDatabase,
+  type Fault,
+  type OwnAnswer,
+  startFaultProxy,
+  startProcess,
+  type TestDatabase,
+} from "@svc/testing"
 import { createKeyPairSignerFromBytes } from "@solana/kit"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
 import { z } from "zod"
 import { curlRequest, shellWords, variablesOf } from "./command-line.ts"
 import { balanceOf, fund, give, keepPersonsKey, neededBy, newAddress, newKeyPair } from "./prerequisites.ts"
@@ -55,17 +62,25 @@ const sendRequest = async ({ command, answer }: Step, values: Values): Promise<s
   )
 }
 
+/** The page's own, if it has an operator command. */
+let database: TestDatabase | undefined
+afterEach(async () => {
+  await database?.stop()
+  database = undefined
+})
+
 /** Runs `svc` for a person with nothing kept yet, operator commands on a database of the page's own. */
 const runCommand = async ({ command, answer }: Step, values: Values, home: string): Promise<string[]> => {
   const [program, ...words] = shellWords(command.text, values)
   const urls = { SVC_API_URL: instance.apiUrl, SVC_DOCS_URL: instance.docsUrl }
+  if (program !== "svc") database ??= await createTestDatabase()
   const started =
     program === "svc"
       ? startProcess(process.execPath, [join(cli, "dist/svc.mjs"), ...words], {
           env: { XDG_CONFIG_HOME: home, ...urls },
           cwd: home,
         })
-      : startProcess(process.execPath, words, { env: { SVC_DATA_DIR: join(home, "data") }, cwd: platform })
+      : startProcess(process.execPath, words, { env: { DATABASE_URL: database?.url ?? "" }, cwd: platform })
   const exit = await started.exited
   const wanted = Number(/exit=(\d)/.exec(answer.info)?.[1] ?? 0)
   if (exit !== wanted) {

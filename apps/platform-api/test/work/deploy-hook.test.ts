@@ -190,7 +190,7 @@ test("a hook without encryption stops the start, except on this machine or when 
 })
 
 test("where the operator wants to be asked, a public build waits for its name to be approved, and holds up no other", async () => {
-  const service = await startTestService("embedded", { SVC_PUBLIC_STACKS: "operator" })
+  const service = await startTestService("postgres", { SVC_PUBLIC_STACKS: "operator" })
   try {
     const owner = await newPerson(service)
     const open = await owner.newSpec("open", { ast_payload: first })

@@ -1,0 +1,93 @@
+import type { Clock } from "./clock.ts"
+import { conclude, learn, nothingKnown, type Outcome } from "./judge.ts"
+import type { Records } from "./journal-records.ts"
+import { finalView, retry } from "./prepare.ts"
+import type { Abortable, Relay } from "./relay.ts"
+import { type LoopOptions, settleWith } from "./settle-loop.ts"
+import { lookOnce } from "./steps.ts"
+import { landedOutcome, type PaymentRecord } from "./store.ts"
+import { refusal } from "./wire.ts"
+
+/** For how many blocks a provider is trusted to remember what landed. */
+const memory = 150_000n
+
+export type Shared = {
+  /** Continues payments that were stored with another URL of a relay of the same chain. */
+  readonly allowRelay?: boolean
+}
+
+/** How a payment ended, or `undecided`. Only bytes that were signed elsewhere end in `expired`. */
+export type PaymentOutcome = Exclude<Outcome, { state: "not-submitted" }>
+
+type SettleOptions = Shared &
+  Omit<LoopOptions, "clock" | "minContextSlot"> & {
+    /** Whether nobody else can have sent the attempt. */
+    readonly isMine?: boolean
+    readonly resend?: boolean
+  }
+
+type Settler = {
+  readonly relay: Relay
+  readonly records: Pick<Records, "write">
+  readonly allowRelay: boolean
+  readonly clock: Clock
+}
+
+/** Makes the function that finds out what became of stored attempts. */
+export const createSettler = ({ relay, records, allowRelay, clock }: Settler) => {
+  /** Stops before anything is sent to another chain, or concluded from it. */
+  const checkChain = async ({ id, relayUrl, finalizedHeight }: PaymentRecord, options: Shared & Abortable) => {
+    if (relayUrl !== relay.url && !(options.allowRelay ?? allowRelay)) {
+      throw refusal(
+        "other-relay",
+        `"${id}" was stored with ${relayUrl}: use that relay, or allowRelay for the same chain`,
+      )
+    }
+    // One provider may be some blocks behind another.
+    for (let looks = 0; looks < 3; looks++) {
+      const view = await retry(() => finalView(relay, options), { ...options, clock, tries: Infinity })
+      if (view.height >= BigInt(finalizedHeight)) return view
+      await clock.sleep(1000, options.signal)
+    }
+    throw refusal("other-chain", `"${id}" was stored at block ${finalizedHeight}, which this chain hasn't reached`)
+  }
+
+  /** Finds out what became of a stored attempt, with `resend` by sending it too, and stores what is final. */
+  return async (
+    record: PaymentRecord,
+    { isMine = false, resend = true, ...options }: SettleOptions,
+  ): Promise<PaymentOutcome> => {
+    const { state, signature, transaction } = record
+    if (state === "landed") return landedOutcome(record)
+    if (state === "expired") return { state, signature }
+    const { commitment = "finalized", signal } = options
+    const lastValidBlockHeight = BigInt(record.lastValidBlockHeight)
+    // Others may have sent what they found in the store.
+    let known = nothingKnown({ signature, lastValidBlockHeight, commitment, memory, atLarge: isMine ? 0 : 1 })
+    if (!isMine) {
+      try {
+        known = learn(known, await checkChain(record, options))
+        known = learn(known, await lookOnce(relay, signature, true, { signal }))
+      } catch (error) {
+        // Given up by the caller.
+        if (signal?.aborted !== true) throw error
+      }
+    }
+    const plan = { ...options, commitment, clock, base64: resend ? transaction : undefined }
+    const outcome = conclude(known) ?? (await settleWith(relay, plan, known))
+    const next = { ...record, version: record.version + 1 }
+    if (outcome.state === "not-submitted") {
+      const { error } = outcome
+      // Given up by the caller. The store has the attempt, so others may send it.
+      if (error.retryable || error.code === "aborted") return { state: "undecided", signature, lastError: error }
+      await records.write({ ...next, refused: error.code })
+      throw error
+    }
+    if (outcome.state === "expired") await records.write({ ...next, state: "expired" })
+    if (outcome.state === "landed" && outcome.commitment === "finalized") {
+      // If this fails, the next run finds it on the chain again.
+      await records.write({ ...next, state: "landed", slot: String(outcome.slot), err: outcome.err }).catch(() => {})
+    }
+    return outcome
+  }
+}
