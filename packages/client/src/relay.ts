@@ -142,7 +142,9 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
       const body = {
         transaction: asBase64(transaction),
         ...chainView(options),
-        ...{ sigVerify, replaceRecentBlockhash, innerInstructions },
+        sigVerify,
+        replaceRecentBlockhash,
+        innerInstructions,
         accounts: accounts && { addresses: accounts },
       }
       return read("simulate", body, options, readSimulation)

@@ -1,3 +1,4 @@
+import { firstView } from "@svc/common/stack-views"
 import { html, raw } from "hono/html"
 import { type Html, type Look, frame } from "./frame.ts"
 import type { SitePage } from "./page.ts"
@@ -13,11 +14,7 @@ const noteOf = (note: string | undefined): Html | "" =>
 /** Where the script shows live records: of the first view that isn't simply all records, where the page's policy allows it. */
 const livePlace = ({ apiUrl, streamUrl }: Place, { websocket_url: url, schema }: Stack): Html | "" => {
   if (typeof url !== "string" || URL.parse(url)?.origin !== new URL(streamUrl).origin) return ""
-  const [first] = schema.entities
-  const views = schema.entities.flatMap(({ name, views: all }) =>
-    all.map(({ id }) => id).filter((id) => id !== `${name}/list` && id !== `${name}/state`),
-  )
-  return html`<div id="frame.live" data-api="${apiUrl}" data-url="${url}" data-view="${views[0] ?? `${first?.name}/list`}"></div>`
+  return html`<div id="frame.live" data-api="${apiUrl}" data-url="${url}" data-view="${firstView(schema.entities)}"></div>`
 }
 
 /**
