@@ -27,12 +27,17 @@ export type RowOf<C extends Columns> = {
 }
 
 /**
- * The select list for columns of the table with this alias. Frequent statements are written in SQL, because drizzle
- * builds each one anew. Their columns still come from the table definitions.
+ * The select list for columns of the table with this alias. Frequent statements are written in SQL, because drizzle builds
+ * each one anew. Their columns still come from the table definitions. Arrays are selected as JSON, because the server's
+ * driver returns them as text.
  */
 export const selectList = (alias: string, columns: Columns): string =>
   Object.entries(columns)
-    .map(([name, column]) => `${alias}.${column.name}${column.name === name ? "" : ` as ${name}`}`)
+    .map(([name, column]) => {
+      const value = `${alias}.${column.name}`
+      if (column.columnType === "PgArray") return `to_json(${value}) as ${name}`
+      return column.name === name ? value : `${value} as ${name}`
+    })
     .join(", ")
 
 /**

@@ -17,17 +17,20 @@ const columns = {
   message: registryChanges.message,
   successor: registryChanges.successor,
 }
-const levels = { visibility: registryChanges.visibility, except_visibility: registryChanges.exceptVisibility }
+const readers = {
+  visibility: registryChanges.visibility,
+  viewers: registryChanges.viewers,
+  except_visibility: registryChanges.exceptVisibility,
+  except_viewers: registryChanges.exceptViewers,
+}
 
-// The drivers return arrays and large integers in different forms.
+// The drivers return large integers in different forms.
 const shown = `c.id::float8 as id, ${selectList("c", columns)}`
-const audience = `${selectList("c", levels)}, to_json(c.viewers) as viewers, to_json(c.except_viewers) as except_viewers`
 
 type ShownChange = RowOf<typeof columns> & { readonly id: number }
 
 /** A change, and who can read it. */
-export type StoredChange = ShownChange &
-  RowOf<typeof levels> & { readonly viewers: readonly number[]; readonly except_viewers: readonly number[] }
+export type StoredChange = ShownChange & RowOf<typeof readers>
 
 /** Whether a reader sees a change: they can read the stack, and something changed for them. */
 export const concerns = (change: StoredChange, reader: Audience): boolean =>
@@ -44,7 +47,7 @@ const pageSql = (order: "asc" | "desc", ofStack: boolean): string => `
   where c.id > $3 and c.id <= $4 and ${concernsSql}${ofStack ? " and c.stack = $6" : ""} order by c.id ${order} limit $5`
 
 const newerSql = `
-  select ${shown}, ${audience} from registry_changes c
+  select ${shown}, ${selectList("c", readers)} from registry_changes c
   where c.id > $1 order by c.id limit $2`
 
 type Page = {
