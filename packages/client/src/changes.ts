@@ -1,11 +1,11 @@
-// Changes of the registry as server-sent events.
+// Reads the registry's changes as server-sent events.
 import type { Clock } from "./clock.ts"
 import type { SvcError } from "./error.ts"
 import type { RegistryChange } from "./generated/answers.ts"
 import type { Answer, Fetch } from "./http.ts"
 import type { FollowOptions } from "./platform.ts"
 
-// The service sends something every 15 s.
+// The service sends at least a comment every 15 s.
 const silentMs = 45_000
 const longestWaitMs = 30_000
 
@@ -36,13 +36,13 @@ const open = async (
   if (!response.ok || header("content-type")?.startsWith("text/event-stream") !== true) {
     throw errorOf({ status, header, body: parsed(await response.text()) })
   }
-  // Without its key a reader would miss changes and never know.
+  // If the key is ignored, the reader would miss changes without noticing.
   const code = header("x-auth-ignored")
   if (code !== null) throw errorOf({ status: 401, header, body: { code, message: "The key can't be used" } })
   return response
 }
 
-/** The events of one connection, each once it is whole. */
+/** The complete events of one connection. */
 async function* eventsOf({ body }: Response, clock: Clock): AsyncGenerator<{ id: string; data: string }, void> {
   const reader = body?.getReader()
   const decoder = new TextDecoder()
@@ -64,8 +64,8 @@ async function* eventsOf({ body }: Response, clock: Clock): AsyncGenerator<{ id:
 }
 
 /**
- * Follows changes over connections that come and go.
- * @param errorOf handed in, because this part is loaded by itself
+ * Follows changes, and reconnects whenever the connection is lost.
+ * @param errorOf passed in, because this file is bundled separately
  */
 export async function* follow(
   base: string,
@@ -91,13 +91,13 @@ export async function* follow(
       for await (const { id, data } of eventsOf(await connect(url.href, leaving.signal), clock)) {
         waitMs = 500
         if (id !== "") url.searchParams.set("after", id)
-        // The platform's own tests hold it against the document that this type is made from.
+        // The platform's tests check it against the document that this type is generated from.
         if (data !== "") yield JSON.parse(data) as RegistryChange
         if (isOver()) return
       }
     } catch (error) {
       if (isOver()) return
-      // An error without `retryable` is a connection's.
+      // An error without `retryable` comes from the connection.
       const { retryable, retryAfterMs = 0 } = error as Partial<SvcError>
       if (retryable === false) throw error
       askedMs = retryAfterMs

@@ -1,4 +1,4 @@
-/** Time and chance as the library uses them; a test may hand in its own. */
+/** The time and random numbers that the library uses. Tests may pass their own. */
 export type Clock = {
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number

@@ -1,4 +1,4 @@
-/** What an error of the relay's send route says about the transaction. */
+/** What an error of the relay's send endpoint says about the transaction. */
 export type SubmissionState = "not_submitted" | "unknown"
 
 type Facts = {
@@ -18,8 +18,8 @@ type Facts = {
 /**
  * Every failure of this library. Decide by `code`, which is stable, never by `message`.
  *
- * Beside the codes of the platform and the relay there are its own: `network-error` (no answer came), `timeout` (none in
- * time), `aborted` (the caller's signal), `unexpected-answer` (an answer that is not the service's), `before-failed`.
+ * Besides the codes of the platform and the relay, the library has its own: `network-error` (no response), `timeout` (no
+ * response in time), `aborted` (by `signal`), `unexpected-answer` (a response that the service never gives), `before-failed`.
  *
  * @example
  * try {
@@ -30,23 +30,23 @@ type Facts = {
  * }
  */
 export class SvcError extends Error {
-  /** The HTTP status; 0 where no answer came, or nothing was asked. */
+  /** The HTTP status; 0 if there was no response or no request. */
   declare readonly status: number
   /** The stable code. */
   declare readonly code: string
-  /** The next step in one sentence, where the service gives one. */
+  /** What to do next, in one sentence. */
   declare readonly hint?: string
   /** Whether the same call may succeed later. */
   declare readonly retryable: boolean
-  /** How long the service asks to wait, in milliseconds. */
+  /** How long to wait before a retry, in milliseconds. */
   declare readonly retryAfterMs?: number
-  /** The service's name for the request, for its operator; empty where no answer came. */
+  /** The request's id in the service's log; empty if there was no response. */
   declare readonly requestId: string
-  /** Of a send: `not_submitted` is proof that nobody was given the transaction; `unknown` proves nothing. */
+  /** Of a send: `not_submitted` proves that the transaction went nowhere; `unknown` proves nothing. */
   declare readonly submissionState?: SubmissionState
   /** Of a send: the transaction's first signature, base58. */
   declare readonly signature?: string
-  /** What the service tells beside: `{path, reason}` of a refused field, or the provider's own error. */
+  /** More about the error: `{path, reason}` of a rejected field, or the provider's own error. */
   declare readonly details?: unknown
 
   constructor({ message, cause, ...facts }: Facts) {
@@ -57,18 +57,18 @@ export class SvcError extends Error {
   }
 }
 
-/** The same error, with what it means for a transaction. */
+/** The same error, with what it says about a transaction. */
 export const aboutSubmission = (error: SvcError, submissionState: SubmissionState, signature: string): SvcError => {
   const facts: Facts = error
   const { message, cause } = error
   return new SvcError({ ...facts, message, cause, submissionState, signature: error.signature ?? signature })
 }
 
-/** An error of this library's own, made before anything was asked. */
+/** An error that the library raises itself. */
 export const ownError = (code: string, message: string, more: Partial<Facts> = {}): SvcError =>
   new SvcError({ status: 0, code, message, ...more })
 
-/** What was thrown, as an error of this library. */
+/** Wraps anything that was thrown as an SvcError. */
 export const asSvcError = (thrown: unknown, code: string, message: string): SvcError =>
   thrown instanceof SvcError
     ? thrown

@@ -11,8 +11,8 @@ type Files = Pick<
 const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : undefined)
 
 /**
- * One file per id and version. Versions of an id follow each other without a gap, so the newest one is found by counting; `remove`
- * empties old versions and keeps their names, so that no process can write them a second time.
+ * Keeps one file per id and version. An id's versions have no gaps, so counting finds the newest one. `remove` empties old
+ * versions but keeps their names, so that no process can write them again.
  */
 export const createFileStore = (given: string, files: Files): Store => {
   const folder = resolve(given)
@@ -35,7 +35,7 @@ export const createFileStore = (given: string, files: Files): Store => {
     return version
   }
 
-  /** Makes the names in a folder durable. Windows has no such call. */
+  /** Makes the names in a folder durable. Windows can't do that. */
   const syncFolder = async (path: string): Promise<void> => {
     if (process.platform === "win32") return
     const handle = await files.open(path, "r")
@@ -54,14 +54,14 @@ export const createFileStore = (given: string, files: Files): Store => {
   const load = async (hash: string, version: number): Promise<StoredRecord | DamagedRecord> => {
     const file = pathOf(hash, version)
     const text = await files.readFile(file, "utf8")
-    // A version that was overtaken before it was read may be empty.
+    // A version that is no longer the newest may be empty.
     const newer = await newest(hash, version)
     if (newer > version) return load(hash, newer)
     try {
       const record: StoredRecord = JSON.parse(text)
       if (hashOf(record.id) === hash && record.version === version) return record
     } catch {
-      // It is damaged.
+      // Reported as damaged below.
     }
     return { version, state: "damaged", file }
   }
@@ -74,7 +74,7 @@ export const createFileStore = (given: string, files: Files): Store => {
       const version = await newest(hash)
       if (version === 0) return undefined
       const record = await load(hash, version)
-      // The process that wrote it may have died before it did this.
+      // The process that wrote it may have died before it synced the folder.
       await syncFolder(folder)
       return record
     },
@@ -92,7 +92,7 @@ export const createFileStore = (given: string, files: Files): Store => {
       try {
         await handle.writeFile(`${JSON.stringify(record)}\n`)
         await handle.sync()
-        // Fails where the name is taken.
+        // Fails if the name is taken.
         await files.link(draft, pathOf(hash, expectedVersion + 1))
         await syncFolder(folder)
       } catch (error) {
@@ -126,7 +126,7 @@ export const createFileStore = (given: string, files: Files): Store => {
       const hash = hashOf(id)
       const last = await newest(hash)
       for (let old = Math.min(version, last); old > 0; old--) {
-        // Without a newer version there is nothing that an old name must be kept from.
+        // Without a newer version no name has to be kept.
         await (version < last ? files.truncate(pathOf(hash, old)) : files.unlink(pathOf(hash, old)))
       }
       const drafts = (await files.readdir(folder)).filter(

@@ -8,16 +8,16 @@ export type Fetch = typeof globalThis.fetch
 export type Call = {
   readonly url: string
   readonly method?: "GET" | "POST" | "PUT" | "DELETE"
-  /** A key or a token: it goes into the Authorization header and nowhere else. */
+  /** A key or a token, sent in the Authorization header only. */
   readonly bearer?: string | undefined
-  /** Further request headers, in lower case; `accept` is application/json unless given. */
+  /** More request headers, in lower case. `accept` defaults to application/json. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
 }
 
-/** A whole answer, whatever its status; `body` is undefined where it is no JSON. */
+/** A complete response of any status; `body` is undefined if it isn't JSON. */
 export type Answer = {
   readonly status: number
   readonly header: (name: string) => string | null
@@ -43,7 +43,7 @@ const exchange = async (fetch: Fetch, call: Call, signal: AbortSignal): Promise<
       ...call.headers,
     },
     ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
-    // A key or a transaction goes where the caller said, and nowhere on from there.
+    // A key or a transaction never follows a redirect.
     redirect: "error",
     signal,
   })
@@ -51,7 +51,7 @@ const exchange = async (fetch: Fetch, call: Call, signal: AbortSignal): Promise<
   return { status: response.status, header: (name) => response.headers.get(name), body: parsed(text) }
 }
 
-/** One HTTP call and its whole answer. Throws SvcError: `network-error`, `timeout`, `aborted`. */
+/** Sends a request and reads the complete response. Throws SvcError: `network-error`, `timeout`, `aborted`. */
 export const request = async (fetch: Fetch, clock: Clock, call: Call): Promise<Answer> => {
   const isGivenUp = (): boolean => call.signal?.aborted === true
   if (isGivenUp()) throw ownError("aborted", "Given up by the caller")
@@ -82,13 +82,13 @@ export const request = async (fetch: Fetch, clock: Clock, call: Call): Promise<A
   }
 }
 
-/** The error that an answer of either service describes. */
+/** The error that a response of any of the services describes. */
 export const errorOf = ({ status, header, body }: Answer): SvcError => {
   // The documentation server wraps its fields in `error`.
   const inner = isObject(body) && isObject(body["error"]) ? body["error"] : body
   const fields = isObject(inner) ? inner : {}
   const code = textOf(fields, "code")
-  // The platform says `error` and `request_id`, the relay `message` and `requestId`.
+  // The platform has `error` and `request_id`, the relay `message` and `requestId`.
   const message = textOf(fields, "message") ?? textOf(fields, "error")
   const seconds = Number(header("retry-after") ?? Number.NaN)
   const state = textOf(fields, "submissionState")
@@ -108,7 +108,7 @@ export const errorOf = ({ status, header, body }: Answer): SvcError => {
   })
 }
 
-/** A service's URL without the slash at its end. Throws TypeError for what is no http or https URL. */
+/** A service's URL without a trailing slash. Throws TypeError unless it is an http or https URL. */
 export const baseUrl = (text: string, name: string): string => {
   const url = new URL(text)
   if (!/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "" || url.username !== "") {

@@ -1,6 +1,6 @@
 import type { Store, StoredRecord } from "./store.ts"
 
-// The part of IndexedDB that is used here: the library is compiled without the types of browsers.
+// The part of IndexedDB that is used here, because the library is compiled without browser types.
 type Emitter = { readonly addEventListener: (event: string, listener: () => void) => void }
 type Request<Result> = Emitter & { readonly result: Result; readonly error: unknown }
 type Records = {
@@ -45,7 +45,7 @@ export const indexedDbStore = (name: string): Store => {
       request.addEventListener("success", () => {
         const database = request.result
         database.addEventListener("close", leave)
-        // Somebody deletes the database.
+        // Another tab deletes the database.
         database.addEventListener("versionchange", () => {
           leave()
           database.close()
@@ -55,7 +55,7 @@ export const indexedDbStore = (name: string): Store => {
       navigator.storage?.persist?.().catch(() => {})
     })
 
-  /** Runs one transaction; resolves with what `work` set, once all of it is on the disk. */
+  /** Runs one transaction. Resolves with the value that `work` set, when the transaction is durable. */
   const run = async <Value>(
     first: Value,
     work: (records: Records, set: (value: Value) => void) => void,
@@ -70,7 +70,7 @@ export const indexedDbStore = (name: string): Store => {
       work(transaction.objectStore(table), (next) => (value = next))
     })
   }
-  /** Reads, and hands over what was read while the transaction goes on. */
+  /** Passes on the result of a read while the transaction is still open. */
   const after = <Value>(request: Request<Value>, use: (value: Value) => void): void =>
     request.addEventListener("success", () => use(request.result))
 

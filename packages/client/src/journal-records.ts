@@ -9,7 +9,7 @@ const damaged = (id: string, { file, version }: DamagedRecord): SvcError =>
     { file, version },
   )
 
-/** The records of a store: checked when they are read, and changed only from the version that was read. */
+/** Reads and checks the records of a store, and replaces only the version that was read. */
 export const createRecords = (store: Store) => {
   const inStore = async <Value>(work: () => Value | Promise<Value>): Promise<Value> => {
     try {
@@ -36,7 +36,7 @@ export const createRecords = (store: Store) => {
     return record
   }
 
-  /** Stores the next version of a record; false when somebody else has stored one. */
+  /** Stores the next version of a record. Returns false if another process has stored one first. */
   const write = async (record: StoredRecord): Promise<boolean> => {
     const { id, version } = record
     if (await inStore(() => store.put(id, record, version - 1))) return true

@@ -21,17 +21,17 @@ export type JournalOptions = Shared & {
 
 export type SubmitOnceOptions = Shared &
   Omit<LoopOptions, "clock" | "minContextSlot"> & {
-    /** What it is for, such as recipient and amount. A known id is compared by it, and `build` isn't called to compare. */
+    /** What the payment is for, such as recipient and amount. A known id is compared by it, without calling `build`. */
     readonly purpose?: string
-    /** How many transactions may be signed for this id, each after the one before has expired; default: any number. */
+    /** How many transactions may be signed for this id, each after the last one has expired; default: any number. */
     readonly maxAttempts?: number
-    /** Of bytes that were signed elsewhere, where it is known: the last height of their blockhash. */
+    /** For bytes that were signed elsewhere: the last block height of their blockhash, if known. */
     readonly lastValidBlockHeight?: bigint
   }
 
 export type SettleAllOptions = Shared &
   Pick<LoopOptions, "signal" | "commitment" | "rebroadcastMs"> & {
-    /** Only this payment, also when it isn't open. */
+    /** Only this payment, even if it isn't open. */
     readonly id?: string
   }
 
@@ -48,8 +48,8 @@ const reused = (id: string, stored: object, given: object): SvcError =>
   refusal("id-reused", `"${id}" belongs to another payment: use another id`, { stored, given })
 
 /**
- * A journal of payments. Each id names one payment: at most one transaction of an id ever lands, whatever process fails when, and
- * however many try at once. All of them must share one store.
+ * A journal of payments. At most one transaction per id ever lands, even if processes crash at any moment or many try at
+ * once. All of them must share one store.
  *
  * @example
  * const journal = createJournal({ relay, store: fileStore("payments") })
@@ -59,7 +59,7 @@ export const createJournal = ({ relay, store, allowRelay = false, clock = system
   const records = createRecords(store)
   const { read, write, list, forget } = records
   const settle = createSettler({ relay, records, allowRelay, clock })
-  /** The signatures that this process works on, and their ids. */
+  /** The signatures that this process is working on, with their ids. */
   const working = new Map<string, string>()
 
   const submitOnce = async (
@@ -73,7 +73,7 @@ export const createJournal = ({ relay, store, allowRelay = false, clock = system
     const signed = typeof plan === "function" ? undefined : plan
     let given = signed
 
-    /** Whether a record is of this payment. Throws `id-reused`, unless it was refused and may be replaced. */
+    /** Whether a record is of this payment. Throws `id-reused`, unless the record was refused and may be replaced. */
     const isSame = async (record: PaymentRecord): Promise<boolean> => {
       const stored = await readPayment(record.transaction)
       if (purpose !== undefined && record.purpose !== undefined) {
@@ -81,7 +81,7 @@ export const createJournal = ({ relay, store, allowRelay = false, clock = system
         throw reused(id, { ...stored.facts, purpose: record.purpose }, { purpose })
       }
       if (typeof plan === "function" && given === undefined) {
-        // With the stored blockhash, whatever is signed ends when the stored transaction does.
+        // With the stored blockhash, whatever is signed now expires with the stored transaction.
         const lastValidBlockHeight = BigInt(record.lastValidBlockHeight)
         given = await readPayment(await plan({ blockhash: stored.blockhash, lastValidBlockHeight }))
       }
@@ -119,7 +119,7 @@ export const createJournal = ({ relay, store, allowRelay = false, clock = system
       try {
         prepared = await prepare(relay, plan, { ...options, clock }, check)
       } catch (error) {
-        // A trial run fails too where somebody else has just paid.
+        // The simulation also fails if another process has just paid.
         if ((await read(id))?.version !== record?.version) continue
         throw error
       }
@@ -164,7 +164,7 @@ export const createJournal = ({ relay, store, allowRelay = false, clock = system
       const record = queue.pop()
       if (record === undefined || record.state === "damaged") return
       const { id, signature, refused } = record
-      // Whoever was told of a refusal decides whether it is sent again.
+      // The caller who received the refusal decides whether to send it again.
       const outcome = settle(record, { ...options, resend: refused === undefined })
       settled.push({
         id,
@@ -180,10 +180,10 @@ export const createJournal = ({ relay, store, allowRelay = false, clock = system
 
   return {
     /**
-     * Pays once: builds, tries out, stores and sends a transaction, or continues what an earlier run or another process began.
-     * Bytes that were signed elsewhere, in place of `build`, are sent as they are.
+     * Pays once: builds, simulates, stores and sends a transaction, or continues what an earlier run or another process began.
+     * Bytes that were signed elsewhere can be passed instead of `build`.
      *
-     * @returns `landed` (check `err`), also when an earlier run landed it; `undecided` after `signal`: call it again.
+     * @returns `landed` (check `err`), also when an earlier run landed it; `undecided` after `signal`: call again.
      * @throws SvcError `id-reused`, `simulation-failed`, `wrong-blockhash`, `attempts-exhausted`, `aborted`, `other-relay`,
      * `other-chain`, `payment-forgotten`, `duplicate-transaction`, `invalid-id`, `journal-damaged`, `journal-unavailable`; the
      * relay's refusal; and what `build` throws.
@@ -196,11 +196,11 @@ export const createJournal = ({ relay, store, allowRelay = false, clock = system
     },
     /** All records, or the open ones. */
     list,
-    /** Finds out what became of all open payments, by sending their stored bytes again too. It signs nothing. */
+    /** Finds out what became of all open payments, and sends their stored bytes again. It signs nothing. */
     settleAll,
     /**
-     * Forgets a payment: the next run under its id is a new payment. Throws SvcError `payment-open` while it may still land;
-     * `force` forgets that one too, and a damaged one.
+     * Forgets a payment, so the next run under its id is a new payment. Throws SvcError `payment-open` while it may still
+     * land. `force` also forgets an open or a damaged one.
      */
     forget,
   }

@@ -3,7 +3,7 @@ import { ownError, type SvcError } from "./error.ts"
 
 export { isObject, type Json }
 
-/** A member that is a string. */
+/** A member, if it is a string. */
 export const textOf = (value: Json, name: string): string | undefined => {
   const member = value[name]
   return typeof member === "string" ? member : undefined
@@ -12,13 +12,13 @@ export const textOf = (value: Json, name: string): string | undefined => {
 export const strange = (what: string): SvcError =>
   ownError("unexpected-answer", `The relay's answer has no ${what} that can be read`)
 
-/** A successful answer's object. */
+/** Requires a response to be an object. */
 export const objectOf = (value: unknown): Json => {
   if (!isObject(value)) throw strange("object")
   return value
 }
 
-/** A u64 as the relay writes it: a decimal string. */
+/** Reads a u64, which the relay writes as a decimal string. */
 export const u64 = (value: Json, name: string): bigint => {
   const text = textOf(value, name)
   if (text === undefined || !/^(0|[1-9]\d{0,19})$/.test(text)) throw strange(name)

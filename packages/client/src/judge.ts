@@ -3,9 +3,9 @@ import { type SvcError, ownError } from "./error.ts"
 import type { Commitment } from "./relay.ts"
 import type { ChainError, Status } from "./relay-answers.ts"
 
-/** What became of a transaction: exactly one of four. */
+/** What became of a transaction. */
 export type Outcome =
-  /** It is in a block of this slot, settled as far as was asked for. `err` null: it succeeded; else it failed and paid its fee. */
+  /** It is in the block of this slot, with at least the wanted commitment. If `err` isn't null, it failed and paid its fee. */
   | {
       readonly state: "landed"
       readonly signature: string
@@ -13,56 +13,56 @@ export type Outcome =
       readonly commitment: Commitment
       readonly err: ChainError | null
     }
-  /** Proven: nobody was given the transaction. `error` says why. */
+  /** It is proven that the transaction went nowhere. `error` says why. */
   | { readonly state: "not-submitted"; readonly error: SvcError }
-  /** It is not on the chain and its blockhash is over: it can never land. A new one may be signed. */
+  /** It isn't on the chain and its blockhash has expired, so it can never land. A new one may be signed. */
   | { readonly state: "expired"; readonly signature: string }
-  /** Given up by `signal`; it may still land. Call `settle` with the signature later. */
+  /** `signal` ended the wait; it may still land. Call `settle` with the signature later. */
   | { readonly state: "undecided"; readonly signature: string; readonly lastError: SvcError }
 
-/** One thing learnt about a transaction, in the order it happened. */
+/** One observation about a transaction, in the order in which they happen. */
 export type Step =
-  /** The bytes are handed to the relay. */
+  /** The bytes go to the relay. */
   | { readonly step: "sending" }
-  /** The provider took them. */
+  /** The provider accepted them. */
   | { readonly step: "accepted" }
-  /** It is proven that this copy went to nobody. */
+  /** It is proven that this copy went nowhere. */
   | { readonly step: "refused"; readonly error: SvcError }
   /** This copy may be on its way. */
   | { readonly step: "uncertain"; readonly error: SvcError }
-  /** A look-up answered; `searched`: beyond the recent past too. */
+  /** The result of a look-up. `searched`: it covered the whole history. */
   | {
       readonly step: "status"
       readonly status: Status | null
       readonly contextSlot: bigint
       readonly searched: boolean
     }
-  /** The chain is final up to this block height, which the block of this slot has. */
+  /** The chain is final up to this block height, in this slot. */
   | { readonly step: "finalized"; readonly height: bigint; readonly slot: bigint }
-  /** A look-up failed: nothing was learnt. */
+  /** A look-up failed and says nothing. */
   | { readonly step: "lookup-failed"; readonly error: SvcError }
 
-/** All that counts of what was learnt. */
+/** Everything that the observations say so far. */
 export type Knowledge = {
   readonly signature: string
   readonly lastValidBlockHeight: bigint
   readonly commitment: Commitment
-  /** Copies that are not proven to have gone to nobody. */
+  /** How many copies may be on their way. */
   readonly atLarge: number
-  /** The last answer of a look-up. */
+  /** The result of the last look-up. */
   readonly status: Status | null
-  /** For how many blocks after `lastValidBlockHeight` a history that has nothing is believed; undefined: for ever. */
+  /** For how many blocks after `lastValidBlockHeight` an empty look-up is believed; undefined: forever. */
   readonly memory?: bigint
-  /** The first final block found past `lastValidBlockHeight`. */
+  /** The first final block that was seen after `lastValidBlockHeight`. */
   readonly over: { readonly height: bigint; readonly slot: bigint } | undefined
-  /** A searched look-up that found nothing, up to this slot; undefined when the last one was none. */
+  /** The last look-up searched the history up to this slot and found nothing; else undefined. */
   readonly absentUpTo: bigint | undefined
   /** The last refusal of a send. */
   readonly refusal: SvcError | undefined
   readonly lastError: SvcError | undefined
 }
 
-/** Before the first step; `atLarge` 1 where an earlier process may have sent copies. */
+/** Knowledge before the first step. `atLarge` is 1 if an earlier process may have sent copies. */
 export const nothingKnown = (
   transaction: Pick<Knowledge, "signature" | "lastValidBlockHeight" | "commitment" | "atLarge" | "memory">,
 ): Knowledge => ({
@@ -74,11 +74,11 @@ export const nothingKnown = (
   lastError: undefined,
 })
 
-/** What is known after one more step. */
+/** Adds an observation. */
 export const learn = (known: Knowledge, step: Step): Knowledge => {
   switch (step.step) {
     case "sending":
-      // Until the contrary is proven the copy is at large.
+      // The copy counts as sent until a refusal proves the contrary.
       return { ...known, atLarge: known.atLarge + 1 }
     case "accepted":
       return known
@@ -100,24 +100,24 @@ export const learn = (known: Knowledge, step: Step): Knowledge => {
   return isOver(known) || height <= known.lastValidBlockHeight ? known : { ...known, over: { height, slot } }
 }
 
-/** Whether a final block is past the last height at which the transaction could land. */
+/** Whether a final block is higher than the last block in which the transaction could land. */
 export const isOver = ({ over }: Knowledge): boolean => over !== undefined
 
 const depth = (commitment: Commitment | null): number => (commitment === null ? 0 : commitments.indexOf(commitment))
 
-/** What can be concluded, if anything. Pure: the same knowledge is the same conclusion. */
+/** The conclusion that the knowledge allows, if any. A pure function. */
 export const conclude = (known: Knowledge): Outcome | undefined => {
   const { signature, lastValidBlockHeight, status, commitment, refusal, memory, over, absentUpTo } = known
   if (status !== null && depth(status.confirmationStatus) >= depth(commitment)) {
     const reached = status.confirmationStatus ?? "processed"
     return { state: "landed", signature, slot: status.slot, commitment: reached, err: status.err }
   }
-  // One copy at large, and a refusal of another proves nothing.
+  // While any copy may be on its way, the refusal of another one proves nothing.
   if (known.atLarge === 0 && refusal !== undefined && !refusal.retryable)
     return { state: "not-submitted", error: refusal }
-  // Whoever found nothing must have seen as far as the block that makes the blockhash's end final.
+  // The look-up must have seen the block that makes the blockhash's expiry final.
   if (over === undefined || absentUpTo === undefined || absentUpTo < over.slot) return undefined
-  // There are at least as many slots as blocks, so the look-up saw no higher block than this.
+  // There are at least as many slots as blocks, so the look-up can't have seen a higher block.
   const lookedAt = over.height + absentUpTo - over.slot
   if (memory === undefined || lookedAt <= lastValidBlockHeight + memory) return { state: "expired", signature }
   const lastError = ownError(
@@ -128,7 +128,7 @@ export const conclude = (known: Knowledge): Outcome | undefined => {
   return { state: "undecided", signature, lastError }
 }
 
-/** What to say when the caller will not wait any longer. */
+/** The outcome if the caller stops waiting. */
 export const giveUp = (known: Knowledge): Outcome => {
   const aborted = ownError("aborted", "Given up by the caller", { signature: known.signature })
   if (known.atLarge === 0) return { state: "not-submitted", error: known.refusal ?? aborted }

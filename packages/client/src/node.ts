@@ -3,7 +3,7 @@ import { createFileStore } from "./file-store.ts"
 import type { Store } from "./index.ts"
 
 /**
- * A store in a folder of this machine's disk, safe for many processes at once. Files are for the owner's eyes only (mode 0600).
+ * A store in a folder on disk, safe for many processes at once. Only the owner can read its files (mode 0600).
  *
  * @example
  * const journal = createJournal({ relay, store: fileStore("payments") })

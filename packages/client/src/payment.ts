@@ -5,14 +5,14 @@ import { messageOf, readSigned, refusal, toBase64, type Wire } from "./wire.ts"
 
 const computeBudget = "ComputeBudget111111111111111111111111111111"
 const systemProgram = "11111111111111111111111111111111"
-/** Number 4 of the system program, as u32: a transaction that begins with it lives by a nonce and doesn't expire. */
+/** The system program's instruction 4 as u32. A transaction that begins with it uses a nonce and doesn't expire. */
 const advanceNonce = "4,0,0,0"
 
 /** What two transactions of the same payment have in common. */
 export type PaymentFacts = {
   /**
-   * SHA-256 as hex, over the payer and each instruction: program, accounts with their flags, data. Compute budget, fees, version
-   * and blockhash don't count. An account from a lookup table counts by table and index.
+   * SHA-256 in hex of the payer and each instruction: program, accounts with their flags, data. It ignores compute budget,
+   * fees, version and blockhash. An account from a lookup table is identified by table and index.
    */
   readonly fingerprint: string
   readonly payer: string
@@ -22,7 +22,7 @@ export type PaymentFacts = {
 
 export type SignedPayment = Wire & {
   readonly blockhash: string
-  /** Whether it lives by a durable nonce. */
+  /** Whether it uses a durable nonce. */
   readonly hasNonce: boolean
   readonly facts: PaymentFacts
 }
@@ -35,7 +35,7 @@ const readMessage = (bytes: Uint8Array) => {
   }
   const byte = (): number => found(bytes[at++])
   const list = <Item>(size: number, item: () => Item): Item[] => Array.from({ length: size }, item)
-  /** Seven bits a byte, lowest first. */
+  /** Seven bits per byte, lowest first. */
   const length = (): number => {
     const next = byte()
     return next < 128 ? next : next - 128 + 128 * length()

@@ -5,7 +5,7 @@ import { baseUrl, errorOf, type Fetch, request } from "./http.ts"
 export type PlatformOptions = {
   /** The agent platform API, `https://api.example`. */
   readonly apiUrl: string
-  /** A secret key, or in a page a publishable one of the page's origin. It goes to `apiUrl` alone. */
+  /** A secret key, or in a web page a publishable key for its origin. It is sent to `apiUrl` only. */
   readonly key?: string
   /** Instead of the global `fetch`. */
   readonly fetch?: Fetch
@@ -13,16 +13,16 @@ export type PlatformOptions = {
   readonly clock?: Clock
 }
 
-/** A part of a list: `limit` 1 to 100 (50), `offset` from 0. */
+/** A page of a list: `limit` is 1 to 100 (default 50), `offset` starts at 0. */
 export type Page = { readonly limit?: number; readonly offset?: number }
 
-/** How a new key is called, and how many days it lives (1 to 3650). */
+/** A new key's name, and its lifetime in days (1 to 3650). */
 export type NewKey = { readonly name?: string; readonly expires_in_days?: number }
 
-/** How a key is replaced: the old one ends `overlap_seconds` (0 to 604,800, default 3,600) from now. */
+/** How to replace a key: the old one expires in `overlap_seconds` (0 to 604,800, default 3,600). */
 export type Rotation = { readonly name?: string; readonly overlap_seconds?: number }
 
-/** One call to the platform, made by `createPlatform`. */
+/** Sends one request to the platform. */
 type Ask = <Answer>(
   method: "GET" | "POST" | "DELETE",
   path: string,
@@ -32,13 +32,13 @@ type Ask = <Answer>(
 const timeoutMs = 12_000
 
 const pathPart = (value: string | number): string => {
-  // A browser or a proxy resolves these, however they are encoded.
+  // Browsers and proxies resolve these in a path, even when encoded.
   if (value === "." || value === ".." || value === "") throw new TypeError(`${JSON.stringify(value)} names nothing`)
   return encodeURIComponent(value)
 }
 
 const queryOf = (values: object): string => {
-  // Without what is undefined.
+  // JSON drops what is undefined.
   const given = JSON.parse(JSON.stringify(values)) as Record<string, string>
   const query = new URLSearchParams(given).toString()
   return query && `?${query}`
@@ -47,26 +47,26 @@ const queryOf = (values: object): string => {
 const keysOf = (ask: Ask) => {
   const path = "/api/agents/me/keys"
   return {
-    /** Every key of the agent, oldest first, never the keys themselves. */
+    /** The agent's keys, oldest first, without the secrets. */
     list: (page: Page = {}) => ask<answers.Keys>("GET", path, { query: page }),
-    /** A further secret key; `key` is shown this once. */
+    /** Creates another secret key. `key` is shown only once. */
     mint: (key: NewKey = {}) => ask<answers.MintedKey>("POST", path, { body: key }),
-    /** A key for the pages of one origin, `https://app.example`; shown this once. */
+    /** Creates a key for web pages of one origin, such as `https://app.example`. It is shown only once. */
     mintPublishable: ({ origin, ...key }: NewKey & { readonly origin: string }) =>
       ask<answers.MintedKey>("POST", `${path}/publishable`, { body: { ...key, origin_allowlist: [origin] } }),
-    /** Puts a new key in another's place; the old one ends after an overlap. */
+    /** Replaces a key. The old one expires after an overlap. */
     rotate: (id: number, rotation: Rotation = {}) =>
       ask<answers.RotatedKey>("POST", `${path}/${pathPart(id)}/rotate`, { body: rotation }),
-    /** Ends a key for good, from the next request on. */
+    /** Revokes a key, from the next request on. */
     revoke: (id: number) => ask<answers.RevokedKey>("DELETE", `${path}/${pathPart(id)}`),
   }
 }
 
 /** Which changes of the registry to follow. */
 export type FollowOptions = {
-  /** The id of the last change that you know; what comes next unless given. */
+  /** The id of the last change that you know; default: only new changes. */
   readonly after?: number
-  /** Changes of this stack only. */
+  /** Only changes of this stack. */
   readonly stack?: string
   /** Ends the loop. */
   readonly signal?: AbortSignal
@@ -76,25 +76,25 @@ const registryOf = (ask: Ask, changes: (options?: FollowOptions) => AsyncGenerat
   const stack = (name: string, rest = "") => `/api/registry/${pathPart(name)}${rest}`
   return {
     /**
-     * Public stacks by name, and with a good key the `global` ones; `include: "schema"` adds each one's schema. A list ends early
-     * when its schemas are large: to read on, raise `offset` by the number of stacks that came, until none come.
+     * Public stacks by name, and with a valid key also `global` ones. `include: "schema"` adds each schema. If schemas are large,
+     * a page is shorter: to continue, raise `offset` by the number of stacks received, until none come.
      */
     list: (options: Page & { readonly q?: string; readonly include?: "schema" } = {}) =>
       ask<readonly answers.Stack[]>("GET", "/api/registry", { query: options }),
     get: (name: string) => ask<answers.Stack>("GET", stack(name)),
-    /** Entities, fields, types and views: what code that reads the stack is written from. */
+    /** Entities, fields, types and views. */
     schema: (name: string, options: { readonly version?: number } = {}) =>
       ask<answers.StackWithSchema>("GET", stack(name, "/schema"), { query: options }),
     ast: (name: string, options: { readonly version?: number } = {}) =>
       ask<answers.StackAst>("GET", `/api/registry/stacks/${pathPart(name)}/ast`, { query: options }),
-    /** Every version that was ever served, newest first. */
+    /** All published versions, newest first. */
     versions: (name: string) => ask<answers.StackVersions>("GET", stack(name, "/versions")),
-    /** What changed from one version to another, from a reader's side; the two latest unless said. */
+    /** What changed between two versions for readers; default: the latest two. */
     diff: (name: string, options: { readonly from?: number; readonly to?: number } = {}) =>
       ask<answers.Diff>("GET", stack(name, "/diff"), { query: options }),
     /**
-     * Every change of the registry as it happens, in order and without a gap: a lost connection is opened again where it
-     * ended. `for await` over it; `signal` or leaving the loop ends it. Throws SvcError where trying again is no use.
+     * Every change of the registry as it happens, in order and without gaps, across lost connections. Use `for await`;
+     * `signal` or leaving the loop ends it. Throws SvcError if a retry can't help.
      */
     changes,
   }
@@ -125,10 +125,10 @@ const recordsOf = (ask: Ask) => ({
 })
 
 /**
- * The agent platform API: sign-up, keys, the registry, an agent's own records, session tokens. Answers are the API's, in its
- * own snake_case; times are RFC 3339 in UTC. Every call takes 12 seconds at most and throws SvcError.
+ * The agent platform API: sign-up, keys, the registry, an agent's records, session tokens. Responses keep the API's
+ * snake_case; times are RFC 3339 in UTC. Every call ends within 12 seconds, and throws SvcError.
  *
- * @throws TypeError when `apiUrl` is no http or https URL.
+ * @throws TypeError unless `apiUrl` is an http or https URL.
  * @example
  * const platform = createPlatform({ apiUrl: "https://api.example", key: process.env.SVC_API_KEY })
  * const { schema } = await platform.registry.schema("transfers")
@@ -141,25 +141,25 @@ export const createPlatform = ({ apiUrl, key, fetch, clock = systemClock }: Plat
     { query = {}, body }: { readonly query?: object; readonly body?: unknown } = {},
   ): Promise<Answer> => {
     const url = `${base}${path}${queryOf(query)}`
-    // The global one is looked up at each call: a page may replace it.
+    // The global one is looked up at each call, because a page may replace it.
     const answer = await request(fetch ?? globalThis.fetch, clock, { url, method, bearer: key, body, timeoutMs })
     if (answer.status < 200 || answer.status >= 300 || answer.body === undefined) throw errorOf(answer)
-    // The platform's own tests hold its answers against the document that these types are made from.
+    // The platform's tests check its responses against the document that these types are generated from.
     return answer.body as Answer
   }
   return {
-    /** Registers an agent, without a key. `api_key` is shown this once. */
+    /** Registers an agent; needs no key. `api_key` is shown only once. */
     signUp: (agent: { readonly display_name?: string } = {}) =>
       ask<answers.SignUp>("POST", "/api/agents/signup", { body: agent }),
     /** The agent that the key belongs to. */
     me: () => ask<answers.Profile>("GET", "/api/agents/me"),
     keys: keysOf(ask),
     registry: registryOf(ask, async function* (options) {
-      // Most programs never follow changes: their bundle loads this part when it is asked for.
+      // Loaded when it is first used: most programs never follow changes.
       yield* (await import("./changes.ts")).follow(base, key, fetch, clock, errorOf, options)
     }),
     ...recordsOf(ask),
-    /** A session token, good until `expires_at`; `scope` in words with spaces between. Rather use `createSession`. */
+    /** A session token, valid until `expires_at`; `scope` is separated by spaces. Prefer `createSession`. */
     mintSession: (session: { readonly websocket_url: string; readonly scope?: string }) =>
       ask<answers.MintedSession>("POST", "/ws/sessions", { body: session }),
   }

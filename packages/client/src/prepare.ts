@@ -8,23 +8,23 @@ import { viewOnce } from "./steps.ts"
 import { heightOf } from "./submit.ts"
 import { refusal } from "./wire.ts"
 
-/** Builds and signs the transaction of a payment with this blockhash. It must not send it. */
+/** Builds and signs a payment's transaction with this blockhash. It must not send it. */
 export type BuildPayment = (lifetime: {
   readonly blockhash: string
   readonly lastValidBlockHeight: bigint
 }) => Transaction | Promise<Transaction>
 
-/** A signed transaction that was tried out, and what a journal stores with it. */
+/** A signed transaction that passed the simulation, and what a journal stores with it. */
 export type Prepared = {
   readonly payment: SignedPayment
   /** The transaction can't land in a higher block. */
   readonly lastValidBlockHeight: bigint
   readonly finalizedHeight: bigint
-  /** Whether nobody is known to have sent it. */
+  /** Whether nothing suggests that it was sent before. */
   readonly isNew: boolean
 }
 
-/** Calls until it succeeds, at most `tries` times, while the errors are such that another try may help. */
+/** Retries a call, at most `tries` times, while its errors are retryable. */
 export const retry = async <Value>(
   call: () => Promise<Value>,
   { clock, tries, signal }: Abortable & { readonly clock: Clock; readonly tries: number },
@@ -40,7 +40,7 @@ export const retry = async <Value>(
   }
 }
 
-/** Up to which block, and in which slot, the chain is final. Throws SvcError. */
+/** The height and slot up to which the chain is final. Throws SvcError. */
 export const finalView = async (relay: Relay, abortable: Abortable) => {
   const step = await viewOnce(relay, abortable)
   if (step.step === "finalized") return step
@@ -50,11 +50,11 @@ export const finalView = async (relay: Relay, abortable: Abortable) => {
 const later = (one: bigint, other: bigint): bigint => (one > other ? one : other)
 
 /**
- * Gets a transaction signed, checks it and tries it out. Bytes that were signed elsewhere may have been sent already: then they
- * aren't tried out.
+ * Gets a transaction signed, checks it and simulates it. Bytes that were signed elsewhere may have been sent already: then
+ * they aren't simulated.
  *
- * @param check Called with what was signed, before the trial run; what it throws ends the preparation.
- * @throws SvcError `wrong-blockhash`, `simulation-failed`, or what the relay answered.
+ * @param check Called with the signed transaction before the simulation. If it throws, the preparation ends.
+ * @throws SvcError `wrong-blockhash`, `simulation-failed`, or the relay's error.
  */
 export const prepare = async (
   relay: Relay,
@@ -96,7 +96,7 @@ export const prepare = async (
     const payment = await readPayment(await source({ blockhash, lastValidBlockHeight }))
     await accept(payment, blockhash)
     if (options.skipPreflight !== true) await simulate(payment, { minContextSlot: contextSlot })
-    // Even if the relay reports an end that is too low.
+    // The relay may report a height that is too low.
     const end = later(lastValidBlockHeight, finalizedHeight + blockhashAge)
     return { payment, finalizedHeight, lastValidBlockHeight: end, isNew: true }
   }
@@ -107,7 +107,7 @@ export const prepare = async (
     ask(() => relay.signatureStatus({ signature, searchTransactionHistory: true, ...abortable })),
     view(),
   ])
-  // A block that has the transaction, or a trial run that knows its blockhash, proves that the blockhash is no newer.
+  // A block with the transaction, or a simulation that knows its blockhash, proves that the blockhash isn't newer.
   const seen = status ?? (await simulate(source, { commitment: "processed" }, true))
   const where = { commitment: "processed", minContextSlot: seen.slot } as const
   const { blockHeight } = await ask(() => relay.blockHeight({ ...where, ...abortable }))

@@ -2,13 +2,13 @@ import { commitments } from "@svc/common/chain-constants"
 import { isObject, type Json, strange, text, u64, u64OrNull } from "./json.ts"
 import type { Commitment } from "./relay.ts"
 
-/** Why the chain refused a transaction, in its own words: `"AccountNotFound"`, `{InstructionError: [0, {Custom: 1}]}`. */
+/** Why a transaction failed, as the chain reports it: `"AccountNotFound"`, `{InstructionError: [0, {Custom: 1}]}`. */
 export type ChainError = string | Readonly<Record<string, unknown>>
 
-/** What became of a transaction, so far. */
+/** A transaction's status. */
 export type Status = {
   readonly slot: bigint
-  /** Blocks on top of its own; null: rooted. */
+  /** The number of blocks after its block; null: rooted. */
   readonly confirmations: bigint | null
   readonly confirmationStatus: Commitment | null
   /** null: it succeeded. */
@@ -25,7 +25,7 @@ export type Account = {
   readonly space?: bigint
 }
 
-/** What a transaction would do; what the provider left out is null. */
+/** What a transaction would do. Fields that the provider omitted are null. */
 export type Simulation = {
   readonly contextSlot: bigint
   /** null: it would succeed. */
@@ -53,13 +53,13 @@ const statusOf = (value: Json): Status => {
   return {
     slot: u64(value, "slot"),
     confirmations,
-    // Old validators leave the word out; rooted is final in any words.
+    // Old validators omit it. A rooted transaction is finalized.
     confirmationStatus: commitments.find((one) => one === said) ?? (confirmations === null ? "finalized" : null),
     err: chainError(value),
   }
 }
 
-/** Only a status that really is null is "not seen". */
+/** Only `null` means that the transaction wasn't found. */
 export const readStatus = (answer: Json) => {
   const { status } = answer
   if (status !== null && !isObject(status)) throw strange("status")

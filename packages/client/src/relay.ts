@@ -6,13 +6,13 @@ import type { TokenSource } from "./session.ts"
 import { readSimulation, readStatus, type Simulation, type Status } from "./relay-answers.ts"
 import { asBase64, readSigned } from "./wire.ts"
 
-/** How settled the state of the chain must be. */
+/** How final a block must be. */
 export type Commitment = "processed" | "confirmed" | "finalized"
 
 export type RelayOptions = {
   /** The relay's origin, `https://relay.example`. */
   readonly relayUrl: string
-  /** Where the token comes from: `createSession`. */
+  /** The source of tokens: `createSession`. */
   readonly session: TokenSource
   /** Instead of the global `fetch`. */
   readonly fetch?: Fetch
@@ -20,34 +20,34 @@ export type RelayOptions = {
   readonly clock?: Clock
 }
 
-/** The caller's way to give up a call. */
+/** Ends a call early. */
 export type Abortable = { readonly signal?: AbortSignal | undefined }
 
-/** `commitment` defaults to confirmed; `minContextSlot`: the provider must have seen this slot. */
+/** `commitment` defaults to confirmed. `minContextSlot`: the provider must have reached this slot. */
 export type ChainView = { readonly commitment?: Commitment | undefined; readonly minContextSlot?: bigint | undefined }
 
-/** A transaction: base64, or its bytes. */
+/** A transaction as base64 or bytes. */
 export type Transaction = string | Uint8Array
 
 export type SendOptions = {
   /** Fully signed. */
   readonly transaction: Transaction
-  /** Leaves out the provider's trial run; default false. */
+  /** Skips the provider's simulation; default false. */
   readonly skipPreflight?: boolean | undefined
-  /** The state that the trial run sees; default confirmed. */
+  /** The commitment of the simulation; default confirmed. */
   readonly preflightCommitment?: Commitment | undefined
   readonly minContextSlot?: bigint | undefined
 }
 
 export type SimulateOptions = ChainView & {
-  /** Its signatures may be all zeros. */
+  /** May be unsigned: signatures of zeros. */
   readonly transaction: Transaction
   /** Checks the signatures; default false. */
   readonly sigVerify?: boolean
-  /** Simulates with a fresh blockhash, excludes `sigVerify`; default false. */
+  /** Uses a fresh blockhash; can't be combined with `sigVerify`; default false. */
   readonly replaceRecentBlockhash?: boolean
   readonly innerInstructions?: boolean
-  /** Base58 addresses, at most 16, whose state afterwards is wanted. */
+  /** At most 16 base58 addresses. Their state after the simulation is returned. */
   readonly accounts?: readonly string[]
 }
 
@@ -60,7 +60,7 @@ const chainView = ({ commitment, minContextSlot }: ChainView) => ({
   minContextSlot: minContextSlot?.toString(),
 })
 
-// Nothing has left the relay, and another token may pass.
+// The relay has sent nothing, and may accept another token.
 const isTokenRefusal = ({ status, header, body }: Answer): boolean =>
   status === 401 &&
   header("x-svc-upstream-attempted") === "false" &&
@@ -68,10 +68,10 @@ const isTokenRefusal = ({ status, header, body }: Answer): boolean =>
   String(body["code"]).startsWith("token-")
 
 /**
- * The relay's routes. Every u64 is a `bigint`. Reads take 12 seconds at most, a send 20. Everything is thrown as SvcError;
- * on `send` it always has `submissionState` and `signature`.
+ * The relay's endpoints. Every u64 is a `bigint`. Reads end within 12 seconds, a send within 20. Errors are SvcError; those
+ * of `send` always have `submissionState` and `signature`.
  *
- * @throws TypeError when `relayUrl` is no http or https URL.
+ * @throws TypeError unless `relayUrl` is an http or https URL.
  * @example
  * const relay = createRelay({ relayUrl: "https://relay.example", session })
  * const { blockhash, lastValidBlockHeight } = await relay.latestBlockhash()
@@ -83,7 +83,7 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
     try {
       return await source()
     } catch (error) {
-      // Without a token nothing has left.
+      // Without a token nothing was sent.
       throw aboutSubmission(asSvcError(error, "token-missing", "There is no session token"), "not_submitted", "")
     }
   }
@@ -118,25 +118,25 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
   }
 
   return {
-    /** The relay's URL, without a slash at its end. */
+    /** The relay's URL without a trailing slash. */
     url,
-    /** A blockhash to sign with, and the block height up to which it is good (some 150 blocks, about a minute). */
+    /** A blockhash to sign with, and the block height up to which it is valid (about 150 blocks or a minute). */
     latestBlockhash: (options: ChainView & Abortable = {}) =>
       read("latest-blockhash", chainView(options), options, (answer) => ({
         blockhash: text(answer, "blockhash"),
         contextSlot: u64(answer, "contextSlot"),
         lastValidBlockHeight: u64(answer, "lastValidBlockHeight"),
       })),
-    /** The block height: blocks, not slots. */
+    /** The block height, which counts blocks, not slots. */
     blockHeight: (options: ChainView & Abortable = {}) =>
       read("block-height", chainView(options), options, (answer) => ({ blockHeight: u64(answer, "blockHeight") })),
-    /** What a compiled message (not the whole transaction) costs; null when its blockhash has expired or is not known. */
+    /** The fee of a compiled message (not of a transaction); null if its blockhash has expired or is unknown. */
     fee: ({ message, ...options }: { readonly message: Transaction } & ChainView & Abortable) =>
       read("fee", { message: asBase64(message), ...chainView(options) }, options, (answer) => ({
         feeLamports: answer["feeLamports"] === null ? null : u64(answer, "feeLamports"),
         contextSlot: u64(answer, "contextSlot"),
       })),
-    /** Tries a transaction out. One that would fail is an answer with `err`, not an error. */
+    /** Simulates a transaction. If it would fail, `err` is set; that isn't an error of the call. */
     simulate: (options: SimulateOptions & Abortable): Promise<Simulation> => {
       const { transaction, accounts, sigVerify, replaceRecentBlockhash, innerInstructions } = options
       const body = {
@@ -150,8 +150,8 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
       return read("simulate", body, options, readSimulation)
     },
     /**
-     * Hands a transaction over once, and says nothing about what becomes of it: rather use `submit`. An error's
-     * `submissionState` is `not_submitted` only where that is proven.
+     * Sends a transaction once, without finding out what becomes of it: prefer `submit`. An error's `submissionState` is
+     * `not_submitted` only if that is proven.
      */
     send: async (options: SendOptions & Abortable): Promise<{ readonly signature: string }> => {
       const { transaction, skipPreflight, preflightCommitment, minContextSlot } = options
@@ -163,11 +163,11 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
         return { signature }
       } catch (thrown) {
         const error = asSvcError(thrown, "unexpected-answer", "The answer to send cannot be read")
-        // What does not prove the contrary may have been taken.
+        // Unless the error proves the contrary, the provider may have accepted it.
         throw aboutSubmission(error, error.submissionState ?? "unknown", signature)
       }
     },
-    /** What the provider knows of a signature, up to the slot `contextSlot`; `status` null: it finds nothing. */
+    /** What the provider knows about a signature up to the slot `contextSlot`. `status` is null if it finds nothing. */
     signatureStatus: ({
       signature,
       searchTransactionHistory,
@@ -182,5 +182,5 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
 /** What `createRelay` makes. */
 export type Relay = ReturnType<typeof createRelay>
 
-/** Thrown for what the relay does not carry. */
+/** The error for requests that the relay doesn't support. */
 export const notCarried = (message: string): SvcError => ownError("not-carried", message)

@@ -3,11 +3,11 @@ import { ownError } from "./error.ts"
 import { isObject } from "./json.ts"
 import type { Platform } from "./platform.ts"
 
-/** Where a relay's calls get their token: `createSession`, or the caller's own. */
+/** A source of tokens for the relay: `createSession`, or your own. */
 export type TokenSource = {
-  /** A token that is good now. */
+  /** A token that is valid now. */
   readonly token: () => Promise<string>
-  /** Another token than the one that the relay has just refused. Without it a refusal is the call's error. */
+  /** A token other than the one that the relay has just rejected. Without it the call fails with that rejection. */
   readonly renew?: (refused: string) => Promise<string>
 }
 
@@ -15,23 +15,23 @@ export type TokenSource = {
 export type Session = Required<TokenSource>
 
 export type SessionOptions = {
-  /** Mints the tokens: a platform with a key (secret, or publishable in a page of its origin). */
+  /** A platform with a key: a secret one, or in a web page a publishable one for its origin. */
   readonly platform: Pick<Platform, "mintSession">
-  /** The stack's `websocket_url`, as the registry writes it. */
+  /** The stack's `websocket_url` from the registry. */
   readonly websocketUrl: string
-  /** `read`, `transaction:inspect`, `transaction:send`: words with spaces between, or a list. None includes another. */
+  /** `read`, `transaction:inspect`, `transaction:send`, separated by spaces or as a list. None includes another. */
   readonly scope: string | readonly string[]
   /** For tests. */
   readonly clock?: Clock
 }
 
-/** When a token is renewed, as a part of its life. */
+/** A token is renewed after this part of its lifetime. */
 const renewAt = 0.8
 const usualLifeMs = 300_000
-/** How long a call with a token that is still good waits for the next one. */
+/** How long a call waits for a new token while the old one is still valid. */
 const patienceMs = 1000
 
-/** A token's life from its own claims, in ms: the clocks of two machines differ, a length of time does not. */
+/** A token's lifetime in ms, from its claims. A duration doesn't depend on the clocks of two machines. */
 export const lifeOf = (token: string): number => {
   try {
     const payload = atob((token.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/"))
@@ -47,8 +47,8 @@ export const lifeOf = (token: string): number => {
 type Held = { readonly token: string; readonly renewAt: number; readonly endsAt: number }
 
 /**
- * A session for one stack: its token is minted once for all who ask, renewed at 80 % of its life, and minted anew when the
- * relay refuses it.
+ * A session for one stack. All calls share one token, which is renewed at 80 % of its lifetime and when the relay rejects
+ * it.
  *
  * @returns `token()`, a promise of the token. It rejects with the platform's SvcError: `scope-not-allowed` where the stack
  * has no relay, `agent-account-forbidden` (for a person's key `stack-not-found`) where the URL isn't a public stack's, `rate-limit-exceeded` over 60 a minute.
@@ -85,7 +85,7 @@ export const createSession = ({ platform, websocketUrl, scope, clock = systemClo
       const old = held
       if (old === undefined || clock.now() >= old.endsAt) return minted()
       if (clock.now() < old.renewAt) return old.token
-      // While the old token is good nobody has to wait for a slow platform, or know that it is away.
+      // While the old token is valid, a slow or unavailable platform delays nobody.
       const waited = new AbortController()
       const patience = clock.sleep(patienceMs, waited.signal).then(() => old.token)
       return Promise.race([minted().catch(() => old.token), patience]).finally(() => waited.abort())

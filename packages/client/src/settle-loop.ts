@@ -3,13 +3,13 @@ import { conclude, giveUp, isOver, type Knowledge, learn, type Outcome, type Ste
 import type { Abortable, Commitment, Relay, SendOptions } from "./relay.ts"
 import { lookOnce, sendOnce, viewOnce } from "./steps.ts"
 
-/** Options of everything that finds out what became of a transaction. */
+/** Options of all functions that find out what became of a transaction. */
 export type LoopOptions = Abortable & {
-  /** What counts as landed; default confirmed. `processed` can still be dropped. */
+  /** The commitment that counts as landed; default confirmed. A `processed` block can still be dropped. */
   readonly commitment?: Commitment
-  /** How often the same bytes are sent again, in ms, plus or minus a fifth; default 2,000; 0: never. */
+  /** How often to send the same bytes again, in ms, varied by a fifth; default 2,000; 0: never. */
   readonly rebroadcastMs?: number
-  /** Called with everything that is learnt, as it is learnt. */
+  /** Called with every observation. */
   readonly onStep?: (step: Step) => void
   /** For tests. */
   readonly clock?: Clock
@@ -18,17 +18,17 @@ export type LoopOptions = Abortable & {
 const usualRebroadcastMs = 2000
 const firstLookMs = 500
 const lookMs = 1000
-/** No chain makes blocks faster, so a height isn't reached earlier. */
+/** No chain makes blocks faster. */
 const shortestBlockMs = 200
 const longestPauseMs = 10_000
 
-/** A pause that grows with each failure in a row and is never shorter than the service asks for. */
+/** A pause that grows with each consecutive failure and is never shorter than `retryAfterMs`. */
 export const pauseAfter = (failures: number, retryAfterMs: number | undefined, clock: Clock): number =>
   Math.max(retryAfterMs ?? 0, Math.min(8000, 500 * 2 ** Math.min(failures - 1, 4))) * (1 + clock.random() * 0.2)
 
 /**
- * Looks up and, with `base64`, sends, side by side, until what was learnt allows a conclusion or `signal` aborts. Never rejects
- * for anything that the network or the services do.
+ * Looks the transaction up and, with `base64`, also sends it, until there is a conclusion or `signal` aborts. Never rejects
+ * because of the network or the services.
  */
 export const settleWith = (
   relay: Relay,
@@ -46,7 +46,7 @@ export const settleWith = (
     try {
       onStep?.(step)
     } catch {
-      // A listener's fault must not lose the transaction.
+      // A listener that throws must not lose the transaction.
     }
   }
 
@@ -55,7 +55,7 @@ export const settleWith = (
     const sending = { transaction, signal: over, skipPreflight, preflightCommitment, minContextSlot }
     const again = (): number => rebroadcastMs * (0.8 + clock.random() * 0.4)
     for (let refusals = 0; ;) {
-      // In a block already: another copy would be refused.
+      // It is in a block: another copy would be rejected.
       while (known.status !== null && !over.aborted) await clock.sleep(again() || lookMs, over)
       if (over.aborted || isOver(known)) return
       take({ step: "sending" })

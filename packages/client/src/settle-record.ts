@@ -8,11 +8,11 @@ import { lookOnce } from "./steps.ts"
 import { landedOutcome, type PaymentRecord } from "./store.ts"
 import { refusal } from "./wire.ts"
 
-/** For how many blocks a provider is trusted to remember what landed. */
+/** For how many blocks a provider is trusted to keep its history. */
 const memory = 150_000n
 
 export type Shared = {
-  /** Continues payments that were stored with another URL of a relay of the same chain. */
+  /** Continues payments that were stored with another relay URL of the same chain. */
   readonly allowRelay?: boolean
 }
 
@@ -21,7 +21,7 @@ export type PaymentOutcome = Exclude<Outcome, { state: "not-submitted" }>
 
 type SettleOptions = Shared &
   Omit<LoopOptions, "clock" | "minContextSlot"> & {
-    /** Whether nobody else can have sent the attempt. */
+    /** Whether no other process can have sent the attempt. */
     readonly isMine?: boolean
     readonly resend?: boolean
   }
@@ -33,9 +33,9 @@ type Settler = {
   readonly clock: Clock
 }
 
-/** Makes the function that finds out what became of stored attempts. */
+/** Makes a function that finds out what became of a stored attempt. */
 export const createSettler = ({ relay, records, allowRelay, clock }: Settler) => {
-  /** Stops before anything is sent to another chain, or concluded from it. */
+  /** Throws before anything is sent to another chain or concluded from it. */
   const checkChain = async ({ id, relayUrl, finalizedHeight }: PaymentRecord, options: Shared & Abortable) => {
     if (relayUrl !== relay.url && !(options.allowRelay ?? allowRelay)) {
       throw refusal(
@@ -43,7 +43,7 @@ export const createSettler = ({ relay, records, allowRelay, clock }: Settler) =>
         `"${id}" was stored with ${relayUrl}: use that relay, or allowRelay for the same chain`,
       )
     }
-    // One provider may be some blocks behind another.
+    // A provider may be some blocks behind another.
     for (let looks = 0; looks < 3; looks++) {
       const view = await retry(() => finalView(relay, options), { ...options, clock, tries: Infinity })
       if (view.height >= BigInt(finalizedHeight)) return view
@@ -52,7 +52,7 @@ export const createSettler = ({ relay, records, allowRelay, clock }: Settler) =>
     throw refusal("other-chain", `"${id}" was stored at block ${finalizedHeight}, which this chain hasn't reached`)
   }
 
-  /** Finds out what became of a stored attempt, with `resend` by sending it too, and stores what is final. */
+  /** Finds out what became of a stored attempt and stores a final result. With `resend` it also sends the bytes again. */
   return async (
     record: PaymentRecord,
     { isMine = false, resend = true, ...options }: SettleOptions,
@@ -62,7 +62,7 @@ export const createSettler = ({ relay, records, allowRelay, clock }: Settler) =>
     if (state === "expired") return { state, signature }
     const { commitment = "finalized", signal } = options
     const lastValidBlockHeight = BigInt(record.lastValidBlockHeight)
-    // Others may have sent what they found in the store.
+    // Other processes may have sent what they found in the store.
     let known = nothingKnown({ signature, lastValidBlockHeight, commitment, memory, atLarge: isMine ? 0 : 1 })
     if (!isMine) {
       try {
@@ -78,7 +78,7 @@ export const createSettler = ({ relay, records, allowRelay, clock }: Settler) =>
     const next = { ...record, version: record.version + 1 }
     if (outcome.state === "not-submitted") {
       const { error } = outcome
-      // Given up by the caller. The store has the attempt, so others may send it.
+      // The caller gave up. The store has the attempt, so other processes may send it.
       if (error.retryable || error.code === "aborted") return { state: "undecided", signature, lastError: error }
       await records.write({ ...next, refused: error.code })
       throw error

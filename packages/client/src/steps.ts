@@ -8,7 +8,7 @@ const failed = (thrown: unknown): Step => ({
   error: asSvcError(thrown, "lookup-failed", "The look-up failed"),
 })
 
-/** Sends once, and says what that proves. */
+/** Sends once, and returns what that proves. */
 export const sendOnce = async (relay: Relay, options: SendOptions & Abortable): Promise<Step> => {
   try {
     await relay.send(options)
@@ -19,7 +19,7 @@ export const sendOnce = async (relay: Relay, options: SendOptions & Abortable): 
   }
 }
 
-/** Looks a signature up. */
+/** Looks up a signature. */
 export const lookOnce = async (
   relay: Relay,
   signature: string,
@@ -35,8 +35,8 @@ export const lookOnce = async (
 }
 
 /**
- * Up to where the chain is final. The block-height route does not say which slot its height is of; the latest blockhash does,
- * and is good for `blockhashAge` blocks more than the height of its own block.
+ * Finds out up to where the chain is final. The block-height endpoint doesn't name the slot of its height. The latest
+ * blockhash does, and is valid for `blockhashAge` blocks after its own.
  */
 export const viewOnce = async (relay: Relay, abortable: Abortable): Promise<Step> => {
   try {

@@ -2,41 +2,41 @@ import type { Commitment } from "./relay.ts"
 import type { ChainError } from "./relay-answers.ts"
 import { readSigned } from "./wire.ts"
 
-/** What a journal keeps of one payment: plain JSON, u64 as decimal strings. */
+/** A journal's record of a payment: plain JSON, with u64 as decimal strings. */
 export type PaymentRecord = {
   readonly id: string
-  /** 1 for the first record of an id, one more with each change. A version is never used again. */
+  /** 1 for the first record of an id, plus one with each change. Versions are never reused. */
   readonly version: number
   /** `open`: it may still land. `landed`: finalized. `expired`: this attempt can't land anymore. */
   readonly state: "open" | "landed" | "expired"
-  /** How many transactions were signed for this id so far, this one included. */
+  /** How many transactions were signed for this id, including this one. */
   readonly attempt: number
   readonly signature: string
   /** The signed bytes, base64. */
   readonly transaction: string
   readonly lastValidBlockHeight: string
   readonly fingerprint: string
-  /** What the caller said that it is for. */
+  /** The caller's `purpose`. */
   readonly purpose?: string
   readonly relayUrl: string
   /** The chain's finalized block height when this attempt was stored. */
   readonly finalizedHeight: string
   /** When this attempt was stored, ISO 8601. */
   readonly storedAt: string
-  /** The code of the refusal that the first send got. */
+  /** The error code, if the first send was refused. */
   readonly refused?: string
-  /** Where it landed. */
+  /** The slot in which it landed. */
   readonly slot?: string
   /** null: it succeeded. */
   readonly err?: ChainError | null
 }
 
-/** What `forget` leaves: it keeps old versions from being used again. */
+/** Left behind by `forget`, so that old versions are never reused. */
 export type ForgottenRecord = { readonly id: string; readonly version: number; readonly state: "forgotten" }
 
 /** A record that can't be read. */
 export type DamagedRecord = {
-  /** Missing where even that is lost. */
+  /** Missing if the id is unknown. */
   readonly id?: string
   readonly version: number
   readonly state: "damaged"
@@ -47,24 +47,24 @@ export type StoredRecord = PaymentRecord | ForgottenRecord
 
 type Awaitable<Value> = Value | Promise<Value>
 
-/** Where a journal keeps its records. Whoever shares payments shares one store. */
+/** Where a journal keeps its records. Processes that share payments must share one store. */
 export type Store = {
-  /** The newest record of an id. A record that it returns is durable. */
+  /** The newest record of an id, which is durable when this returns it. */
   readonly get: (id: string) => Awaitable<StoredRecord | DamagedRecord | undefined>
   /**
-   * Stores a record if the newest version of its id is `expectedVersion` (0: there is none), all in one step. Resolves when
-   * the record is durable; false: another version is the newest one, and nothing was stored.
+   * Stores a record atomically if the newest version of its id is `expectedVersion` (0: there is none). Resolves when the
+   * record is durable. Resolves with false if another version is the newest; then nothing was stored.
    */
   readonly put: (id: string, record: StoredRecord, expectedVersion: number) => Awaitable<boolean>
   /** The newest record of each id. */
   readonly list: () => Awaitable<readonly (StoredRecord | DamagedRecord)[]>
   /** Removes the versions of an id up to this one. */
   readonly remove: (id: string, version: number) => Awaitable<void>
-  /** Where a version is, for people: a file's path. */
+  /** Where a version is stored, such as a file path, for messages. */
   readonly placeOf?: (id: string, version: number) => string
 }
 
-/** A store for tests: it ends with the process. */
+/** A store in memory, for tests. */
 export const memoryStore = (): Store => {
   const records = new Map<string, StoredRecord>()
   return {
@@ -83,7 +83,7 @@ export const memoryStore = (): Store => {
 
 const isU64 = (value: unknown): boolean => typeof value === "string" && /^\d{1,20}$/.test(value)
 
-/** Whether a store returned what a journal wrote for this id. */
+/** Whether a store returned a valid record for this id. */
 export const isSound = (record: StoredRecord, id: string): boolean => {
   const { state, version } = record
   if (record.id !== id || !(version > 0) || state === "forgotten") return record.id === id && version > 0
@@ -101,7 +101,7 @@ export const isSound = (record: StoredRecord, id: string): boolean => {
   }
 }
 
-/** The outcome that a landed record stands for. */
+/** The outcome of a landed record. */
 export const landedOutcome = ({ signature, slot = "0", err = null }: PaymentRecord) => ({
   state: "landed" as const,
   signature,

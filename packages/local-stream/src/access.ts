@@ -8,7 +8,7 @@ import {
 } from "@svc/session-token"
 import { StreamFault } from "./faults.ts"
 
-/** The token of a request: its Authorization header, else its subprotocol, else the query parameter of existing clients. */
+/** Reads the token from the Authorization header, else the subprotocol, else the query parameter that existing clients use. */
 const tokenOf = ({ headers }: IncomingMessage, query: URLSearchParams): string => {
   if (headers.authorization !== undefined) {
     const [, token] = /^Bearer +([^\s]+)$/i.exec(headers.authorization.trim()) ?? []
@@ -22,7 +22,7 @@ const tokenOf = ({ headers }: IncomingMessage, query: URLSearchParams): string =
   return token
 }
 
-/** Checks tokens for one stack as the relay does: signature, issuer, audience, time, origin; and the scope `read`. */
+/** Checks tokens for one stack as the relay does (signature, issuer, audience, time, origin), and the scope `read`. */
 export const createAccess = (settings: {
   readonly keys: KeySource
   readonly issuer: string

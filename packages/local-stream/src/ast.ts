@@ -1,9 +1,9 @@
-// The parts of a stack's AST that the local stream interprets. All others are ignored.
+// The parts of a stack's AST that the local stream interprets. It ignores all others.
 import { z } from "zod"
 
 const path = z.object({ segments: z.array(z.string()) }).transform(({ segments }) => segments)
 
-/** A variant of a Rust enum as JSON has it, `"First"` or `{"Take": {"count": 5}}`; other content is under `value`. */
+/** A variant of a Rust enum in JSON, such as `"First"` or `{"Take": {"count": 5}}`. Content that isn't an object is under `value`. */
 export type Variant = { readonly kind: string; readonly content: Readonly<Record<string, unknown>> }
 
 export const variant = z.union([z.string(), z.record(z.string(), z.unknown())]).transform((value): Variant => {
@@ -13,7 +13,7 @@ export const variant = z.union([z.string(), z.record(z.string(), z.unknown())]).
   return { kind, content: members.data ?? { value: content } }
 })
 
-/** The member of a variant that is a path. Throws a ZodError where it is none. */
+/** Reads a variant's member as a path. Throws a ZodError if it isn't one. */
 export const pathIn = ({ content }: Variant, name: string): readonly string[] => path.parse(content[name])
 
 const mapping = z.object({
@@ -61,7 +61,7 @@ const entity = z.object({
     .default([]),
 })
 
-// What the types of an IDL mean is found out where their decoders are made.
+// codecs.ts checks the types of an IDL when it makes their decoders.
 const layout = z.object({ name: z.string(), discriminator: z.array(z.number()).default([]) })
 const idl = z.object({
   name: z.string(),

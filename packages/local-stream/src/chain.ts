@@ -1,4 +1,4 @@
-// Blocks of a chain, read over RPC as what the local stream needs of them.
+// Reads blocks and accounts of a chain over RPC.
 import * as kit from "@solana/kit"
 import type { Address, Base64EncodedDataResponse, ReadonlyUint8Array } from "@solana/kit"
 
@@ -7,7 +7,7 @@ type Instruction = {
   readonly accounts: readonly string[]
   readonly writable: readonly Address[]
   readonly data: ReadonlyUint8Array
-  /** The place of its outermost instruction in the transaction. */
+  /** The index of its outermost instruction in the transaction. */
   readonly index: number
 }
 
@@ -15,15 +15,15 @@ export type Block = {
   readonly slot: bigint
   /** Unix seconds. */
   readonly time: bigint | null
-  /** What tells it from the same slot's block of another chain. */
+  /** Differs for the same slot's block of another chain. */
   readonly identity: string
-  /** Those that succeeded, with inner instructions behind those that called them. */
+  /** Successful transactions only. Inner instructions follow the instruction that called them. */
   readonly transactions: readonly { readonly signature: string; readonly instructions: readonly Instruction[] }[]
 }
 
 export type Account = { readonly address: string; readonly owner: string; readonly data: ReadonlyUint8Array }
 
-/** The node no longer has a block that was not read yet. */
+/** The node has dropped a block that we haven't read yet. */
 export class BlockGone extends Error {}
 
 const commitment = "confirmed"
@@ -54,7 +54,7 @@ const transactionOf = (response: Response): Block["transactions"] => {
   return [{ signature: kit.getSignatureFromTransaction(transaction), instructions }]
 }
 
-/** Confirmed blocks and accounts of the chain at an RPC URL. Every call may throw; none takes longer than 10 s. */
+/** Reads confirmed blocks and accounts at an RPC URL. Every call may throw and ends within 10 s. */
 export const createChain = (rpcUrl: string) => {
   const rpc = kit.createSolanaRpc(rpcUrl)
   const inTime = () => ({ abortSignal: AbortSignal.timeout(timeoutMs) })
@@ -63,10 +63,10 @@ export const createChain = (rpcUrl: string) => {
   return {
     slot: (): Promise<bigint> => rpc.getSlot({ commitment }).send(inTime()),
     firstSlot: (): Promise<bigint> => rpc.getFirstAvailableBlock().send(inTime()),
-    /** The slots that have a block, both ends included. */
+    /** The slots from `first` to `last`, both included, that have a block. */
     slots: (first: bigint, last: bigint): Promise<readonly bigint[]> =>
       rpc.getBlocks(first, last, { commitment }).send(inTime()),
-    /** Nothing for a slot without a block. Throws BlockGone. */
+    /** Returns an empty list for a slot without a block. Throws BlockGone. */
     block: async (slot: bigint): Promise<readonly Block[]> => {
       const details = {
         ...options,
@@ -84,7 +84,7 @@ export const createChain = (rpcUrl: string) => {
         throw isGone(error) ? new BlockGone() : error
       }
     },
-    /** The accounts that exist, as they are at this slot or later. */
+    /** The accounts that exist, in their state at this slot or later. */
     accounts: async (addresses: readonly Address[], minContextSlot: bigint): Promise<readonly Account[]> => {
       const accounts: Account[] = []
       for (let start = 0; start < addresses.length; start += accountsAtOnce) {

@@ -1,4 +1,4 @@
-// A subscription's window on a view, kept once for all who have the same one, and what changes in it.
+// A window on a view. Subscribers that ask for the same window share one channel, which sends them its changes.
 import { type Changes, nest, type Records, type StreamRecord } from "./records.ts"
 import { isObject, toJson, type Value } from "./value.ts"
 import { type Row, rowsOf, type View } from "./views.ts"
@@ -10,7 +10,7 @@ export type Window = {
   readonly take: number | undefined
 }
 
-/** Takes the text of a frame. */
+/** Receives a frame as text. */
 export type Subscriber = (frame: string) => void
 
 type Channel = {
@@ -20,26 +20,26 @@ type Channel = {
   readonly log: { readonly seq: string; readonly frame: string }[]
 }
 
-/** How many frames a client can miss and still be sent them alone; how many channels wait for theirs to come back. */
+/** How many frames a client can miss before it needs a snapshot, and how many channels stay without subscribers. */
 const logSize = 500
 const mostIdle = 100
 
-/** Whether merging the new value into the old one, as clients do, gives the new one. */
+/** Whether clients, which merge the new value into the old one, end up with the new one. */
 const merges = (old: Value, next: Value): boolean =>
   !isObject(old) ||
   !isObject(next) ||
   Object.entries(old).every(([name, value]) => Object.hasOwn(next, name) && merges(value, next[name] ?? null))
 
-/** What was added behind an array, if that is all that happened to it. */
+/** The items that were appended to an array, if nothing else changed in it. */
 const appended = (old: Value, next: Value): readonly Value[] | undefined => {
   if (!Array.isArray(old) || !Array.isArray(next) || old.length === 0 || next.length <= old.length) return undefined
   return old.every((item, index) => item === next[index]) ? next.slice(old.length) : undefined
 }
 
 /**
- * The channels of an entity.
- * @param shown paths of the fields that readers get
- * @param nextSeq a text that no other frame has, of this start and version
+ * Makes the channels of an entity.
+ * @param shown paths of the fields that clients receive
+ * @param nextSeq returns a different text for each frame
  */
 export const createChannels = (records: Records, shown: ReadonlySet<string>, nextSeq: () => string) => {
   const channels = new Map<string, Channel>()
@@ -60,7 +60,7 @@ export const createChannels = (records: Records, shown: ReadonlySet<string>, nex
     return new Map(chosen.slice(skip, take && skip + take).map((row) => [row.key, row.record]))
   }
 
-  /** A record's change as a patch, or the whole record where a patch can't say it; nothing where no field shows it. */
+  /** A record's change as a patch, or the whole record if a patch can't express it; undefined if no shown field changed. */
   const changeOf = ({ values, shown: whole }: StreamRecord, before: ReadonlyMap<string, Value> | undefined) => {
     const parts = [...(before ?? [])].filter(([path]) => shown.has(path))
     const nextOf = (path: string): Value => values.get(path) ?? null
@@ -93,15 +93,15 @@ export const createChannels = (records: Records, shown: ReadonlySet<string>, nex
   }
 
   return {
-    /** Tells all subscribers what changed. */
+    /** Sends the changes to all subscribers. */
     publish: (changes: Changes): void => {
       if (changes.changed.size + changes.removed.size === 0) return
       for (const channel of channels.values()) publish(channel, changes)
     },
     /**
      * Adds a subscriber.
-     * @param after the last frame that it has seen
-     * @returns the rows that there are now, the frames that it has missed where they are known, and how to leave
+     * @param after the `seq` of the last frame that it received
+     * @returns the current rows, the frames that it missed if they are still known, and a function that unsubscribes
      */
     subscribe: (window: Window, subscriber: Subscriber, after: string | undefined) => {
       const id = JSON.stringify([window.view.id, window.key, window.skip, window.take])

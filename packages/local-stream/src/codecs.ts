@@ -1,4 +1,4 @@
-// Decoders for the types of an IDL, whose values are as the generated types have them.
+// Decoders for the types of an IDL. Their values match the generated types.
 import { isObject } from "@svc/common/json-object"
 import * as kit from "@solana/kit"
 import type { Decoder } from "@solana/kit"
@@ -7,31 +7,34 @@ import { textOf, Unsupported, type Value } from "./value.ts"
 
 export type ValueDecoder = Decoder<Value>
 
+const numbers = [
+  "U8",
+  "U16",
+  "U32",
+  "U64",
+  "U128",
+  "U256",
+  "I8",
+  "I16",
+  "I32",
+  "I64",
+  "I128",
+  "I256",
+  "F32",
+  "F64",
+] as const
 const primitives = new Map<string, ValueDecoder>([
+  ...numbers.map((name) => [name.toLowerCase(), kit[`get${name}Decoder`]()] as const),
   ["bool", kit.getBooleanDecoder()],
-  ["u8", kit.getU8Decoder()],
-  ["u16", kit.getU16Decoder()],
-  ["u32", kit.getU32Decoder()],
-  ["u64", kit.getU64Decoder()],
-  ["u128", kit.getU128Decoder()],
-  ["u256", kit.getU256Decoder()],
-  ["i8", kit.getI8Decoder()],
-  ["i16", kit.getI16Decoder()],
-  ["i32", kit.getI32Decoder()],
-  ["i64", kit.getI64Decoder()],
-  ["i128", kit.getI128Decoder()],
-  ["i256", kit.getI256Decoder()],
-  ["f32", kit.getF32Decoder()],
-  ["f64", kit.getF64Decoder()],
   ["publicKey", kit.getAddressDecoder()],
   ["pubkey", kit.getAddressDecoder()],
 ])
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** Makes decoders for an IDL's types. They throw Unsupported for a type that they don't know. */
+/** Makes decoders for an IDL's types. Both functions throw Unsupported for an unknown type. */
 export const createCodecs = ({ types, discriminant_size }: AstIdl) => {
-  // Programs whose instructions begin with four bytes are native ones: bincode, all others Borsh.
+  // Native programs have discriminators of four bytes and use bincode. All others use Borsh.
   const bincode = discriminant_size === 4
   const size = bincode ? kit.getU64Decoder() : kit.getU32Decoder()
   const tag = bincode ? kit.getU32Decoder() : kit.getU8Decoder()
@@ -44,7 +47,7 @@ export const createCodecs = ({ types, discriminant_size }: AstIdl) => {
 
   const struct = (fields: unknown): ValueDecoder => kit.getStructDecoder(listOf(fields).map(fieldOf)) as ValueDecoder
 
-  /** The content of a variant: an object where its fields have names, else a value or a tuple of them. */
+  /** A variant's content: an object if its fields have names, else one value or a tuple. */
   const content = (fields: readonly unknown[]): ValueDecoder => {
     const read = fields.map(fieldOf)
     if (!read.every(([name], index) => name === String(index))) return struct(fields)
@@ -67,7 +70,7 @@ export const createCodecs = ({ types, discriminant_size }: AstIdl) => {
   const defined = (name: string): ValueDecoder => {
     const known = made.get(name)
     if (known !== undefined) return known
-    // A type that holds itself: its decoder is looked up when it is needed.
+    // A recursive type: its decoder is looked up when it is used.
     if (made.has(name)) return kit.createDecoder({ read: (data, offset) => defined(name).read(data, offset) })
     const type = types.find((one) => one.name === name)?.type
     if (type === undefined) throw new Unsupported(`the type ${name}`)

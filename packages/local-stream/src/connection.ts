@@ -6,7 +6,7 @@ import { createOutbox } from "./outbox.ts"
 import type { Stack } from "./stack.ts"
 import { toJson, type Value } from "./value.ts"
 
-/** What the owner of tokens uses at this server, over all connections. The counters add, and give the minute's total. */
+/** What a token's owner uses over all connections. The counters add an amount and return the minute's total. */
 export type Subject = {
   connections: number
   subscriptions: number
@@ -18,11 +18,11 @@ export type ConnectionOptions = {
   readonly stack: Stack
   readonly claims: SessionClaims
   readonly subject: Subject
-  /** The claims of another token for the same stack, if it is good. Throws StreamFault. */
+  /** Returns the claims of a renewed token for the same stack. Throws StreamFault. */
   readonly verify: (token: string) => Promise<SessionClaims>
   /** In milliseconds since 1970. */
   readonly wallClock: () => number
-  /** Told of an error that isn't the client's. */
+  /** Called for an error that the client didn't cause. */
   readonly onBug: (error: unknown) => void
 }
 
@@ -39,7 +39,7 @@ const messageShape = z.discriminatedUnion("type", [
 
 type Message = z.infer<typeof messageShape>
 
-/** Throws StreamFault, which names the first member that is wrong. */
+/** Throws StreamFault, which names the first wrong field. */
 const readMessage = (source: string): Message => {
   try {
     const result = messageShape.safeParse(JSON.parse(source))
@@ -69,7 +69,7 @@ function* snapshot(
 export const serveConnection = (socket: WebSocket, options: ConnectionOptions) => {
   const { stack, subject, verify, wallClock, onBug } = options
   let { claims } = options
-  /** How to leave each subscription. */
+  /** Functions that unsubscribe, by view and key. */
   const leaves = new Map<string, () => void>()
   let ending: NodeJS.Timeout | undefined
 
@@ -118,7 +118,7 @@ export const serveConnection = (socket: WebSocket, options: ConnectionOptions) =
     const asked = { view, key, skip: skip ?? 0, take: take ?? undefined }
     const { rows, missed, leave: left } = channels.subscribe(asked, outbox.send, after)
     const shown = [...rows].slice(0, snapshotLimit ?? undefined).map(([own, { shown: data }]) => ({ key: own, data }))
-    // Who can't be told what it missed gets a snapshot, whatever it asked for.
+    // A client whose missed frames aren't known anymore gets a snapshot, whatever it asked for.
     const isWhole = missed === undefined && (withSnapshot !== false || after !== undefined)
     if (isWhole && shown.length > max_snapshot_rows) {
       left()
@@ -142,7 +142,7 @@ export const serveConnection = (socket: WebSocket, options: ConnectionOptions) =
     }
   }
 
-  /** One after the other: a token that came first never replaces a later one. */
+  /** Renews in the order of arrival, so that an earlier token never replaces a later one. */
   let renewing = Promise.resolve()
   const refresh = (token: string): Promise<void> => {
     const last = renewing.catch(() => {}).then(() => renew(token))
@@ -162,7 +162,7 @@ export const serveConnection = (socket: WebSocket, options: ConnectionOptions) =
   subject.connections++
   endWithToken()
   socket.on("message", (data, isBinary) => {
-    // One text message is one buffer.
+    // `ws` delivers a text message as one buffer.
     if (!isBinary && Buffer.isBuffer(data)) receive(data.toString("utf8")).catch(fail)
     else fail(new StreamFault("invalid-message", "The message isn't text."))
   })

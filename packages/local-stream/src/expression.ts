@@ -1,9 +1,9 @@
-// Computed fields: an expression of the AST becomes a function of a record.
+// Compiles the expressions of computed fields to functions of a record.
 import { variant, type Variant } from "./ast.ts"
 import { compare, type Fields, same, Unsupported, type Value } from "./value.ts"
 
 type Scope = {
-  /** The value of a field; an integer of any width as bigint, so that it is divided as one. */
+  /** The value of a field. Integers of any width are bigint, so that division truncates. */
   readonly read: (path: string) => Value
   readonly slot: bigint
   /** Unix seconds. */
@@ -40,7 +40,7 @@ const relations: Readonly<Record<string, (a: Value, b: Value) => boolean>> = {
   Or: (a, b) => a === true || b === true,
 }
 
-/** Integers stay exact among themselves; with a float they become floats. What has no value gives none. */
+/** Two integers stay exact; an integer and a float become floats; null and anything gives null. */
 const binary = (operator: string): ((a: Value, b: Value) => Value) => {
   const [relation, whole, float] = [relations[operator], integers[operator], floats[operator]]
   if (relation !== undefined) return relation
@@ -53,7 +53,7 @@ const binary = (operator: string): ((a: Value, b: Value) => Value) => {
   }
 }
 
-/** A literal of the AST: whole numbers are integers. */
+/** A literal of the AST. Whole numbers are integers. */
 const literal = (value: unknown): Value =>
   typeof value === "number" && Number.isInteger(value) ? BigInt(value) : (value as Value)
 
@@ -63,7 +63,7 @@ const cast = (value: Value, type: string): Value => {
   return typeof value === "bigint" ? value : Number.isFinite(value) ? BigInt(Math.trunc(value)) : null
 }
 
-/** Throws Unsupported for a part that is not computed, such as a resolver's. */
+/** Throws Unsupported for a kind of expression that isn't implemented, such as a resolver's. */
 export const compileExpression = ({ kind, content }: Variant): Expression => {
   const part = (name: string): Expression => compileExpression(variant.parse(content[name]))
   const text = (name: string): string => String(content[name])

@@ -1,4 +1,4 @@
-/** A refusal: an HTTP response before the upgrade, a message on a connection. */
+/** An error: an HTTP response before the upgrade, a message on a connection afterwards. */
 export type Fault = {
   readonly code: string
   readonly status: number
@@ -60,7 +60,7 @@ export class StreamFault extends Error {
   }
 }
 
-/** The fault as existing clients read it from a socket. */
+/** The error message that existing clients understand. */
 export const faultMessage = ({
   code,
   message,
@@ -73,7 +73,7 @@ export const faultMessage = ({
   return JSON.stringify({ type: "error", error: code, message, code, retryable, ...optional, fatal })
 }
 
-/** The fault as the platform writes errors: headers and body. */
+/** Headers and body of an HTTP response, in the platform's error format. */
 export const faultResponse = (fault: Fault, requestId: string) => {
   const { code, status, message, hint, retryable = false, retryAfterSeconds } = fault
   const details = { request_id: requestId, retryable, retry_after_seconds: retryAfterSeconds, hint }

@@ -1,4 +1,4 @@
-// What decides whether a mapping applies, and what it makes of its field.
+// Decides whether a mapping applies, and computes the next value of its field.
 import { pathIn, type Variant } from "./ast.ts"
 import { compare, same, textOf, toJson, Unsupported, type Value, valueAt } from "./value.ts"
 
@@ -16,16 +16,16 @@ const operators: Readonly<Record<string, (value: Value, wanted: Value) => boolea
   Exist: (value) => value !== null,
 }
 
-/** A comparison with the value at a path. Throws Unsupported. */
+/** Compares the value at a path. Throws Unsupported. */
 export const comparison = (path: readonly string[], operator: string, wanted: unknown): Condition => {
-  // Handlers say Equals where mappings say Equal.
+  // Handlers use the name Equals, mappings use Equal.
   const holds = operators[operator.replace(/s$/, "")]
   if (holds === undefined) throw new Unsupported(`the condition ${operator}`)
-  // What stands in an AST is JSON.
+  // The AST comes from JSON, so this is a value.
   return (source) => holds(valueAt(source, path), wanted as Value)
 }
 
-/** A mapping's condition as the AST has it parsed. Throws Unsupported. */
+/** Compiles the parsed condition of a mapping. Throws Unsupported. */
 export const parsedCondition = (parsed: Variant): Condition => {
   if (parsed.kind !== "Comparison") throw new Unsupported(`the condition ${parsed.kind}`)
   return comparison(pathIn(parsed, "field"), String(parsed.content["op"]), parsed.content["value"])
@@ -49,8 +49,8 @@ const sum = (a: Value, b: Value): Value => {
 }
 
 /**
- * A field's next value.
- * @param seen what a UniqueCount has counted, kept beside the field
+ * Computes a field's next value.
+ * @param seen the values that a UniqueCount has counted
  */
 export const populate = (population: Population, old: Value, value: Value, seen: Set<string>): Value => {
   if (population === "Count") return sum(old, 1n)

@@ -1,14 +1,14 @@
 import type { Address } from "@solana/kit"
 import { type Account, type Block, BlockGone, type Chain } from "./chain.ts"
 
-/** Blocks in a row, and the accounts that they wrote. */
+/** Consecutive blocks, and the accounts that they wrote. */
 export type Batch = { readonly blocks: readonly Block[]; readonly accounts: readonly Account[] }
 
 export type Follower = {
-  /** Whose accounts have to be looked up after a transaction that calls them. */
+  /** Programs whose transactions' written accounts are read. */
   readonly watchedPrograms: () => ReadonlySet<string>
   readonly onBatch: (batch: Batch) => void
-  /** The source is another chain, or lost blocks that were not read: what was read before is void. */
+  /** The source is another chain, or has dropped blocks that we haven't read: earlier data is void. */
   readonly onNewChain: () => void
   readonly onProblem: (reason: string) => void
   readonly sleep: (ms: number) => Promise<void>
@@ -19,7 +19,7 @@ const pollMs = 150
 const longestWaitMs = 5_000
 const blocksAtOnce = 16
 const slotsAtOnce = 1_000n
-/** A chain whose first block is no further back is a local one, and read from there. */
+/** A chain with fewer slots is a local one, and is read from its first block. */
 const shortChain = 100_000n
 const mostKnown = 300
 
@@ -29,10 +29,10 @@ const writtenBy = (blocks: readonly Block[], programs: ReadonlySet<string>): rea
   return [...new Set(calling.flatMap(({ instructions }) => instructions.flatMap(({ writable }) => writable)))]
 }
 
-/** Hands on every confirmed block in order, from now on, until the signal aborts. What fails is tried again, without end. */
+/** Passes on every new confirmed block in order until the signal aborts. Retries every failure. */
 export const followChain = async (chain: Chain, follower: Follower): Promise<void> => {
   const { watchedPrograms, onBatch, onNewChain, onProblem, sleep, signal } = follower
-  /** The newest blocks that were read, by slot: another chain has others. */
+  /** The newest blocks that were read, by slot. Another chain has different ones. */
   const known = new Map<bigint, string>()
   let next: bigint | undefined
   let suspicious = false
@@ -43,7 +43,7 @@ export const followChain = async (chain: Chain, follower: Follower): Promise<voi
     onNewChain()
   }
 
-  /** Whether the newest block that both the source and we should know is the one that we know. */
+  /** Whether the newest block that we and the source should share is the same. */
   const isSameChain = async (newest: bigint): Promise<boolean> => {
     const slot = [...known.keys()].findLast((one) => one <= newest)
     if (slot === undefined) return known.size === 0
@@ -61,7 +61,7 @@ export const followChain = async (chain: Chain, follower: Follower): Promise<voi
     for (const slot of [...known.keys()].slice(0, -mostKnown)) known.delete(slot)
   }
 
-  /** One look at the source; whether there is more at once. */
+  /** Reads what is new. Returns whether there is more. */
   const look = async (): Promise<boolean> => {
     const newest = await chain.slot()
     if (next === undefined) {

@@ -2,7 +2,7 @@ import type { Population } from "./fields.ts"
 import type { Context, EntityPlan, Plan, Update } from "./plan.ts"
 import { keyOf, textOf, type Value } from "./value.ts"
 
-/** What an update does to the record with this key, or to those whose indexed fields have the looked-up value. */
+/** A change to the record with this key, or to the records whose indexed fields have the looked-up value. */
 export type Patch = {
   readonly entity: string
   readonly target: { readonly key: string } | { readonly lookup: string; readonly account?: string }
@@ -25,6 +25,6 @@ const patchesFor = ({ name: entity, handlers }: EntityPlan, update: Update): Pat
   })
 }
 
-/** What an update does to a stack's records, whatever they are. */
+/** The changes that an update makes to a stack's records. */
 export const interpret = ({ entities }: Plan, update: Update): Patch[] =>
   entities.flatMap((entity) => patchesFor(entity, update))

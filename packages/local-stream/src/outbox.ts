@@ -1,9 +1,9 @@
 import type { WebSocket } from "ws"
 
-/** Until this many bytes wait in the socket, more is given to it. */
+/** Frames go to the socket while fewer bytes than this wait in it. */
 const highWater = 65_536
 
-/** Frames on their way to a client, which are made and handed to the socket only as fast as it takes them. */
+/** Queues frames for a client. A snapshot's frames are made only as fast as the socket takes them. */
 export const createOutbox = (socket: WebSocket, onBytes: (bytes: number) => void) => {
   const queue: (string | Iterator<string>)[] = []
   let queued = 0
@@ -30,13 +30,13 @@ export const createOutbox = (socket: WebSocket, onBytes: (bytes: number) => void
   }
 
   return {
-    /** Sends a frame, or one after the other that the iterator gives, behind all that was sent before. */
+    /** Queues a frame, or all frames of an iterator. */
     send: (frame: string | Iterator<string>): void => {
       if (typeof frame === "string") queued += frame.length
       queue.push(frame)
       pump()
     },
-    /** Bytes that the client has not taken. */
+    /** Bytes that the client hasn't received yet. */
     held: (): number => queued + socket.bufferedAmount,
   }
 }

@@ -1,4 +1,4 @@
-// A stack's AST as what has to be done for each update. What it asks for beyond that is named.
+// Compiles a stack's AST to what each update does. Lists what the AST uses that isn't supported.
 import { type Ast, type AstEntity, type AstMapping, astShape, pathIn, type Variant } from "./ast.ts"
 import { compileExpression } from "./expression.ts"
 import { comparison, parsedCondition, readPopulation } from "./fields.ts"
@@ -6,7 +6,7 @@ import { createProgram } from "./programs.ts"
 import { type Fields, isObject, kindOf, transformation, Unsupported, type Value, valueAt } from "./value.ts"
 import { compileViews } from "./views.ts"
 
-/** One decoded instruction or account, and where it comes from. */
+/** A decoded instruction or account, and where it comes from. */
 export type Update = {
   /** The program's address. */
   readonly program: string
@@ -21,7 +21,7 @@ export type Context = {
   readonly slot: bigint
   /** Unix seconds; null for a block without a time. */
   readonly timestamp: bigint | null
-  /** Of an instruction: the place of its outermost one in the transaction. */
+  /** Of an instruction: the index of its outermost instruction in the transaction. */
   readonly instruction_index?: number
   readonly account_address?: string
 }
@@ -30,7 +30,7 @@ type Read = (update: Update) => Value
 
 const contextFields = ["signature", "slot", "timestamp", "instruction_index", "account_address"] as const
 
-/** Reads a path of the source, or with two underscores before it, of its context. */
+/** Reads a path of the source, or, if it starts with two underscores, a field of its context. */
 const readPath = (path: readonly string[]): Read => {
   const [first = "", ...others] = path
   if (!first.startsWith("__") || others.length > 0) return ({ value }) => valueAt(value, path)
@@ -41,7 +41,7 @@ const readPath = (path: readonly string[]): Read => {
 
 const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** The whole source. An instruction has the fields of the type that the AST gives it, from its accounts and arguments. */
+/** Reads the whole source. An instruction gets the fields of its type in the AST, from its accounts and arguments. */
 const readCapture = ({ content }: Variant, fields: readonly string[]): Read => {
   const given = isObject(content["field_transforms"]) ? content["field_transforms"] : {}
   const transforms = Object.entries(given).map(([name, change]) => [name, transformation(change)] as const)
@@ -86,7 +86,7 @@ const compileMapping = (mapping: AstMapping, captured: readonly string[]) => {
 
 type Report = (what: string, uses: string) => void
 
-/** Compiles a part. What it does not support is reported for each of its fields instead. */
+/** Compiles a part, or reports for each of its fields what isn't supported. */
 const attempt = <T>(report: Report, fields: readonly string[], make: () => T): T[] => {
   try {
     return [make()]
@@ -99,7 +99,7 @@ const attempt = <T>(report: Report, fields: readonly string[], make: () => T): T
 
 const plainName = (name: string): string => name.replaceAll("_", "").toLowerCase()
 
-/** The account or instruction that a type such as `system::TransferIxState` means. */
+/** Finds the account or instruction that a type such as `system::TransferIxState` names. */
 const findSource = ({ idls }: Ast, typeName: string, isAccount: boolean | null | undefined) => {
   const [, program, name = "", suffix] = /^(?:(\w+)::)?(\w+?)(IxState|State)$/.exec(typeName) ?? []
   const kind = (isAccount ?? suffix === "State") ? "account" : "instruction"
@@ -133,7 +133,7 @@ const compileEntity = (ast: Ast, entity: AstEntity, addressOf: (idl: number) => 
       program: addressOf(index),
       kind,
       name,
-      /** With `lookup` the key is found by an indexed field that has this value. */
+      /** With `lookup`, the record is found by an indexed field that has this value. */
       key: { read: readPath(pathIn(key_resolution, "primary_field")), lookup },
       conditions: conditions.map(({ field, operator, value }) => comparison(field, operator, value)),
       mappings: mappings.flatMap((mapping) => {

@@ -1,4 +1,4 @@
-// What a program's accounts and instructions hold, by its IDL.
+// Decodes a program's accounts and instructions by its IDL.
 import { isFixedSize, type ReadonlyUint8Array } from "@solana/kit"
 import type { AstIdl } from "./ast.ts"
 import { createCodecs, type ValueDecoder } from "./codecs.ts"
@@ -15,14 +15,14 @@ const read = ({ decoder, discriminator }: Layout, data: ReadonlyUint8Array): [Va
   }
 }
 
-/** Whether a value fills its account: one of variable size may leave zeroes behind it. */
+/** Whether a value fills its account. Zeroes may follow a value of variable size. */
 const fills = ({ decoder }: Layout, data: ReadonlyUint8Array, end: number): boolean =>
   isFixedSize(decoder) ? decoder.fixedSize === data.length : data.slice(end).every((byte) => byte === 0)
 
-/** @param onUnsupported told which type can't be decoded, and why */
+/** @param onUnsupported called with a type that can't be decoded, and why */
 export const createProgram = (idl: AstIdl, address: string, onUnsupported: (type: string, uses: string) => void) => {
   const codecs = createCodecs(idl)
-  /** Layouts with the longest discriminator first, so that a shorter one does not hide it. */
+  /** Layouts with the longest discriminator first, because a shorter one may be its prefix. */
   const layouts = <T extends Omit<Layout, "decoder">>(list: readonly T[], make: (one: T) => ValueDecoder): Layout[] =>
     list
       .flatMap((one) => {
@@ -40,7 +40,7 @@ export const createProgram = (idl: AstIdl, address: string, onUnsupported: (type
 
   return {
     address,
-    /** What an account holds: found by its first bytes, without discriminator by its exact size. */
+    /** Decodes an account, found by its discriminator, or by its exact size if it has none. */
     account: (data: ReadonlyUint8Array): { readonly name: string; readonly value: Fields } | undefined => {
       for (const layout of accounts) {
         const [value, end = 0] = read(layout, data)
@@ -49,7 +49,7 @@ export const createProgram = (idl: AstIdl, address: string, onUnsupported: (type
       }
       return undefined
     },
-    /** `{data: arguments, accounts: addresses}`, both by their names. */
+    /** Decodes an instruction to `{data: arguments, accounts: addresses}`, both by name. */
     instruction: (addresses: readonly string[], data: ReadonlyUint8Array) => {
       for (const layout of instructions) {
         const [args] = read(layout, data)

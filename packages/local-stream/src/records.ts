@@ -5,15 +5,15 @@ import { inKind, isObject, same, textOf, type Value } from "./value.ts"
 
 export type StreamRecord = {
   readonly key: string
-  /** By the path of each field, also of those that are not shown. */
+  /** Values by the path of their field, including fields that aren't shown. */
   readonly values: Map<string, Value>
-  /** What a UniqueCount has counted, by its path. */
+  /** The values that each UniqueCount has counted, by the path of its field. */
   readonly seen: Map<string, Set<string>>
-  /** What readers get. It is never changed, only replaced. */
+  /** What clients receive. It is replaced, never changed. */
   shown: Value
 }
 
-/** What became of records since it was last asked: values before a change by path, undefined for a new record. */
+/** Changes since the last call of `take`: by key, the former values by path, or undefined for a new record. */
 export type Changes = {
   readonly changed: ReadonlyMap<string, ReadonlyMap<string, Value> | undefined>
   readonly removed: ReadonlySet<string>
@@ -28,20 +28,20 @@ const put = (root: Record<string, Value>, [first = "", ...others]: readonly stri
   root[first] = others.length > 0 ? inside : value
 }
 
-/** Nested objects from values by their dotted paths. */
+/** Makes nested objects from values with dotted paths. */
 export const nest = (values: readonly (readonly [string, Value])[]): Value => {
   const root: Record<string, Value> = {}
   for (const [path, value] of values) put(root, path.split("."), value)
   return root
 }
 
-/** The records of an entity: what patches have made of them so far. The least recently changed ones go first. */
+/** Keeps the records of an entity. When there are too many, the least recently changed one is dropped. */
 export const createRecords = ({ fields, indexed, computed }: EntityPlan) => {
   const records = new Map<string, StreamRecord>()
   const kinds = new Map(fields.map(({ path, kind }) => [path, kind]))
-  /** Keys by the text of an indexed field. */
+  /** Keys of records, by the text of an indexed field. */
   const index = new Map<string, Set<string>>()
-  /** The newest patch of each kind of account, by what it looks up: also for records that come later. */
+  /** The newest patch of each kind of account, by the value it looks up. Records that come later need it too. */
   const remembered = new Map<string, Map<string, Patch>>()
   let changed = new Map<string, Map<string, Value> | undefined>()
   let removed = new Set<string>()
@@ -69,7 +69,7 @@ export const createRecords = ({ fields, indexed, computed }: EntityPlan) => {
     return record
   }
 
-  /** Whether that changes the record. */
+  /** Returns whether the value changed. */
   const set = (record: StreamRecord, path: string, value: Value): boolean => {
     const [old, next] = [record.values.get(path) ?? null, inKind(value, kinds.get(path) ?? "other")]
     if (same(old, next)) return false
@@ -131,7 +131,7 @@ export const createRecords = ({ fields, indexed, computed }: EntityPlan) => {
       }
       for (const key of [...(index.get(lookup) ?? [])].sort()) update(key, patch)
     },
-    /** What changed since the last call; from now on readers see it. */
+    /** Returns the changes since the last call, and shows them to clients. */
     take: (): Changes => {
       const changes = { changed, removed }
       changed = new Map()
@@ -147,7 +147,7 @@ export const createRecords = ({ fields, indexed, computed }: EntityPlan) => {
     get: (key: string): StreamRecord | undefined => records.get(key),
     /** Most recently changed first. */
     newest: (): StreamRecord[] => [...records.values()].toReversed(),
-    /** Another number after each change. */
+    /** A different number after each change. */
     version: () => version,
     size: () => records.size,
   }

@@ -6,10 +6,10 @@ const position = z.object({ next: z.number() })
 export type PublishedStack = { readonly name: string; readonly version: number; readonly ast: unknown }
 
 export type RegistryReader = {
-  /** A stack is new or has another version. */
+  /** Called for a new stack or version. */
   readonly onStack: (stack: PublishedStack) => void
   readonly onGone: (name: string) => void
-  /** All stacks have been read once. */
+  /** Called when all stacks have been read. */
   readonly onLoaded: () => void
   readonly onProblem: (reason: string) => void
   readonly sleep: (ms: number) => Promise<void>
@@ -19,7 +19,7 @@ export type RegistryReader = {
 const pollMs = 1_000
 const pageSize = 100
 
-/** Follows the public stacks of a platform until the signal aborts: by its changes, or where it has no feed by asking again. */
+/** Follows the public stacks of a platform until the signal aborts: by its feed of changes, or by polling if it has none. */
 export const followRegistry = async (apiUrl: string, reader: RegistryReader): Promise<void> => {
   const { onStack, onGone, onLoaded, onProblem, sleep, signal } = reader
   const { registry } = createPlatform({ apiUrl })
@@ -59,7 +59,7 @@ export const followRegistry = async (apiUrl: string, reader: RegistryReader): Pr
 
   while (!signal.aborted) {
     try {
-      // Before the list is read: what changes meanwhile is told afterwards.
+      // Read before the list, so that no change in between is missed.
       const newest = await fetch(`${apiUrl}/api/registry/changes?limit=1`, { signal: AbortSignal.timeout(5_000) })
       const { data } = position.safeParse(newest.ok ? await newest.json() : undefined)
       await readAll()

@@ -11,7 +11,7 @@ import type { Stack } from "./stack.ts"
 
 export type ServerOptions = {
   readonly host: string
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   readonly port: number
   readonly bounds: Bounds
   readonly keys: KeySource
@@ -20,7 +20,7 @@ export type ServerOptions = {
   readonly wallClock: () => number
   readonly now: () => number
   readonly randomId: () => string
-  /** What GET /health answers; undefined while nothing can be served. */
+  /** The response to GET /health; undefined while nothing can be served. */
   readonly health: () => object | undefined
   readonly onCut: (reason: string) => void
   readonly onBug: (error: unknown) => void
@@ -30,10 +30,10 @@ type Client = { readonly stack: string; readonly socket: WebSocket; readonly out
 
 const maxMessageBytes = 65_536
 const checkMs = 250
-/** The subprotocol that browsers name beside the one with their token; the server selects it. */
+/** Browsers offer this subprotocol beside the one with their token; the server selects it. */
 const subprotocol = "svc.stream.v1"
 
-/** Adds up within a minute that begins with its first amount. */
+/** Adds up amounts within a minute, which begins with the first one. */
 const createMinute = (now: () => number) => {
   let [start, total] = [-Infinity, 0]
   return (amount: number): number => {
@@ -47,7 +47,7 @@ const locate = ({ url = "/" }: IncomingMessage) => {
   return { path: pathname, query: searchParams, name: /^\/([a-z0-9][a-z0-9-]*)\/?$/.exec(pathname)?.[1] }
 }
 
-/** Serves the streams of the stacks that are put into it. Rejects when the port can't be had. */
+/** Serves stacks over WebSocket. Rejects if the port isn't free. */
 export const startServer = async (options: ServerOptions) => {
   const { host, port, bounds, keys, issuer, wallClock, now, randomId, health, onCut, onBug } = options
   const stacks = new Map<string, { readonly stack: Stack; readonly access: Access }>()
@@ -103,7 +103,7 @@ export const startServer = async (options: ServerOptions) => {
       throw new StreamFault("connection-limit-exceeded")
     }
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
-      // Another version may have come while the token was checked.
+      // The stack may have a newer version since the token was checked.
       const { stack, access } = stacks.get(name) ?? asked
       const verify = (token: string) => access.verify(token, request.headers.origin)
       const outbox = serveConnection(webSocket, { stack, claims, subject, verify, wallClock, onBug })
@@ -125,7 +125,7 @@ export const startServer = async (options: ServerOptions) => {
     })
   })
 
-  /** Cuts off clients that don't read: each after a time by the bytes that wait, the slowest while all hold too many. */
+  /** Disconnects clients that don't read: each after a time that grows with its queue, and the slowest when all queues are too long. */
   const check = (): void => {
     let held = 0
     for (const client of clients) {
@@ -155,7 +155,7 @@ export const startServer = async (options: ServerOptions) => {
 
   return {
     port: typeof bound === "object" && bound !== null ? bound.port : port,
-    /** Serves a stack in place of its former version or chain, whose clients have to come back. */
+    /** Serves a stack, or a new version of it. Clients of the former version have to reconnect. */
     put: (stack: Stack): void => {
       const { name } = stack
       stacks.set(name, { stack, access: createAccess({ keys, issuer, stack: name, wallClock }) })

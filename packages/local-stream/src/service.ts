@@ -19,8 +19,8 @@ const fields = {
 }
 
 /**
- * Brings the local stream up. Rejects when it can't be: the message is for whoever started it.
- * @param bounds what slow clients may cost
+ * Starts the local stream. Rejects with a message for the operator.
+ * @param bounds limits on what slow clients may cost
  */
 export const startService = async (runtime: Runtime, bounds: Bounds = defaultBounds) => {
   const { env, wallClock, now, randomId } = runtime
@@ -38,7 +38,7 @@ export const startService = async (runtime: Runtime, bounds: Bounds = defaultBou
       setTimeout(resolve, ms).unref()
       signal.addEventListener("abort", () => resolve(), { once: true })
     })
-  /** Says what is wrong with a source, once while it stays the same. */
+  /** Logs a problem with a source once, until the reason changes. */
   const problem = (message: string) => {
     let last: string | undefined
     return (reason: string): void => {
@@ -120,7 +120,7 @@ export const startService = async (runtime: Runtime, bounds: Bounds = defaultBou
       loaded.resolve()
     },
   })
-  /** The chain is read once it is known what to look for. */
+  /** Reads the chain once the stacks say which programs matter. */
   const readChain = async (): Promise<void> => {
     await Promise.race([loaded.promise, registry])
     const onProblem = problem("the chain can't be read")

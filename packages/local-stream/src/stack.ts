@@ -4,7 +4,7 @@ import { interpret } from "./interpret.ts"
 import { compileStack, type Context, type Plan, type Update } from "./plan.ts"
 import { createRecords } from "./records.ts"
 
-/** What blocks hold of a stack's programs: accounts first, so that an instruction finds the record that it is about. */
+/** The updates that blocks hold for a stack's programs. Accounts come first, so that instructions find their records. */
 export const updatesIn = ({ blocks, accounts }: Batch, { programs }: Plan): Update[] => {
   const byAddress = new Map(programs.map((program) => [program.address, program]))
   const writers = new Map<string, Context>()
@@ -28,8 +28,8 @@ export const updatesIn = ({ blocks, accounts }: Batch, { programs }: Plan): Upda
 }
 
 /**
- * A version of a stack: its records, empty at first, and the views of them.
- * @param epoch a text of its own for each start and version
+ * Makes a version of a stack, with its views and no records yet.
+ * @param epoch a different text for each start and version
  * @throws ZodError for an AST that can't be read
  */
 export const createStack = (ast: unknown, { name, version }: { name: string; version: number }, epoch: string) => {
@@ -51,7 +51,7 @@ export const createStack = (ast: unknown, { name, version }: { name: string; ver
     name,
     version,
     plan,
-    /** Takes in what happened on the chain, in order, and tells subscribers. */
+    /** Applies updates in their order, and sends the changes to subscribers. */
     apply: (updates: readonly Update[]): void => {
       for (const patch of updates.flatMap((update) => interpret(plan, update))) {
         entities.get(patch.entity)?.records.apply(patch)
@@ -59,7 +59,7 @@ export const createStack = (ast: unknown, { name, version }: { name: string; ver
       for (const { records, channels } of entities.values()) channels.publish(records.take())
     },
     view: (id: string) => views.get(id),
-    /** How many records there are, by entity. */
+    /** The number of records by entity. */
     counts: () => Object.fromEntries([...entities].map(([entity, { records }]) => [entity, records.size()])),
   }
 }

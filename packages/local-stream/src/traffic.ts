@@ -1,4 +1,4 @@
-// Transfers between five fixed wallets, so that a first look at the streams shows movement.
+// Transfers between five fixed wallets, so that a new stream shows changes.
 import { createHash } from "node:crypto"
 import * as kit from "@solana/kit"
 
@@ -28,7 +28,7 @@ export const runTraffic = async (rpcUrl: string, { sleep, signal, onProblem }: T
     const { value: balance } = await rpc.getBalance(from.address, { commitment }).send()
     if (balance < 10n * sol) await rpc.requestAirdrop(from.address, kit.lamports(100n * sol), { commitment }).send()
     const { value: latest } = await rpc.getLatestBlockhash({ commitment }).send()
-    // Amounts that differ: 0.001 to 1 SOL.
+    // Different amounts, from 0.001 to 1 SOL.
     const amount = (BigInt((turn * 7919) % 1000) + 1n) * 1_000_000n
     const instruction = {
       programAddress: systemProgram,

@@ -1,10 +1,10 @@
 import { getBase58Decoder } from "@solana/kit"
 
-/** A value of a record. Integers of 64 bits and wider are bigint here, and decimal strings in JSON. */
+/** A value of a record. Integers of 64 bits and more are bigint here, and decimal strings in JSON. */
 export type Value = null | boolean | number | bigint | string | readonly Value[] | { readonly [name: string]: Value }
 export type Fields = Readonly<Record<string, Value>>
 
-/** Something that an AST may ask for and the local stream does not compute: `what` names it. */
+/** The AST uses something that the local stream doesn't support. `what` names it. */
 export class Unsupported extends Error {
   readonly what: string
 
@@ -17,7 +17,7 @@ export class Unsupported extends Error {
 export const isObject = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The value at a path. Where a value is an enum's variant with content, `{Stake: {…}}`, the path goes on inside. */
+/** Reads the value at a path. The path skips the name of an enum's variant with content, as in `{Stake: {…}}`. */
 export const valueAt = (root: Value, path: readonly string[]): Value =>
   path.reduce<Value>((value, name) => {
     if (!isObject(value)) return null
@@ -33,19 +33,19 @@ const base58 = getBase58Decoder()
 const isBytes = (value: Value): value is readonly number[] =>
   Array.isArray(value) && value.every((item) => Number.isInteger(item) && Number(item) >= 0 && Number(item) < 256)
 
-/** Text that names a value, in an index or as a key: bytes are base58. */
+/** A value as text, for an index or a key. Bytes become base58. */
 export const textOf = (value: Value): string => {
   if (isBytes(value)) return base58.decode(Uint8Array.from(value))
   return typeof value === "object" ? toJson(value) : String(value)
 }
 
-/** A record's key, if there is one. Existing clients split what they keep at colons. */
+/** A record's key; undefined if there is none. Colons are escaped, because existing clients split keys at them. */
 export const keyOf = (value: Value): string | undefined =>
   value === null || value === "" ? undefined : textOf(value).replaceAll(":", "%3A")
 
 const isNumeric = (value: Value): boolean => typeof value === "number" || typeof value === "bigint"
 
-/** Orders values of one field: null first, numbers of any width by size, all else as text. */
+/** Orders the values of a field: null first, numbers by size, anything else as text. */
 export const compare = (a: Value, b: Value): number => {
   if (a === null || b === null) return Number(a !== null) - Number(b !== null)
   const [x, y] = isNumeric(a) && isNumeric(b) ? [a, b] : [textOf(a), textOf(b)]
@@ -63,7 +63,7 @@ const transforms = new Map<unknown, (value: Value) => Value>([
   ["ToString", (value) => (value === null ? null : textOf(value))],
 ])
 
-/** How a mapping changes a value. Throws Unsupported. */
+/** Finds the function that a mapping applies to a value. Throws Unsupported. */
 export const transformation = (name: unknown): ((value: Value) => Value) => {
   const transform = transforms.get(name)
   if (transform === undefined) throw new Unsupported(`the transformation ${String(name)}`)
@@ -72,7 +72,7 @@ export const transformation = (name: unknown): ((value: Value) => Value) => {
 
 export type Kind = "wide" | "narrow" | "float" | "other"
 
-/** What a field of this Rust type holds: `Option < u64 >` is a wide integer. */
+/** The kind of values of a Rust type. `Option < u64 >` is a wide integer. */
 export const kindOf = (rustType: string): Kind => {
   const bare = rustType.replaceAll(/\s|>/g, "").replaceAll("Option<", "")
   if (/^[iu](?:64|128|256|size)$/.test(bare)) return "wide"

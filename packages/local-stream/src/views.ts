@@ -1,4 +1,4 @@
-// Which records a view shows, in which order.
+// Chooses and orders the records that a view shows.
 import { type AstEntity, pathIn, type Variant } from "./ast.ts"
 import type { Records, StreamRecord } from "./records.ts"
 import { compare, keyOf, Unsupported, type Value, valueAt } from "./value.ts"
@@ -11,15 +11,15 @@ export type View = {
   readonly mode: "state" | "list"
   readonly steps: readonly Step[]
   readonly sort?: Sort
-  /** Of a keyed view: the field by which it finds its records. */
+  /** Of a keyed view: the field whose value is the key. */
   readonly keyField?: readonly string[]
-  /** Shows the record with the key of a subscription, which has to have one. */
+  /** Shows one record: a subscription needs its key. */
   readonly needsKey?: true
-  /** What it asks for that is not computed. */
+  /** What it uses that isn't supported. */
   readonly unsupported?: string
 }
 
-/** A record in a view, under the key that the view gives it. */
+/** A record in a view, with its key there. */
 export type Row = { readonly key: string; readonly record: StreamRecord }
 
 const fieldOf = ({ values, shown }: StreamRecord, path: readonly string[]): Value =>
@@ -67,7 +67,7 @@ const compileStep = (step: Variant): readonly Step[] => {
   }
 }
 
-/** The views of an entity: `list`, `state`, and those that its AST defines. */
+/** Compiles the views of an entity: `list`, `state`, and those that its AST defines. */
 export const compileViews = (
   { state_name, views }: AstEntity,
   report: (id: string, uses: string) => void,
@@ -92,7 +92,7 @@ export const compileViews = (
 
 const keyed = (output: Variant) => ({ keyField: pathIn(output, "key_field") })
 
-/** The rows of a view: in its own order, or the most recently changed first. A keyed view has the newest for each key. */
+/** The rows of a view, in its order, else the most recently changed first. A keyed view keeps the newest record of each key. */
 export const rowsOf = ({ steps, keyField }: View, records: Records): readonly Row[] => {
   const list = steps.reduce<readonly StreamRecord[]>((before, step) => step(before), records.newest())
   if (keyField === undefined) return list.map((record) => ({ key: record.key, record }))

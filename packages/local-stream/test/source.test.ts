@@ -65,7 +65,7 @@ test("every transfer instruction counts once, inner ones too and failed ones not
   const rent = 1_280_640n
   expect(wallets.records.get(payer.address)?.sent.lamports).toBe(String(3_000n + rent))
   // The faucet's two airdrops are transfers, too.
-  expect(transfers.records.size).toBe(4)
+  await until(() => expect(transfers.records.size).toBe(4))
   expect(transfers.records.get(signature)).toMatchObject({
     id: { signature, instruction_index: 1 },
     amount: { lamports: "2000" },
