@@ -169,7 +169,10 @@ const routes: Described[] = [
     operationId: "getLiveness",
     summary: "Liveness",
     tags: ["discovery"],
-    responses: { 200: json("It does.", probe), ...errorResponses(errors, () => errorResponse, "internal_error") },
+    responses: {
+      200: json("The process serves.", probe),
+      ...errorResponses(errors, () => errorResponse, "internal_error"),
+    },
   },
   {
     method: "get",
@@ -178,7 +181,7 @@ const routes: Described[] = [
     summary: "Readiness",
     tags: ["discovery"],
     responses: {
-      200: json("It can.", probe),
+      200: json("It is ready.", probe),
       ...errorResponses(errors, () => errorResponse, "internal_error"),
       503: json("What `missing` names is not there yet.", probe),
     },
@@ -190,7 +193,7 @@ const routes: Described[] = [
     summary: "Health",
     tags: ["discovery"],
     // Answered ahead of what may refuse a request.
-    responses: { 200: json("It is.", health), ...errorResponses(errors, () => errorResponse, "internal_error") },
+    responses: { 200: json("It is up.", health), ...errorResponses(errors, () => errorResponse, "internal_error") },
   },
 ]
 

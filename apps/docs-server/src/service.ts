@@ -70,7 +70,7 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
     const baseUrl = config.publicUrl ?? server.url
     const own = config.docsDir === ownContent
     const { apiUrl, relayUrl, streamUrl, title, editUrl } = config
-    const htmlOptions = { title, version, editUrl, own, apiUrl, streamUrl }
+    const htmlOptions = { title, version, editUrl, own, apiUrl, relayUrl, streamUrl }
     const fill = { base_url: baseUrl, api_url: apiUrl, relay_url: relayUrl, stream_url: streamUrl, ...ownFacts }
     const read = () => loadCorpus(config.docsDir, own ? { fill } : {})
     const watched = config.watch ? await folderState(config.docsDir) : undefined

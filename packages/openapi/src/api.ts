@@ -1,6 +1,7 @@
 import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi"
 import type { Env, Handler } from "hono"
 import type { Access } from "./access.ts"
+import { describeFields } from "./describe-fields.ts"
 
 // The library's type is OpenAPI 3.0's, which has no identifier.
 const license = { name: "MIT", identifier: "MIT" }
@@ -40,10 +41,12 @@ export const openApiDocument = <E extends Env>(
   servers: { readonly url: string; readonly description?: string }[],
 ) => {
   const { tags, ...rest } = info
-  return app.getOpenAPI31Document({
+  const document = app.getOpenAPI31Document({
     openapi: "3.1.0",
     info: { ...rest, license },
     servers,
     ...(tags === undefined ? {} : { tags }),
   })
+  describeFields(document)
+  return document
 }

@@ -6,7 +6,7 @@ const root = document.body.dataset.root ?? ""
 const make = (name, attributes = {}, ...children) => {
   const element = document.createElement(name)
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
-  element.append(...children.filter((child) => child !== undefined))
+  element.append(...children.filter(Boolean))
   return element
 }
 
@@ -152,22 +152,37 @@ const addSuggestions = (form) => {
   })
 }
 
-for (const code of document.querySelectorAll(".code")) addCopyButton(code)
+for (const code of document.querySelectorAll(".code:not([data-language=http])")) addCopyButton(code)
 addSuggestions(document.querySelector(".top .search"))
 
 // Where the reader is
+
+// The section that the reader jumped to counts as read until the page is moved by hand, wherever it came to stand.
+let jumped = location.hash
+const isShown = (heading) => heading !== null && heading.getBoundingClientRect().top < innerHeight
 
 /** Marks the entry of the contents whose section is being read. */
 const markReader = () => {
   const links = [...document.querySelectorAll(".contents li a")]
   const headings = links.map((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))))
-  const behind = headings.findIndex((heading) => heading !== null && heading.getBoundingClientRect().top > 130)
-  const current = (behind === -1 ? links.length : behind) - 1
+  // Near the page's end the last sections can't come to the top: the line that they have to pass moves down.
+  const left = document.documentElement.scrollHeight - innerHeight - scrollY
+  const line = 130 + Math.max(0, innerHeight - 130 - left)
+  const behind = headings.findIndex((heading) => heading !== null && heading.getBoundingClientRect().top > line)
+  const target = links.findIndex((link, index) => link.hash === jumped && isShown(headings[index]))
+  const current = target === -1 ? (behind === -1 ? links.length : behind) - 1 : target
   for (const [index, link] of links.entries())
     if (index === current) link.setAttribute("aria-current", "true")
     else link.removeAttribute("aria-current")
 }
+const jump = () => {
+  jumped = location.hash
+  markReader()
+}
+const moved = () => (jumped = "")
 document.addEventListener("scroll", markReader, { passive: true })
+addEventListener("hashchange", jump)
+for (const name of ["wheel", "touchmove", "keydown"]) addEventListener(name, moved, { passive: true })
 
 // In a long section the page's own entry may be far down.
 const sidebar = document.querySelector(".sidebar")
@@ -185,7 +200,13 @@ const getJson = async (url) => {
 const table = (heads, rows) => {
   const said = heads.map((_, column) => rows.some((row) => row[column] !== ""))
   const row = (kind, cells) =>
-    make("tr", {}, ...cells.filter((_, column) => said[column]).map((cell) => make(kind, {}, cell)))
+    make(
+      "tr",
+      {},
+      ...cells
+        .map((cell, column) => make(kind, kind === "td" && column > 0 ? { "data-label": heads[column] } : {}, cell))
+        .filter((_, column) => said[column]),
+    )
   return make(
     "div",
     { class: "table", tabindex: "0" },
@@ -344,6 +365,52 @@ const addLivePanel = (panel, { api, url, view }) => {
   )
 }
 
+// Trying a request out: what curl sends in the example, from this page
+
+const addTryPanel = (panel, kind) => {
+  const command = panel.parentElement.querySelector("[data-language=sh] code").textContent
+  const [url] = /https?:\/\/[^\s'"]+/.exec(command)
+  const [, , json] = /--json (['"])([^]*)\1\s*$/.exec(command) ?? []
+  const address = make("input", { "aria-label": "URL", value: url, ...(json !== undefined && { readonly: "" }) })
+  const body =
+    json && make("textarea", { "aria-label": "Body", rows: "4", spellcheck: "false" }, json.replaceAll('\\"', '"'))
+  const name = kind === "token" ? "Session token" : "Publishable key"
+  const key =
+    kind === "open"
+      ? undefined
+      : make("input", { type: "password", "aria-label": name, placeholder: name, autocomplete: "off" })
+  const said = make("p", { class: "muted", role: "status" })
+  if (kind === "key") said.textContent = `The key's origin must be ${location.origin}. The key isn't stored.`
+  if (kind === "token") said.textContent = "The token isn't stored."
+  const shown = make("pre", { tabindex: "0", hidden: "" })
+  const send = async () => {
+    const { origin } = new URL(url)
+    if (URL.parse(address.value)?.origin !== origin) return (said.textContent = `The URL must start with ${origin}.`)
+    if (kind === "key" && !key.value.trim().startsWith("svc_pk_"))
+      return (said.textContent = "Paste a publishable key, never a secret one.")
+    said.textContent = "…"
+    const answer = await fetch(address.value, {
+      method: body ? "POST" : "GET",
+      headers: {
+        ...(key && { authorization: `Bearer ${key.value.trim()}` }),
+        ...(body && { "content-type": "application/json" }),
+      },
+      body: body?.value,
+    }).catch(() => undefined)
+    said.textContent = answer ? `Status ${answer.status}` : `${origin} does not answer now.`
+    shown.textContent = (await answer?.text().catch(() => "")) ?? ""
+    shown.hidden = shown.textContent === ""
+  }
+  const form = make("form", { class: "try" }, address, key, body, make("button", {}, "Send request"))
+  form.addEventListener("submit", (event) => {
+    event.preventDefault()
+    send()
+  })
+  panel.append(make("h3", {}, "Try it"), form, said, shown)
+}
+
+const tryPlace = document.getElementById("frame.try")
+if (tryPlace !== null) addTryPanel(tryPlace, tryPlace.dataset.kind)
 const livePlace = document.getElementById("frame.live")
 if (livePlace !== null) addLivePanel(livePlace, livePlace.dataset)
 const stackPlace = document.getElementById("frame.stack")

@@ -32,6 +32,8 @@ export type Framed = {
   readonly file?: string | undefined
   readonly query?: string
   readonly contents?: Html | ""
+  /** Whether it is an operation of the reference, which has its example beside its text. */
+  readonly isOperation?: boolean
   readonly main: Html
 }
 
@@ -49,12 +51,13 @@ const sectionLinks = (root: string, { pages }: NavigationSection, slug: string |
   )
   const from = Math.max(0, Math.min(at - window / 2, pages.length - window))
   return html`<ul>
-    ${pages
-      .slice(from, from + window)
-      .map(
-        (page) =>
-          html`<li><a href="${pageLink(root, page.slug)}"${page.slug === slug ? raw(' aria-current="page"') : ""}>${page.title}</a></li> `,
-      )}
+    ${pages.slice(from, from + window).map((page, index, shown) => {
+      const { group, method, title } = page
+      const heading =
+        group !== undefined && group !== shown[index - 1]?.group ? html`<li class="group">${group}</li>` : ""
+      const badge = method === undefined ? "" : html`<b class="method">${method}</b> `
+      return html`${heading}<li><a href="${pageLink(root, page.slug)}"${page.slug === slug ? raw(' aria-current="page"') : ""}>${badge}${title}</a></li> `
+    })}
   </ul>`
 }
 
@@ -109,7 +112,7 @@ export const frame = (look: Look, page: Framed): Html => {
         <link rel="stylesheet" href="${root}${styles.path}" />
         <script src="${root}${script.path}" type="module"></script>
       </head>
-      <body data-root="${root}">
+      <body data-root="${root}"${page.isOperation === true ? raw(' class="operation"') : ""}>
         <a class="skip" href="#frame.main">Skip to the text</a>
         <header class="top">
           <button class="menu" type="button" popovertarget="frame.menu" aria-label="Menu">

@@ -40,6 +40,14 @@ const forAgents = ({ baseUrl, root }: Look, slug: string): Html =>
     </p>
   </div>`
 
+/** An operation's example, with the place where the script lets a reader try it, is set beside the text. */
+const withExample = (text: string, { trial }: SitePage): string =>
+  text.replace(
+    /<h2 id="example">[^]*?(?=<h2 |$)/,
+    (example) =>
+      `<section class="example">${example}${trial === undefined ? "" : `<div id="frame.try" data-kind="${trial}"></div>`}</section>`,
+  )
+
 /**
  * @param text the page's Markdown as HTML
  * @param parent a page above this one, for pages outside the navigation
@@ -53,7 +61,8 @@ export const pageView = (
   const { root, baseUrl, navigation } = look
   const { section, previous, next } = navigation.placeOf(page)
   const hasTitle = page.sections[0]?.level === 1
-  const contents = contentsOf(page)
+  const isOperation = page.method !== undefined
+  const contents = isOperation ? "" : contentsOf(page)
   const framed: Framed = {
     title: page.title,
     description: describe(page),
@@ -63,6 +72,7 @@ export const pageView = (
     slug: page.slug,
     file: parent === undefined ? page.file : undefined,
     contents,
+    isOperation,
     main: html`<div class="bar">
         <nav class="crumbs" aria-label="Breadcrumb">
           <ol>
@@ -78,7 +88,7 @@ export const pageView = (
         </div>
       </div>
       ${forAgents(look, page.slug)}
-      <article>${hasTitle ? "" : html`<h1>${page.title}</h1>`} ${typeof text === "string" ? raw(text) : text}</article>
+      <article>${hasTitle ? "" : html`<h1>${page.title}</h1>`} ${typeof text === "string" ? raw(isOperation ? withExample(text, page) : text) : text}</article>
       <nav class="turn" aria-label="Previous and next">
         ${previous === undefined ? "" : html`<a rel="prev" href="${pageLink(root, previous.slug)}"><small>Previous</small> ${previous.title}</a>`}
         ${next === undefined ? "" : html`<a rel="next" href="${pageLink(root, next.slug)}"><small>Next</small> ${next.title}</a>`}

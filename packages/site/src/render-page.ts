@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises"
-import { createParser, lineStarts, readHeading } from "./markdown.ts"
+import { createParser, lineStarts, plainText, readHeading } from "./markdown.ts"
 import type { SitePage } from "./page.ts"
 import type { Highlighter } from "./highlight.ts"
 import type { Links } from "./links.ts"
@@ -17,6 +17,9 @@ type Reading = {
   section: number
   row: number
   inLink: boolean
+  /** The columns of the table that is being rendered, and the one of the next cell. */
+  heads: string[]
+  column: number
 }
 
 const parser = createParser()
@@ -79,6 +82,15 @@ rules["fence"] = (tokens, index, _options, env) => {
     codeTitle(info),
   )
 }
+/** `GET /path` has its method as a badge. */
+rules["code_inline"] = (tokens, index) => {
+  const text = tokens[index]?.content ?? ""
+  const [, method, rest = text] = /^([A-Z]{3,7}) ([\w/{][^\s]*)$/.exec(text) ?? []
+  const isCall = method !== undefined && /^(?:GET|HEAD|POST|PUT|PATCH|DELETE)$/.test(method) && rest.includes("/")
+  return isCall
+    ? `<code><b class="method">${method}</b> ${escapeHtml(rest)}</code>`
+    : `<code>${escapeHtml(text)}</code>`
+}
 rules["code_block"] = (tokens, index) => codeBlock(escapeHtml(tokens[index]?.content ?? ""), "")
 
 // HTML in a page is shown, not obeyed; a comment is for its author.
@@ -105,11 +117,15 @@ rules["html_block"] = (tokens, index, _options, env) => {
   return text === "" ? "" : `<p class="raw">${text}</p>\n`
 }
 
-rules["table_open"] = () => '<div class="table" tabindex="0"><table>\n'
+rules["table_open"] = (_tokens, _index, _options, env) => {
+  readingOf(env).heads = []
+  return '<div class="table" tabindex="0"><table>\n'
+}
 rules["table_close"] = () => "</table></div>\n"
 rules["tr_open"] = (tokens, index, _options, env) => {
   const reading = readingOf(env)
   const { rows } = reading.page
+  reading.column = 0
   const name = rows.length === 0 ? undefined : /^`([^`]+)`$/.exec(tokens[index + 2]?.content ?? "")?.[1]
   // Rows come in the page's order, and only those that have an anchor are counted.
   const row = rows[reading.row]
@@ -127,12 +143,22 @@ const isBelow = ({ page, section: current, row }: Reading): boolean => {
 
 const isEmptyHeader = (token: Token | undefined, inline: Token | undefined): boolean =>
   token?.tag === "th" && inline?.content === ""
+/** On a narrow screen a cell stands below its row's first one, behind its column's name; of two columns that one is plain. */
+const labelOf = (reading: Reading): string => {
+  const { heads, column } = reading
+  const head = heads[column] ?? ""
+  return heads.length > 2 && column > 0 && head !== "" ? ` data-label="${escapeHtml(head)}"` : ""
+}
 for (const cell of ["th", "td"]) {
-  rules[`${cell}_open`] = (tokens, index) => {
+  rules[`${cell}_open`] = (tokens, index, _options, env) => {
+    const reading = readingOf(env)
+    if (cell === "th") reading.heads.push(plainText(tokens[index + 1]?.content ?? ""))
+    const label = cell === "td" ? labelOf(reading) : ""
+    reading.column++
     // A header that heads nothing is a cell: whoever listens would be told of a header without a name.
     const name = isEmptyHeader(tokens[index], tokens[index + 1]) ? "td" : cell
     const side = /text-align:(left|center|right)/.exec(String(tokens[index]?.attrGet("style") ?? ""))?.[1]
-    return side === undefined ? `<${name}>` : `<${name} class="${side}">`
+    return `<${name}${side === undefined ? "" : ` class="${side}"`}${label}>`
   }
   rules[`${cell}_close`] = (tokens, index) => `</${isEmptyHeader(tokens[index], tokens[index - 1]) ? "td" : cell}>`
 }
@@ -203,6 +229,8 @@ export const renderPage = async (page: SitePage, links: Links, highlight: Highli
     section: -1,
     row: 0,
     inLink: false,
+    heads: [],
+    column: 0,
   } satisfies Reading
   let html = ""
   for (const run of runsOf(blockParser.parse(body, reading))) {

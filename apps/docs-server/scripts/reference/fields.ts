@@ -55,18 +55,17 @@ const resolved = (one: Schema, lookup: Lookup): Schema => {
 
 const choices = (one: Schema): readonly Schema[] => one.anyOf ?? one.oneOf ?? []
 
-const typeOf = (one: Schema, lookup: Lookup): string => {
+/** A schema's type as readers say it: `array of string`. */
+export const typeOf = (one: Schema, lookup: Lookup): string => {
   const { type, items, enum: values, const: only } = one
   if (only !== undefined) return JSON.stringify(only)
   if (values !== undefined) return values.map((value) => JSON.stringify(value)).join(" or ")
   const kinds = choices(one).map((choice) => typeOf(resolved(choice, lookup), lookup))
   if (kinds.length > 0) return [...new Set(kinds)].join(" or ")
   const names = typeof type === "string" ? [type] : (type ?? ["any"])
-  return names
-    .map((name) =>
-      name === "array" ? `array of ${items === undefined ? "any" : typeOf(resolved(items, lookup), lookup)}` : name,
-    )
-    .join(" or ")
+  const itemType = items === undefined ? "any" : typeOf(resolved(items, lookup), lookup)
+  const typed = names.map((name) => (name === "array" ? `array of ${itemType}` : name))
+  return [...new Set(typed.join(" or ").split(" or "))].join(" or ")
 }
 
 const formats: Readonly<Record<string, string>> = { byte: "base64", "date-time": "ISO 8601", uri: "a URL" }
@@ -88,18 +87,27 @@ export const meaningOf = (one: Schema): string => {
 }
 
 // Deeper objects are named, not unfolded: a table of everything is read by nobody.
-const deepest = 3
+const deepest = 4
 
 /** The fields of an object, those of objects inside it by their path: `a.b`, `a[].b`. */
 export const fieldsOf = (given: Schema, lookup: Lookup, prefix = "", depth = 0): Field[] => {
   const one = resolved(given, lookup)
-  const object = [one, ...choices(one).map((choice) => resolved(choice, lookup))].find(
+  const objects = [one, ...choices(one).map((choice) => resolved(choice, lookup))].filter(
     ({ properties }) => properties !== undefined,
   )
-  if (object?.properties === undefined)
+  if (objects.length === 0)
     return one.items === undefined || depth >= deepest ? [] : fieldsOf(one.items, lookup, `${prefix}[]`, depth)
+  const fields = objects.flatMap((object) => fieldsOfObject(object, lookup, prefix, depth))
+  return [...Map.groupBy(fields, ({ name }) => name).values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return []
+    const types = new Set([first, ...others].map(({ type }) => type))
+    return [{ ...first, type: [...types].join(" or ") }]
+  })
+}
+
+const fieldsOfObject = (object: Schema, lookup: Lookup, prefix: string, depth: number): Field[] => {
   const required = new Set(object.required)
-  return Object.entries(object.properties).flatMap(([name, raw]) => {
+  return Object.entries(object.properties ?? {}).flatMap(([name, raw]) => {
     const field = resolved(raw, lookup)
     const path = prefix === "" ? name : `${prefix}.${name}`
     const inner = depth < deepest ? fieldsOf(field, lookup, path, depth + 1) : []

@@ -1,6 +1,7 @@
 import { accessSchema } from "@svc/openapi"
 import { z } from "zod"
-import { type Lookup, type Schema, fieldsOf, meaningOf, schema, tableOf } from "./fields.ts"
+import calls from "./calls.json" with { type: "json" }
+import { type Lookup, type Schema, fieldsOf, meaningOf, schema, tableOf, typeOf } from "./fields.ts"
 
 const content = z.record(z.string(), z.looseObject({ schema: schema.optional() }))
 const parameter = z.looseObject({
@@ -74,6 +75,10 @@ const placeOf = ({ about }: Operation, tags: OpenApi["tags"]): number => {
   return lastTags.has(tag) ? tags.length : tags.findIndex(({ name }) => name === tag)
 }
 
+const groupNames: Readonly<Record<string, string>> = { mcp: "MCP" }
+const nameOf = (tag: string): string => groupNames[tag] ?? `${tag.charAt(0).toUpperCase()}${tag.slice(1)}`
+const groupOf = ({ about }: Operation): string => nameOf(about.tags[0] ?? "")
+
 /** All operations of a document by their tags; where two have one summary, they are called by method and path. */
 export const operationsOf = ({ paths, tags }: OpenApi): Operation[] => {
   const all = Object.entries(paths).flatMap(([path, methods]) =>
@@ -110,12 +115,13 @@ const fieldTable = (one: Schema, lookup: Lookup, required: boolean): string => {
     field.type,
     // Of an answer's fields nobody asks whether they are required; the empty column is left out.
     required && field.required ? "yes" : "",
-    field.meaning,
+    // How long a request's field may be matters to its sender; a reader takes what comes.
+    required ? field.meaning : field.meaning.replace(/; at most \d+ characters$/, ""),
   ])
   return rows.length === 0 ? "" : tableOf(["Field", "Type", "Required", "Meaning"], rows)
 }
 
-const parameterTable = ({ about }: Operation, { components }: OpenApi): string => {
+const parameterTable = ({ about }: Operation, { components }: OpenApi, lookup: Lookup): string => {
   const rows = (about.parameters ?? [])
     .map((one) =>
       typeof one["$ref"] === "string"
@@ -126,10 +132,11 @@ const parameterTable = ({ about }: Operation, { components }: OpenApi): string =
     .map((one) => [
       `\`${one.name}\``,
       one.in,
+      typeOf(one.schema ?? {}, lookup),
       one.required === true ? "yes" : "",
       meaningOf({ ...one.schema, description: one.description }),
     ])
-  return rows.length === 0 ? "" : `## Parameters\n\n${tableOf(["Name", "In", "Required", "Meaning"], rows)}\n`
+  return rows.length === 0 ? "" : `## Parameters\n\n${tableOf(["Name", "In", "Type", "Required", "Meaning"], rows)}\n`
 }
 
 const isSuccess = (status: string): boolean => status.startsWith("2") || status.startsWith("3")
@@ -185,8 +192,55 @@ const accessOf = ({ about, title }: Operation): string => {
 // The guides explain, the reference lists: a question is answered by a guide where there is one.
 const searchWeight = 0.2
 
-const frontMatter = (title: string, description: string, service: Service, order: number): string =>
-  `---\ntitle: ${JSON.stringify(title)}\ndescription: ${JSON.stringify(description)}\nsection: "Reference: ${service.short}"\norder: ${order}\nsearch_weight: ${searchWeight}\n---\n`
+type Place = {
+  readonly section: string
+  readonly order: number
+  readonly group?: string
+  readonly method?: string
+  readonly trial?: string
+}
+
+const frontMatter = (title: string, description: string, place: Place): string =>
+  `---\n${Object.entries({ title, description, ...place, search_weight: searchWeight })
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`)
+    .join("")}---\n`
+
+/** What a reader may try out on the page: reading without a key, minting a session and simulating. Nothing that changes more. */
+const trialOf = ({ id, method, about }: Operation, { name }: Service): { readonly trial?: string } => {
+  const types = Object.keys(about.responses["200"]?.content ?? {})
+  const isRead = method === "GET" && about["x-access"].callers.includes("anyone") && name !== "docs"
+  if (isRead && types.some((type) => type.startsWith("application/json"))) return { trial: "open" }
+  const trials: Readonly<Record<string, string>> = { "platform/mint-session": "key", "relay/simulate": "token" }
+  const trial = trials[`${name}/${id}`]
+  return trial === undefined ? {} : { trial }
+}
+
+/** How svc-client and the command line make the same call, where they have it. */
+type Calls = { readonly js?: string; readonly cli?: string }
+const otherCalls: Readonly<Record<string, Calls>> = calls
+
+const setUp = (js: string, { about }: Operation): string => {
+  const { callers, scope = "" } = about["x-access"]
+  const isRelay = js.includes("relay.")
+  const key = callers.includes("anyone") ? "" : ", key: process.env.API_KEY"
+  const platform = `const platform = createPlatform({ apiUrl: "{api_url}"${key} })`
+  if (!isRelay) return `import { createPlatform } from "svc-client"\n${platform}`
+  return `import { createPlatform, createRelay, createSession } from "svc-client"
+${platform}
+const session = createSession({ platform, websocketUrl: "{stream_url}/transfers", scope: "${scope}" })
+const relay = createRelay({ relayUrl: "{relay_url}", session })`
+}
+
+/** The request as curl sends it, beside the same call of svc-client and of the command line. */
+const requestOf = (command: string, one: Operation, { js, cli }: Calls): string => {
+  if (js === undefined && cli === undefined) return `\`\`\`sh\n${command}\`\`\`\n`
+  const blocks = [
+    `\`\`\`sh [curl]\n${command}\`\`\``,
+    ...(js === undefined ? [] : [`\`\`\`js [JavaScript]\n${setUp(js, one)}\n${js}\n\`\`\``]),
+    ...(cli === undefined ? [] : [`\`\`\`sh [Command line]\n${cli}\n\`\`\``]),
+  ]
+  return `::: code-group\n\n${blocks.join("\n\n")}\n\n:::\n`
+}
 
 /** One operation's page, as Markdown. @param explained the anchors of the error codes that have a row on the errors page */
 export const operationPage = (
@@ -206,19 +260,21 @@ export const operationPage = (
     frontMatter(
       title,
       `${method} ${path} of the ${service.title}: parameters, body, answer and error codes. ${summary}`,
-      service,
-      order,
+      { section: `Reference: ${service.short}`, order, group: groupOf(one), method, ...trialOf(one, service) },
     ),
     `# ${title}\n`,
     `\`${method} ${service.url}${path}\`\n`,
     ...(title === about.summary ? [] : [`${summary}\n`]),
     ...(about.description === undefined ? [] : [`${about.description}\n`]),
     `${accessOf(one)}\n`,
-    parameterTable(one, document),
+    parameterTable(one, document, lookup),
     bodyTable === "" ? "" : `## Request body\n\n${bodyTable}\n`,
     `## Answer\n\n${answers(one, lookup)}`,
     examples.length === 0 ? "" : "## Example\n",
-    ...examples.map(({ command, answer }) => `\`\`\`sh\n${command}\`\`\`\n\n\`\`\`http\n${answer}\`\`\`\n`),
+    ...examples.map(({ command, answer }, at) => {
+      const others = at === examples.length - 1 ? otherCalls[`${service.name}/${one.id}`] : undefined
+      return `${requestOf(command, one, others ?? {})}\n\`\`\`http\n${answer}\`\`\`\n`
+    }),
     errorTable(one, service, explained),
   ]
   return parts.filter((part) => part !== "").join("\n")
@@ -235,15 +291,14 @@ export const overviewPage = (service: Service, document: OpenApi, all: readonly 
         `\`${one.method} ${one.path}\``,
         `[${one.about.summary}]({base_url}/reference/${service.name}/${one.id}.md)`,
       ])
-    const heading = `## ${name.charAt(0).toUpperCase()}${name.slice(1)}\n\n${about.replace(/\.?$/, ".")}\n`
+    const heading = `## ${nameOf(name)}\n\n${about.replace(/\.?$/, ".")}\n`
     return rows.length === 0 ? [] : [heading, `${tableOf(["Method and path", "What it does"], rows)}\n`]
   })
   return [
     frontMatter(
       `${title}: reference`,
       `Every operation of the ${service.title} at a glance, each with a page of its parameters, fields, an example and error codes.`,
-      service,
-      service.order,
+      { section: `Reference: ${service.short}`, order: service.order },
     ),
     `# ${title}: reference\n`,
     `At \`${service.url}\`; the same as one file: [openapi.json](${service.url}/openapi.json).\n`,
@@ -263,14 +318,8 @@ export const referencePage = (
     `${operations}`,
     `[openapi.json](${service.url}/openapi.json)`,
   ])
-  return `---
-title: "${title}"
-description: "The operations of all services, each with a page of its own; search finds one by its method and path."
-section: "Reference"
-order: 99
-search_weight: ${searchWeight}
----
-
+  const about = "The operations of all services, each with a page of its own; search finds one by its method and path."
+  return `${frontMatter(title, about, { section: "Reference", order: 99 })}
 # ${title}
 
 Each operation has a page with its parameters, fields, an example and its error codes. To find one, search for its method and

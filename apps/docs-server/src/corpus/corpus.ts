@@ -68,6 +68,8 @@ export const isOwnPath = (slug: string): boolean =>
 export const hashOf = (content: string | Uint8Array): string =>
   createHash("sha256").update(content).digest("hex").slice(0, 32)
 
+const trialSchema = z.enum(["open", "key", "token"])
+
 type FrontMatter = { readonly data: z.infer<typeof frontMatterSchema>; readonly end: number }
 
 /** What a file may hold. The YAML parser compares each key of the front matter with all keys before it. */
@@ -113,6 +115,9 @@ export const readPage = (source: string, file: string, slug: string): Page => {
   const section = textOf(data["section"])
   const order = numberOf(data["order"])
   const searchWeight = numberOf(data["search_weight"])
+  const group = textOf(data["group"])
+  const method = textOf(data["method"])
+  const { data: trial } = trialSchema.safeParse(data["trial"])
   return {
     slug,
     file,
@@ -121,6 +126,9 @@ export const readPage = (source: string, file: string, slug: string): Page => {
     described: described !== "",
     ...(section !== "" && { section }),
     ...(order !== undefined && { order }),
+    ...(group !== "" && { group }),
+    ...(/^[A-Z]{3,7}$/.test(method) && { method }),
+    ...(trial !== undefined && { trial }),
     ...(searchWeight !== undefined && searchWeight > 0 && { searchWeight }),
     markdown,
     bodyStart: end,

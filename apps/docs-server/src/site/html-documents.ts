@@ -32,6 +32,8 @@ import type { Library } from "../mcp/tools.ts"
 
 export type HtmlOptions = {
   readonly apiUrl: string
+  /** Where the relay is: the reference's pages may send requests there that a reader tries out. */
+  readonly relayUrl: string
   /** Where streams are: the stacks' pages may connect there. */
   readonly streamUrl: string
   readonly version: string
@@ -70,7 +72,7 @@ const escapeXml = (text: string): string => text.replaceAll("&", "&amp;").replac
 
 export const createHtmlDocuments = (
   library: Library,
-  { apiUrl, streamUrl, own, registry, version, editUrl }: HtmlOptions,
+  { apiUrl, relayUrl, streamUrl, own, registry, version, editUrl }: HtmlOptions,
 ): HtmlDocuments => {
   const { corpus, baseUrl } = library
   const root = rootOf(baseUrl)
@@ -121,6 +123,7 @@ export const createHtmlDocuments = (
       documentOf(
         pageView(look, page, await renderPage(page, links, await loadHighlighter())),
         markdownLink(root, page.slug),
+        own && page.trial !== undefined ? policyFor(new URL(relayUrl).origin) : policyFor(),
       ),
     )
   const showHome = () => (index === undefined ? once("home", () => documentOf(indexView(look))) : showPage(index))

@@ -22,7 +22,8 @@ const answers = (command: Fence, fence: Fence | undefined): fence is Fence =>
 
 /** Throws where a command has no answer, or an answer no command: either would go untested. */
 export const stepsOf = (markdown: string): Step[] => {
-  const fences = fencesOf(markdown)
+  // The same request for another tool stands between a command and its answer.
+  const fences = fencesOf(markdown).filter(({ info }) => !/^\[(?!curl\])/.test(info))
   const steps = fences.flatMap((command, index) => {
     if (!isCommand(command)) return []
     const answer = fences[index + 1]

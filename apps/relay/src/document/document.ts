@@ -71,7 +71,7 @@ const describeRoute = (route: Route) => {
     path: route.path,
     operationId: route.operation,
     summary: route.summary,
-    description: `Calls \`${route.method}\`. Scope: \`${route.scope}\`.`,
+    description: `Calls \`${route.method}\`.`,
     tags: ["transactions"],
     security: [{ [security]: [] }],
     "x-access": { callers: ["session"], scope: route.scope } satisfies Access,
@@ -121,7 +121,7 @@ export const describeRelay = (version: string, publicUrl: string) => {
     operationId: "livez",
     summary: "Liveness",
     description: "Whether the process serves.",
-    responses: { 200: probe("It does.") },
+    responses: { 200: probe("The process serves.") },
   })
   registry.registerPath({
     ...open,
@@ -129,7 +129,7 @@ export const describeRelay = (version: string, publicUrl: string) => {
     operationId: "readyz",
     summary: "Readiness",
     description: "Whether the relay can do its work: it knows a key to verify tokens with, and is not stopping.",
-    responses: { 200: probe("It can."), 503: probe("What `missing` names is not there.") },
+    responses: { 200: probe("It is ready."), 503: probe("What `missing` names is not there.") },
   })
   registry.registerPath({
     ...open,

@@ -10,7 +10,7 @@ export const u64 = z
   .regex(/^(0|[1-9][0-9]*)$/, "must be a decimal string without leading zeros")
   .max(20)
   .refine(fitsU64, "must be at most 18446744073709551615")
-  .meta({ description: "An unsigned 64-bit integer as a decimal string.", example: "18446744073709551615" })
+  .meta({ description: "A u64 as a decimal string.", example: "18446744073709551615" })
 
 export const commitment = z.enum(commitments)
 

@@ -4,9 +4,11 @@
 export type SignUp = {
   /** The agent's name, made for it */
   readonly slug: string
+  /** What people call the agent */
   readonly display_name: string
   /** Its secret key, shown this once */
   readonly api_key: string
+  /** What happened, in a sentence */
   readonly message: string
   /** The key's number, to rotate or revoke it */
   readonly key_id: number
@@ -14,26 +16,37 @@ export type SignUp = {
 
 /** The agent that the key belongs to. */
 export type Profile = {
+  /** The agent's name */
   readonly slug: string
+  /** What people call the agent */
   readonly display_name: string
+  /** Its status */
   readonly status: "active" | "disabled"
+  /** When it was made */
   readonly created_at: string
+  /** When it last sent a request */
   readonly last_seen_at: string
 }
 
 /** An agent's keys, oldest first, never the keys themselves. */
 export type Keys = readonly {
+  /** Its number */
   readonly id: number
+  /** Its name */
   readonly name: string
   /** `publishable` is for pages in a browser, from one origin */
   readonly key_class: "secret" | "publishable"
   /** Its prefix and its last four characters */
   readonly key_hint: string
+  /** The one origin of a publishable key; null for others */
   readonly origin_allowlist: readonly string[] | null
+  /** Its status */
   readonly status: "active" | "disabled" | "expired"
   /** Whether this request came with it */
   readonly current: boolean
+  /** When it was made */
   readonly created_at: string
+  /** When it ends; null for never */
   readonly expires_at: string | null
   /** null while unused */
   readonly last_used_at: string | null
@@ -43,27 +56,37 @@ export type Keys = readonly {
 
 /** A new key. `key` is shown this once. */
 export type MintedKey = {
+  /** Its number */
   readonly id: number
   /** The whole key, shown this once */
   readonly key: string
+  /** Its name */
   readonly name: string
   /** `publishable` is for pages in a browser, from one origin */
   readonly key_class: "secret" | "publishable"
+  /** The one origin of a publishable key; null for others */
   readonly origin_allowlist: readonly string[] | null
+  /** When it ends; null for never */
   readonly expires_at: string | null
+  /** What happened, in a sentence */
   readonly message: string
 }
 
 /** The key that takes another's place. `key` is shown this once. */
 export type RotatedKey = {
+  /** Its number */
   readonly id: number
   /** The whole key, shown this once */
   readonly key: string
+  /** Its name */
   readonly name: string
   /** `publishable` is for pages in a browser, from one origin */
   readonly key_class: "secret" | "publishable"
+  /** The one origin of a publishable key; null for others */
   readonly origin_allowlist: readonly string[] | null
+  /** When it ends; null for never */
   readonly expires_at: string | null
+  /** What happened, in a sentence */
   readonly message: string
   /** The old key's number */
   readonly replaces: number
@@ -73,7 +96,9 @@ export type RotatedKey = {
 
 /** A key that is refused from now on. */
 export type RevokedKey = {
+  /** Its number */
   readonly id: number
+  /** Always true */
   readonly revoked: true
   /** How many the account has left */
   readonly remaining_secret_keys: number
@@ -85,6 +110,7 @@ export type MintedSession = {
   readonly token: string
   /** Unix seconds */
   readonly expires_at: number
+  /** How to send it: `Authorization: Bearer` */
   readonly token_type: "Bearer"
   /** What it may do, as words */
   readonly scope: string
@@ -92,20 +118,31 @@ export type MintedSession = {
 
 /** A stack and its schema. */
 export type StackWithSchema = {
+  /** Its name */
   readonly name: string
+  /** What it is, in a sentence */
   readonly description: string | null
+  /** The stream's address */
   readonly websocket_url: string
+  /** Entities, views and types */
   readonly schema: StackSchema
 }
 
 /** A stack's AST. */
 export type StackAst = {
+  /** Its name */
   readonly name: string
+  /** The stack's name */
   readonly stack: string
+  /** What it is, in a sentence */
   readonly description: string | null
+  /** The stream's address */
   readonly websocket_url: string
+  /** Who sees it: everybody, whoever has a key, or the owner and named agents */
   readonly visibility: "public" | "global" | "private"
+  /** SHA-256 of the AST in canonical form */
   readonly content_hash: string
+  /** The AST */
   readonly ast_payload: {
     readonly [name: string]: unknown
   }
@@ -113,8 +150,11 @@ export type StackAst = {
 
 /** What a stack was, newest version first. */
 export type StackVersions = readonly {
+  /** The version's number */
   readonly version: number
+  /** SHA-256 of the AST in canonical form */
   readonly content_hash: string
+  /** When it was published */
   readonly published_at: string
   /** What it means for readers */
   readonly verdict: "none" | "compatible" | "breaking"
@@ -122,24 +162,35 @@ export type StackVersions = readonly {
   readonly bump: "none" | "patch" | "minor" | "major"
   /** How many, against the version before */
   readonly changes: number
+  /** What is new, for readers */
   readonly message?: string
+  /** Whether readers get this version */
   readonly current: boolean
 }[]
 
 /** A spec's schema. */
 export type SpecSchema = {
+  /** Its name */
   readonly name: string
+  /** What it is, in a sentence */
   readonly description: string | null
+  /** The stream's address */
   readonly websocket_url: string | null
+  /** Entities, views and types */
   readonly schema: StackSchema
 }
 
 /** A build and what happened to it. */
 export type BuildWithEvents = Build & {
+  /** What happened to it, oldest first */
   readonly events: readonly {
+    /** Its number */
     readonly id: number
+    /** What happened */
     readonly event_type: string
+    /** What was being done */
     readonly phase: string | null
+    /** Status before the event */
     readonly previous_status:
       | "pending"
       | "uploading"
@@ -151,6 +202,7 @@ export type BuildWithEvents = Build & {
       | "failed"
       | "cancelled"
       | null
+    /** Status after the event */
     readonly new_status:
       | "pending"
       | "uploading"
@@ -162,54 +214,81 @@ export type BuildWithEvents = Build & {
       | "failed"
       | "cancelled"
       | null
+    /** When it was made */
     readonly created_at: string
   }[]
 }
 
 /** A workflow run and its steps. */
 export type RunWithSteps = Run & {
+  /** What the run does, in order */
   readonly steps: readonly {
+    /** The step's name */
     readonly name: string
+    /** Its status */
     readonly status: "queued" | "running" | "succeeded" | "failed" | "skipped"
+    /** When it started; null until then */
     readonly started_at: string | null
+    /** When it ended; null until then */
     readonly completed_at: string | null
+    /** Why the step failed */
     readonly error_message: string | null
   }[]
 }
 
 export type Stack = {
+  /** Its name */
   readonly name: string
+  /** What it is, in a sentence */
   readonly description: string | null
+  /** The stream's address */
   readonly websocket_url: string
+  /** Names of its entities */
   readonly entities: readonly string[]
+  /** Who sees it: everybody, whoever has a key, or the owner and named agents */
   readonly visibility: "public" | "global" | "private"
+  /** SHA-256 of the AST in canonical form */
   readonly content_hash: string
+  /** When it last changed */
   readonly updated_at: string
+  /** Number of the version that readers get */
   readonly version: number
   /** Whether session tokens for it may carry the transaction scopes */
   readonly relay: boolean
+  /** Set when readers should leave the stack */
   readonly deprecated?: {
+    /** What readers should do */
     readonly message: string
+    /** When it was deprecated */
     readonly since: string
+    /** The stack to read instead */
     readonly successor?: string
   }
+  /** Entities, views and types; only with `include=schema` */
   readonly schema?: StackSchema
 }
 
 export type StackSchema = {
+  /** The stack's name */
   readonly stack_name: string
+  /** Its entities, with their fields and views */
   readonly entities: readonly {
+    /** The entity's name */
     readonly name: string
     /** Paths of fields */
     readonly primary_keys: readonly string[]
+    /** Its fields */
     readonly fields: readonly {
       /** With its section: `id.address` */
       readonly path: string
+      /** Its type in Rust */
       readonly rust_type: string
       /** Whether it may be null */
       readonly nullable: boolean
+      /** The group that it is shown in */
       readonly section: string
     }[]
+    /** Its views, which a client subscribes to */
     readonly views: readonly {
       /** `Entity/name`: what a client subscribes to */
       readonly id: string
@@ -219,18 +298,27 @@ export type StackSchema = {
       readonly pipeline: readonly unknown[]
     }[]
   }[]
+  /** Types that the fields name */
   readonly types: readonly (
     | {
+        /** The type's name */
         readonly name: string
+        /** Whether it is a struct or an enum */
         readonly kind: "struct"
+        /** Fields of a struct */
         readonly fields: readonly {
+          /** The field's name */
           readonly name: string
+          /** Its type */
           readonly type: string
         }[]
       }
     | {
+        /** The type's name */
         readonly name: string
+        /** Whether it is a struct or an enum */
         readonly kind: "enum"
+        /** Values of an enum */
         readonly variants: readonly string[]
       }
   )[]
@@ -239,9 +327,13 @@ export type StackSchema = {
 export type RegistryChange = {
   /** Ascends and never repeats */
   readonly id: number
+  /** When it changed */
   readonly at: string
+  /** The stack's name */
   readonly stack: string
+  /** What happened to the stack */
   readonly kind: "published" | "rolled-back" | "deprecated" | "undeprecated" | "withdrawn" | "restored"
+  /** The version that readers have since then */
   readonly version?: number
   /** The version that readers had until then */
   readonly previous_version?: number
@@ -251,22 +343,32 @@ export type RegistryChange = {
   readonly bump?: "none" | "patch" | "minor" | "major"
   /** The version's message, or why it is deprecated */
   readonly message?: string
+  /** The stack to read instead */
   readonly successor?: string
 }
 
 export type Diff = {
+  /** The older version */
   readonly from: number
+  /** The newer version */
   readonly to: number
   /** What it means for readers */
   readonly verdict: "none" | "compatible" | "breaking"
   /** The same as semantic versioning says it */
   readonly bump: "none" | "patch" | "minor" | "major"
+  /** Each change, breaking ones first */
   readonly changes: readonly {
+    /** What kind of change it is */
     readonly kind: string
+    /** The entity, field or view that changed */
     readonly path: string
+    /** Value before the change */
     readonly before?: unknown
+    /** Value after the change */
     readonly after?: unknown
+    /** Whether readers of the older version break */
     readonly breaking: boolean
+    /** The change in a sentence */
     readonly text: string
   }[]
 }
@@ -278,6 +380,7 @@ export type Spec = {
   readonly name: string
   /** Its main entity */
   readonly entity_name: string | null
+  /** What it is, in a sentence */
   readonly description: string | null
   /** A name that no other spec ever has */
   readonly url_slug: string
@@ -285,12 +388,19 @@ export type Spec = {
   readonly websocket_url: string | null
   /** 0 while it has no version */
   readonly latest_version: number
+  /** When it was made */
   readonly created_at: string
+  /** When it last changed */
   readonly updated_at: string
+  /** Who sees it: everybody, whoever has a key, or the owner and named agents */
   readonly visibility: "public" | "global" | "private"
+  /** Set when readers should leave the stack */
   readonly deprecated?: {
+    /** What readers should do */
     readonly message: string
+    /** When it was deprecated */
     readonly since: string
+    /** The stack to read instead */
     readonly successor?: string
   }
   /** Agents' slugs, for the owner alone */
@@ -298,15 +408,25 @@ export type Spec = {
 }
 
 export type SpecVersion = {
+  /** Its number */
   readonly id: number
+  /** The spec that it belongs to */
   readonly spec_id: number
+  /** Its number within the spec */
   readonly version_number: number
+  /** SHA-256 of the AST in canonical form */
   readonly content_hash: string
+  /** Name of the AST's state */
   readonly state_name: string
+  /** Address of the Solana program that it reads */
   readonly program_id: string | null
+  /** Handlers in the AST */
   readonly handler_count: number
+  /** Groups of fields in the AST */
   readonly section_count: number
+  /** When it was made */
   readonly created_at: string
+  /** What is new, for readers */
   readonly message: string | null
 }
 
@@ -319,6 +439,7 @@ export type Build = {
   readonly spec_version_id: number | null
   /** null: the stack itself */
   readonly branch: string | null
+  /** Where the build is in its life */
   readonly status:
     | "pending"
     | "uploading"
@@ -335,9 +456,13 @@ export type Build = {
   readonly progress: number | null
   /** Why it failed */
   readonly status_message: string | null
+  /** The stream that it deploys to; null until it is known */
   readonly websocket_url: string | null
+  /** When it was made */
   readonly created_at: string
+  /** When it started; null until then */
   readonly started_at: string | null
+  /** When it ended; null until then */
   readonly completed_at: string | null
 }
 
@@ -346,38 +471,55 @@ export type Deployment = {
   readonly id: number
   /** The spec that it serves */
   readonly spec_id: number
+  /** Name of the spec */
   readonly spec_name: string
   /** null: the stack itself */
   readonly branch: string | null
+  /** Whether readers get the stack */
   readonly status: "active" | "updating" | "stopped" | "failed"
   /** Why it failed */
   readonly status_message: string | null
+  /** The stream's address */
   readonly websocket_url: string
   /** The build that readers see */
   readonly current_build_id: number | null
   /** The version that readers see */
   readonly current_version: number | null
+  /** When it first went live */
   readonly first_deployed_at: string | null
+  /** When its latest build went live */
   readonly last_deployed_at: string | null
 }
 
 export type DeploymentEvent = {
+  /** Its number */
   readonly id: number
+  /** The deployment's number */
   readonly deployment_id: number
+  /** What happened */
   readonly event_type: string
+  /** Status before the event */
   readonly previous_status: "active" | "updating" | "stopped" | "failed" | null
+  /** Status after the event */
   readonly new_status: "active" | "updating" | "stopped" | "failed" | null
+  /** The build that caused the event */
   readonly build_id: number | null
+  /** What happened, in a sentence */
   readonly message: string | null
+  /** Who caused it: a user, or the platform itself */
   readonly actor: "user" | "system"
+  /** When it was made */
   readonly created_at: string
 }
 
 export type Run = {
   /** Its number, for its paths */
   readonly id: number
+  /** The workflow's name */
   readonly workflow: string
+  /** Where the run is in its life */
   readonly status: "queued" | "running" | "waiting" | "cancelling" | "succeeded" | "failed" | "cancelled"
+  /** What started it */
   readonly trigger: "manual" | "schedule" | "event"
   /** The spec that is published */
   readonly spec_id: number | null
@@ -391,7 +533,10 @@ export type Run = {
   readonly error_code: string | null
   /** The same in words */
   readonly error_message: string | null
+  /** When it was made */
   readonly created_at: string
+  /** When it started; null until then */
   readonly started_at: string | null
+  /** When it ended; null until then */
   readonly completed_at: string | null
 }

@@ -1,0 +1,51 @@
+// What the reference shows beside curl: the same call of svc-client and of the command line.
+import { runInNewContext } from "node:vm"
+import { createPlatform, createRelay } from "@svc/client"
+import { expect, test } from "vitest"
+import { readArguments } from "../apps/cli/src/arguments.ts"
+import { commands } from "../apps/cli/src/commands.ts"
+import calls from "../apps/docs-server/scripts/reference/calls.json" with { type: "json" }
+import { openApiDocument, operationsOf } from "../apps/docs-server/scripts/reference/operation-page.ts"
+import platformDocument from "../apps/platform-api/openapi.json" with { type: "json" }
+import relayDocument from "../apps/relay/openapi.json" with { type: "json" }
+import { shellWords } from "../apps/docs-server/test/content/command-line.ts"
+
+/** Method and path of each operation, as a pattern. */
+const operations = new Map(
+  Object.entries({ platform: platformDocument, relay: relayDocument }).flatMap(([service, document]) =>
+    operationsOf(openApiDocument.parse(document)).map(({ id, method, path }): [string, RegExp] => [
+      `${service}/${id}`,
+      new RegExp(`^${method} ${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+    ]),
+  ),
+)
+
+const rows: readonly [string, { readonly js?: string; readonly cli?: string }][] = Object.entries(calls)
+
+test.each(rows.flatMap(([id, { js }]) => (js === undefined ? [] : [[id, js] as const])))(
+  "svc-client makes the request of %s",
+  async (id, js) => {
+    const sent: string[] = []
+    const fetch: typeof globalThis.fetch = async (url, init) => {
+      sent.push(`${init?.method ?? "GET"} ${new URL(url instanceof Request ? url.url : url).pathname}`)
+      return Response.json({}, { status: 400 })
+    }
+    const platform = createPlatform({ apiUrl: "http://service.test", fetch })
+    const relay = createRelay({ relayUrl: "http://service.test", session: { token: async () => "t" }, fetch })
+    const oneSignature = btoa(`\u0001${"\u0001".repeat(64)}message`)
+    const known = { platform, relay, transaction: oneSignature, message: oneSignature, signature: "1".repeat(64) }
+    const call: unknown = runInNewContext(`(async () => { ${js} })()`, known)
+    await Promise.resolve(call).catch(() => {})
+    expect(sent[0]).toMatch(operations.get(id) ?? /^no such operation$/)
+  },
+)
+
+test.each(rows.flatMap(([id, { cli }]) => (cli === undefined ? [] : [[id, cli] as const])))(
+  "the command of %s is one that the tool has",
+  (id, cli) => {
+    expect(operations.has(id)).toBe(true)
+    const [program, ...words] = shellWords(cli.replaceAll("{stream_url}", "wss://stream.test"), new Map())
+    expect(program).toBe("svc")
+    expect(() => readArguments(words, commands)).not.toThrow()
+  },
+)
