@@ -60,6 +60,20 @@ const openWarm = async ({ page }: Tab, path: string): Promise<{ readonly server:
   return { server, script }
 }
 
+const post = async (path: string, key?: string, body: object = {}): Promise<Record<string, string>> => {
+  const headers = { "content-type": "application/json", ...(key !== undefined && { authorization: `Bearer ${key}` }) }
+  const response = await fetch(`${instance.apiUrl}${path}`, { method: "POST", headers, body: JSON.stringify(body) })
+  return (await response.json()) as Record<string, string>
+}
+const secretKey = async (): Promise<string> => (await post("/api/agents/signup"))["api_key"] ?? ""
+/** A new agent's publishable key, for the pages. */
+const publishableKey = async (): Promise<string> => {
+  const { key = "" } = await post("/api/agents/me/keys/publishable", await secretKey(), {
+    origin_allowlist: [instance.docsUrl],
+  })
+  return key
+}
+
 // In CI a missing browser is a failure, elsewhere it is skipped.
 describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the pages in a browser", () => {
   beforeAll(async () => {
@@ -203,16 +217,8 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the pages in a
 
   test("on a stack's page a publishable key shows a transfer arrive, and a secret key is refused before it leaves", async () => {
     const { page } = tab
-    const post = async (path: string, key?: string, body: object = {}): Promise<Record<string, string>> => {
-      const headers = {
-        "content-type": "application/json",
-        ...(key !== undefined && { authorization: `Bearer ${key}` }),
-      }
-      const response = await fetch(`${instance.apiUrl}${path}`, { method: "POST", headers, body: JSON.stringify(body) })
-      return (await response.json()) as Record<string, string>
-    }
-    const { api_key: secret = "" } = await post("/api/agents/signup")
-    const { key = "" } = await post("/api/agents/me/keys/publishable", secret, { origin_allowlist: [instance.docsUrl] })
+    const secret = await secretKey()
+    const key = await publishableKey()
     await page.goto(at("/stacks/transfers"))
     const input = page.getByLabel("Publishable key")
     const status = page.locator("[id='frame.live'] [role=status]")
@@ -226,6 +232,60 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the pages in a
     await page.locator("[id='frame.live'] td", { hasText: "1234567890" }).waitFor()
     expect(await faults(tab)).toEqual([])
     expect(await page.evaluate(() => [localStorage.length, sessionStorage.length, document.cookie])).toEqual([0, 0, ""])
+  })
+
+  test("on an operation's page a reader tries it out: reading, a session, a simulation; nothing is kept, and a send has no form", async () => {
+    const { page } = tab
+    await page.setViewportSize({ width: 1440, height: 900 })
+    const said = page.locator("[id='frame.try'] [role=status]")
+    const shown = page.locator("[id='frame.try'] pre")
+    const submit = page.getByRole("button", { name: "Send request" })
+    await page.goto(at("/reference/platform/get-stack.html"))
+    await page.getByRole("button", { name: "JavaScript" }).click()
+    await page.getByText("platform.registry.get").waitFor()
+    await submit.click()
+    await said.filter({ hasText: "Status 200" }).waitFor()
+    expect(await shown.innerText()).toContain("websocket_url")
+    expect(await faults(tab)).toEqual([])
+    await page.getByLabel("URL").fill("https://other.example/")
+    await submit.click()
+    await said.filter({ hasText: `must start with ${instance.apiUrl}` }).waitFor()
+
+    await page.goto(at("/reference/platform/mint-session.html"))
+    await page.getByLabel("Publishable key").fill("svc_ak_secret")
+    await submit.click()
+    await said.filter({ hasText: "never a secret one" }).waitFor()
+    await page.getByLabel("Publishable key").fill(await publishableKey())
+    await submit.click()
+    await said.filter({ hasText: "Status 200" }).waitFor()
+    const { token } = JSON.parse(await shown.innerText()) as { token: string }
+    await page.goto(at("/reference/relay/simulate.html"))
+    await page.getByLabel("Session token").fill(token)
+    await submit.click()
+    // The example's transaction is a placeholder: the relay refuses it, and the token was good.
+    await said.filter({ hasText: "Status 400" }).waitFor()
+    expect(await faults(tab)).toEqual([])
+    expect(await page.evaluate(() => [localStorage.length, sessionStorage.length, document.cookie])).toEqual([0, 0, ""])
+    await page.goto(at("/reference/relay/send.html"))
+    expect(await submit.count()).toBe(0)
+  })
+
+  test("the contents mark the section that was jumped to, also near the page's end, and follow the reader from there", async () => {
+    const { page } = tab
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await page.goto(at("/limits.html"))
+    const links = page.locator(".contents a")
+    const marked = page.locator(".contents a[aria-current]")
+    for (const link of (await links.all()).slice(-4)) {
+      await link.click()
+      await marked.filter({ hasText: await link.innerText() }).waitFor()
+    }
+    await page.mouse.move(700, 500)
+    await page.mouse.wheel(0, -100_000)
+    await page.waitForFunction(() => scrollY === 0)
+    expect(await links.nth(2).getAttribute("aria-current")).toBeNull()
+    await page.mouse.wheel(0, 100_000)
+    await marked.filter({ hasText: await links.last().innerText() }).waitFor()
   })
 
   test("without scripts every page reads, the search answers, and so do the stacks", async () => {

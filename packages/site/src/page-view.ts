@@ -41,12 +41,12 @@ const forAgents = ({ baseUrl, root }: Look, slug: string): Html =>
   </div>`
 
 /** An operation's example, with the place where the script lets a reader try it, is set beside the text. */
-const withExample = (text: string, { trial }: SitePage): string =>
-  text.replace(
-    /<h2 id="example">[^]*?(?=<h2 |$)/,
-    (example) =>
-      `<section class="example">${example}${trial === undefined ? "" : `<div id="frame.try" data-kind="${trial}"></div>`}</section>`,
-  )
+const withExample = (text: string, { trial }: SitePage): string => {
+  const [, before = text, example = "", after = ""] =
+    /^([^]*?)(<h2 id="example">[^]*?)((?:<h2 [^]*)?)$/.exec(text) ?? []
+  const place = trial === undefined ? "" : `<div id="frame.try" data-kind="${trial}"></div>`
+  return `<div>${before}</div><section class="example">${example}${place}</section><div>${after}</div>`
+}
 
 /**
  * @param text the page's Markdown as HTML

@@ -107,8 +107,12 @@ const examplesOf = (
   operations: readonly Operation[],
   wanted: Operation,
 ): Example[] => {
-  const shows = (each: Shown, { method, path }: Operation): boolean =>
-    each.method === method && each.url.startsWith(url) && matches(each.url.slice(url.length), path)
+  // A path without a placeholder is its own operation's: `/registry/changes` is no stack's name.
+  const bySpecificity = operations.toSorted((a, b) => a.path.split("{").length - b.path.split("{").length)
+  const shows = (each: Shown, one: Operation): boolean =>
+    each.url.startsWith(url) &&
+    one ===
+      bySpecificity.find(({ method, path }) => each.method === method && matches(each.url.slice(url.length), path))
   const own = shown.find((each) => shows(each, wanted) && standsAlone(each))
   if (own === undefined) return []
   const earlier = operations.find(({ id }) => id === precededBy[wanted.id])
