@@ -92,3 +92,27 @@ test.each(["docs-server", "relay", "platform-api"])("every setting of %s is used
   expect(settings.length).toBeGreaterThan(5)
   expect(settings.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([])
 })
+
+/** Texts that name several MCP tools, but not all of them. */
+const incomplete = (names: readonly string[]): string[] => {
+  const either = names.join("|")
+  const list = new RegExp(`\\b(?:${either})\\b(?:[\`", ]+(?:and )?[\`"]?\\b(?:${either})\\b)+`, "g")
+  const texts = tracked.filter((file) => /\.(?:md|ts)$/.test(file) && !/CHANGELOG|docs\/decisions|fuzz-/.test(file))
+  return texts.flatMap((file) =>
+    (read(file).match(list) ?? []).filter((found) => names.some((name) => !found.includes(name))).map(() => file),
+  )
+}
+
+test("a text that names several MCP tools names all of them: a third tool is forgotten in none", () => {
+  const names = makeFacts().mcp_tools.replaceAll("`", "").split(", ")
+  expect(incomplete(names)).toEqual([])
+  const forgotten = incomplete([...names, "third_tool"])
+  for (const file of ["README.md", "apps/docs-server/README.md", "apps/docs-server/src/errors.ts"])
+    expect(forgotten).toContain(file)
+})
+
+test("headings weigh alike for a page and for its section: one number says how much", () => {
+  const lines = read("apps/docs-server/src/search/weights.ts").match(/^ {2}heading\w*: .*$/gm) ?? []
+  expect(lines).toHaveLength(3)
+  for (const line of lines) expect(line).toMatch(/\bheadings,$/)
+})

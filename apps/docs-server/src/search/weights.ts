@@ -12,6 +12,9 @@ export const fields = {
   body: { weight: 4, half: 1.2, length: 0.75 },
 }
 
+/** How heavy headings are, for finding a page and for choosing its section: the one number to change for both. */
+const headings = 1
+
 /** On top, for where in the body a word first stands: half at `half` words from the start. */
 export const early = { weight: 5, half: 50 }
 
@@ -25,7 +28,7 @@ export const bonus = {
   /** Of the query that the best section has, squared. */
   section: 3,
   /** Of the query in a section's heading, squared, times the share of the heading that the query has. */
-  heading: 2.5,
+  heading: 2.5 * headings,
   /** For a row of a table that opens with the only word of the query. */
   row: 2.5,
   /** For a page that the query names: more than anything else can give. */
@@ -61,8 +64,8 @@ export const sectionWeights = {
   ofTitle: 0.2,
   words: 1.2,
   halfOfWords: 0.7,
-  heading: 1,
-  headingCover: 1,
+  heading: headings,
+  headingCover: headings,
   otherWord: 0.3,
   pairs: 0.3,
   passage: 0.5,
