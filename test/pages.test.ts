@@ -108,9 +108,12 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the pages in a
     // The reference's pages are all made by one pattern: a few of them stand for the rest.
     const sample = paths.filter((path, index) => !path.startsWith("/reference/") || index % (full ? 12 : 24) === 0)
     const costs: { readonly path: string; readonly server: number; readonly script: number }[] = []
-    for (const path of [...sample, "/stacks/token-swaps", "/search?q=rate+limit", "/search", "/no-such-page"]) {
+    const opened = [...sample, "/stacks/token-swaps", "/search?q=rate+limit", "/search", "/no-such-page"]
+    for (const [index, path] of opened.entries()) {
       costs.push({ path, ...(await openWarm(tab, path)) })
       for (const { width, scheme, options } of looks) {
+        // One style sheet colours all pages: some of them show each colour in the dark.
+        if (scheme === "dark" && !full && index % 4 !== 0) continue
         await page.setViewportSize({ width, height: 800 })
         await page.emulateMedia({ colorScheme: scheme })
         expect(await faults(tab, options), `${path}, ${width}, ${scheme}`).toEqual([])
@@ -127,7 +130,7 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the pages in a
     console.log(`the dearest first paint: ${JSON.stringify(dearest)}, in milliseconds`)
     expect(costs.every(({ server, script }) => server >= 0 && script >= 0)).toBe(true)
     expect([...requested].filter((origin) => origin !== instance.docsUrl && origin !== instance.apiUrl)).toEqual([])
-  }, 240_000)
+  }, 600_000)
 
   test("typing finds pages, arrows and Enter choose one, and the browser's way back leads back", async () => {
     const { page } = tab

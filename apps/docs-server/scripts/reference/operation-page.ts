@@ -259,7 +259,7 @@ export const operationPage = (
   const parts = [
     frontMatter(
       title,
-      `${method} ${path} of the ${service.title}: parameters, body, answer and error codes. ${summary}`,
+      `${method} ${path} of the ${service.title}: parameters, body, response and error codes. ${summary}`,
       { section: `Reference: ${service.short}`, order, group: groupOf(one), method, ...trialOf(one, service) },
     ),
     `# ${title}\n`,
@@ -269,7 +269,7 @@ export const operationPage = (
     `${accessOf(one)}\n`,
     parameterTable(one, document, lookup),
     bodyTable === "" ? "" : `## Request body\n\n${bodyTable}\n`,
-    `## Answer\n\n${answers(one, lookup)}`,
+    `## Response\n\n${answers(one, lookup)}`,
     examples.length === 0 ? "" : "## Example\n",
     ...examples.map(({ command, answer }, at) => {
       const others = at === examples.length - 1 ? otherCalls[`${service.name}/${one.id}`] : undefined

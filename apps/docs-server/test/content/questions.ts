@@ -156,6 +156,7 @@ export const questions: readonly Question[] = [
   ["preflight failed custom program error 0x1", "relay#what-happened-to-my-send"],
   ["u64 as string", "relay#every-request", "u64"],
   ["skipPreflight", "relay#send | payments#results", "skipPreflight"],
+  ["AccountNotFound", "relay#simulate", "AccountNotFound"],
   ["was my transaction confirmed or finalized", "relay#signature-status"],
   ["how long is a blockhash valid", "relay#latest-blockhash", "150"],
   ["transacton relay routes", "relay#transaction-relay"],
