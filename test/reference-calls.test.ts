@@ -2,7 +2,7 @@
 import { runInNewContext } from "node:vm"
 import { createPlatform, createRelay } from "@svc/client"
 import { expect, test } from "vitest"
-import { readArguments } from "../apps/cli/src/arguments.ts"
+import { readArguments } from "../apps/cli/src/usage/arguments.ts"
 import { commands } from "../apps/cli/src/commands.ts"
 import calls from "../apps/docs-server/scripts/reference/calls.json" with { type: "json" }
 import { openApiDocument, operationsOf } from "../apps/docs-server/scripts/reference/operation-page.ts"
