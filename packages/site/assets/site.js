@@ -383,11 +383,8 @@ const addTryPanel = (panel, kind) => {
   if (kind === "key") said.textContent = `The key's origin must be ${location.origin}. The key isn't stored.`
   if (kind === "token") said.textContent = "The token isn't stored."
   const shown = make("pre", { tabindex: "0", hidden: "" })
+  const { origin } = new URL(url)
   const send = async () => {
-    const { origin } = new URL(url)
-    if (URL.parse(address.value)?.origin !== origin) return (said.textContent = `The URL must start with ${origin}.`)
-    if (kind === "key" && !key.value.trim().startsWith("svc_pk_"))
-      return (said.textContent = "Paste a publishable key, never a secret one.")
     said.textContent = "…"
     const answer = await fetch(address.value, {
       method: body ? "POST" : "GET",
@@ -396,15 +393,18 @@ const addTryPanel = (panel, kind) => {
         ...(body && { "content-type": "application/json" }),
       },
       body: body?.value,
-    }).catch(() => undefined)
-    said.textContent = answer ? `Status ${answer.status}` : `${origin} does not answer now.`
-    shown.textContent = (await answer?.text().catch(() => "")) ?? ""
+    })
+    said.textContent = `Status ${answer.status}`
+    shown.textContent = await answer.text()
     shown.hidden = shown.textContent === ""
   }
+  const isSecret = () => kind === "key" && !key.value.trim().startsWith("svc_pk_")
   const form = make("form", { class: "try" }, address, key, body, make("button", {}, "Send request"))
   form.addEventListener("submit", (event) => {
     event.preventDefault()
-    send()
+    if (URL.parse(address.value)?.origin !== origin) said.textContent = `The URL must start with ${origin}.`
+    else if (isSecret()) said.textContent = "Paste a publishable key, never a secret one."
+    else send().catch(() => (said.textContent = `${origin} does not answer now.`))
   })
   panel.append(make("h3", {}, "Try it"), form, said, shown)
 }
