@@ -333,7 +333,7 @@ describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tel
 
     const lines = running.get("relay")?.stdout().split("\n") ?? []
     const line = JSON.parse(lines.find((text) => text.includes('"msg":"request"')) ?? "{}") as Record<string, unknown>
-    const sentence = /A request's line has (.*?)\. There/s.exec(page)?.[1] ?? ""
+    const sentence = /A request's line has (.*?)\. Logs never/s.exec(page)?.[1] ?? ""
     for (const field of Object.keys(line)) expect(sentence).toContain(`\`${field}\``)
     expect(Object.keys(line).length).toBeGreaterThan(7)
   })

@@ -104,20 +104,24 @@ const addSuggestions = (form) => {
     if (query === "") return close()
     const results = await search(query).catch(() => [])
     if (mine !== asked) return
-    if (results.length === 0) return close()
     chosen = -1
     input.removeAttribute("aria-activedescendant")
+    const path = (slug) => slug.split("/").map(encodeURIComponent).join("/")
+    const found = results.map(({ slug, title, section, anchor, snippet }) => [
+      section === title ? title : `${title} › ${section}`,
+      snippet,
+      `/${path(slug)}.html${anchor === "" ? "" : `#${encodeURIComponent(anchor)}`}`,
+    ])
+    if (found.length === 0) found.push(["Nothing found", "", `/search?q=${encodeURIComponent(query)}`])
     list.replaceChildren(
-      ...results.map(({ slug, title, section, anchor, snippet }, index) => {
-        const name = section === title ? title : `${title} › ${section}`
+      ...found.map(([name, snippet, href], index) => {
         const option = make(
           "li",
           { id: `frame.found-${index}`, role: "option", "aria-selected": "false" },
           name,
           make("small", {}, snippet),
         )
-        const path = slug.split("/").map(encodeURIComponent).join("/")
-        option.dataset.href = `${root}/${path}.html${anchor === "" ? "" : `#${encodeURIComponent(anchor)}`}`
+        option.dataset.href = root + href
         option.addEventListener("mousedown", (event) => event.preventDefault())
         option.addEventListener("click", () => location.assign(option.dataset.href))
         return option
