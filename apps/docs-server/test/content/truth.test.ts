@@ -356,6 +356,7 @@ describe("links", () => {
     "health",
     "livez",
     "readyz",
+    "search",
     "cli/svc.tgz",
     "client/svc-client.tgz",
     "client/test-vectors.json",
