@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { prove, type Case } from "./proof.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
-const count = full ? 10_000 : 240
+const count = full ? 10_000 : 120
 
 /** What is wrong about what was said of a transaction; undefined when it is the truth. */
 const lie = ({ outcome, truth, received, amount }: Case): string | undefined => {
