@@ -44,6 +44,7 @@ export const startInstance = async (
   const ports = await Promise.all(services.map(freePort))
   const { planned } = planStart(services, {
     PATH: process.env["PATH"],
+    NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
     SVC_DATA_DIR: join(folder, "data"),
     SVC_SAMPLE_TRAFFIC: "false",
     ...Object.fromEntries(services.map(({ portVariable }, index) => [portVariable, String(ports[index])])),

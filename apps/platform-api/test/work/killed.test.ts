@@ -5,9 +5,8 @@ import { databaseKinds, temporaryFolder } from "../service.ts"
 import { first, grown } from "./person.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
-const kills = full ? 200 : 3
-// What a dead process had in hand waits for its lease, and the builds of that owner with it: each kill meets another one.
-const owners = Math.min(kills, 20)
+// A start on an embedded database is dear.
+const killsOn = { postgres: full ? 200 : 3, embedded: full ? 200 : 1 }
 vi.setConfig({ testTimeout: full ? 3_600_000 : 240_000, hookTimeout: 120_000 })
 
 const ends: (() => unknown)[] = []
@@ -22,6 +21,9 @@ test.concurrent.for(databaseKinds)(
   async (kind, { expect }) => {
     const { folder, remove } = temporaryFolder()
     ends.push(remove)
+    const kills = killsOn[kind]
+    // What a dead process had in hand waits for its lease, and its owner's builds too: each kill meets another owner.
+    const owners = Math.min(kills, 20)
     const server = kind === "postgres" ? await createTestDatabase() : undefined
     if (server !== undefined) ends.push(server.stop)
     const env = {
@@ -92,7 +94,8 @@ test.concurrent.for(databaseKinds)(
       const reached = async (): Promise<boolean> => {
         const run = await ask<Run>(owner, "GET", `/api/automation/runs/${id}`)
         return (
-          run.steps.filter(({ status }) => status !== "queued").length >= (kill * 2) % 7 || run.status === "succeeded"
+          run.steps.filter(({ status }) => status !== "queued").length >= (kill * 2 + 2) % 7 ||
+          run.status === "succeeded"
         )
       }
       while (!(await reached()));
