@@ -36,8 +36,9 @@ export const searchDocs = async (context: Context): Promise<Outcome> => {
       const blocks = results.map((result) => {
         const anchor = textOf(result, "anchor")
         const slug = plain(textOf(result, "slug")) + (anchor === "" ? "" : `#${plain(anchor)}`)
-        const heading = `${bold(plain(textOf(result, "title")))}  ${cyan(slug)}`
-        return `${heading}\n${hang("  ", plain(textOf(result, "snippet")), width)}`
+        const title = plain(textOf(result, "title"))
+        const gap = title.length + slug.length + 2 > (width ?? Infinity) ? "\n  " : "  "
+        return `${bold(title)}${gap}${cyan(slug)}\n${hang("  ", plain(textOf(result, "snippet")), width)}`
       })
       return blocks.join("\n\n")
     },

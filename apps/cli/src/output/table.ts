@@ -28,15 +28,15 @@ const gap = 2
 // A column narrower than this is hard to read.
 const narrowest = 10
 
-/** Takes columns from the widest ones until all fit; undefined if some would become too narrow. */
-const fittingWidths = (natural: readonly number[], width: number): readonly number[] | undefined => {
+const total = (widths: readonly number[]): number => widths.reduce((sum, one) => sum + one + gap, -gap)
+
+/** Narrows the widest columns until all fit, or none can become narrower. */
+const fittingWidths = (natural: readonly number[], width: number): readonly number[] => {
   const widths = [...natural]
-  let excess = widths.reduce((sum, one) => sum + one + gap, -gap) - width
-  while (excess > 0) {
+  for (let excess = total(widths) - width; excess > 0; excess--) {
     const most = Math.max(...widths)
-    if (most <= narrowest) return undefined
+    if (most <= narrowest) break
     widths[widths.indexOf(most)] = most - 1
-    excess--
   }
   return widths
 }
@@ -48,31 +48,33 @@ export const pairs = (rows: readonly (readonly [string, string])[], { width }: P
   return filled.map(([name, value]) => hang(name.padEnd(left), cellOf(value), width)).join("\n")
 }
 
-/** Rows below a heading. Where the terminal is too narrow for all columns, each row becomes a block of pairs. */
+/** Rows below a heading. On a narrow terminal each row becomes a block of pairs if that takes fewer lines than a table. */
 export const table = (heading: readonly string[], rows: readonly (readonly string[])[], style: Style): string => {
-  const cells = rows.map((row) => row.map(cellOf))
+  const cells = rows.map((row) => heading.map((_, column) => cellOf(row[column] ?? "")))
   const natural = heading.map((name, column) =>
     cells.reduce((width, row) => Math.max(width, widthOf(row[column] ?? "")), name.length),
   )
-  const widths = fittingWidths(natural, style.width ?? Infinity)
-  if (widths === undefined) {
-    const blocks = cells.map((row) =>
-      pairs(
-        heading.map((name, column) => [name, row[column] ?? ""]),
-        style,
-      ),
-    )
-    return blocks.join("\n\n")
-  }
+  const { bold, width = Infinity } = style
+  const widths = fittingWidths(natural, width)
   const lineOf = (parts: readonly string[]): string =>
     parts
       .map((part, column) => part + " ".repeat(Math.max(0, (widths[column] ?? 0) - widthOf(part))))
       .join(" ".repeat(gap))
       .trimEnd()
   const linesOf = (row: readonly string[]): string[] => {
-    const wrapped = heading.map((_, column) => wrap(row[column] ?? "", widths[column] ?? 0))
+    const wrapped = row.map((cell, column) => wrap(cell, widths[column] ?? 0))
     const height = Math.max(...wrapped.map((parts) => parts.length))
     return Array.from({ length: height }, (_, index) => lineOf(wrapped.map((parts) => parts[index] ?? "")))
   }
-  return [...linesOf(heading).map(style.bold), ...cells.flatMap(linesOf)].join("\n")
+  const lines = [...linesOf(heading).map(bold), ...cells.flatMap(linesOf)]
+  if (total(natural) <= width) return lines.join("\n")
+  const blocks = cells
+    .map((row) =>
+      pairs(
+        heading.map((name, column) => [name, row[column] ?? ""]),
+        style,
+      ),
+    )
+    .join("\n\n")
+  return total(widths) <= width && lines.length <= blocks.split("\n").length ? lines.join("\n") : blocks
 }

@@ -1,6 +1,12 @@
 /** How many columns a text takes on a terminal, if each character takes one. */
 export const widthOf = (text: string): number => Array.from(text).length
 
+/** Where to break a word that is too long: after a separator in its second half, else where the room ends. */
+const breakAt = (characters: readonly string[], width: number): number => {
+  const separator = characters.slice(0, width).findLastIndex((character) => "/:._-,".includes(character)) + 1
+  return separator > width / 2 ? separator : width
+}
+
 /** A text as lines of at most `width` columns, broken between words; only a word that is longer is broken itself. */
 export const wrap = (text: string, width: number): string[] => {
   if (text.length <= width) return [text]
@@ -14,7 +20,7 @@ export const wrap = (text: string, width: number): string[] => {
     }
     if (line !== "") lines.push(line)
     const characters = Array.from(word)
-    while (characters.length > width) lines.push(characters.splice(0, width).join(""))
+    while (characters.length > width) lines.push(characters.splice(0, breakAt(characters, width)).join(""))
     line = characters.join("")
   }
   return [...lines, line]
