@@ -1,4 +1,4 @@
-import type { SvcError } from "@svc/client"
+import type { SvcError } from "@svc/client/http"
 import { keyHint } from "@svc/keys"
 import { listOf, textOf } from "./output/json-value.ts"
 import type { Service } from "./settings/settings.ts"

@@ -1,4 +1,4 @@
-import { SvcError } from "@svc/client"
+import { SvcError } from "@svc/client/http"
 import manifest from "../package.json" with { type: "json" }
 import type { Context, Screen } from "./command.ts"
 import { commandGroups, commands } from "./commands.ts"

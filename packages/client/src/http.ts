@@ -1,5 +1,6 @@
 import type { Clock } from "./clock.ts"
 export { systemClock } from "./clock.ts"
+export { SvcError } from "./error.ts"
 import { ownError, SvcError } from "./error.ts"
 import { isObject, textOf } from "./json.ts"
 

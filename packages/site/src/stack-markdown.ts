@@ -1,3 +1,5 @@
+import { pipelineSteps } from "@svc/common/stack-views"
+
 /** A public stack as the registry describes it. */
 export type Stack = {
   readonly name: string
@@ -52,22 +54,6 @@ const code = (given: string): string =>
 const table = (heads: readonly string[], rows: readonly (readonly string[])[]): string =>
   [heads, heads.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n")
 
-/** `{"Sort": {"key": {"segments": ["a", "b"]}, "order": "desc"}}` as `Sort(key a.b, order desc)`. */
-const stepText = (step: unknown): string => {
-  const value = (one: unknown): string => {
-    if (typeof one === "string") return one
-    const { segments } = Object(one) as { readonly segments?: unknown }
-    return Array.isArray(segments) ? segments.join(".") : JSON.stringify(one)
-  }
-  if (typeof step !== "object" || step === null) return String(step)
-  return Object.entries(step)
-    .map(([kind, given]) => {
-      const parts = typeof given === "object" && given !== null ? Object.entries(given) : undefined
-      return `${kind}(${parts === undefined ? value(given) : parts.map(([key, one]) => `${key} ${value(one)}`).join(", ")})`
-    })
-    .join(" ")
-}
-
 const entityText = ({ name, primary_keys: keys, fields, views }: StackEntity): string =>
   [
     `## ${text(name)}`,
@@ -82,7 +68,7 @@ const entityText = ({ name, primary_keys: keys, fields, views }: StackEntity): s
       views.map(({ id, mode, pipeline }) => [
         code(id),
         text(mode),
-        pipeline.map(stepText).map(code).join(", then ") || "none",
+        pipelineSteps(pipeline).map(code).join(", then ") || "none",
       ]),
     ),
   ].join("\n\n")
