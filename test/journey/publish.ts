@@ -52,7 +52,7 @@ export const publish = async ({ instance, svc: reader, take, show }: Traveller):
   const runId = await take(
     {
       does: "The owner publishes a version that breaks readers",
-      proves: "it says what it takes from them, and waits for a word: nobody is broken by accident",
+      proves: "it says what it takes from them, and waits for approval: nobody is broken by accident",
     },
     async () => {
       await run(owner, "svc push second.stack.json --name auctions", 1)

@@ -57,7 +57,7 @@ export const bodyError = (fault: BodyFault): ApiError => {
       return errors.fail("invalid-request", { details: { path: fault.path, reason: fault.reason } })
     case "timeout":
     case "aborted":
-      return errors.fail("invalid-request", { details: { path: "", reason: "the body did not arrive" } })
+      return errors.fail("invalid-request", { details: { path: "", reason: "the body didn't arrive" } })
     default:
       return fault satisfies never
   }

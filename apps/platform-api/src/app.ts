@@ -41,7 +41,7 @@ const describe = (api: Api, dependencies: Pick<Dependencies, "version" | "public
   api.openAPIRegistry.registerComponent("securitySchemes", "key", {
     type: "http",
     scheme: "bearer",
-    description: "A key: svc_ak_… (agent), svc_sk_… (person) or svc_pk_… (publishable, with the page's Origin)",
+    description: "An API key: svc_ak_… (agent), svc_sk_… (person) or svc_pk_… (publishable, with the page's Origin)",
   })
   registerHeaders(api)
   return openApiDocument(
@@ -53,7 +53,7 @@ const describe = (api: Api, dependencies: Pick<Dependencies, "version" | "public
         "Lets a software agent sign up, manage its keys, read the registry of data streams and mint session tokens for them.",
       tags: [
         { name: "service", description: "The service itself" },
-        { name: "registry", description: "Published stacks; a key widens what is shown" },
+        { name: "registry", description: "Published stacks. A key shows more of them" },
         { name: "agents", description: "Agent accounts" },
         { name: "keys", description: "An account's keys" },
         { name: "sessions", description: "Tokens for streams and the transaction relay" },
@@ -120,7 +120,7 @@ export const createApp = (dependencies: Dependencies): Api => {
     if (error instanceof CompilerBusy) {
       const retryAfterSeconds = 1
       if (!error.isOwn) return errorAnswer(errors.fail("service-unavailable", { retryAfterSeconds }), id)
-      const message = "Other requests of yours with large ASTs are still being worked on."
+      const message = "Your other requests with large ASTs are still being processed."
       return errorAnswer(errors.fail("rate-limit-exceeded", { message, retryAfterSeconds }), id)
     }
     if (error instanceof DatabaseUnavailable) {
@@ -128,7 +128,7 @@ export const createApp = (dependencies: Dependencies): Api => {
       return errorAnswer(errors.fail("service-unavailable", { retryAfterSeconds: 1 }), id)
     }
     if (error instanceof OutcomeUnknown) {
-      log.error({ request_id: id, reason: error.message }, "what became of a transaction is not known")
+      log.error({ request_id: id, reason: error.message }, "the outcome of a transaction is unknown")
       return errorAnswer(errors.fail("outcome-unknown"), id)
     }
     // Log only the stack: database drivers attach statements and parameters to their errors.

@@ -29,7 +29,7 @@ const hookProblems = (hookUrl: string | undefined, given: Secret | undefined, in
     problems.push("SVC_DEPLOY_HOOK_SECRET: is required with SVC_DEPLOY_HOOK_URL")
   if (given !== undefined && !hookSecretsIn(given).every((one) => /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/.test(one))) {
     problems.push(
-      "SVC_DEPLOY_HOOK_SECRET: must be whsec_ and 24 to 64 random bytes in base64, or several of these with spaces between",
+      "SVC_DEPLOY_HOOK_SECRET: must be whsec_ and 24 to 64 random bytes in base64, or several of these separated by spaces",
     )
   }
   return problems
@@ -84,7 +84,7 @@ const fields = {
 export const readSettings = (env: Env) =>
   loadConfig(fields, env, (config) => [
     ...(config.signingKey !== undefined && config.signingKeyFile !== undefined
-      ? ["SVC_SESSION_SIGNING_KEY: set it or SVC_SESSION_SIGNING_KEY_FILE, not both"]
+      ? ["SVC_SESSION_SIGNING_KEY: set this or SVC_SESSION_SIGNING_KEY_FILE, not both"]
       : []),
     ...hookProblems(config.deployHookUrl, config.deployHookSecret, config.deployHookInsecure),
     ...templateProblems(config.streamUrlTemplate),

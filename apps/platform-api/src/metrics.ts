@@ -16,14 +16,14 @@ export type JobOutcome = "ok" | "failed" | "lost" | "unavailable"
 
 /** The service's instruments. Attributes come from short fixed lists, never from accounts, keys or addresses. */
 export const createMetrics = (meter: Meter): Metrics => {
-  const signups = meter.createCounter("svc.platform.signups", { description: "Agent accounts made." })
-  const checks = meter.createCounter("svc.platform.key_checks", { description: "Keys looked up for a request." })
+  const signups = meter.createCounter("svc.platform.signups", { description: "Agent accounts created." })
+  const checks = meter.createCounter("svc.platform.key_checks", { description: "Keys looked up for requests." })
   // A counter that starts at its first event has no rate, so it starts at 0.
   signups.add(0)
   checks.add(0, { outcome: "ok" })
   const jobs = meter.createHistogram("svc.platform.job.duration", {
     unit: "s",
-    description: "Of one look at a build, a run, a deployment or a notice, from its claim until it was let go of.",
+    description: "Time of one attempt at a build, a run, a deployment or a notice, from its claim to its release.",
     advice: { explicitBucketBoundaries: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] },
   })
   return {
@@ -36,10 +36,13 @@ export const createMetrics = (meter: Meter): Metrics => {
 /** @param registryAgeMs time since the registry was last read */
 export const observeState = (meter: Meter, connections: () => number, registryAgeMs: () => number): void => {
   meter
-    .createObservableGauge("svc.platform.database.connections", { description: "Connections held to the database." })
+    .createObservableGauge("svc.platform.database.connections", { description: "Open connections to the database." })
     .addCallback((result) => result.observe(connections()))
   meter
-    .createObservableGauge("svc.platform.registry.age", { unit: "s", description: "Since the registry was last read." })
+    .createObservableGauge("svc.platform.registry.age", {
+      unit: "s",
+      description: "Time since the registry was last read.",
+    })
     .addCallback((result) => result.observe(registryAgeMs() / 1000))
 }
 
@@ -50,7 +53,7 @@ export type JobCount = { readonly state: (typeof jobStates)[number]; readonly co
 /** Counts the jobs of all replicas by state. */
 export const observeJobs = (meter: Meter, count: () => Promise<readonly JobCount[]>): void => {
   meter
-    .createObservableGauge("svc.platform.jobs", { description: "Builds and other records that are to be looked at." })
+    .createObservableGauge("svc.platform.jobs", { description: "Builds and other records that wait for processing." })
     .addCallback(async (result) => {
       // The number is unknown while the database is unavailable.
       const counts = await count().catch(() => undefined)
@@ -72,10 +75,10 @@ export const sizesSql = `
 
 /** Estimated sizes of tables. */
 export const observeTables = (meter: Meter, sizes: () => Promise<readonly TableSize[]>): void => {
-  const rows = meter.createObservableGauge("svc.platform.rows", { description: "Rows of a table, as estimated." })
+  const rows = meter.createObservableGauge("svc.platform.rows", { description: "Estimated rows of a table." })
   const bytes = meter.createObservableGauge("svc.platform.table.size", {
     unit: "By",
-    description: "Of a table with its indexes.",
+    description: "Size of a table with its indexes.",
   })
   meter.addBatchObservableCallback(
     async (result) => {
@@ -92,7 +95,9 @@ export const observeTables = (meter: Meter, sizes: () => Promise<readonly TableS
 /** Where the limits are counted: 1 for the current mode, 0 for the other. */
 export const observeLimits = (meter: Meter, mode: () => "shared" | "local"): void => {
   meter
-    .createObservableGauge("svc.limits.mode", { description: "1 for who counts the limits now: shared, or local." })
+    .createObservableGauge("svc.limits.mode", {
+      description: "1 for the current mode of counting limits: shared or local.",
+    })
     .addCallback((result) => {
       for (const one of ["shared", "local"] as const) result.observe(mode() === one ? 1 : 0, { mode: one })
     })
@@ -102,7 +107,7 @@ export const observeLimits = (meter: Meter, mode: () => "shared" | "local"): voi
 export const measureDatabase = (database: Database, meter: Meter): Database => {
   const duration = meter.createHistogram("svc.platform.database.duration", {
     unit: "s",
-    description: "From asking the database to its answer, waiting for a connection included.",
+    description: "Time of a database request, including the wait for a connection.",
     advice: { explicitBucketBoundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5] },
   })
   const measured = async <T>(operation: string, work: () => Promise<T>): Promise<T> => {

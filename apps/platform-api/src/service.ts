@@ -50,7 +50,7 @@ const compileMs = 20_000
 const pruneMs = 3_600_000
 
 const embeddedWarning = (folder: string, samples: readonly string[]): string =>
-  `In production without DATABASE_URL: accounts, keys and stacks are in an embedded database in ${folder}, for one process, and a power failure can lose the last changes. Set DATABASE_URL to a PostgreSQL server.${samples.length === 0 ? "" : ` The registry has sample stacks (${samples.join(", ")}): remove them with \`stack unpublish NAME\` while the service is stopped.`}`
+  `In production without DATABASE_URL: accounts, keys and stacks are in an embedded database in ${folder}. Only one process can use it, and a power failure can lose the last changes. Set DATABASE_URL to a PostgreSQL server.${samples.length === 0 ? "" : ` The registry has sample stacks (${samples.join(", ")}): remove them with \`stack unpublish NAME\` while the service is stopped.`}`
 
 /** Starts the service. Rejects with a message for the operator. */
 export const startService = async (runtime: Runtime) => {

@@ -6,7 +6,7 @@ import type { Config } from "./config.ts"
 import { closeDataFolder } from "./db/data-folder.ts"
 
 const advice =
-  "make one key for all replicas with `node src/main.ts session-key generate` and set SVC_SESSION_SIGNING_KEY"
+  "create one key for all replicas with `node src/main.ts session-key generate` and set SVC_SESSION_SIGNING_KEY"
 
 /**
  * Writes the key file once, completely, and readable only by its owner. If another process was faster, its file is
@@ -54,7 +54,7 @@ export const keepSigningKeys = async (
   config: Pick<Config, "dataFolder" | "databaseUrl">,
   warn: (message: string) => void,
 ): Promise<SigningKeys> => {
-  if (config.databaseUrl !== undefined) warn(`replicas need one signing key: ${advice}`)
+  if (config.databaseUrl !== undefined) warn(`all replicas need the same signing key: ${advice}`)
   closeDataFolder(config.dataFolder)
   return readSigningKeys(await readOrMake(join(config.dataFolder, "session-signing-key.json")))
 }

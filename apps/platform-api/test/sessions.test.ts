@@ -170,7 +170,7 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
     const slip = {
       details: {
         path: "websocket_url",
-        reason: `is not the URL of a public stack; the nearest one is ${url("plain")}`,
+        reason: `isn't the URL of a public stack; the nearest one is ${url("plain")}`,
       },
       hint: expect.stringContaining(`Did you mean ${url("plain")}?`),
     }
@@ -188,7 +188,7 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
       expect([status, body.code, body.details.reason]).toEqual([
         404,
         "stack-not-found",
-        "is not the URL of a public stack",
+        "isn't the URL of a public stack",
       ])
     }
   })

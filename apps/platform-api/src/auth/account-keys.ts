@@ -165,7 +165,7 @@ export const rotateAccountKey = (
     } else if (oldExpiresAt > at) {
       const replaced = await countKeys(tx, live(userId, at), isNotNull(apiKeys.replacedBy))
       if (replaced >= mostReplacedKeys) {
-        const message = `The account has ${mostReplacedKeys} replaced keys that still live.`
+        const message = `The account has ${mostReplacedKeys} replaced keys that are still live.`
         const hint = "Revoke one of them, or rotate with overlap_seconds 0."
         throw errors.fail("too-many-keys", { message, hint })
       }

@@ -16,7 +16,7 @@ export class CompilerBusy extends Error {
   readonly isOwn: boolean
 
   constructor(isOwn: boolean) {
-    super("too much is waiting to be compiled")
+    super("too many ASTs are waiting to be processed")
     this.isOwn = isOwn
   }
 }

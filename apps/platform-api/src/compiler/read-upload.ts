@@ -60,7 +60,7 @@ export const readUpload = (bytes: Uint8Array): Upload => {
     value = parseExactJson(text)
   } catch (error) {
     if (!(error instanceof DocumentFault)) throw error
-    return { invalidJson: error.reason.startsWith("is not JSON") ? "the body is not JSON" : `the body ${error.reason}` }
+    return { invalidJson: error.reason.startsWith("isn't JSON") ? "the body is not JSON" : `the body ${error.reason}` }
   }
   const hash = createHash("sha256").update(text).digest("hex")
   if (!isObject(value)) return { rest: Array.isArray(value) ? [] : value, hash, ast: undefined }

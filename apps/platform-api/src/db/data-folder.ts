@@ -24,6 +24,6 @@ export const closeDataFolder = (folder: string): void => {
   }
   if ((statSync(folder).mode & writableByAll) === 0) return
   throw new OpenDataFolder(
-    `SVC_DATA_DIR: every user of this machine can write to ${folder}: name a folder of the service's own, with mode 0700`,
+    `SVC_DATA_DIR: every user of this machine can write to ${folder}: use the service's own folder, with mode 0700`,
   )
 }

@@ -11,7 +11,7 @@ export class OutcomeUnknown extends Error {
 
   constructor(cause: unknown) {
     const reason = cause instanceof Error ? `: ${oneLine(cause.message)}` : ""
-    super(`the database gave no answer to a commit${reason}`, { cause })
+    super(`the database didn't respond to a commit${reason}`, { cause })
   }
 }
 

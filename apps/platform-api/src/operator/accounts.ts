@@ -30,7 +30,8 @@ export const setAgentStatus = (queries: Queries, slug: string, status: keyof typ
       .set({ status })
       .where(eq(agentProfiles.slug, slug))
       .returning({ slug: agentProfiles.slug })
-    if (changed.length === 0) throw new CommandError("agent-not-found", "there is no such agent")
+    if (changed.length === 0)
+      throw new CommandError("agent-not-found", "the agent wasn't found: `agent list` shows every slug")
     await audit(tx, { at, actor: "operator", action: statusActions[status], target: `agent:${slug}` })
     return { slug, status }
   })
@@ -45,7 +46,7 @@ export const createUser = async (
   const email = given.email.trim().toLowerCase()
   // Only rejects what can't be an address. Whether mail arrives there is unknown.
   if (!/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email) || email.length > 254) {
-    throw new CommandError("invalid-email", "the e-mail address is not one")
+    throw new CommandError("invalid-email", "the e-mail address isn't valid")
   }
   try {
     return await queries.transaction(async (tx) => {
@@ -58,7 +59,7 @@ export const createUser = async (
     })
   } catch (error) {
     if (brokenConstraint(error) !== "users_email_unique") throw error
-    throw new CommandError("email-taken", "there is an account with this e-mail address")
+    throw new CommandError("email-taken", "an account with this e-mail address already exists")
   }
 }
 
@@ -71,7 +72,7 @@ export const changeKey = (queries: Queries, id: number, verb: "disable" | "enabl
       .set(change)
       .where(and(eq(apiKeys.id, id), isNull(apiKeys.revokedAt)))
       .returning({ id: apiKeys.id })
-    if (changed.length === 0) throw new CommandError("key-not-found", "there is no such key, or it is revoked")
+    if (changed.length === 0) throw new CommandError("key-not-found", "the key wasn't found or is revoked")
     await audit(tx, { at, actor: "operator", action: `key.${verb}`, target: `key:${id}` })
     return { id, status: { disable: "disabled", enable: "enabled", revoke: "revoked" }[verb] }
   })

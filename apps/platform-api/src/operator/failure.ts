@@ -15,12 +15,12 @@ export const failureOf = (error: unknown): Readonly<Record<string, unknown>> => 
     return { error: error.message, code: "invalid-ast", details: { path: error.path, reason: error.reason } }
   }
   if (error instanceof FolderInUse) {
-    const advice = "a running service holds the embedded database: stop it first"
+    const advice = "a running service uses the embedded database: stop it first"
     return { error: `${error.message}; ${advice}`, code: "data-folder-in-use" }
   }
   if (error instanceof DatabaseUnavailable) return { error: error.message, code: "service-unavailable" }
   if (error instanceof OutcomeUnknown) {
-    return { error: `${error.message}: look whether it was done before you repeat it`, code: "outcome-unknown" }
+    return { error: `${error.message}: check whether it was done before you repeat it`, code: "outcome-unknown" }
   }
   if (error instanceof ConfigError || error instanceof OpenDataFolder)
     return { error: error.message, code: "invalid-settings" }

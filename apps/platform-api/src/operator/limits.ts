@@ -32,15 +32,17 @@ const checkSubject = async (tx: Orm, subject: string): Promise<void> => {
   const [, kind, name = ""] = /^(agent|user|stack):(.+)$/s.exec(subject) ?? []
   if (kind === "agent") {
     const found = await tx.select().from(agentProfiles).where(eq(agentProfiles.slug, name))
-    if (found.length === 0) throw new CommandError("agent-not-found", "there is no such agent")
+    if (found.length === 0)
+      throw new CommandError("agent-not-found", "the agent wasn't found: `agent list` shows every slug")
   } else if (kind === "stack") {
     const found = await tx.select({ name: stacks.name }).from(stacks).where(eq(stacks.name, name))
-    if (found.length === 0) throw new CommandError("stack-not-found", "there is no such stack")
+    if (found.length === 0)
+      throw new CommandError("stack-not-found", "the stack wasn't found: `stack list` shows every name")
   } else if (kind === "user") {
     const id = /^[1-9]\d{0,9}$/.test(name) && Number(name) <= largest ? Number(name) : 0
     const found = await tx.select({ kind: users.kind }).from(users).where(eq(users.id, id))
-    if (found[0]?.kind !== "human") throw new CommandError("user-not-found", "there is no such person's account")
-  } else throw new CommandError("usage", "limits are set for agent:SLUG, user:ID or stack:NAME")
+    if (found[0]?.kind !== "human") throw new CommandError("user-not-found", "no person's account has this id")
+  } else throw new CommandError("usage", "limits apply to agent:SLUG, user:ID or stack:NAME")
 }
 
 const shown = ({ subject, ...limits }: typeof tokenLimits.$inferSelect) => ({

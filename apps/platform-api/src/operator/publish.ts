@@ -37,7 +37,7 @@ const checkName = (text: string): string => {
   if (stackNamePattern.test(name)) return name
   throw new CommandError(
     "invalid-name",
-    "a stack's name is 1 to 63 letters, digits and dashes, not a dash first; `changes` is reserved",
+    "a stack's name must have 1 to 63 letters, digits and dashes and not start with a dash; `changes` is reserved",
   )
 }
 
@@ -90,7 +90,7 @@ export const publish = async (queries: Queries, { ast, allowBreaking = false, ..
       if (diff?.verdict === "breaking" && !allowBreaking) {
         throw new CommandError(
           "breaking-change",
-          `this version breaks its readers (${breakingText(diff.changes)}); --allow-breaking publishes it all the same`,
+          `this version breaks its readers (${breakingText(diff.changes)}); publish it anyway with --allow-breaking`,
         )
       }
       const kept = { deprecated: old?.deprecated ?? null, message: null }
@@ -128,7 +128,8 @@ export const listStacks = (queries: Queries) =>
       .orderBy(asc(stacks.name)),
   )
 
-const notFound = (): CommandError => new CommandError("stack-not-found", "there is no such stack")
+const notFound = (): CommandError =>
+  new CommandError("stack-not-found", "the stack wasn't found: `stack list` shows every name")
 
 /** Changes one of the operator's own stacks. */
 const changeStack = async (tx: Orm, name: string, set: Partial<typeof stacks.$inferInsert>) => {

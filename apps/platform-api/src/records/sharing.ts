@@ -22,7 +22,9 @@ const accountsOf = async (tx: Orm, slugs: readonly string[]): Promise<readonly n
     .for("key share", { of: users })
   const unknown = slugs.findIndex((slug) => !rows.some((row) => row.slug === slug))
   if (unknown < 0) return rows.map(({ id }) => id)
-  throw errors.fail("invalid-request", { details: { path: `shared_with[${unknown}]`, reason: "is no agent's slug" } })
+  throw errors.fail("invalid-request", {
+    details: { path: `shared_with[${unknown}]`, reason: "isn't an agent's slug" },
+  })
 }
 
 /**

@@ -14,7 +14,7 @@ export const checkNumber = async (tx: Orm, userId: number, limit: number): Promi
   await tx.select({ id: users.id }).from(users).where(eq(users.id, userId)).for("no key update")
   const [owned] = await tx.select({ number: count() }).from(specs).where(ownedBy(userId))
   if ((owned?.number ?? 0) >= limit)
-    throw errors.fail("limit-reached", { message: `You have ${limit} specs, as SVC_SPECS_PER_OWNER allows.` })
+    throw errors.fail("limit-reached", { message: `You have ${limit} specs, the maximum (SVC_SPECS_PER_OWNER).` })
 }
 
 /** Throws spec-name-taken. The lock on the account keeps names unique. */
@@ -33,7 +33,9 @@ export const checkRenamed = async (tx: Orm, specId: number): Promise<void> => {
   const deployed = and(eq(deployments.specId, specId), isNull(deployments.deletedAt), isNotNull(deployments.stackName))
   const [held] = await tx.select({ id: deployments.id }).from(deployments).where(deployed).limit(1)
   if (held === undefined) return
-  throw errors.fail("spec-deployed", { hint: "A name stays while it is deployed: delete its deployments first." })
+  throw errors.fail("spec-deployed", {
+    hint: "The name can't change while the spec is deployed. Delete its deployments first.",
+  })
 }
 
 /** The deprecation to store. Undefined changes nothing; null removes it. */

@@ -68,7 +68,9 @@ export const addVersion = async (
   }
   const number = (latest?.versionNumber ?? 0) + 1
   if (number > limit)
-    throw errors.fail("limit-reached", { message: `The spec has ${limit} versions, as SVC_VERSIONS_PER_SPEC allows.` })
+    throw errors.fail("limit-reached", {
+      message: `The spec has ${limit} versions, the maximum (SVC_VERSIONS_PER_SPEC).`,
+    })
   const { entities, ...bytes } = prepared
   const known = and(ofSpec, eq(specVersions.contentHash, prepared.contentHash))
   const [before] = await tx.select({ id: specVersions.id }).from(specVersions).where(known).limit(1)

@@ -31,6 +31,6 @@ export const versionBefore = async (tx: Orm, deploymentId: number): Promise<numb
   const [current, ...before] = await servedBefore(tx, deploymentId)
   const previous = before.find(({ id }) => id !== current?.id)
   if (previous === undefined)
-    throw errors.fail("deployment-state", { message: "No other version was deployed before: name one in to_version." })
+    throw errors.fail("deployment-state", { message: "No other version was deployed before. Name one in to_version." })
   return previous.id
 }

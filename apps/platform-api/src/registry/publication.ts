@@ -13,7 +13,7 @@ export class StackConflict extends Error {
   readonly code: "stack-name-taken" | "websocket-url-taken"
 
   constructor(code: "stack-name-taken" | "websocket-url-taken") {
-    const what = code === "stack-name-taken" ? "name, or had it until lately" : "websocket URL"
+    const what = code === "stack-name-taken" ? "name, or had it recently" : "websocket URL"
     super(`another stack has this ${what}`)
     this.code = code
   }

@@ -18,17 +18,18 @@ export const recordNumber = z
 export const specName = z
   .string()
   .toLowerCase()
-  .regex(specNamePattern, "must be 1 to 63 letters, digits and single dashes, not a dash first, and not `changes`")
+  .regex(
+    specNamePattern,
+    "must have 1 to 63 letters, digits and single dashes, not start with a dash, and not be `changes`",
+  )
   .meta({ description: "The stack's name: lower-case letters, digits and single dashes" })
 
 export const branch = z
   .string()
-  .regex(branchPattern, "must be 1 to 31 lower-case letters, digits and dashes, not a dash first")
-  .meta({ description: "Makes a private stack of its own, `<name>--<branch>`" })
+  .regex(branchPattern, "must have 1 to 31 lower-case letters, digits and dashes and not start with a dash")
+  .meta({ description: "Publishes a separate private stack, `<name>--<branch>`" })
   .nullish()
 
-export const astPayload = z
-  .unknown()
-  .meta({ type: "object", description: "The AST: a stack file as its tool makes it" })
+export const astPayload = z.unknown().meta({ type: "object", description: "The AST: a stack file" })
 
 export const nothing = z.object({})

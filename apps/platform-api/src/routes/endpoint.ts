@@ -98,7 +98,7 @@ const describeText = ([description, mediaTypes]: readonly [string, readonly stri
 })
 
 const meanings: Readonly<Record<string, string>> = {
-  id: "Its number, as lists and answers show it",
+  id: "Its id",
   name: "The stack's name",
   stack: "The stack's name",
 }

@@ -82,7 +82,7 @@ export const createEventStreams = (dependencies: { readonly stopping: AbortSigna
                 controller.enqueue(event)
                 if ((controller.desiredSize ?? 0) > 0) return
                 leave()
-                controller.error(new Error("the client of an event stream does not read"))
+                controller.error(new Error("the client of an event stream doesn't read"))
               },
               room: async () => {
                 const isFull = () => !ended && (controller.desiredSize ?? 0) < mostWaitingBytes / 2

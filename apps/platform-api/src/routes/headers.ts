@@ -7,23 +7,23 @@ const text = { type: "string" } as const
 /** Every header of an answer that the document describes. */
 const described = {
   "X-Request-Id": {
-    description: "Names the request in the service's log; the caller's own where it sent one",
+    description: "Identifies the request in the service's log. It is the caller's own if one was sent",
     schema: text,
   },
   "X-Error-Code": { description: "The code in the body", schema: text },
-  "Retry-After": { description: "Seconds to wait before the same request again", schema: integer },
-  "WWW-Authenticate": { description: 'Bearer, with error="invalid_token" when a key was sent', schema: text },
-  "RateLimit-Policy": { description: 'Requests (q) in a window of seconds (w): "default";q=300;w=60', schema: text },
+  "Retry-After": { description: "Seconds to wait before a retry", schema: integer },
+  "WWW-Authenticate": { description: 'Bearer, with error="invalid_token" if a key was sent', schema: text },
+  "RateLimit-Policy": { description: 'Requests (q) per window of seconds (w): "default";q=300;w=60', schema: text },
   RateLimit: {
-    description: 'Requests that are left (r), seconds until one more is (t): "default";r=299;t=42',
+    description: 'Remaining requests (r), seconds until one more is available (t): "default";r=299;t=42',
     schema: text,
   },
-  "X-Auth-Ignored": { description: "Why the key that was sent counts as none: an error code", schema: text },
-  ETag: { description: "Names the content, for If-None-Match", schema: text },
-  Link: { description: 'The next page, with rel="next", when there is one', schema: text },
-  Location: { description: "The path of the record to follow, where there is one", schema: text },
-  "Idempotency-Replayed": { description: "true: an answer from before, under the same Idempotency-Key", schema: text },
-  Deprecation: { description: "Since when the stack is deprecated: @ and unix seconds (RFC 9745)", schema: text },
+  "X-Auth-Ignored": { description: "The error code for which the key was ignored", schema: text },
+  ETag: { description: "Identifies the content, for If-None-Match", schema: text },
+  Link: { description: 'The next page, with rel="next", if there is one', schema: text },
+  Location: { description: "The path of the record, if there is one", schema: text },
+  "Idempotency-Replayed": { description: "true for a repeated response to the same Idempotency-Key", schema: text },
+  Deprecation: { description: "When the stack was deprecated: @ and Unix seconds (RFC 9745)", schema: text },
 } as const
 
 type HeaderName = keyof typeof described
@@ -32,12 +32,12 @@ const askedHeader = (description: string) => z.string().optional().meta({ descri
 
 /** Every header of a request that the document describes, besides the key's. */
 const asked = {
-  "If-None-Match": askedHeader("An ETag from before: 304 when nothing changed"),
-  "If-Match": askedHeader("The ETag of the spec as it was read: 412 when it changed since"),
+  "If-None-Match": askedHeader("A previous ETag. The response is 304 if nothing changed"),
+  "If-Match": askedHeader("The ETag of the spec as you read it. The response is 412 if it changed since"),
   "Idempotency-Key": askedHeader(
-    "1 to 64 printable characters of the caller's choice: the same request again within a day gets the same answer",
+    "1 to 64 printable characters of your choice. The same request within a day gets the same response",
   ),
-  "Last-Event-ID": askedHeader("The id of the last event that came: those after it follow"),
+  "Last-Event-ID": askedHeader("The id of the last event received. Later events follow"),
 } as const
 
 export type AskedHeader = keyof typeof asked

@@ -9,7 +9,7 @@ const health = z.object({
   database: z.enum(["ok", "unavailable"]),
   limits: z
     .enum(["shared", "local"])
-    .meta({ description: "Who counts the limits now: a store for all replicas, or each replica for itself." }),
+    .meta({ description: "Where limits are counted: in a store shared by all replicas, or in each replica." }),
 })
 const about = z.object({ name: z.string(), version: z.string(), docs: z.url(), openapi: z.url(), health: z.url() })
 const live = z.object({ status: z.literal("ok"), version: z.string() })
@@ -60,8 +60,8 @@ export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => 
     method: "get",
     path: "/",
     id: "getAbout",
-    summary: "What this service is",
-    description: "Where its documentation and its OpenAPI document are.",
+    summary: "About this service",
+    description: "Links to the documentation and the OpenAPI document.",
     tag: "service",
     access: "anyone",
     success: [200, "The service", about],
@@ -82,7 +82,7 @@ export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => 
     id: "getHealth",
     summary: "Health",
     description:
-      "Answers in under a second whatever the database does. Never limited. 503 when degraded: away, or storing nothing.",
+      "Responds within a second whatever the database does. Not rate limited. 503 when degraded: the database is unavailable or can't store data.",
     tag: "service",
     access: "anyone",
     success: [200, "The service and its database work", health],
@@ -104,11 +104,11 @@ export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => 
     method: "get",
     path: "/health/live",
     id: "getLiveness",
-    summary: "Liveness, the older path",
-    description: "Whether the process serves, whatever its database does.",
+    summary: "Liveness (older path)",
+    description: "Whether the process serves requests, whatever the database does.",
     tag: "service",
     access: "anyone",
-    success: [200, "The process serves", live],
+    success: [200, "The process serves requests requests", live],
     codes: [],
     handle: (c) => c.json({ status: "ok", version }, 200, { "cache-control": "no-store" }),
   })
@@ -119,9 +119,9 @@ export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => 
     access: "anyone",
     id: "getLivez",
     summary: "Liveness",
-    description: "Whether the process serves, whatever its database does.",
+    description: "Whether the process serves requests, whatever the database does.",
     tag: "service",
-    success: [200, "The process serves", probe],
+    success: [200, "The process serves requests requests", probe],
     codes: [],
     handle: (c) => c.json({ status: "ok", missing: [] }, 200, { "cache-control": "no-store" }),
   })
@@ -132,10 +132,10 @@ export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => 
     id: "getReadyz",
     summary: "Readiness",
     description:
-      "200 while the database is migrated and can be reached. Answers in under a second whatever the database does. Never limited.",
+      "200 while the database is migrated and reachable. Responds within a second whatever the database does. Not rate limited.",
     tag: "service",
-    success: [200, "The service can do its work", probe],
-    others: { 503: ["What `missing` names can't be reached", probe] },
+    success: [200, "The service is ready", probe],
+    others: { 503: ["What `missing` names is unavailable", probe] },
     codes: [],
     handle: async (c) => {
       const ok = await aliveInTime()
@@ -149,7 +149,7 @@ export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => 
     path: "/.well-known/jwks.json",
     id: "getSessionKeys",
     summary: "Public keys of session tokens",
-    description: "A JWK Set: what a server verifies session tokens with, those that were replaced lately included.",
+    description: "A JWK Set for verifying session tokens. It includes recently replaced keys.",
     tag: "service",
     access: "anyone",
     success: [200, "A JWK set (RFC 7517)", jwks],

@@ -20,7 +20,7 @@ const bytesOf = async (c: Context<AppEnv>): Promise<Uint8Array> => {
   const type = requestHeader(c, "content-type")
   const encoding = requestHeader(c, "content-encoding")?.trim().toLowerCase() ?? "identity"
   if (encoding !== "identity" && encoding !== "gzip") {
-    throw new BodyError({ kind: "unsupported-media-type", reason: "the body may be plain or gzip (Content-Encoding)" })
+    throw new BodyError({ kind: "unsupported-media-type", reason: "Content-Encoding must be gzip or absent" })
   }
   if (type !== undefined && !/^\s*application\/json\s*(;\s*charset="?utf-?8"?\s*)?$/i.test(type)) {
     throw new BodyError({
@@ -40,7 +40,7 @@ const bytesOf = async (c: Context<AppEnv>): Promise<Uint8Array> => {
       bytes = await unpack(bytes, { maxOutputLength: limit })
     } catch (error) {
       const tooLarge = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE"
-      throw tooLarge ? new BodyError({ kind: "too-large", limit }) : invalidJson("the body is not gzip")
+      throw tooLarge ? new BodyError({ kind: "too-large", limit }) : invalidJson("the body isn't gzip")
     }
   }
   return bytes

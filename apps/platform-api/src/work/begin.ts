@@ -33,8 +33,8 @@ const checkWaiting = async (tx: Orm, kind: "build" | "run", ownerId: number, lim
   if ((await countJobs(tx, kind, ownerId)) < limit) return
   const path = kind === "build" ? "/api/builds" : "/api/automation/runs"
   throw errors.fail("limit-reached", {
-    message: `${limit} of your ${kind}s are not over, as many as SVC_WAITING_${kind.toUpperCase()}S_PER_OWNER allows.`,
-    hint: `Wait until one is over, or cancel one: POST ${path}/<id>/cancel.`,
+    message: `You have ${limit} unfinished ${kind}s, the maximum (SVC_WAITING_${kind.toUpperCase()}S_PER_OWNER).`,
+    hint: `Wait until one ends, or cancel one: POST ${path}/<id>/cancel.`,
   })
 }
 

@@ -29,7 +29,7 @@ test("a member that stands twice in an object is refused: readers differ in whic
 })
 
 test("a text that is no JSON, or nested without end, is a DocumentFault too", () => {
-  expect(() => readAst('{"stack_name": ')).toThrow(/^the document: is not JSON \(/)
+  expect(() => readAst('{"stack_name": ')).toThrow(/^the document: isn't JSON \(/)
   const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`
   expect(() => readAst(withExtra(deep))).toThrow(/nested/)
 })

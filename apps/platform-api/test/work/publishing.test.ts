@@ -52,7 +52,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect(deployment).toMatchObject({ status: "active", current_version: 1, spec_name: "orders", branch: null })
   })
 
-  test("a breaking change waits for a word, and a rollback brings the old version back", async () => {
+  test("a breaking change waits for approval, and a rollback brings the old version back", async () => {
     const spec = await owner.newSpec("waiting", { ast_payload: first })
     expect(spec).toMatchObject({ latest_version: 1, entity_name: "Thing" })
     const start = await owner.publish(spec.id, undefined)

@@ -13,7 +13,7 @@ describe.each(databaseKinds)("the event stream of a run on %s", (kind) => {
   })
   afterAll(() => service.close())
 
-  /** A run that waits for a word, of a spec of this name. */
+  /** A run that waits for approval, of a spec of this name. */
   const waitingRun = async (name: string): Promise<{ readonly path: string; readonly specId: number }> => {
     const spec = await owner.newSpec(name, { ast_payload: first })
     const { id } = await owner.publish(spec.id, undefined, { approval: true })

@@ -2,15 +2,15 @@
 
 /** A new agent. `api_key` is shown this once. */
 export type SignUp = {
-  /** The agent's name, made for it */
+  /** The agent's generated name */
   readonly slug: string
   /** What people call the agent */
   readonly display_name: string
-  /** Its secret key, shown this once */
+  /** Its secret key, shown only once */
   readonly api_key: string
   /** What happened, in a sentence */
   readonly message: string
-  /** The key's number, to rotate or revoke it */
+  /** The key's id, for rotating or revoking it */
   readonly key_id: number
 }
 
@@ -34,7 +34,7 @@ export type Keys = readonly {
   readonly id: number
   /** Its name */
   readonly name: string
-  /** `publishable` is for pages in a browser, from one origin */
+  /** `publishable` is for browser pages of one origin */
   readonly key_class: "secret" | "publishable"
   /** Its prefix and its last four characters */
   readonly key_hint: string
@@ -42,15 +42,15 @@ export type Keys = readonly {
   readonly origin_allowlist: readonly string[] | null
   /** Its status */
   readonly status: "active" | "disabled" | "expired"
-  /** Whether this request came with it */
+  /** Whether this request used it */
   readonly current: boolean
   /** When it was made */
   readonly created_at: string
   /** When it ends; null for never */
   readonly expires_at: string | null
-  /** null while unused */
+  /** null if it was never used */
   readonly last_used_at: string | null
-  /** The key that took its place */
+  /** Its successor, if it was rotated */
   readonly replaced_by?: number
 }[]
 
@@ -58,11 +58,11 @@ export type Keys = readonly {
 export type MintedKey = {
   /** Its number */
   readonly id: number
-  /** The whole key, shown this once */
+  /** The whole key, shown only once */
   readonly key: string
   /** Its name */
   readonly name: string
-  /** `publishable` is for pages in a browser, from one origin */
+  /** `publishable` is for browser pages of one origin */
   readonly key_class: "secret" | "publishable"
   /** The one origin of a publishable key; null for others */
   readonly origin_allowlist: readonly string[] | null
@@ -76,11 +76,11 @@ export type MintedKey = {
 export type RotatedKey = {
   /** Its number */
   readonly id: number
-  /** The whole key, shown this once */
+  /** The whole key, shown only once */
   readonly key: string
   /** Its name */
   readonly name: string
-  /** `publishable` is for pages in a browser, from one origin */
+  /** `publishable` is for browser pages of one origin */
   readonly key_class: "secret" | "publishable"
   /** The one origin of a publishable key; null for others */
   readonly origin_allowlist: readonly string[] | null
@@ -88,9 +88,9 @@ export type RotatedKey = {
   readonly expires_at: string | null
   /** What happened, in a sentence */
   readonly message: string
-  /** The old key's number */
+  /** The old key's id */
   readonly replaces: number
-  /** When the old key ends */
+  /** When the old key expires */
   readonly old_expires_at: string
 }
 
@@ -100,19 +100,19 @@ export type RevokedKey = {
   readonly id: number
   /** Always true */
   readonly revoked: true
-  /** How many the account has left */
+  /** How many secret keys the account has left */
   readonly remaining_secret_keys: number
 }
 
 /** A session token; `expires_at` in Unix seconds. */
 export type MintedSession = {
-  /** A JWT, good for 5 minutes */
+  /** A JWT, valid for 5 minutes */
   readonly token: string
   /** Unix seconds */
   readonly expires_at: number
   /** How to send it: `Authorization: Bearer` */
   readonly token_type: "Bearer"
-  /** What it may do, as words */
+  /** The granted scopes, separated by spaces */
   readonly scope: string
 }
 
@@ -156,11 +156,11 @@ export type StackVersions = readonly {
   readonly content_hash: string
   /** When it was published */
   readonly published_at: string
-  /** What it means for readers */
+  /** The effect on readers */
   readonly verdict: "none" | "compatible" | "breaking"
-  /** The same as semantic versioning says it */
+  /** The change by semantic versioning */
   readonly bump: "none" | "patch" | "minor" | "major"
-  /** How many, against the version before */
+  /** How many changes from the previous version */
   readonly changes: number
   /** What is new, for readers */
   readonly message?: string
@@ -253,7 +253,7 @@ export type Stack = {
   readonly updated_at: string
   /** Number of the version that readers get */
   readonly version: number
-  /** Whether session tokens for it may carry the transaction scopes */
+  /** Whether session tokens for it can have the transaction scopes */
   readonly relay: boolean
   /** Set when readers should leave the stack */
   readonly deprecated?: {
@@ -279,7 +279,7 @@ export type StackSchema = {
     readonly primary_keys: readonly string[]
     /** Its fields */
     readonly fields: readonly {
-      /** With its section: `id.address` */
+      /** The path with its section: `id.address` */
       readonly path: string
       /** Its type in Rust */
       readonly rust_type: string
@@ -294,7 +294,7 @@ export type StackSchema = {
       readonly id: string
       /** One record, or a list of them */
       readonly mode: "state" | "list"
-      /** Filters and orders, in turn */
+      /** Filters and sort orders, in sequence */
       readonly pipeline: readonly unknown[]
     }[]
   }[]
@@ -335,11 +335,11 @@ export type RegistryChange = {
   readonly kind: "published" | "rolled-back" | "deprecated" | "undeprecated" | "withdrawn" | "restored"
   /** The version that readers have since then */
   readonly version?: number
-  /** The version that readers had until then */
+  /** The version served until then */
   readonly previous_version?: number
-  /** What it means for readers */
+  /** The effect on readers */
   readonly verdict?: "none" | "compatible" | "breaking"
-  /** The same as semantic versioning says it */
+  /** The change by semantic versioning */
   readonly bump?: "none" | "patch" | "minor" | "major"
   /** The version's message, or why it is deprecated */
   readonly message?: string
@@ -352,9 +352,9 @@ export type Diff = {
   readonly from: number
   /** The newer version */
   readonly to: number
-  /** What it means for readers */
+  /** The effect on readers */
   readonly verdict: "none" | "compatible" | "breaking"
-  /** The same as semantic versioning says it */
+  /** The change by semantic versioning */
   readonly bump: "none" | "patch" | "minor" | "major"
   /** Each change, breaking ones first */
   readonly changes: readonly {
@@ -374,7 +374,7 @@ export type Diff = {
 }
 
 export type Spec = {
-  /** Its number, for its paths */
+  /** Its id */
   readonly id: number
   /** Its stack's name */
   readonly name: string
@@ -403,7 +403,7 @@ export type Spec = {
     /** The stack to read instead */
     readonly successor?: string
   }
-  /** Agents' slugs, for the owner alone */
+  /** Agents' slugs, shown only to the owner */
   readonly shared_with?: readonly string[]
 }
 
@@ -431,13 +431,13 @@ export type SpecVersion = {
 }
 
 export type Build = {
-  /** Its number, for its paths */
+  /** Its id */
   readonly id: number
   /** The spec that is built */
   readonly spec_id: number
-  /** The version of it that is built */
+  /** The version that is built */
   readonly spec_version_id: number | null
-  /** null: the stack itself */
+  /** null for production */
   readonly branch: string | null
   /** Where the build is in its life */
   readonly status:
@@ -450,7 +450,7 @@ export type Build = {
     | "completed"
     | "failed"
     | "cancelled"
-  /** What is being done */
+  /** The current phase */
   readonly phase: string | null
   /** In percent */
   readonly progress: number | null
@@ -467,13 +467,13 @@ export type Build = {
 }
 
 export type Deployment = {
-  /** Its number, for its paths */
+  /** Its id */
   readonly id: number
   /** The spec that it serves */
   readonly spec_id: number
   /** Name of the spec */
   readonly spec_name: string
-  /** null: the stack itself */
+  /** null for production */
   readonly branch: string | null
   /** Whether readers get the stack */
   readonly status: "active" | "updating" | "stopped" | "failed"
@@ -481,9 +481,9 @@ export type Deployment = {
   readonly status_message: string | null
   /** The stream's address */
   readonly websocket_url: string
-  /** The build that readers see */
+  /** The build that it serves */
   readonly current_build_id: number | null
-  /** The version that readers see */
+  /** The version that it serves */
   readonly current_version: number | null
   /** When it first went live */
   readonly first_deployed_at: string | null
@@ -513,7 +513,7 @@ export type DeploymentEvent = {
 }
 
 export type Run = {
-  /** Its number, for its paths */
+  /** Its id */
   readonly id: number
   /** The workflow's name */
   readonly workflow: string
@@ -521,17 +521,17 @@ export type Run = {
   readonly status: "queued" | "running" | "waiting" | "cancelling" | "succeeded" | "failed" | "cancelled"
   /** What started it */
   readonly trigger: "manual" | "schedule" | "event"
-  /** The spec that is published */
+  /** The published spec */
   readonly spec_id: number | null
-  /** What it deployed */
+  /** The deployment it made */
   readonly deployment_id: number | null
   /** 2 for the first retry */
   readonly attempt: number
-  /** The run that this one tries again */
+  /** The run that this one retries */
   readonly retry_of_id: number | null
   /** Why it failed, as a code */
   readonly error_code: string | null
-  /** The same in words */
+  /** The reason in words */
   readonly error_message: string | null
   /** When it was made */
   readonly created_at: string

@@ -47,7 +47,7 @@ const parse = (text: string): Document => {
 const byRef = <T extends { readonly ref: string }>(kind: string, records: readonly T[]): ReadonlyMap<string, T> => {
   const found = new Map<string, T>()
   for (const [index, record] of records.entries()) {
-    if (found.has(record.ref)) throw faultAt([kind, index, "ref"], `is taken already in ${kind}`)
+    if (found.has(record.ref)) throw faultAt([kind, index, "ref"], `is already used in ${kind}`)
     found.set(record.ref, record)
   }
   return found
@@ -55,7 +55,7 @@ const byRef = <T extends { readonly ref: string }>(kind: string, records: readon
 
 const resolve = <T>(records: ReadonlyMap<string, T>, ref: string, segments: DocumentPath, kind: string): T => {
   const record = records.get(ref)
-  if (record === undefined) throw faultAt(segments, `names nothing in ${kind}`)
+  if (record === undefined) throw faultAt(segments, `names no record in ${kind}`)
   return record
 }
 
@@ -72,11 +72,11 @@ const checkEvents = (
   let last = begun
   for (const [index, event] of events.entries()) {
     const place = [...at, "events", index]
-    if (last !== undefined && event.at < last) throw faultAt([...place, "at"], "is before what came before it")
+    if (last !== undefined && event.at < last) throw faultAt([...place, "at"], "is earlier than the event before it")
     last = event.at
     if (event.new_status === null) {
       if (status === undefined)
-        throw faultAt([...place, "new_status"], "is missing: the first event says how it begins")
+        throw faultAt([...place, "new_status"], "is missing: the first event must set the status")
       continue
     }
     if (!nextStatuses(lifeCycle, status).includes(event.new_status)) {
@@ -103,7 +103,7 @@ const checkVersions = ({ entity_name, versions }: Document["specs"][number], at:
       if (error instanceof DocumentFault) throw faultAt([...place, ...error.segments], error.reason)
       throw error
     }
-    throw faultAt([...at, "entity_name"], `is no entity of ${formatPath(place)}`)
+    throw faultAt([...at, "entity_name"], `isn't an entity of ${formatPath(place)}`)
   })
 
 /** Reads the file and checks everything that doesn't need the database. Throws CommandError. */
@@ -123,7 +123,7 @@ export const checkDocument = (text: string): Checked => {
     const at = ["builds", index]
     const spec = resolve(specs, build.spec, [...at, "spec"], "specs")
     if (build.version !== null && build.version > spec.versions.length) {
-      throw faultAt([...at, "version"], `is no version of the spec: it has ${spec.versions.length}`)
+      throw faultAt([...at, "version"], `isn't a version of the spec: it has ${spec.versions.length}`)
     }
     checkUrl(build.websocket_url, at)
     checkEvents("build", build.created_at, build.events, at)
@@ -167,9 +167,9 @@ const attemptOf = (
   resolve(runs, run.retry_of, [...at, "retry_of"], "runs")
   const retried = attempts.get(run.retry_of)
   // Newer records have higher ids, and ids follow the order in the file.
-  if (retried === undefined) throw faultAt([...at, "retry_of"], "must name a run that stands before this one")
+  if (retried === undefined) throw faultAt([...at, "retry_of"], "must name a run that comes before this one")
   if (run.attempt !== null && run.attempt !== retried + 1) {
-    throw faultAt([...at, "attempt"], `must be ${retried + 1}, one more than that of the run it retries`)
+    throw faultAt([...at, "attempt"], `must be ${retried + 1}, one more than the attempt of the run that it retries`)
   }
   return retried + 1
 }

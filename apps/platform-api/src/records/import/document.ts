@@ -17,9 +17,9 @@ const earliest = 0
 const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 const time = z.iso
-  .datetime({ offset: true, error: "must be a time as in 2026-01-31T12:00:00Z" })
+  .datetime({ offset: true, error: "must be a time such as 2026-01-31T12:00:00Z" })
   .transform((text) => new Date(text))
-  .refine((at) => at.getTime() >= earliest && at.getTime() <= latest, "must be from the years 1970 to 9999")
+  .refine((at) => at.getTime() >= earliest && at.getTime() <= latest, "must be in the years 1970 to 9999")
 
 const ref = line(256)
 const list = <T extends z.ZodType>(item: T) => z.array(item).default([])
@@ -31,7 +31,7 @@ const spec = z.strictObject({
   entity_name: line(256),
   description: optional(prose(4096)),
   url_slug: optional(
-    z.string().regex(slugPattern, "must be 1 to 63 lower-case letters, digits and dashes, not a dash first"),
+    z.string().regex(slugPattern, "must have 1 to 63 lower-case letters, digits and dashes and not start with a dash"),
   ),
   websocket_url: optional(line(2048)),
   // The AST reader checks this.

@@ -17,7 +17,7 @@ const accountOf = async (tx: Orm, who: string, at: DocumentPath): Promise<number
         .from(users)
         .where(eq(sql`lower(${users.email})`, who.toLowerCase()))
     : await tx.select({ id: agentProfiles.userId }).from(agentProfiles).where(eq(agentProfiles.slug, who))
-  if (account === undefined) throw faultAt(at, "is no agent's slug and no person's e-mail address")
+  if (account === undefined) throw faultAt(at, "isn't an agent's slug or a person's e-mail address")
   return account.id
 }
 

@@ -50,7 +50,7 @@ const idsByRef = async (tx: Orm, sequence: string, records: readonly { readonly 
 
 /** For values that checkDocument guarantees. */
 const taken = <T>(value: T | undefined): T => {
-  if (value === undefined) throw new Error("a checked document refers to nothing")
+  if (value === undefined) throw new Error("a checked document has an invalid reference")
   return value
 }
 

@@ -34,7 +34,7 @@ export const checkJsonValue = (value: unknown): void => {
       return
     }
     if (typeof item === "bigint") fail("is an integer that JSON readers would round: write it as a string")
-    if (typeof item !== "object") return fail("is not JSON")
+    if (typeof item !== "object") return fail("isn't JSON")
     if (at.length >= maxDepth) fail(`is nested deeper than ${maxDepth} levels`)
     if (Array.isArray(item)) {
       for (const [index, element] of item.entries()) checkMember(index, element)

@@ -61,7 +61,7 @@ function* named(ast: Ast): Generator<Name> {
     // Entities are looked up case-insensitively.
     yield { kind: "entity", text: entity.state_name.toLowerCase(), at: [...at, "state_name"] }
     for (const mode of ["state", "list"]) {
-      const by = `the ${mode} view that ${formatPath(at)} has anyway`
+      const by = `the built-in ${mode} view of ${formatPath(at)}`
       yield { kind: "view", text: `${entity.state_name}/${mode}`, at: [...at, "state_name"], by }
     }
     for (const [s, section] of entity.sections.entries()) {
@@ -99,6 +99,6 @@ function* takenTwice(names: Iterable<Name>): Generator<DocumentFault> {
     const key = `${name.kind} ${name.text}`
     const holder = taken.get(key)
     if (holder === undefined) taken.set(key, name)
-    else yield new DocumentFault(name.at, `is taken already, by ${holder.by ?? formatPath(holder.at)}`)
+    else yield new DocumentFault(name.at, `is already used by ${holder.by ?? formatPath(holder.at)}`)
   }
 }

@@ -23,7 +23,7 @@ export const parseExactJson = (text: string): unknown => {
     if (duplicate === undefined) return value
     throw new DocumentFault([], `has the member ${JSON.stringify(duplicate.slice(0, 64))} twice in one object`)
   } catch (error) {
-    if (error instanceof SyntaxError) throw new DocumentFault([], `is not JSON (${error.message})`)
+    if (error instanceof SyntaxError) throw new DocumentFault([], `isn't JSON (${error.message})`)
     // The reviver recurses as deep as the text is nested.
     if (error instanceof RangeError) throw new DocumentFault([], "is nested too deeply")
     throw error

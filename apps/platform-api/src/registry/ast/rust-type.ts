@@ -18,7 +18,7 @@ export const rustTypeFault = (text: string): string | undefined => {
     const closer = closing.get(char)
     if (closer !== undefined) {
       if (awaited.push(closer) > deepest) return `is nested deeper than ${deepest} levels`
-    } else if (">)]".includes(char) && awaited.pop() !== char) return `has a "${char}" that closes nothing`
+    } else if (">)]".includes(char) && awaited.pop() !== char) return `has a "${char}" without an opening bracket`
   }
   const missing = awaited.at(-1)
   if (missing !== undefined) return `lacks a "${missing}"`

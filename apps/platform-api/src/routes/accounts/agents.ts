@@ -10,14 +10,14 @@ import type { Dependencies } from "../../dependencies.ts"
 import { jsonBody, type Serve } from "../endpoint.ts"
 
 const signUpBody = z.object({
-  display_name: z.string().meta({ description: "What people call it; made of the slug unless given" }).optional(),
+  display_name: z.string().meta({ description: "The name shown to people. Default: derived from the slug" }).optional(),
 })
 const signUpAnswer = z.object({
-  slug: z.string().meta({ description: "The agent's name, made for it" }),
+  slug: z.string().meta({ description: "The agent's generated name" }),
   display_name: z.string(),
-  api_key: z.string().meta({ description: "Its secret key, shown this once" }),
+  api_key: z.string().meta({ description: "Its secret key, shown only once" }),
   message: z.string(),
-  key_id: z.int().meta({ description: "The key's number, to rotate or revoke it" }),
+  key_id: z.int().meta({ description: "The key's id, for rotating or revoking it" }),
 })
 const profile = z.object({
   slug: z.string(),
@@ -41,9 +41,9 @@ export const agentRoutes = (serve: Serve, dependencies: Dependencies): void => {
     method: "post",
     path: "/api/agents/signup",
     id: "signUp",
-    summary: "Sign an agent up",
+    summary: "Sign up an agent",
     description:
-      "Makes an agent account and its first key. The key is shown this once. One address may sign up a few times an hour (SVC_SIGNUPS_PER_HOUR); then 429 says when to come back.",
+      "Creates an agent account and its first key. The key is shown only once. An address can sign up a few times an hour (SVC_SIGNUPS_PER_HOUR). After that, 429 says when to retry.",
     tag: "agents",
     access: "anyone",
     body: signUpBody,
@@ -52,8 +52,11 @@ export const agentRoutes = (serve: Serve, dependencies: Dependencies): void => {
     handle: async (c) => {
       // Other sites' pages must not create accounts from their visitors' addresses.
       if (requestHeader(c, "sec-fetch-site")?.toLowerCase() === "cross-site") {
-        const reason = "sign-up can't be called from pages of other sites"
-        throw errors.fail("invalid-request", { details: { path: "", reason }, hint: "Sign up from a program." })
+        const reason = "sign-up can't be called from other sites' pages"
+        throw errors.fail("invalid-request", {
+          details: { path: "", reason },
+          hint: "Sign up from a program instead of a page.",
+        })
       }
       const given = await jsonBody(c, signUpBody, signUpBytes)
       const displayName = given.display_name === undefined ? undefined : normaliseName(given.display_name)
@@ -78,7 +81,7 @@ export const agentRoutes = (serve: Serve, dependencies: Dependencies): void => {
         throw refuse(made.waitSeconds)
       }
       dependencies.metrics.signedUp()
-      const message = "Store the key now: it is not shown again and can't be recovered."
+      const message = "Store the key now. It isn't shown again and can't be recovered."
       const { slug, displayName: display_name, key: api_key, keyId: key_id } = made
       const body = { slug, display_name, api_key, message, key_id }
       return c.json(body, 201, { "cache-control": "no-store" })
@@ -89,7 +92,7 @@ export const agentRoutes = (serve: Serve, dependencies: Dependencies): void => {
     method: "get",
     path: "/api/agents/me",
     id: "getProfile",
-    summary: "Read the agent's profile",
+    summary: "Get the agent's profile",
     tag: "agents",
     access: policies.agentAccount,
     success: [200, "The profile", profile],

@@ -6,7 +6,7 @@ import { type ErrorCode, errors } from "../../errors.ts"
 
 const keyClass = z
   .enum(["secret", "publishable"])
-  .meta({ description: "`publishable` is for pages in a browser, from one origin" })
+  .meta({ description: "`publishable` is for browser pages of one origin" })
 export const keyRecord = z.object({
   id: z.int(),
   name: z.string(),
@@ -14,15 +14,15 @@ export const keyRecord = z.object({
   key_hint: z.string().meta({ description: "Its prefix and its last four characters" }),
   origin_allowlist: z.array(z.string()).nullable(),
   status: z.enum(["active", "disabled", "expired"]),
-  current: z.boolean().meta({ description: "Whether this request came with it" }),
+  current: z.boolean().meta({ description: "Whether this request used it" }),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime().nullable(),
-  last_used_at: z.iso.datetime().nullable().meta({ description: "null while unused" }),
-  replaced_by: z.int().optional().meta({ description: "The key that took its place" }),
+  last_used_at: z.iso.datetime().nullable().meta({ description: "null if it was never used" }),
+  replaced_by: z.int().optional().meta({ description: "Its successor, if it was rotated" }),
 })
 export const minted = z.object({
   id: z.int(),
-  key: z.string().meta({ description: "The whole key, shown this once" }),
+  key: z.string().meta({ description: "The whole key, shown only once" }),
   name: z.string(),
   key_class: keyClass,
   origin_allowlist: z.array(z.string()).nullable(),
@@ -30,21 +30,21 @@ export const minted = z.object({
   message: z.string(),
 })
 export const rotated = minted.extend({
-  replaces: z.int().meta({ description: "The old key's number" }),
-  old_expires_at: z.iso.datetime().meta({ description: "When the old key ends" }),
+  replaces: z.int().meta({ description: "The old key's id" }),
+  old_expires_at: z.iso.datetime().meta({ description: "When the old key expires" }),
 })
 export const revoked = z.object({
   id: z.int(),
   revoked: z.literal(true),
-  remaining_secret_keys: z.int().meta({ description: "How many the account has left" }),
+  remaining_secret_keys: z.int().meta({ description: "How many secret keys the account has left" }),
 })
 export const secretBody = z.object({
-  name: z.string().default("rotation").meta({ description: "What the account's lists call it" }),
+  name: z.string().default("rotation").meta({ description: "The name in the key list" }),
   expires_in_days: z
     .int("must be an integer from 1 to 3650")
     .min(1)
     .max(3650)
-    .meta({ description: "When it ends by itself; never unless given, a publishable key after a year" })
+    .meta({ description: "When it expires. Default: never for a secret key, after a year for a publishable key" })
     .optional(),
 })
 export const publishableBody = secretBody.extend({
@@ -55,13 +55,13 @@ export const looseOrigins = secretBody.extend({ origin_allowlist: z.unknown().op
 
 const longestOverlap = 604_800
 export const rotateBody = z.object({
-  name: z.string().optional().meta({ description: "The old key's, unless given" }),
+  name: z.string().optional().meta({ description: "Default: the old key's name" }),
   overlap_seconds: z
     .int(`must be an integer from 0 to ${longestOverlap}`)
     .min(0)
     .max(longestOverlap)
     .default(3600)
-    .meta({ description: "How long the old key goes on; 0 ends it at once" }),
+    .meta({ description: "How long the old key stays valid; 0 ends it at once" }),
 })
 
 /** Throws invalid-key-name. */
@@ -79,15 +79,15 @@ export const originsOf = (list: unknown): readonly string[] => {
     throw refuse("missing-origin-allowlist", "origin_allowlist", reason)
   }
   const [first, ...others]: unknown[] = list
-  if (list.length === 0) throw refuse("origin-allowlist-empty", "origin_allowlist", "must hold one origin")
-  if (others.length > 0) throw refuse("origin-allowlist-too-many", "origin_allowlist", "must hold one origin")
+  if (list.length === 0) throw refuse("origin-allowlist-empty", "origin_allowlist", "must hold exactly one origin")
+  if (others.length > 0) throw refuse("origin-allowlist-too-many", "origin_allowlist", "must hold exactly one origin")
   if (typeof first !== "string") throw refuse("invalid-request", "origin_allowlist[0]", "must be a string")
   const normalised = normaliseOrigin(first)
   if ("origin" in normalised) return [normalised.origin]
   const reason =
     normalised.fault === "origin-invalid-scheme"
       ? "must start with http:// or https://"
-      : "must be a scheme, a host and maybe a port, and nothing else"
+      : "must be a scheme, a host and optionally a port, and nothing else"
   throw refuse(normalised.fault, "origin_allowlist[0]", reason)
 }
 
@@ -120,5 +120,5 @@ export const presentMade = (key: MadeKey): z.infer<typeof minted> => ({
   key_class: key.origins === undefined ? "secret" : "publishable",
   origin_allowlist: key.origins === undefined ? null : [...key.origins],
   expires_at: key.expiresAt?.toISOString() ?? null,
-  message: "Store the key now: it is not shown again and can't be recovered.",
+  message: "Store the key now. It isn't shown again and can't be recovered.",
 })

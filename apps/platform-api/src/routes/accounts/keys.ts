@@ -59,8 +59,8 @@ const routesOf = (serve: Serve, dependencies: Dependencies, surface: (typeof sur
     method: "get",
     path,
     id: `list${owner}Key`,
-    summary: `List the keys of ${whose}`,
-    description: "Those that are not revoked, oldest first.",
+    summary: `List ${whose}'s keys`,
+    description: "Lists the keys that aren't revoked, oldest first.",
     query: pageQuery,
     success: [200, "Keys", z.array(keyRecord)],
     codes: ["invalid-request"],
@@ -104,7 +104,7 @@ const routesOf = (serve: Serve, dependencies: Dependencies, surface: (typeof sur
     id: `mint${owner}Key`,
     summary: `Mint a secret key for ${whose}`,
     body: secretBody,
-    success: [201, "The key, shown this once", minted],
+    success: [201, "The key, shown only once", minted],
     codes: ["invalid-key-name", "too-many-keys", "key-replaced", "outcome-unknown"],
     handle: async (c) => {
       checkManager(c.var.principal)
@@ -118,9 +118,9 @@ const routesOf = (serve: Serve, dependencies: Dependencies, surface: (typeof sur
     path: `${path}/publishable`,
     id: `mintPublishable${owner}Key`,
     summary: `Mint a publishable key for ${whose}`,
-    description: "For the pages of one origin.",
+    description: "The key works in browser pages of one origin.",
     body: publishableBody,
-    success: [201, "The key, shown this once", minted],
+    success: [201, "The key, shown only once", minted],
     codes: [
       "invalid-key-name",
       "missing-origin-allowlist",
@@ -144,11 +144,11 @@ const routesOf = (serve: Serve, dependencies: Dependencies, surface: (typeof sur
     method: "post",
     path: `${path}/{id}/rotate`,
     id: `rotate${owner}Key`,
-    summary: `Rotate a key of ${whose}`,
+    summary: `Rotate ${whose}'s key`,
     description:
-      "A new key now, the end of the old one after an overlap. Any active key of the account, the calling one too. When the answer is lost, rotate the replaced key again: as long as its successor is unused, that one is revoked and another made.",
+      "Creates a new key at once. The old key expires after an overlap. Any active key of the account can be rotated, including the calling one. If the response is lost, rotate the replaced key again: if its successor is unused, it is revoked and a new one is created.",
     body: rotateBody,
-    success: [201, "The key, shown this once", rotated],
+    success: [201, "The key, shown only once", rotated],
     codes: [
       "invalid-key-name",
       "invalid-key-id",
@@ -181,9 +181,10 @@ const routesOf = (serve: Serve, dependencies: Dependencies, surface: (typeof sur
     method: "delete",
     path: `${path}/{id}`,
     id: `revoke${owner}Key`,
-    summary: `Revoke a key of ${whose}`,
-    description: "At once and for good. Any key of the account, the calling and the last one too.",
-    success: [200, "The key is dead", revoked],
+    summary: `Revoke ${whose}'s key`,
+    description:
+      "Takes effect at once and can't be undone. Any key of the account can be revoked, including the calling one and the last one.",
+    success: [200, "The key is revoked", revoked],
     codes: ["invalid-key-id", "key-replaced", "key-not-found", "outcome-unknown"],
     handle: async (c) => {
       checkManager(c.var.principal)

@@ -12,19 +12,19 @@ import { jsonBody, type Serve } from "../endpoint.ts"
 
 const body = z
   .object({
-    websocket_url: z.string().meta({ description: "The stream that it is for, as the registry names it" }),
-    scope: z.string().optional().meta({ description: "Words, separated by spaces", default: "read" }),
-    scopes: z.array(z.string()).optional().meta({ description: "The same as an array" }),
+    websocket_url: z.string().meta({ description: "The websocket_url of the stream, from the registry" }),
+    scope: z.string().optional().meta({ description: "Scopes, separated by spaces", default: "read" }),
+    scopes: z.array(z.string()).optional().meta({ description: "The scopes as an array, instead of `scope`" }),
   })
   .refine(({ scope, scopes }) => scope === undefined || scopes === undefined, {
     path: ["scopes"],
-    message: "is given together with scope",
+    message: "can't be used together with scope",
   })
 const session = z.object({
-  token: z.string().meta({ description: `A JWT, good for ${sessionLifetimeSeconds / 60} minutes` }),
+  token: z.string().meta({ description: `A JWT, valid for ${sessionLifetimeSeconds / 60} minutes` }),
   expires_at: z.int().meta({ description: "Unix seconds" }),
   token_type: z.literal("Bearer"),
-  scope: z.string().meta({ description: "What it may do, as words" }),
+  scope: z.string().meta({ description: "The granted scopes, separated by spaces" }),
 })
 
 const isScope = (word: string): word is SessionScope => sessionScopes.some((scope) => scope === word)
@@ -51,9 +51,9 @@ const noSuchStack = (url: string, principal: Principal, registry: Registry) => {
     message: `The registry has no public stack${isPerson ? ", and you have no stack," : ""} with this websocket_url.`,
     details: {
       path: "websocket_url",
-      reason: `is not the URL of a public stack${near === undefined ? "" : `; the nearest one is ${near}`}`,
+      reason: `isn't the URL of a public stack${near === undefined ? "" : `; the nearest one is ${near}`}`,
     },
-    hint: `${near === undefined ? "" : `Did you mean ${near}? `}websocket_url must be that of a public stack, as GET /api/registry writes it.`,
+    hint: `${near === undefined ? "" : `Did you mean ${near}? `}Use the websocket_url of a public stack from GET /api/registry.`,
   })
 }
 
@@ -64,7 +64,7 @@ const scopesOf = ({ scope, scopes }: z.infer<typeof body>): readonly SessionScop
   const unknown = words.findIndex((word) => !isScope(word))
   if (unknown >= 0) {
     const place = scopes === undefined ? path : `${path}[${unknown}]`
-    throw refuse("invalid-scope", place, `has a word that is none of ${sessionScopes.join(", ")}`)
+    throw refuse("invalid-scope", place, `has a scope other than ${sessionScopes.join(", ")}`)
   }
   return sessionScopes.filter((word) => words.includes(word))
 }
@@ -104,7 +104,7 @@ export const sessionRoutes = (serve: Serve, dependencies: Dependencies): void =>
       const excess = scopes.find((word) => !mayHave(word, stack, principal.keyClass))
       if (excess !== undefined) {
         const path = given.scopes === undefined ? "scope" : "scopes"
-        throw refuse("scope-not-allowed", path, `holds ${excess}, which this stack or key does not allow`)
+        throw refuse("scope-not-allowed", path, `has ${excess}, which this stack or key doesn't allow`)
       }
       const scope = scopes.join(" ")
       const account = accountName(principal)

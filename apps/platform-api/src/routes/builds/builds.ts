@@ -13,12 +13,12 @@ const status = z.enum(buildStatuses)
 
 const b = fieldsOf("b")
 const build = record({
-  id: b(builds.id, id.meta({ description: "Its number, for its paths" })),
+  id: b(builds.id, id.meta({ description: "Its id" })),
   spec_id: b(builds.specId, id.meta({ description: "The spec that is built" })),
-  spec_version_id: b(builds.specVersionId, id.meta({ description: "The version of it that is built" })),
-  branch: b(builds.branch, text.meta({ description: "null: the stack itself" })),
+  spec_version_id: b(builds.specVersionId, id.meta({ description: "The version that is built" })),
+  branch: b(builds.branch, text.meta({ description: "null for production" })),
   status: b(builds.status, status),
-  phase: b(builds.phase, text.meta({ description: "What is being done" })),
+  phase: b(builds.phase, text.meta({ description: "The current phase" })),
   progress: b(builds.progress, z.int().min(0).max(100).meta({ description: "In percent" })),
   status_message: b(builds.statusMessage, text.meta({ description: "Why it failed" })),
   websocket_url: b(builds.websocketUrl, text),
@@ -55,18 +55,18 @@ export const buildRoutes = (serve: Serve): void => {
     path: "/api/builds",
     id: "listBuilds",
     summary: "List builds",
-    description: "Those that the caller sees, newest first.",
+    description: "Lists those that the caller can read, newest first.",
     query: pageQuery,
     codes: ["invalid-request"],
     handle: (c) => sendRecords(c, buildsSql.list, build.present),
   })
 
   serve({
-    ...reading(buildAnswer.extend({ events: z.array(event.schema) }), "The build, its events oldest first"),
+    ...reading(buildAnswer.extend({ events: z.array(event.schema) }), "The build, with its events oldest first"),
     path: "/api/builds/{id}",
     id: "getBuild",
-    summary: "Read a build",
-    description: "With its events, oldest first.",
+    summary: "Get a build",
+    description: "Includes its events, oldest first.",
     codes: ["invalid-request", "build-not-found"],
     handle: async (c) => {
       const rows = await readOne(c, buildsSql.one, "build-not-found")

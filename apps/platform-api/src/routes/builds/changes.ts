@@ -14,10 +14,10 @@ import { readLargeBody } from "../large-body.ts"
 import { recordId } from "../owned.ts"
 
 export const newBuild = z.object({
-  spec_id: recordNumber.meta({ description: "The spec, by its number" }),
-  spec_version_id: recordNumber.meta({ description: "A version, by its `id`; the latest unless given" }).nullish(),
+  spec_id: recordNumber.meta({ description: "The spec's id" }),
+  spec_version_id: recordNumber.meta({ description: "A version's `id`. Default: the latest" }).nullish(),
   branch,
-  allow_breaking: z.boolean().default(false).meta({ description: "Goes on though readers break" }),
+  allow_breaking: z.boolean().default(false).meta({ description: "Builds even if the version breaks readers" }),
 })
 const buildAnswer = z.object({ build_id: z.int(), status: z.string(), message: z.string() })
 
@@ -36,7 +36,7 @@ export const buildChangeRoutes = (serve: Serve, dependencies: Dependencies): voi
     path: "/api/builds",
     id: "startBuild",
     summary: "Start a build",
-    description: "Builds a version of a spec, the latest unless said, and deploys it.",
+    description: "Builds a version of a spec, by default the latest, and deploys it.",
     largeBody: newBuild,
     success: [202, "Taken", buildAnswer],
     codes: [...changeCodes, "spec-not-found", ...deployCodes],
@@ -65,7 +65,7 @@ export const buildChangeRoutes = (serve: Serve, dependencies: Dependencies): voi
     path: "/api/builds/{id}/cancel",
     id: "cancelBuild",
     summary: "Cancel a build",
-    description: "One that is not over; the registry stays as it is.",
+    description: "Cancels an unfinished build. The registry stays as it is.",
     largeBody: nothing,
     success: [202, "Cancelled", buildAnswer],
     codes: [...changeCodes, "build-not-found", "build-state"],
@@ -75,7 +75,7 @@ export const buildChangeRoutes = (serve: Serve, dependencies: Dependencies): voi
       return change(dependencies, c, hash, async ({ tx, at, userId, tell }) => {
         const build = await ownBuild(tx, userId, id)
         if (["completed", "failed", "cancelled"].includes(build.status)) {
-          throw errors.fail("build-state", { message: `The build is ${build.status}: it can't be cancelled any more.` })
+          throw errors.fail("build-state", { message: `The build is ${build.status} and can no longer be cancelled.` })
         }
         await endBuild(tx, build, "cancelled", "cancelled by its owner", at)
         await tell("build.cancel", `build:${id}`)

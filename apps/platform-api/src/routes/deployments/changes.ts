@@ -25,11 +25,9 @@ const allowedFrom = {
   rollback: ["active", "failed"],
 } as const satisfies Record<string, readonly string[]>
 
-const stopBody = z.object({ reason: prose(1024).meta({ description: "Why, for its events" }).nullish() })
+const stopBody = z.object({ reason: prose(1024).meta({ description: "The reason, for its events" }).nullish() })
 const rollbackBody = z.object({
-  to_version: recordNumber
-    .meta({ description: "The number of the version; the one deployed before, unless given" })
-    .nullish(),
+  to_version: recordNumber.meta({ description: "The version's number. Default: the one deployed before" }).nullish(),
 })
 const deploymentAnswer = z.object({
   message: z.string(),
@@ -49,7 +47,7 @@ const requireState = (deployment: DeploymentRow, operation: keyof typeof allowed
   const from = allowedFrom[operation].find((status) => status === deployment.status)
   if (from !== undefined && deployment.operation === null) return from
   throw errors.fail("deployment-state", {
-    message: `The deployment is ${deployment.status ?? "not begun"}: it can't be ${done} now.`,
+    message: `The deployment is ${deployment.status ?? "not begun"}: It can't be ${done} now.`,
   })
 }
 
@@ -92,8 +90,8 @@ export const deploymentChangeRoutes = (serve: Serve, dependencies: Dependencies)
         })
       },
     })
-  operation("stop", "Stop a deployment: its stack leaves the registry", "stopped", stopBody)
-  operation("restart", "Restart a deployment: its stack is back", "restarted", nothing)
+  operation("stop", "Stop a deployment", "stopped", stopBody)
+  operation("restart", "Restart a deployment", "restarted", nothing)
 
   serve({
     ...common,
@@ -101,7 +99,7 @@ export const deploymentChangeRoutes = (serve: Serve, dependencies: Dependencies)
     path: "/api/deployments/{id}/rollback",
     id: "rollbackDeployment",
     summary: "Roll a deployment back",
-    description: "Builds and deploys an earlier version: the one before, unless said.",
+    description: "Builds and deploys an earlier version, by default the one deployed before.",
     largeBody: rollbackBody,
     success: [202, "Taken", deploymentAnswer],
     codes: [...changeCodes, "deployment-not-found", "deployment-state", ...deployCodes],
@@ -130,7 +128,7 @@ export const deploymentChangeRoutes = (serve: Serve, dependencies: Dependencies)
     path: "/api/deployments/{id}",
     id: "deleteDeployment",
     summary: "Delete a deployment",
-    description: "A stopped one; its stack's name rests before others may take it.",
+    description: "Deletes a stopped deployment. Its stack's name stays reserved for a while.",
     success: [
       200,
       "Deleted",

@@ -11,7 +11,7 @@ export const deployCodes = ["version-not-found", "stack-name-taken", "websocket-
 export const branchOf = (spec: SpecRow, given: string | null | undefined): string | null => {
   if (given == null) return null
   if (branchFits(spec.name, given)) return given
-  const reason = "is too long beside the spec's name: 61 characters together at most"
+  const reason = "is too long: together with the spec's name it can have 61 characters"
   throw errors.fail("invalid-request", { details: { path: "branch", reason } })
 }
 

@@ -13,19 +13,19 @@ const status = z.enum(deploymentStatuses)
 
 const d = fieldsOf("d")
 const deployment = record({
-  id: d(deployments.id, id.meta({ description: "Its number, for its paths" })),
+  id: d(deployments.id, id.meta({ description: "Its id" })),
   spec_id: d(deployments.specId, id.meta({ description: "The spec that it serves" })),
   spec_name: fieldsOf("s")(specs.name, text),
-  branch: d(deployments.branch, text.meta({ description: "null: the stack itself" })),
+  branch: d(deployments.branch, text.meta({ description: "null for production" })),
   // Null only inside the transaction that creates the deployment.
   status: d(deployments.status, status, false),
   status_message: d(deployments.statusMessage, text.meta({ description: "Why it failed" })),
   websocket_url: d(deployments.websocketUrl, text),
-  current_build_id: d(deployments.currentBuildId, id.meta({ description: "The build that readers see" })),
+  current_build_id: d(deployments.currentBuildId, id.meta({ description: "The build that it serves" })),
   // Null without a build, or if the build has no version.
   current_version: fieldsOf("v")(
     specVersions.versionNumber,
-    z.int().meta({ description: "The version that readers see" }),
+    z.int().meta({ description: "The version that it serves" }),
     true,
   ),
   first_deployed_at: d(deployments.firstDeployedAt, time),
@@ -67,7 +67,7 @@ export const deploymentRoutes = (serve: Serve): void => {
     path: "/api/deployments",
     id: "listDeployments",
     summary: "List deployments",
-    description: "Those that the caller sees, newest first.",
+    description: "Lists those that the caller can read, newest first.",
     query: pageQuery,
     codes: ["invalid-request"],
     handle: (c) => sendRecords(c, deploymentsSql.list, deployment.present),
@@ -77,7 +77,7 @@ export const deploymentRoutes = (serve: Serve): void => {
     ...reading(deploymentAnswer, "The deployment"),
     path: "/api/deployments/{id}",
     id: "getDeployment",
-    summary: "Read a deployment",
+    summary: "Get a deployment",
     codes: ["invalid-request", "deployment-not-found"],
     handle: async (c) => {
       const [row] = await readOne(c, deploymentsSql.one, "deployment-not-found")
@@ -90,7 +90,7 @@ export const deploymentRoutes = (serve: Serve): void => {
     path: "/api/deployments/{id}/events",
     id: "listDeploymentEvents",
     summary: "List a deployment's events",
-    description: "Newest first.",
+    description: "Lists them newest first.",
     query: pageQuery,
     codes: ["invalid-request", "deployment-not-found"],
     handle: (c) => sendBelongings(c, deploymentsSql.events, "deployment-not-found", event.present),

@@ -26,8 +26,8 @@ const changesQuery = z.object({
     .regex(/^\d{1,15}$/, "must be the id of a change")
     .transform(Number)
     .optional()
-    .meta({ type: "integer", minimum: 0, description: "The id of the last change that you know" }),
-  stack: z.string().max(200).toLowerCase().optional().meta({ description: "Changes of this stack only" }),
+    .meta({ type: "integer", minimum: 0, description: "The id of the last change that you have" }),
+  stack: z.string().max(200).toLowerCase().optional().meta({ description: "Only changes of this stack" }),
   limit: pageQuery.shape.limit,
 })
 
@@ -40,11 +40,7 @@ const changesAnswer = z.object({
         stack: z.string(),
         kind: z.enum(changeKinds),
         version: z.int().positive().optional(),
-        previous_version: z
-          .int()
-          .positive()
-          .optional()
-          .meta({ description: "The version that readers had until then" }),
+        previous_version: z.int().positive().optional().meta({ description: "The version served until then" }),
         verdict: verdict.optional(),
         bump: bump.optional(),
         message: z.string().optional().meta({ description: "The version's message, or why it is deprecated" }),
@@ -82,8 +78,8 @@ export const changeRoutes = (
     const entry = await limits.enter({ places: [ofAddress, ...ofAccount], leaseMs, renewed: true })
     if ("full" in entry) {
       throw errors.fail("rate-limit-exceeded", {
-        message: `${entry.full.limit} change streams are open for this ${entry.full === ofAddress ? "address" : "account"}, as many as may be.`,
-        hint: "Close one, or read GET /api/registry/changes?after=<next> from time to time.",
+        message: `${entry.full.limit} change streams are open for this ${entry.full === ofAddress ? "address" : "account"}, the maximum.`,
+        hint: "Close one, or poll GET /api/registry/changes?after=<next>.",
         retryAfterSeconds: leaseMs / 1000,
       })
     }
@@ -145,11 +141,11 @@ export const changeRoutes = (
     id: "listChanges",
     summary: "Follow changes of the registry",
     description:
-      "What was published, rolled back, deprecated, withdrawn or restored: the newest changes, or those after an id. With `Accept: text/event-stream` each change follows as a server-sent event as it happens.",
+      "Lists what was published, rolled back, deprecated, withdrawn or restored: the newest changes, or those after an id. With `Accept: text/event-stream`, sends each change as a server-sent event as it happens.",
     query: changesQuery,
     headers: ["Last-Event-ID"],
-    success: [200, "Changes, by ascending ids", changesAnswer],
-    text: ["Changes, by ascending ids", ["text/event-stream"]],
+    success: [200, "Changes, by ascending id", changesAnswer],
+    text: ["Changes, by ascending id", ["text/event-stream"]],
     others: { 304: ["Nothing changed since the ETag in If-None-Match"] },
     codes: ["invalid-request", "rate-limit-exceeded", "service-unavailable"],
     handle: async (c) => {

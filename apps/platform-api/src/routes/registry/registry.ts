@@ -45,7 +45,7 @@ export const registryRoutes = (serve: Serve, dependencies: Dependencies, streams
     path: "/api/registry",
     id: "listStacks",
     summary: "List stacks",
-    description: "The published ones, by name.",
+    description: "Lists the published stacks by name.",
     query: listQuery,
     success: [200, "Stacks", z.array(detail)],
     others: notModified,
@@ -75,8 +75,8 @@ export const registryRoutes = (serve: Serve, dependencies: Dependencies, streams
     ...common,
     path: "/api/registry/{name}",
     id: "getStack",
-    summary: "Read a stack",
-    success: [200, "Read a stack", detail],
+    summary: "Get a stack",
+    success: [200, "Get a stack", detail],
     others: notModified,
     codes,
     handle: answer(
@@ -129,7 +129,7 @@ export const registryRoutes = (serve: Serve, dependencies: Dependencies, streams
           version === stack.version ? current(stack, audience, pick) : inVersion(stack, version, pick),
       ),
     })
-  content("/api/registry/{name}/schema", "getStackSchema", "Read a stack's schema", schemaAnswer, "schema", "name")
-  content("/api/registry/stacks/{stack}/ast", "getStackAst", "Read a stack's AST", astAnswer, "ast", "stack")
+  content("/api/registry/{name}/schema", "getStackSchema", "Get a stack's schema", schemaAnswer, "schema", "name")
+  content("/api/registry/stacks/{stack}/ast", "getStackAst", "Get a stack's AST", astAnswer, "ast", "stack")
   stackVersionRoutes(serve, dependencies, reader)
 }

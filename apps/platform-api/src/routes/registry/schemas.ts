@@ -1,7 +1,7 @@
 import { z } from "@svc/openapi"
 
 const field = z.object({
-  path: z.string().meta({ description: "With its section: `id.address`" }),
+  path: z.string().meta({ description: "The path with its section: `id.address`" }),
   rust_type: z.string(),
   nullable: z.boolean().meta({ description: "Whether it may be null" }),
   section: z.string(),
@@ -9,7 +9,7 @@ const field = z.object({
 const view = z.object({
   id: z.string().meta({ description: "`Entity/name`: what a client subscribes to" }),
   mode: z.enum(["state", "list"]).meta({ description: "One record, or a list of them" }),
-  pipeline: z.array(z.unknown()).meta({ description: "Filters and orders, in turn" }),
+  pipeline: z.array(z.unknown()).meta({ description: "Filters and sort orders, in sequence" }),
 })
 const entity = z.object({
   name: z.string(),
@@ -43,7 +43,7 @@ export const detail = z
     content_hash: z.string(),
     updated_at: z.iso.datetime(),
     version: z.int().positive(),
-    relay: z.boolean().meta({ description: "Whether session tokens for it may carry the transaction scopes" }),
+    relay: z.boolean().meta({ description: "Whether session tokens for it can have the transaction scopes" }),
     deprecated: deprecation.optional(),
     schema: schema.optional(),
   })
@@ -59,10 +59,10 @@ export const astAnswer = z.object({
   ast_payload: z.looseObject({}),
 })
 
-export const verdict = z.enum(["none", "compatible", "breaking"]).meta({ description: "What it means for readers" })
+export const verdict = z.enum(["none", "compatible", "breaking"]).meta({ description: "The effect on readers" })
 export const bump = z
   .enum(["none", "patch", "minor", "major"])
-  .meta({ description: "The same as semantic versioning says it" })
+  .meta({ description: "The change by semantic versioning" })
 export const versionsAnswer = z.array(
   z.object({
     version: z.int().positive(),
@@ -70,7 +70,7 @@ export const versionsAnswer = z.array(
     published_at: z.iso.datetime(),
     verdict,
     bump,
-    changes: z.int().meta({ description: "How many, against the version before" }),
+    changes: z.int().meta({ description: "How many changes from the previous version" }),
     message: z.string().optional(),
     current: z.boolean(),
   }),

@@ -14,7 +14,7 @@ const version = z
   // A number that no version can have is simply not found.
   .transform((digits) => Math.min(Number(digits), 2_147_483_647))
   .optional()
-  .meta({ type: "integer", minimum: 1, description: "A version's number; the latest unless given" })
+  .meta({ type: "integer", minimum: 1, description: "A version's number. Default: the latest" })
 
 export const versionQuery = z.object({ version })
 export const diffQuery = z.object({ from: version, to: version })
@@ -41,7 +41,7 @@ export const stackVersionRoutes = (serve: Serve, dependencies: Dependencies, rea
     path: "/api/registry/{name}/versions",
     id: "listStackVersions",
     summary: "List a stack's versions",
-    description: "Newest first, each with how it differs from the one before.",
+    description: "Lists versions newest first, each with its difference from the previous one.",
     query: pageQuery,
     success: [200, "Versions", versionsAnswer],
     codes: [...codes, "invalid-request"],
@@ -63,7 +63,7 @@ export const stackVersionRoutes = (serve: Serve, dependencies: Dependencies, rea
     path: "/api/registry/{name}/diff",
     id: "diffStackVersions",
     summary: "Compare two versions of a stack",
-    description: "What changed from one to the other; the two latest unless said.",
+    description: "Lists the changes between two versions, by default the two latest.",
     query: diffQuery,
     success: [200, "The difference", diffAnswer],
     codes: [...codes, "invalid-request", "invalid-ast", "version-not-found"],
@@ -86,8 +86,8 @@ export const stackVersionRoutes = (serve: Serve, dependencies: Dependencies, rea
     ...common,
     path: "/api/registry/{name}/types",
     id: "getStackTypes",
-    summary: "Types of a stack",
-    description: "A module for programs to import.",
+    summary: "Get a stack's types",
+    description: "Returns a module that programs can import.",
     query: typesQuery,
     codes: [...codes, "invalid-request", "invalid-ast", "version-not-found"],
     text: ["The module", Object.values(mediaTypes).map((type) => type.split(";", 1).join(""))],

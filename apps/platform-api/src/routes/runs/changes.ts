@@ -25,9 +25,9 @@ import type { Row } from "../record.ts"
 import { presentRun, runsSql, runWithSteps } from "./runs.ts"
 
 const newRun = newBuild.extend({
-  workflow: z.literal("publish", "must be publish").meta({ description: "The one that there is" }),
+  workflow: z.literal("publish", "must be publish").meta({ description: "The only workflow" }),
   ast_payload: astPayload
-    .meta({ type: "object", description: "A new version's AST; the latest version again unless given" })
+    .meta({ type: "object", description: "A new version's AST. Default: the latest version again" })
     .optional(),
   approval: z.boolean().default(false).meta({ description: "Waits for a resume before it builds" }),
 })
@@ -73,7 +73,7 @@ const operations: Readonly<
     work: async (run, { tx, at, userId }, limit) => {
       const [again] = await tx.select({ id: runs.id }).from(runs).where(eq(runs.retryOfId, run.id)).limit(1)
       if (again !== undefined)
-        throw errors.fail("run-state", { message: `The run was retried already, by run ${again.id}.` })
+        throw errors.fail("run-state", { message: `The run was already retried by run ${again.id}.` })
       await ownSpec(tx, userId, run.specId)
       const built = run.buildId !== null && (await readBuild(tx, run.buildId)).status === "completed"
       const { ownerId, specId, specVersionId, branch, allowBreaking, approval, approvedAt } = run
@@ -105,14 +105,14 @@ export const runChangeRoutes = (serve: Serve, dependencies: Dependencies): void 
     path: "/api/automation/runs",
     id: "startRun",
     summary: "Start a publish run",
-    description: "Takes an AST to what readers see in six steps: version, check, approve, build, deploy, verify.",
+    description: "Publishes an AST in six steps: version, check, approve, build, deploy, verify.",
     largeBody: newRun,
     success: [202, "Taken", runWithSteps],
     codes: [...changeCodes, "invalid-ast", "spec-not-found", ...deployCodes],
     handle: async (c) => {
       const { given, hash, ast } = await readLargeBody(dependencies, c, newRun)
       if (ast !== undefined && given.spec_version_id != null) {
-        const reason = "is given together with ast_payload"
+        const reason = "can't be used together with ast_payload"
         throw errors.fail("invalid-request", { details: { path: "spec_version_id", reason } })
       }
       const prepared = ast === undefined ? undefined : versionIn(ast)
@@ -156,7 +156,7 @@ export const runChangeRoutes = (serve: Serve, dependencies: Dependencies): void 
         return change(dependencies, c, hash, async (about) => {
           const run = await ownRun(about.tx, about.userId, id)
           if (!from.includes(run.status) || !isManaged(run)) {
-            throw errors.fail("run-state", { message: `The run is ${run.status}: it can't be ${done}.` })
+            throw errors.fail("run-state", { message: `The run is ${run.status} and can't be ${done}.` })
           }
           const result = await work(run, about, config.perOwner.waitingRuns)
           await about.tell(`run.${verb}`, `run:${result}`)

@@ -81,7 +81,7 @@ export const runEventRoutes = (serve: Serve, dependencies: Dependencies, streams
     id: "followRun",
     summary: "Follow a run",
     description:
-      "Its present state first, then each change of it and of its steps as it happens; the stream ends with the run, and when the key is revoked or the run no longer shared with you.",
+      "Sends the current status first, then each change of the run and its steps as it happens. The stream ends with the run, or when the key is revoked or the run is no longer shared with you.",
     tag: "records",
     access: policies.ownRecords,
     headers: ["Last-Event-ID"],
@@ -97,8 +97,8 @@ export const runEventRoutes = (serve: Serve, dependencies: Dependencies, streams
       const entry = await dependencies.limits.enter({ places, leaseMs, renewed: true })
       if ("full" in entry) {
         throw errors.fail("limit-reached", {
-          message: `You have ${limit} event streams open, as many as SVC_EVENT_STREAMS_PER_OWNER allows.`,
-          hint: "Close one, or wait until one of the runs is over.",
+          message: `You have ${limit} event streams open, the maximum (SVC_EVENT_STREAMS_PER_OWNER).`,
+          hint: "Close one, or wait until one of the runs ends.",
         })
       }
       const since = lastEventId(c)

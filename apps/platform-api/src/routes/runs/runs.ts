@@ -13,16 +13,16 @@ const tables = { table: "runs", shares: "run_shares" } as const
 
 const r = fieldsOf("r")
 const run = record({
-  id: r(runs.id, id.meta({ description: "Its number, for its paths" })),
+  id: r(runs.id, id.meta({ description: "Its id" })),
   workflow: r(runs.workflow, text),
   status: r(runs.status, z.enum(runStatuses)),
   trigger: r(runs.trigger, z.enum(["manual", "schedule", "event"])),
-  spec_id: r(runs.specId, id.meta({ description: "The spec that is published" })),
-  deployment_id: r(runs.deploymentId, id.meta({ description: "What it deployed" })),
+  spec_id: r(runs.specId, id.meta({ description: "The published spec" })),
+  deployment_id: r(runs.deploymentId, id.meta({ description: "The deployment it made" })),
   attempt: r(runs.attempt, z.int().positive().meta({ description: "2 for the first retry" })),
-  retry_of_id: r(runs.retryOfId, id.meta({ description: "The run that this one tries again" })),
+  retry_of_id: r(runs.retryOfId, id.meta({ description: "The run that this one retries" })),
   error_code: r(runs.errorCode, text.meta({ description: "Why it failed, as a code" })),
-  error_message: r(runs.errorMessage, text.meta({ description: "The same in words" })),
+  error_message: r(runs.errorMessage, text.meta({ description: "The reason in words" })),
   created_at: r(runs.createdAt, time),
   started_at: r(runs.startedAt, time),
   completed_at: r(runs.completedAt, time),
@@ -64,18 +64,18 @@ export const runRoutes = (serve: Serve): void => {
     path: "/api/automation/runs",
     id: "listRuns",
     summary: "List runs",
-    description: "The workflow runs that the caller sees, newest first.",
+    description: "Lists the workflow runs that the caller can read, newest first.",
     query: pageQuery,
     codes: ["invalid-request"],
     handle: (c) => sendRecords(c, runsSql.list, run.present),
   })
 
   serve({
-    ...reading(runWithSteps, "The run, its steps in order"),
+    ...reading(runWithSteps, "The run, with its steps in order"),
     path: "/api/automation/runs/{id}",
     id: "getRun",
-    summary: "Read a run",
-    description: "One workflow run with its steps.",
+    summary: "Get a run",
+    description: "Includes its steps.",
     codes: ["invalid-request", "run-not-found"],
     handle: async (c) => sendOwn(c, JSON.stringify(presentRun(await readOne(c, runsSql.one, "run-not-found")))),
   })

@@ -11,8 +11,8 @@ import { idOf, type Serve } from "../endpoint.ts"
 const unpack = promisify(gunzip)
 
 const query = z.object({
-  until: z.string().optional().meta({ description: "When the link ends, as the link says it" }),
-  signature: z.string().optional().meta({ description: "What proves the link" }),
+  until: z.string().optional().meta({ description: "When the link expires, from the link" }),
+  signature: z.string().optional().meta({ description: "The signature, from the link" }),
 })
 
 export const astLinkRoutes = (serve: Serve, dependencies: Dependencies): void =>
@@ -20,9 +20,9 @@ export const astLinkRoutes = (serve: Serve, dependencies: Dependencies): void =>
     method: "get",
     path: "/api/asts/{id}",
     id: "getAstByLink",
-    summary: "Read an AST by its link",
+    summary: "Get an AST by its link",
     description:
-      "For the receiver of the deploy hook: the link in its message is the credential, and is good for an hour.",
+      "For the receiver of the deploy hook. The link in its message is the credential. It is valid for an hour.",
     tag: "registry",
     access: "signed link",
     query,

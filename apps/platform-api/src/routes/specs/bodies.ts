@@ -11,9 +11,9 @@ const websocketUrl = z
   .meta({ type: "string", description: "Where its stream is: a ws:// or wss:// URL" })
 const visibility = z
   .enum(["public", "global", "private"], "must be public, global or private")
-  .meta({ description: "Who sees it: everybody, who has a key, or you and those in shared_with" })
+  .meta({ description: "Who can read it: everybody, everybody with a key, or you and those in shared_with" })
 const sharedWith = z
-  .array(z.string().regex(agentSlugPattern, "is no agent's slug"))
+  .array(z.string().regex(agentSlugPattern, "isn't an agent's slug"))
   .max(100, "must be at most 100 agents")
   .transform((slugs) => [...new Set(slugs)])
   .optional()
@@ -21,39 +21,39 @@ const sharedWith = z
     type: "array",
     items: { type: "string" },
     maxItems: 100,
-    description: "Slugs of agents who see it though it is private",
+    description: "Slugs of agents that can read it while it is private",
   })
 
 export const newSpec = z.object({
   name: specName,
   ast_payload: astPayload.optional(),
-  entity_name: prose(256).min(1).meta({ description: "Its main entity; the AST's first, unless given" }).optional(),
-  description: prose(4096).meta({ description: "What it is, for readers" }).nullish(),
+  entity_name: prose(256).min(1).meta({ description: "Its main entity. Default: the AST's first" }).optional(),
+  description: prose(4096).meta({ description: "A description for readers" }).nullish(),
   websocket_url: websocketUrl.nullish(),
   visibility: visibility.default("private"),
   shared_with: sharedWith,
 })
 export const specChange = z.object({
   name: specName.optional(),
-  description: prose(4096).meta({ description: "What it is, for readers" }).nullish(),
+  description: prose(4096).meta({ description: "A description for readers" }).nullish(),
   websocket_url: websocketUrl.nullish(),
   visibility: visibility.optional(),
   shared_with: sharedWith,
   deprecated: z
     .object({
-      message: prose(1024).min(1).meta({ description: "What readers are told" }),
-      successor: specName.meta({ description: "The stack to read instead" }).optional(),
+      message: prose(1024).min(1).meta({ description: "The message for readers" }),
+      successor: specName.meta({ description: "The stack to use instead" }).optional(),
     })
     .nullish()
-    .meta({ description: "Tells readers to leave; null takes it back" }),
+    .meta({ description: "Deprecates the stack; null ends the deprecation" }),
 })
 export const newVersion = z.object({
   ast_payload: astPayload,
   message: prose(1024).meta({ description: "What is new, for readers" }).nullish(),
 })
 export const versionAnswer = z.object({
-  version: z.int().positive().meta({ description: "The number of the version that has this content" }),
-  content_is_new: z.boolean().meta({ description: "Whether no earlier version of the spec has it" }),
+  version: z.int().positive().meta({ description: "The number of the version with this content" }),
+  content_is_new: z.boolean().meta({ description: "Whether no earlier version of the spec has this content" }),
   version_is_new: z.boolean().meta({ description: "Whether a version was added" }),
   diff: diffAnswer,
   message: z.string().nullable(),

@@ -40,8 +40,8 @@ export const specChangeRoutes = (serve: Serve, dependencies: Dependencies): void
     method: "post",
     path: "/api/specs",
     id: "createSpec",
-    summary: "Make a spec",
-    description: "With its first version, where an AST is given.",
+    summary: "Create a spec",
+    description: "If an AST is given, it becomes the first version.",
     largeBody: newSpec,
     success: [201, "The spec", specAnswer],
     codes: [...changeCodes, "invalid-ast", "spec-name-taken", "limit-reached"],
@@ -51,7 +51,7 @@ export const specChangeRoutes = (serve: Serve, dependencies: Dependencies): void
       const entities = prepared?.entities.map(({ stateName }) => stateName)
       if (entities !== undefined && given.entity_name !== undefined && !entities.includes(given.entity_name)) {
         throw errors.fail("invalid-request", {
-          details: { path: "entity_name", reason: "is no entity of ast_payload" },
+          details: { path: "entity_name", reason: "isn't an entity of ast_payload" },
         })
       }
       return change(dependencies, c, hash, async ({ tx, at, userId, tell }) => {
@@ -95,7 +95,7 @@ export const specChangeRoutes = (serve: Serve, dependencies: Dependencies): void
     path: "/api/specs/{id}",
     id: "changeSpec",
     summary: "Change a spec",
-    description: "`visibility`, `shared_with` and `deprecated` count at once, the rest with the next build.",
+    description: "`visibility`, `shared_with` and `deprecated` take effect at once, the rest with the next build.",
     headers: ["If-Match"],
     largeBody: specChange,
     success: [200, "The spec", specAnswer],
@@ -137,7 +137,7 @@ export const specChangeRoutes = (serve: Serve, dependencies: Dependencies): void
     path: "/api/specs/{id}",
     id: "deleteSpec",
     summary: "Delete a spec",
-    description: "Its stopped deployments go with it; its builds and runs stay.",
+    description: "Deletes its stopped deployments too. Its builds and runs stay.",
     headers: ["If-Match"],
     success: [200, "Deleted", z.object({ id: z.int(), deleted: z.literal(true) })],
     codes: ["invalid-request", "spec-not-found", "spec-deployed", "precondition-failed", "outcome-unknown"],
@@ -159,7 +159,7 @@ export const specChangeRoutes = (serve: Serve, dependencies: Dependencies): void
     path: "/api/specs/{id}/versions",
     id: "addSpecVersion",
     summary: "Add a version to a spec",
-    description: "The latest one's content again adds none.",
+    description: "The content of the latest version again adds no version.",
     largeBody: newVersion,
     success: [201, "The version", versionAnswer],
     others: { 200: ["The latest version has this content", versionAnswer] },

@@ -18,7 +18,7 @@ const tables = { table: "specs", shares: "spec_shares" } as const
 
 const s = fieldsOf("s")
 const spec = record({
-  id: s(specs.id, id.meta({ description: "Its number, for its paths" })),
+  id: s(specs.id, id.meta({ description: "Its id" })),
   name: s(specs.name, text.meta({ description: "Its stack's name" })),
   entity_name: s(specs.entityName, text.meta({ description: "Its main entity" })),
   description: s(specs.description, text),
@@ -32,7 +32,7 @@ const spec = record({
 export const specAnswer = spec.schema
   .extend({
     deprecated: deprecation.optional(),
-    shared_with: z.array(text).optional().meta({ description: "Agents' slugs, for the owner alone" }),
+    shared_with: z.array(text).optional().meta({ description: "Agents' slugs, shown only to the owner" }),
   })
   .openapi("Spec")
 
@@ -94,7 +94,7 @@ export const specRoutes = (serve: Serve, dependencies: Dependencies): void => {
     path: "/api/specs",
     id: "listSpecs",
     summary: "List specs",
-    description: "Those that the caller sees, newest first.",
+    description: "Lists those that the caller can read, newest first.",
     query: pageQuery,
     codes: ["invalid-request"],
     handle: (c) => sendRecords(c, specsSql.list, presentSpec),
@@ -104,7 +104,7 @@ export const specRoutes = (serve: Serve, dependencies: Dependencies): void => {
     ...reading(specAnswer, "The spec"),
     path: "/api/specs/{id}",
     id: "getSpec",
-    summary: "Read a spec",
+    summary: "Get a spec",
     codes: ["invalid-request", "spec-not-found"],
     handle: async (c) => {
       const [row] = await readOne(c, specsSql.one, "spec-not-found")
@@ -116,8 +116,8 @@ export const specRoutes = (serve: Serve, dependencies: Dependencies): void => {
     ...reading(specSchema, "The schema of its latest version"),
     path: "/api/specs/{id}/schema",
     id: "getSpecSchema",
-    summary: "Read a spec's schema",
-    description: "What the entities of its latest version look like.",
+    summary: "Get a spec's schema",
+    description: "Describes the entities of its latest version.",
     codes: ["invalid-request", "spec-not-found", "version-not-found"],
     handle: async (c) => {
       const [row] = await readOne(c, specsSql.schema, "spec-not-found")
@@ -133,7 +133,7 @@ export const specRoutes = (serve: Serve, dependencies: Dependencies): void => {
     path: "/api/specs/{id}/versions",
     id: "listSpecVersions",
     summary: "List a spec's versions",
-    description: "Newest first.",
+    description: "Lists them newest first.",
     query: pageQuery,
     codes: ["invalid-request", "spec-not-found"],
     handle: (c) => sendBelongings(c, specsSql.versions, "spec-not-found", version.present),
@@ -144,7 +144,7 @@ export const specRoutes = (serve: Serve, dependencies: Dependencies): void => {
     path: "/api/specs/{id}/diff",
     id: "diffSpecVersions",
     summary: "Compare two versions of a spec",
-    description: "What changed from one to the other; the two latest unless said.",
+    description: "Lists the changes between two versions, by default the two latest.",
     query: diffQuery,
     codes: ["invalid-request", "invalid-ast", "spec-not-found", "version-not-found"],
     handle: async (c) => {

@@ -48,8 +48,8 @@ const stepOf = async (step: Step, job: Job, inStep: InStep): Promise<"again" | "
   }
 }
 
-const failedHere = "internal-error: the platform failed; its log says how"
-const givenUp = `given-up: ${mostClaims} times it ended the process that worked on it, or took all the time that a step has`
+const failedHere = "internal-error: the platform failed; its log has the details"
+const givenUp = `given-up: it crashed its process or ran out of time ${mostClaims} times`
 const pollMs = 1000
 const busyMs = 500
 const renewMs = 4000

@@ -34,14 +34,16 @@ const busyMs = 300
 const stackOf = (spec: SpecRow, branch: string | null, { config }: WorkContext): StackHead => {
   const name = stackNameOf(spec.name, branch)
   if (!stackNamePattern.test(name) || (branch !== null && !branchFits(spec.name, branch))) {
-    throw new WorkFailure("the spec's name can't be a stack's: lower-case letters, digits and dashes, 63 at most")
+    throw new WorkFailure(
+      "the spec's name can't be a stack's: rename it to at most 63 lower-case letters, digits and dashes",
+    )
   }
   const websocketUrl = streamUrlOf(spec, branch, config.streamUrlTemplate)
   if (websocketUrl === undefined) {
     throw new WorkFailure(
       branch === null
-        ? "the spec has no websocket_url, and the platform no SVC_STREAM_URL_TEMPLATE to make one from"
-        : "a branch takes its URL from SVC_STREAM_URL_TEMPLATE, which the platform does not have",
+        ? "the spec has no websocket_url, and the operator hasn't set SVC_STREAM_URL_TEMPLATE: set the spec's websocket_url"
+        : "a branch needs SVC_STREAM_URL_TEMPLATE for its URL, which the operator hasn't set",
     )
   }
   return { name, description: spec.description, websocketUrl, visibility: visibilityOf(spec, branch) }
@@ -52,7 +54,7 @@ type Check = (version: VersionRow, ownerId: number) => { readonly isSame: boolea
 /** pending → uploading → queued: the AST is intact. */
 const upload = async (tx: Orm, build: BuildRow, check: Check, at: Date): Promise<void> => {
   const version = await readVersion(tx, build.specVersionId)
-  if (!check(version, build.ownerId).isSame) throw new WorkFailure("the version's AST is not what was taken")
+  if (!check(version, build.ownerId).isSame) throw new WorkFailure("the version's AST changed since it was uploaded")
   if (build.status === "pending") await moveBuild(tx, build.id, "uploading", at)
   await moveBuild(tx, build.id, "queued", at)
 }
@@ -63,7 +65,7 @@ const compile = async (tx: Orm, build: BuildRow, check: Check, diffToDeployed: S
   check(version, build.ownerId)
   const diff = await diffToDeployed(tx, build.specId, build.branch, version)
   if (diff?.verdict === "breaking" && !build.allowBreaking) {
-    throw new WorkFailure(`breaking-change: ${diff.breaking}; allow_breaking builds it all the same`)
+    throw new WorkFailure(`breaking-change: ${diff.breaking}; build it anyway with allow_breaking`)
   }
   await moveBuild(tx, build.id, "pushing", at)
 }
@@ -157,7 +159,7 @@ export const buildHandler = (context: WorkContext, diffToDeployed: ServedDiff): 
     if (context.hook === undefined) return true
     if (await context.hook({ id: `msg_build_${job.id}`, type: "deployment.deploy", data }, now())) return true
     const rest = nextCallMs(job.attempts, job.age_ms)
-    if (rest === undefined) await fail(job, inStep, "deploy-hook: the stream servers did not take it")
+    if (rest === undefined) await fail(job, inStep, "deploy-hook: the stream servers didn't accept it")
     else await inStep((tx) => restAfterCall(tx, job, rest))
     return false
   }

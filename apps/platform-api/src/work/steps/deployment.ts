@@ -46,7 +46,7 @@ export const deploymentHandler = (context: WorkContext): Handlers["deployment"] 
       const spec = await readSpec(tx, specId)
       const served = await versionOf(tx, deployment)
       if (served === undefined || name === null) {
-        throw new WorkFailure("it has no version to go back to: build one")
+        throw new WorkFailure("it has no version to restart: build one")
       }
       const visibility = visibilityOf(spec, branch)
       const stack = { name, description: spec.description, websocketUrl, visibility }
@@ -73,7 +73,7 @@ export const deploymentHandler = (context: WorkContext): Handlers["deployment"] 
     if (seen === undefined) return "rest"
     if (context.hook !== undefined && !(await context.hook(seen.call, now()))) {
       const rest = nextCallMs(job.attempts, job.age_ms)
-      if (rest === undefined) throw new WorkFailure("deploy-hook: the stream servers did not take it")
+      if (rest === undefined) throw new WorkFailure("deploy-hook: the stream servers didn't accept it")
       await inStep((tx) => restAfterCall(tx, job, rest))
     } else if (seen.operation === "stop") await stop(job, inStep)
     else await restart(job, inStep)

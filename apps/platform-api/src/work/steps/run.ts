@@ -105,7 +105,7 @@ export const runHandler = (context: WorkContext, diffToDeployed: ServedDiff): Ha
         const diff = await diffToDeployed(tx, specId, run.branch, await readVersion(tx, run.specVersionId))
         const breaks = diff?.verdict === "breaking" && !run.allowBreaking
         if (!breaks && !run.approval) return done(tx, run, step, "skipped")
-        const message = breaks ? `breaking-change: ${diff.breaking}` : "waits for a word"
+        const message = breaks ? `breaking-change: ${diff.breaking}` : "waits for approval"
         await tx.update(runs).set({ errorMessage: null }).where(eq(runs.id, run.id))
         await tx
           .update(runSteps)
@@ -135,7 +135,7 @@ export const runHandler = (context: WorkContext, diffToDeployed: ServedDiff): Ha
         const line = lineOf("", { ownerId: run.ownerId, specId, branch: run.branch })
         const [served] = await tx.select({ hash: stacks.contentHash }).from(stacks).where(eq(stacks.line, line))
         if (served?.hash !== version.contentHash) {
-          return fail(tx, run, step, "verify-failed", "the registry serves something else than what was meant")
+          return fail(tx, run, step, "verify-failed", "the registry serves a different version")
         }
         await done(tx, run, step)
         await tx
