@@ -22,7 +22,7 @@ const post = async (path: string, body: object, headers: Record<string, string> 
 }
 const { api_key: key } = z.object({ api_key: z.string() }).parse(await post("/api/agents/signup", {}))
 const session = { websocket_url: transfersUrl, scope: "transaction:inspect transaction:send" }
-/** A target of the relay's, with a token of its own: they live for five minutes. */
+/** A target of the relay's, with its own token, because tokens expire. */
 const target = async ({ url, child }: Replica, route: string, body: object): Promise<LoadTarget> => {
   const minted = await post("/ws/sessions", session, { authorization: `Bearer ${key}` })
   const { token } = z.object({ token: z.string() }).parse(minted)

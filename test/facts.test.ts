@@ -42,6 +42,8 @@ const sayings: readonly (readonly [what: string, pattern: RegExp, value: number]
     minutes,
   ],
   ["the life of session tokens", new RegExp(`tokens' ${number} minutes`, "gi"), minutes],
+  ["the life of session tokens", /(\d+) seconds after minting/g, sessionLifetimeSeconds],
+  ["the life of session tokens", /`exp` − `iat` is (\d+)/g, sessionLifetimeSeconds],
   ["the life of session tokens", /usualLifeMs = ([\d_]+)/g, sessionLifetimeSeconds * 1000],
   ["the wait before a rollback", new RegExp(`wait ${number} minutes[:,] (?:the tokens|then take)`, "gi"), minutes + 1],
   ["sign-ups an hour", new RegExp(`${number} sign-ups an hour`, "gi"), Number(makeFacts().sign_ups_per_hour)],

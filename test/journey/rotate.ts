@@ -1,12 +1,12 @@
 import { strict as assert } from "node:assert"
 import { createRelay } from "@svc/client"
-
+import { sessionLifetimeSeconds } from "@svc/session-token"
 import type { Agent } from "./arrive.ts"
 import type { Traveller } from "./journey.ts"
 import * as shape from "./shapes.ts"
 import type { Sent } from "./transfer.ts"
 
-const tokenMs = 300_000
+const tokenMs = sessionLifetimeSeconds * 1000
 /** A verifier's clock may be off by this much. */
 const leewayMs = 5000
 
@@ -74,21 +74,22 @@ export const rotate = async (
 
   await take(
     {
-      does: "The token minted with the old key is tried, now and five minutes later",
-      proves: "a token lives out its five minutes, as the pages say, and is refused after them",
+      does: "The token minted with the old key is tried, now and after its life",
+      proves: "a token lives out its time, as the pages say, and is refused after it",
     },
     async () => {
       const { content } = shape.page.parse(await svc.json("svc docs fetch keys --json"))
       const [promise] =
-        /Session tokens that the key minted stay valid[^.]*at most 5 minutes\./.exec(content.replaceAll(/\s+/g, " ")) ??
-        []
+        new RegExp(
+          `Session tokens that the key minted stay valid[^.]*at most ${sessionLifetimeSeconds / 60} minutes\\.`,
+        ).exec(content.replaceAll(/\s+/g, " ")) ?? []
       assert.ok(promise !== undefined, "the page on keys no longer says what becomes of tokens")
       show(`the page on keys: "${promise.trim()}"`)
       const { blockHeight } = await relay.blockHeight()
       show(`now: block-height -> ${blockHeight}`)
       const later = createRelay({ relayUrl: await instance.startRelayAhead(tokenMs + leewayMs + 1000), session })
       await assert.rejects(later.blockHeight(), { name: "SvcError", status: 401, code: "token-expired" })
-      show("a relay whose clock is five minutes ahead: block-height -> 401 token-expired")
+      show("a relay whose clock is a token's life ahead: block-height -> 401 token-expired")
     },
   )
   return secondKey

@@ -1,5 +1,6 @@
 import { strict as assert } from "node:assert"
 import { createRelay, submit } from "@svc/client"
+import { sessionLifetimeSeconds } from "@svc/session-token"
 
 import type { Agent } from "./arrive.ts"
 import type { Traveller } from "./journey.ts"
@@ -17,7 +18,7 @@ export const transfer = async ({ instance, svc, take, show }: Traveller, { slug,
   const token = await take(
     {
       does: "The agent mints a session token",
-      proves: "the relay never sees the key: it gets a token for one stack, two scopes and five minutes",
+      proves: "the relay never sees the key: it gets a short-lived token for one stack and two scopes",
     },
     async () => {
       const session = shape.session.parse(
@@ -25,7 +26,10 @@ export const transfer = async ({ instance, svc, take, show }: Traveller, { slug,
       )
       const claims = shape.claimsOf(session.token)
       show(`sub ${claims.sub}, aud ${claims.aud}, scope "${claims.scope}", ${claims.exp - claims.iat} s`)
-      assert.deepEqual([claims.sub, claims.aud, claims.exp - claims.iat], [`agent:${slug}`, "transfers", 300])
+      assert.deepEqual(
+        [claims.sub, claims.aud, claims.exp - claims.iat],
+        [`agent:${slug}`, "transfers", sessionLifetimeSeconds],
+      )
       assert.deepEqual([session.scope, session.expires_at], [claims.scope, claims.exp])
       return session.token
     },
