@@ -232,7 +232,7 @@ const parse = (args: readonly string[], name: string, command: Command, given: D
 }
 
 /** Runs one operator command and returns what it prints. Throws CommandError, DocumentFault or DatabaseUnavailable. */
-export const runCommand = (args: readonly string[], dependencies: Dependencies): Promise<unknown> => {
+export const runCommand = async (args: readonly string[], dependencies: Dependencies): Promise<unknown> => {
   for (const length of [2, 1]) {
     const name = args.slice(0, length).join(" ")
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined
