@@ -44,14 +44,7 @@ test.each<[string, string, object, string, string, string]>([
   ],
   ["POST", "/api/agents/signup", { body: [] }, "invalid-request", "", "must be an object"],
   ["POST", "/api/agents/signup", { raw: "{", headers: json }, "invalid-json", "", "the body is not JSON"],
-  [
-    "POST",
-    "/api/agents/signup",
-    { headers: { "sec-fetch-site": "cross-site" } },
-    "invalid-request",
-    "",
-    "pages of other",
-  ],
+  ["POST", "/api/agents/signup", { headers: { "sec-fetch-site": "cross-site" } }, "invalid-request", "", "other sites"],
   ["POST", own, { body: { name: " " } }, "invalid-key-name", "name", "must have 1 to 64"],
   [
     "POST",
@@ -104,7 +97,7 @@ test.each<[string, string, object, string, string, string]>([
     { body: { websocket_url: stream, scopes: ["read", "x"] } },
     "invalid-scope",
     "scopes[1]",
-    "none of",
+    "other than",
   ],
   [
     "POST",

@@ -129,9 +129,9 @@ test.each([
 
 test.each([
   ["Option < Vec < u8 >", 'lacks a ">"'],
-  ["Vec < u8 > >", 'has a ">" that closes nothing'],
+  ["Vec < u8 > >", 'has a ">" without an opening bracket'],
   ["[u8 ; 32", 'lacks a "]"'],
-  ["Vec < ( u8 > )", 'has a ">" that closes nothing'],
+  ["Vec < ( u8 > )", 'has a ">" without an opening bracket'],
   ["Option < >", 'has an empty "<>"'],
   ["  ", "must not be empty"],
 ])("the Rust type %j is refused, since it is none", (type, reason) => {
@@ -142,7 +142,7 @@ test.each([
 test("entities are told apart whatever the case", () => {
   expect(faultOf(smallAst({ entities: [entity("Thing"), entity("Other"), entity("THING")] }))).toEqual({
     path: "entities[2].state_name",
-    reason: "is taken already, by entities[0].state_name",
+    reason: "is already used by entities[0].state_name",
   })
 })
 
@@ -153,7 +153,7 @@ test("two fields of an entity never share a path, be they in one section, in two
   ]
   expect(faultOf(smallAst({ entities: [entity("A", { sections })] }))).toEqual({
     path: "entities[0].sections[1].fields[1].field_name",
-    reason: "is taken already, by entities[0].sections[0].fields[0].field_name",
+    reason: "is already used by entities[0].sections[0].fields[0].field_name",
   })
   const twoEntities = [entity("A"), entity("B")]
   expect(faultOf(smallAst({ entities: twoEntities }))).toBeUndefined()
@@ -164,11 +164,11 @@ test("a view's id is its own in the whole stack, and not one that every entity h
   const repeated = smallAst({ entities: [entity("Thing", { views }), entity("B", { views: [{ id: "Thing/top" }] })] })
   expect(faultOf(repeated)).toEqual({
     path: "entities[1].views[0].id",
-    reason: "is taken already, by entities[0].views[1].id",
+    reason: "is already used by entities[0].views[1].id",
   })
   expect(faultOf(smallAst({ entities: [entity("Thing", { views: [{ id: "Thing/list" }] })] }))).toEqual({
     path: "entities[0].views[0].id",
-    reason: "is taken already, by the list view that entities[0] has anyway",
+    reason: "is already used by the built-in list view of entities[0]",
   })
 })
 
