@@ -46,7 +46,7 @@ test("a job that ends its process three times is failed with the reason; one tha
     expect([ended.status, ended.error_code, ended.error_message]).toEqual([
       "failed",
       "given-up",
-      "3 times it ended the process that worked on it, or took all the time that a step has",
+      "it crashed its process or ran out of time 3 times",
     ])
     // What waited behind it goes on.
     const next = await person.publish(spec.id, first)
