@@ -1,6 +1,8 @@
 import { defineErrors } from "@svc/errors"
 import { responseChecker } from "@svc/testing"
 import { expect, test } from "vitest"
+import { describeFields } from "./describe-fields.ts"
+import meanings from "./field-meanings.json" with { type: "json" }
 import { createApi, documented, errorResponses, openApiDocument, z } from "./index.ts"
 
 const errors = defineErrors({
@@ -51,6 +53,25 @@ test("the document is OpenAPI 3.1.0 and describes the route with one error answe
   const responses = document.paths?.["/things/{id}"]?.get?.responses ?? {}
   expect(Object.keys(responses)).toEqual(["200", "400", "404"])
   expect(JSON.stringify(responses)).toContain('"enum":["invalid-id","invalid-name"]')
+})
+
+test("a field without a description gets the meaning of its name, one with a description keeps it", () => {
+  const field = { type: "string" }
+  const described = {
+    components: {
+      schemas: { Stack: { properties: { version: { ...field }, name: { ...field, description: "Own" } } } },
+    },
+    paths: { "/x": { get: { operationId: "listX", parameters: [{ name: "limit", in: "query" }] } } },
+  }
+  describeFields(described)
+  expect(described).toMatchObject({
+    components: {
+      schemas: {
+        Stack: { properties: { version: { description: meanings["Stack.version"] }, name: { description: "Own" } } },
+      },
+    },
+    paths: { "/x": { get: { parameters: [{ description: meanings["limit"] }] } } },
+  })
 })
 
 test("a described route is served, and its answers fit the document", async () => {

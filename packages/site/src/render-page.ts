@@ -1,26 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises"
-import { createParser, lineStarts, plainText, readHeading } from "./markdown.ts"
+import { createParser, lineStarts, readHeading } from "./markdown.ts"
 import type { SitePage } from "./page.ts"
 import type { Highlighter } from "./highlight.ts"
 import type { Links } from "./links.ts"
 import { addBoxes } from "./boxes.ts"
-
-type Reading = {
-  readonly page: SitePage
-  readonly links: Links
-  readonly highlight: Highlighter
-  /** The page's sections, by the line of their heading. */
-  readonly sectionAt: ReadonlyMap<number, number>
-  /** Names of components that the page closes somewhere: their tags are no text. */
-  readonly components: ReadonlySet<string>
-  /** The section that is being rendered. */
-  section: number
-  row: number
-  inLink: boolean
-  /** The columns of the table that is being rendered, and the one of the next cell. */
-  heads: string[]
-  column: number
-}
+import { type Reading, readingOf } from "./reading.ts"
+import { addTableRules } from "./table-rules.ts"
 
 const parser = createParser()
 addBoxes(parser)
@@ -36,8 +21,6 @@ const dropAnchor = (inline: Token | undefined): void => {
   const last = inline?.children?.at(-1)
   if (last?.type === "text") last.content = readHeading(last.content).text
 }
-
-const readingOf = (env: unknown): Reading => env as Reading
 
 const codeBlock = (html: string, language: string, title = ""): string =>
   `<div class="code"${language === "" ? "" : ` data-language="${escapeHtml(language)}"`}>${title === "" ? "" : `<p class="title">${escapeHtml(title)}</p>`}<pre tabindex="0"><code>${html}</code></pre></div>\n`
@@ -117,51 +100,7 @@ rules["html_block"] = (tokens, index, _options, env) => {
   return text === "" ? "" : `<p class="raw">${text}</p>\n`
 }
 
-rules["table_open"] = (_tokens, _index, _options, env) => {
-  readingOf(env).heads = []
-  return '<div class="table" tabindex="0"><table>\n'
-}
-rules["table_close"] = () => "</table></div>\n"
-rules["tr_open"] = (tokens, index, _options, env) => {
-  const reading = readingOf(env)
-  const { rows } = reading.page
-  reading.column = 0
-  const name = rows.length === 0 ? undefined : /^`([^`]+)`$/.exec(tokens[index + 2]?.content ?? "")?.[1]
-  // Rows come in the page's order, and only those that have an anchor are counted.
-  const row = rows[reading.row]
-  if (name === undefined || row?.heading !== name || !isBelow(reading)) return "<tr>"
-  reading.row++
-  return `<tr id="${escapeHtml(row.anchor)}">`
-}
-/** Whether the next row with an anchor stands in the section that is being rendered. */
-const isBelow = ({ page, section: current, row }: Reading): boolean => {
-  const { start = 0 } = page.rows[row] ?? {}
-  const section = page.sections[current]
-  const next = page.sections[current + 1]
-  return section !== undefined && section.start <= start && (next === undefined || start < next.start)
-}
-
-const isEmptyHeader = (token: Token | undefined, inline: Token | undefined): boolean =>
-  token?.tag === "th" && inline?.content === ""
-/** On a narrow screen a cell stands below its row's first one, behind its column's name; of two columns that one is plain. */
-const labelOf = (reading: Reading): string => {
-  const { heads, column } = reading
-  const head = heads[column] ?? ""
-  return heads.length > 2 && column > 0 && head !== "" ? ` data-label="${escapeHtml(head)}"` : ""
-}
-for (const cell of ["th", "td"]) {
-  rules[`${cell}_open`] = (tokens, index, _options, env) => {
-    const reading = readingOf(env)
-    if (cell === "th") reading.heads.push(plainText(tokens[index + 1]?.content ?? ""))
-    const label = cell === "td" ? labelOf(reading) : ""
-    reading.column++
-    // A header that heads nothing is a cell: whoever listens would be told of a header without a name.
-    const name = isEmptyHeader(tokens[index], tokens[index + 1]) ? "td" : cell
-    const side = /text-align:(left|center|right)/.exec(String(tokens[index]?.attrGet("style") ?? ""))?.[1]
-    return `<${name}${side === undefined ? "" : ` class="${side}"`}${label}>`
-  }
-  rules[`${cell}_close`] = (tokens, index) => `</${isEmptyHeader(tokens[index], tokens[index - 1]) ? "td" : cell}>`
-}
+addTableRules(parser)
 
 rules["link_open"] = (tokens, index, _options, env) => {
   const reading = readingOf(env)
