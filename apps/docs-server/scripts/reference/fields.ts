@@ -80,10 +80,10 @@ const limits = ({ maxLength, minimum, maximum, format, default: preset }: Schema
 
 /** What a field means and what bounds it, as one sentence or two. */
 export const meaningOf = (one: Schema): string => {
-  const text = (one.description ?? "").replaceAll(/\s+/g, " ").trim()
+  const text = (one.description ?? "").replaceAll(/\s+/g, " ").trim().replace(/\.$/, "")
   const bounds = limits(one).join(", ")
   if (bounds === "") return text
-  return text === "" ? `${bounds.charAt(0).toUpperCase()}${bounds.slice(1)}` : `${text.replace(/\.$/, "")}; ${bounds}`
+  return text === "" ? `${bounds.charAt(0).toUpperCase()}${bounds.slice(1)}` : `${text}; ${bounds}`
 }
 
 // Deeper objects are named, not unfolded: a table of everything is read by nobody.

@@ -12,15 +12,19 @@ const mostSuggestions = 50
 
 export const fetchPageInput = z.object({
   slug: z.string().min(1).max(2000).meta({ description: "The page's slug or URL, with #anchor or without." }),
-  section: z.string().min(1).max(500).optional().meta({ description: "Anchor or heading of the one section wanted." }),
-  cursor: z.string().max(4000).optional().meta({ description: "next_cursor of the answer before, for the next part." }),
+  section: z.string().min(1).max(500).optional().meta({ description: "Anchor or heading of one section." }),
+  cursor: z
+    .string()
+    .max(4000)
+    .optional()
+    .meta({ description: "next_cursor of the previous response, for the next part." }),
   max_tokens: z
     .int()
     .min(1)
     .max(1_000_000)
     .default(mostTokens)
     .meta({
-      description: `Most tokens in one answer, at 4 characters a token. More than ${mostTokens} counts as ${mostTokens}.`,
+      description: `Most tokens in one response, at 4 characters a token; ${mostTokens} at most.`,
     }),
   sections: z.boolean().default(false).meta({ description: "Whether to list the page's sections." }),
 })
@@ -38,7 +42,7 @@ export const fetchPageOutput = z.object({
       z.object({
         anchor: z.string(),
         heading: z.string(),
-        tokens: z.int().meta({ description: "What fetching it costs." }),
+        tokens: z.int().meta({ description: "Tokens that fetching it costs." }),
       }),
     )
     .optional()

@@ -6,9 +6,9 @@ export const jsonRpcRequest = z.looseObject({
   id: z
     .union([z.string(), z.number(), z.null()])
     .optional()
-    .meta({ description: "Comes back with the answer; a message without it is a notification." }),
+    .meta({ description: "Returned with the response; without it the message is a notification." }),
   method: z.string().meta({ description: "An MCP method such as initialize, tools/list or tools/call." }),
-  params: z.record(z.string(), z.unknown()).optional().meta({ description: "As the method wants them." }),
+  params: z.record(z.string(), z.unknown()).optional().meta({ description: "Parameters of the method." }),
 })
 
 /** A success or an error, never both. */

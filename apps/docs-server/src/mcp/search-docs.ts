@@ -5,12 +5,12 @@ import type { Library } from "./tools.ts"
 
 export const searchDocsInput = z.object({
   query: z.string().min(1).max(500).meta({ description: "Words to look for, 1 to 500 characters." }),
-  limit: z.int().min(1).max(20).default(5).meta({ description: "Results in one answer." }),
+  limit: z.int().min(1).max(20).default(5).meta({ description: "Results in one response." }),
   cursor: z
     .string()
     .max(4000)
     .optional()
-    .meta({ description: "next_cursor of the answer before, for further results." }),
+    .meta({ description: "next_cursor of the previous response, for further results." }),
 })
 
 export const searchDocsOutput = z.object({
@@ -23,10 +23,10 @@ export const searchDocsOutput = z.object({
       anchor: z.string().meta({ description: "That section, for fetch_page; empty for text above the first heading." }),
       url: z.string(),
       snippet: z.string(),
-      score: z.number().meta({ description: "Says nothing but the order." }),
+      score: z.number().meta({ description: "Only for the order." }),
     }),
   ),
-  total: z.int().meta({ description: "Pages worth a look, those of further answers included." }),
+  total: z.int().meta({ description: "Relevant pages, further ones included." }),
   next_cursor: z.string().optional(),
   did_you_mean: z.string().optional().meta({ description: "The query with its unknown words corrected." }),
 })

@@ -65,7 +65,7 @@ const security = "sessionToken"
 const describeRoute = (route: Route) => {
   const isSend = route.class === "send"
   const codes: ErrorCode[] = [...everywhere, ...route.codes, isSend ? "submission_unknown" : "upstream_timeout"]
-  const late = { description: "`submission_unknown`: the provider did not answer in time.", headers: errorHeaders }
+  const late = { description: "`submission_unknown`: the provider didn't respond in time.", headers: errorHeaders }
   return {
     method: "post" as const,
     path: route.path,
@@ -77,7 +77,7 @@ const describeRoute = (route: Route) => {
     "x-access": { callers: ["session"], scope: route.scope } satisfies Access,
     request: { body: { required: true, ...json(route.request) } },
     responses: {
-      200: { description: "The provider's answer.", headers, ...json(route.response) },
+      200: { description: "The provider's response.", headers, ...json(route.response) },
       ...refusals(isSend, codes),
       ...(isSend && { 504: { ...late, ...json(envelope(true)(["submission_unknown"])) } }),
     },
@@ -111,7 +111,7 @@ export const describeRelay = (version: string, publicUrl: string) => {
     path: "/health",
     operationId: "health",
     summary: "Health",
-    description: "Whether the relay is up, and whether its routes are switched on.",
+    description: "Whether the relay is up, and whether its routes are enabled.",
     responses: { 200: { description: "It is up.", headers, ...json(healthResponse) }, ...busy },
   })
   const probe = (meaning: string) => ({ description: meaning, headers, ...json(probeResponse) })
@@ -128,7 +128,7 @@ export const describeRelay = (version: string, publicUrl: string) => {
     path: "/readyz",
     operationId: "readyz",
     summary: "Readiness",
-    description: "Whether the relay can do its work: it knows a key to verify tokens with, and is not stopping.",
+    description: "Whether the relay is ready: it has a key to verify tokens with, and isn't stopping.",
     responses: { 200: probe("It is ready."), 503: probe("What `missing` names is not there.") },
   })
   registry.registerPath({

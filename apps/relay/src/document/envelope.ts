@@ -10,7 +10,7 @@ export const errorEnvelope = z.object({
   submissionState: z
     .enum(["not_submitted", "unknown"])
     .optional()
-    .meta({ description: "On every error of send: whether the transaction is proven not to have been submitted." }),
+    .meta({ description: "On every error of send: whether it is proven that the transaction wasn't submitted." }),
   signature: z.string().optional().meta({ description: "With an unknown submission: the signature to look up." }),
   hint: z.string().optional().meta({ description: "The next step, in a sentence." }),
   details: z
@@ -29,7 +29,7 @@ export const errorEnvelope = z.object({
           .optional(),
       }),
     ])
-    .meta({ id: "ErrorDetails", description: "The first failure of a refused body, or the provider's error." })
+    .meta({ id: "ErrorDetails", description: "The first fault of a rejected body, or the provider's error." })
     .optional(),
 })
 
@@ -47,13 +47,13 @@ export const healthResponse = z.object({
   version: z.string(),
   limits: z
     .enum(["shared", "local"])
-    .meta({ description: "Who counts the limits now: a store for all replicas, or each replica for itself." }),
+    .meta({ description: "Who counts the limits: a store for all replicas, or each replica for itself." }),
   transactions: z.object({
     enabled: z.boolean(),
     answering: z
       .string()
       .optional()
-      .meta({ description: "Where there are fallbacks for reads: who gave the last answer.", example: "fallback-1" }),
+      .meta({ description: "With fallbacks for reads: which provider gave the last response.", example: "fallback-1" }),
   }),
 })
 

@@ -15,7 +15,7 @@ export const fee = readRoute({
   response: z.object({
     feeLamports: exactU64
       .nullable()
-      .meta({ description: "null when the provider does not know the blockhash, for example because it has expired." }),
+      .meta({ description: "null if the provider doesn't know the blockhash, for example because it has expired." }),
     contextSlot: exactU64,
   }),
   codes: ["invalid_base64", "transaction_too_large", "invalid_transaction"],

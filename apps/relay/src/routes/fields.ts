@@ -18,7 +18,7 @@ export const base64 = z.string().meta({ description: "Canonical, padded base64 (
 
 /** From where the chain is looked at. */
 export const chainView = {
-  commitment: commitment.nullish().meta({ description: "How settled the state must be; confirmed unless given." }),
+  commitment: commitment.nullish().meta({ description: "Which state to read; default confirmed." }),
   minContextSlot: u64.nullish().meta({ description: "The provider must have seen this slot." }),
 }
 

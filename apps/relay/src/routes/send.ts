@@ -6,10 +6,8 @@ import { KiB, type SendRoute } from "./route.ts"
 
 const request = z.strictObject({
   transaction: base64.meta({ description: "A fully signed wire transaction." }),
-  skipPreflight: z.boolean().default(false).meta({ description: "Sends without the provider simulating it first." }),
-  preflightCommitment: commitment
-    .default("confirmed")
-    .meta({ description: "How settled the state of that simulation is." }),
+  skipPreflight: z.boolean().default(false).meta({ description: "Whether to skip the provider's simulation." }),
+  preflightCommitment: commitment.default("confirmed").meta({ description: "Which state that simulation reads." }),
   minContextSlot: chainView.minContextSlot,
 })
 

@@ -9,7 +9,7 @@ const request = z.strictObject({
   searchTransactionHistory: z
     .boolean()
     .default(false)
-    .meta({ description: "Searches the provider's history too, not only the last few minutes." }),
+    .meta({ description: "Whether to search the provider's history, not only the last few minutes." }),
 })
 
 // `confirmations: null` means rooted and `err: null` means success: neither may be guessed from a missing member.
@@ -36,7 +36,7 @@ export const signatureStatus = readRoute({
       description:
         "null when the provider finds nothing up to contextSlot. Without searchTransactionHistory, an older transaction is null too.",
     }),
-    contextSlot: exactU64.meta({ description: "The slot up to which the provider looked." }),
+    contextSlot: exactU64.meta({ description: "The last slot that the provider searched." }),
   }),
   codes: ["invalid_signature"],
   prepare: ({ signature, searchTransactionHistory }) => {

@@ -11,16 +11,19 @@ const maxAccounts = 16
 const request = z.strictObject({
   transaction: base64.meta({ description: "A wire transaction; its signatures may be all zeros." }),
   ...chainView,
-  sigVerify: z.boolean().default(false).meta({ description: "Checks the signatures too." }),
+  sigVerify: z.boolean().default(false).meta({ description: "Whether to verify the signatures." }),
   replaceRecentBlockhash: z
     .boolean()
     .default(false)
-    .meta({ description: "Simulates with a new blockhash; excludes sigVerify." }),
-  innerInstructions: z.boolean().default(false).meta({ description: "Tells the instructions that programs call." }),
+    .meta({ description: "Whether to use a new blockhash; not with sigVerify." }),
+  innerInstructions: z
+    .boolean()
+    .default(false)
+    .meta({ description: "Whether to return the instructions that programs call." }),
   accounts: z
     .strictObject({ addresses: z.array(z.string()).meta({ description: `At most ${maxAccounts} base58 addresses.` }) })
     .optional()
-    .meta({ description: "Accounts whose state after the simulation is wanted." }),
+    .meta({ description: "Accounts to return the state of." }),
 })
 
 const accountState = z.object({
