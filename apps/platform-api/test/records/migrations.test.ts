@@ -18,6 +18,11 @@ const migrationsFolder = fileURLToPath(new URL("../../migrations", import.meta.u
 type Journal = { entries: { idx: number; version: string; when: number; tag: string; breakpoints: boolean }[] }
 const journal = JSON.parse(readFileSync(join(migrationsFolder, "meta/_journal.json"), "utf8")) as Journal
 
+/** All earlier versions; on the slower embedded database, which runs the same statements, some of them. */
+const versionsOn = (kind: string): number[] => {
+  const all = journal.entries.map((_, index) => index).slice(1)
+  return kind === "postgres" || process.env["SVC_FUZZ"] === "full" ? all : all.filter((count) => count % 5 === 1)
+}
 const stackVersionsCome = journal.entries.findIndex(({ tag }) => tag.endsWith("stacks_of_people"))
 
 const { folder: workFolder, remove } = temporaryFolder()
@@ -88,7 +93,7 @@ describe.each(databaseKinds)("migrations on %s", (kind) => {
     expect(await migrate(fresh.within(60_000))).toBe(journal.entries.length)
     const wanted = await shapeOf(fresh)
     await fresh.close()
-    for (let count = 1; count < journal.entries.length; count++) {
+    for (const count of versionsOn(kind)) {
       const database = await open(`${kind}-${count}`)
       const queries = database.within(60_000)
       expect(await migrate(queries, otherVersion(`${kind}-${count}`, count))).toBe(count)
