@@ -2,6 +2,7 @@ import { createPlatform, createRelay, createRelayTransport, SvcError } from "@sv
 import { expect, test } from "vitest"
 import { z } from "zod"
 import platform from "../apps/platform-api/openapi.json" with { type: "json" }
+import { serviceFailure } from "../apps/cli/src/errors.ts"
 import { errorEnvelope } from "../apps/relay/src/document/envelope.ts"
 import { routes } from "../apps/relay/src/routes/table.ts"
 
@@ -78,20 +79,50 @@ const ownNames: Readonly<Record<string, string>> = {
   retry_after_seconds: "retryAfterMs",
 }
 
+const errorFrom = async (service: string, status: number, response: object): Promise<SvcError> => {
+  const { relay, fetch } = clientOf(status, response)
+  const thrown = await (
+    service === "relay" ? relay.latestBlockhash() : createPlatform({ apiUrl: relayUrl, fetch }).me()
+  )
+    .then(() => undefined)
+    .catch((error: unknown) => error)
+  if (thrown instanceof SvcError) return thrown
+  throw new Error("no SvcError was thrown")
+}
+
 test.each(Object.entries(errorsOf))("SvcError has every member of an error of the %s", async (service, members) => {
   const other: Readonly<Record<string, unknown>> = {
     retryable: true,
     submissionState: "unknown",
     retry_after_seconds: 1,
   }
-  const response = Object.fromEntries(members.map((name) => [name, other[name] ?? "text"]))
-  const { relay, fetch } = clientOf(503, response)
-  const thrown = await (
-    service === "relay" ? relay.latestBlockhash() : createPlatform({ apiUrl: relayUrl, fetch }).me()
-  )
-    .then(() => undefined)
-    .catch((error: unknown) => error)
-  if (!(thrown instanceof SvcError)) throw new Error("no SvcError was thrown")
+  const thrown = await errorFrom(service, 503, Object.fromEntries(members.map((name) => [name, other[name] ?? "text"])))
   const missing = members.filter((name) => Reflect.get(thrown, ownNames[name] ?? name) === undefined)
   expect(missing).toEqual([])
+})
+
+// Members that the command line doesn't print, and why.
+const unprinted: Readonly<Record<string, string>> = {
+  retryable: "the next step says whether to try again",
+  submissionState: "the state of svc send says it",
+  signature: "svc send prints it before it sends anything",
+}
+
+test.each(Object.entries(errorsOf))("svc prints every member of an error of the %s", async (service, members) => {
+  const printed = members.filter((name) => unprinted[name] === undefined)
+  const other: Readonly<Record<string, unknown>> = {
+    details: { path: "of-details", reason: "" },
+    retry_after_seconds: 1,
+    retryable: true,
+    submissionState: "unknown",
+  }
+  const response = Object.fromEntries(members.map((name) => [name, other[name] ?? `of-${name}`]))
+  // The request's id is for failures of the service, and the wait replaces the hint.
+  const failures = await Promise.all([400, 500, 503].map((status) => errorFrom(service, status, response)))
+  const texts = failures.map((error) => {
+    const { code, message, next } = serviceFailure(error)
+    return `${code} ${message} ${next}`
+  })
+  const shown = (name: string): string => (name === "retry_after_seconds" ? "Try again in 1 s" : `of-${name}`)
+  expect(printed.filter((name) => !texts.join("\n").includes(shown(name)))).toEqual([])
 })

@@ -1,12 +1,18 @@
-import { createServer } from "node:http"
 import { once } from "node:events"
+import { globSync, readFileSync } from "node:fs"
+import { createServer } from "node:http"
+import { join } from "node:path"
+import { stripVTControlCharacters } from "node:util"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { formatNames } from "./output/format.ts"
 import { run } from "./run.ts"
 import { settingsFolder } from "./settings/settings.ts"
 
 const stack = { name: "mining", entities: ["Round"], websocket_url: "wss://a.example", description: "d" }
 const hostile = 'export const a = "\u001b]0;title\u0007\u009b2J"\n'
+const targets: string[] = []
 const server = createServer(({ url: target = "" }, response) => {
+  targets.push(target)
   response.end(target.includes("/types") ? hostile : JSON.stringify([stack]))
 })
 let url = ""
@@ -19,13 +25,13 @@ afterAll(() => {
   server.close()
 })
 
-const call = async (command: string[], env: Record<string, string>, isTTY = true) => {
+const call = async (command: string[], env: Record<string, string>, isTTY = true, columns = 200) => {
   const written = { stdout: "", stderr: "" }
   const code = await run({
     argv: [...command, "--api-url", url],
     env,
     home: "/nonexistent",
-    stdout: { isTTY, write: (text) => (written.stdout += text) !== "" },
+    stdout: { isTTY, write: (text) => (written.stdout += text) !== "", screen: () => ({ columns, rows: 24 }) },
     stderr: { isTTY, write: (text) => (written.stderr += text) },
     readLine: () => Promise.reject(new Error("asked")),
     readInput: async () => new Uint8Array(),
@@ -50,6 +56,45 @@ test("headings are bold on a terminal, unless NO_COLOR or a dumb terminal says o
   }
   expect((await explore([], { NO_COLOR: "" })).stdout).toContain("\u001b[1m")
   expect((await explore([], {}, false)).stdout).toMatch(/^STACK/)
+})
+
+test("help and errors have colors on a terminal; NO_COLOR and FORCE_COLOR decide first, and a document never has any", async () => {
+  const colored = /\u001b\[3[16]m/
+  const calls: readonly (readonly [Record<string, string>, boolean, boolean])[] = [
+    [{}, true, true],
+    [{}, false, false],
+    [{ FORCE_COLOR: "1" }, false, true],
+    [{ FORCE_COLOR: "0" }, true, false],
+    [{ NO_COLOR: "1", FORCE_COLOR: "1" }, true, false],
+  ]
+  for (const [env, isTTY, expected] of calls) {
+    const help = await call(["--help"], env, isTTY)
+    const wrong = await call(["nope"], env, isTTY)
+    expect([colored.test(help.stdout), colored.test(wrong.stderr)]).toEqual([expected, expected])
+    expect((await call(["explore", "--json"], env, isTTY)).stdout).not.toContain("\u001b")
+  }
+})
+
+test("no line of a table is wider than the terminal; where blocks are shorter, each row is one", async () => {
+  for (const columns of [40, 60, 80]) {
+    const { stdout } = await call(["explore"], {}, true, columns)
+    for (const line of stdout.split("\n")) expect(stripVTControlCharacters(line).length).toBeLessThanOrEqual(columns)
+  }
+  expect((await call(["explore"], {}, true, 20)).stdout).toMatch(/^STACK +mining\nENTITIES +Round\n/)
+})
+
+test.each(formatNames)("--%s: explore reads the schemas, and an error is a document too", async (name) => {
+  targets.length = 0
+  expect((await call(["explore", `--${name}`], {}, false)).code).toBe(0)
+  expect(targets).toEqual(["/api/registry?include=schema&limit=100"])
+  expect((await call(["explore", `--${name}`, "--nope"], {}, false)).stdout).toContain("usage")
+})
+
+test("no command asks for a format by its name, so that another one is a row of documentFormats and an option", () => {
+  const asks = new RegExp(`(?:has\\(|[=!]== )"(?:${formatNames.join("|")})"`)
+  const files = globSync(join(import.meta.dirname, "**/*.ts"))
+  expect(files.length).toBeGreaterThan(40)
+  expect(files.filter((file) => asks.test(readFileSync(file, "utf8")))).toEqual([])
 })
 
 test("progress is drawn on a standard error that is a terminal, and taken away at the end", async () => {

@@ -111,3 +111,8 @@ test("no line of any help is longer than the terminal, and a pipe gets 100 colum
     }
   }
 })
+
+test("every option is one that some command takes", () => {
+  const taken = new Set([...commands.flatMap(({ options = [] }) => options), ...commonOptions, "version"])
+  expect(Object.keys(optionTable).filter((name) => !taken.has(name))).toEqual([])
+})
