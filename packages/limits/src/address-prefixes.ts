@@ -1,4 +1,4 @@
-/** A key under which a request can be counted, and how many keys of its kind are kept at a time. */
+/** A key under which a request is counted, and its kind: each kind has a maximum number of keys. */
 export type Prefix = { readonly key: string; readonly kind: string }
 
 const ipv6 = /^(.* )?([\da-f]{16})\/64$/
@@ -25,9 +25,9 @@ const prefixesOfAddress = (key: string): { owner: string; prefixes: Prefix[] } |
 }
 
 /**
- * The keys under which a request can be counted, its own first, then ever wider ones that it shares with its neighbours. A
- * client address, as `addressBucket` writes it, is counted with its network; one behind an owner and a space (`key:7
- * 192.0.2.1`) with that owner's other addresses in the end; any other key with all others.
+ * The keys under which a request can be counted: its own first, then wider and wider prefixes. A client address, as
+ * `addressBucket` writes it, shares a key with its network. An address after an owner and a space (`key:7 192.0.2.1`) finally
+ * shares one with the owner's other addresses. Any other key shares one with all others.
  */
 export const prefixesOf = (key: string): readonly Prefix[] => {
   const address = prefixesOfAddress(key)

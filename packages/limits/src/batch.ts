@@ -8,7 +8,7 @@ import { startTimeout, StoreTimeout } from "./store-timeout.ts"
 export type Ask = {
   /** All are counted or none. */
   readonly buckets: readonly Limited[]
-  /** In all of these a place is taken or in none, and in none unless the buckets have room. */
+  /** A place is taken in all of these or in none, and in none unless the buckets have room. */
   readonly pools: readonly Limited[]
   /** The places' name in those pools. */
   readonly place: string
@@ -18,7 +18,7 @@ export type Ask = {
 /** The store's answer: the decision about the buckets, and the number of the first full pool (0 when there is none). */
 export type Answer = { readonly decision: Decision; readonly full: number }
 
-/** What keeps places from running out of their lease. */
+/** Extends the lease of places. */
 export type Renewal = Pick<Ask, "pools" | "place" | "leaseMs">
 
 type Waiting = Ask & { readonly resolve: (answer: Answer) => void; readonly reject: (reason: unknown) => void }
@@ -27,13 +27,13 @@ type Batch = {
   readonly asks: Waiting[]
   readonly releases: { readonly key: string; readonly place: string }[]
   readonly renewals: Map<string, Renewal>
-  /** Its requests have gone on without the store. */
+  /** Its requests have been decided without the store. */
   failed: boolean
 }
 
-// The server does nothing else while a script runs: 10 µs for each request.
+// The store does nothing else while a script runs, about 10 µs per request.
 const mostAtOnce = 200
-// How long requests wait for the call before theirs to come back.
+// How long requests wait for the previous call to return.
 const patienceMs = 5
 
 const write = ({ asks, releases, renewals }: Batch): { keys: string[]; args: string[] } => {
@@ -64,8 +64,8 @@ const write = ({ asks, releases, renewals }: Batch): { keys: string[]; args: str
 }
 
 /**
- * Asks the store for many requests in one call, because a call costs both sides far more than what is decided in it. What is
- * asked while a call is under way goes out with the next: once that call is back, or 5 ms after it at the latest.
+ * Asks the store about many requests in one call, because a call costs far more than a decision. Requests that arrive during
+ * a call go out with the next one: when that call returns, or at most 5 ms after it was sent.
  * @param timeoutMs how long a call may take from when it was sent
  * @param now a monotonic clock, in milliseconds
  */
@@ -81,7 +81,7 @@ export const createBatches = (store: Store, timeoutMs: number, now: () => number
       const at = index * 5
       const [allowed, remaining = 0, retryAfterSeconds = 1, resetSeconds = 0, full = 0] = numbers.slice(at, at + 5)
       const decision = { allowed: allowed === 1, remaining, retryAfterSeconds, resetSeconds, shared: false }
-      // Granted too late to be used.
+      // The places were granted too late, so they are given back.
       if (batch.failed && decision.allowed && full === 0) for (const { key } of pools) release(key, place)
       resolve({ decision, full })
     }
@@ -91,7 +91,7 @@ export const createBatches = (store: Store, timeoutMs: number, now: () => number
     if (batch.failed) return
     batch.failed = true
     for (const { reject } of batch.asks) reject(error)
-    // A full store refuses what counts, not what frees.
+    // A store without memory rejects counting, but not releasing.
     if (batch.asks.length > 0) for (const { key, place } of batch.releases) release(key, place)
   }
 
@@ -114,7 +114,7 @@ export const createBatches = (store: Store, timeoutMs: number, now: () => number
     }
     stopTimeout()
     calls.delete(batch)
-    // Requests that were answered just now may ask for more in this turn of the event loop.
+    // Requests that were just decided may ask again in this turn of the event loop.
     if (waiting.length > 0) setImmediate(flush)
   }
 
@@ -150,14 +150,14 @@ export const createBatches = (store: Store, timeoutMs: number, now: () => number
   }
 
   return {
-    /** Decides about one request. Rejects when the store can't be used, or doesn't answer in time. */
+    /** Decides about one request. Rejects if the store is unavailable or too slow. */
     ask: (asked: Ask): Promise<Answer> =>
       new Promise((resolve, reject) => {
         gather().asks.push({ ...asked, resolve, reject })
       }),
-    /** Gives a place back; nobody waits for it. */
+    /** Releases a place, without waiting for the store. */
     release,
-    /** Takes places for another lease, also where the store has lost them; nobody waits for it. */
+    /** Renews places, even if the store has lost them, without waiting for it. */
     renew: (renewal: Renewal): void => void gather().renewals.set(renewal.place, renewal),
     close: (): void => clearTimeout(flushTimer),
   }

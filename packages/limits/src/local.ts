@@ -1,7 +1,7 @@
 import type { Bucket, Limits, Place } from "./limits.ts"
 import { createRateLimiter, type Decision, type RateLimiter } from "./rate-limiter.ts"
 
-/** What of a limit counts here: all of it, or this replica's share. */
+/** The part of a limit that applies here: all of it, or this replica's share. */
 type Share = (limit: number) => number
 
 const free: Decision = { allowed: true, remaining: 0, retryAfterSeconds: 0, resetSeconds: 0, shared: false }
@@ -41,7 +41,7 @@ export const createLocalCounts = ({ now, maxBuckets }: { now: () => number; maxB
       }
       return first ?? free
     },
-    /** What the first full bucket says, if any; counts nothing. */
+    /** The decision of the first full bucket, if any. Counts nothing. */
     fullBucket: (buckets: readonly Bucket[], share: Share): Decision | undefined => {
       for (const bucket of buckets) {
         const decision = peek(bucket, share)
@@ -49,16 +49,16 @@ export const createLocalCounts = ({ now, maxBuckets }: { now: () => number; maxB
       }
       return undefined
     },
-    /** Counts what was admitted elsewhere. */
+    /** Counts a request that the store allowed. */
     add: (buckets: readonly Bucket[]): void => {
       for (const { table, group, key } of buckets) limiterOf(table).add(group, key)
     },
-    /** Takes back what was counted here and refused elsewhere. */
+    /** Removes a request that was counted here and refused by the store. */
     undo,
     /** The first full pool, if any. */
     fullPlace: (places: readonly Place[], share: Share): Place | undefined =>
       places.find(({ pool, limit }) => (inUse.get(pool) ?? 0) >= share(limit)),
-    /** Takes the places. What it returns gives them back, and says whether they were still taken. */
+    /** Takes the places. The function it returns releases them, and returns whether they were still taken. */
     enter: (places: readonly Place[]): (() => boolean) => {
       for (const { pool } of places) inUse.set(pool, (inUse.get(pool) ?? 0) + 1)
       let inside = true
@@ -79,7 +79,7 @@ export const createLocalCounts = ({ now, maxBuckets }: { now: () => number; maxB
 const whole: Share = (limit) => limit
 
 /**
- * Makes limits that this process counts alone. Nothing is waited for: they return their answer, not a promise.
+ * Makes limits that this process counts alone. They return decisions, not promises.
  * @param now a monotonic clock, in milliseconds
  */
 export const createLocalLimits = (options: { readonly now: () => number; readonly maxBuckets?: number }): Limits => {

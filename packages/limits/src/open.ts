@@ -4,7 +4,7 @@ import { createLocalLimits } from "./local.ts"
 import { createSharedLimits } from "./shared.ts"
 import type { Connect } from "./store.ts"
 
-/** The settings of limits: for every service the same. */
+/** The settings of limits, which are the same for every service. */
 export const limitFields = {
   url: url("SVC_LIMITS_URL", undefined, { protocols: ["redis:", "rediss:"], exact: true, credentials: true }),
   prefix: text("SVC_LIMITS_PREFIX", "svc"),
@@ -23,7 +23,7 @@ type Call = <T>(name: string, attributes: Readonly<Record<string, string>>, work
 
 const attributes = { "db.system.name": "redis" }
 
-/** The same limits, with each wait for the store told to `call`. */
+/** The same limits, with `call` around each request to the store. */
 const observed = (limits: Limits, call: Call): Limits => {
   const waiting = <T>(name: string, ask: () => T | Promise<T>): T | Promise<T> =>
     limits.mode() === "shared" ? call(name, attributes, async () => ask()) : ask()
@@ -37,12 +37,12 @@ const observed = (limits: Limits, call: Call): Limits => {
 type Log = Readonly<Record<"info" | "warn", (...line: [object, string]) => void>>
 
 /**
- * Makes the limits that the settings ask for: shared with a store's URL, else local.
+ * Makes limits: shared if the settings have a store's URL, else local.
  * @param service the service whose replicas share them
  * @param replicaId different for each process
  * @param now a monotonic clock, in milliseconds
- * @param connect loads the store's client, which only a service that shares limits brings along
- * @param call runs what waits for the store, as any call out: makes a span of it
+ * @param connect loads the store's client, which only services with shared limits depend on
+ * @param call runs requests to the store, and makes spans of them
  */
 export const openLimits = async (
   settings: LimitSettings,

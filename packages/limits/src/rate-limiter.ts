@@ -1,7 +1,7 @@
 import { prefixesOf } from "./address-prefixes.ts"
 import { advance, createWindows, decrement, increment, secondWhenGone, type Window, windowSeconds } from "./window.ts"
 
-/** What became of a request's counts; with several buckets those of the one that refused it, else of the first. */
+/** A decision about a request. With several buckets it is that of the one that refused, else of the first. */
 export type Decision = {
   readonly allowed: boolean
   /** Requests still allowed now. */
@@ -10,32 +10,32 @@ export type Decision = {
   readonly retryAfterSeconds: number
   /** Whole seconds until the oldest counted request leaves the window. */
   readonly resetSeconds: number
-  /** Whether the key is counted together with its neighbours, because there was no room to count it alone. */
+  /** Whether the key is counted together with neighbours, because there was no room for its own count. */
   readonly shared: boolean
 }
 
 export type RateLimiter = {
   /** Counts one request against `key` of `group`; a refused request isn't counted. */
   readonly take: (group: string, key: string, limit: number) => Decision
-  /** What `take` would say; counts nothing. */
+  /** The decision that `take` would return. Counts nothing. */
   readonly peek: (group: string, key: string, limit: number) => Decision
-  /** Counts a request that was admitted elsewhere. */
+  /** Counts a request that was allowed elsewhere. */
   readonly add: (group: string, key: string) => void
-  /** Takes the newest count back, whose request was refused elsewhere. */
+  /** Removes the newest count, because its request was refused elsewhere. */
   readonly undo: (group: string, key: string) => void
-  /** Buckets held now. */
+  /** The number of buckets. */
   readonly size: () => number
 }
 
 type Bucket = Window & { readonly name: string; readonly kind: string; readonly shared: boolean }
 
 /**
- * Sliding-window counters in memory: never more than `limit` requests of one key in any minute, not just in a calendar one.
- * At most `maxBuckets` keys of a kind (IPv4, IPv6, others) have a bucket of their own. Only idle buckets are dropped. While
- * all are busy, a new address is counted by the narrowest prefix that has room: a flood of addresses can't grow memory, push
- * another address's count out, or shut out anybody but its neighbours.
+ * Sliding-window counters in memory: at most `limit` requests of one key in any 60 seconds. At most `maxBuckets` keys of a
+ * kind (IPv4, IPv6, others) have their own bucket, and only idle buckets are dropped. While all are busy, a new address is
+ * counted by the narrowest prefix that has room. So a flood of addresses can't grow memory, displace another address's count,
+ * or block anyone but its neighbours.
  * @param now a monotonic clock, in milliseconds
- * @param maxPrefixes buckets for each length of prefix
+ * @param maxPrefixes the maximum number of buckets per prefix length
  */
 export const createRateLimiter = ({
   now,
@@ -74,17 +74,17 @@ export const createRateLimiter = ({
     return bucket.total > 0
   }
 
-  /** A bucket for a key that has none: one of its own, or one that it shares with its neighbours. */
+  /** Finds or makes a bucket for a key that has none: its own, or one that it shares with its neighbours. */
   const bucketFor = (group: string, key: string, second: number): Bucket => {
     const prefixes = prefixesOf(key)
     const nameOf = (prefix: string): string => `${group}\0${prefix}`
-    // What a wider prefix has counted may have been this key's, so it goes on counting the key until it is idle.
+    // A wider prefix may have counted requests of this key, so it keeps counting the key until it is idle.
     for (const { key: prefix } of sharedBuckets > 0 ? prefixes : []) {
       const wider = buckets.get(nameOf(prefix))
       if (wider !== undefined && isBusy(wider, second)) return wider
     }
     const index = prefixes.findIndex(({ kind }, at) => hasRoom(kind, at === 0 ? maxBuckets : maxPrefixes, second))
-    // The last one, which all share, always has room.
+    // The last key, which all share, always has room.
     const { key: prefix, kind } = prefixes.at(index) ?? { key, kind: "" }
     const name = nameOf(prefix)
     const bucket = buckets.get(name) ?? { ...windows.open(second), name, kind, shared: prefix !== key }

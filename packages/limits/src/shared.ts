@@ -10,11 +10,11 @@ import { startTimeout, StoreTimeout } from "./store-timeout.ts"
 const announceMs = 5000
 const probeMs = 1000
 const bothMs = 60_000
-// Of the time that a request has: a store that only just keeps within it would be away again with the next late answer.
+// A part of the timeout: a store that barely meets the timeout would soon miss it again.
 const probeShare = 0.8
 
 export type SharedOptions = {
-  /** redis:// or rediss://, password and all: never shown. */
+  /** redis:// or rediss://, may include a password; never logged. */
   readonly url: string
   readonly connect: Connect
   readonly prefix: string
@@ -22,13 +22,13 @@ export type SharedOptions = {
   readonly service: string
   /** How long one call to the store may take, in milliseconds. */
   readonly timeoutMs: number
-  /** How many replicas share a limit at least while the store is away. */
+  /** The minimum number of replicas that share a limit while the store is unavailable. */
   readonly replicas: number
   /** Different for each process. */
   readonly replicaId: string
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
-  /** Called once an outage, and once when it is over. A loss within a minute of the return belongs to the same outage. */
+  /** Called once per outage, and once when it is over. Another loss within a minute belongs to the same outage. */
   readonly onAway: (reason: string) => void
   readonly onBack: () => void
 }
@@ -36,15 +36,15 @@ export type SharedOptions = {
 const reasonText = (error: unknown): string => (error instanceof StoreTimeout ? error.message : reasonOf(error))
 
 /**
- * Makes limits that all replicas of a service share through a store (Valkey 7.2, Redis 6.2 or newer). While the store is away
- * each replica goes on with its share: the limit divided by the replicas seen last. Each also counts locally all the time, and
- * for 60 s after the store's return both must admit, because the store may come back empty.
+ * Makes limits that all replicas of a service share through a store (Valkey 7.2, Redis 6.2 or newer). While the store is
+ * unavailable, each replica uses its share: the limit divided by the number of replicas seen last. Each replica also always
+ * counts locally. For 60 s after the store's return both must allow a request, because the store may have lost its counts.
  */
 export const createSharedLimits = async (options: SharedOptions): Promise<Limits> => {
   const { prefix, service, timeoutMs, replicaId, now } = options
   const counts = createLocalCounts({ now })
   let state: "away" | "shared" = "away"
-  /** Until then the local share must admit too. */
+  /** Until then the local share must allow requests too. */
   let bothUntil = -Infinity
   let replicas = Math.max(1, options.replicas)
   let placesTaken = 0
@@ -70,7 +70,7 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
   const store = await connectStore(options.url, options.connect, lose)
   const keys = createStoreKeys(prefix, service)
   const batches = createBatches(store, timeoutMs, now)
-  /** Places that may be held for longer than their lease. */
+  /** Places that need renewal. */
   const held = new Set<Renewal>()
 
   const announce = async (stays: boolean): Promise<void> => {
@@ -83,7 +83,7 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
     replicas = Math.max(1, options.replicas, Number(seen))
   }
 
-  /** Whether the local share must admit too. Once the minute is over, so is the outage. */
+  /** Whether the local share must allow requests too. The outage ends with that minute. */
   const mustBothAdmit = (): boolean => {
     if (now() < bothUntil) return true
     if (warned && state === "shared") {
@@ -93,7 +93,7 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
     return false
   }
 
-  // The announcement is the probe too: a request needs one call like it. As it writes, a full store doesn't pass it.
+  // The announcement is also the probe: it takes as long as a request's call, and fails if the store has no memory left.
   const announceAndProbe = async (): Promise<void> => {
     try {
       await announce(true)
@@ -107,7 +107,7 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
     schedule(state === "away" ? probeMs : announceMs)
   }
 
-  /** Places that the store is asked for. They count here from now on. */
+  /** Counts places here before the store is asked for them. */
   const reserve = ({ places, leaseMs, renewed }: Places) => {
     const leaveHere = counts.enter(places)
     const place = `${replicaId}:${++placesTaken}`
@@ -137,13 +137,13 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
   const enterHere = (wanted: Places): Entry => {
     const full = counts.fullPlace(wanted.places, share)
     if (full !== undefined) return { full }
-    // The store learns of what is renewed once it is back.
+    // Renewals reach the store when it is back.
     return wanted.renewed === true ? reserve(wanted).entry(0) : { leave: counts.enter(wanted.places) }
   }
 
   const take = async (buckets: readonly Bucket[], early?: Places): Promise<Decision & { entry?: Entry }> => {
     if (state === "away") return counts.take(buckets, share)
-    // What this replica alone knows to be full needs no call: a flood costs the store nothing.
+    // If this replica already knows that a bucket is full, no call is needed: a flood costs the store nothing.
     const full = counts.fullBucket(buckets, whole)
     if (full !== undefined) return full
     const own = mustBothAdmit() ? counts.take(buckets, share) : undefined

@@ -7,8 +7,8 @@ export type Limited = { readonly key: string; readonly limit: number }
 const remembered = 10_000
 
 /**
- * Names a service's keys: all in one slot of a cluster, because a script touches several, and without the addresses and
- * subjects that they stand for.
+ * Makes the names of a service's keys. All are in one slot of a cluster, because a script uses several. They are hashes, so
+ * the store doesn't learn addresses and subjects.
  */
 export const createStoreKeys = (prefix: string, service: string) => {
   const known = new Map<string, string>()

@@ -6,8 +6,8 @@ export class StoreTimeout extends Error {
 const steps = 10
 
 /**
- * Calls `onLate` once a reply has been waited for long enough, unless the result is called before. Only time in which the reply
- * could have been read counts: a stretch in which this process was busy with something else counts as two steps.
+ * Calls `onLate` after a timeout, unless the returned function is called first. Only time in which a reply could have been
+ * read counts: while this process is busy, at most two steps pass.
  * @param now a monotonic clock, in milliseconds
  */
 export const startTimeout = (ms: number, now: () => number, onLate: () => void): (() => void) => {
@@ -26,7 +26,7 @@ export const startTimeout = (ms: number, now: () => number, onLate: () => void):
     const time = now()
     leftMs -= Math.min(time - from, 2 * stepMs)
     from = time
-    // After the timers sockets are read once more, then immediates run: a reply that is already there counts.
+    // Sockets are read after timers and before immediates, so a reply that has already arrived still counts.
     if (leftMs <= 0) setImmediate(late)
     else wait()
   }

@@ -2,11 +2,11 @@ import { setTimeout as delay } from "node:timers/promises"
 import type { createClient } from "redis"
 import { allScripts, type Script } from "./scripts.ts"
 
-/** Loads the store's client. A service hands it in: one that counts only in its process comes without it. */
+/** Loads the store's client. Services pass it in, because those without shared limits don't depend on the client. */
 export type Connect = () => Promise<{ readonly createClient: typeof createClient }>
 
 export type Store = {
-  /** Runs a script; rejects when the store can't be used now. Nothing is queued while it is away. */
+  /** Runs a script. Rejects at once while the store is unavailable. */
   readonly run: (script: Script, keys: readonly string[], args: readonly string[]) => Promise<unknown>
   readonly close: () => void
 }
@@ -14,7 +14,7 @@ export type Store = {
 const connectMs = 1000
 const reconnectMs = 500
 
-/** The kind of a failure. Of the server's text only the code with which an error begins is shown (OOM, WRONGPASS). */
+/** The kind of a failure, without the server's text: only the code at its start is kept (OOM, WRONGPASS). */
 export const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return "unknown"
   const { code } = error as { code?: unknown }
@@ -25,8 +25,8 @@ export const reasonOf = (error: unknown): string => {
 const isMissing = (error: unknown): boolean => error instanceof Error && error.message.startsWith("NOSCRIPT")
 
 /**
- * Connects to a Valkey or Redis server, and again whenever the connection is lost.
- * @param onLost called for each lost connection: what the store knew before may be gone
+ * Connects to a Valkey or Redis server, and reconnects whenever the connection is lost.
+ * @param onLost called for each lost connection: the store may have lost its counts
  */
 export const connectStore = async (url: string, connect: Connect, onLost: (reason: string) => void): Promise<Store> => {
   const client = (await connect()).createClient({
@@ -38,7 +38,7 @@ export const connectStore = async (url: string, connect: Connect, onLost: (reaso
   client.on("ready", () => {
     for (const { source } of allScripts) client.scriptLoad(source).catch(() => {})
   })
-  // The client goes on trying by itself. The first requests should find a store that is there.
+  // The client keeps trying by itself. Waiting a moment lets the first requests use the store.
   const connected = client.connect().catch(() => {})
   await Promise.race([connected, delay(connectMs, undefined, { ref: false })])
   return {
@@ -47,7 +47,7 @@ export const connectStore = async (url: string, connect: Connect, onLost: (reaso
       try {
         return await client.evalSha(sha, options)
       } catch (error) {
-        // The server has forgotten its scripts, so this call brings its own.
+        // The server has lost its scripts, so this call sends the source.
         if (isMissing(error)) return client.eval(source, options)
         throw error
       }

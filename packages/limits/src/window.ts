@@ -1,10 +1,10 @@
 /** Requests of the last 60 seconds, counted by the second. */
 export type Window = {
-  /** Memory that many windows share, and where this one's part begins. */
+  /** Memory that windows share, and where this window's part begins. */
   readonly counts: Uint32Array
   readonly start: number
   total: number
-  /** The newest second; those over 60 s older are gone. */
+  /** The newest second. Counts more than 60 s older have been dropped. */
   second: number
 }
 
@@ -13,7 +13,7 @@ export const windowSeconds = 60
 const seconds = windowSeconds + 1
 const windowsPerSlab = 1024
 
-/** Makes empty windows. 244 bytes each: an array of its own would take twice that. */
+/** Makes empty windows of 244 bytes. Separate arrays would take twice as much. */
 export const createWindows = () => {
   const free: { counts: Uint32Array; start: number }[] = []
   return {
@@ -34,7 +34,7 @@ export const createWindows = () => {
 
 const indexOf = (window: Window, second: number): number => window.start + (((second % seconds) + seconds) % seconds)
 
-/** Drops the counts that are too old at this second. */
+/** Moves the window to this second and drops counts that are too old. */
 export const advance = (window: Window, second: number): void => {
   const steps = Math.min(seconds, second - window.second)
   for (let i = 1; i <= steps; i++) {
@@ -48,7 +48,7 @@ export const advance = (window: Window, second: number): void => {
 /** Counts one request. */
 export const increment = (window: Window): void => change(window, window.second, 1)
 
-/** Takes the newest count back, if there is one. */
+/** Removes the newest count, if there is one. */
 export const decrement = (window: Window): void => {
   for (let second = window.second; second > window.second - seconds; second--) {
     if ((window.counts[indexOf(window, second)] ?? 0) > 0) return change(window, second, -1)
