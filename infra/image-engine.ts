@@ -1,15 +1,15 @@
-// What differs between the programs that build images.
+// The differences between the programs that build images.
 import { spawnSync } from "node:child_process"
 
 export type Engine = { readonly command: "docker" | "podman" | "buildah"; readonly env: Record<string, string> }
 
 type Works = (command: string, args: string[], env?: Record<string, string>) => boolean
 
-/** Whether a command ends well on this machine. */
+/** Whether a command succeeds on this machine. */
 export const worksHere: Works = (command, args, env = {}) =>
   spawnSync(command, args, { env: { ...process.env, ...env }, stdio: "ignore", timeout: 20_000 }).status === 0
 
-/** buildah with its own storage driver, or with the one that needs nothing of the kernel. */
+/** buildah with its default storage driver, or with the one that needs no kernel support. */
 export const chooseBuildah = (works: Works): Engine | undefined => {
   const chroot = { BUILDAH_ISOLATION: "chroot" }
   const candidates = [chroot, { ...chroot, STORAGE_DRIVER: "vfs" }]

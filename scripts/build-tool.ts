@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path"
 
 /**
  * Builds the packages of the command-line tool and the client library, which the documentation server hands out; skipped
- * when nothing of them has changed. Gives what went wrong, undefined when nothing did.
+ * when nothing of them has changed. Returns the error's text, or undefined.
  */
 export const buildTool = (root: string): string | undefined => {
   if (!existsSync(join(root, "apps/cli/package.json"))) return undefined

@@ -1,4 +1,4 @@
-// Sets the version of the images, svc-client, the tool and the skill file, and writes anew what is made from it.
+// Sets the version of the images, svc-client, the tool and the skill file, and regenerates the files that contain it.
 // Usage: pnpm bump 1.2.3
 import { join } from "node:path"
 import { setVersion } from "./versions.ts"

@@ -1,4 +1,4 @@
-// `pnpm demo`: the journey of test/journey, told step by step, on an instance of its own that is gone afterwards.
+// `pnpm demo`: runs the journey of test/journey step by step, on a temporary instance of all services.
 import { styleText } from "node:util"
 
 import { journey, type RunStep } from "../test/journey/journey.ts"
@@ -42,5 +42,5 @@ try {
 } finally {
   await instance.stop()
 }
-// A step that was interrupted may still wait for a service that is gone.
+// A step that was interrupted may still wait for a service that has stopped.
 process.exit()

@@ -1,4 +1,4 @@
-// What the pages say of the code, by the name that stands for it there in braces.
+// Facts of the code that pages contain, by the name that pages write in braces.
 import cli from "../apps/cli/package.json" with { type: "json" }
 import { tools } from "../apps/docs-server/src/mcp/tools.ts"
 import { auditActions } from "../apps/platform-api/src/audit.ts"
@@ -14,14 +14,14 @@ const nameOf = ({ path }: (typeof routes)[number]): string => path.split("/").at
 const listed = (chosen: typeof routes): string => chosen.map(nameOf).join(", ")
 const methodOf = (name: string): string => name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 
-/** Makes the facts anew. */
+/** Computes the facts. */
 export const makeFacts = () => {
   const { changesDays, signupsPerHour, perMinute } = readSettings({})
   return {
     version: cli.version,
     session_token_seconds: String(sessionLifetimeSeconds),
     session_token_minutes: String(sessionLifetimeSeconds / 60),
-    // The tokens that are out, and clocks that differ.
+    // For tokens that are still valid, and clocks that differ.
     rollback_wait_minutes: String(sessionLifetimeSeconds / 60 + 1),
     sessions_per_minute: String(sessionsPerMinute),
     sign_ups_per_hour: String(signupsPerHour),

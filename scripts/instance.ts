@@ -20,11 +20,11 @@ export type Instance = {
   readonly chainUrl: string
   /** Of the local stream, without a stack: `ws://127.0.0.1:4004`. */
   readonly streamUrl: string
-  /** A folder of its own, gone with the instance. */
+  /** A temporary folder, which is removed with the instance. */
   readonly folder: string
   /** Everything that the services have logged so far. */
   readonly log: () => string
-  /** Runs one more relay, wired as the first, whose clock is ahead by so much; gives its URL. */
+  /** Starts another relay whose clock is ahead by so much, and returns its URL. */
   readonly startRelayAhead: (ms: number) => Promise<string>
   readonly stop: () => Promise<void>
 }
@@ -58,7 +58,7 @@ export const startInstance = async (
   const lines: string[] = []
   const options = { root, write: (line: string) => void lines.push(line), patienceMs }
   const running = [supervise(planned, options)]
-  /** Every service gets time to finish; the folder goes. Once is enough, more does no harm. */
+  /** Stops every service in order and removes the folder. Can be called repeatedly. */
   const stop = async (): Promise<void> => {
     for (const one of running) one.stop()
     await Promise.all(running.map(({ ended }) => ended))

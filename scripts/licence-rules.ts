@@ -1,4 +1,4 @@
-// Which licences a dependency of ours may have.
+// The licences that dependencies may have.
 
 const allowed = new Set([
   "0BSD",

@@ -10,7 +10,7 @@ const answer = execFileSync("pnpm", ["licenses", "list", "--json", "--prod", "--
   encoding: "utf8",
   maxBuffer: 64 * 1024 * 1024,
 })
-// Without a single dependency pnpm answers with a sentence.
+// Without any dependency pnpm prints a sentence.
 const groups: LicenceGroups = answer.startsWith("{") ? JSON.parse(answer) : {}
 const refused = refusedPackages(groups)
 const count = Object.values(groups).flat().length

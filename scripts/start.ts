@@ -9,7 +9,7 @@ import { portIsFree, supervise } from "./supervise.ts"
 
 const root = join(import.meta.dirname, "..")
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
-// A terminal that has gone takes stdout with it; its SIGHUP is what stops us, not a failed write.
+// A closed terminal closes stdout too. Its SIGHUP stops us, not a failed write.
 process.stdout.on("error", () => {})
 
 const present = services.filter(({ folder }) => existsSync(join(root, folder, "src/main.ts")))

@@ -1,5 +1,5 @@
-// Loaded into every service that `pnpm start` runs: when the start script is gone without a word (killed, crashed), the
-// channel to it closes, and the service stops as it would on SIGTERM instead of living on unseen.
+// Loaded into every service that `pnpm start` runs. If the start script is killed or crashes, the channel to it closes, and
+// the service stops as if by SIGTERM.
 process.once("disconnect", () => process.kill(process.pid, "SIGTERM"))
-// Listening alone must not keep a service alive that has finished.
+// The channel must not keep a finished service alive.
 process.channel?.unref()

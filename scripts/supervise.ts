@@ -1,4 +1,4 @@
-// Runs services as children of this process: all of them up, or none left behind.
+// Runs services as children of this process: either all run, or all are stopped.
 import { spawn } from "node:child_process"
 import { createServer } from "node:net"
 import { createInterface } from "node:readline"
@@ -32,8 +32,8 @@ export const portIsFree = (port: number, host: string): Promise<boolean> =>
   })
 
 /**
- * Starts the services from their folders under `root`. A child is detached, so that a terminal's Ctrl-C, which goes to a
- * whole process group, reaches it through here only, once. A service that ends by itself stops all.
+ * Starts the services from their folders under `root`. Children are detached, because a terminal sends Ctrl-C to the whole
+ * process group: so they get it once, from here. A service that ends by itself stops all.
  * @param write takes one line for people
  * @param patienceMs how long a service may take until it is ready
  */
@@ -73,10 +73,10 @@ export const supervise = (
     for (const { child } of children) {
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) continue
       try {
-        // The group: whatever the service itself has started goes with it.
+        // The process group, with everything that the service has started.
         process.kill(-child.pid, signal)
       } catch {
-        // It ended in this moment.
+        // It has just ended.
       }
     }
   }
@@ -93,7 +93,7 @@ export const supervise = (
 
   const becomesReady = async (name: string, url: string): Promise<void> => {
     const until = performance.now() + patienceMs
-    // A service may tell of every probe that finds it not ready: ever fewer are sent.
+    // A service may log every failed probe, so the pauses grow.
     let pauseMs = 100
     while (!stopped.signal.aborted) {
       const answer = await fetch(url, { signal: AbortSignal.timeout(2000) }).catch(() => undefined)

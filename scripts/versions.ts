@@ -1,10 +1,10 @@
-// Where the version of what is published stands: the images, svc-client, the tool and the skill file have one.
+// The places of the version that images, svc-client, the tool and the skill file share.
 import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 const form = String.raw`(\d+\.\d+\.\d+)`
 
-/** Files, and what stands there before a version. */
+/** Files, and the text before the version in them. */
 const places: readonly (readonly [files: string, before: string])[] = [
   ["apps/*/package.json", String.raw`^  "version": "`],
   ["packages/client/package.json", String.raw`^  "version": "`],
@@ -23,7 +23,7 @@ const placesIn = (root: string): Place[] =>
     })),
   )
 
-/** Every version that stands somewhere below this folder, with its file. */
+/** All versions below this folder, with their files. */
 export const versionsIn = (root: string): { readonly file: string; readonly version: string }[] =>
   placesIn(root).flatMap(({ file, pattern }) =>
     [...readFileSync(join(root, file), "utf8").matchAll(pattern)].map(([, , version = ""]) => ({ file, version })),
@@ -40,7 +40,7 @@ const isNewer = (version: string, than: string): boolean => {
 /** The text below a heading, down to the next one of that rank. */
 const sectionOf = (text: string, heading: string): string => text.split(`\n## ${heading}\n`)[1]?.split(/\n## /)[0] ?? ""
 
-/** Writes a version everywhere below this folder. Throws an Error with the next step when it can't be the next one. */
+/** Writes a version to all its places below this folder. Throws an Error with the next step if it can't be the next version. */
 export const setVersion = (root: string, version: string): void => {
   if (!new RegExp(`^${form}$`).test(version)) throw new Error(`${version} isn't a version: give one such as 1.2.3`)
   const now = versionsIn(root)

@@ -1,11 +1,11 @@
 const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-// Three digits a place: times 256 and a carry, that still fits the engine's small integers.
+// Three digits per place: multiplied by 256 plus a carry, this still fits V8's small integers.
 const base = 58 ** 3
 
-/** Whether a text is written in the alphabet. Its length says nothing about how many bytes it stands for. */
+/** Whether a text consists of base58 characters. */
 export const isBase58Text = (text: string): boolean => /^[1-9A-HJ-NP-Za-km-z]+$/.test(text)
 
-/** How many bytes a text of the alphabet stands for. It takes quadratic time: bound the text's length first. */
+/** The number of bytes that a base58 text encodes. Takes quadratic time, so limit the text's length first. */
 export const base58Size = (text: string): number => {
   let value = 0n
   for (const digit of text) value = value * 58n + BigInt(alphabet.indexOf(digit))
@@ -13,7 +13,7 @@ export const base58Size = (text: string): number => {
   return zeros + (value === 0n ? 0 : Math.ceil(value.toString(16).length / 2))
 }
 
-/** Base58 (Bitcoin's alphabet) of some bytes: many times faster than the Solana library's codec, on every send. */
+/** Encodes bytes as base58 (Bitcoin's alphabet). Used on every send, and much faster than the Solana library's codec. */
 export const base58 = (bytes: ArrayLike<number>): string => {
   const places = new Int32Array(Math.ceil(bytes.length / 2) + 1)
   let used = 0
@@ -35,7 +35,7 @@ export const base58 = (bytes: ArrayLike<number>): string => {
       alphabet.charAt(place % 58) +
       text
   }
-  // The highest place may have zeros in front; zero bytes in front count one digit each.
+  // The highest place may have leading zeros. Each leading zero byte is one digit.
   let zeros = 0
   while (zeros < bytes.length && bytes[zeros] === 0) zeros++
   return "1".repeat(zeros) + text.replace(/^1+/, "")

@@ -1,6 +1,6 @@
 /**
- * How many edits (insert, delete, replace, swap of neighbours) make one text of the other, counted in UTF-16 units as they
- * are: fold case before. Anything past `limit` is `limit + 1` and costs less. `onSteps` is told of each row of comparisons.
+ * The number of edits (insert, delete, replace, swap of neighbours) between two texts, in UTF-16 units and with case.
+ * Anything over `limit` is `limit + 1`, which costs less. `onSteps` is called for each row of comparisons.
  */
 export const editDistance = (
   a: string,

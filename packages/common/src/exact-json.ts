@@ -1,8 +1,8 @@
-/** A number kept as the text that stood in the JSON; JSON.stringify writes it back unchanged. */
+/** A number as its text in the JSON. JSON.stringify writes it back unchanged. */
 type RawJson = { readonly rawJSON: string }
 
 declare global {
-  // In the language since 2025, not yet in the compiler's library.
+  // In the language since 2025, but not in the compiler's types yet.
   interface JSON {
     rawJSON(text: string): RawJson
     isRawJSON(value: unknown): value is RawJson
@@ -14,15 +14,15 @@ declare global {
 }
 
 /**
- * Parses JSON; what becomes of a number that is no safe integer, which a double may not give back as it was written, is
- * said by `keep`. Some 50 times slower than `JSON.parse`. Throws SyntaxError, and RangeError for too deep nesting.
- * @param keep gets the number's text as it stands in the JSON, and its value as a double
+ * Parses JSON, with `keep` for each number that isn't a safe integer and may lose digits as a double. About 50 times slower
+ * than `JSON.parse`. Throws SyntaxError, and RangeError for too deep nesting.
+ * @param keep called with the number's text in the JSON and its value as a double
  */
 export const parseExactly = (text: string, keep: (source: string, value: number) => unknown): unknown =>
   JSON.parse(text, (_key, value, { source }) =>
     typeof value === "number" && !Number.isSafeInteger(value) && source !== undefined ? keep(source, value) : value,
   )
 
-/** Writes JSON; a bigint becomes a number with all its digits (u64 values go up to 18446744073709551615). */
+/** Writes JSON. A bigint becomes a number with all its digits (a u64 goes up to 18446744073709551615). */
 export const writeExactly = (value: unknown): string =>
   JSON.stringify(value, (_key, item: unknown) => (typeof item === "bigint" ? JSON.rawJSON(String(item)) : item))

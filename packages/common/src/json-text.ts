@@ -1,9 +1,9 @@
-// JSON texts looked at without parsing them: strings are skipped by the engine's own search, nothing recurses.
+// Inspects JSON texts without parsing them. Strings are skipped by the engine's own search, and nothing recurses.
 
 const stringEnd = (json: string, start: number): number => {
   let end = json.indexOf('"', start + 1)
   while (end > 0 && isEscaped(json, end)) end = json.indexOf('"', end + 1)
-  // A text that ends inside a string is not JSON: there is nothing behind it to look at.
+  // A text that ends inside a string isn't JSON, and has nothing after it.
   return end < 0 ? json.length : end
 }
 
@@ -13,9 +13,9 @@ const isEscaped = (json: string, at: number): boolean => {
   return backslashes % 2 === 1
 }
 
-/** The first key that stands twice in one object of a valid JSON text, escapes decoded; undefined when there is none. */
+/** The first duplicate key in an object of a valid JSON text, with escapes decoded; undefined if there is none. */
 export const duplicateKey = (json: string): string | undefined => {
-  // One entry a nesting level: the keys seen in an object, or undefined for an array.
+  // One entry per nesting level: the keys of an object so far, or undefined for an array.
   const levels: (Set<string> | undefined)[] = []
   let keyNext = false
   for (let i = 0; i < json.length; i++) {
@@ -53,9 +53,9 @@ export const duplicateKey = (json: string): string | undefined => {
   return undefined
 }
 
-/** Whether a text has more than `most` values: members and elements of every depth, and the containers themselves. Any text will do. */
+/** Whether a text has more than `most` values: members and elements of every depth, and the containers. Accepts any text. */
 export const hasMoreValues = (json: string, most: number): boolean => {
-  // Every value takes a character.
+  // Every value needs at least one character.
   if (json.length <= most) return false
   let values = 1
   for (let i = 0; i < json.length; i++) {
@@ -66,7 +66,7 @@ export const hasMoreValues = (json: string, most: number): boolean => {
   return values > most
 }
 
-/** Whether arrays and objects stand in each other on more than `most` levels. Any text will do. */
+/** Whether arrays and objects are nested more than `most` levels deep. Accepts any text. */
 export const isDeeper = (json: string, most: number): boolean => {
   let depth = 0
   for (let i = 0; i < json.length; i++) {

@@ -1,13 +1,13 @@
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i
 
 /**
- * Whether a name is the machine's own: `localhost`, 127.0.0.0/8 and ::1, as a listener's address or a URL's host name. Of
- * `*.localhost` only browsers promise that it leads here; elsewhere a name server may be asked, so it is none.
+ * Whether a listener's address or a URL's host name is this machine: `localhost`, 127.0.0.0/8 and ::1. Not `*.localhost`:
+ * only browsers resolve it locally, other programs may ask a name server.
  */
 export const isLoopback = (host: string): boolean => loopback.test(host)
 
 /**
- * The names in URLs under which this machine is one host: a listener of development has all three. Other addresses of
- * 127.0.0.0/8 never leave the machine either, but may have listeners of their own.
+ * Host names in URLs that mean the same local listener. Other addresses of 127.0.0.0/8 are local too, but may have their own
+ * listeners.
  */
 export const loopbackNames = ["localhost", "127.0.0.1", "[::1]"] as const

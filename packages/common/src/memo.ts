@@ -1,7 +1,7 @@
-/** A bounded store: past its bounds the entries that were not asked for longest go. */
+/** A cache with a maximum size. It drops the entries that were not used for longest. */
 export type Memo<T> = {
   readonly get: (key: string) => T | undefined
-  /** Gives the value back. */
+  /** Returns the value. */
   readonly set: (key: string, value: T) => T
   readonly delete: (key: string) => void
   readonly clear: () => void
@@ -17,8 +17,8 @@ const hashOf = (key: string): number => {
 }
 
 /**
- * Knows whether a key came lately, by its hash, where most come once: V8 makes each string that a Map is asked for one of
- * its own first, which costs more than the look-up. That two keys have one hash does no harm, the Map is asked then.
+ * Remembers hashes of recent keys, for keys that mostly occur once: V8 interns a string before it looks it up in a Map, which
+ * costs more than the look-up. If two keys have the same hash, the Map decides.
  */
 const createDoorkeeper = () => {
   const latest = new Uint32Array(doors)
@@ -27,7 +27,7 @@ const createDoorkeeper = () => {
       const hash = hashOf(key)
       return latest[hash % doors] === hash
     },
-    /** Whether it knew the key before. */
+    /** Whether the key is known. */
     meets: (key: string): boolean => {
       const hash = hashOf(key)
       const known = latest[hash % doors] === hash
@@ -38,14 +38,14 @@ const createDoorkeeper = () => {
 }
 
 /**
- * Keeps two generations, each of half the bounds: what is put in or asked for is in the young one, and when that is full the
- * old one is dropped and the young one takes its place. A look-up changes nothing but for what is old: one Map in the order
- * of use would have to take each entry out and in again, which costs ten times as much once it is large.
+ * Keeps two generations of half the maximum size. Used entries are in the young one. When it is full, it replaces the old one.
+ * So a look-up rarely moves an entry. A single Map in the order of use would have to move an entry with each look-up, which
+ * costs ten times as much in a large Map.
  *
  * @param maxEntries at least 2
- * @param maxSize what the sizes of all entries may add up to, in the unit of `sizeOf`; an entry of more than half is not kept
- * @param sizeOf must say the same of a value each time
- * @param fromSecondTime keeps a value only when its key was set before, not too many others ago: for keys that mostly come once
+ * @param maxSize the maximum sum of sizes, in the unit of `sizeOf`; an entry of more than half of it isn't kept
+ * @param sizeOf must always return the same size for a value
+ * @param fromSecondTime keeps a value only if its key was set recently, for keys that mostly occur once
  */
 export const createMemo = <T>({
   maxEntries = Infinity,

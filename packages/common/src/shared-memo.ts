@@ -1,13 +1,13 @@
 import { createMemo } from "./memo.ts"
 
-/** A memo of what is made when it is first asked for: those who ask meanwhile wait for it, and a failure is not kept. */
+/** A cache that makes a value when it is first needed. Concurrent callers share the work, and failures aren't kept. */
 export type SharedMemo<T> = {
-  /** What is there already. */
+  /** Returns a value that has been made already. */
   readonly get: (key: string) => T | undefined
   readonly make: (key: string, make: () => Promise<T>) => Promise<T>
 }
 
-/** @param bounds as a memo has them */
+/** @param bounds those of a memo */
 export const createSharedMemo = <T>(bounds: Parameters<typeof createMemo<T>>[0]): SharedMemo<T> => {
   const memo = createMemo<T>(bounds)
   const making = new Map<string, Promise<T>>()

@@ -1,30 +1,30 @@
 import { base58Size, isBase58Text } from "./base58.ts"
 
-/** How many bytes a signature has. */
+/** The size of a signature. */
 export const signatureBytes = 64
-/** The first byte of version 1: of its message, which stands before its signatures. */
+/** The first byte of version 1, whose message comes before the signatures. */
 export const version1 = 0x81
 /** The largest transaction of any version, in bytes. */
 export const largestTransaction = 4096
-/** A packet of the network: what a transaction of the older versions must fit into. */
+/** The size of a network packet, which limits transactions of older versions. */
 const packetBytes = 1232
 const maxSignatures = 64
 const headerBytes = 4
 
-/** A transaction's signatures, 64 bytes each, one after the other, and its message. */
+/** A transaction's concatenated signatures and its message. */
 export type TransactionParts = {
   readonly count: number
   readonly signatures: Uint8Array
   readonly message: Uint8Array
 }
 
-/** How many bytes a transaction or message may have that starts with this byte. */
+/** The maximum size of a transaction or message that starts with this byte. */
 export const sizeLimit = (bytes: ArrayLike<number>, mostOfVersion1 = largestTransaction): number =>
   bytes[0] === version1 ? mostOfVersion1 : Math.min(mostOfVersion1, packetBytes)
 
 /**
  * Splits a transaction of any version. The older versions start with the number of signatures, a compact-u16 of at most 64
- * and so one byte; in version 1 that number is the message's second byte. Returns the fault's name for other bytes.
+ * and so one byte; in version 1 that number is the message's second byte. Returns the name of the problem for invalid bytes.
  */
 export const transactionParts = (bytes: Uint8Array): TransactionParts | "signature-count" | "too-short" => {
   const messageFirst = bytes[0] === version1
@@ -41,7 +41,7 @@ export const transactionParts = (bytes: Uint8Array): TransactionParts | "signatu
 export const signatureAt = ({ signatures }: TransactionParts, index: number): Uint8Array =>
   signatures.subarray(index * signatureBytes, (index + 1) * signatureBytes)
 
-/** The index of the first signature that is all zeros, so not signed yet; -1 if there is none. */
+/** The index of the first missing signature, which is all zeros; -1 if there is none. */
 export const firstMissingSignature = (parts: TransactionParts): number => {
   for (let index = 0; index < parts.count; index++) {
     if (signatureAt(parts, index).every((byte) => byte === 0)) return index

@@ -1,7 +1,7 @@
 import { isIP } from "node:net"
 import ipaddr from "ipaddr.js"
 
-/** A network: canonical address text without host bits, prefix length in bits. IPv4-mapped IPv6 is given as IPv4. */
+/** A network: its address without host bits, and its prefix length. IPv4-mapped IPv6 becomes IPv4. */
 export type Cidr = { readonly address: string; readonly prefix: number; readonly family: "ipv4" | "ipv6" }
 
 /** Parses `10.0.0.0/8`, `fd00::/8` or a bare address (that one host); undefined for anything else. */

@@ -2,7 +2,7 @@ import { z } from "zod"
 import { type Cidr, parseCidr } from "./cidr.ts"
 import { Secret } from "./secret.ts"
 
-/** How one setting is read: a variable's text parsed, or `fallback` when it is unset or empty. */
+/** A setting: how to parse its variable, and `fallback` if that is unset or empty. */
 export type Field<T> = {
   readonly variable: string
   readonly schema: z.ZodType<T, string>
@@ -43,10 +43,9 @@ export const integer = <D extends number | undefined>(
 }
 
 /**
- * An absolute URL of one of the protocols (`http:` and `https:` unless said), without query and fragment, kept as written
- * but for a trailing slash. With `exact` that stays and both may be there, for a URL that nothing is appended to. A user
- * and password in it are refused, and shown nowhere, unless `credentials` says that they can be used: a database's URL,
- * which may have a query.
+ * An absolute URL of one of the protocols (default `http:` and `https:`) without query and fragment. A trailing slash is
+ * removed. With `exact`, for a URL that nothing is appended to, the slash stays and query and fragment are allowed. A user and
+ * password are rejected without being shown, unless `credentials` allows them, as for a database, whose URL may have a query.
  */
 export const url = <D extends string | undefined>(
   variable: string,
@@ -54,13 +53,13 @@ export const url = <D extends string | undefined>(
   options: UrlOptions = {},
 ): Field<string | D> => ({ variable, schema: urlSchema(options), fallback })
 
-/** Comma-separated URLs, each as `url` takes it; a repeated one counts once. None unless set. */
+/** Comma-separated URLs, each as for `url`, without duplicates. Default: none. */
 export const urls = (variable: string, options: UrlOptions = {}): Field<readonly string[]> => {
   const one = urlSchema(options)
   const schema = z.string().transform((value, context) => {
     const read = words(value).map((word) => one.safeParse(word))
     const wrong = read.find(({ success }) => !success)
-    // Without the text: it may hold a password.
+    // The message omits the text, which may contain a password.
     if (wrong?.error !== undefined) {
       context.addIssue({ code: "custom", message: `each one ${wrong.error.issues[0]?.message ?? "must be a URL"}` })
       return z.NEVER
@@ -88,7 +87,7 @@ const urlSchema = ({ protocols = ["http:", "https:"], exact = false, credentials
     .refine(decodes, "holds a user or password whose % is not percent-encoded")
     .transform((value) => (exact ? value : value.replace(/\/+$/, "")))
 
-// URL itself reads "http:host" as "http://host"; kept as written it would be a broken link.
+// URL reads "http:host" as "http://host", but as it is written the link would be broken.
 const isUrlOf = (protocol: string, value: string): boolean =>
   URL.parse(value)?.protocol === protocol && value.slice(0, protocol.length + 2).toLowerCase() === `${protocol}//`
 
@@ -112,7 +111,7 @@ const words = (value: string): string[] =>
     .map((word) => word.trim())
     .filter((word) => word !== "")
 
-/** Comma-separated words; empty ones are dropped. None unless set. */
+/** Comma-separated words, without empty ones. Default: none. */
 export const list = (variable: string): Field<readonly string[]> => ({
   variable,
   schema: z.string().transform(words),
@@ -120,8 +119,7 @@ export const list = (variable: string): Field<readonly string[]> => ({
 })
 
 /**
- * Comma-separated networks (`10.0.0.0/8`, `fd00::/8`) or bare addresses, each of which stands for that one host. None
- * unless set.
+ * Comma-separated networks (`10.0.0.0/8`, `fd00::/8`) or addresses of single hosts. Default: none.
  */
 export const cidrs = (variable: string): Field<readonly Cidr[]> => ({
   variable,

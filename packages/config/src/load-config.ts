@@ -1,6 +1,6 @@
 import type { Field } from "./fields.ts"
 
-/** Settings that can't be used. The message names every problem, one a line, and no value of a secret. */
+/** Invalid settings. The message has one line per problem and no secrets. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError"
   readonly problems: readonly string[]
@@ -11,7 +11,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** What is read: a field a setting, by the name that the program has for it; settings that belong together as a group. */
+/** The settings to read, by their names in the program. Groups of settings can be nested. */
 export type Fields = { readonly [name: string]: Field<unknown> | Fields }
 
 type Config<F extends Fields> = {
@@ -23,8 +23,8 @@ const isField = (field: Field<unknown> | Fields): field is Field<unknown> => typ
 /**
  * Reads settings from the environment. A variable that is set but empty counts as unset. Throws one ConfigError with all
  * problems.
- * @param check tells what is wrong with settings that are each right but not together; `unusable` are the variables that
- *   are already reported, for which `config` holds their defaults
+ * @param check returns problems with combinations of settings; `unusable` are the variables that have been reported already,
+ *   for which `config` has the defaults
  */
 export const loadConfig = <F extends Fields>(
   fields: F,
@@ -46,7 +46,7 @@ export const loadConfig = <F extends Fields>(
     Object.fromEntries(
       Object.entries(group).map(([name, field]) => [name, isField(field) ? read(field) : readAll(field)]),
     )
-  // Each field's own type vouches for what stands under its name.
+  // Each field's type guarantees the type of its value.
   const config = readAll(fields) as Config<F>
   problems.push(...check(config, unusable))
   if (problems.length > 0) throw new ConfigError(problems)

@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises"
 import { ConfigError } from "./load-config.ts"
 
 /**
- * Reads a text from a variable, or from the file that `<name>_FILE` names; undefined where neither is set. Throws
- * ConfigError with the variable at fault.
- * @param read makes something of the text; the message of what it throws is told, and must hold nothing of the text
+ * Reads a text from a variable, or from the file that `<name>_FILE` names; undefined if neither is set. Throws ConfigError,
+ * which names the variable.
+ * @param read parses the text. The message of an error that it throws is shown, so it must not contain the text
  */
 export const textOrFile = async <T>(
   env: Readonly<Record<string, string | undefined>>,
@@ -24,7 +24,7 @@ export const textOrFile = async <T>(
   }
 }
 
-/** Waits for both; throws one ConfigError with the problems of both, the first's first. */
+/** Waits for both, and throws one ConfigError with the problems of both. */
 export const readBoth = async <A, B>(first: () => A | Promise<A>, second: () => B | Promise<B>): Promise<[A, B]> => {
   const both = [Promise.try(first), Promise.try(second)] as const
   const problems = (await Promise.allSettled(both)).flatMap((result) => {

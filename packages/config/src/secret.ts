@@ -2,7 +2,7 @@ import { inspect } from "node:util"
 
 const hidden = "[secret]"
 
-/** Holds a value that must not be printed: every way of turning it into text gives `[secret]`. */
+/** Holds a value that must not be printed: every conversion to text gives `[secret]`. */
 export class Secret {
   readonly #value: string
 
@@ -10,7 +10,7 @@ export class Secret {
     this.#value = value
   }
 
-  /** The value itself; call it only where the value is used. */
+  /** Returns the value. Call it only where the value is used. */
   reveal(): string {
     return this.#value
   }

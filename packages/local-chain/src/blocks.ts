@@ -22,22 +22,22 @@ export const rootDepth = 32n
 const slotMs = 400
 // The chain begins with slots that had no block, so that a slot can't be taken for a block height.
 const emptySlots = 100n
-/** How many blocks can be read back. */
+/** How many blocks can be read. */
 const archiveSize = 20_000
 
 const depths: Record<Commitment, bigint> = { processed: 0n, confirmed: 1n, finalized: rootDepth }
 
-/** Slots at 400 ms, one block each, driven by `now` (Unix ms) whenever `tick` is called; a clock set back stops them. */
+/** Makes slots of 400 ms with one block each, up to `now` (Unix ms) whenever `tick` is called. A clock that is set back pauses them. */
 export const createBlocks = (svm: Svm, now: () => number) => {
   const start = now()
   const genesisHash = svm.latestBlockhash()
-  // Enough for a blockhash to live out its age as the finalized block counts it.
+  // Enough for a blockhash to expire as seen from the finalized block.
   const kept = Number(blockhashAge + rootDepth) + 1
   const blocks: Block[] = []
   const archive = new Map<bigint, Block>()
   let head = -1n
 
-  /** The oldest block that can be read back. */
+  /** The oldest slot that can still be read. */
   const firstSlot = (): bigint => archive.keys().next().value ?? head + emptySlots
 
   const append = (height: bigint): Block => {
@@ -93,11 +93,11 @@ export const createBlocks = (svm: Svm, now: () => number) => {
       }
       return slots
     },
-    /** Forgets a block and all before it: not all of its transactions are known any more. */
+    /** Drops a block and all before it, because its transactions aren't all known anymore. */
     forget: ({ slot }: Block): void => {
       while (archive.size > 0 && firstSlot() <= slot) archive.delete(firstSlot())
     },
-    /** The block of this hash, if a transaction using it could still land on top of `bank`. */
+    /** The block with this hash, if a transaction with it could still land after `bank`. */
     valid: (blockhash: string, bank: Block): Block | undefined =>
       blocks.find(
         (block) =>

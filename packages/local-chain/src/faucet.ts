@@ -22,7 +22,7 @@ const funds = 500_000_000n * 1_000_000_000n
 // The most one airdrop gives: the faucet's own funds outlast any number of them that a day holds.
 const maxAirdrop = 1_000_000n * 1_000_000_000n
 
-/** An account with 500 million SOL whose transfers anybody may ask for. Its key is no secret and the same every time. */
+/** An account with 500 million SOL that sends transfers to anyone. Its key is public and always the same. */
 export const createFaucet = (svm: Svm) => {
   const seed = createHash("sha256").update("local chain faucet").digest()
   const pkcs8 = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), seed])

@@ -27,7 +27,7 @@ export type Status = {
   confirmationStatus: Commitment
 }
 
-/** The newest transactions are kept, so that a long run does not fill the memory. */
+/** Only the newest transactions are kept, to limit memory. */
 const historySize = 20_000
 
 const failure = (err: TransactionError): Run => ({
@@ -53,14 +53,14 @@ export const createLedger = (svm: Svm, blocks: Blocks) => {
   }[] = []
   let newestBlock: Block | undefined
 
-  /** Why a bank would not run this transaction: an unknown or old blockhash, or a replay. */
+  /** Why a bank refuses this transaction: an unknown or expired blockhash, or a replay. */
   const refusal = (transaction: Wire, bank: Block): TransactionError | undefined => {
     const origin = blocks.valid(transaction.message.lifetimeToken, bank)
     if (origin === undefined) return "BlockhashNotFound"
     return origin.landed.has(messageKey(transaction)) ? "AlreadyProcessed" : undefined
   }
 
-  /** Runs a transaction without effect as a bank at `bank` would. An RpcError for one that no bank would look at. */
+  /** Simulates a transaction at `bank`. Throws RpcError for one that no bank would accept. */
   const simulate = (transaction: Wire, bank: Block, badSignature = false): Run => {
     const run = svm.simulate(transaction)
     if (run.err !== null && isUnsanitary(run.err)) throw invalidParams(`invalid transaction: ${describe(run.err)}`)
@@ -68,7 +68,7 @@ export const createLedger = (svm: Svm, blocks: Blocks) => {
     return refused === undefined ? run : failure(refused)
   }
 
-  /** Hands a transaction to the newest block. One that cannot land there is dropped in silence, as leaders do. */
+  /** Adds a transaction to the newest block. Silently drops one that can't land there, as leaders do. */
   const land = (transaction: Wire): void => {
     const bank = blocks.at("processed")
     const origin = blocks.valid(transaction.message.lifetimeToken, bank)
@@ -87,7 +87,7 @@ export const createLedger = (svm: Svm, blocks: Blocks) => {
     const balances = { pre, post: keys.map(svm.balance) }
     history.set(firstSignature(transaction), { block: bank, transaction, run, fee, balances, loaded })
     bank.signatures.push(firstSignature(transaction))
-    // By age, not by use: which transactions a node still knows must not depend on who asked for them.
+    // Dropped by age, not by use: look-ups must not change which transactions a node knows.
     for (const [oldest, { block }] of history) {
       if (history.size <= historySize) break
       history.delete(oldest)
@@ -95,7 +95,7 @@ export const createLedger = (svm: Svm, blocks: Blocks) => {
     }
   }
 
-  /** Sends a transaction and gives its signature; with a `preflight` bank only if it runs well there. Throws RpcError. */
+  /** Sends a transaction and returns its signature; with a `preflight` bank only if the simulation succeeds. Throws RpcError. */
   const send = (transaction: Wire, preflight: Block | undefined): string => {
     if (preflight !== undefined && !isSigned(transaction)) {
       throw new RpcError("signatureVerificationFailure", "Transaction signature verification failure")
@@ -128,7 +128,7 @@ export const createLedger = (svm: Svm, blocks: Blocks) => {
     }
   }
 
-  /** Takes back what only the newest block has, as when a validator leaves a fork; gives how many transactions that were. */
+  /** Drops the transactions of the newest block, as when a validator leaves a fork. Returns how many. */
   const rollback = (): number => {
     if (newestBlock !== blocks.at("processed")) return 0
     const dropped = newest.toReversed()

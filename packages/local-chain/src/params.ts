@@ -3,7 +3,7 @@ import { isAddress, isBlockhash, isSignature, type Address, type Signature } fro
 import { z } from "zod"
 import { invalidParams } from "./errors.ts"
 
-// Options are read as validators read them: null is absent, unknown keys are passed over.
+// Options are read as validators do: null means absent, and unknown keys are ignored.
 
 const maxU64 = 18_446_744_073_709_551_615n
 
@@ -86,7 +86,7 @@ export const blocksOptions = options({ commitment: transactionShape.commitment }
 /** The end of a range; the options may stand in its place. */
 export const endSlot = z.union([u64, blocksOptions]).nullish()
 
-/** What a list of schemas reads, place by place. */
+/** The outputs of a list of schemas. */
 export type Outputs<T extends readonly z.ZodType[]> = { [K in keyof T]: z.output<T[K]> }
 
 /** Reads a method's positional parameters; missing ones read as undefined. Throws RpcError at the first wrong one. */
@@ -104,6 +104,6 @@ export const readParams = <const T extends readonly z.ZodType[]>(
     const path = [position, ...(issue?.path ?? [])].join(".")
     throw invalidParams(`Invalid params: ${path}: ${issue?.message ?? "not understood"}`)
   })
-  // Each value is its schema's output, in the schemas' order, which an array's type cannot say.
+  // Each value is its schema's output, in their order, which an array's type can't express.
   return values as Outputs<T>
 }

@@ -13,14 +13,14 @@ type Answer = { jsonrpc: "2.0"; id: Id } & (
 const isId = (value: unknown): value is Id =>
   value === null || typeof value === "string" || typeof value === "bigint" || Number.isSafeInteger(value)
 
-/** The answer to a request that could not be carried out. Anything but an RpcError is a fault of this program. */
+/** The response to a request that failed. Anything but an RpcError is a bug of this program. */
 export const errorAnswer = (id: Id, cause: unknown): Answer => {
   const error = cause instanceof RpcError ? cause : new RpcError("internal", "Internal error")
   const { code, message, data } = error
   return { jsonrpc: "2.0", id, error: data === undefined ? { code, message } : { code, message, data } }
 }
 
-/** JSON-RPC 2.0 over these methods: one request or a batch in, its answer out; undefined for notifications alone. */
+/** Serves these methods by JSON-RPC 2.0: takes a request or a batch, returns its response, or undefined for notifications. */
 export const createRpc = (methods: Readonly<Record<string, Method>>) => {
   const table = new Map(Object.entries(methods))
 
@@ -58,7 +58,7 @@ export const createRpc = (methods: Readonly<Record<string, Method>>) => {
   }
 }
 
-// A well-formed call without an id wants no answer, not even an error; anything less well-formed gets one.
+// A valid call without an id gets no response, not even an error. Anything invalid gets one.
 const isNotification = (request: unknown): boolean =>
   request !== null &&
   typeof request === "object" &&

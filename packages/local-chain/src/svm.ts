@@ -14,7 +14,7 @@ import { base64, type Message, type Wire } from "./wire.ts"
 
 export type InnerInstruction = { programIdIndex: number; accounts: number[]; data: string; stackHeight: number }
 
-/** What a run of a transaction left behind. `postAccounts` are those that it may write; none when it failed. */
+/** The result of a transaction. `postAccounts` are the writable accounts afterwards; none if it failed. */
 export type Run = {
   readonly err: TransactionError | null
   readonly logs: string[]
@@ -27,8 +27,8 @@ export type Run = {
 export const systemProgram = address("11111111111111111111111111111111")
 
 /**
- * The virtual machine with its own checks of signatures, blockhashes and replays switched off: it knows one valid
- * blockhash and no commitment, so those checks are the ledger's.
+ * The virtual machine, without its checks of signatures, blockhashes and replays. It knows only one valid blockhash and no
+ * commitments, so the ledger does those checks.
  */
 export const createSvm = () => {
   const svm = new LiteSVM().withSigverify(false).withBlockhashCheck(false).withTransactionHistory(0n)
@@ -44,7 +44,7 @@ export const createSvm = () => {
     account: (account: Address): MaybeEncodedAccount => svm.getAccount(account),
     balance,
     fund,
-    /** Puts an account back as it was. */
+    /** Restores an account's former state. */
     restore: (account: MaybeEncodedAccount): void => {
       if (account.exists) svm.setAccount(account)
       else fund(account.address, 0n)
@@ -70,7 +70,7 @@ export const createSvm = () => {
       return run(result.meta(), null, result.postAccounts())
     },
 
-    /** Runs a transaction for good. `landed`: whether it got as far as paying its fee (in lamports). */
+    /** Executes a transaction. `landed`: whether it paid its fee (in lamports). */
     execute: (transaction: Wire, fee: bigint): Run & { landed: boolean } => {
       const payer = transaction.message.staticAccounts[0] ?? systemProgram
       const before = balance(payer)
@@ -85,8 +85,8 @@ export const createSvm = () => {
 
 export type Svm = ReturnType<typeof createSvm>
 
-// The bindings take kit's transaction and write its signatures one after the other: keyed by place, not by signer,
-// so that a message naming a signer twice keeps both and stays decodable.
+// The bindings write the signatures of kit's transaction in order. They are keyed by index, not by signer, so that a message
+// that names a signer twice keeps both and can be decoded.
 const forVm = ({ messageBytes, signatures }: Wire): Transaction => ({
   messageBytes: messageBytes as unknown as Transaction["messageBytes"],
   signatures: Object.fromEntries(signatures.map((bytes, index) => [index, bytes as SignatureBytes])),

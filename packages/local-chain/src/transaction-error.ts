@@ -1,6 +1,6 @@
 import type { FailedTransactionMetadata } from "litesvm"
 
-/** A transaction's error as the JSON-RPC API spells it: `"BlockhashNotFound"`, `{"InstructionError":[0,{"Custom":1}]}`. */
+/** A transaction's error in the JSON-RPC API: `"BlockhashNotFound"`, `{"InstructionError":[0,{"Custom":1}]}`. */
 export type TransactionError = string | { [name: string]: unknown }
 
 // The VM's bindings number their errors: these are the names, in that order.
@@ -48,7 +48,7 @@ const instructionErrors =
   MaxAccountsDataAllocationsExceeded MaxAccountsExceeded MaxInstructionTraceLengthExceeded
   BuiltinProgramsMustConsumeComputeUnits BorshIoError`.split(/\s+/)
 
-/** Errors found before a transaction reaches a bank: a validator's RPC refuses such a transaction as an invalid parameter. */
+/** Errors that are found before a transaction reaches a bank. A validator rejects such a transaction as an invalid parameter. */
 const unsanitary: ReadonlySet<unknown> = new Set([
   "SanitizeFailure",
   "AddressLookupTableNotFound",
@@ -57,7 +57,7 @@ const unsanitary: ReadonlySet<unknown> = new Set([
   "InvalidAddressLookupTableIndex",
 ])
 
-/** Errors of loading the programs, after the payer was found able to pay: such a transaction lands and pays its fee. */
+/** Errors of loading programs, after the payer was checked. Such a transaction lands and pays its fee. */
 const feesOnly: ReadonlySet<unknown> = new Set([
   "ProgramAccountNotFound",
   "InvalidProgramForExecution",
@@ -65,7 +65,7 @@ const feesOnly: ReadonlySet<unknown> = new Set([
 ])
 
 export const isUnsanitary = (error: TransactionError | null) => unsanitary.has(error)
-/** Whether a run that ended so got as far as paying its fee. */
+/** Whether a transaction with this error pays its fee. */
 export const paysFee = (error: TransactionError | null): boolean =>
   typeof error === "object"
     ? error === null || "InstructionError" in error || "InsufficientFundsForRent" in error
@@ -82,7 +82,7 @@ export const transactionError = (failed: FailedTransactionMetadata): Transaction
     return { InstructionError: [error.index, "code" in cause ? { Custom: cause.code } : "BorshIoError"] }
   }
   if ("index" in error) return { DuplicateInstruction: error.index }
-  // The two errors that name an account have one shape in the bindings.
+  // In the bindings, the two errors that name an account have the same shape.
   const name = String(error).includes("InsufficientFundsForRent")
     ? "InsufficientFundsForRent"
     : "ProgramExecutionTemporarilyRestricted"
@@ -91,7 +91,7 @@ export const transactionError = (failed: FailedTransactionMetadata): Transaction
 
 const spaced = (name: string) => name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase()
 
-/** The error in words, as a validator puts them after "Transaction simulation failed: ". */
+/** The error in words, as validators write them after "Transaction simulation failed: ". */
 export const describe = (error: TransactionError): string => {
   if (typeof error === "string") return words[error] ?? spaced(error)
   if ("InsufficientFundsForRent" in error) return "Transaction results in an account with insufficient funds for rent"

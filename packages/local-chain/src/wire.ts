@@ -55,8 +55,8 @@ const decodedBase58 = (text: string): ReadonlyUint8Array => {
 }
 
 /**
- * The message at the start of these bytes. What follows it is left off, as validators do. Only bytes that encode
- * back to themselves pass: the VM's native side ends the process on bytes that it cannot decode.
+ * Reads the message at the start of these bytes, and ignores what follows, as validators do. Rejects bytes that don't encode
+ * back to themselves, because the VM's native code ends the process on bytes that it can't decode.
  */
 const readMessage = (bytes: Uint8Array): { message: Message; messageBytes: Uint8Array } => {
   let message: CompiledTransactionMessage & CompiledTransactionMessageWithLifetime
@@ -92,8 +92,7 @@ const readMessageFirst = (bytes: Uint8Array): Wire => {
 }
 
 /**
- * Bytes as the network carries them: a count, the signatures, the message; of version 1 the message and then the
- * signatures. Throws RpcError.
+ * Reads a transaction: a count, the signatures, the message; in version 1 the message, then the signatures. Throws RpcError.
  */
 export const readWire = (text: string, encoding: Encoding): Wire => {
   const bytes = decoded(text, encoding)
@@ -155,7 +154,7 @@ export const withBlockhash = ({ message, signatures }: Wire, blockhash: string):
   return wire([...signatures], { message: replaced, messageBytes: Uint8Array.from(messageEncoder.encode(replaced)) })
 }
 
-/** Whether each required signer's Ed25519 signature stands over the message. */
+/** Whether every required signer has signed the message. */
 export const isSigned = ({ message, messageBytes, signatures }: Wire): boolean =>
   signatures.every((signature, index) => {
     const signer = message.staticAccounts[index]
@@ -165,6 +164,6 @@ export const isSigned = ({ message, messageBytes, signatures }: Wire): boolean =
     try {
       return verify(null, messageBytes, { key, format: "jwk" }, signature)
     } catch {
-      return false // an address that is no point of the curve signs nothing
+      return false // An address that isn't on the curve can't sign.
     }
   })

@@ -1,9 +1,9 @@
 import { z } from "zod"
 
-/** Seconds that a minted token lives. */
+/** The lifetime of a new token, in seconds. */
 export const sessionLifetimeSeconds = 300
 
-/** The words that can stand in `scope`. They are independent: none implies another. */
+/** The possible words of `scope`. They are independent: none includes another. */
 export const sessionScopes = ["read", "transaction:inspect", "transaction:send"] as const
 
 export type SessionScope = (typeof sessionScopes)[number]
@@ -19,7 +19,7 @@ const sessionLimits = z.object({
   max_transaction_concurrency: limit,
 })
 
-/** Limits that a token carries; each can only lower the verifier's own. */
+/** Limits in a token. Each can only lower the verifier's own limit. */
 export type SessionLimits = z.infer<typeof sessionLimits>
 
 /** The limits of a stream server, for all connections of the token's subject. */

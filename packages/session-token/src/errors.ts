@@ -1,4 +1,4 @@
-/** Why a token is refused. The last two mean a good token in the wrong place (403), all others 401. */
+/** Why a token is rejected. The last two are valid tokens in the wrong place (403), all others are 401. */
 export type TokenErrorCode =
   | "token-missing"
   | "token-expired"
@@ -15,14 +15,14 @@ export class TokenError extends Error {
   override readonly name = "TokenError"
   readonly code: TokenErrorCode
 
-  /** @param message for people; never holds the token or a part of it */
+  /** @param message for people; never contains any part of the token */
   constructor(code: TokenErrorCode, message: string) {
     super(message)
     this.code = code
   }
 }
 
-/** No verification key was ever had, so nothing can be said about any token. */
+/** No verification key has been loaded yet, so no token can be checked. */
 export class KeysUnavailableError extends Error {
   override readonly name = "KeysUnavailableError"
 }

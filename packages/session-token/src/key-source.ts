@@ -6,23 +6,23 @@ import { publicJwk } from "./sign.ts"
 /** Verification keys by their id. */
 export type KeySet = ReadonlyMap<string, CryptoKey>
 
-/** Where a verifier has its keys from. */
+/** A verifier's source of keys. */
 export type KeySource = {
-  /** The keys: the same object until they change, undefined while none was ever had. */
+  /** The keys: the same object until they change, undefined until they have been loaded once. */
   readonly current: () => KeySet | undefined
-  /** The keys, looked up anew if the current ones lack this id. Throws KeysUnavailableError when none was ever had. */
+  /** The keys, loaded again if the current ones lack this id. Throws KeysUnavailableError if none have been loaded yet. */
   readonly knowing: (kid: string) => Promise<KeySet>
 }
 
 const listed = (value: unknown): readonly unknown[] =>
   isObject(value) && Array.isArray(value["keys"]) ? value["keys"] : [value]
 
-/** @param onMalformed what becomes of a key that can't be read */
+/** @param onMalformed called for a key that can't be read */
 const importSet = async (value: unknown, onMalformed: (index: number) => void): Promise<KeySet> => {
   const set = new Map<string, CryptoKey>()
   for (const [index, entry] of listed(value).entries()) {
     const jwk: JWK | undefined = isObject(entry) ? { ...entry } : undefined
-    // Other kinds of keys may stand in the same set; they verify nothing here.
+    // The set may contain other kinds of keys. They are ignored.
     if (jwk?.kty !== "OKP" || jwk.crv !== "Ed25519" || (jwk.use ?? "sig") !== "sig") continue
     try {
       const bare = await publicJwk(jwk)
@@ -36,7 +36,7 @@ const importSet = async (value: unknown, onMalformed: (index: number) => void): 
   return set
 }
 
-/** Keys from a setting: an SPKI PEM, a JWK or a JWK set. Throws an Error when it holds none. */
+/** Reads keys from a setting: an SPKI PEM, a JWK or a JWK set. Throws an Error if there are none. */
 export const staticKeys = async (text: string): Promise<KeySource> => {
   let set: KeySet
   try {
@@ -60,12 +60,12 @@ const firstRetryMs = 1_000
 const maxBytes = 65_536
 
 /**
- * Keys from a JWK set's URL: fetched at once, then every 5 minutes; each second until the first are there, each 10 s while
- * the URL is down. The last good set serves all the while: only an unknown id waits, for a fetch that it asks for at most
- * every 10 s, one at a time under a time limit. A malformed key is left out of the set.
+ * Loads keys from the URL of a JWK set: at once, then every 5 minutes; every second until the first success, and every 10 s
+ * while the URL fails. The last valid set stays in use. An unknown id causes a fetch, at most every 10 s, and waits for it.
+ * A malformed key is omitted.
  * @param now a monotonic clock, in milliseconds
- * @param observe runs each fetch, which rejects when no usable set came; for telemetry
- * @param onProblem told why a fetch failed, or which key was left out
+ * @param observe runs each fetch, for telemetry; a fetch without a usable set rejects
+ * @param onProblem called with the reason why a fetch failed or a key was omitted
  */
 export const remoteKeys = ({
   url,
@@ -97,7 +97,7 @@ export const remoteKeys = ({
     return readText(response)
   }
 
-  /** Resolves to how long the next fetch can wait. */
+  /** Resolves to the time until the next fetch. */
   const load = async (): Promise<number> => {
     triedAt = now()
     try {

@@ -11,7 +11,7 @@ import {
 import { z } from "zod"
 import { type SessionClaims, sessionLifetimeSeconds } from "./claims.ts"
 
-/** A verification key as it stands in a JWK set (RFC 8037); `kid` is its RFC 7638 thumbprint. */
+/** A verification key in a JWK set (RFC 8037). `kid` is its RFC 7638 thumbprint. */
 export type PublicJwk = {
   readonly kty: "OKP"
   readonly crv: "Ed25519"
@@ -23,7 +23,7 @@ export type PublicJwk = {
 
 export type SigningKeys = {
   readonly signing: { readonly kid: string; readonly privateKey: CryptoKey }
-  /** The public part of every key, the signing one's first. */
+  /** The public part of every key, starting with the signing key. */
   readonly publicKeys: readonly PublicJwk[]
 }
 
@@ -54,7 +54,7 @@ const readJwks = async (text: string): Promise<JWK[]> => {
 
 /**
  * Reads signing keys from a PKCS#8 PEM, a private JWK, or a JWK set whose first private key signs.
- * Throws an Error whose message holds nothing of the keys.
+ * Throws an Error whose message contains no part of a key.
  */
 export const readSigningKeys = async (text: string): Promise<SigningKeys> => {
   let jwks: JWK[]
@@ -70,7 +70,7 @@ export const readSigningKeys = async (text: string): Promise<SigningKeys> => {
     if (privateKey instanceof Uint8Array) throw new TypeError("not an asymmetric key")
     const [signing, ...others] = await Promise.all([signer, ...jwks.filter((jwk) => jwk !== signer)].map(publicJwk))
     if (signing === undefined) throw new TypeError("no key")
-    // One that no verifier can read would make some of them refuse the whole set.
+    // Some verifiers reject a whole set because of one key that they can't read.
     await Promise.all(others.map((jwk) => importJWK({ ...jwk }, "EdDSA")))
     return { signing: { kid: signing.kid, privateKey }, publicKeys: [signing, ...others] }
   } catch {
@@ -78,7 +78,7 @@ export const readSigningKeys = async (text: string): Promise<SigningKeys> => {
   }
 }
 
-/** A new private key as the text of a JWK: keep it secret. */
+/** Makes a private key, as the text of a JWK. Keep it secret. */
 export const generateSigningKey = async (): Promise<string> => {
   const { privateKey } = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true })
   const jwk = await exportJWK(privateKey)
@@ -89,7 +89,7 @@ export const generateSigningKey = async (): Promise<string> => {
 export const publicJwks = (keys: SigningKeys): { readonly keys: readonly PublicJwk[] } => ({ keys: keys.publicKeys })
 
 /**
- * Signs a session token that lives `sessionLifetimeSeconds` from `nowSeconds`, as a compact JWT (EdDSA).
+ * Signs a session token as a compact JWT (EdDSA). It expires `sessionLifetimeSeconds` after `nowSeconds`.
  * @param jti a UUID
  */
 export const signSessionToken = async (

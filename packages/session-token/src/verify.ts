@@ -6,7 +6,7 @@ import type { KeySet, KeySource } from "./key-source.ts"
 
 export type Verifier = {
   /**
-   * The claims of a good token. Throws TokenError, or KeysUnavailableError when no key could be had yet.
+   * Returns the claims of a valid token. Throws TokenError, or KeysUnavailableError if no keys have been loaded yet.
    * @param origin the request's Origin header
    */
   readonly verify: (token: string, origin: string | undefined) => Promise<SessionClaims>
@@ -17,7 +17,7 @@ const maxLifetimeSeconds = 3600
 const leewaySeconds = 5
 const compact = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
-// Decoders drop the last character's unused bits, so several texts would stand for one token.
+// Decoders ignore unused bits of the last character, so several texts could mean the same token.
 const isCanonical = (part: string): boolean => Buffer.from(part, "base64url").toString("base64url") === part
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
@@ -62,11 +62,10 @@ const readClaims = (payload: Uint8Array): SessionClaims => {
 }
 
 /**
- * Makes a verifier of session tokens (EdDSA, `kid` required, lifetime at most 3600 s, leeway 5 s). Tokens that passed are
- * remembered, exact token by exact token, until they expire or the keys change: a signature check costs more than all
- * the rest of a small request.
+ * Makes a verifier of session tokens (EdDSA, `kid` required, lifetime at most 3600 s, leeway 5 s). Valid tokens are cached
+ * until they expire or the keys change, because a signature check costs more than the rest of a small request.
  * @param now wall clock, in milliseconds since 1970
- * @param cacheSize tokens remembered at most
+ * @param cacheSize the maximum number of cached tokens
  */
 export const createVerifier = ({
   keys,

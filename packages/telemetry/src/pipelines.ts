@@ -16,7 +16,7 @@ import {
 } from "@opentelemetry/sdk-trace"
 import type { Settings } from "./settings.ts"
 
-// Exporters cost megabytes each: only those that are used are loaded.
+// Each exporter takes megabytes of memory, so only those in use are loaded.
 const otlpSpanExporter = async ({ protocol, traceProtocol = protocol }: Settings): Promise<SpanExporter> => {
   const { OTLPTraceExporter } =
     traceProtocol === "http/json"
@@ -42,7 +42,7 @@ const otlpMetricExporter = async (settings: Settings): Promise<PushMetricExporte
   })
 }
 
-/** Where spans go, by OTEL_TRACES_EXPORTER. */
+/** Makes the exporters of spans, by OTEL_TRACES_EXPORTER. */
 export const createSpanProcessors = (settings: Settings): Promise<SpanProcessor[]> =>
   Promise.all(
     settings.traceExporters
@@ -60,7 +60,7 @@ const prometheusPage = async ({ prometheusHost: host, prometheusPort: port }: Se
   return exporter
 }
 
-/** Where metrics go, by OTEL_METRICS_EXPORTER. Rejects when the Prometheus page's port is taken. */
+/** Makes the exporters of metrics, by OTEL_METRICS_EXPORTER. Rejects if the port of the Prometheus page is taken. */
 export const createMetricReaders = (settings: Settings): Promise<IMetricReader[]> => {
   const { exportInterval, exportTimeout } = settings
   const periodic = (exporter: PushMetricExporter): IMetricReader =>
@@ -79,12 +79,12 @@ export const createMetricReaders = (settings: Settings): Promise<IMetricReader[]
   )
 }
 
-/** How callers name their traces, by OTEL_PROPAGATORS. Baggage is accepted and ignored: nothing here reads or passes it on. */
+/** Makes the propagators, by OTEL_PROPAGATORS. Baggage is accepted but ignored, because nothing reads or forwards it. */
 export const createPropagator = async ({ propagators }: Settings): Promise<TextMapPropagator> => {
   const chosen: TextMapPropagator[] = []
   const names: readonly string[] = propagators.includes("none") ? [] : propagators
   if (names.includes("tracecontext")) chosen.push(new W3CTraceContextPropagator())
-  // It reads both of its formats.
+  // It reads both B3 formats.
   if (names.some((name) => name.startsWith("b3"))) {
     const { B3Propagator } = await import("@opentelemetry/propagator-b3")
     chosen.push(new B3Propagator())

@@ -4,7 +4,7 @@ import { getHeapSpaceStatistics } from "node:v8"
 
 const seconds = (nanoseconds: number): number => (Number.isFinite(nanoseconds) ? nanoseconds / 1e9 : 0)
 
-/** The process's own metrics, by the conventions for Node. Gives what ends them. */
+/** Observes the process's metrics, by the semantic conventions for Node. Returns a function that stops it. */
 export const observeProcess = (): (() => void) => {
   const meter = metrics.getMeter("svc.process")
   const delay = monitorEventLoopDelay({ resolution: 10 })

@@ -1,7 +1,7 @@
 import { type Field, flag, integer, loadConfig, text } from "@svc/config"
 import { z } from "zod"
 
-/** A word in any case (the specification says so). */
+/** A word in any case, as the specification requires. */
 const word = <const Word extends string, Fallback extends Word | undefined>(
   variable: string,
   fallback: Fallback,
@@ -55,7 +55,7 @@ const samplers = [
 const protocols = ["http/protobuf", "http/json", "grpc"] as const
 const milliseconds = { min: 1, max: 2 ** 31 - 1 }
 
-/** @param prometheusPort where the service's metrics page is unless a variable says otherwise */
+/** @param prometheusPort the default port of the Prometheus page */
 export const fields = (prometheusPort: number) => ({
   disabled: flag("OTEL_SDK_DISABLED", false),
   configFile: text("OTEL_CONFIG_FILE", undefined),
@@ -93,8 +93,8 @@ export const fields = (prometheusPort: number) => ({
 })
 
 /**
- * Reads the standard OTEL_* variables, but for those that the SDK's exporters and resource detectors read themselves. Throws
- * one ConfigError with all problems.
+ * Reads the standard OTEL_* variables, except those that the SDK's exporters and resource detectors read. Throws one
+ * ConfigError with all problems.
  * @see https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
  */
 export const readSettings = (env: Readonly<Record<string, string | undefined>>, prometheusPort: number) =>

@@ -16,12 +16,12 @@ import { withUntrustedParent } from "./trust.ts"
 
 let on = false
 
-/** Called by `startTelemetry`: until then only the work itself runs. */
+/** Called by `startTelemetry`. Before that, only the work itself runs. */
 export const switchOn = (): void => {
   on = true
 }
 
-/** Says of a call that it failed, where its work does not throw. `type` is a status, a code or a name, never free text. */
+/** Marks a call as failed if its work doesn't throw. `type` is a status, a code or a name, never free text. */
 export type Fail = (type: string, attributes?: Attributes) => void
 
 const failing =
@@ -36,8 +36,8 @@ const ignore: Fail = () => {}
 const isCode = (value: unknown): value is string => typeof value === "string" && /^[A-Za-z][\w-]{0,60}$/.test(value)
 
 /**
- * An error's HTTP status, else its code or its cause's (ECONNREFUSED), else its name. Its message and stack may hold a URL with
- * a key, an address or what a user sent, so they stay out of spans.
+ * An error's HTTP status, else its code or its cause's (ECONNREFUSED), else its name. Spans omit its message and stack, which
+ * may contain a URL with a key, an address or user input.
  */
 const typeOf = (error: unknown): string => {
   if (!(error instanceof Error)) return typeof error
@@ -62,7 +62,7 @@ const ended = async <T>(span: Span, work: (fail: Fail) => Promise<T>): Promise<T
   }
 }
 
-/** Whether the trace of a context's request is kept, for calls that outlive its span too; undefined outside of requests. */
+/** Whether the trace of a context's request is sampled, even after its span has ended; undefined outside of requests. */
 const isKept = (active: Context): boolean | undefined => {
   const own = trace.getSpanContext(active)
   return own && (own.traceFlags & TraceFlags.SAMPLED) !== 0
@@ -71,8 +71,8 @@ const isKept = (active: Context): boolean | undefined => {
 const sharedWith = createContextKey("other requests that the same call is for")
 
 /**
- * Runs a call to another system as a span of the request that makes it; outside of requests it begins a trace. A call that
- * throws is an error on its span; one that fails without throwing says so by `fail`. While telemetry is off only `work` runs.
+ * Runs a call to another system in a span of the current request, or in a new trace outside of requests. If the call throws,
+ * its span gets an error; work that fails without throwing calls `fail`. While telemetry is off, only `work` runs.
  */
 export const clientSpan = <T>(name: string, attributes: Attributes, work: (fail: Fail) => Promise<T>): Promise<T> => {
   if (!on) return work(ignore)
@@ -83,26 +83,26 @@ export const clientSpan = <T>(name: string, attributes: Attributes, work: (fail:
   return trace.getTracer("svc.calls").startActiveSpan(name, options, (span) => ended(span, work))
 }
 
-/** Runs work that belongs to no single request, such as delivering a batch: calls that it makes begin traces of their own. */
+/** Runs work that belongs to no single request, such as delivering a batch. Its calls begin new traces. */
 export const outsideRequests = <T>(work: () => T): T => context.with(ROOT_CONTEXT, work)
 
 /**
- * Remembers the requests that wait for one shared call. Its spans belong to the first of them whose trace is kept, and link
- * the others.
+ * Collects the requests that wait for one shared call. The call's spans belong to the first of them that is sampled, and link
+ * to the others.
  */
 export const createWaiters = () => {
   let waiting: Context[] = []
   return {
-    /** The current request waits too. */
+    /** Adds the current request. */
     add: (): void => {
       const active = context.active()
       if (isKept(active)) waiting.push(active)
     },
-    /** Does the work for all that were added until now. */
+    /** Does the work for all requests that have been added. */
     run: <T>(work: () => T): T => {
       const [first, ...others] = waiting
       waiting = []
-      // Without a kept trace the call runs in the context of whichever request came first: nothing of it is kept either.
+      // No waiting request is sampled, so the call isn't either.
       if (first === undefined) return work()
       const links = others.flatMap((other): Link[] => {
         const spanContext = trace.getSpanContext(other)
@@ -114,8 +114,8 @@ export const createWaiters = () => {
 }
 
 /**
- * Runs work as a span whose parent is named by W3C trace fields in a message, as MCP's `_meta` has them; without such fields
- * as a child of the request.
+ * Runs work in a span whose parent comes from W3C trace fields in a message, such as MCP's `_meta`; without such fields the
+ * parent is the request.
  * @param trusts whether the sender's sampled flag counts
  */
 export const carriedSpan = <T>(

@@ -8,25 +8,25 @@ import { switchOn } from "./spans.ts"
 import { createTrust } from "./trust.ts"
 
 export type TelemetryOptions = {
-  /** `service.name` unless OTEL_SERVICE_NAME says otherwise. */
+  /** The default of OTEL_SERVICE_NAME. */
   readonly service: string
   readonly version: string
-  /** Of the Prometheus page unless OTEL_EXPORTER_PROMETHEUS_PORT says otherwise. */
+  /** The default of OTEL_EXPORTER_PROMETHEUS_PORT. */
   readonly prometheusPort: number
-  /** Where the SDK's own messages go: errors and warnings of exporters, and more with OTEL_LOG_LEVEL. */
+  /** Receives the SDK's messages: errors and warnings of exporters, and more with OTEL_LOG_LEVEL. */
   readonly log: Readonly<Record<"info" | "warn", (details: object, message: string) => void>>
 }
 
 export type Telemetry = {
   /** For `serve`. */
   readonly observe: RequestObserver
-  /** Exports what is left, in 5 seconds at most. */
+  /** Exports the remaining data, within 5 seconds. */
   readonly stop: () => Promise<void>
 }
 
 const stopMs = 5000
 
-/** A message of the SDK in one line, without the objects that come with it. */
+/** A message of the SDK as one line, without its objects. */
 const reasonOf = (given: readonly unknown[]): string =>
   given
     .flatMap((one) => (typeof one === "string" ? [one] : one instanceof Error ? [one.message] : []))
@@ -34,10 +34,10 @@ const reasonOf = (given: readonly unknown[]): string =>
     .slice(0, 300)
 
 /**
- * Starts metrics and traces as the standard OTEL_* variables say; does nothing unless `telemetry` is on, nor where
- * OTEL_SDK_DISABLED is true. The SDK is loaded here and nowhere else. Throws ConfigError.
- * @param config of the service: a caller's sampled flag counts from a trusted proxy and from this machine
- * @param runtime has the OTEL_* variables; exporters and resource detectors of the SDK read theirs from the process itself
+ * Starts metrics and traces by the standard OTEL_* variables, if `telemetry` is on and OTEL_SDK_DISABLED isn't true. Only this
+ * function loads the SDK. Throws ConfigError.
+ * @param config the service's settings. A caller's sampled flag counts if it comes from a trusted proxy or this machine
+ * @param runtime has the OTEL_* variables. Exporters and resource detectors of the SDK read theirs from the process
  */
 export const startTelemetry = async (
   config: { readonly telemetry: boolean; readonly trustedProxies: readonly TrustedNetwork[] },
@@ -89,7 +89,7 @@ export const startTelemetry = async (
   trace.setGlobalTracerProvider(tracers)
   switchOn()
   const stopObserving = observeProcess()
-  // A collector that is away must not turn an orderly stop into a failed one.
+  // An unavailable collector must not make an orderly stop fail.
   const quietly = (stopping: Promise<void>) => stopping.catch((error: unknown) => warn(error))
   return {
     observe: observeRequests(createTrust(config.trustedProxies)),

@@ -4,7 +4,7 @@ import type { TrustedNetwork } from "@svc/http"
 
 const untrusted = createContextKey("the parent comes from an untrusted caller")
 
-/** Marks a context whose parent was named by an untrusted caller: its sampled flag must not decide which traces are kept. */
+/** Marks a context whose parent comes from an untrusted caller, whose sampled flag must not decide about sampling. */
 export const withUntrustedParent = (context: Context): Context => context.setValue(untrusted, true)
 
 export const hasUntrustedParent = (context: Context): boolean => context.getValue(untrusted) === true
