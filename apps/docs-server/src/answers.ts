@@ -1,11 +1,11 @@
 import type { ApiError } from "@svc/errors"
-import { type BodyFault, matchesETag, requestHeader, type ServedEnv } from "@svc/http"
+import { type BodyFault, fixedHeaders, matchesETag, requestHeader, type ServedEnv } from "@svc/http"
 import type { Context } from "hono"
 import { hashOf } from "./corpus/corpus.ts"
 import { type Answer, type Document, answerDocument, commonHeaders, jsonType } from "./site/documents.ts"
 import { errors } from "./errors.ts"
 
-export const jsonHeaders = { ...commonHeaders, "Content-Type": jsonType }
+export const jsonHeaders = fixedHeaders({ ...commonHeaders, "Content-Type": jsonType })
 
 /** Every answer is made here, without the context: that would turn the record into a Headers object for each request. */
 export const reply = (

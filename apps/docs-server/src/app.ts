@@ -13,6 +13,8 @@ import {
 } from "@svc/http"
 import type { RateLimiter } from "@svc/limits"
 import { type Context, Hono } from "hono"
+import type { Result, Router } from "hono/router"
+import { RegExpRouter } from "hono/router/reg-exp-router"
 import {
   bodyError,
   headersOf,
@@ -27,7 +29,7 @@ import type { Config } from "./config.ts"
 import { preflightHeaders } from "./site/documents.ts"
 import { errors } from "./errors.ts"
 import { imageType } from "./corpus/image-files.ts"
-import { type McpDependencies, mcpPaths, mcpRoutes } from "./mcp/routes.ts"
+import { type Admitted, type McpDependencies, mcpPaths, mcpRoutes } from "./mcp/routes.ts"
 import { wantsHtml } from "./site/negotiate.ts"
 import type { Site } from "./site/site.ts"
 import { decodePath, favicon } from "@svc/site"
@@ -69,9 +71,21 @@ const findDocument = (site: Site, c: Context<ServedEnv>) => {
 // A drawing that is opened by itself may bring styles, but no script.
 const imagePolicy = { "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox" }
 
+const stacksPath = /^\/stacks(?:\.md|\.html|\/.*)?$/
+
+// No handler here calls the next one: with only the first of those that match, Hono needs no chain of them.
+const firstMatch = <T>(router: Router<T>): Router<T> => ({
+  name: router.name,
+  add: (method, path, handler) => router.add(method, path, handler),
+  match: (method, path) => {
+    const [handlers, ...parameters] = router.match(method, path)
+    return [handlers.slice(0, 1), ...parameters] as Result<T>
+  },
+})
+
 export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
   const { site, config, log } = dependencies
-  const app = new Hono<ServedEnv>({ getPath })
+  const app = new Hono<ServedEnv>({ getPath, router: firstMatch(new RegExpRouter()) })
   const fixedPaths = new Set([
     "/favicon.ico",
     "/health",
@@ -87,7 +101,26 @@ export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
     return errorAnswerFor(c, known ?? errors.fail("internal_error"), site())
   })
 
+  /** Asked by each handler rather than as a middleware: every layer around a handler costs each request. */
+  const admit = (c: Context<ServedEnv>): void => {
+    if (!dependencies.guard(requestHeader(c, "host"), requestHeader(c, "origin"))) throw errors.fail("forbidden")
+    if (c.req.method === "OPTIONS") return
+    // Asked for even where nothing is counted by it: this is what tells the operator of a proxy that is not trusted.
+    const address = clientAddress(c)
+    if (config.requestsPerMinute === 0) return
+    const decision = dependencies.limiter.take("docs", addressBucket(address), config.requestsPerMinute)
+    if (!decision.allowed) throw errors.fail("rate_limited", { retryAfterSeconds: decision.retryAfterSeconds })
+  }
+  const admitted: Admitted = (handler) => {
+    const named = routed(handler)
+    return (c, next) => {
+      admit(c)
+      return named(c, next)
+    }
+  }
+
   app.notFound((c) => {
+    admit(c)
     const path = c.req.path.replace(/\/$/, "")
     const methods = mcpPaths.includes(path) ? mcpMethods : "GET, HEAD, OPTIONS"
     const known = methods === mcpMethods || fixedPaths.has(path) || findDocument(site(), c) !== undefined
@@ -120,19 +153,12 @@ export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
     ),
   )
 
-  app.use(async (c, next) => {
-    if (!dependencies.guard(requestHeader(c, "host"), requestHeader(c, "origin"))) throw errors.fail("forbidden")
-    if (c.req.method === "OPTIONS") return reply(204, preflightHeaders)
-    // Asked for even where nothing is counted by it: this is what tells the operator of a proxy that is not trusted.
-    const address = clientAddress(c)
-    if (config.requestsPerMinute > 0) {
-      const decision = dependencies.limiter.take("docs", addressBucket(address), config.requestsPerMinute)
-      if (!decision.allowed) throw errors.fail("rate_limited", { retryAfterSeconds: decision.retryAfterSeconds })
-    }
-    return next()
+  app.options("*", (c) => {
+    admit(c)
+    return reply(204, preflightHeaders)
   })
 
-  mcpRoutes(app, dependencies)
+  mcpRoutes(app, dependencies, admitted)
 
   const getTarball = async (
     c: Context<ServedEnv>,
@@ -146,13 +172,13 @@ export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
   for (const tarball of config.tarballs) {
     app.get(
       tarball.path,
-      routed((c: Context<ServedEnv>) => getTarball(c, tarball)),
+      admitted((c) => getTarball(c, tarball)),
     )
   }
 
   app.get(
     "/favicon.ico",
-    routed((c: Context<ServedEnv>) => serveFile(c, favicon, { "Content-Type": "image/x-icon" })),
+    admitted((c) => serveFile(c, favicon, { "Content-Type": "image/x-icon" })),
   )
 
   const getSearch = async (c: Context<ServedEnv>): Promise<Response> => {
@@ -160,7 +186,7 @@ export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
     const query = searchParams.get("q")?.trim() ?? ""
     return serveDocument(c, await site().html.search(query, searchParams.get("cursor") ?? undefined, asksForHtml(c)))
   }
-  app.get("/search", routed(getSearch))
+  app.get("/search", admitted(getSearch))
 
   const getImage = async (c: Context<ServedEnv>): Promise<Response> => {
     const path = decodePath(c.req.path)?.slice(1) ?? ""
@@ -171,17 +197,16 @@ export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
     return serveFile(c, file, { ...imagePolicy, "Content-Type": type })
   }
 
-  for (const path of ["/stacks", "/stacks.md", "/stacks.html", "/stacks/*"])
-    app.get(path, async (_c, next) => {
-      await dependencies.refreshStacks()
-      return next()
-    })
-
   const getDocument = (c: Context<ServedEnv>) => {
     const document = findDocument(site(), c)
     if (document === undefined) return getImage(c)
     return document instanceof Promise ? document.then((made) => serveDocument(c, made)) : serveDocument(c, document)
   }
-  app.get("/*", routed(getDocument))
+  app.get(
+    "/*",
+    admitted((c) =>
+      stacksPath.test(c.req.path) ? dependencies.refreshStacks().then(() => getDocument(c)) : getDocument(c),
+    ),
+  )
   return app
 }

@@ -1,5 +1,5 @@
 import type { ApiError } from "@svc/errors"
-import { type BodyFault, requestIdOf } from "@svc/http"
+import { type BodyFault, fixedHeaders, requestIdOf } from "@svc/http"
 import type { Context } from "hono"
 import { badRequest, errors } from "./errors.ts"
 import type { RelayEnv } from "./handle.ts"
@@ -30,10 +30,14 @@ const aboutOf = (c: Context<RelayEnv>): About => ({
   isSend: isSendPath(c.req.path),
 })
 
-const headersOf = ({ attempted }: About): Record<string, string> => ({
+const headersOf = ({ attempted }: Pick<About, "attempted">): Record<string, string> => ({
   ...always,
   "X-Svc-Upstream-Attempted": String(attempted),
 })
+
+const jsonHeadersOf = (attempted: boolean) =>
+  fixedHeaders({ ...headersOf({ attempted }), "Content-Type": "application/json" })
+const jsonHeaders = { attempted: jsonHeadersOf(true), notAttempted: jsonHeadersOf(false) }
 
 // On the send path an error always says what became of the transaction.
 const bodyOf = ({ requestId, isSend }: About, error: ApiError): string =>
@@ -61,7 +65,7 @@ export const answerHeaders = (c: Context<RelayEnv>): Record<string, string> => h
 
 // Responses are made here and not by the context: that would turn the record into a Headers object for each request.
 export const jsonAnswer = (c: Context<RelayEnv>, body: string, status = 200): Response =>
-  new Response(body, { status, headers: { ...answerHeaders(c), "Content-Type": "application/json" } })
+  new Response(body, { status, headers: jsonHeaders[c.get("call")?.attempted === true ? "attempted" : "notAttempted"] })
 
 export const errorBody = (c: Context<RelayEnv>, error: ApiError): string => bodyOf(aboutOf(c), error)
 

@@ -22,6 +22,7 @@ export {
   trustsTraces,
 } from "./exchange.ts"
 export type { Exchange, Served, ServedEnv } from "./exchange.ts"
+export { fixedHeaders } from "./outgoing.ts"
 export { runService } from "./run-service.ts"
 export type { Runtime } from "./run-service.ts"
 export { serve } from "./serve.ts"

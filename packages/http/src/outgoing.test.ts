@@ -1,7 +1,7 @@
 import { Hono } from "hono"
 import { connect } from "node:net"
 import { expect, test } from "vitest"
-import { readJson, requestHeader, requestIdOf, serve, type ServedEnv, setHeader } from "./index.ts"
+import { fixedHeaders, readJson, requestHeader, requestIdOf, serve, type ServedEnv, setHeader } from "./index.ts"
 
 const app = new Hono<ServedEnv>()
 app.get("/", (c) => c.json({ ok: true }, 200, { "x-both": "late" }))
@@ -64,6 +64,36 @@ test("one name in two cases goes out once: the answer's own wins over what was s
   })
   const lines = text.split("\r\n").filter((line) => /^x-/i.test(line))
   expect(lines.map((line) => line.toLowerCase()).toSorted()).toEqual(["x-both: answer", "x-early: handler"])
+  await server.close()
+})
+
+test("fixed headers go out as any others would, whatever was set before and whatever the method", async () => {
+  const headers = { "X-Both": "answer", ETag: '"a"', "Content-Type": "text/plain" }
+  const fixed = fixedHeaders(headers)
+  const server = await serve({ host: "127.0.0.1", port: 0, drainMs: 1000, headers: { "x-early": "early" } })
+  const twice = new Hono<ServedEnv>()
+  for (const [path, given] of [
+    ["/new", headers],
+    ["/fixed", fixed],
+  ] as const)
+    twice.on(["GET", "POST"], path, (c) => {
+      if (c.req.query("set") !== undefined) setHeader(c, c.req.query("set") ?? "", "set")
+      return new Response(c.req.query("empty") === undefined ? "body" : null, { status: 203, headers: given })
+    })
+  server.handle(twice.fetch)
+  const answers = async (path: string): Promise<string> => {
+    const socket = connect(server.port, "127.0.0.1")
+    for (const target of ["", "?set=x-both", "?set=x-other", "?set=x-early", "?empty"])
+      for (const method of ["GET", "POST", "HEAD"])
+        socket.write(`${method} ${path}${target} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`)
+    socket.write(`GET ${path} HTTP/1.0\r\n\r\n`)
+    const text = (await socket.setEncoding("utf8").toArray()).join("")
+    const heads = text.replaceAll(/^date: .*\r\n/gim, "").split("HTTP/1.1 ")
+    return heads.map((head) => head.split("\r\n").toSorted().join("\n")).join("\n\n")
+  }
+  expect(await answers("/fixed")).toBe(await answers("/new"))
+  expect(() => fixedHeaders({ "x-bad": "a\r\nb: c" })).toThrow(TypeError)
+  expect(() => fixedHeaders({ "a b": "c" })).toThrow(TypeError)
   await server.close()
 })
 

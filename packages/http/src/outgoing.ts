@@ -1,4 +1,10 @@
-import { type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http"
+import {
+  type OutgoingHttpHeader,
+  type OutgoingHttpHeaders,
+  ServerResponse,
+  validateHeaderName,
+  validateHeaderValue,
+} from "node:http"
 import type { Socket } from "node:net"
 import { type ClientAddress, createClientAddress } from "./client-address.ts"
 import type { Connections } from "./connections/connections.ts"
@@ -20,12 +26,35 @@ const none: Shared = {
   connections: { hold: nothing, release: nothing, ended: nothing },
 }
 
+/** Header lines as they go out, and the names in them. */
+type Block = { readonly lines: string; readonly names: ReadonlySet<string> }
+
+const blocks = new WeakMap<object, Block>()
+
+/**
+ * Headers that many responses have, checked and written as lines once instead of for each response. Hand the record that this
+ * returns to `new Response`, not a copy. Throws a TypeError for a header that HTTP doesn't allow. Not for headers by which
+ * Node frames a message: Connection, Content-Length, Date, Transfer-Encoding.
+ */
+export const fixedHeaders = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
+  const own = Object.freeze({ ...headers })
+  const lines = Object.entries(own).map(([name, value]) => {
+    validateHeaderName(name)
+    validateHeaderValue(name, value)
+    return `${name.toLowerCase()}: ${value}\r\n`
+  })
+  blocks.set(own, { lines: lines.join(""), names: new Set(Object.keys(own).map((name) => name.toLowerCase())) })
+  return own
+}
+
 /**
  * Node's response, with what is known of the request before there is a response. Hono's idiom for this is middlewares and its
  * context, which cost each request more than its handler does (docs/decisions/http.md). Apps reach it only through the
  * functions of exchange.ts.
  */
 export class Outgoing extends ServerResponse {
+  /** Node's own: the head as it will go out. */
+  declare _header: string
   shared = none
   /** Whether the server's headers are sent. */
   sharesHeaders = true
@@ -55,10 +84,18 @@ export class Outgoing extends ServerResponse {
     const given = (typeof message === "string" ? headers : message) as OutgoingHttpHeaders | undefined
     const { headers: common, draining } = this.shared
     const own: OutgoingHttpHeaders = { ...(this.sharesHeaders ? common : undefined), ...this.preset }
+    let block = given && blocks.get(given)
+    for (const name in own) if (block?.names.has(name) === true) block = undefined
     // One name in two cases would go out twice.
-    for (const name in given) own[name.toLowerCase()] = given[name]
+    if (block === undefined) for (const name in given) own[name.toLowerCase()] = given[name]
     if (draining) own["connection"] = "close"
     super.writeHead(status, own)
+    if (block !== undefined) {
+      const { _header: head } = this
+      const afterStatus = head.indexOf("\n") + 1
+      // oxlint-disable-next-line no-underscore-dangle
+      this._header = head.slice(0, afterStatus) + block.lines + head.slice(afterStatus)
+    }
     this.onHead?.(status)
     return this
   }

@@ -4,14 +4,13 @@ import {
   jsonTypeFault,
   readBody,
   requestHeader,
-  routed,
   type ServedEnv,
   trustsTraces,
   wantsEventStream,
 } from "@svc/http"
 import type { ApiError } from "@svc/errors"
 import { hasMoreValues, isDeeper } from "@svc/common/json-text"
-import type { Context, Hono } from "hono"
+import type { Context, Handler, Hono } from "hono"
 import { jsonHeaders, reply, serveDocument } from "../answers.ts"
 import { commonHeaders } from "../site/documents.ts"
 import type { RpcEndpoint } from "./endpoint.ts"
@@ -26,6 +25,9 @@ export type McpDependencies = {
   readonly protocolVersions: readonly string[]
   readonly streams: Streams
 }
+
+/** Makes a route's handler of one that is called only for requests that are admitted. */
+export type Admitted = (handler: (c: Context<ServedEnv>) => Response | Promise<Response>) => Handler<ServedEnv>
 
 /** Where MCP is spoken; the second is what older clients ask. */
 export const mcpPaths = ["/mcp", "/mcp/sse"]
@@ -68,6 +70,7 @@ const readJsonBody = async (c: Context<ServedEnv>): Promise<{ readonly text: str
 export const mcpRoutes = (
   app: Hono<ServedEnv>,
   { site, endpoint, protocolVersions, streams }: McpDependencies,
+  admitted: Admitted,
 ): void => {
   const openStream = (c: Context<ServedEnv>): Response => {
     const noStream = (message: string, hint: string) =>
@@ -92,7 +95,7 @@ export const mcpRoutes = (
 
   const getMcp = (c: Context<ServedEnv>) =>
     wantsEventStream(requestHeader(c, "accept")) ? openStream(c) : serveDocument(c, site().descriptor)
-  app.on("GET", mcpPaths, routed(getMcp))
+  app.on("GET", mcpPaths, admitted(getMcp))
 
   const postMcp = async (c: Context<ServedEnv>): Promise<Response> => {
     const { text, value } = await readJsonBody(c)
@@ -112,5 +115,5 @@ export const mcpRoutes = (
     if ("stream" in answer) return reply(200, streamHeaders, answer.stream.body)
     return reply(answer.status, jsonHeaders, answer.body)
   }
-  app.on("POST", mcpPaths, routed(postMcp))
+  app.on("POST", mcpPaths, admitted(postMcp))
 }

@@ -1,6 +1,6 @@
 import { promisify } from "node:util"
 import { brotliCompress, constants, gzip } from "node:zlib"
-import { acceptsGzip, acceptWeights, matchesETag } from "@svc/http"
+import { acceptsGzip, acceptWeights, fixedHeaders, matchesETag } from "@svc/http"
 import { hashOf } from "../corpus/corpus.ts"
 
 /** On every answer: these documents are for any page and any agent to read. */
@@ -27,7 +27,7 @@ type Encoding = "br" | "gzip"
 export type Document = {
   readonly hash: string
   readonly text: string
-  /** The text in UTF-8, as it is sent: encoding a long one for each answer costs more than all else. */
+  /** The text in UTF-8, as it is sent: encoding it for each response costs more than all else. */
   readonly bytes: () => Uint8Array<ArrayBuffer>
   readonly headers: Readonly<Record<string, string>>
   /** The encodings it can be had in, the best first. */
@@ -47,8 +47,6 @@ const compressors = {
 }
 // Below this compression saves less than its own header costs.
 const worthCompressing = 1024
-// A shorter text is encoded faster, together with its headers, than it is sent beside them.
-const worthKeeping = 16_384
 const encoder = new TextEncoder()
 
 export const createDocument = (
@@ -58,18 +56,18 @@ export const createDocument = (
   encodings: readonly Encoding[] = ["gzip"],
 ): Document => {
   const hash = hashOf(text)
-  const headers = {
+  const headers = fixedHeaders({
     ...commonHeaders,
     "Content-Type": type,
     "Cache-Control": "public, max-age=300",
     Vary: "Accept, Accept-Encoding",
     ...more,
     ETag: `"${hash}"`,
-  }
+  })
   const made = new Map<Encoding, Promise<Encoded>>()
   const encode = async (encoding: Encoding): Promise<Encoded> => ({
     // The same text in another encoding is not the same bytes: its tag is weak.
-    headers: { ...headers, ETag: `W/"${hash}"`, "Content-Encoding": encoding },
+    headers: fixedHeaders({ ...headers, ETag: `W/"${hash}"`, "Content-Encoding": encoding }),
     body: new Uint8Array(await compressors[encoding](text)),
   })
   const encoded = (encoding: Encoding) => (): Promise<Encoded> => {
@@ -92,7 +90,7 @@ export const createDocument = (
 export type Answer = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | Uint8Array<ArrayBuffer> | null
+  readonly body: Uint8Array<ArrayBuffer> | null
 }
 
 const accepts = (encoding: Encoding, header: string | undefined): boolean =>
@@ -111,6 +109,6 @@ export const answerDocument = (
   if (matchesETag(header("if-none-match"), [`"${hash}"`])) {
     return { status: 304, headers: encoding === undefined ? headers : { ...headers, ETag: `W/"${hash}"` }, body: null }
   }
-  if (encoding === undefined) return { status: 200, headers, body: text.length < worthKeeping ? text : bytes() }
+  if (encoding === undefined) return { status: 200, headers, body: bytes() }
   return encoded[encoding]().then((one) => ({ status: 200, ...one }))
 }
