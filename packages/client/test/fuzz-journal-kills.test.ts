@@ -106,10 +106,10 @@ test(
   "payments of processes that are killed at any step of disk and network, behind failing connections, end by a rerun and move money once",
   async () => {
     let kills = 0
-    let batches = full ? 250 : 2
+    const batches = fc.sample(fc.array(anyDeath, { minLength: 5, maxLength: 5 }), full ? 250 : 2)
     const work = async (): Promise<void> => {
-      while (batches-- > 0) {
-        const one = await payWithKills(payments, fc.sample(anyDeath, 5))
+      for (let deaths = batches.pop(); deaths !== undefined; deaths = batches.pop()) {
+        const one = await payWithKills(payments, deaths)
         expect(one).toMatchObject({ wrong: [], stderr: "", ended: payments })
         kills += one.kills
       }
