@@ -6,7 +6,7 @@ import { document as docsServer } from "../apps/docs-server/scripts/openapi.ts"
 import { writeReference } from "../apps/docs-server/scripts/reference.ts"
 import { document as platform } from "../apps/platform-api/scripts/openapi.ts"
 import { document as relay } from "../apps/relay/scripts/openapi.ts"
-import { writeAnswerTypes } from "../packages/client/scripts/generate.ts"
+import { writeAnswerTypes } from "../packages/client/scripts/answer-types.ts"
 import { makeFacts } from "./facts.ts"
 
 const apps = join(import.meta.dirname, "../apps")

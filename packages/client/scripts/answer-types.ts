@@ -1,5 +1,7 @@
-import { readFile } from "node:fs/promises"
+import { execFile } from "node:child_process"
+import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { promisify } from "node:util"
 
 type Schema = {
   readonly $ref?: string
@@ -116,4 +118,11 @@ export const answerTypes = async (): Promise<string> => {
     name === "Error" ? [] : [`${comment(schema.description)}export type ${name} = ${typeOf(schema)}\n`],
   )
   return `// Made by \`pnpm openapi\` from the platform's OpenAPI document.\n\n${[...types, ...parts].join("\n")}`
+}
+
+/** Writes src/generated/answers.ts. */
+export const writeAnswerTypes = async (): Promise<void> => {
+  const file = join(import.meta.dirname, "../src/generated/answers.ts")
+  await writeFile(file, await answerTypes())
+  await promisify(execFile)(join(import.meta.dirname, "../../../node_modules/.bin/oxfmt"), [file])
 }
