@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { sessionLifetimeSeconds } from "@svc/session-token"
 import { expect, test } from "vitest"
 import facts from "../apps/docs-server/facts.json" with { type: "json" }
+import { originsPerKey } from "../apps/platform-api/src/db/schema/index.ts"
 import { routes } from "../apps/relay/src/routes/table.ts"
 import { makeFacts } from "../scripts/facts.ts"
 
@@ -59,6 +60,16 @@ test("numbers of the code stand in no page by hand, and everywhere else as the c
         .map(([sentence]) => `${file}: "${sentence}": ${what}, ${value}`),
     )
   })
+  expect(wrong).toEqual([])
+})
+
+test("texts say how many origins a publishable key has", () => {
+  const files = tracked.filter((file) => /^apps\/(?:docs-server\/content|platform-api\/src|cli\/src)\//.test(file))
+  const wrong = files.flatMap((file) =>
+    [...read(file).matchAll(new RegExp(`.{0,60}(?<!workers of )\\b${number} origins?\\b`, "gi"))]
+      .filter(([, said = ""]) => numberOf(said) !== originsPerKey)
+      .map(([sentence]) => `${file}: ${sentence}`),
+  )
   expect(wrong).toEqual([])
 })
 

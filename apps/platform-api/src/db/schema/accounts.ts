@@ -1,6 +1,6 @@
 import type { AnyPgColumn } from "drizzle-orm/pg-core"
 import { pg, sql } from "../drizzle.ts"
-import { bytea, id, time } from "./columns.ts"
+import { bytea, id, isOneOf, time } from "./columns.ts"
 
 const { bigint, check, index, integer, pgTable, text, uniqueIndex } = pg
 
@@ -21,6 +21,9 @@ export const users = pgTable(
   ],
 )
 
+/** What an agent's account can be. */
+export const agentStatuses = ["active", "disabled"] as const
+
 export const agentProfiles = pgTable(
   "agent_profiles",
   {
@@ -29,18 +32,19 @@ export const agentProfiles = pgTable(
       .references(() => users.id),
     slug: text().notNull().unique(),
     displayName: text("display_name").notNull(),
-    status: text({ enum: ["active", "disabled"] })
-      .notNull()
-      .default("active"),
+    status: text({ enum: agentStatuses }).notNull().default("active"),
     createdAt: time("created_at").notNull(),
     lastSeenAt: time("last_seen_at").notNull(),
   },
   (t) => [
     check("agent_profiles_slug", sql`${t.slug} ~ '^agt_[0-9a-hjkmnp-tv-z]{10}$'`),
     check("agent_profiles_display_name", sql`char_length(${t.displayName}) between 1 and 64`),
-    check("agent_profiles_status", sql`${t.status} in ('active', 'disabled')`),
+    check("agent_profiles_status", isOneOf(t.status, agentStatuses)),
   ],
 )
+
+/** How many origins a publishable key has. */
+export const originsPerKey = 1
 
 /**
  * Only the hash of a key is stored, and what lists show. Revoked rows stay, so that no hash is used twice. A rotated
@@ -87,7 +91,7 @@ export const apiKeys = pgTable(
     check("api_keys_name", sql`char_length(${t.name}) between 1 and 64`),
     check(
       "api_keys_origins",
-      sql`case ${t.keyClass} when 'publishable' then coalesce(cardinality(${t.originAllowlist}), 0) = 1 else ${t.originAllowlist} is null end`,
+      sql`case ${t.keyClass} when 'publishable' then coalesce(cardinality(${t.originAllowlist}), 0) = ${sql.raw(String(originsPerKey))} else ${t.originAllowlist} is null end`,
     ),
   ],
 )

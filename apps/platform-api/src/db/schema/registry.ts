@@ -1,7 +1,7 @@
 // Published stacks, their versions and what changed.
 import { pg, sql } from "../drizzle.ts"
 import { users } from "./accounts.ts"
-import { bumps, bytea, id, time, verdicts, visibilities } from "./columns.ts"
+import { bumps, bytea, id, isOneOf, time, verdicts, visibilities } from "./columns.ts"
 
 const { bigint, boolean, check, index, integer, pgTable, primaryKey, text, uniqueIndex } = pg
 
@@ -57,7 +57,7 @@ export const stacks = pgTable(
     uniqueIndex("stacks_line").on(t.line),
     index("stacks_owner").on(t.ownerId),
     check("stacks_name", sql`${t.name} ~ '^[a-z0-9][a-z0-9-]{0,62}$'`),
-    check("stacks_visibility", sql`${t.visibility} in ('public', 'global', 'private')`),
+    check("stacks_visibility", isOneOf(t.visibility, visibilities)),
     check("stacks_version", sql`${t.version} >= 1`),
     check("stacks_content_hash", sql`${t.contentHash} ~ '^[0-9a-f]{64}$'`),
   ],
@@ -150,9 +150,6 @@ export const registryChanges = pgTable(
     index("registry_changes_of_line").on(t.line, t.id),
     index("registry_changes_of_stack").on(t.stack, t.id),
     index("registry_changes_at").on(t.at),
-    check(
-      "registry_changes_kind",
-      sql`${t.kind} in ('published', 'rolled-back', 'deprecated', 'undeprecated', 'withdrawn', 'restored')`,
-    ),
+    check("registry_changes_kind", isOneOf(t.kind, changeKinds)),
   ],
 )

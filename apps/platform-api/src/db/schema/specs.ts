@@ -1,6 +1,6 @@
 import { pg, sql } from "../drizzle.ts"
 import { users } from "./accounts.ts"
-import { bytea, id, time, visibilities } from "./columns.ts"
+import { bytea, id, isOneOf, time, visibilities } from "./columns.ts"
 
 const { check, integer, pgTable, text, unique } = pg
 
@@ -32,7 +32,7 @@ export const specs = pgTable(
   },
   (t) => [
     unique("specs_of_owner").on(t.ownerId, t.id),
-    check("specs_visibility", sql`${t.visibility} in ('public', 'global', 'private')`),
+    check("specs_visibility", isOneOf(t.visibility, visibilities)),
     check("specs_url_slug", sql`${t.urlSlug} ~ '^[a-z0-9][a-z0-9-]{0,62}$'`),
     check("specs_latest_version", sql`${t.latestVersion} >= 0`),
   ],

@@ -5,6 +5,7 @@ import { signUp } from "../../auth/accounts.ts"
 import { policies } from "../../auth/agent-policy.ts"
 import { requestMs } from "../../auth/guard.ts"
 import { nameFault, normaliseName } from "../../auth/name.ts"
+import { agentStatuses } from "../../db/schema/index.ts"
 import { errors } from "../../errors.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { jsonBody, type Serve } from "../endpoint.ts"
@@ -22,7 +23,7 @@ const signUpAnswer = z.object({
 const profile = z.object({
   slug: z.string(),
   display_name: z.string(),
-  status: z.enum(["active", "disabled"]),
+  status: z.enum(agentStatuses),
   created_at: z.iso.datetime(),
   last_seen_at: z.iso.datetime(),
 })

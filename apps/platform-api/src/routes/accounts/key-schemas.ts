@@ -2,6 +2,7 @@ import { z } from "@svc/openapi"
 import { keyStatus, type StoredKey } from "../../auth/account-keys.ts"
 import { nameFault, normaliseName } from "../../auth/name.ts"
 import { normaliseOrigin } from "../../auth/origin.ts"
+import { originsPerKey } from "../../db/schema/index.ts"
 import { type ErrorCode, errors } from "../../errors.ts"
 
 const keyClass = z
@@ -48,7 +49,9 @@ export const secretBody = z.object({
     .optional(),
 })
 export const publishableBody = secretBody.extend({
-  origin_allowlist: z.array(z.string()).meta({ minItems: 1, maxItems: 1, description: "Exactly one origin" }),
+  origin_allowlist: z
+    .array(z.string())
+    .meta({ minItems: 1, maxItems: originsPerKey, description: "Exactly one origin" }),
 })
 // The array has its own error codes, so it is checked by hand.
 export const looseOrigins = secretBody.extend({ origin_allowlist: z.unknown().optional() })
@@ -71,24 +74,27 @@ export const keyName = (text: string): string => {
   return name
 }
 
-/** The one origin of a publishable key. Throws the code that fits the fault. */
+/** The origins of a publishable key. Throws the code that fits the fault. */
 export const originsOf = (list: unknown): readonly string[] => {
   const refuse = (code: ErrorCode, path: string, reason: string) => errors.fail(code, { details: { path, reason } })
   if (!Array.isArray(list)) {
     const reason = list === undefined ? "is missing" : "must be an array"
     throw refuse("missing-origin-allowlist", "origin_allowlist", reason)
   }
-  const [first, ...others]: unknown[] = list
-  if (list.length === 0) throw refuse("origin-allowlist-empty", "origin_allowlist", "must hold exactly one origin")
-  if (others.length > 0) throw refuse("origin-allowlist-too-many", "origin_allowlist", "must hold exactly one origin")
-  if (typeof first !== "string") throw refuse("invalid-request", "origin_allowlist[0]", "must be a string")
-  const normalised = normaliseOrigin(first)
-  if ("origin" in normalised) return [normalised.origin]
-  const reason =
-    normalised.fault === "origin-invalid-scheme"
-      ? "must start with http:// or https://"
-      : "must be a scheme, a host and optionally a port, and nothing else"
-  throw refuse(normalised.fault, "origin_allowlist[0]", reason)
+  const number = "must hold exactly one origin"
+  if (list.length === 0) throw refuse("origin-allowlist-empty", "origin_allowlist", number)
+  if (list.length > originsPerKey) throw refuse("origin-allowlist-too-many", "origin_allowlist", number)
+  return list.map((given: unknown, index) => {
+    const path = `origin_allowlist[${index}]`
+    if (typeof given !== "string") throw refuse("invalid-request", path, "must be a string")
+    const normalised = normaliseOrigin(given)
+    if ("origin" in normalised) return normalised.origin
+    const reason =
+      normalised.fault === "origin-invalid-scheme"
+        ? "must start with http:// or https://"
+        : "must be a scheme, a host and optionally a port, and nothing else"
+    throw refuse(normalised.fault, path, reason)
+  })
 }
 
 export const present = (row: StoredKey, at: Date, callingKey: number): z.infer<typeof keyRecord> => ({

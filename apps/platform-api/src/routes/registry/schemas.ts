@@ -1,4 +1,5 @@
 import { z } from "@svc/openapi"
+import { bumps, verdicts, visibilities } from "../../db/schema/index.ts"
 
 const field = z.object({
   path: z.string().meta({ description: "The path with its section: `id.address`" }),
@@ -34,7 +35,7 @@ export const deprecation = z.object({
   since: z.iso.datetime(),
   successor: z.string().optional(),
 })
-const visibility = z.enum(["public", "global", "private"])
+const visibility = z.enum(visibilities)
 export const detail = z
   .object({
     ...head,
@@ -59,10 +60,8 @@ export const astAnswer = z.object({
   ast_payload: z.looseObject({}),
 })
 
-export const verdict = z.enum(["none", "compatible", "breaking"]).meta({ description: "The effect on readers" })
-export const bump = z
-  .enum(["none", "patch", "minor", "major"])
-  .meta({ description: "The change by semantic versioning" })
+export const verdict = z.enum(verdicts).meta({ description: "The effect on readers" })
+export const bump = z.enum(bumps).meta({ description: "The change by semantic versioning" })
 export const versionsAnswer = z.array(
   z.object({
     version: z.int().positive(),

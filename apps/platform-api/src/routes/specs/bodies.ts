@@ -1,4 +1,5 @@
 import { z } from "@svc/openapi"
+import { visibilities } from "../../db/schema/index.ts"
 import { agentSlugPattern } from "../../records/names.ts"
 import { normaliseWebsocketUrl } from "../../registry/websocket-url.ts"
 import { astPayload, prose, specName } from "../body-fields.ts"
@@ -10,7 +11,7 @@ const websocketUrl = z
   .transform((given) => normaliseWebsocketUrl(given) ?? given)
   .meta({ type: "string", description: "Where its stream is: a ws:// or wss:// URL" })
 const visibility = z
-  .enum(["public", "global", "private"], "must be public, global or private")
+  .enum(visibilities, "must be public, global or private")
   .meta({ description: "Who can read it: everybody, everybody with a key, or you and those in shared_with" })
 const sharedWith = z
   .array(z.string().regex(agentSlugPattern, "isn't an agent's slug"))

@@ -1,5 +1,5 @@
 import { z } from "@svc/openapi"
-import { specs, specVersions } from "../../db/schema/index.ts"
+import { specs, specVersions, visibilities } from "../../db/schema/index.ts"
 import { isVisible, listVisible } from "../../records/visible.ts"
 import { errors } from "../../errors.ts"
 import { astOfVersions, numbersOf } from "../../records/spec-versions.ts"
@@ -27,7 +27,7 @@ const spec = record({
   latest_version: s(specs.latestVersion, z.int().meta({ description: "0 while it has no version" })),
   created_at: s(specs.createdAt, time),
   updated_at: s(specs.updatedAt, time),
-  visibility: s(specs.visibility, z.enum(["public", "global", "private"])),
+  visibility: s(specs.visibility, z.enum(visibilities)),
 })
 export const specAnswer = spec.schema
   .extend({
