@@ -127,7 +127,7 @@ export const measureDatabase = (database: Database, meter: Meter): Database => {
     return {
       query: (text, params) => measured("query", () => queries.query(text, params)),
       run: (work) => measured("run", () => queries.run(work)),
-      transaction: (work, turn) => measured("transaction", () => queries.transaction(work, turn)),
+      transaction: (work, queue) => measured("transaction", () => queries.transaction(work, queue)),
     }
   }
   return { ...database, within }

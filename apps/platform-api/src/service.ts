@@ -11,7 +11,7 @@ import { createKeyFinder } from "./auth/find-key.ts"
 import { readKeySecret } from "./auth/key-secret.ts"
 import { requestMs } from "./auth/guard.ts"
 import { createUseTracker } from "./auth/use-tracker.ts"
-import { startChores } from "./chores.ts"
+import { startBackgroundTasks } from "./background-tasks.ts"
 import { createCompiler } from "./compiler/compiler.ts"
 import { readConfig } from "./config.ts"
 import { openDatabase } from "./db/open.ts"
@@ -140,7 +140,7 @@ export const startService = async (runtime: Runtime) => {
   })
   database.listen(keyChannel, () => void keyWatch.check())
   const unusedDays = config.agentUnusedDays
-  const stopChores = startChores(log, [
+  const stopBackgroundTasks = startBackgroundTasks(log, [
     [1000, refresh],
     [1000, useTracker.flush],
     [60_000, keyWatch.check],
@@ -180,7 +180,7 @@ export const startService = async (runtime: Runtime) => {
       stopping.abort()
       await Promise.all([server.close(), stopWorker()])
       await compiler.close()
-      stopChores()
+      stopBackgroundTasks()
       await useTracker.flush().catch(() => {})
       await limits.close()
       await database.close()

@@ -13,10 +13,10 @@ export type Queries = {
   /**
    * A transaction that runs out of time isn't committed. Throws OutcomeUnknown if COMMIT got no response: it may be
    * committed or not.
-   * @param turn transactions with the same name run one after the other in this process, and hold no connection while
+   * @param queue transactions with the same name run one after the other in this process, and hold no connection while
    * they wait. Use the name of what the transaction locks, so that a contended lock doesn't occupy all connections.
    */
-  readonly transaction: <T>(work: (tx: Orm) => Promise<T>, turn?: string) => Promise<T>
+  readonly transaction: <T>(work: (tx: Orm) => Promise<T>, queue?: string) => Promise<T>
 }
 
 export type Database = {

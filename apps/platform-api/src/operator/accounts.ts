@@ -17,7 +17,8 @@ export const listAgents = async (queries: Queries) => {
   }))
 }
 
-const statusActions = { active: "agent.enable", disabled: "agent.disable" } as const satisfies Record<
+/** What sets each status, as the audit log names it. The commands have the same names. */
+export const statusActions = { active: "agent.enable", disabled: "agent.disable" } as const satisfies Record<
   (typeof agentProfiles.$inferSelect)["status"],
   AuditEntry["action"]
 >

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { generateSigningKey } from "@svc/session-token"
 import type { Queries } from "../db/database.ts"
-import { visibilities } from "../db/schema/index.ts"
+import { agentStatuses, visibilities } from "../db/schema/index.ts"
 import { importRecords } from "../records/import/import-records.ts"
 import { readAst } from "../registry/ast/read-ast.ts"
-import { changeKey, createUser, listAgents, listAudit, setAgentStatus } from "./accounts.ts"
+import { changeKey, createUser, listAgents, listAudit, setAgentStatus, statusActions } from "./accounts.ts"
 import { CommandError } from "./command-error.ts"
 import { limitOptions, listLimits, readLimit, setLimits } from "./limits.ts"
 import { pruneAgents, pruneAudit } from "./prune.ts"
@@ -70,7 +70,7 @@ const visibilityOf = (word: string) => {
   return found
 }
 
-const agentStatus = (status: "active" | "disabled"): Command => ({
+const agentStatus = (status: keyof typeof statusActions): Command => ({
   usage: "SLUG",
   argument: "SLUG",
   run: async ({ queries, argument, at }) => setAgentStatus(await queries(), argument, status, at),
@@ -84,6 +84,11 @@ const keyChange = (verb: "disable" | "enable" | "revoke"): Command => ({
     return changeKey(await queries(), id, verb, at)
   },
 })
+
+/** `agent enable` and its like: a status without a command could never be set. */
+const agentCommands = Object.fromEntries(
+  agentStatuses.map((status) => [statusActions[status].replace(".", " "), agentStatus(status)]),
+)
 
 const named = (run: (queries: Queries, name: string, at: Date) => Promise<unknown>): Command => ({
   usage: "NAME",
@@ -134,8 +139,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
   "stack approve": named(approve),
   "agent list": { run: async ({ queries }) => listAgents(await queries()) },
-  "agent disable": agentStatus("disabled"),
-  "agent enable": agentStatus("active"),
+  ...agentCommands,
   "agent prune": {
     usage: "--unused-days N [--dry-run]",
     options: { "unused-days": text, "dry-run": boolean },

@@ -8,7 +8,7 @@ import { loadEmbeddedDriver } from "../drizzle.ts"
 import { explain } from "../errors.ts"
 import { lockFolder } from "./folder-lock.ts"
 import { unpack } from "./tar.ts"
-import { createTurns } from "../turns.ts"
+import { createSerialQueues } from "../serial-queues.ts"
 import { createWriteWatch } from "../write-watch.ts"
 
 /** An empty database of this PGlite version with all tables. Unpacking it is much faster than creating one. */
@@ -68,15 +68,15 @@ export const openEmbeddedDatabase = async ({
   }
   const { drizzle } = loadEmbeddedDriver()
   const orm = drizzle(client)
-  const turns = createTurns()
+  const queues = createSerialQueues()
   const { watch, watchWrite, stores } = createWriteWatch(now)
   const queries: Queries = {
     query: async <Row>(text: string, params: readonly unknown[]) =>
       (await watch(explained(client.query<Row>(text, [...params])))).rows,
     run: (work) => watch(explained(work(orm))),
-    transaction: (work, turn) => {
+    transaction: (work, queue) => {
       const transact = () => watchWrite(explained(orm.transaction(work)))
-      return turn === undefined ? transact() : turns(turn, transact)
+      return queue === undefined ? transact() : queues(queue, transact)
     },
   }
   return {

@@ -1,6 +1,6 @@
 import { DatabaseUnavailable, explain, hasCode, OutcomeUnknown, unavailable } from "../errors.ts"
 import type { Session } from "./session.ts"
-import { createTurns } from "../turns.ts"
+import { createSerialQueues } from "../serial-queues.ts"
 
 /** A task's hold on a session. */
 export type Lease = {
@@ -17,9 +17,9 @@ export type Leases = {
    * Lends a session to one task until its deadline. A session that still owes a response then is destroyed. Rejects
    * with DatabaseUnavailable, OutcomeUnknown or the work's error.
    * @param deadline by the monotonic clock
-   * @param turn tasks with the same name run one after the other, and wait without a session
+   * @param queue tasks with the same name run one after the other, and wait without a session
    */
-  readonly take: <T>(deadline: number, work: Work<T>, turn?: string) => Promise<T>
+  readonly take: <T>(deadline: number, work: Work<T>, queue?: string) => Promise<T>
   /** How many connections are open or being opened. */
   readonly connections: () => number
   /** Ends every session: idle ones at once, others when their task ends, or after a second. */
@@ -45,8 +45,8 @@ export const createLeases = (
   most: number,
   now: () => number,
 ): Leases => {
-  const turns = createTurns()
-  const queue: Waiting[] = []
+  const queues = createSerialQueues()
+  const waiting: Waiting[] = []
   let places: readonly Place[] = []
   // A connection counts until it is also closed on this side.
   let connections = 0
@@ -84,14 +84,14 @@ export const createLeases = (
     }
   }
 
-  /** Gives idle sessions to the queue, and opens new ones up to the maximum. */
+  /** Gives idle sessions to waiting tasks, and opens new ones up to the maximum. */
   const serve = (): void => {
-    for (let first = queue[0]; first !== undefined; first = queue[0]) {
+    for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
       const { task, give } = first
       const idle = places.findLast((place) => place.task === undefined && !place.session.hasEnded())
       const mayOpen = closed === undefined && connections < (silent ? 1 : most)
       if (idle === undefined && !mayOpen && !task.over) return
-      queue.shift()
+      waiting.shift()
       if (task.over) {
         give(Promise.reject(new DatabaseUnavailable("no connection was free in time")))
       } else if (idle === undefined) {
@@ -114,7 +114,7 @@ export const createLeases = (
 
   const lend = async <T>(task: Task, work: Work<T>): Promise<T> => {
     const place = await new Promise<Place>((give) => {
-      queue.push({ task, give })
+      waiting.push({ task, give })
       serve()
     })
     respondedAt = now()
@@ -133,7 +133,7 @@ export const createLeases = (
   }
 
   return {
-    take: async (deadline, work, turn) => {
+    take: async (deadline, work, queue) => {
       const started = now()
       const { promise: failed, reject } = Promise.withResolvers<never>()
       const task: Task = {
@@ -155,7 +155,7 @@ export const createLeases = (
         },
         Math.max(0, deadline - started),
       )
-      const lent = turn === undefined ? lend(task, work) : turns(turn, () => lend(task, work))
+      const lent = queue === undefined ? lend(task, work) : queues(queue, () => lend(task, work))
       try {
         return await Promise.race([lent, failed])
       } finally {

@@ -55,8 +55,8 @@ export const openServerDatabase = ({ url, statementMs, connections, now }: Serve
       query: <Row>(text: string, params: readonly unknown[]) =>
         watch(leases.take(deadline, ({ ask }): Promise<readonly Row[]> => ask(text, params))),
       run: (work) => watch(leases.take(deadline, ({ orm }) => work(orm))),
-      transaction: (work, turn) =>
-        watchWrite(leases.take(deadline, (session, lease) => transact(session, lease, work, deadline), turn)),
+      transaction: (work, queue) =>
+        watchWrite(leases.take(deadline, (session, lease) => transact(session, lease, work, deadline), queue)),
     }
   }
 

@@ -25,7 +25,7 @@ import {
   type VersionRow,
 } from "../records.ts"
 import type { ServedDiff } from "./served-diff.ts"
-import { holdName, isApproved, prepare, read, show, visibilityOf } from "./show.ts"
+import { holdName, isApproved, prepare, read, publishVersion, visibilityOf } from "./publish-version.ts"
 import type { Handlers, InStep } from "../queue/worker.ts"
 
 const busyMs = 300
@@ -126,7 +126,7 @@ const deploy = async (
 ): Promise<void> => {
   const deployment = await deploymentOf(tx, build.specId, build.branch)
   if (deployment === undefined) throw new WorkFailure("the deployment was deleted")
-  await show(tx, ready, build, context, at)
+  await publishVersion(tx, ready, build, context, at)
   const { websocketUrl } = ready.stack
   const done = { websocketUrl, currentBuildId: build.id, ...atRest }
   await tx.update(deployments).set(done).where(eq(deployments.id, deployment.id))

@@ -11,7 +11,7 @@ import { nextCallMs } from "./hook.ts"
 import { dropJob, isInHand, type Job, restAfterCall, restJob } from "../queue/jobs.ts"
 import { callFor } from "./notice.ts"
 import { type DeploymentRow, lockDeployment, readSpec, versionOf } from "../records.ts"
-import { prepare, read, show, visibilityOf } from "./show.ts"
+import { prepare, read, publishVersion, visibilityOf } from "./publish-version.ts"
 import type { Handlers, InStep } from "../queue/worker.ts"
 
 const busyMs = 300
@@ -56,7 +56,7 @@ export const deploymentHandler = (context: WorkContext): Handlers["deployment"] 
     await inStep(async (tx) => {
       const deployment = await lockDeployment(tx, job.id)
       if (deployment.operation !== "restart") return
-      await show(tx, ready, deployment, context, now())
+      await publishVersion(tx, ready, deployment, context, now())
       await done(tx, deployment, "active")
     })
   }

@@ -1,7 +1,7 @@
 /** Runs recurring background work. A round ends before the next one starts. An outage is logged once. */
-export const startChores = (
+export const startBackgroundTasks = (
   log: { readonly info: (message: string) => void; readonly warn: (details: object, message: string) => void },
-  chores: readonly (readonly [everyMs: number, work: () => Promise<unknown>])[],
+  tasks: readonly (readonly [everyMs: number, work: () => Promise<unknown>])[],
 ) => {
   // The outage ends when the work that failed succeeds: other work may not have used the database.
   const failing = new Set<() => Promise<unknown>>()
@@ -15,7 +15,7 @@ export const startChores = (
       failing.add(work)
     }
   }
-  const timers = chores.map(([everyMs, work]) => {
+  const timers = tasks.map(([everyMs, work]) => {
     let running = false
     const round = async (): Promise<void> => {
       if (running) return

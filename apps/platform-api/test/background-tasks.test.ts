@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
-import { startChores } from "../src/chores.ts"
+import { startBackgroundTasks } from "../src/background-tasks.ts"
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-test("an outage of the database is told once, and its end once, whatever chores have nothing to ask", async () => {
+test("an outage of the database is told once, and its end once, whatever tasks have nothing to ask", async () => {
   const told: string[] = []
   const log = {
     info: (message: string) => void told.push(message),
@@ -12,7 +12,7 @@ test("an outage of the database is told once, and its end once, whatever chores 
   }
   let away = false
   const ask = () => (away ? Promise.reject(new Error("away")) : Promise.resolve())
-  const stop = startChores(log, [
+  const stop = startBackgroundTasks(log, [
     [1000, ask],
     [1000, () => Promise.resolve()],
     [3000, () => ask()],

@@ -1,11 +1,11 @@
 /** Runs work with the same name one after the other, in the order of the calls. */
-export type Turns = <T>(name: string, work: () => Promise<T>) => Promise<T>
+export type SerialQueues = <T>(name: string, work: () => Promise<T>) => Promise<T>
 
 /**
  * Queues inside this process. Work that waits for the same account holds no connection, so a thousand calls with one
  * key don't occupy the database.
  */
-export const createTurns = (): Turns => {
+export const createSerialQueues = (): SerialQueues => {
   const last = new Map<string, Promise<void>>()
   return async (name, work) => {
     const before = last.get(name)

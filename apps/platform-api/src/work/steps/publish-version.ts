@@ -88,7 +88,7 @@ export const prepare = async (
 }
 
 /** Publishes a version. Throws StackConflict and WorkFailure. */
-export const show = async (
+export const publishVersion = async (
   tx: Orm,
   { stack, version, bytes, diff, toServed, previous, served }: Awaited<ReturnType<typeof prepare>>,
   source: Source,
