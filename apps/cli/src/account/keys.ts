@@ -145,6 +145,13 @@ export const rotateKey = async (context: Context): Promise<Outcome> => {
   const { name } = context.options
   const body = { ...(name === undefined ? {} : { name }), ...overlapOf(context) }
   const api = await apiWithKey(context)
+  const isSaved = context.flags.has("save")
+  if (isSaved && id !== undefined) {
+    const key = (await readPages(api, path)).find((one) => textOf(one, "id") === id)
+    if (textOf(key, "key_class") === "publishable") {
+      throw usageError(`Key ${id} is publishable: it only works in browsers, so --save can't store it.`, "keys rotate")
+    }
+  }
   const rotate = async (): Promise<Minted> => {
     const rotated = id ?? (await currentId(api))
     return postForKey(api, `${path}/${rotated}/rotate`, body).catch((error: unknown) => {
@@ -154,7 +161,7 @@ export const rotateKey = async (context: Context): Promise<Outcome> => {
     })
   }
   const kept = (await readCredentials(context.folder))[api.url]?.api_key
-  if (context.flags.has("save") || (id === undefined && kept === api.key)) {
+  if (isSaved || (id === undefined && kept === api.key)) {
     return store(context, rotate, "The old key works until the overlap ends. Next: svc keys list")
   }
   return show(context, await rotate())
