@@ -19,6 +19,7 @@ const record = (id: number) => ({
   expires_at: null,
   last_used_at: null,
 })
+const publishable = { ...record(5), key_class: "publishable" }
 const minted = {
   id: 9,
   key: fresh,
@@ -36,7 +37,7 @@ const answer = ({ method, target, headers }: Received): Reply => {
   if (target === "/api/agents/me/keys?limit=100") {
     return { body: [record(1)], headers: { link: '</api/agents/me/keys?limit=100&offset=1>; rel="next"' } }
   }
-  if (target === "/api/agents/me/keys?limit=100&offset=1") return { body: [record(2)] }
+  if (target === "/api/agents/me/keys?limit=100&offset=1") return { body: [record(2), publishable] }
   if (method === "POST" && target === "/api/agents/me/keys") return { status: 201, body: minted }
   if (method === "POST" && target === "/api/agents/me/keys/publishable") {
     return { status: 201, body: { ...minted, key: "svc_pk_public", key_class: "publishable" } }
@@ -67,7 +68,7 @@ const svc = (args: string, env: Record<string, string> = { SVC_API_URL: server.u
 
 test("list is every page of the API's records, unchanged", async () => {
   const ended = await svc("keys list --json")
-  expect(json(ended)).toEqual([record(1), record(2)])
+  expect(json(ended)).toEqual([record(1), record(2), publishable])
   expect((await svc("keys list")).stdout).toMatch(/1 +signup +secret +svc_ak_…kept +active \(this one\) +never +never/)
 })
 
@@ -100,6 +101,16 @@ test("rotate without ID is for the key in use, and keeps its successor in its pl
   expect(ended.stdout).toMatch(/Old key ends +2026-01-01T01:00/)
   expect(server.received.at(-1)).toMatchObject({ target: "/api/agents/me/keys/1/rotate", body: "{}" })
   expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ [server.url]: { api_key: fresh, slug: "agt_1" } })
+})
+
+test("rotate --save refuses a publishable key, which no command can use, before anything changes", async () => {
+  const ended = await svc("keys rotate 5 --save --json")
+  expect([ended.code, json(ended)]).toEqual([
+    2,
+    { code: "usage", error: expect.stringContaining("Key 5 is publishable") },
+  ])
+  expect(server.received.every(({ method }) => method === "GET")).toBe(true)
+  expect(await readFile(file, "utf8")).toContain(kept)
 })
 
 test("rotate with ID shows the new key and leaves the kept one, unless --save; a key of the environment is not kept", async () => {
