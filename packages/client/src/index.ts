@@ -1,28 +1,5 @@
-export type {
-  Build,
-  BuildWithEvents,
-  Deployment,
-  DeploymentEvent,
-  Diff,
-  Keys,
-  MintedKey,
-  MintedSession,
-  Profile,
-  RegistryChange,
-  RevokedKey,
-  RotatedKey,
-  Run,
-  RunWithSteps,
-  SignUp,
-  Spec,
-  SpecSchema,
-  SpecVersion,
-  Stack,
-  StackAst,
-  StackSchema,
-  StackVersions,
-  StackWithSchema,
-} from "./generated/answers.ts"
+// The platform's responses: the generator names them.
+export type * from "./generated/answers.ts"
 export type { Clock } from "./clock.ts"
 export { SvcError } from "./error.ts"
 export type { SubmissionState } from "./error.ts"

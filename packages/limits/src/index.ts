@@ -1,7 +1,6 @@
 export type { Bucket, Entry, Limits, LimitsMode, Place, Places } from "./limits.ts"
 export { createLocalLimits } from "./local.ts"
 export { limitFields, openLimits } from "./open.ts"
-export type { LimitSettings } from "./open.ts"
 export { createRateLimiter } from "./rate-limiter.ts"
 export type { Decision, RateLimiter } from "./rate-limiter.ts"
 export { createSharedLimits } from "./shared.ts"

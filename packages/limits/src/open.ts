@@ -1,4 +1,4 @@
-import { integer, text, url } from "@svc/config"
+import { integer, type loadConfig, text, url } from "@svc/config"
 import type { Limits } from "./limits.ts"
 import { createLocalLimits } from "./local.ts"
 import { createSharedLimits } from "./shared.ts"
@@ -10,13 +10,6 @@ export const limitFields = {
   prefix: text("SVC_LIMITS_PREFIX", "svc"),
   timeoutMs: integer("SVC_LIMITS_TIMEOUT_MS", 50, { min: 1, max: 10_000 }),
   replicas: integer("SVC_LIMITS_REPLICAS", 1, { min: 1, max: 10_000 }),
-}
-
-export type LimitSettings = {
-  readonly url: string | undefined
-  readonly prefix: string
-  readonly timeoutMs: number
-  readonly replicas: number
 }
 
 type Call = <T>(name: string, attributes: Readonly<Record<string, string>>, work: () => Promise<T>) => Promise<T>
@@ -45,7 +38,7 @@ type Log = Readonly<Record<"info" | "warn", (...line: [object, string]) => void>
  * @param call runs requests to the store, and makes spans of them
  */
 export const openLimits = async (
-  settings: LimitSettings,
+  settings: ReturnType<typeof loadConfig<typeof limitFields>>,
   {
     log,
     call,

@@ -61,14 +61,8 @@ export class StreamFault extends Error {
 }
 
 /** The error message that existing clients understand. */
-export const faultMessage = ({
-  code,
-  message,
-  hint,
-  retryable = false,
-  retryAfterSeconds,
-  fatal = false,
-}: Fault): string => {
+export const faultMessage = (fault: Fault): string => {
+  const { code, message, hint, retryable = false, retryAfterSeconds, fatal = false } = fault
   const optional = { retry_after: retryAfterSeconds, suggested_action: hint }
   return JSON.stringify({ type: "error", error: code, message, code, retryable, ...optional, fatal })
 }

@@ -47,6 +47,7 @@ export const startService = async (runtime: Runtime, bounds: Bounds = defaultBou
     }
   }
 
+  const jwksUrl = `${apiUrl}/.well-known/jwks.json`
   const server = await startServer({
     host,
     port,
@@ -55,19 +56,11 @@ export const startService = async (runtime: Runtime, bounds: Bounds = defaultBou
     wallClock,
     now,
     randomId,
-    keys: remoteKeys({
-      url: `${apiUrl}/.well-known/jwks.json`,
-      fetch,
-      now,
-      onProblem: problem("session keys can't be read"),
-    }),
+    keys: remoteKeys({ url: jwksUrl, fetch, now, onProblem: problem("session keys can't be read") }),
     health: () => {
-      const stacks = [...published].map(([name, { stack }]) => {
-        return [
-          name,
-          { version: stack.version, slot: slot === undefined ? null : Number(slot), entities: stack.counts() },
-        ]
-      })
+      const read = slot === undefined ? null : Number(slot)
+      const stateOf = ({ version, counts }: Stack) => ({ version, slot: read, entities: counts() })
+      const stacks = [...published].map(([name, { stack }]) => [name, stateOf(stack)])
       return isLoaded ? { status: "ok", stacks: Object.fromEntries(stacks) } : undefined
     },
     onCut: (reason) => log.warn({ reason }, "a client was cut off"),
