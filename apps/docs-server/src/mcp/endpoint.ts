@@ -5,7 +5,9 @@ import { type Era, eraOf, type SdkExchange } from "./sdk-exchange.ts"
 import { type Library, toCallResult, tools } from "./tools.ts"
 
 /** The answer to one JSON-RPC request: a body, or the SDK's stream of events. */
-type RpcReply = { readonly status: number; readonly body: string } | { readonly stream: Response }
+type RpcReply =
+  | { readonly status: number; readonly body: string | Uint8Array<ArrayBuffer> }
+  | { readonly stream: Response }
 
 /** The HTTP request around a message. What is costly to make of it is made when asked for. */
 export type Caller = {
@@ -41,9 +43,11 @@ const headersAgree = ({ method, params }: RpcRequest, header: Caller["header"]):
   return field === undefined || header("mcp-name") === params?.[field]
 }
 
-const success = (idText: string, result: string): RpcReply => ({
+const afterResult = Buffer.from("}")
+// Results are kept as bytes: most have a character outside Latin-1, and would be encoded for each response.
+const success = (idText: string, result: Buffer): RpcReply => ({
   status: 200,
-  body: `{"jsonrpc":"2.0","id":${idText},"result":${result}}`,
+  body: Buffer.concat([Buffer.from(`{"jsonrpc":"2.0","id":${idText},"result":`), result, afterResult]),
 })
 
 const failure = (idText: string, status: number, error: unknown): RpcReply => ({
@@ -58,7 +62,7 @@ export const createSdkEndpoint =
     const era = eraOf(request, caller.header("mcp-protocol-version"))
     const answer = await sdk.send(request, era, caller.request)
     if (answer.kind === "stream") return { stream: answer.response }
-    if (answer.kind === "result") return success(request.idText, JSON.stringify(answer.result))
+    if (answer.kind === "result") return success(request.idText, Buffer.from(JSON.stringify(answer.result)))
     return failure(request.idText, era === "modern" ? answer.status : 200, answer.error)
   }
 
@@ -71,6 +75,7 @@ const traceFields = new Set(["traceparent", "tracestate", "baggage"])
 
 /** The same params without what their `_meta` says of a trace: that changes no answer, and is new in each request. */
 const untraced = (params: RpcRequest["params"]): RpcRequest["params"] => {
+  if (params?.["_meta"] === undefined) return params
   const meta = metaSchema.safeParse(params?.["_meta"])
   if (!meta.success || !Object.keys(meta.data).some((field) => traceFields.has(field))) return params
   const rest = Object.entries(meta.data).filter(([field]) => !traceFields.has(field))
@@ -86,22 +91,22 @@ const untraced = (params: RpcRequest["params"]): RpcRequest["params"] => {
 export const createEndpoint = (sdk: SdkExchange, library: () => Library): RpcEndpoint => {
   const bySdk = createSdkEndpoint(sdk)
   // Most questions are asked once: their answers would only drive the others out.
-  const results = createMemo<string>({
+  const results = createMemo<Buffer>({
     maxEntries: 2000,
     maxSize: 32 * 2 ** 20,
-    sizeOf: (text) => text.length,
+    sizeOf: (result) => result.length,
     fromSecondTime: true,
   })
   const frames = createMemo<Frame>({ maxEntries: 200 })
   let current = library()
 
-  const callTool = (era: Era, params: RpcRequest["params"]): string | undefined => {
+  const callTool = (era: Era, params: RpcRequest["params"]): Buffer | undefined => {
     const tool = tools.find(({ name }) => name === params?.["name"])
     const frame = frames.get(`${era} ${JSON.stringify(params?.["_meta"])}`)
     if (tool === undefined || frame === undefined || !Object.keys(params ?? {}).every((key) => callKeys.has(key)))
       return undefined
     const answer = tool.call(current, params?.["arguments"] ?? {})
-    return answer === undefined ? undefined : JSON.stringify({ ...toCallResult(answer), ...frame })
+    return answer === undefined ? undefined : Buffer.from(JSON.stringify({ ...toCallResult(answer), ...frame }))
   }
 
   const learnFrame = (era: Era, params: RpcRequest["params"], result: unknown): void => {
@@ -138,10 +143,10 @@ export const createEndpoint = (sdk: SdkExchange, library: () => Library): RpcEnd
     const answer = await sdk.send(request, era, caller.request)
     if (answer.kind === "stream") return { stream: answer.response }
     if (answer.kind === "error") return failure(idText, era === "modern" ? answer.status : 200, answer.error)
-    const text = JSON.stringify(answer.result)
+    const result = Buffer.from(JSON.stringify(answer.result))
     if (method === "tools/call") learnFrame(era, params, answer.result)
     // The pages may have been read again while the SDK was at work.
-    if (library() === before) results.set(key, text)
-    return success(idText, text)
+    if (library() === before) results.set(key, result)
+    return success(idText, result)
   }
 }
