@@ -1,18 +1,18 @@
-// One connection to a stream server, looked at closely: how it is refused, and every message on it.
+// A connection to a stream server: how it is rejected, and every message on it.
 import type { IncomingMessage } from "node:http"
 import { isObject, type JsonObject } from "@svc/common/json-object"
 import { WebSocket } from "ws"
 import { textOf } from "../output/json-value.ts"
 
-/** What a server does against a rule. */
+/** A rule that the server breaks, and how. */
 export class RuleBroken extends Error {}
 
-/** What can't be checked here, and why. */
+/** A rule that can't be checked here, and why. */
 export class RuleSkipped extends Error {}
 
 const patienceMs = 5_000
 
-/** Breaks the rule when the promise takes too long. */
+/** Throws RuleBroken if the promise takes too long. */
 const within = async <T>(promise: Promise<T>, what: string, ms = patienceMs): Promise<T> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
@@ -29,11 +29,11 @@ export type Credentials = {
   /** For the Authorization header. */
   readonly bearer?: string
   readonly protocols?: readonly string[]
-  /** For the query parameter that existing clients use. */
+  /** For the query parameter of older clients. */
   readonly query?: string
 }
 
-/** A refusal before the upgrade: the status and the code of its body. */
+/** A rejection before the upgrade: its status, and the code in its body. */
 export type Refusal = { readonly status: number; readonly code: string }
 
 const refusalOf = async (response: IncomingMessage): Promise<Refusal> => {
@@ -48,7 +48,7 @@ const refusalOf = async (response: IncomingMessage): Promise<Refusal> => {
   return { status: response.statusCode ?? 0, code: textOf(body, "code") }
 }
 
-/** A connection that the server took. */
+/** A connection that the server accepted. */
 const probeOf = (socket: WebSocket) => {
   const unread: JsonObject[] = []
   let wake = (): void => {}
@@ -60,7 +60,7 @@ const probeOf = (socket: WebSocket) => {
     try {
       message = JSON.parse(data.toString())
     } catch {
-      // Told as a message that never came.
+      // The rule then fails because no message came.
     }
     if (isObject(message)) unread.push(message)
     wake()
@@ -80,10 +80,10 @@ const probeOf = (socket: WebSocket) => {
     protocol: socket.protocol,
     send: (message: object | string): void =>
       socket.send(typeof message === "string" ? message : JSON.stringify(message)),
-    /** The next message that is wanted; an error that isn't breaks the rule. */
+    /** The next message that is wanted. Throws RuleBroken at an error message that isn't wanted. */
     message: (what: string, isWanted: (message: JsonObject) => boolean): Promise<JsonObject> =>
       within(find(isWanted), what),
-    /** How the connection ended. */
+    /** How the connection was closed. */
     closed: (ms: number) => within(closed, "end of the connection", ms),
     close: (): void => socket.terminate(),
   }
@@ -91,7 +91,7 @@ const probeOf = (socket: WebSocket) => {
 
 export type Probe = ReturnType<typeof probeOf>
 
-/** Connects; gives the refusal where the server refuses. Rejects where no server responds. */
+/** Connects. Returns the rejection if the server rejects the connection; throws if no server responds. */
 export const connect = async (
   url: string,
   { bearer, protocols = [], query }: Credentials,
@@ -102,7 +102,7 @@ export const connect = async (
   const socket = new WebSocket(target, [...protocols], { headers, followRedirects: false })
   const opening = new Promise<Probe | Refusal>((resolve, reject) => {
     socket.on("error", reject)
-    // Listens before the first message can come.
+    // It must listen before the first message comes.
     const probe = probeOf(socket)
     socket.on("open", () => resolve({ ...probe, protocol: socket.protocol }))
     socket.on("unexpected-response", (_request, response) => {

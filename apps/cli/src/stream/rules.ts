@@ -1,4 +1,4 @@
-// What the page Streams asks of a stream server, rule by rule.
+// The rules of the stream protocol, as the page Streams describes them.
 import { generateKeyPairSync, sign } from "node:crypto"
 import { isObject, type JsonObject } from "@svc/common/json-object"
 import { listOf, textOf } from "../output/json-value.ts"
@@ -9,15 +9,15 @@ export type View = { readonly id: string; readonly mode: string }
 export type Subject = {
   readonly url: string
   readonly views: readonly View[]
-  /** Paths of the fields whose integers have 64 bits and more, by entity. */
+  /** Paths of the fields with integers of 64 bits or more, by entity. */
   readonly wideFields: ReadonlyMap<string, readonly string[]>
-  /** A token for the stack; the same one until it is asked for a new one. */
+  /** A token for the stack, always the same one. */
   readonly token: () => Promise<string>
   readonly newToken: () => Promise<string>
-  /** Throw RuleSkipped where the platform mints none. */
+  /** These throw RuleSkipped if the platform can't mint such a token. */
   readonly tokenOfOtherStack: () => Promise<string>
   readonly tokenWithoutRead: () => Promise<string>
-  /** Whether to wait for the end of a token. */
+  /** Whether to wait until a token expires. */
   readonly wait: boolean
   readonly sleep: (ms: number) => Promise<void>
 }
@@ -30,7 +30,7 @@ const batch = 500
 const opened = async (url: string, credentials: Credentials): Promise<Probe> => {
   const probe = await connect(url, credentials)
   if ("send" in probe) return probe
-  throw new RuleBroken(`refused with ${probe.status} ${probe.code}`.trimEnd())
+  throw new RuleBroken(`rejected with ${probe.status} ${probe.code}`.trimEnd())
 }
 
 const expectRefusal = async (
@@ -45,11 +45,11 @@ const expectRefusal = async (
   }
   if (refusal.status !== status || !code.test(refusal.code)) {
     const got = `${refusal.status} ${refusal.code === "" ? "without a code" : refusal.code}`
-    throw new RuleBroken(`refused with ${got}, not ${status} ${code.source.replaceAll(/[\^$]/g, "")}`)
+    throw new RuleBroken(`rejected with ${got}, not ${status} ${code.source.replaceAll(/[\^$]/g, "")}`)
   }
 }
 
-/** Runs on a connection of its own. */
+/** Runs on a new connection. */
 const onConnection = async (subject: Subject, run: (probe: Probe) => Promise<void>): Promise<void> => {
   const probe = await opened(subject.url, { bearer: await subject.token() })
   try {
@@ -62,7 +62,7 @@ const onConnection = async (subject: Subject, run: (probe: Probe) => Promise<voi
 type Row = { readonly key: string; readonly data: unknown }
 type Wish = { readonly view: string; readonly key?: string; readonly take?: number; readonly after?: string }
 
-/** The rows of a whole snapshot, after its confirmation. */
+/** Subscribes, and returns the rows of the whole snapshot. */
 const snapshotOf = async (probe: Probe, wish: Wish, mode?: string): Promise<readonly Row[]> => {
   probe.send({ type: "subscribe", ...wish })
   const confirmed = await probe.message(
@@ -110,7 +110,7 @@ const damaged = (token: string): string => {
   return [header, payload, swapped + signature.slice(1)].join(".")
 }
 
-/** The same token, signed by a key that the platform doesn't have. */
+/** The same token, signed with a key that isn't the platform's. */
 const foreign = (token: string): string => {
   const [header, payload] = parts(token)
   const { privateKey } = generateKeyPairSync("ed25519")
@@ -148,38 +148,38 @@ const tokenRules: readonly Rule[] = [
     check: async ({ url, token }) => (await opened(url, { query: await token() })).close(),
   },
   {
-    name: "the Authorization header goes before the query parameter",
+    name: "the Authorization header takes precedence over the query parameter",
     check: async ({ url, token }) =>
       expectRefusal(url, { bearer: damaged(await token()), query: await token() }, badToken),
   },
   {
-    name: "a connection without a token is refused",
+    name: "a connection without a token is rejected",
     check: ({ url }) => expectRefusal(url, {}, { status: 401, code: /^token-missing$/ }),
   },
   {
-    name: "a damaged token is refused",
+    name: "a damaged token is rejected",
     check: async ({ url, token }) => expectRefusal(url, { bearer: damaged(await token()) }, badToken),
   },
   {
-    name: "a token that another key signed is refused",
+    name: "a token with the signature of a wrong key is rejected",
     check: async ({ url, token }) => expectRefusal(url, { bearer: foreign(await token()) }, badToken),
   },
   {
-    name: "a token without a signature is refused",
+    name: "a token without a signature is rejected",
     check: async ({ url, token }) => expectRefusal(url, { bearer: unsigned(await token()) }, badToken),
   },
   {
-    name: "a token for another stack is refused",
+    name: "a token for another stack is rejected",
     check: async ({ url, tokenOfOtherStack }) =>
       expectRefusal(url, { bearer: await tokenOfOtherStack() }, { status: 401, code: /^token-invalid-audience$/ }),
   },
   {
-    name: "a token without the scope read is refused",
+    name: "a token without the scope read is rejected",
     check: async ({ url, tokenWithoutRead }) =>
       expectRefusal(url, { bearer: await tokenWithoutRead() }, { status: 403, code: /^insufficient-scope$/ }),
   },
   {
-    name: "a stack that isn't there is refused",
+    name: "an unknown stack is rejected",
     check: async ({ url, token }) =>
       expectRefusal(otherPath(url), { bearer: await token() }, { status: 404, code: /^stack-not-found$/ }),
   },
@@ -187,7 +187,7 @@ const tokenRules: readonly Rule[] = [
 
 const messageRules: readonly Rule[] = [
   {
-    name: "refresh_auth with a good token says when that expires",
+    name: "refresh_auth with a valid token returns its expiry",
     check: (subject) =>
       onConnection(subject, async (probe) => {
         probe.send({ type: "refresh_auth", token: await subject.newToken() })
@@ -195,12 +195,12 @@ const messageRules: readonly Rule[] = [
           "response to refresh_auth",
           (message) => "success" in message,
         )
-        if (success !== true) throw new RuleBroken("it was refused")
+        if (success !== true) throw new RuleBroken("it was rejected")
         if (typeof expiresAt !== "number") throw new RuleBroken("it lacks expiresAt")
       }),
   },
   {
-    name: "refresh_auth with a damaged token is refused, and the connection goes on",
+    name: "refresh_auth with a damaged token is rejected, and the connection stays open",
     check: (subject) =>
       onConnection(subject, async (probe) => {
         probe.send({ type: "refresh_auth", token: damaged(await subject.token()) })
@@ -212,7 +212,7 @@ const messageRules: readonly Rule[] = [
       }),
   },
   {
-    name: "a view that isn't there is an error, and the connection goes on",
+    name: "an unknown view is an error, and the connection stays open",
     check: (subject) =>
       onConnection(subject, async (probe) => {
         for (let turn = 0; turn < 2; turn++) {
@@ -259,15 +259,15 @@ const viewRule = ({ id, mode }: View): Rule => ({
       const wish = { view: id, ...(own === "state" && { key: first?.key ?? "no-such-key" }) }
       const rows = await snapshotOf(probe, wish, mode).catch((error: unknown) => {
         if (error instanceof RuleBroken && error.message.endsWith(" view-unsupported")) {
-          throw new RuleSkipped("the server doesn't compute this view")
+          throw new RuleSkipped("the server doesn't support this view")
         }
         throw error
       })
       checkValues(rows, wide)
       if (own === "state" && rows.map(({ key }) => key).join() !== (first?.key ?? "")) {
-        throw new RuleBroken(`the record ${wish.key} was asked for, ${rows.length} came`)
+        throw new RuleBroken(`the request was for the record ${wish.key}, and ${rows.length} came`)
       }
-      if (new Set(rows.map(({ key }) => key)).size < rows.length) throw new RuleBroken("a key is in it twice")
+      if (new Set(rows.map(({ key }) => key)).size < rows.length) throw new RuleBroken("the snapshot has a key twice")
       const some = await snapshotOf(probe, { ...wish, take: 1, after: "unknown" })
       if (some.length !== Math.min(1, rows.length) && rows.length > 0) {
         throw new RuleBroken(`with take 1 and an unknown after, ${some.length} records came`)
@@ -276,9 +276,9 @@ const viewRule = ({ id, mode }: View): Rule => ({
 })
 
 const endRule: Rule = {
-  name: "a token's end ends its connection, and the token is refused then",
+  name: "when a token expires, its connection is closed, and the token is rejected",
   check: async (subject) => {
-    if (!subject.wait) throw new RuleSkipped("it takes a token's whole life: --wait checks it")
+    if (!subject.wait) throw new RuleSkipped("it takes a token's whole life; use --wait")
     const token = await subject.newToken()
     const probe = await opened(subject.url, { bearer: token })
     const { exp }: { exp?: unknown } = JSON.parse(Buffer.from(parts(token)[1], "base64url").toString())
@@ -287,7 +287,7 @@ const endRule: Rule = {
     if (error["code"] !== "token-expired" || error["fatal"] !== true)
       throw new RuleBroken("no fatal error token-expired")
     if (closed.code !== 1008) throw new RuleBroken(`the close code is ${closed.code}, not 1008`)
-    // Clocks may differ by some seconds.
+    // The clocks may differ by a few seconds.
     for (let tries = 10; ; tries--) {
       const again = await expectRefusal(subject.url, { bearer: token }, { status: 401, code: /^token-expired$/ }).catch(
         (broken: unknown) => broken,
@@ -299,7 +299,7 @@ const endRule: Rule = {
   },
 }
 
-/** All rules, in the order in which they are checked. */
+/** All rules, in the order of the checks. */
 export const rulesFor = (views: readonly View[]): readonly Rule[] => [
   ...tokenRules,
   ...messageRules,
