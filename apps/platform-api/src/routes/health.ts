@@ -30,6 +30,8 @@ const jwks = z.object({
 const answerMs = 800
 const pingMs = 1800
 
+const common = { method: "get", tag: "service", access: "anyone", codes: [] } as const
+
 export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => {
   const { version, database } = dependencies
   let ping: Promise<boolean> | undefined
@@ -57,15 +59,12 @@ export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => 
   }
 
   serve({
-    method: "get",
+    ...common,
     path: "/",
     id: "getAbout",
     summary: "About this service",
     description: "Links to the documentation and the OpenAPI document.",
-    tag: "service",
-    access: "anyone",
     success: [200, "The service", about],
-    codes: [],
     handle: (c) => {
       const url = dependencies.publicUrl
       const links = {
@@ -77,17 +76,14 @@ export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => 
     },
   })
   serve({
-    method: "get",
+    ...common,
     path: "/health",
     id: "getHealth",
     summary: "Health",
     description:
       "Responds within a second whatever the database does. Not rate limited. 503 when degraded: the database is unavailable or can't store data.",
-    tag: "service",
-    access: "anyone",
     success: [200, "The service and its database work", health],
     others: { 503: ["The database can't be used", health] },
-    codes: [],
     handle: async (c) => {
       const ok = (await aliveInTime()) && database.stores()
       const body = {
@@ -101,42 +97,33 @@ export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => 
     },
   })
   serve({
-    method: "get",
+    ...common,
     path: "/health/live",
     id: "getLiveness",
     summary: "Liveness (older path)",
     description: "Whether the process serves requests, whatever the database does.",
-    tag: "service",
-    access: "anyone",
     success: [200, "The process serves requests requests", live],
-    codes: [],
     handle: (c) => c.json({ status: "ok", version }, 200, { "cache-control": "no-store" }),
   })
 
   serve({
-    method: "get",
+    ...common,
     path: "/livez",
-    access: "anyone",
     id: "getLivez",
     summary: "Liveness",
     description: "Whether the process serves requests, whatever the database does.",
-    tag: "service",
     success: [200, "The process serves requests requests", probe],
-    codes: [],
     handle: (c) => c.json({ status: "ok", missing: [] }, 200, { "cache-control": "no-store" }),
   })
   serve({
-    method: "get",
+    ...common,
     path: "/readyz",
-    access: "anyone",
     id: "getReadyz",
     summary: "Readiness",
     description:
       "200 while the database is migrated and reachable. Responds within a second whatever the database does. Not rate limited.",
-    tag: "service",
     success: [200, "The service is ready", probe],
     others: { 503: ["What `missing` names is unavailable", probe] },
-    codes: [],
     handle: async (c) => {
       const ok = await aliveInTime()
       const body = ok ? { status: "ok", missing: [] } : { status: "unavailable", missing: ["database"] }
@@ -145,15 +132,12 @@ export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => 
   })
 
   serve({
-    method: "get",
+    ...common,
     path: "/.well-known/jwks.json",
     id: "getSessionKeys",
     summary: "Public keys of session tokens",
     description: "A JWK Set for verifying session tokens. It includes recently replaced keys.",
-    tag: "service",
-    access: "anyone",
     success: [200, "A JWK set (RFC 7517)", jwks],
-    codes: [],
     handle: (c) => c.json(publicJwks(dependencies.signingKeys), 200, { "cache-control": "max-age=60" }),
   })
 }

@@ -1,11 +1,11 @@
-import type { z } from "@svc/openapi"
+import { z } from "@svc/openapi"
 import type { Context } from "hono"
 import { policies } from "../auth/agent-policy.ts"
 import type { AppEnv } from "../auth/guard.ts"
 import { type ErrorCode, errors } from "../errors.ts"
 import { sendOwn } from "./conditional.ts"
-import { idOf } from "./endpoint.ts"
-import { nextLink, type Page, pageOf } from "./paging.ts"
+import { type Endpoint, idOf } from "./endpoint.ts"
+import { nextLink, type Page, pageOf, pageQuery } from "./paging.ts"
 import type { Row } from "./record.ts"
 
 /** What endpoints that read the caller's records share. */
@@ -43,7 +43,7 @@ const sendPage = (c: Context<AppEnv>, page: Page, rows: readonly Row[], present:
 }
 
 /** Sends the requested page of the caller's records. `sql` takes account, limit and offset. */
-export const sendRecords = async (c: Context<AppEnv>, sql: string, present: (row: Row) => unknown) => {
+const sendRecords = async (c: Context<AppEnv>, sql: string, present: (row: Row) => unknown) => {
   const page = pageOf(c)
   const rows = await c.get("queries").query<Row>(sql, [c.get("principal").userId, page.limit + 1, page.offset])
   return sendPage(c, page, rows, present)
@@ -70,3 +70,21 @@ export const sendBelongings = async (
     present,
   )
 }
+
+/** The list of the caller's records of one kind: `Builds`, say. */
+export const listOf = (
+  path: string,
+  kind: string,
+  answer: z.ZodType,
+  sql: string,
+  present: (row: Row) => unknown,
+): Endpoint => ({
+  ...reading(z.array(answer), kind),
+  path,
+  id: `list${kind}`,
+  summary: `List ${kind.toLowerCase()}`,
+  description: "Lists those that the caller can read, newest first.",
+  query: pageQuery,
+  codes: ["invalid-request"],
+  handle: (c) => sendRecords(c, sql, present),
+})

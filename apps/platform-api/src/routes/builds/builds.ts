@@ -4,8 +4,7 @@ import { buildStatuses } from "../../records/transitions.ts"
 import { isVisible, listVisible } from "../../records/visible.ts"
 import { sendOwn } from "../conditional.ts"
 import type { Serve } from "../endpoint.ts"
-import { reading, readOne, sendRecords } from "../owned.ts"
-import { pageQuery } from "../paging.ts"
+import { listOf, reading, readOne } from "../owned.ts"
 import { fieldsOf, id, record, text, time } from "../record.ts"
 
 const tables = { table: "builds", shares: "build_shares" } as const
@@ -50,16 +49,7 @@ export const buildsSql = {
 }
 
 export const buildRoutes = (serve: Serve): void => {
-  serve({
-    ...reading(z.array(buildAnswer), "Builds"),
-    path: "/api/builds",
-    id: "listBuilds",
-    summary: "List builds",
-    description: "Lists those that the caller can read, newest first.",
-    query: pageQuery,
-    codes: ["invalid-request"],
-    handle: (c) => sendRecords(c, buildsSql.list, build.present),
-  })
+  serve(listOf("/api/builds", "Builds", buildAnswer, buildsSql.list, build.present))
 
   serve({
     ...reading(buildAnswer.extend({ events: z.array(event.schema) }), "The build, with its events oldest first"),

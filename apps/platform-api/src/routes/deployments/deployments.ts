@@ -4,7 +4,7 @@ import { deploymentStatuses } from "../../records/transitions.ts"
 import { isVisible, listVisible } from "../../records/visible.ts"
 import { sendOwn } from "../conditional.ts"
 import type { Serve } from "../endpoint.ts"
-import { reading, readOne, sendBelongings, sendRecords } from "../owned.ts"
+import { listOf, reading, readOne, sendBelongings } from "../owned.ts"
 import { pageQuery } from "../paging.ts"
 import { fieldsOf, id, record, text, time } from "../record.ts"
 
@@ -62,16 +62,7 @@ export const deploymentsSql = {
 }
 
 export const deploymentRoutes = (serve: Serve): void => {
-  serve({
-    ...reading(z.array(deploymentAnswer), "Deployments"),
-    path: "/api/deployments",
-    id: "listDeployments",
-    summary: "List deployments",
-    description: "Lists those that the caller can read, newest first.",
-    query: pageQuery,
-    codes: ["invalid-request"],
-    handle: (c) => sendRecords(c, deploymentsSql.list, deployment.present),
-  })
+  serve(listOf("/api/deployments", "Deployments", deploymentAnswer, deploymentsSql.list, deployment.present))
 
   serve({
     ...reading(deploymentAnswer, "The deployment"),

@@ -5,8 +5,7 @@ import { isVisible, listVisible } from "../../records/visible.ts"
 import { errors } from "../../errors.ts"
 import { sendOwn } from "../conditional.ts"
 import type { Serve } from "../endpoint.ts"
-import { reading, readOne, sendRecords } from "../owned.ts"
-import { pageQuery } from "../paging.ts"
+import { listOf, reading, readOne } from "../owned.ts"
 import { fieldsOf, id, record, type Row, text, time } from "../record.ts"
 
 const tables = { table: "runs", shares: "run_shares" } as const
@@ -59,16 +58,7 @@ export const presentRun = (rows: readonly Row[]): Record<string, unknown> => {
 }
 
 export const runRoutes = (serve: Serve): void => {
-  serve({
-    ...reading(z.array(runAnswer), "Runs"),
-    path: "/api/automation/runs",
-    id: "listRuns",
-    summary: "List runs",
-    description: "Lists the workflow runs that the caller can read, newest first.",
-    query: pageQuery,
-    codes: ["invalid-request"],
-    handle: (c) => sendRecords(c, runsSql.list, run.present),
-  })
+  serve(listOf("/api/automation/runs", "Runs", runAnswer, runsSql.list, run.present))
 
   serve({
     ...reading(runWithSteps, "The run, with its steps in order"),

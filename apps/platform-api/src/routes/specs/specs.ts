@@ -8,7 +8,7 @@ import { validate } from "@svc/http"
 import type { Dependencies } from "../../dependencies.ts"
 import { sendOwn } from "../conditional.ts"
 import type { Serve } from "../endpoint.ts"
-import { reading, readOne, sendBelongings, sendRecords } from "../owned.ts"
+import { listOf, reading, readOne, sendBelongings } from "../owned.ts"
 import { pageQuery } from "../paging.ts"
 import { fieldsOf, id, record, type Row, text, time } from "../record.ts"
 import { deprecation, diffAnswer, schemaAnswer } from "../registry/schemas.ts"
@@ -89,16 +89,7 @@ export const specsSql = {
 }
 
 export const specRoutes = (serve: Serve, dependencies: Dependencies): void => {
-  serve({
-    ...reading(z.array(specAnswer), "Specs"),
-    path: "/api/specs",
-    id: "listSpecs",
-    summary: "List specs",
-    description: "Lists those that the caller can read, newest first.",
-    query: pageQuery,
-    codes: ["invalid-request"],
-    handle: (c) => sendRecords(c, specsSql.list, presentSpec),
-  })
+  serve(listOf("/api/specs", "Specs", specAnswer, specsSql.list, presentSpec))
 
   serve({
     ...reading(specAnswer, "The spec"),
