@@ -43,7 +43,7 @@ test("a build of a stack whose URL nobody told is taken, fails and says so", asy
   const spec = await owner.newSpec("nowhere", { ast_payload: first, websocket_url: null })
   for (const [branch, why] of [
     [null, "the spec has no websocket_url"],
-    ["next", "a branch takes its URL from SVC_STREAM_URL_TEMPLATE"],
+    ["next", "a branch needs SVC_STREAM_URL_TEMPLATE"],
   ]) {
     const { status, body } = await owner.call("POST", "/api/builds", { spec_id: spec.id, branch })
     expect(status).toBe(202)
