@@ -34,7 +34,7 @@ test("a client that leaves too much unread is cut off, and its place given back 
   const { stream, reader, left } = open()
   for (let n = 0; n < 10; n++) stream.send(event(30_000))
   expect([stream.hasEnded(), left()]).toEqual([true, 1])
-  await expect(reader?.read()).rejects.toThrow("does not read")
+  await expect(reader?.read()).rejects.toThrow("doesn't read")
   stream.end()
   expect(left()).toBe(1)
 })
