@@ -28,7 +28,7 @@ test("a process gets no setting of the machine, and what it writes and how it en
   const script =
     'process.on("SIGTERM", () => process.exit(7)); setInterval(() => {}, 1000); console.log("up", Object.keys(process.env).sort().join())'
   const child = startProcess(process.execPath, ["-e", script], { env: { A: "1" } })
-  expect((await child.waitFor(/up (.*)/))[1]).toBe("A,PATH")
+  expect((await child.waitFor(/up (.*)/))[1]).toBe("A,NODE_COMPILE_CACHE,PATH")
   child.kill("SIGTERM")
   expect(await child.exited).toBe(7)
   await expect(child.waitFor(/never/)).rejects.toThrow(/ended \(7\)/)

@@ -80,28 +80,24 @@ const lineOf = (change: RegistryChange): string => {
   return plain(`${at} ${stack} ${kind}, version ${version}${was}: ${verdict}${message ? `. ${message}` : ""}${instead}`)
 }
 
-/** Prints a line for each change of these stacks after the change with this id, until the user interrupts. */
+type Watching = { readonly after: number; readonly failsOnBreaking: boolean; readonly signal: AbortSignal }
+
+/** Prints a line for each change of these stacks after the change with this id, until the signal. */
 const watchLocked = async (
   context: Context,
   api: Api,
   names: ReadonlySet<string>,
-  { after, failsOnBreaking }: { readonly after: number; readonly failsOnBreaking: boolean },
+  { after, failsOnBreaking, signal }: Watching,
 ): Promise<undefined> => {
-  const leaving = new AbortController()
-  const undo = context.onInterrupt(() => leaving.abort())
-  try {
-    for await (const change of platformOf(api).registry.changes({ after, signal: leaving.signal })) {
-      if (!names.has(change.stack)) continue
-      const isRead = context.format === "text" ? context.write(`${lineOf(change)}\n`) : context.writeRecord(change)
-      if (change.verdict === "breaking" && failsOnBreaking) {
-        throw new CliError("breaking-change", `${plain(change.stack)} changed so that its readers break.`, {
-          next: `Next: svc check, change the code, then svc lock ${change.stack}`,
-        })
-      }
-      if (!isRead) break
+  for await (const change of platformOf(api).registry.changes({ after, signal })) {
+    if (!names.has(change.stack)) continue
+    const isRead = context.format === "text" ? context.write(`${lineOf(change)}\n`) : context.writeRecord(change)
+    if (change.verdict === "breaking" && failsOnBreaking) {
+      throw new CliError("breaking-change", `${plain(change.stack)} changed so that its readers break.`, {
+        next: `Next: svc check, change the code, then svc lock ${change.stack}`,
+      })
     }
-  } finally {
-    undo()
+    if (!isRead) break
   }
 }
 
@@ -113,15 +109,21 @@ export const check = async (context: Context): Promise<Outcome | undefined> => {
   const locked = await readLocked()
   const api = await apiForReading(context)
   if (!context.flags.has("watch")) return compare(context, api, locked)
-  // Read before the comparison, so that a change during it isn't missed.
-  const after = Number(textOf(await callJson(api, "/api/registry/changes?limit=1"), "next"))
+  const leaving = new AbortController()
+  const undo = context.onInterrupt(() => leaving.abort())
   try {
-    const { text } = await compare(context, api, locked)
-    if (context.format === "text") context.write(`${text(context.style)}\n`)
-  } catch (error) {
-    if (!(error instanceof CliError) || error.code !== "breaking-change" || failsOnBreaking) throw error
-    context.note(error.message)
+    // Read before the comparison, so that a change during it isn't missed.
+    const after = Number(textOf(await callJson(api, "/api/registry/changes?limit=1"), "next"))
+    try {
+      const { text } = await compare(context, api, locked)
+      if (context.format === "text") context.write(`${text(context.style)}\n`)
+    } catch (error) {
+      if (!(error instanceof CliError) || error.code !== "breaking-change" || failsOnBreaking) throw error
+      context.note(error.message)
+    }
+    const names = new Set(locked.flatMap(({ name, api_url }) => (api_url === api.url ? [name] : [])))
+    return await watchLocked(context, api, names, { after, failsOnBreaking, signal: leaving.signal })
+  } finally {
+    undo()
   }
-  const names = new Set(locked.flatMap(({ name, api_url }) => (api_url === api.url ? [name] : [])))
-  return watchLocked(context, api, names, { after, failsOnBreaking })
 }
