@@ -8,11 +8,11 @@ export default defineConfig({
   test: {
     include: ["{apps,packages}/*/{src,test}/**/*.test.ts", "{scripts,infra,test}/**/*.test.ts"],
     globalSetup: "test/global-setup.ts",
-    setupFiles: "test/fixed-seed.ts",
+    setupFiles: ["test/fixed-seed.ts", "test/real-timers.ts"],
     // Many tests wait for other processes: one worker a core, not one fewer.
     maxWorkers: 2,
     // A worker loads each module once for all its files, which halves what short files cost. A test that changes the
-    // environment, timers or globals puts them back.
+    // environment, timers or globals puts them back; timers are restored by test/real-timers.ts too.
     isolate: false,
     // Whole processes are started, on a machine that may be busy.
     testTimeout: 120_000,
