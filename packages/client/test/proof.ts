@@ -22,22 +22,14 @@ const faults: readonly Fault[] = [
   "bad-gateway",
 ]
 
-/** A request that never ends must not stop time for good. */
-const longestStandMs = 2000
-
-/** Time in which minutes pass in seconds, and which stands still while `isBusy`, but not for long. */
+/** Time in which minutes pass in seconds, and which stands still while `isBusy`. */
 const createTestTime = (random: () => number) => {
   const epoch = Date.now()
   let passed = 0
   let isBusy = (): boolean => false
-  let stoodMs = 0
   let sleepers: { readonly at: number; readonly wake: () => void }[] = []
   const ticking = setInterval(() => {
-    if (isBusy() && stoodMs < longestStandMs) {
-      stoodMs += tickMs
-      return
-    }
-    stoodMs = 0
+    if (isBusy()) return
     passed += stepMs
     const due = sleepers.filter(({ at }) => at <= passed)
     sleepers = sleepers.filter(({ at }) => at > passed)
