@@ -8,6 +8,7 @@ import { gzipSync } from "node:zlib"
 import { mintKey } from "@svc/keys"
 import { createBenchmarkTable } from "@svc/testing"
 import { z } from "zod"
+import { entity, field, smallAst } from "../apps/platform-api/test/registry/small-ast.ts"
 import { publishStack } from "../test/publish-stack.ts"
 import { openGround, type Replica, residentMb } from "./ground.ts"
 
@@ -39,19 +40,8 @@ const ask = (method: string, url: string, { key, body, packed, from = newAddress
   })
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))
-const field = (field_name: string, rust_type_name: string) => ({
-  field_name,
-  rust_type_name,
-  base_type: "Object",
-  is_optional: false,
-  is_array: false,
-  inner_type: null,
-})
-const astOf = (fields: readonly unknown[], { idls = [] as unknown[], section = "root" } = {}) => {
-  const entity = { state_name: "Thing", program_id: null, identity: { primary_keys: ["id.address"] }, views: [] }
-  const entities = [{ ...entity, sections: [{ name: section, fields }] }]
-  return { ast_version: "0.0.1", stack_name: "Attack", program_ids: [], idls, entities }
-}
+const astOf = (fields: readonly unknown[], { idls = [] as unknown[], section = "root" } = {}) =>
+  smallAst({ idls, entities: [entity("Thing", { sections: [{ name: section, fields }] })] })
 const struct = (name: string) => ({ name, type: { kind: "struct", fields: [{ name: "a", type: "u8" }] } })
 
 const hostileAsts = {
