@@ -102,7 +102,7 @@ export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => 
     id: "getLiveness",
     summary: "Liveness (older path)",
     description: "Whether the process serves requests, whatever the database does.",
-    success: [200, "The process serves requests requests", live],
+    success: [200, "The process serves requests", live],
     handle: (c) => c.json({ status: "ok", version }, 200, { "cache-control": "no-store" }),
   })
 
@@ -112,7 +112,7 @@ export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => 
     id: "getLivez",
     summary: "Liveness",
     description: "Whether the process serves requests, whatever the database does.",
-    success: [200, "The process serves requests requests", probe],
+    success: [200, "The process serves requests", probe],
     handle: (c) => c.json({ status: "ok", missing: [] }, 200, { "cache-control": "no-store" }),
   })
   serve({
