@@ -1,8 +1,7 @@
-import { writeExactly } from "@svc/common/exact-json"
+import { parseExactly, writeExactly } from "@svc/common/exact-json"
 import { BodyError, readBody, serve } from "@svc/http"
 import { createLocalChain } from "./chain.ts"
 import { RpcError } from "./errors.ts"
-import { parseJson } from "./json.ts"
 import { errorAnswer } from "./rpc.ts"
 
 const limit = 1_048_576
@@ -16,6 +15,11 @@ const cors = {
   "access-control-allow-headers": "*",
   "access-control-max-age": "86400",
 }
+
+const integer = /^-?(0|[1-9][0-9]*)$/
+/** Parses JSON; an integer that a double cannot hold becomes a bigint instead of a nearby number. Throws SyntaxError. */
+const parseJson = (text: string): unknown =>
+  parseExactly(text, (source, value) => (integer.test(source) ? BigInt(source) : value))
 
 const plain = (status: number, body: string, headers: Record<string, string> = {}): Response =>
   new Response(body, { status, headers: { "content-type": "text/plain; charset=utf-8", ...headers } })

@@ -1,12 +1,4 @@
-import {
-  address,
-  lamports,
-  type Address,
-  type EncodedAccount,
-  type MaybeEncodedAccount,
-  type SignatureBytes,
-  type Transaction,
-} from "@solana/kit"
+import * as kit from "@solana/kit"
 import { Clock, FailedTransactionMetadata, LiteSVM, type TransactionMetadata } from "litesvm"
 import { isFeesOnly, transactionError, type TransactionError } from "./transaction-error.ts"
 import { base58 } from "@svc/common/base58"
@@ -21,10 +13,10 @@ export type Run = {
   readonly unitsConsumed: bigint
   readonly returnData: { programId: string; data: [string, "base64"] } | null
   readonly innerInstructions: { index: number; instructions: InnerInstruction[] }[]
-  readonly postAccounts: readonly EncodedAccount[]
+  readonly postAccounts: readonly kit.EncodedAccount[]
 }
 
-export const systemProgram = address("11111111111111111111111111111111")
+export const systemProgram = kit.address("11111111111111111111111111111111")
 
 /**
  * The virtual machine, without its checks of signatures, blockhashes and replays. It knows only one valid blockhash and no
@@ -33,19 +25,19 @@ export const systemProgram = address("11111111111111111111111111111111")
 export const createSvm = () => {
   const svm = new LiteSVM().withSigverify(false).withBlockhashCheck(false).withTransactionHistory(0n)
 
-  const balance = (account: Address): bigint => svm.getBalance(account) ?? 0n
+  const balance = (account: kit.Address): bigint => svm.getBalance(account) ?? 0n
 
-  const fund = (account: Address, amount: bigint): void => {
+  const fund = (account: kit.Address, amount: bigint): void => {
     const empty = { data: new Uint8Array(), executable: false, programAddress: systemProgram, space: 0n }
-    svm.setAccount({ ...empty, ...svm.getAccount(account), address: account, lamports: lamports(amount) })
+    svm.setAccount({ ...empty, ...svm.getAccount(account), address: account, lamports: kit.lamports(amount) })
   }
 
   return {
-    account: (account: Address): MaybeEncodedAccount => svm.getAccount(account),
+    account: (account: kit.Address): kit.MaybeEncodedAccount => svm.getAccount(account),
     balance,
     fund,
     /** Restores an account's former state. */
-    restore: (account: MaybeEncodedAccount): void => {
+    restore: (account: kit.MaybeEncodedAccount): void => {
       if (account.exists) svm.setAccount(account)
       else fund(account.address, 0n)
     },
@@ -87,12 +79,12 @@ export type Svm = ReturnType<typeof createSvm>
 
 // The bindings write the signatures of kit's transaction in order. They are keyed by index, not by signer, so that a message
 // that names a signer twice keeps both and can be decoded.
-const forVm = ({ messageBytes, signatures }: Wire): Transaction => ({
-  messageBytes: messageBytes as unknown as Transaction["messageBytes"],
-  signatures: Object.fromEntries(signatures.map((bytes, index) => [index, bytes as SignatureBytes])),
+const forVm = ({ messageBytes, signatures }: Wire): kit.Transaction => ({
+  messageBytes: messageBytes as unknown as kit.Transaction["messageBytes"],
+  signatures: Object.fromEntries(signatures.map((bytes, index) => [index, bytes as kit.SignatureBytes])),
 })
 
-const run = (meta: TransactionMetadata, err: TransactionError | null, postAccounts: EncodedAccount[] = []): Run => {
+const run = (meta: TransactionMetadata, err: TransactionError | null, postAccounts: kit.EncodedAccount[] = []): Run => {
   const returned = meta.returnData()
   return {
     err,
@@ -123,13 +115,13 @@ const run = (meta: TransactionMetadata, err: TransactionError | null, postAccoun
 
 /** The accounts of a message in the order its instructions count them: its own, then those of lookup tables. */
 export const accountKeys = (svm: Svm, message: Message) => {
-  const loaded = { writable: [] as Address[], readonly: [] as Address[] }
+  const loaded = { writable: [] as kit.Address[], readonly: [] as kit.Address[] }
   const lookups = ("addressTableLookups" in message ? message.addressTableLookups : undefined) ?? []
   for (const { lookupTableAddress, readonlyIndexes, writableIndexes } of lookups) {
     const table = svm.account(lookupTableAddress)
     if (!table.exists) continue
     // A table is 56 bytes of settings, then addresses of 32 bytes.
-    const at = (index: number) => address(base58(table.data.slice(56 + index * 32, 88 + index * 32)))
+    const at = (index: number) => kit.address(base58(table.data.slice(56 + index * 32, 88 + index * 32)))
     loaded.writable.push(...writableIndexes.map(at))
     loaded.readonly.push(...readonlyIndexes.map(at))
   }

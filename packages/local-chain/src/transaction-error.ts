@@ -3,18 +3,6 @@ import type { FailedTransactionMetadata } from "litesvm"
 /** A transaction's error in the JSON-RPC API: `"BlockhashNotFound"`, `{"InstructionError":[0,{"Custom":1}]}`. */
 export type TransactionError = string | { [name: string]: unknown }
 
-// The VM's bindings number their errors: these are the names, in that order.
-const transactionErrors =
-  `AccountInUse AccountLoadedTwice AccountNotFound ProgramAccountNotFound InsufficientFundsForFee
-  InvalidAccountForFee AlreadyProcessed BlockhashNotFound CallChainTooDeep MissingSignatureForFee
-  InvalidAccountIndex SignatureFailure InvalidProgramForExecution SanitizeFailure ClusterMaintenance
-  AccountBorrowOutstanding WouldExceedMaxBlockCostLimit UnsupportedVersion InvalidWritableAccount
-  WouldExceedMaxAccountCostLimit WouldExceedAccountDataBlockLimit TooManyAccountLocks AddressLookupTableNotFound
-  InvalidAddressLookupTableOwner InvalidAddressLookupTableData InvalidAddressLookupTableIndex
-  InvalidRentPayingAccount WouldExceedMaxVoteCostLimit WouldExceedAccountDataTotalLimit
-  MaxLoadedAccountsDataSizeExceeded ResanitizationNeeded InvalidLoadedAccountsDataSizeLimit
-  UnbalancedTransaction ProgramCacheHitMaxLimit CommitCancelled`.split(/\s+/)
-
 /** A validator's words for those that occur here. */
 const words: Readonly<Record<string, string>> = {
   AccountNotFound: "Attempt to debit an account but found no record of a prior credit.",
@@ -34,19 +22,6 @@ const words: Readonly<Record<string, string>> = {
   InvalidAddressLookupTableIndex: "Transaction address table lookup uses an invalid index",
   MaxLoadedAccountsDataSizeExceeded: "Transaction exceeded max loaded accounts data size cap",
 }
-
-const instructionErrors =
-  `GenericError InvalidArgument InvalidInstructionData InvalidAccountData AccountDataTooSmall InsufficientFunds
-  IncorrectProgramId MissingRequiredSignature AccountAlreadyInitialized UninitializedAccount UnbalancedInstruction
-  ModifiedProgramId ExternalAccountLamportSpend ExternalAccountDataModified ReadonlyLamportChange ReadonlyDataModified
-  DuplicateAccountIndex ExecutableModified RentEpochModified NotEnoughAccountKeys AccountDataSizeChanged
-  AccountNotExecutable AccountBorrowFailed AccountBorrowOutstanding DuplicateAccountOutOfSync InvalidError
-  ExecutableDataModified ExecutableLamportChange ExecutableAccountNotRentExempt UnsupportedProgramId CallDepth
-  MissingAccount ReentrancyNotAllowed MaxSeedLengthExceeded InvalidSeeds InvalidRealloc ComputationalBudgetExceeded
-  PrivilegeEscalation ProgramEnvironmentSetupFailure ProgramFailedToComplete ProgramFailedToCompile Immutable
-  IncorrectAuthority AccountNotRentExempt InvalidAccountOwner ArithmeticOverflow UnsupportedSysvar IllegalOwner
-  MaxAccountsDataAllocationsExceeded MaxAccountsExceeded MaxInstructionTraceLengthExceeded
-  BuiltinProgramsMustConsumeComputeUnits BorshIoError`.split(/\s+/)
 
 /** Errors that are found before a transaction reaches a bank. A validator rejects such a transaction as an invalid parameter. */
 const unsanitary: ReadonlySet<unknown> = new Set([
@@ -72,21 +47,15 @@ export const paysFee = (error: TransactionError | null): boolean =>
     : feesOnly.has(error)
 export const isFeesOnly = (error: TransactionError | null) => feesOnly.has(error)
 
+// The bindings give most errors as a number, but write the name: `err: InstructionError(0, Custom(1)), meta: …`.
+const written = /\berr: (\w+)(?:\((\d+)(?:, (\w+)(?:\((\d+)\))?)?| \{ account_index: (\d+))?/
+
 export const transactionError = (failed: FailedTransactionMetadata): TransactionError => {
-  const error = failed.err()
-  if (typeof error === "number") return transactionErrors[error] ?? "SanitizeFailure"
-  if ("err" in error) {
-    const cause = error.err()
-    if (typeof cause === "number")
-      return { InstructionError: [error.index, instructionErrors[cause] ?? "GenericError"] }
-    return { InstructionError: [error.index, "code" in cause ? { Custom: cause.code } : "BorshIoError"] }
-  }
-  if ("index" in error) return { DuplicateInstruction: error.index }
-  // In the bindings, the two errors that name an account have the same shape.
-  const name = String(error).includes("InsufficientFundsForRent")
-    ? "InsufficientFundsForRent"
-    : "ProgramExecutionTemporarilyRestricted"
-  return { [name]: { account_index: error.accountIndex } }
+  const [, name = "SanitizeFailure", index, cause, code, account] = written.exec(failed.toString()) ?? []
+  if (account !== undefined) return { [name]: { account_index: Number(account) } }
+  if (index === undefined) return name
+  if (cause === undefined) return { [name]: Number(index) }
+  return { [name]: [Number(index), code === undefined ? cause : { Custom: Number(code) }] }
 }
 
 const spaced = (name: string) => name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase()

@@ -1,16 +1,7 @@
 import { verify } from "node:crypto"
 import { base58 } from "@svc/common/base58"
 import { signatureBytes, sizeLimit, version1 } from "@svc/common/transaction-parts"
-import {
-  getAddressEncoder,
-  getBase58Encoder,
-  getCompiledTransactionMessageDecoder,
-  getCompiledTransactionMessageEncoder,
-  getShortU16Decoder,
-  type CompiledTransactionMessage,
-  type CompiledTransactionMessageWithLifetime,
-  type ReadonlyUint8Array,
-} from "@solana/kit"
+import * as kit from "@solana/kit"
 import { invalidParams } from "./errors.ts"
 
 /** The bits of its config mask that have a meaning so far. */
@@ -18,7 +9,7 @@ const configBits = 5
 
 export type Encoding = "base58" | "base64"
 
-export type Message = CompiledTransactionMessage & CompiledTransactionMessageWithLifetime
+export type Message = kit.CompiledTransactionMessage & kit.CompiledTransactionMessageWithLifetime
 
 export type Wire = {
   readonly bytes: Uint8Array
@@ -27,13 +18,13 @@ export type Wire = {
   readonly signatures: readonly Uint8Array[]
 }
 
-const addressBytes = getAddressEncoder()
-const base58Bytes = getBase58Encoder()
-const shortU16 = getShortU16Decoder()
-const messageDecoder = getCompiledTransactionMessageDecoder()
-const messageEncoder = getCompiledTransactionMessageEncoder()
+const addressBytes = kit.getAddressEncoder()
+const base58Bytes = kit.getBase58Encoder()
+const shortU16 = kit.getShortU16Decoder()
+const messageDecoder = kit.getCompiledTransactionMessageDecoder()
+const messageEncoder = kit.getCompiledTransactionMessageEncoder()
 
-export const base64 = (bytes: ReadonlyUint8Array): string => Buffer.from(bytes).toString("base64")
+export const base64 = (bytes: kit.ReadonlyUint8Array): string => Buffer.from(bytes).toString("base64")
 
 const decoded = (text: string, encoding: Encoding): Uint8Array => {
   // The longest text of these sizes; decoding base58 takes quadratic time, so a packet is all that comes in it.
@@ -46,7 +37,7 @@ const decoded = (text: string, encoding: Encoding): Uint8Array => {
   return Uint8Array.from(bytes)
 }
 
-const decodedBase58 = (text: string): ReadonlyUint8Array => {
+const decodedBase58 = (text: string): kit.ReadonlyUint8Array => {
   try {
     return base58Bytes.encode(text)
   } catch {
@@ -59,8 +50,8 @@ const decodedBase58 = (text: string): ReadonlyUint8Array => {
  * back to themselves, because the VM's native code ends the process on bytes that it can't decode.
  */
 const readMessage = (bytes: Uint8Array): { message: Message; messageBytes: Uint8Array } => {
-  let message: CompiledTransactionMessage & CompiledTransactionMessageWithLifetime
-  let canonical: ReadonlyUint8Array
+  let message: Message
+  let canonical: kit.ReadonlyUint8Array
   try {
     message = messageDecoder.decode(bytes)
     canonical = messageEncoder.encode(message)
