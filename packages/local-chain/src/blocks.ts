@@ -86,13 +86,8 @@ export const createBlocks = (svm: Svm, now: () => number) => {
     /** The block of a slot; undefined for one that was skipped or is too old. */
     read: (slot: bigint): Block | undefined => archive.get(slot),
     /** The slots with a block from `first` to `last`, both included. */
-    slots: (first: bigint, last: bigint): bigint[] => {
-      const slots: bigint[] = []
-      for (let slot = first > firstSlot() ? first : firstSlot(); slot <= last; slot++) {
-        if (archive.has(slot)) slots.push(slot)
-      }
-      return slots
-    },
+    slots: (first: bigint, last: bigint): bigint[] =>
+      [...archive.keys()].filter((slot) => slot >= first && slot <= last),
     /** Drops a block and all before it, because its transactions aren't all known anymore. */
     forget: ({ slot }: Block): void => {
       while (archive.size > 0 && firstSlot() <= slot) archive.delete(firstSlot())

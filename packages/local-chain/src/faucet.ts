@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto"
 import * as kit from "@solana/kit"
 import type { Block } from "./blocks.ts"
-import { invalidParams } from "./errors.ts"
+import { invalidParams } from "./rpc.ts"
 import { systemProgram, type Svm } from "./svm.ts"
 import { base58 } from "@svc/common/base58"
 import { base64, readWire, type Wire } from "./wire.ts"

@@ -1,8 +1,7 @@
 import { parseExactly, writeExactly } from "@svc/common/exact-json"
 import { BodyError, readBody, serve } from "@svc/http"
 import { createLocalChain } from "./chain.ts"
-import { RpcError } from "./errors.ts"
-import { errorAnswer } from "./rpc.ts"
+import { errorAnswer, RpcError } from "./rpc.ts"
 
 const limit = 1_048_576
 const deadlineMs = 10_000

@@ -1,7 +1,7 @@
 import { commitments } from "@svc/common/chain-constants"
 import { isAddress, isBlockhash, isSignature, type Address, type Signature } from "@solana/kit"
 import { z } from "zod"
-import { invalidParams } from "./errors.ts"
+import { invalidParams } from "./rpc.ts"
 
 // Options are read as validators do: null means absent, and unknown keys are ignored.
 
