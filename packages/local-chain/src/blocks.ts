@@ -1,5 +1,5 @@
 import { blockhashAge } from "@svc/common/chain-constants"
-import type { Svm } from "./svm.ts"
+import type { Svm } from "./transactions/svm.ts"
 
 export type Commitment = "processed" | "confirmed" | "finalized"
 

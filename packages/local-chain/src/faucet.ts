@@ -2,9 +2,9 @@ import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto
 import * as kit from "@solana/kit"
 import type { Block } from "./blocks.ts"
 import { invalidParams } from "./rpc.ts"
-import { systemProgram, type Svm } from "./svm.ts"
+import { systemProgram, type Svm } from "./transactions/svm.ts"
 import { base58 } from "@svc/common/base58"
-import { base64, readWire, type Wire } from "./wire.ts"
+import { base64, readWire, type Wire } from "./transactions/wire.ts"
 
 const memoProgram = kit.address("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr")
 // The system program's instruction 2, in lamports.

@@ -3,11 +3,11 @@ import type { MaybeEncodedAccount } from "@solana/kit"
 import type { Block, Blocks, Commitment } from "./blocks.ts"
 import { rootDepth } from "./blocks.ts"
 import { invalidParams, RpcError } from "./rpc.ts"
-import { feeOf } from "./fee.ts"
-import { simulation } from "./simulation.ts"
-import { accountKeys, type Run, type Svm } from "./svm.ts"
-import { describe, isUnsanitary, type TransactionError } from "./transaction-error.ts"
-import { firstSignature, isSigned, type Wire } from "./wire.ts"
+import { feeOf } from "./transactions/fee.ts"
+import { simulation } from "./transactions/simulation.ts"
+import { accountKeys, type Run, type Svm } from "./transactions/svm.ts"
+import { describe, isUnsanitary, type TransactionError } from "./transactions/transaction-error.ts"
+import { firstSignature, isSigned, type Wire } from "./transactions/wire.ts"
 
 /** A transaction in a block, with the balances (lamports) of its accounts before and after. */
 export type Landed = {

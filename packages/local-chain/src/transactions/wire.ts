@@ -2,7 +2,7 @@ import { verify } from "node:crypto"
 import { base58 } from "@svc/common/base58"
 import { signatureBytes, sizeLimit, version1 } from "@svc/common/transaction-parts"
 import * as kit from "@solana/kit"
-import { invalidParams } from "./rpc.ts"
+import { invalidParams } from "../rpc.ts"
 
 /** The bits of its config mask that have a meaning so far. */
 const configBits = 5

@@ -1,6 +1,6 @@
 import { address, type Address, type EncodedAccount } from "@solana/kit"
 import { zstdCompressSync } from "node:zlib"
-import { invalidParams } from "./rpc.ts"
+import { invalidParams } from "../rpc.ts"
 import { feeOf } from "./fee.ts"
 import { accountKeys, type InnerInstruction, type Run, type Svm } from "./svm.ts"
 import { paysFee } from "./transaction-error.ts"

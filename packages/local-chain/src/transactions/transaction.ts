@@ -1,6 +1,6 @@
-import type { Block } from "./blocks.ts"
-import { RpcError } from "./rpc.ts"
-import { resultOf, type Landed } from "./ledger.ts"
+import type { Block } from "../blocks.ts"
+import { RpcError } from "../rpc.ts"
+import { resultOf, type Landed } from "../ledger.ts"
 import { base58 } from "@svc/common/base58"
 import { base64, instructionsOf, type Wire } from "./wire.ts"
 
