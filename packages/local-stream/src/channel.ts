@@ -1,6 +1,7 @@
 // A window on a view. Subscribers that ask for the same window share one channel, which sends them its changes.
+import { isObject } from "@svc/common/json-object"
 import { type Changes, nest, type Records, type StreamRecord } from "./records.ts"
-import { isObject, toJson, type Value } from "./value.ts"
+import { toJson, type Value } from "./value.ts"
 import { type Row, rowsOf, type View } from "./views.ts"
 
 export type Window = {

@@ -7,24 +7,12 @@ import { textOf, Unsupported, type Value } from "./value.ts"
 
 export type ValueDecoder = Decoder<Value>
 
-const numbers = [
-  "U8",
-  "U16",
-  "U32",
-  "U64",
-  "U128",
-  "U256",
-  "I8",
-  "I16",
-  "I32",
-  "I64",
-  "I128",
-  "I256",
-  "F32",
-  "F64",
-] as const
+const bits = ["8", "16", "32", "64", "128", "256"] as const
 const primitives = new Map<string, ValueDecoder>([
-  ...numbers.map((name) => [name.toLowerCase(), kit[`get${name}Decoder`]()] as const),
+  ...bits.map((size) => [`u${size}`, kit[`getU${size}Decoder`]()] as const),
+  ...bits.map((size) => [`i${size}`, kit[`getI${size}Decoder`]()] as const),
+  ["f32", kit.getF32Decoder()],
+  ["f64", kit.getF64Decoder()],
   ["bool", kit.getBooleanDecoder()],
   ["publicKey", kit.getAddressDecoder()],
   ["pubkey", kit.getAddressDecoder()],

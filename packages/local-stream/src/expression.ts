@@ -13,20 +13,15 @@ type Scope = {
 
 export type Expression = (scope: Scope) => Value
 
-const integers: Readonly<Record<string, (a: bigint, b: bigint) => bigint | null>> = {
-  Add: (a, b) => a + b,
-  Sub: (a, b) => a - b,
-  Mul: (a, b) => a * b,
-  Div: (a, b) => (b === 0n ? null : a / b),
-  Mod: (a, b) => (b === 0n ? null : a % b),
-}
+type Arithmetic = readonly [(a: bigint, b: bigint) => bigint | null, (a: number, b: number) => number]
 
-const floats: Readonly<Record<string, (a: number, b: number) => number>> = {
-  Add: (a, b) => a + b,
-  Sub: (a, b) => a - b,
-  Mul: (a, b) => a * b,
-  Div: (a, b) => a / b,
-  Mod: (a, b) => a % b,
+/** On integers, and on floats. */
+const arithmetic: Readonly<Record<string, Arithmetic>> = {
+  Add: [(a, b) => a + b, (a, b) => a + b],
+  Sub: [(a, b) => a - b, (a, b) => a - b],
+  Mul: [(a, b) => a * b, (a, b) => a * b],
+  Div: [(a, b) => (b === 0n ? null : a / b), (a, b) => a / b],
+  Mod: [(a, b) => (b === 0n ? null : a % b), (a, b) => a % b],
 }
 
 const relations: Readonly<Record<string, (a: Value, b: Value) => boolean>> = {
@@ -42,8 +37,9 @@ const relations: Readonly<Record<string, (a: Value, b: Value) => boolean>> = {
 
 /** Two integers stay exact; an integer and a float become floats; null and anything gives null. */
 const binary = (operator: string): ((a: Value, b: Value) => Value) => {
-  const [relation, whole, float] = [relations[operator], integers[operator], floats[operator]]
+  const relation = relations[operator]
   if (relation !== undefined) return relation
+  const [whole, float] = arithmetic[operator] ?? []
   if (whole === undefined || float === undefined) throw new Unsupported(`the operator ${operator}`)
   return (a, b) => {
     if (typeof a === "bigint" && typeof b === "bigint") return whole(a, b)

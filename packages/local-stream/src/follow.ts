@@ -4,15 +4,19 @@ import { type Account, type Block, BlockGone, type Chain } from "./chain.ts"
 /** Consecutive blocks, and the accounts that they wrote. */
 export type Batch = { readonly blocks: readonly Block[]; readonly accounts: readonly Account[] }
 
-export type Follower = {
+/** How a source is read again and again until the signal aborts. */
+export type Polling = {
+  readonly onProblem: (reason: string) => void
+  readonly sleep: (ms: number) => Promise<void>
+  readonly signal: AbortSignal
+}
+
+export type Follower = Polling & {
   /** Programs whose transactions' written accounts are read. */
   readonly watchedPrograms: () => ReadonlySet<string>
   readonly onBatch: (batch: Batch) => void
   /** The source is another chain, or has dropped blocks that we haven't read: earlier data is void. */
   readonly onNewChain: () => void
-  readonly onProblem: (reason: string) => void
-  readonly sleep: (ms: number) => Promise<void>
-  readonly signal: AbortSignal
 }
 
 const pollMs = 150

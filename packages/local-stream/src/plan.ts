@@ -1,9 +1,10 @@
 // Compiles a stack's AST to what each update does. Lists what the AST uses that isn't supported.
+import { isObject } from "@svc/common/json-object"
 import { type Ast, type AstEntity, type AstMapping, astShape, pathIn, type Variant } from "./ast.ts"
 import { compileExpression } from "./expression.ts"
 import { comparison, parsedCondition, readPopulation } from "./fields.ts"
 import { createProgram } from "./programs.ts"
-import { type Fields, isObject, kindOf, transformation, Unsupported, type Value, valueAt } from "./value.ts"
+import { type Fields, kindOf, transformation, Unsupported, type Value, valueAt } from "./value.ts"
 import { compileViews } from "./views.ts"
 
 /** A decoded instruction or account, and where it comes from. */

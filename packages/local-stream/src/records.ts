@@ -1,7 +1,15 @@
-import { populate } from "./fields.ts"
-import type { Patch } from "./interpret.ts"
+import { isObject } from "@svc/common/json-object"
+import { populate, type Population } from "./fields.ts"
 import type { Context, EntityPlan } from "./plan.ts"
-import { inKind, isObject, same, textOf, type Value } from "./value.ts"
+import { inKind, same, textOf, type Value } from "./value.ts"
+
+/** A change to the record with this key, or to the records whose indexed fields have the looked-up value. */
+export type Patch = {
+  readonly entity: string
+  readonly target: { readonly key: string } | { readonly lookup: string; readonly account?: string }
+  readonly context: Context
+  readonly writes: readonly { readonly path: string; readonly population: Population; readonly value: Value }[]
+}
 
 export type StreamRecord = {
   readonly key: string
@@ -58,7 +66,7 @@ export const createRecords = ({ fields, indexed, computed }: EntityPlan) => {
       if (index.get(text)?.size === 0) index.delete(text)
     }
     const added = [...after.difference(before)]
-    for (const text of added) index.set(text, (index.get(text) ?? new Set()).add(key))
+    for (const text of added) index.getOrInsertComputed(text, () => new Set()).add(key)
     return added
   }
 
@@ -74,9 +82,7 @@ export const createRecords = ({ fields, indexed, computed }: EntityPlan) => {
     const [old, next] = [record.values.get(path) ?? null, inKind(value, kinds.get(path) ?? "other")]
     if (same(old, next)) return false
     record.values.set(path, next)
-    if (!changed.has(record.key)) changed.set(record.key, new Map())
-    const before = changed.get(record.key)
-    if (before?.has(path) === false) before.set(path, old)
+    changed.getOrInsertComputed(record.key, () => new Map())?.getOrInsert(path, old)
     return true
   }
 

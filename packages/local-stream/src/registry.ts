@@ -1,19 +1,17 @@
 import { createPlatform, SvcError } from "@svc/client"
 import { z } from "zod"
+import type { Polling } from "./follow.ts"
 
 const position = z.object({ next: z.number() })
 
 export type PublishedStack = { readonly name: string; readonly version: number; readonly ast: unknown }
 
-export type RegistryReader = {
+export type RegistryReader = Polling & {
   /** Called for a new stack or version. */
   readonly onStack: (stack: PublishedStack) => void
   readonly onGone: (name: string) => void
   /** Called when all stacks have been read. */
   readonly onLoaded: () => void
-  readonly onProblem: (reason: string) => void
-  readonly sleep: (ms: number) => Promise<void>
-  readonly signal: AbortSignal
 }
 
 const pollMs = 1_000

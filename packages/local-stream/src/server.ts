@@ -1,25 +1,23 @@
+import { once } from "node:events"
 import { createServer, type IncomingMessage, STATUS_CODES } from "node:http"
+import type { AddressInfo } from "node:net"
 import type { Duplex } from "node:stream"
-import type { Bounds } from "@svc/http"
+import type { Bounds, Runtime } from "@svc/http"
 import type { KeySource } from "@svc/session-token"
 import { type WebSocket, WebSocketServer } from "ws"
-import { type Access, createAccess } from "./access.ts"
+import { createVerify, tokenOf, type Verify } from "./access.ts"
 import { serveConnection, type Subject } from "./connection.ts"
 import { type Fault, faultResponse, StreamFault } from "./faults.ts"
 import type { Outbox } from "./outbox.ts"
 import type { Stack } from "./stack.ts"
 
-export type ServerOptions = {
+type ServerOptions = Pick<Runtime, "wallClock" | "now" | "randomId"> & {
   readonly host: string
   /** 0 takes a free port. */
   readonly port: number
   readonly bounds: Bounds
   readonly keys: KeySource
   readonly issuer: string
-  /** In milliseconds since 1970; `now` is a monotonic clock. */
-  readonly wallClock: () => number
-  readonly now: () => number
-  readonly randomId: () => string
   /** The response to GET /health; undefined while nothing can be served. */
   readonly health: () => object | undefined
   readonly onCut: (reason: string) => void
@@ -50,15 +48,16 @@ const locate = ({ url = "/" }: IncomingMessage) => {
 /** Serves stacks over WebSocket. Rejects if the port isn't free. */
 export const startServer = async (options: ServerOptions) => {
   const { host, port, bounds, keys, issuer, wallClock, now, randomId, health, onCut, onBug } = options
-  const stacks = new Map<string, { readonly stack: Stack; readonly access: Access }>()
+  const stacks = new Map<string, { readonly stack: Stack; readonly verify: Verify }>()
   const clients = new Set<Client>()
   const subjects = new Map<string, Subject>()
 
-  const subjectOf = (sub: string): Subject => {
-    const made = { connections: 0, subscriptions: 0, messages: createMinute(now), bytes: createMinute(now) }
-    const subject = subjects.get(sub) ?? made
-    return subjects.set(sub, subject) && subject
-  }
+  const createSubject = (): Subject => ({
+    connections: 0,
+    subscriptions: 0,
+    messages: createMinute(now),
+    bytes: createMinute(now),
+  })
 
   const server = createServer((request, response) => {
     const { path, name } = locate(request)
@@ -97,16 +96,17 @@ export const startServer = async (options: ServerOptions) => {
     if (health() === undefined) throw new StreamFault("service-unavailable")
     const asked = stacks.get(name)
     if (asked === undefined) throw new StreamFault("stack-not-found")
-    const claims = await asked.access.authorize(request, query)
-    const subject = subjectOf(claims.sub)
+    const { origin } = request.headers
+    const claims = await asked.verify(tokenOf(request, query), origin)
+    const subject = subjects.getOrInsertComputed(claims.sub, createSubject)
     if (subject.connections >= (claims.limits?.max_connections ?? Infinity)) {
       throw new StreamFault("connection-limit-exceeded")
     }
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       // The stack may have a newer version since the token was checked.
-      const { stack, access } = stacks.get(name) ?? asked
-      const verify = (token: string) => access.verify(token, request.headers.origin)
-      const outbox = serveConnection(webSocket, { stack, claims, subject, verify, wallClock, onBug })
+      const { stack, verify } = stacks.get(name) ?? asked
+      const renew = (token: string) => verify(token, origin)
+      const outbox = serveConnection(webSocket, { stack, claims, subject, verify: renew, wallClock, onBug })
       const client: Client = { stack: name, socket: webSocket, outbox, idleAt: now() }
       clients.add(client)
       webSocket.on("error", () => {})
@@ -142,23 +142,19 @@ export const startServer = async (options: ServerOptions) => {
     }
   }
 
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject)
-    server.listen({ host, port }, resolve)
-  })
+  await once(server.listen({ host, port }), "listening")
   const timer = setInterval(check, checkMs)
-  const bound = server.address()
 
   const disconnect = (name: string, code: number, reason: string): void => {
     for (const { stack, socket } of clients) if (stack === name) socket.close(code, reason)
   }
 
   return {
-    port: typeof bound === "object" && bound !== null ? bound.port : port,
+    port: (server.address() as AddressInfo).port,
     /** Serves a stack, or a new version of it. Clients of the former version have to reconnect. */
     put: (stack: Stack): void => {
       const { name } = stack
-      stacks.set(name, { stack, access: createAccess({ keys, issuer, stack: name, wallClock }) })
+      stacks.set(name, { stack, verify: createVerify({ keys, issuer, audiences: [name], now: wallClock }) })
       disconnect(name, 1012, "the stack begins anew")
     },
     remove: (name: string): void => {

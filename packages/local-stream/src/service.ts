@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises"
 import { flag, integer, loadConfig, oneOf, text, url } from "@svc/config"
 import { type Bounds, createLogger, defaultBounds, type Runtime } from "@svc/http"
 import { remoteKeys } from "@svc/session-token"
@@ -23,8 +24,8 @@ const fields = {
  * @param bounds limits on what slow clients may cost
  */
 export const startService = async (runtime: Runtime, bounds: Bounds = defaultBounds) => {
-  const { env, wallClock, now, randomId } = runtime
-  const { host, port, logLevel, rpcUrl, apiUrl, issuer, sampleTraffic } = loadConfig(fields, env)
+  const settings = loadConfig(fields, runtime.env)
+  const { host, logLevel, rpcUrl, apiUrl, sampleTraffic } = settings
   const log = await createLogger({ level: logLevel, pretty: runtime.terminal, service: "local-stream" })
   const published = new Map<string, { readonly from: PublishedStack; readonly stack: Stack }>()
   const stopping = new AbortController()
@@ -33,11 +34,7 @@ export const startService = async (runtime: Runtime, bounds: Bounds = defaultBou
   const loaded = Promise.withResolvers<void>()
   let isLoaded = false
 
-  const sleep = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      setTimeout(resolve, ms).unref()
-      signal.addEventListener("abort", () => resolve(), { once: true })
-    })
+  const sleep = (ms: number): Promise<void> => delay(ms, undefined, { signal, ref: false }).catch(() => {})
   /** Logs a problem with a source once, until the reason changes. */
   const problem = (message: string) => {
     let last: string | undefined
@@ -49,14 +46,10 @@ export const startService = async (runtime: Runtime, bounds: Bounds = defaultBou
 
   const jwksUrl = `${apiUrl}/.well-known/jwks.json`
   const server = await startServer({
-    host,
-    port,
+    ...settings,
+    ...runtime,
     bounds,
-    issuer,
-    wallClock,
-    now,
-    randomId,
-    keys: remoteKeys({ url: jwksUrl, fetch, now, onProblem: problem("session keys can't be read") }),
+    keys: remoteKeys({ url: jwksUrl, fetch, now: runtime.now, onProblem: problem("session keys can't be read") }),
     health: () => {
       const read = slot === undefined ? null : Number(slot)
       const stateOf = ({ version, counts }: Stack) => ({ version, slot: read, entities: counts() })
@@ -68,7 +61,7 @@ export const startService = async (runtime: Runtime, bounds: Bounds = defaultBou
   })
 
   const put = (from: PublishedStack): Stack => {
-    const stack = createStack(from.ast, from, randomId().slice(0, 8))
+    const stack = createStack(from.ast, from, runtime.randomId().slice(0, 8))
     published.set(from.name, { from, stack })
     server.put(stack)
     return stack

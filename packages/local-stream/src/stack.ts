@@ -1,8 +1,8 @@
 import { createChannels } from "./channel.ts"
 import type { Batch } from "./follow.ts"
-import { interpret } from "./interpret.ts"
-import { compileStack, type Context, type Plan, type Update } from "./plan.ts"
-import { createRecords } from "./records.ts"
+import { compileStack, type Context, type EntityPlan, type Plan, type Update } from "./plan.ts"
+import { createRecords, type Patch } from "./records.ts"
+import { keyOf, textOf } from "./value.ts"
 
 /** The updates that blocks hold for a stack's programs. Accounts come first, so that instructions find their records. */
 export const updatesIn = ({ blocks, accounts }: Batch, { programs }: Plan): Update[] => {
@@ -26,6 +26,25 @@ export const updatesIn = ({ blocks, accounts }: Batch, { programs }: Plan): Upda
   })
   return [...written, ...instructions]
 }
+
+const patchesFor = ({ name: entity, handlers }: EntityPlan, update: Update): Patch[] => {
+  const { kind, name, context } = update
+  return handlers.flatMap((handler) => {
+    if (handler.program !== update.program || handler.kind !== kind || handler.name !== name) return []
+    const value = handler.key.read(update)
+    const key = keyOf(value)
+    if (key === undefined || !handler.conditions.every((holds) => holds(update.value))) return []
+    const lookup = { lookup: textOf(value), ...(kind === "account" ? { account: name } : {}) }
+    const writes = handler.mappings
+      .filter(({ holds }) => holds(update.value))
+      .map(({ path, population, read }) => ({ path, population, value: read(update) }))
+    return [{ entity, target: handler.key.lookup ? lookup : { key }, context, writes }]
+  })
+}
+
+/** The changes that an update makes to a stack's records. */
+const interpret = ({ entities }: Plan, update: Update): Patch[] =>
+  entities.flatMap((entity) => patchesFor(entity, update))
 
 /**
  * Makes a version of a stack, with its views and no records yet.

@@ -1,12 +1,7 @@
 // Transfers between five fixed wallets, so that a new stream shows changes.
 import { createHash } from "node:crypto"
 import * as kit from "@solana/kit"
-
-type Traffic = {
-  readonly sleep: (ms: number) => Promise<void>
-  readonly signal: AbortSignal
-  readonly onProblem: (reason: string) => void
-}
+import type { Polling } from "./follow.ts"
 
 const wallets = 5
 const everyMs = 2_000
@@ -19,7 +14,7 @@ const createWallet = (index: number) =>
   kit.createKeyPairSignerFromPrivateKeyBytes(createHash("sha256").update(`sample wallet ${index}`).digest())
 
 /** Moves lamports every two seconds until the signal aborts, on a chain that gives airdrops. */
-export const runTraffic = async (rpcUrl: string, { sleep, signal, onProblem }: Traffic): Promise<void> => {
+export const runTraffic = async (rpcUrl: string, { sleep, signal, onProblem }: Polling): Promise<void> => {
   const rpc = kit.createSolanaRpc(rpcUrl)
 
   const transfer = async (turn: number): Promise<void> => {

@@ -1,4 +1,5 @@
 import { getBase58Decoder } from "@solana/kit"
+import { isObject } from "@svc/common/json-object"
 
 /** A value of a record. Integers of 64 bits and more are bigint here, and decimal strings in JSON. */
 export type Value = null | boolean | number | bigint | string | readonly Value[] | { readonly [name: string]: Value }
@@ -13,9 +14,6 @@ export class Unsupported extends Error {
     this.what = what
   }
 }
-
-export const isObject = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** Reads the value at a path. The path skips the name of an enum's variant with content, as in `{Stake: {…}}`. */
 export const valueAt = (root: Value, path: readonly string[]): Value =>

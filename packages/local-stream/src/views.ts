@@ -80,7 +80,10 @@ export const compileViews = (
       if (source !== undefined && source.kind !== "Entity") throw new Unsupported("a view of a view")
       const steps = pipeline.flatMap(compileStep)
       const sort = pipeline.find(({ kind }) => kind === "Sort")
-      const more = { ...(sort && { sort: sortOf(sort) }), ...(output.kind === "Keyed" && keyed(output)) }
+      const more = {
+        ...(sort && { sort: sortOf(sort) }),
+        ...(output.kind === "Keyed" && { keyField: pathIn(output, "key_field") }),
+      }
       return { id, mode, steps, ...more }
     } catch (error) {
       if (!(error instanceof Unsupported)) throw error
@@ -89,8 +92,6 @@ export const compileViews = (
     }
   }),
 ]
-
-const keyed = (output: Variant) => ({ keyField: pathIn(output, "key_field") })
 
 /** The rows of a view, in its order, else the most recently changed first. A keyed view keeps the newest record of each key. */
 export const rowsOf = ({ steps, keyField }: View, records: Records): readonly Row[] => {
