@@ -2,12 +2,12 @@ import { setTimeout as delay } from "node:timers/promises"
 import { flag, integer, loadConfig, oneOf, text, url } from "@svc/config"
 import { type Bounds, createLogger, defaultBounds, type Runtime } from "@svc/http"
 import { remoteKeys } from "@svc/session-token"
-import { createChain } from "./chain.ts"
-import { type Batch, followChain } from "./follow.ts"
-import { followRegistry, type PublishedStack } from "./registry.ts"
+import { createChain } from "./source/chain.ts"
+import { type Batch, followChain } from "./source/follow.ts"
+import { followRegistry, type PublishedStack } from "./source/registry.ts"
 import { startServer } from "./server.ts"
 import { createStack, type Stack, updatesIn } from "./stack.ts"
-import { runTraffic } from "./traffic.ts"
+import { runTraffic } from "./source/traffic.ts"
 
 const fields = {
   host: text("HOST", "127.0.0.1"),
