@@ -5,8 +5,8 @@ import { remoteKeys } from "@svc/session-token"
 import { createChain } from "./source/chain.ts"
 import { type Batch, followChain } from "./source/follow.ts"
 import { followRegistry, type PublishedStack } from "./source/registry.ts"
-import { startServer } from "./server.ts"
-import { createStack, type Stack, updatesIn } from "./stack.ts"
+import { startServer } from "./server/server.ts"
+import { createStack, type Stack, updatesIn } from "./stack/stack.ts"
 import { runTraffic } from "./source/traffic.ts"
 
 const fields = {

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { createStack } from "../src/stack.ts"
-import { toJson, type Value } from "../src/value.ts"
+import { createStack } from "../src/stack/stack.ts"
+import { toJson, type Value } from "../src/stack/value.ts"
 import { naiveRecords, naiveView, thingAst, type Touch, updateOf } from "./naive.ts"
 
 const numRuns = process.env["SVC_FUZZ"] === "full" ? 20_000 : 75

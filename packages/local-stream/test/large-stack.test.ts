@@ -1,6 +1,6 @@
 import { generateKeyPairSigner } from "@solana/kit"
 import { expect, test, vi } from "vitest"
-import { createStack } from "../src/stack.ts"
+import { createStack } from "../src/stack/stack.ts"
 import { createClosing, mintToken, openRaw, startPlatform, startStream } from "./fixture.ts"
 import { deploy, gameAst, roundData, startScriptedRpc } from "./game.ts"
 

@@ -1,6 +1,6 @@
 // A stack of the test's own, and a second implementation of what it means: everything is worked out anew from all updates.
-import type { Update } from "../src/plan.ts"
-import type { Value } from "../src/value.ts"
+import type { Update } from "../src/stack/plan.ts"
+import type { Value } from "../src/stack/value.ts"
 
 const path = (dotted: string) => ({ segments: dotted.split("."), offsets: null })
 const from = (dotted: string) => ({ FromSource: { path: path(dotted), default: null, transform: null } })

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
-import { faults } from "../src/faults.ts"
+import { faults } from "../src/server/faults.ts"
 
 test("the page Streams has every code of its own, with its status and whether it is fatal", () => {
   const page = readFileSync(new URL("../../../apps/docs-server/content/streams.md", import.meta.url), "utf8")

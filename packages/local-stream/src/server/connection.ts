@@ -3,8 +3,8 @@ import type { WebSocket } from "ws"
 import { z } from "zod"
 import { faultMessage, StreamFault } from "./faults.ts"
 import { createOutbox } from "./outbox.ts"
-import type { Stack } from "./stack.ts"
-import { toJson, type Value } from "./value.ts"
+import type { Stack } from "../stack/stack.ts"
+import { toJson, type Value } from "../stack/value.ts"
 
 /** What a token's owner uses over all connections. The counters add an amount and return the minute's total. */
 export type Subject = {

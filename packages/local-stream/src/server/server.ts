@@ -9,7 +9,7 @@ import { createVerify, tokenOf, type Verify } from "./access.ts"
 import { serveConnection, type Subject } from "./connection.ts"
 import { type Fault, faultResponse, StreamFault } from "./faults.ts"
 import type { Outbox } from "./outbox.ts"
-import type { Stack } from "./stack.ts"
+import type { Stack } from "../stack/stack.ts"
 
 type ServerOptions = Pick<Runtime, "wallClock" | "now" | "randomId"> & {
   readonly host: string

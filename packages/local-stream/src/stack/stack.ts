@@ -1,5 +1,5 @@
 import { createChannels } from "./channel.ts"
-import type { Batch } from "./source/follow.ts"
+import type { Batch } from "../source/follow.ts"
 import { compileStack, type Context, type EntityPlan, type Plan, type Update } from "./plan.ts"
 import { createRecords, type Patch } from "./records.ts"
 import { keyOf, textOf } from "./value.ts"
