@@ -12,7 +12,7 @@ const lateCrypto: Plugin = {
   setup: (plugins) => {
     plugins.onResolve({ filter: /^node:crypto$/ }, ({ path }) => ({ path, namespace: "late" }))
     plugins.onLoad({ filter: /.*/, namespace: "late" }, () => ({
-      contents: ["createHash", "createHmac", "generateKeyPairSync", "randomUUID", "sign"]
+      contents: ["createHash", "createHmac", "generateKeyPairSync", "hash", "randomUUID", "sign"]
         .map((name) => `export const ${name} = (...given) => require("crypto").${name}(...given)`)
         .join("\n"),
     }))

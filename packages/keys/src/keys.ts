@@ -1,4 +1,4 @@
-import { createHash, createHmac } from "node:crypto"
+import { createHmac, hash } from "node:crypto"
 import { crc32 } from "node:zlib"
 
 /** `ak`: an agent's secret key, `pk`: a publishable key for browsers, `sk`: a human's secret key. */
@@ -59,7 +59,7 @@ export const hasTag = (key: string, secret: Uint8Array): boolean =>
  * What is stored of a key: SHA-256 of all its characters, 32 bytes. A fast hash is enough because 154 random bits can't
  * be guessed at any speed, and an index on it finds the key without comparing the key itself anywhere.
  */
-export const hashKey = (key: string): Buffer => createHash("sha256").update(key).digest()
+export const hashKey = (key: string): Buffer => hash("sha256", key, "buffer")
 
 /** How a key is shown after it was made: its prefix and last four characters, `svc_ak_…a1b2`. */
 export const keyHint = (key: string): string => `${key.slice(0, 7)}…${key.slice(-4)}`
