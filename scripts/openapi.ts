@@ -3,7 +3,7 @@
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { document as docsServer } from "../apps/docs-server/scripts/openapi.ts"
-import { writeReference } from "../apps/docs-server/scripts/reference.ts"
+import { writeReference } from "../apps/docs-server/scripts/reference/pages.ts"
 import { document as platform } from "../apps/platform-api/scripts/openapi.ts"
 import { document as relay } from "../apps/relay/scripts/openapi.ts"
 import { writeAnswerTypes } from "../packages/client/scripts/answer-types.ts"

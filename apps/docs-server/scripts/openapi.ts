@@ -20,17 +20,14 @@ const errorResponse = z
   })
   .openapi("ErrorResponse")
 const probe = z.object({ status: z.enum(["ok", "unavailable"]), missing: z.array(z.enum(["pages"])) }).openapi("Probe")
-const health = z.object({ status: z.literal("ok"), version: z.string(), pages: z.int() }).openapi("Health")
+const healthAnswer = z.object({ status: z.literal("ok"), version: z.string(), pages: z.int() }).openapi("Health")
 
 // Every operation is open: what they all say is added below.
 type Described = Omit<DocumentedRoute, "x-access">
 
 const failures = (...codes: ErrorCode[]) =>
   errorResponses(errors, () => errorResponse, ...codes, "forbidden", "rate_limited", "internal_error")
-const text = (description: string, ...types: string[]) => ({
-  description,
-  content: Object.fromEntries(types.map((type) => [type, { schema: z.string() }])),
-})
+const text = (description: string, type: string) => ({ description, content: { [type]: { schema: z.string() } } })
 const notModified = { 304: { description: "The caller has this content already (If-None-Match)." } }
 const json = (description: string, schema: z.ZodType) => ({ description, content: { "application/json": { schema } } })
 
@@ -87,114 +84,70 @@ const withJsonRpc = (responses: ReturnType<typeof failures>): ReturnType<typeof 
     }),
   )
 
-const page = (
+const get = (
+  tag: "pages" | "discovery",
   path: string,
   operationId: string,
   summary: string,
-  types: string[],
+  responses: Described["responses"],
   params?: z.ZodObject,
 ): Described => ({
   method: "get",
   path,
   operationId,
   summary,
-  tags: ["pages"],
+  tags: [tag],
   ...(params !== undefined && { request: { params } }),
-  responses: { 200: text("The text.", ...types), ...notModified, ...failures("not_found") },
+  responses,
 })
-
-const data = (path: string, operationId: string, summary: string, schema: z.ZodType): Described => ({
-  method: "get",
-  path,
-  operationId,
-  summary,
-  tags: ["discovery"],
-  responses: { 200: json("The document.", schema), ...notModified, ...failures("not_found") },
+const cached = { ...notModified, ...failures("not_found") }
+const page = (path: string, operationId: string, summary: string, type: string, params?: z.ZodObject): Described =>
+  get("pages", path, operationId, summary, { 200: text("The text.", type), ...cached }, params)
+const data = (path: string, operationId: string, summary: string, schema: z.ZodType): Described =>
+  get("discovery", path, operationId, summary, { 200: json("The document.", schema), ...cached })
+const tarball = (path: string, operationId: string, summary: string): Described =>
+  get("discovery", path, operationId, summary, { 200: text("The npm package.", "application/gzip"), ...cached })
+// Answered ahead of what may refuse a request.
+const health = (description: string, schema: z.ZodType = probe) => ({
+  200: json(description, schema),
+  ...errorResponses(errors, () => errorResponse, "internal_error"),
 })
+const unready = { 503: json("What `missing` names is not there yet.", probe) }
 
 const slug = z.object({ slug: z.string().meta({ description: "The page's path; it may have slashes." }) })
+const skillName = z.object({ name: z.string().meta({ description: "As the index of the skills lists it." }) })
+const skill = z.object({
+  name: z.string(),
+  type: z.string(),
+  description: z.string(),
+  url: z.url(),
+  digest: z.string(),
+})
+const skillIndex = z.object({ $schema: z.url(), skills: z.array(skill) })
 const anyObject = z.record(z.string(), z.unknown())
+const markdown = "text/markdown"
 
 const routes: Described[] = [
   ...mcpRoutes("/mcp", ""),
   ...mcpRoutes("/mcp/sse", ", legacy alias"),
   data("/openapi.json", "getOpenApi", "OpenAPI document", anyObject),
-  page("/", "getPageMap", "Page map", ["text/markdown"]),
-  page("/llms.txt", "getLlmsTxt", "Page map, as llms.txt", ["text/plain"]),
-  page("/llms-full.txt", "getLlmsFullTxt", "All pages in one", ["text/plain"]),
-  page("/skill.md", "getSkill", "Skill file of the platform", ["text/markdown"]),
-  page("/agent.md", "getAgent", "Bootstrap file of agents", ["text/markdown"]),
-  page("/{slug}.md", "getPageMarkdown", "Page, by its .md address", ["text/markdown"], slug),
-  page("/{slug}", "getPage", "Page", ["text/markdown"], slug),
-  page(
-    "/skills/{name}/SKILL.md",
-    "getSkillFile",
-    "Skill file, by name",
-    ["text/markdown"],
-    z.object({ name: z.string().meta({ description: "As the index of the skills lists it." }) }),
-  ),
+  page("/", "getPageMap", "Page map", markdown),
+  page("/llms.txt", "getLlmsTxt", "Page map, as llms.txt", "text/plain"),
+  page("/llms-full.txt", "getLlmsFullTxt", "All pages in one", "text/plain"),
+  page("/skill.md", "getSkill", "Skill file of the platform", markdown),
+  page("/agent.md", "getAgent", "Bootstrap file of agents", markdown),
+  page("/{slug}.md", "getPageMarkdown", "Page, by its .md address", markdown, slug),
+  page("/{slug}", "getPage", "Page", markdown, slug),
+  page("/skills/{name}/SKILL.md", "getSkillFile", "Skill file, by name", markdown, skillName),
   data("/client/test-vectors.json", "getClientTestVectors", "Test vectors for clients", anyObject),
   data("/.well-known/mcp.json", "getWellKnownMcp", "Descriptor, well-known path", descriptor),
   data("/.well-known/mcp/server-card.json", "getServerCard", "MCP server card", anyObject),
-  data(
-    "/.well-known/agent-skills/index.json",
-    "getSkillIndex",
-    "Index of the skill files",
-    z.object({
-      $schema: z.url(),
-      skills: z.array(
-        z.object({ name: z.string(), type: z.string(), description: z.string(), url: z.url(), digest: z.string() }),
-      ),
-    }),
-  ),
-  {
-    method: "get",
-    path: "/cli/svc.tgz",
-    operationId: "getCli",
-    summary: "Command-line tool, for npx",
-    tags: ["discovery"],
-    responses: { 200: text("The npm package.", "application/gzip"), ...notModified, ...failures("not_found") },
-  },
-  {
-    method: "get",
-    path: "/client/svc-client.tgz",
-    operationId: "getClientLibrary",
-    summary: "Client library, for npm install",
-    tags: ["discovery"],
-    responses: { 200: text("The npm package.", "application/gzip"), ...notModified, ...failures("not_found") },
-  },
-  {
-    method: "get",
-    path: "/livez",
-    operationId: "getLiveness",
-    summary: "Liveness",
-    tags: ["discovery"],
-    responses: {
-      200: json("The process serves.", probe),
-      ...errorResponses(errors, () => errorResponse, "internal_error"),
-    },
-  },
-  {
-    method: "get",
-    path: "/readyz",
-    operationId: "getReadiness",
-    summary: "Readiness",
-    tags: ["discovery"],
-    responses: {
-      200: json("It is ready.", probe),
-      ...errorResponses(errors, () => errorResponse, "internal_error"),
-      503: json("What `missing` names is not there yet.", probe),
-    },
-  },
-  {
-    method: "get",
-    path: "/health",
-    operationId: "getHealth",
-    summary: "Health",
-    tags: ["discovery"],
-    // Answered ahead of what may refuse a request.
-    responses: { 200: json("It is up.", health), ...errorResponses(errors, () => errorResponse, "internal_error") },
-  },
+  data("/.well-known/agent-skills/index.json", "getSkillIndex", "Index of the skill files", skillIndex),
+  tarball("/cli/svc.tgz", "getCli", "Command-line tool, for npx"),
+  tarball("/client/svc-client.tgz", "getClientLibrary", "Client library, for npm install"),
+  get("discovery", "/livez", "getLiveness", "Liveness", health("The process serves.")),
+  get("discovery", "/readyz", "getReadiness", "Readiness", { ...health("It is ready."), ...unready }),
+  get("discovery", "/health", "getHealth", "Health", health("It is up.", healthAnswer)),
 ]
 
 const api = createApi()

@@ -1,41 +1,35 @@
 import { z } from "zod"
 
 /** As much of JSON Schema as the services' OpenAPI documents use. */
-export type Schema = {
-  readonly $ref?: string | undefined
-  readonly type?: string | readonly string[] | undefined
-  readonly description?: string | undefined
-  readonly properties?: Readonly<Record<string, Schema>> | undefined
-  readonly required?: readonly string[] | undefined
-  readonly items?: Schema | undefined
-  readonly enum?: readonly unknown[] | undefined
-  readonly const?: unknown
-  readonly default?: unknown
-  readonly format?: string | undefined
-  readonly maxLength?: number | undefined
-  readonly minimum?: number | undefined
-  readonly maximum?: number | undefined
-  readonly allOf?: readonly Schema[] | undefined
-  readonly anyOf?: readonly Schema[] | undefined
-  readonly oneOf?: readonly Schema[] | undefined
-}
-
-export const schema: z.ZodType<Schema> = z.looseObject({
+export const schema = z.looseObject({
   $ref: z.string().optional(),
   type: z.union([z.string(), z.array(z.string())]).optional(),
   description: z.string().optional(),
-  properties: z.lazy(() => z.record(z.string(), schema)).optional(),
+  get properties() {
+    return z.record(z.string(), schema).optional()
+  },
   required: z.array(z.string()).optional(),
-  items: z.lazy(() => schema).optional(),
+  get items() {
+    return schema.optional()
+  },
   enum: z.array(z.unknown()).optional(),
+  const: z.unknown().optional(),
+  default: z.unknown().optional(),
   format: z.string().optional(),
   maxLength: z.number().optional(),
   minimum: z.number().optional(),
   maximum: z.number().optional(),
-  allOf: z.lazy(() => z.array(schema)).optional(),
-  anyOf: z.lazy(() => z.array(schema)).optional(),
-  oneOf: z.lazy(() => z.array(schema)).optional(),
+  get allOf() {
+    return z.array(schema).optional()
+  },
+  get anyOf() {
+    return z.array(schema).optional()
+  },
+  get oneOf() {
+    return z.array(schema).optional()
+  },
 })
+export type Schema = z.infer<typeof schema>
 
 type Field = { readonly name: string; readonly type: string; readonly required: boolean; readonly meaning: string }
 

@@ -17,12 +17,9 @@ const operation = z.looseObject({
   description: z.string().optional(),
   tags: z.array(z.string()).default([]),
   "x-access": accessSchema,
-  parameters: z.array(z.union([parameter, z.looseObject({ $ref: z.string() })])).optional(),
+  parameters: z.array(parameter).optional(),
   requestBody: z.looseObject({ required: z.boolean().optional(), content }).optional(),
-  responses: z.record(
-    z.string(),
-    z.looseObject({ description: z.string().optional(), content: content.optional(), $ref: z.string().optional() }),
-  ),
+  responses: z.record(z.string(), z.looseObject({ description: z.string(), content: content.optional() })),
 })
 
 /** An OpenAPI document as far as the reference reads it. */
@@ -30,18 +27,15 @@ export const openApiDocument = z.looseObject({
   info: z.looseObject({ title: z.string(), description: z.string().optional() }),
   tags: z.array(z.looseObject({ name: z.string(), description: z.string() })),
   paths: z.record(z.string(), z.record(z.string(), operation)),
-  components: z
-    .looseObject({
-      schemas: z.record(z.string(), schema).optional(),
-      parameters: z.record(z.string(), parameter).optional(),
-    })
-    .optional(),
+  components: z.looseObject({ schemas: z.record(z.string(), schema) }),
 })
 export type OpenApi = z.output<typeof openApiDocument>
 
 export type Service = {
   /** Its name in slugs and error anchors: `relay`. */
   readonly name: string
+  /** The app's folder. */
+  readonly app: string
   readonly title: string
   /** Its name in the navigation. */
   readonly short: string
@@ -51,7 +45,7 @@ export type Service = {
   readonly order: number
 }
 
-type Operation = {
+export type Operation = {
   readonly id: string
   readonly method: string
   readonly path: string
@@ -81,30 +75,22 @@ const groupOf = ({ about }: Operation): string => nameOf(about.tags[0] ?? "")
 
 /** All operations of a document by their tags; where two have one summary, they are called by method and path. */
 export const operationsOf = ({ paths, tags }: OpenApi): Operation[] => {
+  const summaries = Object.values(paths).flatMap((methods) => Object.values(methods).map(({ summary }) => summary))
   const all = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, about]) => ({
-      id: kebab(about.operationId),
-      method: method.toUpperCase(),
-      path,
-      about,
-    })),
+    Object.entries(methods).map(([name, about]) => {
+      const method = name.toUpperCase()
+      const isShared = summaries.indexOf(about.summary) !== summaries.lastIndexOf(about.summary)
+      const title = isShared ? `${method} ${path}` : about.summary
+      return { id: kebab(about.operationId), method, path, about, title }
+    }),
   )
-  const times = Map.groupBy(all, ({ about }) => about.summary)
-  return all
-    .map(({ id, method, path, about }) => ({
-      id,
-      method,
-      path,
-      about,
-      title: (times.get(about.summary)?.length ?? 0) > 1 ? `${method} ${path}` : about.summary,
-    }))
-    .toSorted((a, b) => placeOf(a, tags) - placeOf(b, tags))
+  return all.sort((a, b) => placeOf(a, tags) - placeOf(b, tags))
 }
 
 const lookupIn =
   ({ components }: OpenApi): Lookup =>
   (ref) => {
-    const found = components?.schemas?.[ref.split("/").at(-1) ?? ""]
+    const found = components.schemas[ref.split("/").at(-1) ?? ""]
     if (found === undefined) throw new Error(`${ref} is not in the document`)
     return found
   }
@@ -121,21 +107,14 @@ const fieldTable = (one: Schema, lookup: Lookup, required: boolean): string => {
   return rows.length === 0 ? "" : tableOf(["Field", "Type", "Required", "Meaning"], rows)
 }
 
-const parameterTable = ({ about }: Operation, { components }: OpenApi, lookup: Lookup): string => {
-  const rows = (about.parameters ?? [])
-    .map((one) =>
-      typeof one["$ref"] === "string"
-        ? components?.parameters?.[one["$ref"].split("/").at(-1) ?? ""]
-        : parameter.parse(one),
-    )
-    .filter((one) => one !== undefined)
-    .map((one) => [
-      `\`${one.name}\``,
-      one.in,
-      typeOf(one.schema ?? {}, lookup),
-      one.required === true ? "yes" : "",
-      meaningOf({ ...one.schema, description: one.description }),
-    ])
+const parameterTable = ({ about }: Operation, lookup: Lookup): string => {
+  const rows = (about.parameters ?? []).map((one) => [
+    `\`${one.name}\``,
+    one.in,
+    typeOf(one.schema ?? {}, lookup),
+    one.required === true ? "yes" : "",
+    meaningOf({ ...one.schema, description: one.description }),
+  ])
   return rows.length === 0 ? "" : `## Parameters\n\n${tableOf(["Name", "In", "Type", "Required", "Meaning"], rows)}\n`
 }
 
@@ -144,7 +123,7 @@ const isSuccess = (status: string): boolean => status.startsWith("2") || status.
 const answers = ({ about }: Operation, lookup: Lookup): string =>
   Object.entries(about.responses)
     .filter(([status]) => isSuccess(status))
-    .map(([status, { description = "", content: bodies = {} }]) => {
+    .map(([status, { description, content: bodies = {} }]) => {
       const [type = ""] = Object.keys(bodies)
       const table = type.includes("json") ? fieldTable(bodies[type]?.schema ?? {}, lookup, false) : ""
       const kind = type === "" || type.startsWith("application/json") ? "" : ` \`${type}\`.`
@@ -160,7 +139,7 @@ const errorTable = ({ about }: Operation, service: Service, explained: ReadonlyS
   }
   const rows = Object.entries(about.responses)
     .filter(([status]) => !isSuccess(status))
-    .map(([status, { description = "" }]) => [
+    .map(([status, { description }]) => [
       status,
       [...description.matchAll(/^`([\w-]+)`/gm)].map(([, code = ""]) => linkOf(code)).join(", "),
     ])
@@ -192,21 +171,13 @@ const accessOf = ({ about, title }: Operation): string => {
 // The guides explain, the reference lists: a question is answered by a guide where there is one.
 const searchWeight = 0.2
 
-type Place = {
-  readonly section: string
-  readonly order: number
-  readonly group?: string
-  readonly method?: string
-  readonly trial?: string
-}
-
-const frontMatter = (title: string, description: string, place: Place): string =>
+const frontMatter = (title: string, description: string, place: Readonly<Record<string, string | number>>): string =>
   `---\n${Object.entries({ title, description, ...place, search_weight: searchWeight })
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`)
     .join("")}---\n`
 
 /** What a reader may try out on the page: reading without a key, minting a session and simulating. Nothing that changes more. */
-const trialOf = ({ id, method, about }: Operation, { name }: Service): { readonly trial?: string } => {
+const trialOf = ({ id, method, about }: Operation, { name }: Service): Readonly<Record<string, string>> => {
   const types = Object.keys(about.responses["200"]?.content ?? {})
   const isRead = method === "GET" && about["x-access"].callers.includes("anyone") && name !== "docs"
   if (isRead && types.some((type) => type.startsWith("application/json"))) return { trial: "open" }
@@ -267,7 +238,7 @@ export const operationPage = (
     ...(title === about.summary ? [] : [`${summary}\n`]),
     ...(about.description === undefined ? [] : [`${about.description}\n`]),
     `${accessOf(one)}\n`,
-    parameterTable(one, document, lookup),
+    parameterTable(one, lookup),
     bodyTable === "" ? "" : `## Request body\n\n${bodyTable}\n`,
     `## Response\n\n${answers(one, lookup)}`,
     examples.length === 0 ? "" : "## Example\n",
@@ -283,16 +254,14 @@ export const operationPage = (
 /** A service's overview: all its operations with their pages. */
 export const overviewPage = (service: Service, document: OpenApi, all: readonly Operation[]): string => {
   const { title, description = "" } = document.info
-  const tags = document.tags.toSorted((a, b) => Number(lastTags.has(a.name)) - Number(lastTags.has(b.name)))
-  const groups = tags.flatMap(({ name, description: about }) => {
-    const rows = all
-      .filter((one) => one.about.tags[0] === name)
-      .map((one) => [
-        `\`${one.method} ${one.path}\``,
-        `[${one.about.summary}]({base_url}/reference/${service.name}/${one.id}.md)`,
-      ])
-    const heading = `## ${nameOf(name)}\n\n${about.replace(/\.?$/, ".")}\n`
-    return rows.length === 0 ? [] : [heading, `${tableOf(["Method and path", "What it does"], rows)}\n`]
+  const groups = [...Map.groupBy(all, ({ about }) => about.tags[0] ?? "")].flatMap(([tag, own]) => {
+    const rows = own.map(({ method, path, about, id }) => [
+      `\`${method} ${path}\``,
+      `[${about.summary}]({base_url}/reference/${service.name}/${id}.md)`,
+    ])
+    const about = document.tags.find(({ name }) => name === tag)?.description ?? ""
+    const heading = `## ${nameOf(tag)}\n\n${about.replace(/\.?$/, ".")}\n`
+    return [heading, `${tableOf(["Method and path", "What it does"], rows)}\n`]
   })
   return [
     frontMatter(
@@ -308,11 +277,9 @@ export const overviewPage = (service: Service, document: OpenApi, all: readonly 
 }
 
 /** The way in to the references of all services. */
-export const referencePage = (
-  overviews: readonly { readonly service: Service; readonly operations: number }[],
-): string => {
+export const referencePage = (counts: ReadonlyMap<Service, number>): string => {
   const title = "API reference"
-  const rows = overviews.map(({ service, operations }) => [
+  const rows = [...counts].map(([service, operations]) => [
     `[${service.title}]({base_url}/reference/${service.name}.md)`,
     `\`${service.url}\``,
     `${operations}`,

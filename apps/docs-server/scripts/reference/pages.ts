@@ -1,10 +1,10 @@
-import { readdir, readFile } from "node:fs/promises"
-import { join } from "node:path"
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
 import { loadCorpus } from "../../src/corpus/corpus.ts"
-import { stepsOf } from "../../test/content/steps.ts"
+import { type Step, stepsOf } from "../../test/content/steps.ts"
 import {
   type Example,
-  type OpenApi,
+  type Operation,
   type Service,
   openApiDocument,
   operationPage,
@@ -18,34 +18,20 @@ const content = join(app, "content")
 /** Where the reference stands. */
 export const referenceFolder = join(content, "reference")
 
-type Documented = Service & { readonly document: string }
-
-const services: readonly Documented[] = [
-  {
-    name: "platform",
-    title: "Platform API",
-    short: "platform",
-    url: "{api_url}",
-    order: 100,
-    document: "platform-api",
-  },
-  {
-    name: "relay",
-    title: "Transaction relay",
-    short: "relay",
-    url: "{relay_url}",
-    order: 200,
-    document: "relay",
-  },
+const services: readonly Service[] = [
+  { name: "platform", app: "platform-api", title: "Platform API", short: "platform", url: "{api_url}", order: 100 },
+  { name: "relay", app: "relay", title: "Transaction relay", short: "relay", url: "{relay_url}", order: 200 },
   {
     name: "docs",
+    app: "docs-server",
     title: "Documentation server",
     short: "documentation",
     url: "{base_url}",
     order: 300,
-    document: "docs-server",
   },
 ]
+
+const exampleOf = ({ command, answer }: Step): Example => ({ command: command.text, answer: answer.text })
 
 type Shown = Example & { readonly guide: string; readonly method: string; readonly url: string }
 
@@ -59,16 +45,18 @@ const shownExchanges = async (): Promise<Shown[]> => {
   const texts = await Promise.all(
     guides.map(async (guide) => ({ guide, text: await readFile(join(content, guide), "utf8") })),
   )
-  return texts
-    .flatMap(({ guide, text }) => stepsOf(text).map(({ command, answer }) => ({ guide, command, answer })))
-    .filter(({ command, answer }) => command.text.startsWith("curl ") && answer.text.startsWith("HTTP/1.1 2"))
-    .map(({ guide, command, answer }) => ({
-      guide,
-      command: command.text,
-      answer: answer.text,
-      method: /\s-X (\w+)/.exec(command.text)?.[1] ?? (/\s--json\b/.test(command.text) ? "POST" : "GET"),
-      url: /\{(?:api|relay|base)_url\}[^\s"'?]*/.exec(command.text)?.[0] ?? "",
-    }))
+  return texts.flatMap(({ guide, text }) =>
+    stepsOf(text)
+      .map(exampleOf)
+      .filter(({ command, answer }) => command.startsWith("curl ") && answer.startsWith("HTTP/1.1 2"))
+      .map(({ command, answer }) => ({
+        guide,
+        command,
+        answer,
+        method: /\s-X (\w+)/.exec(command)?.[1] ?? (/\s--json\b/.test(command) ? "POST" : "GET"),
+        url: /\{(?:api|relay|base)_url\}[^\s"'?]*/.exec(command)?.[0] ?? "",
+      })),
+  )
 }
 
 // An example is run on its own: what stands in it as a placeholder must be something that a reader has beforehand.
@@ -77,27 +65,15 @@ const standsAlone = ({ command }: Shown): boolean =>
   [...command.matchAll(/\$(\w+)/g)].every(([, name = ""]) => given.has(name)) && !/<[A-Z_]+>/.test(command)
 
 const matches = (url: string, template: string): boolean => {
-  const pattern = template
-    .split("/")
-    .map((part) => (part.startsWith("{") ? "[^/]+" : part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")))
-  return new RegExp(`^${pattern.join("/")}$`).test(url)
+  const parts = template.split("/").map((part) => (part.startsWith("{") ? "[^/]+" : RegExp.escape(part)))
+  return new RegExp(`^${parts.join("/")}$`).test(url)
 }
-
-type Operation = ReturnType<typeof operationsOf>[number]
 
 /** The exchanges of operations that no guide shows, by service and operation. */
 const ownExamples = async (service: string): Promise<ReadonlyMap<string, Example[]>> => {
   const text = await readFile(join(import.meta.dirname, "examples", `${service}.md`), "utf8")
-  const parts = text.split(/^## (.+)$/m).slice(1)
-  const examples = new Map<string, Example[]>()
-  for (let at = 0; at < parts.length; at += 2) {
-    const steps = stepsOf(parts[at + 1] ?? "")
-    examples.set(
-      parts[at] ?? "",
-      steps.map(({ command, answer }) => ({ command: command.text, answer: answer.text })),
-    )
-  }
-  return examples
+  const parts = text.split(/^## (?=[\w-]+$)/m).slice(1)
+  return new Map(parts.map((part) => [part.slice(0, part.indexOf("\n")), stepsOf(part).map(exampleOf)]))
 }
 
 /** The first exchange of a guide that shows an operation, with the one before it that it needs. */
@@ -128,16 +104,16 @@ export const referencePages = async (): Promise<ReadonlyMap<string, string>> => 
   const { pages: guides } = await loadCorpus(content)
   const explained = new Set(guides.get("errors")?.rows.map(({ anchor }) => anchor))
   const pages = new Map<string, string>()
-  const overviews: Parameters<typeof referencePage>[0][number][] = []
-  for (const { document: name, ...service } of services) {
-    const document: OpenApi = openApiDocument.parse(
-      JSON.parse(await readFile(join(app, "..", name, "openapi.json"), "utf8")),
+  const counts = new Map<Service, number>()
+  for (const service of services) {
+    const document = openApiDocument.parse(
+      JSON.parse(await readFile(join(app, "..", service.app, "openapi.json"), "utf8")),
     )
     const operations = operationsOf(document)
     const own = await ownExamples(service.name)
     for (const id of own.keys())
       if (operations.every((one) => one.id !== id)) throw new Error(`${service.name} has no operation ${id}`)
-    overviews.push({ service, operations: operations.length })
+    counts.set(service, operations.length)
     pages.set(`${service.name}/index.md`, overviewPage(service, document, operations))
     for (const [index, one] of operations.entries()) {
       const examples = own.get(one.id) ?? examplesOf(shown, service, operations, one)
@@ -147,6 +123,16 @@ export const referencePages = async (): Promise<ReadonlyMap<string, string>> => 
       )
     }
   }
-  pages.set("index.md", referencePage(overviews))
+  pages.set("index.md", referencePage(counts))
   return pages
+}
+
+/** Writes the reference pages anew, from the committed OpenAPI documents. */
+export const writeReference = async (): Promise<void> => {
+  const pages = await referencePages()
+  await rm(referenceFolder, { recursive: true, force: true })
+  for (const [file, text] of pages) {
+    await mkdir(dirname(join(referenceFolder, file)), { recursive: true })
+    await writeFile(join(referenceFolder, file), text)
+  }
 }
