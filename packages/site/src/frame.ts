@@ -1,7 +1,26 @@
+import { createHash } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { html, raw } from "hono/html"
-import { script, styles } from "./assets.ts"
-import { pageLink } from "./links.ts"
+import { describe } from "./boxes.ts"
+import { markdownLink, pageLink, pageUrl } from "./links.ts"
+import type { SitePage } from "./page.ts"
 import type { Navigation, NavigationSection } from "./navigation.ts"
+
+/** A file that pages load. Its path changes with its text, so it can be cached for good. */
+export type Asset = { readonly path: string; readonly type: string; readonly text: string }
+
+const read = (extension: string, type: string): Asset => {
+  const text = readFileSync(join(import.meta.dirname, `../assets/site.${extension}`), "utf8")
+  const hash = createHash("sha256").update(text).digest("hex").slice(0, 12)
+  return { path: `/assets/site.${hash}.${extension}`, type, text }
+}
+
+/** What browsers ask for at /favicon.ico, whatever a page says. */
+export const favicon = new Uint8Array(readFileSync(join(import.meta.dirname, "../assets/favicon.ico")))
+
+export const styles = read("css", "text/css; charset=utf-8")
+export const script = read("js", "text/javascript; charset=utf-8")
 
 /** Escaped HTML; a promise only where a part of it was one. */
 export type Html = ReturnType<typeof html>
@@ -19,22 +38,17 @@ export type Look = {
   readonly editUrl?: string | undefined
 }
 
-export type Framed = {
+type Framed = {
   readonly title: string
-  readonly description?: string
-  /** The one address that search engines should know the page by. */
-  readonly canonical?: string
-  /** The page's Markdown. */
-  readonly alternate?: string
-  readonly section?: NavigationSection | undefined
-  readonly slug?: string
-  /** The file that the page is made from, where readers may edit it. */
+  readonly main: Html
+  /** The page that is shown, where it is one of Markdown. */
+  readonly page?: SitePage
+  /** The file that it is made from, where readers may edit it. */
   readonly file?: string | undefined
+  /** The one address that search engines should know it by. */
+  readonly canonical?: string
   readonly query?: string
   readonly contents?: Html | ""
-  /** Whether it is an operation of the reference, which has its example beside its text. */
-  readonly isOperation?: boolean
-  readonly main: Html
 }
 
 // A navigation of more pages than this has links of its own section alone: every page carries it.
@@ -61,14 +75,15 @@ const sectionLinks = (root: string, { pages }: NavigationSection, slug: string |
   </ul>`
 }
 
-const navigationList = ({ root, navigation }: Look, { section, slug }: Framed): Html => {
+const navigationList = ({ root, navigation }: Look, page: SitePage | undefined): Html => {
   const total = navigation.sections.reduce((sum, { pages }) => sum + pages.length, 0)
+  const section = page && navigation.placeOf(page).section
   return html`${navigation.sections.map((one) => {
     const [first] = one.pages
     const isOpen = one === section
     if (total > mostLinks && !isOpen)
       return html`<p><a href="${pageLink(root, first?.slug ?? "")}">${one.name}</a></p> `
-    return html`<details${isOpen ? raw(" open") : ""}><summary>${one.name}</summary>${sectionLinks(root, one, slug)}</details> `
+    return html`<details${isOpen ? raw(" open") : ""}><summary>${one.name}</summary>${sectionLinks(root, one, page?.slug)}</details> `
   })}`
 }
 
@@ -89,10 +104,13 @@ const footer = ({ root, title, version, navigation, editUrl }: Look, { file }: F
   </footer>`
 
 /** A whole page around its text. */
-export const frame = (look: Look, page: Framed): Html => {
-  const { root, title: site } = look
+export const frame = (look: Look, framed: Framed): Html => {
+  const { root, baseUrl, title: site } = look
+  const { page, query = "" } = framed
   const links = topLinks(look)
-  const title = page.title === site ? site : `${page.title} · ${site}`
+  const title = framed.title === site ? site : `${framed.title} · ${site}`
+  const description = page && describe(page)
+  const canonical = page === undefined ? framed.canonical : pageUrl(baseUrl, page.slug).replace(/\.md$/, ".html")
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -100,19 +118,19 @@ export const frame = (look: Look, page: Framed): Html => {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>${title}</title>
-        ${page.description ? html`<meta name="description" content="${page.description}" />` : ""}
-        ${page.canonical ? html`<link rel="canonical" href="${page.canonical}" />` : ""}
-        ${page.alternate ? html`<link rel="alternate" type="text/markdown" href="${page.alternate}" />` : ""}
+        ${description ? html`<meta name="description" content="${description}" />` : ""}
+        ${canonical ? html`<link rel="canonical" href="${canonical}" />` : ""}
+        ${page === undefined ? "" : html`<link rel="alternate" type="text/markdown" href="${markdownLink(root, page.slug)}" />`}
         <meta property="og:type" content="website" />
         <meta property="og:site_name" content="${site}" />
-        <meta property="og:title" content="${page.title}" />
-        ${page.description ? html`<meta property="og:description" content="${page.description}" />` : ""}
-        ${page.canonical ? html`<meta property="og:url" content="${page.canonical}" />` : ""}
+        <meta property="og:title" content="${framed.title}" />
+        ${description ? html`<meta property="og:description" content="${description}" />` : ""}
+        ${canonical ? html`<meta property="og:url" content="${canonical}" />` : ""}
         <link rel="icon" href="${raw(icon)}" />
         <link rel="stylesheet" href="${root}${styles.path}" />
         <script src="${root}${script.path}" type="module"></script>
       </head>
-      <body data-root="${root}"${page.isOperation === true ? raw(' class="operation"') : ""}>
+      <body data-root="${root}"${page?.method !== undefined ? raw(' class="operation"') : ""}>
         <a class="skip" href="#frame.main">Skip to the text</a>
         <header class="top">
           <button class="menu" type="button" popovertarget="frame.menu" aria-label="Menu">
@@ -127,15 +145,15 @@ export const frame = (look: Look, page: Framed): Html => {
               placeholder="Search"
               maxlength="500"
               autocomplete="off"
-              value="${page.query ?? ""}"
+              value="${query}"
             />
           </form>
           ${links === "" ? "" : html`<nav class="links" aria-label="Site">${links}</nav>`}
         </header>
         <div class="columns">
           <nav id="frame.menu" class="sidebar" aria-label="Pages" popover>${links === "" ? "" : html`<div class="links">${links}</div> `}${navigationList(look, page)}</nav>
-          <main id="frame.main">${page.main} ${footer(look, page)}</main>
-          ${page.contents ?? ""}
+          <main id="frame.main">${framed.main} ${footer(look, framed)}</main>
+          ${framed.contents ?? ""}
         </div>
       </body>
     </html> `

@@ -1,7 +1,6 @@
 import { html, raw } from "hono/html"
-import { type Framed, type Html, type Look, frame } from "./frame.ts"
-import { describe } from "./boxes.ts"
-import { markdownLink, pageLink, pageUrl } from "./links.ts"
+import { type Html, type Look, frame } from "./frame.ts"
+import { markdownLink, pageLink } from "./links.ts"
 import type { SitePage } from "./page.ts"
 import { longestRendered } from "./render-page.ts"
 
@@ -58,21 +57,15 @@ export const pageView = (
   text: string | Html,
   parent?: { readonly name: string; readonly href: string },
 ): Html => {
-  const { root, baseUrl, navigation } = look
+  const { root, navigation } = look
   const { section, previous, next } = navigation.placeOf(page)
   const hasTitle = page.sections[0]?.level === 1
   const isOperation = page.method !== undefined
-  const contents = isOperation ? "" : contentsOf(page)
-  const framed: Framed = {
+  return frame(look, {
     title: page.title,
-    description: describe(page),
-    canonical: pageUrl(baseUrl, page.slug).replace(/\.md$/, ".html"),
-    alternate: markdownLink(root, page.slug),
-    section,
-    slug: page.slug,
+    page,
     file: parent === undefined ? page.file : undefined,
-    contents,
-    isOperation,
+    contents: isOperation ? "" : contentsOf(page),
     main: html`<div class="bar">
         <nav class="crumbs" aria-label="Breadcrumb">
           <ol>
@@ -93,6 +86,5 @@ export const pageView = (
         ${previous === undefined ? "" : html`<a rel="prev" href="${pageLink(root, previous.slug)}"><small>Previous</small> ${previous.title}</a>`}
         ${next === undefined ? "" : html`<a rel="next" href="${pageLink(root, next.slug)}"><small>Next</small> ${next.title}</a>`}
       </nav>`,
-  }
-  return frame(look, framed)
+  })
 }

@@ -1,6 +1,60 @@
+// The pages that aren't made from Markdown: a folder's index, what a search found, and errors.
 import { html } from "hono/html"
+import { describe } from "./boxes.ts"
 import { type Html, type Look, frame } from "./frame.ts"
 import { pageLink } from "./links.ts"
+
+/** The home page of a folder without an index: all its pages, by section. */
+export const indexView = (look: Look): Html => {
+  const { root, baseUrl, title, navigation } = look
+  return frame(look, {
+    title,
+    canonical: `${baseUrl}/`,
+    main: html`<article class="home">
+      <h1>${title}</h1>
+      <div class="sections">
+        ${navigation.sections.map(
+          ({ name, pages }) =>
+            html`<section>
+              <h2>${name}</h2>
+              <ul class="pages">
+                ${pages.map((page) => html`<li><a href="${pageLink(root, page.slug)}">${page.title}</a>${page.description === "" ? "" : html` <span>${describe(page)}</span>`}</li> `)}
+              </ul>
+            </section> `,
+        )}
+      </div>
+    </article>`,
+  })
+}
+
+type Failure = {
+  readonly status: number
+  readonly code: string
+  readonly message: string
+  readonly hint?: string | undefined
+}
+
+/** @param near the pages that a reader of a missing page may have meant */
+export const errorView = (
+  look: Look,
+  { status, code, message, hint = "" }: Failure,
+  near: readonly { readonly slug: string; readonly title: string }[],
+): Html =>
+  frame(look, {
+    title: status === 404 ? "Page not found" : message,
+    main: html`<p class="muted">${status} <code>${code}</code></p>
+      <h1>${status === 404 ? "Page not found" : message}</h1>
+      ${status === 404 ? "" : html`<p>${hint}</p>`}
+      ${
+        near.length === 0
+          ? ""
+          : html`<p>Pages with similar names:</p>
+            <ul class="pages">
+              ${near.map(({ slug, title }) => html`<li><a href="${pageLink(look.root, slug)}">${title}</a></li> `)}
+            </ul>`
+      }
+      <p><a href="${look.root}/search">Search</a>, or go to <a href="${look.root}/">the start page</a>.</p>`,
+  })
 
 /** What a search found, as `search_docs` returns it. */
 export type SearchResults = {
