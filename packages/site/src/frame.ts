@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { html, raw } from "hono/html"
 import { describe } from "./boxes.ts"
 import { markdownLink, pageLink, pageUrl } from "./links.ts"
-import type { SitePage } from "./page.ts"
+import type { SitePage } from "./markdown.ts"
 import type { Navigation, NavigationSection } from "./navigation.ts"
 
 /** A file that pages load. Its path changes with its text, so it can be cached for good. */

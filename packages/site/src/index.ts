@@ -1,11 +1,19 @@
 export { type Asset, type Html, type Look, favicon, script, styles } from "./frame.ts"
 export { loadHighlighter } from "./highlight.ts"
 export { createLinks, decodePath, markdownLink, pageUrl, rootOf } from "./links.ts"
-export { countTokens, createParser, lineStarts, outline, plainText, type Section } from "./markdown.ts"
+export {
+  countTokens,
+  createParser,
+  lineStarts,
+  outline,
+  plainText,
+  type Row,
+  type Section,
+  type SitePage,
+} from "./markdown.ts"
 export { createNavigation, hasText } from "./navigation.ts"
 export { errorView, indexView, searchView } from "./own-views.ts"
-export type { Row, SitePage } from "./page.ts"
 export { pageView } from "./page-view.ts"
 export { longestRendered, renderPage } from "./render-page.ts"
-export { type Stack, type StackChange, stackMarkdown, stacksMarkdown } from "./stack-markdown.ts"
+export { changeSchema, type Stack, stackMarkdown, stackSchema, stacksMarkdown } from "./stack-markdown.ts"
 export { noStacksView, stacksView } from "./stacks-view.ts"

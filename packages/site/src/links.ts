@@ -24,29 +24,21 @@ type Source = { readonly file: string }
 const elsewhere = new Set(["http:", "https:", "mailto:"])
 const withinFolder = "http://pages.invalid"
 
-export type Links = {
-  /**
-   * Where a link of a page leads a person: pages to pages, whether their author wrote a relative path, one from the root or a
-   * whole URL; undefined for schemes that a page has no use for (`javascript:`).
-   */
-  readonly link: (href: string, page: Source) => string | undefined
-  /** Where a picture of the folder is served; undefined for what is none. */
-  readonly image: (source: string, page: Source) => string | undefined
-}
-
 // Where other documentation tools keep the files that a page names from the root.
 const publicFolders = ["", "public/", "static/"]
 
 /** The path of a base URL, which stands before every link: empty, or with a slash in front and none at the end. */
 export const rootOf = (baseUrl: string): string => (URL.parse(baseUrl)?.pathname ?? "").replace(/\/$/, "")
 
-/** The folder that the pages are in, by paths in it. */
-export type Folder = {
+type Folder = {
   readonly findPage: (path: string) => { readonly slug: string } | undefined
   readonly hasImage: (path: string) => boolean
 }
 
-export const createLinks = ({ findPage, hasImage }: Folder, baseUrl: string): Links => {
+export type Links = ReturnType<typeof createLinks>
+
+/** Finds what the links of a folder's pages lead to. Both functions of `folder` take paths in it. */
+export const createLinks = ({ findPage, hasImage }: Folder, baseUrl: string) => {
   const root = rootOf(baseUrl)
   /** The path in the folder that is meant, as sent, and what follows it; undefined where it leads elsewhere. */
   const within = (url: URL): string | undefined => {
@@ -56,7 +48,11 @@ export const createLinks = ({ findPage, hasImage }: Folder, baseUrl: string): Li
   const read = (href: string, page: Source): URL | null => URL.parse(href, `${withinFolder}/${encodeSlug(page.file)}`)
   const decoded = (sent: string): string => (decodePath(sent) ?? sent).slice(1)
   return {
-    link: (href, page) => {
+    /**
+     * Where a link of a page leads a person: pages to pages, whether their author wrote a relative path, one from the root or a
+     * whole URL; undefined for schemes that a page has no use for (`javascript:`).
+     */
+    link: (href: string, page: Source): string | undefined => {
       if (href.startsWith("#")) return href
       const url = read(href, page)
       if (url === null || !elsewhere.has(url.protocol)) return undefined
@@ -70,7 +66,8 @@ export const createLinks = ({ findPage, hasImage }: Folder, baseUrl: string): Li
         ? `${root}/${sent.slice(1)}${url.search}${url.hash}`
         : pageLink(root, found.slug) + url.hash
     },
-    image: (source, page) => {
+    /** Where a picture of the folder is served; undefined for what is none. */
+    image: (source: string, page: Source): string | undefined => {
       const url = read(source, page)
       const sent = url === null ? undefined : within(url)
       if (sent === undefined) return undefined

@@ -1,4 +1,4 @@
-import type { SitePage } from "./page.ts"
+import type { SitePage } from "./markdown.ts"
 
 export type NavigationSection = { readonly name: string; readonly pages: readonly SitePage[] }
 

@@ -1,7 +1,7 @@
 import { html, raw } from "hono/html"
 import { type Html, type Look, frame } from "./frame.ts"
 import { markdownLink, pageLink } from "./links.ts"
-import type { SitePage } from "./page.ts"
+import type { SitePage } from "./markdown.ts"
 import { longestRendered } from "./render-page.ts"
 
 const mostListed = 300

@@ -3,7 +3,7 @@ import { addBoxes } from "./boxes.ts"
 import type { Highlighter } from "./highlight.ts"
 import type { Links } from "./links.ts"
 import { createParser, lineStarts } from "./markdown.ts"
-import type { SitePage } from "./page.ts"
+import type { SitePage } from "./markdown.ts"
 import { type Reading, codeBlock, parser } from "./render-rules.ts"
 
 // What is left of the parser when it finds blocks alone, which takes a small part of the time.

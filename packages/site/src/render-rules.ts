@@ -2,7 +2,7 @@ import { createParser, plainText, readHeading } from "./markdown.ts"
 import { addBoxes } from "./boxes.ts"
 import type { Highlighter } from "./highlight.ts"
 import type { Links } from "./links.ts"
-import type { SitePage } from "./page.ts"
+import type { SitePage } from "./markdown.ts"
 
 /** What the renderer's rules know of the page at hand. */
 export type Reading = {

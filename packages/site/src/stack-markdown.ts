@@ -1,41 +1,44 @@
 import { pipelineSteps } from "@svc/common/stack-views"
+import { z } from "zod"
+
+const list = <T extends z.ZodType>(item: T) => z.array(item).max(5000)
+
+const entitySchema = z.object({
+  name: z.string(),
+  primary_keys: list(z.string()),
+  fields: list(z.object({ path: z.string(), rust_type: z.string(), nullable: z.boolean() })),
+  views: list(z.object({ id: z.string(), mode: z.string(), pipeline: z.array(z.unknown()) })),
+})
+
+const typeSchema = z.object({
+  name: z.string(),
+  fields: list(z.object({ name: z.string(), type: z.string() })).optional(),
+  variants: list(z.string()).optional(),
+})
 
 /** A public stack as the registry describes it. */
-export type Stack = {
-  readonly name: string
-  readonly description?: string | null | undefined
-  readonly websocket_url?: string | null | undefined
-  readonly version?: number | undefined
-  readonly relay?: boolean | undefined
-  readonly deprecated?: { readonly message?: string | undefined; readonly successor?: string | undefined } | undefined
-  readonly schema: {
-    readonly entities: readonly StackEntity[]
-    readonly types?: readonly StackType[] | undefined
-  }
-}
+export const stackSchema = z.object({
+  name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/),
+  description: z.string().nullish(),
+  websocket_url: z.string().nullish(),
+  version: z.int().optional(),
+  relay: z.boolean().optional(),
+  deprecated: z.object({ message: z.string().optional(), successor: z.string().optional() }).optional(),
+  schema: z.object({ entities: list(entitySchema), types: list(typeSchema).optional() }),
+})
 
-export type StackEntity = {
-  readonly name: string
-  readonly primary_keys: readonly string[]
-  readonly fields: readonly { readonly path: string; readonly rust_type: string; readonly nullable: boolean }[]
-  readonly views: readonly { readonly id: string; readonly mode: string; readonly pipeline: readonly unknown[] }[]
-}
+/** A change of the registry, as its feed has it; `at` is ISO 8601. */
+export const changeSchema = z.object({
+  at: z.string(),
+  stack: z.string(),
+  kind: z.string(),
+  version: z.int().optional(),
+  verdict: z.string().optional(),
+})
 
-/** A change of the registry, as its feed has it. */
-export type StackChange = {
-  /** ISO 8601. */
-  readonly at: string
-  readonly stack: string
-  readonly kind: string
-  readonly version?: number | undefined
-  readonly verdict?: string | undefined
-}
-
-type StackType = {
-  readonly name: string
-  readonly fields?: readonly { readonly name: string; readonly type: string }[] | undefined
-  readonly variants?: readonly string[] | undefined
-}
+export type Stack = z.infer<typeof stackSchema>
+export type StackEntity = z.infer<typeof entitySchema>
+type StackChange = z.infer<typeof changeSchema>
 
 type Urls = { readonly baseUrl: string; readonly apiUrl: string }
 
@@ -73,7 +76,7 @@ const entityText = ({ name, primary_keys: keys, fields, views }: StackEntity): s
     ),
   ].join("\n\n")
 
-const typesText = (types: readonly StackType[]): string =>
+const typesText = (types: readonly z.infer<typeof typeSchema>[]): string =>
   types.length === 0
     ? ""
     : `## Types\n\n${table(

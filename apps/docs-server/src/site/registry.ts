@@ -1,42 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises"
-import { type Stack, type StackChange, stackMarkdown, stacksMarkdown } from "@svc/site"
+import { changeSchema, type Stack, stackMarkdown, stackSchema, stacksMarkdown } from "@svc/site"
 import { z } from "zod"
 import { hashOf, type Page, readPage } from "../corpus/corpus.ts"
-
-const list = <T extends z.ZodType>(item: T) => z.array(item).max(5000)
-const stackSchema = z.object({
-  name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/),
-  description: z.string().nullish(),
-  websocket_url: z.string().nullish(),
-  version: z.int().optional(),
-  relay: z.boolean().optional(),
-  deprecated: z.object({ message: z.string().optional(), successor: z.string().optional() }).optional(),
-  schema: z.object({
-    entities: list(
-      z.object({
-        name: z.string(),
-        primary_keys: list(z.string()),
-        fields: list(z.object({ path: z.string(), rust_type: z.string(), nullable: z.boolean() })),
-        views: list(z.object({ id: z.string(), mode: z.string(), pipeline: z.array(z.unknown()) })),
-      }),
-    ),
-    types: list(
-      z.object({
-        name: z.string(),
-        fields: list(z.object({ name: z.string(), type: z.string() })).optional(),
-        variants: list(z.string()).optional(),
-      }),
-    ).optional(),
-  }),
-})
-
-const changeSchema = z.object({
-  at: z.string(),
-  stack: z.string(),
-  kind: z.string(),
-  version: z.int().optional(),
-  verdict: z.string().optional(),
-})
 
 /** What can be shown of a list: one entry that can't be hides no other. */
 const readable = <T extends z.ZodType>(schema: T, entries: readonly unknown[]): z.infer<T>[] =>
@@ -52,25 +17,7 @@ type RegistryCopy = {
   readonly version: string
 }
 
-export type Registry = {
-  /** Undefined until the registry was read for the first time. */
-  readonly copy: () => RegistryCopy | undefined
-  /** What readers of an old copy are told; undefined while the API answers. */
-  readonly note: () => string | undefined
-  /** Reads the registry again if the copy is older than ten seconds; waits for that, but no longer than a second. */
-  readonly refresh: () => Promise<void>
-  readonly close: () => void
-}
-
-type RegistryOptions = {
-  readonly apiUrl: string
-  readonly baseUrl: string
-  /** Milliseconds on a clock that never goes back. */
-  readonly now: () => number
-  readonly wallClock: () => number
-  /** Called after the stacks changed. */
-  readonly onChange: () => void
-}
+export type Registry = ReturnType<typeof createRegistry>
 
 const freshMs = 10_000
 /** How long after a failed attempt the next reader causes another one, while there is nothing to show. */
@@ -97,8 +44,24 @@ const readText = async (response: Response): Promise<string> => {
   return Buffer.concat(chunks).toString()
 }
 
-/** Keeps a copy of the platform's public stacks, so that they can be shown and searched while the API is away. */
-export const createRegistry = ({ apiUrl, baseUrl, now, wallClock, onChange }: RegistryOptions): Registry => {
+/**
+ * Keeps a copy of the platform's public stacks, so that they can be shown and searched while the API is away.
+ * @param now milliseconds on a clock that never goes back
+ * @param onChange called after the stacks changed
+ */
+export const createRegistry = ({
+  apiUrl,
+  baseUrl,
+  now,
+  wallClock,
+  onChange,
+}: {
+  readonly apiUrl: string
+  readonly baseUrl: string
+  readonly now: () => number
+  readonly wallClock: () => number
+  readonly onChange: () => void
+}) => {
   const stopping = new AbortController()
   let copy: RegistryCopy | undefined
   let readAt = 0
@@ -136,17 +99,6 @@ export const createRegistry = ({ apiUrl, baseUrl, now, wallClock, onChange }: Re
     return response.ok ? readText(response) : ""
   }
 
-  const pagesOf = (stacks: readonly Stack[], changes: readonly StackChange[]): Map<string, Page> => {
-    const urls = { apiUrl, baseUrl }
-    const texts = [
-      ["stacks", stacksMarkdown(stacks, changes, urls)],
-      ...stacks.map((stack) => [`stacks/${stack.name}`, stackMarkdown(stack, urls)]),
-    ] as const
-    return new Map(
-      texts.map(([slug = "", text = ""]) => [slug, readPage(text.slice(0, most.pageCharacters), `${slug}.md`, slug)]),
-    )
-  }
-
   const read = async (): Promise<void> => {
     triedAt = now()
     const signal = AbortSignal.any([AbortSignal.timeout(answerMs), stopping.signal])
@@ -155,13 +107,18 @@ export const createRegistry = ({ apiUrl, baseUrl, now, wallClock, onChange }: Re
       const version = hashOf([...lists.map(({ text }) => text), latest].join("\n"))
       if (version !== copy?.version) {
         const entries = lists.flatMap(({ text }) => z.array(z.unknown()).parse(JSON.parse(text)))
-        const stacks: Stack[] = readable(stackSchema, entries)
+        const stacks = readable(stackSchema, entries)
         const feed = z
           .object({ changes: z.array(z.unknown()) })
           .safeParse(latest === "" ? undefined : JSON.parse(latest))
         const changes = readable(changeSchema, feed.data?.changes ?? []).toReversed()
-        const pages = pagesOf(stacks, changes)
-        copy = { stacks: new Map(stacks.map((stack) => [stack.name, stack])), pages, version }
+        const urls = { apiUrl, baseUrl }
+        const texts = new Map([["stacks", stacksMarkdown(stacks, changes, urls)]])
+        for (const stack of stacks) texts.set(`stacks/${stack.name}`, stackMarkdown(stack, urls))
+        const pages = texts
+          .entries()
+          .map(([slug, text]) => [slug, readPage(text.slice(0, most.pageCharacters), `${slug}.md`, slug)] as const)
+        copy = { stacks: new Map(stacks.map((stack) => [stack.name, stack])), pages: new Map(pages), version }
         onChange()
       }
       isFailing = false
@@ -186,11 +143,14 @@ export const createRegistry = ({ apiUrl, baseUrl, now, wallClock, onChange }: Re
   })
 
   return {
+    /** Undefined until the registry was read for the first time. */
     copy: () => copy,
+    /** What readers of an old copy are told; undefined while the API answers. */
     note: () =>
       isFailing
         ? `The platform API isn't answering. This is what the registry had at ${new Date(readAt).toISOString().slice(0, 16).replace("T", " ")} UTC.`
         : undefined,
+    /** Reads the registry again if the copy is older than ten seconds; waits for that, but no longer than a second. */
     refresh: async () => {
       const attempt = now() - triedAt > (copy === undefined ? firstMs : freshMs) ? start() : reading
       if (attempt !== undefined) await Promise.race([attempt, delay(waitMs, undefined, { ref: false })])
