@@ -3,6 +3,13 @@ import type { TypeNode } from "./type-node.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
+const plain = {
+  boolean: { type: "boolean" },
+  float: { type: "number" },
+  text: { type: "string" },
+  unknown: {},
+} as const
+
 /**
  * A JSON Schema 2020-12 document that accepts any of the stack's entities. `$defs` holds each entity and type by name.
  */
@@ -10,24 +17,18 @@ export const jsonSchemaModule = ({ declarations, views, named }: Model, heading:
   const take = takeNames(["ViewId"])
   const names = declarations.map(({ name }) => take(name))
   const reference = (index: number | undefined): Json => {
-    const name = index === undefined ? undefined : names[index]
+    const name = names[index ?? -1]
     return name === undefined ? {} : { $ref: `#/$defs/${pointer(name)}` }
   }
 
   const schemaOf = (node: TypeNode | Nested): Json => {
     switch (node.kind) {
-      case "boolean":
-        return { type: "boolean" }
       case "integer": {
         const size = 2 ** (node.signed ? node.bits - 1 : node.bits)
         return { type: "integer", minimum: node.signed ? -size : 0, maximum: size - 1 }
       }
-      case "float":
-        return { type: "number" }
       case "digits":
         return { type: "string", pattern: node.signed ? "^-?[0-9]+$" : "^[0-9]+$" }
-      case "text":
-        return { type: "string" }
       case "nullable":
         return { anyOf: [schemaOf(node.of), { type: "null" }] }
       case "list":
@@ -45,8 +46,8 @@ export const jsonSchemaModule = ({ declarations, views, named }: Model, heading:
         return reference(named.get(node.name))
       case "object":
         return objectOf(node.members)
-      case "unknown":
-        return {}
+      case "plain":
+        return plain[node.type]
       default:
         return node satisfies never
     }
@@ -58,8 +59,8 @@ export const jsonSchemaModule = ({ declarations, views, named }: Model, heading:
   })
   const declared = (declaration: Declaration): Json => {
     if (declaration.kind !== "enum") return objectOf(declaration.members)
-    const variants = declaration.variants.map(({ name, payload }) =>
-      payload === undefined ? { const: name } : objectOf([{ key: name, value: payload }]),
+    const variants = declaration.members.map(({ key, value }) =>
+      value === undefined ? { const: key } : objectOf([{ key, value }]),
     )
     return variants.length === 0 ? { not: {} } : { anyOf: variants }
   }

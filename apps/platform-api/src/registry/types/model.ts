@@ -8,11 +8,12 @@ import { nullable, type TypeNode, typeNode } from "./type-node.ts"
 export type Member = { readonly key: string; readonly value: TypeNode | Nested }
 export type Nested = { readonly kind: "object"; readonly members: readonly Member[] }
 
+/** A variant of an enum, with its payload if there is one. */
+type EnumVariant = Pick<Member, "key"> & Partial<Member>
+
 export type Declaration =
   | { readonly kind: "entity" | "struct"; readonly name: string; readonly members: readonly Member[] }
-  | { readonly kind: "enum"; readonly name: string; readonly variants: readonly EnumVariant[] }
-
-export type EnumVariant = { readonly name: string; readonly payload?: TypeNode | Nested }
+  | { readonly kind: "enum"; readonly name: string; readonly members: readonly EnumVariant[] }
 
 export type Model = {
   readonly declarations: readonly Declaration[]
@@ -33,19 +34,14 @@ export const modelOf = (shape: Shape): Model => {
   const fieldsOf = (fields: readonly NamedType[]): Member[] =>
     distinct(fields.map(({ name, type }) => ({ key: name, value: node(type) })))
 
-  const payload = ({ name, fields }: Variant): EnumVariant => {
-    if (fields === undefined) return { name }
-    if (!fields.every((field, index) => field.name === String(index))) {
-      return { name, payload: { kind: "object", members: fieldsOf(fields) } }
+  const variantOf = ({ name: key, fields }: Variant): EnumVariant => {
+    if (fields === undefined) return { key }
+    if (!fields.every(({ name }, index) => name === String(index))) {
+      return { key, value: { kind: "object", members: fieldsOf(fields) } }
     }
-    const [only, ...more] = fields.map(({ type }) => node(type))
-    return {
-      name,
-      payload:
-        more.length === 0 && only !== undefined
-          ? only
-          : { kind: "tuple", items: [only, ...more].filter((item) => item !== undefined) },
-    }
+    const items = fields.map(({ type }) => node(type))
+    const [only] = items
+    return { key, value: only !== undefined && items.length === 1 ? only : { kind: "tuple", items } }
   }
 
   return {
@@ -63,7 +59,7 @@ export const modelOf = (shape: Shape): Model => {
       ...shape.types.map((type): Declaration =>
         type.kind === "struct"
           ? { kind: "struct", name: type.name, members: fieldsOf(type.fields) }
-          : { kind: "enum", name: type.name, variants: type.variants.map(payload) },
+          : { kind: "enum", name: type.name, members: type.variants.map(variantOf) },
       ),
     ],
     views: shape.entities.flatMap(({ views }, entity) =>
@@ -77,19 +73,12 @@ type Leaf = { readonly way: readonly string[]; readonly value: TypeNode }
 
 /** Builds members from paths. If a path is also the beginning of another, the section gets the name. */
 const nest = (leaves: readonly Leaf[]): Member[] => {
-  const groups = new Map<string, Leaf[]>()
-  for (const leaf of leaves) {
-    const [key = ""] = leaf.way
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [leaf])
-    else group.push(leaf)
-  }
+  const groups = Map.groupBy(leaves, ({ way: [key = ""] }) => key)
   return distinct(
     [...groups].flatMap(([key, group]): Member[] => {
-      const inner = group.filter(({ way }) => way.length > 1)
-      const members = nest(inner.map(({ way, value }) => ({ way: way.slice(1), value })))
+      const inner = group.flatMap(({ way: [, ...way], value }) => (way.length > 0 ? [{ way, value }] : []))
       const own = group.filter(({ way }) => way.length === 1).map(({ value }): Member => ({ key, value }))
-      return inner.length === 0 ? own : own.toSpliced(0, 0, { key, value: { kind: "object", members } })
+      return inner.length === 0 ? own : own.toSpliced(0, 0, { key, value: { kind: "object", members: nest(inner) } })
     }),
   )
 }
@@ -99,12 +88,8 @@ const distinct = (members: readonly Member[]): Member[] => {
   const take = takeNames()
   // Original names come first, so that no suffix takes one.
   const own = new Set(members.map(({ key }) => key))
-  const seen = new Set<string>()
   return members.map(({ key, value }) => {
-    if (!seen.has(key)) {
-      seen.add(key)
-      return { key: take(key), value }
-    }
+    own.delete(key)
     return { key: take(key, own), value }
   })
 }
@@ -131,17 +116,3 @@ export const identifier = (text: string): string => {
   const plain = text.normalize("NFKD").replaceAll(/[^A-Za-z0-9_]+/g, "_")
   return /^[A-Za-z]/.test(plain) ? plain : `T${plain}`
 }
-
-/** A string literal in ASCII, so that no character looks like another. */
-export const quoted = (text: string, escape: (codePoint: number) => string): string => {
-  return JSON.stringify(text).replaceAll(/[^\x20-\x7e]/gu, (char) => escape(char.codePointAt(0) ?? 0))
-}
-
-const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, "0")
-
-export const jsEscape = (code: number): string =>
-  code > 0xffff
-    ? `\\u${hex(0xd800 + ((code - 0x10000) >> 10), 4)}\\u${hex(0xdc00 + ((code - 0x10000) & 0x3ff), 4)}`
-    : `\\u${hex(code, 4)}`
-
-export const pythonEscape = (code: number): string => (code > 0xffff ? `\\U${hex(code, 8)}` : `\\u${hex(code, 4)}`)

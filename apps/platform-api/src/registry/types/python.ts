@@ -1,13 +1,4 @@
-import {
-  type Declaration,
-  identifier,
-  type Member,
-  type Model,
-  type Nested,
-  pythonEscape,
-  quoted,
-  takeNames,
-} from "./model.ts"
+import { type Declaration, identifier, type Member, type Model, type Nested, takeNames } from "./model.ts"
 import type { TypeNode } from "./type-node.ts"
 
 // Keywords, and the names that this module itself or its annotations use.
@@ -16,7 +7,14 @@ const reserved =
   global if import in is lambda nonlocal not or pass raise return try while with yield match case type
   Any Dict List Literal Optional Tuple TypedDict Union ViewId VIEWS str int float bool object __all__`.split(/\s+/)
 
-const text = (value: string): string => quoted(value, pythonEscape)
+const plain = { boolean: "bool", float: "float", text: "str", unknown: "Any" } as const
+
+/** A string literal in ASCII, so that no character looks like another. */
+const text = (value: string): string =>
+  JSON.stringify(value).replaceAll(/[^\x20-\x7e]/gu, (char) => {
+    const code = char.codePointAt(0) ?? 0
+    return code > 0xffff ? `\\U${code.toString(16).padStart(8, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`
+  })
 
 /**
  * A Python module of typed dictionaries. They are created by calls instead of classes, so that any text can be a key.
@@ -24,20 +22,15 @@ const text = (value: string): string => quoted(value, pythonEscape)
 export const pythonModule = ({ declarations, views, named }: Model, heading: readonly string[]): string => {
   const take = takeNames(reserved)
   const names = declarations.map(({ name }) => take(identifier(name)))
-  const nameAt = (index: number | undefined): string => (index === undefined ? undefined : names[index]) ?? "Any"
+  const nameAt = (index: number | undefined): string => names[index ?? -1] ?? "Any"
   const lines: string[] = []
 
   /** The annotation of a node. A nested object becomes its own dictionary, declared before. */
   const typeText = (node: TypeNode | Nested, name: string): string => {
     switch (node.kind) {
-      case "boolean":
-        return "bool"
       case "integer":
         return "int"
-      case "float":
-        return "float"
       case "digits":
-      case "text":
         return "str"
       case "nullable":
         return `Optional[${typeText(node.of, name)}]`
@@ -54,8 +47,8 @@ export const pythonModule = ({ declarations, views, named }: Model, heading: rea
         dictionary(own, node.members)
         return own
       }
-      case "unknown":
-        return "Any"
+      case "plain":
+        return plain[node.type]
       default:
         return node satisfies never
     }
@@ -69,10 +62,10 @@ export const pythonModule = ({ declarations, views, named }: Model, heading: rea
   }
   const declare = (declaration: Declaration, name: string): void => {
     if (declaration.kind !== "enum") return dictionary(name, declaration.members)
-    const variants = declaration.variants.map(({ name: variant, payload }) => {
-      if (payload === undefined) return `Literal[${text(variant)}]`
-      const holder = take(identifier(`${name}_${variant}`))
-      dictionary(holder, [{ key: variant, value: payload }])
+    const variants = declaration.members.map(({ key, value }) => {
+      if (value === undefined) return `Literal[${text(key)}]`
+      const holder = take(identifier(`${name}_${key}`))
+      dictionary(holder, [{ key, value }])
       return text(holder)
     })
     lines.push(

@@ -2,7 +2,7 @@
 import { compactType, lastSegment } from "../ast/rust-type.ts"
 
 export type TypeNode =
-  | { readonly kind: "boolean" | "float" | "text" | "unknown" }
+  | { readonly kind: "plain"; readonly type: "boolean" | "float" | "text" | "unknown" }
   /** A number that every JSON reader keeps exact. */
   | { readonly kind: "integer"; readonly bits: 8 | 16 | 32; readonly signed: boolean }
   /** An integer that a double would round: a string of digits. */
@@ -13,10 +13,12 @@ export type TypeNode =
   | { readonly kind: "named"; readonly name: string }
 
 const plain = new Map<string, TypeNode>([
-  ["bool", { kind: "boolean" }],
-  ["f32", { kind: "float" }],
-  ["f64", { kind: "float" }],
-  ...["String", "&str", "str", "char", "Pubkey", "PublicKey"].map((name) => [name, { kind: "text" }] as const),
+  ["bool", { kind: "plain", type: "boolean" }],
+  ["f32", { kind: "plain", type: "float" }],
+  ["f64", { kind: "plain", type: "float" }],
+  ...["String", "&str", "str", "char", "Pubkey", "PublicKey"].map(
+    (name) => [name, { kind: "plain", type: "text" }] as const,
+  ),
   ...([8, 16, 32] as const).flatMap((bits) => [
     [`u${bits}`, { kind: "integer", bits, signed: false }] as const,
     [`i${bits}`, { kind: "integer", bits, signed: true }] as const,
@@ -57,7 +59,7 @@ const nodeOf = (compact: string, known: ReadonlySet<string>): TypeNode => {
     if (maps.has(name) && second !== undefined) return { kind: "map", of: nodeOf(second, known) }
   }
   for (const candidate of [path, name]) if (known.has(candidate)) return { kind: "named", name: candidate }
-  return plain.get(name) ?? { kind: "unknown" }
+  return plain.get(name) ?? { kind: "plain", type: "unknown" }
 }
 
 export const nullable = (of: TypeNode): TypeNode => (of.kind === "nullable" ? of : { kind: "nullable", of })

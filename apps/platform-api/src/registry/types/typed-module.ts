@@ -1,10 +1,9 @@
 import type { Shape } from "../schema/derive-schema.ts"
 import { checkModuleSize } from "../schema/derived-size.ts"
 import { jsonSchemaModule } from "./json-schema.ts"
-import { type Model, modelOf } from "./model.ts"
+import { type Declaration, type Member, type Model, modelOf } from "./model.ts"
 import { pythonModule } from "./python.ts"
 import { typescriptModule } from "./typescript.ts"
-import { weigh } from "./weigh.ts"
 
 export const languages = ["typescript", "python", "json-schema"] as const
 export type Language = (typeof languages)[number]
@@ -21,6 +20,39 @@ const writers: Readonly<Record<Language, (model: Model, heading: readonly string
   "json-schema": jsonSchemaModule,
 }
 
+// The length of the shortest type in each language: "any", `"int"`, `{"type":"number"}`.
+const shortest: Readonly<Record<Language, number>> = { typescript: 4, python: 3, "json-schema": 17 }
+
+/**
+ * Adds up the minimum length of a module and checks it after each declaration, so that a module that is far too long
+ * isn't written. Names matter most, because nested fields repeat them.
+ */
+const checkMinimum = ({ declarations, named }: Model, language: Language): void => {
+  let length = 0
+  const add = (node: Member["value"], way: number, depth: number): void => {
+    length += shortest[language]
+    if (node.kind === "named") length += declarations[named.get(node.name) ?? -1]?.name.length ?? 0
+    else if (node.kind === "tuple") for (const item of node.items) add(item, way, depth)
+    else if ("of" in node) add(node.of, way, depth)
+    else if (node.kind === "object") {
+      // Python names each dictionary after everything it is nested in. TypeScript indents members.
+      if (language === "python") length += 3 * way
+      addMembers(node.members, way, depth + 1)
+    }
+  }
+  const addMembers = (members: Declaration["members"], way: number, depth: number): void => {
+    for (const { key, value } of members) {
+      length += key.length + (language === "typescript" ? 2 * depth : 0)
+      if (value !== undefined) add(value, way + 1 + key.length, depth)
+    }
+  }
+  for (const [index, { kind, name, members }] of declarations.entries()) {
+    length += name.length
+    addMembers(members, name.length, 1)
+    checkModuleSize(length, kind === "entity" ? ["entities", index] : ["idls"], language)
+  }
+}
+
 /**
  * A module for programs to import: a type per entity and per type of the stack, and the ids of views. The same shape
  * gives the same bytes. The stack's author chooses the names, so they appear only as quoted text or as ASCII
@@ -34,7 +66,7 @@ export const typedModule = (shape: Shape, language: Language, stack: { name: str
     "A variant added to an enum counts as compatible: keep a branch for ones that are not listed here.",
   ]
   const model = modelOf(shape)
-  weigh(model, language, (length, at) => checkModuleSize(length, at, language))
+  checkMinimum(model, language)
   const module = writers[language](model, heading)
   checkModuleSize(Buffer.byteLength(module), ["entities"], language)
   return module

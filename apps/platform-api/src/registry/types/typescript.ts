@@ -1,13 +1,4 @@
-import {
-  type Declaration,
-  identifier,
-  jsEscape,
-  type Member,
-  type Model,
-  type Nested,
-  quoted,
-  takeNames,
-} from "./model.ts"
+import { type Declaration, identifier, type Member, type Model, type Nested, takeNames } from "./model.ts"
 import type { TypeNode } from "./type-node.ts"
 
 // Names that no type can have, and those that this module itself uses.
@@ -17,28 +8,28 @@ const reserved =
   object package private protected public return static string super switch symbol this throw true try type typeof
   undefined unknown var void while with yield Views ViewId`.split(/\s+/)
 
-const text = (value: string): string => quoted(value, jsEscape)
+const plain = { boolean: "boolean", float: "number", text: "string", unknown: "unknown" } as const
+
+/** A string literal in ASCII, so that no character looks like another. */
+const text = (value: string): string =>
+  JSON.stringify(value).replaceAll(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
 /** A TypeScript module that contains only types. */
 export const typescriptModule = ({ declarations, views, named }: Model, heading: readonly string[]): string => {
   const take = takeNames(reserved)
   const names = declarations.map(({ name }) => take(identifier(name)))
-  const nameAt = (index: number | undefined): string => (index === undefined ? undefined : names[index]) ?? "unknown"
+  const nameAt = (index: number | undefined): string => names[index ?? -1] ?? "unknown"
 
   const typeText = (node: TypeNode | Nested, indent: string): string => {
     switch (node.kind) {
-      case "boolean":
-        return "boolean"
       case "integer":
-      case "float":
         return "number"
       case "digits":
-      case "text":
         return "string"
       case "nullable":
         return `${typeText(node.of, indent)} | null`
       case "list":
-        return `${wrapped(node.of, indent)}[]`
+        return node.of.kind === "nullable" ? `(${typeText(node.of, indent)})[]` : `${typeText(node.of, indent)}[]`
       case "map":
         return `{ [key: string]: ${typeText(node.of, indent)} }`
       case "tuple":
@@ -47,15 +38,11 @@ export const typescriptModule = ({ declarations, views, named }: Model, heading:
         return nameAt(named.get(node.name))
       case "object":
         return membersText(node.members, indent)
-      case "unknown":
-        return "unknown"
+      case "plain":
+        return plain[node.type]
       default:
         return node satisfies never
     }
-  }
-  const wrapped = (node: TypeNode, indent: string): string => {
-    const inner = typeText(node, indent)
-    return node.kind === "nullable" ? `(${inner})` : inner
   }
   const membersText = (members: readonly Member[], indent: string): string => {
     if (members.length === 0) return "{}"
@@ -66,8 +53,8 @@ export const typescriptModule = ({ declarations, views, named }: Model, heading:
   const declared = (declaration: Declaration, index: number): string => {
     if (declaration.kind !== "enum")
       return `export interface ${nameAt(index)} ${membersText(declaration.members, "")}\n`
-    const variants = declaration.variants.map(({ name, payload }) =>
-      payload === undefined ? text(name) : `{ ${keyText(name)}: ${typeText(payload, "    ")} }`,
+    const variants = declaration.members.map(({ key, value }) =>
+      value === undefined ? text(key) : `{ ${keyText(key)}: ${typeText(value, "    ")} }`,
     )
     const union = variants.length === 0 ? " never" : variants.map((variant) => `\n  | ${variant}`).join("")
     return `export type ${nameAt(index)} =${union}\n`
