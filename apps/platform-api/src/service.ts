@@ -160,7 +160,7 @@ export const startService = async (runtime: Runtime) => {
       now,
       onDone: serviceMetrics.jobDone,
       handlers: createHandlers({
-        wallClock,
+        now: () => new Date(wallClock()),
         config,
         hook:
           hookUrl === undefined || hookSecret === undefined

@@ -6,7 +6,7 @@ import { errors } from "../errors.ts"
 import { shareRecord } from "../records/sharing.ts"
 import { addJob, countJobs } from "./queue/jobs.ts"
 import { type RunStepName, runStepNames } from "./events.ts"
-import type { RunRow } from "./records.ts"
+import { type RunRow, theRow } from "./records.ts"
 
 type NewBuild = {
   readonly ownerId: number
@@ -19,14 +19,11 @@ type NewBuild = {
 
 /** Returns the build's id. */
 export const beginBuild = async (tx: Orm, build: NewBuild, at: Date): Promise<number> => {
-  const [made] = await tx
-    .insert(builds)
-    .values({ ...build, status: "pending", createdAt: at })
-    .returning({ id: builds.id })
-  if (made === undefined) throw new Error("the build was not stored")
-  await shareRecord(tx, "build_shares", build.specId, made.id)
-  await addJob(tx, "build", made.id, build.ownerId, build.specId)
-  return made.id
+  const row = { ...build, status: "pending" as const, createdAt: at }
+  const { id } = theRow(await tx.insert(builds).values(row).returning({ id: builds.id }))
+  await shareRecord(tx, "build_shares", build.specId, id)
+  await addJob(tx, "build", id, build.ownerId, build.specId)
+  return id
 }
 
 const checkWaiting = async (tx: Orm, kind: "build" | "run", ownerId: number, limit: number): Promise<void> => {
@@ -61,22 +58,17 @@ export const beginRun = async (
   at: Date,
 ): Promise<number> => {
   await checkWaiting(tx, "run", run.ownerId, limit)
-  const [made] = await tx
-    .insert(runs)
-    .values({ ...run, workflow: "publish", status: "queued", trigger: "manual", createdAt: at })
-    .returning({ id: runs.id })
-  if (made === undefined) throw new Error("the run was not stored")
+  const row = { ...run, workflow: "publish", status: "queued", trigger: "manual", createdAt: at } as const
+  const { id } = theRow(await tx.insert(runs).values(row).returning({ id: runs.id }))
   await tx.insert(runSteps).values(
     runStepNames.map((name, position) => {
-      const step = { runId: made.id, position, name }
-      return done.has(name)
-        ? { ...step, status: "succeeded", startedAt: at, completedAt: at }
-        : { ...step, status: "queued" }
+      const state = done.has(name) ? { status: "succeeded", startedAt: at, completedAt: at } : { status: "queued" }
+      return { runId: id, position, name, ...state }
     }),
   )
-  await shareRecord(tx, "run_shares", run.specId, made.id)
-  await addJob(tx, "run", made.id, run.ownerId, run.specId)
-  return made.id
+  await shareRecord(tx, "run_shares", run.specId, id)
+  await addJob(tx, "run", id, run.ownerId, run.specId)
+  return id
 }
 
 /** The steps that a retry skips. A build counts only if it was completed. */

@@ -10,41 +10,52 @@ export type DeploymentRow = typeof deployments.$inferSelect
 export type RunRow = typeof runs.$inferSelect
 export type VersionRow = typeof specVersions.$inferSelect
 
-const there = <Row>(row: Row | undefined): Row => {
-  if (row === undefined) throw new Error("a record that is referred to is not there")
+/** The only row of a statement that always has one. */
+export const theRow = <Row>([row]: readonly Row[]): Row => {
+  if (row === undefined) throw new Error("a record is not there")
   return row
 }
 
 export const lockBuild = async (tx: Orm, id: number): Promise<BuildRow> =>
-  there((await tx.select().from(builds).where(eq(builds.id, id)).for("no key update"))[0])
+  theRow(await tx.select().from(builds).where(eq(builds.id, id)).for("no key update"))
 
 export const readBuild = async (tx: Orm, id: number | null): Promise<BuildRow> =>
-  there(id === null ? undefined : (await tx.select().from(builds).where(eq(builds.id, id)))[0])
+  theRow(
+    await tx
+      .select()
+      .from(builds)
+      .where(eq(builds.id, id ?? 0)),
+  )
 
 export const lockDeployment = async (tx: Orm, id: number): Promise<DeploymentRow> =>
-  there((await tx.select().from(deployments).where(eq(deployments.id, id)).for("no key update"))[0])
+  theRow(await tx.select().from(deployments).where(eq(deployments.id, id)).for("no key update"))
 
 /** Doesn't wait: undefined while somebody else changes it. Includes deleted ones. */
 export const freeDeployment = async (tx: Orm, id: number): Promise<DeploymentRow | undefined> =>
   (await tx.select().from(deployments).where(eq(deployments.id, id)).for("no key update", { skipLocked: true }))[0]
 
 export const lastEventOf = async (tx: Orm, id: number): Promise<number> => {
-  const ofDeployment = eq(deploymentEvents.deploymentId, id)
+  const { deploymentId, id: eventId } = deploymentEvents
   const [last] = await tx
-    .select({ id: max(deploymentEvents.id) })
+    .select({ id: max(eventId) })
     .from(deploymentEvents)
-    .where(ofDeployment)
+    .where(eq(deploymentId, id))
   return last?.id ?? 0
 }
 
 export const lockRun = async (tx: Orm, id: number): Promise<RunRow> =>
-  there((await tx.select().from(runs).where(eq(runs.id, id)).for("no key update"))[0])
+  theRow(await tx.select().from(runs).where(eq(runs.id, id)).for("no key update"))
 
 export const readSpec = async (tx: Orm, id: number): Promise<SpecRow> =>
-  there((await tx.select().from(specs).where(eq(specs.id, id)))[0])
+  theRow(await tx.select().from(specs).where(eq(specs.id, id)))
 
 export const readVersion = async (tx: Orm, id: number | null): Promise<VersionRow> =>
-  there(id === null ? undefined : (await tx.select().from(specVersions).where(eq(specVersions.id, id)))[0])
+  theRow(
+    await tx
+      .select()
+      .from(specVersions)
+      .where(eq(specVersions.id, id ?? 0)),
+  )
 
 const onBranch = (branch: string | null) =>
   branch === null ? isNull(deployments.branch) : eq(deployments.branch, branch)
@@ -70,12 +81,11 @@ export const versionOf = async (
   tx: Orm,
   deployment: Pick<DeploymentRow, "currentBuildId">,
 ): Promise<VersionRow | undefined> => {
-  if (deployment.currentBuildId === null) return undefined
   const [row] = await tx
     .select({ version: specVersions })
     .from(builds)
     .innerJoin(specVersions, eq(specVersions.id, builds.specVersionId))
-    .where(eq(builds.id, deployment.currentBuildId))
+    .where(eq(builds.id, deployment.currentBuildId ?? 0))
   return row?.version
 }
 

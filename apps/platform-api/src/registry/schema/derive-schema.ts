@@ -2,25 +2,9 @@ import { type Ast, type AstEntity, fieldPath, type ViewOutput } from "../ast/ast
 import { deriveTypes, type SchemaType, type ShapeType, type Spend } from "./derive-types.ts"
 import { compactType, optionContent } from "../ast/rust-type.ts"
 
-export type SchemaField = {
-  readonly path: string
-  readonly rust_type: string
-  readonly nullable: boolean
-  readonly section: string
-}
-
-export type SchemaView = {
-  readonly id: string
-  readonly mode: "state" | "list"
-  readonly pipeline: readonly unknown[]
-}
-
-export type SchemaEntity = {
-  readonly name: string
-  readonly primary_keys: readonly string[]
-  readonly fields: readonly SchemaField[]
-  readonly views: readonly SchemaView[]
-}
+export type SchemaEntity = ReturnType<typeof deriveEntity>
+export type SchemaField = SchemaEntity["fields"][number]
+export type SchemaView = SchemaEntity["views"][number]
 
 export type Schema = {
   readonly stack_name: string
@@ -35,16 +19,12 @@ export type Shape = Omit<Schema, "types"> & { readonly types: readonly ShapeType
 export const deriveSchema = (ast: Ast): Schema => schemaOf(deriveShape(ast))
 
 /** A shape without its payloads. */
-export const schemaOf = (shape: Shape): Schema => {
-  return {
-    ...shape,
-    types: shape.types.map((type) =>
-      type.kind === "struct"
-        ? type
-        : { name: type.name, kind: type.kind, variants: type.variants.map(({ name }) => name) },
-    ),
-  }
-}
+export const schemaOf = (shape: Shape): Schema => ({
+  ...shape,
+  types: shape.types.map((type) =>
+    type.kind === "struct" ? type : { ...type, variants: type.variants.map(({ name }) => name) },
+  ),
+})
 
 /** @param spend is told the number of steps */
 export const deriveShape = (ast: Ast, spend?: Spend): Shape => ({
@@ -53,36 +33,24 @@ export const deriveShape = (ast: Ast, spend?: Spend): Shape => ({
   types: deriveTypes(ast, spend),
 })
 
-const deriveEntity = (entity: AstEntity): SchemaEntity => {
-  const name = entity.state_name
-  return {
-    name,
-    primary_keys: [...new Set(entity.identity.primary_keys)],
-    fields: entity.sections.flatMap((section) =>
-      section.fields
-        .filter(({ emit }) => emit !== false)
-        .map((field) => {
-          const compact = compactType(field.rust_type_name)
-          const content = optionContent(compact)
-          return {
-            path: fieldPath(section.name, field.field_name),
-            rust_type: content ?? compact,
-            nullable: content !== undefined,
-            section: section.name,
-          }
-        }),
-    ),
-    views: [
-      { id: `${name}/state`, mode: "state", pipeline: [] },
-      { id: `${name}/list`, mode: "list", pipeline: [] },
-      ...(entity.views ?? []).map(({ id, output, pipeline }) => ({
-        id,
-        mode: viewMode(output),
-        pipeline: pipeline ?? [],
-      })),
-    ],
-  }
-}
+const deriveEntity = ({ state_name: name, identity, sections, views = [] }: AstEntity) => ({
+  name,
+  primary_keys: [...new Set(identity.primary_keys)],
+  fields: sections.flatMap(({ name: section, fields }) =>
+    fields
+      .filter(({ emit }) => emit !== false)
+      .map(({ field_name, rust_type_name }) => {
+        const compact = compactType(rust_type_name)
+        const content = optionContent(compact)
+        const path = fieldPath(section, field_name)
+        return { path, rust_type: content ?? compact, nullable: content !== undefined, section }
+      }),
+  ),
+  views: [
+    ...(["state", "list"] as const).map((mode) => ({ id: `${name}/${mode}`, mode, pipeline: [] })),
+    ...views.map(({ id, output, pipeline = [] }) => ({ id, mode: viewMode(output), pipeline })),
+  ],
+})
 
 const viewMode = (output: ViewOutput = "Collection"): "state" | "list" => {
   const variant = typeof output === "string" ? output : Object.keys(output)[0]

@@ -1,7 +1,9 @@
-import { bind, rowsOf } from "../../db/statements.ts"
 import type { Orm } from "../../db/database.ts"
+import { sql } from "../../db/drizzle.ts"
+import { jobs } from "../../db/schema/index.ts"
+import { rowsOf } from "../../db/statements.ts"
 
-export type JobKind = "build" | "run" | "deployment" | "notice"
+export type JobKind = (typeof jobs.$inferSelect)["kind"]
 
 /** A record to process, claimed by one worker. */
 export type Job = {
@@ -22,7 +24,9 @@ export const workChannel = "svc_work"
 
 const leaseSeconds = 15
 
-const tell = (tx: Orm) => tx.execute(bind(`select pg_notify('${workChannel}', '')`, []))
+const tell = (tx: Orm) => tx.execute(sql`select pg_notify(${workChannel}, '')`)
+
+const isJob = (kind: JobKind, id: number) => sql`kind = ${kind} and record_id = ${id}`
 
 // Every transaction locks in the same order to avoid deadlocks: the spec (requests only), jobs of runs, jobs of their
 // builds, then the records, the registry and notices.
@@ -30,11 +34,11 @@ const tell = (tx: Orm) => tx.execute(bind(`select pg_notify('${workChannel}', ''
 /** Locks the jobs of a spec that the transaction has locked. Workers start no step of them until it ends. */
 export const lockJobsOf = (tx: Orm, specId: number) =>
   tx.execute(
-    bind("select from jobs where spec_id = $1 and kind <> 'notice' order by kind desc, record_id for update", [specId]),
+    sql`select from jobs where spec_id = ${specId} and kind <> 'notice' order by kind desc, record_id for update`,
   )
 
 export const lockJob = (tx: Orm, kind: JobKind, id: number) =>
-  tx.execute(bind("select from jobs where kind = $1 and record_id = $2 for update", [kind, id]))
+  tx.execute(sql`select from jobs where ${isJob(kind, id)} for update`)
 
 /**
  * Locks a worker's job for one step, after the job of its run. Returns whether the worker still holds the lease. A
@@ -42,64 +46,52 @@ export const lockJob = (tx: Orm, kind: JobKind, id: number) =>
  */
 export const holdJob = async (tx: Orm, { kind, id }: Pick<Job, "kind" | "id">, holder: string): Promise<boolean> => {
   if (kind === "build") {
-    const ofRun = "kind = 'run' and record_id = (select run_id from builds where id = $1)"
-    await tx.execute(bind(`select from jobs where ${ofRun} for update`, [id]))
+    const run = sql`(select run_id from builds where id = ${id})`
+    await tx.execute(sql`select from jobs where kind = 'run' and record_id = ${run} for update`)
   }
-  const held = "update jobs set claims = 0 where kind = $1 and record_id = $2 and lease_by = $3 returning kind"
-  return (await rowsOf(tx, bind(held, [kind, id, holder]))).length > 0
+  const held = sql`update jobs set claims = 0 where ${isJob(kind, id)} and lease_by = ${holder} returning kind`
+  return (await rowsOf(tx, held)).length > 0
 }
 
 /** Queues a job, as of the commit. */
 export const addJob = async (tx: Orm, kind: JobKind, id: number, ownerId: number, specId: number): Promise<void> => {
-  const statement = `
-    insert into jobs (kind, record_id, owner_id, spec_id, next_at) values ($1, $2, $3, $4, now())
-    on conflict (kind, record_id) do update set next_at = now(), attempts = 0, first_attempt_at = null, claims = 0`
-  await tx.execute(bind(statement, [kind, id, ownerId, specId]))
+  await tx.execute(sql`
+    insert into jobs (kind, record_id, owner_id, spec_id, next_at) values (${kind}, ${id}, ${ownerId}, ${specId}, now())
+    on conflict (kind, record_id) do update set next_at = now(), attempts = 0, first_attempt_at = null, claims = 0`)
   await tell(tx)
 }
 
 /** Makes an existing job due now. */
 export const wakeJob = async (tx: Orm, kind: JobKind, id: number): Promise<void> => {
-  await tx.execute(bind("update jobs set next_at = now() where kind = $1 and record_id = $2", [kind, id]))
+  await tx.execute(sql`update jobs set next_at = now() where ${isJob(kind, id)}`)
   await tell(tx)
 }
 
 /** Postpones a job by so many milliseconds; null waits until it is woken. */
 export const restJob = (tx: Orm, { kind, id }: Pick<Job, "kind" | "id">, ms: number | null) =>
-  tx.execute(
-    bind(
-      `update jobs set next_at = now() + make_interval(secs => $3::double precision / 1000), lease_by = null, lease_until = null
-       where kind = $1 and record_id = $2`,
-      [kind, id, ms],
-    ),
-  )
+  tx.execute(sql`
+    update jobs set next_at = now() + make_interval(secs => ${ms}::double precision / 1000), lease_by = null, lease_until = null
+    where ${isJob(kind, id)}`)
 
 /** Postpones a job after a failed call of the deploy hook, and counts the call. */
 export const restAfterCall = async (tx: Orm, job: Job, ms: number): Promise<void> => {
-  const statement = `
-    update jobs set attempts = attempts + 1, first_attempt_at = coalesce(first_attempt_at, now())
-    where kind = $1 and record_id = $2`
-  await tx.execute(bind(statement, [job.kind, job.id]))
+  const counted = sql`attempts = attempts + 1, first_attempt_at = coalesce(first_attempt_at, now())`
+  await tx.execute(sql`update jobs set ${counted} where ${isJob(job.kind, job.id)}`)
   await restJob(tx, job, ms)
 }
 
 /** Deletes a job, and tells workers, because others may wait for it. */
 export const dropJob = async (tx: Orm, kind: JobKind, id: number): Promise<void> => {
-  await tx.execute(bind("delete from jobs where kind = $1 and record_id = $2", [kind, id]))
+  await tx.execute(sql`delete from jobs where ${isJob(kind, id)}`)
   await tell(tx)
 }
 
 /** Whether a worker holds it now. */
-export const isInHand = async (tx: Orm, kind: JobKind, id: number): Promise<boolean> => {
-  const held = "select kind from jobs where kind = $1 and record_id = $2 and lease_until > now()"
-  return (await rowsOf(tx, bind(held, [kind, id]))).length > 0
-}
+export const isInHand = async (tx: Orm, kind: JobKind, id: number): Promise<boolean> =>
+  (await tx.$count(jobs, sql`${isJob(kind, id)} and lease_until > now()`)) > 0
 
-export const countJobs = async (tx: Orm, kind: JobKind, ownerId: number): Promise<number> => {
-  const counted = "select count(*)::integer as n from jobs where kind = $1 and owner_id = $2"
-  const [row] = await rowsOf<{ n: number }>(tx, bind(counted, [kind, ownerId]))
-  return row?.n ?? 0
-}
+export const countJobs = (tx: Orm, kind: JobKind, ownerId: number): Promise<number> =>
+  tx.$count(jobs, sql`kind = ${kind} and owner_id = ${ownerId}`)
 
 /**
  * Claims the next job. Builds run one at a time per owner and runs one at a time per spec, in order. A build that waits

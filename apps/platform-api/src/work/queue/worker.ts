@@ -17,7 +17,7 @@ import {
   wakeParkedSql,
   workChannel,
 } from "./jobs.ts"
-import { Needed } from "./needed.ts"
+import { Needed, reasonOf } from "./step-errors.ts"
 
 /** Another worker has the job now, or it is gone. */
 class LeaseLost extends Error {
@@ -27,24 +27,27 @@ class LeaseLost extends Error {
 /** Runs a transaction that only commits while this worker holds the job. */
 export type InStep = <T>(work: (tx: Orm) => Promise<T>) => Promise<T>
 
-/** Performs one step of a job. `again`: the next step can follow at once. */
-type Step = (job: Job, inStep: InStep) => Promise<"again" | "rest">
-
-export type JobHandler = {
-  readonly step: Step
+type JobHandler = {
+  /** Performs one step of a job. `again`: the next step can follow at once. */
+  readonly step: (job: Job, inStep: InStep) => Promise<"again" | "rest">
   readonly fail: (job: Job, inStep: InStep, reason: string) => Promise<void>
 }
 
 export type Handlers = Readonly<Record<JobKind, JobHandler>>
 
-/** Runs one step, and does the slow work it needs between its transactions. */
-const stepOf = async (step: Step, job: Job, inStep: InStep): Promise<"again" | "rest"> => {
+/** Runs one step, does the slow work it needs between its transactions, and ends a job that can't go on. */
+const runStep = async ({ step, fail }: JobHandler, job: Job, inStep: InStep): Promise<"again" | "rest"> => {
   try {
     return await step(job, inStep)
   } catch (error) {
-    if (!(error instanceof Needed)) throw error
-    await error.make()
-    return "again"
+    if (error instanceof Needed) {
+      await error.make()
+      return "again"
+    }
+    const reason = reasonOf(error)
+    if (reason === undefined) throw error
+    await fail(job, inStep, reason)
+    return "rest"
   }
 }
 
@@ -93,15 +96,15 @@ export const startWorker = ({
       })
 
   const take = async (job: Job): Promise<JobOutcome> => {
-    const { step, fail } = handlers[job.kind]
+    const handler = handlers[job.kind]
     const inStep = inStepOf(job)
     try {
       if (job.claims > mostClaims) {
         log.error({ job: `${job.kind} ${job.id}` }, "a job is given up")
-        await fail(job, inStep, givenUp)
+        await handler.fail(job, inStep, givenUp)
         return "failed"
       }
-      while (!stopping.signal.aborted && (await stepOf(step, job, inStep)) === "again");
+      while (!stopping.signal.aborted && (await runStep(handler, job, inStep)) === "again");
       return "ok"
     } catch (error) {
       if (error instanceof CompilerBusy) {
@@ -114,7 +117,7 @@ export const startWorker = ({
         { job: `${job.kind} ${job.id}`, stack: error instanceof Error ? error.stack : String(error) },
         "a step failed",
       )
-      await fail(job, inStep, failedHere).catch(() => {})
+      await handler.fail(job, inStep, failedHere).catch(() => {})
       return "failed"
     }
   }

@@ -8,27 +8,25 @@ import { ofVersion } from "../../records/spec-versions.ts"
 import { branchFits, stackNameOf, stackNamePattern, streamUrlOf } from "../../records/stack-names.ts"
 import { checkFree } from "../../registry/publication.ts"
 import { sizeOf, type StackHead } from "../../registry/stack-bytes.ts"
-import type { WorkContext } from "./context.ts"
-import { atRest, endBuild } from "../end-build.ts"
+import { atRest, endBuild } from "../endings.ts"
 import { moveBuild, moveDeployment } from "../events.ts"
-import { failingJobs, WorkFailure } from "./failure.ts"
-import { nextCallMs } from "./hook.ts"
-import { dropJob, isInHand, type Job, restAfterCall, restJob, wakeJob } from "../queue/jobs.ts"
-import { createNeeds } from "../queue/needed.ts"
+import { dropJob, isInHand, type Job, restJob, wakeJob } from "../queue/jobs.ts"
+import { createNeeds, WorkFailure } from "../queue/step-errors.ts"
+import type { Handlers, InStep } from "../queue/worker.ts"
 import {
   type BuildRow,
   deploymentOf,
+  type DeploymentRow,
   lockBuild,
   readSpec,
   readVersion,
-  type SpecRow,
-  type VersionRow,
+  theRow,
 } from "../records.ts"
+import type { SpecRow, VersionRow } from "../records.ts"
+import { announce, busyMs, callData } from "./announce.ts"
+import type { WorkContext } from "./context.ts"
+import { holdName, isApproved, prepare, publishVersion, read, visibilityOf } from "./publish-version.ts"
 import type { ServedDiff } from "./served-diff.ts"
-import { holdName, isApproved, prepare, read, publishVersion, visibilityOf } from "./publish-version.ts"
-import type { Handlers, InStep } from "../queue/worker.ts"
-
-const busyMs = 300
 
 /** The stack that a build publishes. Throws WorkFailure. */
 const stackOf = (spec: SpecRow, branch: string | null, { config }: WorkContext): StackHead => {
@@ -101,9 +99,7 @@ const take = async (
   if (id === undefined) {
     const { ownerId, specId, branch } = build
     const row = { ownerId, specId, branch, websocketUrl: stack.websocketUrl, ...hold }
-    const [made] = await tx.insert(deployments).values(row).returning({ id: deployments.id })
-    if (made === undefined) throw new Error("the deployment was not stored")
-    id = made.id
+    id = theRow(await tx.insert(deployments).values(row).returning({ id: deployments.id })).id
     await shareRecord(tx, "deployment_shares", specId, id)
   } else await tx.update(deployments).set(hold).where(eq(deployments.id, id))
   await moveDeployment(tx, id, "updating", { at, eventType: "deploy", buildId: build.id, actor: "user" })
@@ -116,17 +112,22 @@ const take = async (
 const settledOf = (status: string | null | undefined): "active" | "stopped" | "failed" =>
   status === "active" || status === "stopped" ? status : "failed"
 
+const reservedFor = async (tx: Orm, { specId, branch }: BuildRow): Promise<DeploymentRow> => {
+  const deployment = await deploymentOf(tx, specId, branch)
+  if (deployment === undefined) throw new WorkFailure("the deployment was deleted")
+  return deployment
+}
+
 /** deploying → completed: the registry, the deployment and the build change in one transaction. */
 const deploy = async (
   tx: Orm,
   build: BuildRow,
   ready: Awaited<ReturnType<typeof prepare>>,
   context: WorkContext,
-  at: Date,
 ): Promise<void> => {
-  const deployment = await deploymentOf(tx, build.specId, build.branch)
-  if (deployment === undefined) throw new WorkFailure("the deployment was deleted")
-  await publishVersion(tx, ready, build, context, at)
+  const at = context.now()
+  const deployment = await reservedFor(tx, build)
+  await publishVersion(tx, ready, context, at)
   const { websocketUrl } = ready.stack
   const done = { websocketUrl, currentBuildId: build.id, ...atRest }
   await tx.update(deployments).set(done).where(eq(deployments.id, deployment.id))
@@ -139,8 +140,7 @@ const deploy = async (
 }
 
 export const buildHandler = (context: WorkContext, diffToDeployed: ServedDiff): Handlers["build"] => {
-  const now = () => new Date(context.wallClock())
-  const { compiler } = context
+  const { compiler, now } = context
   const need = createNeeds<{ readonly isSame: boolean }>()
   const check: Check = (version, ownerId) =>
     need(`${version.id}`, () => {
@@ -148,48 +148,21 @@ export const buildHandler = (context: WorkContext, diffToDeployed: ServedDiff): 
       return compiler.run("check", { ast, hash: version.contentHash }, { size: sizeOf(ast), owner: `job:${ownerId}` })
     })
 
-  const fail = (job: Job, inStep: InStep, message: string): Promise<void> =>
-    inStep(async (tx) => endBuild(tx, await lockBuild(tx, job.id), "failed", message, now()))
-
-  /**
-   * Calls the stream servers. They are outside the database, so this comes before the last transaction. Returns whether
-   * they accepted.
-   */
-  const tell = async (job: Job, inStep: InStep, data: Readonly<Record<string, unknown>>): Promise<boolean> => {
-    if (context.hook === undefined) return true
-    if (await context.hook({ id: `msg_build_${job.id}`, type: "deployment.deploy", data }, now())) return true
-    const rest = nextCallMs(job.attempts, job.age_ms)
-    if (rest === undefined) await fail(job, inStep, "deploy-hook: the stream servers didn't accept it")
-    else await inStep((tx) => restAfterCall(tx, job, rest))
-    return false
-  }
-
   const finish = async (job: Job, inStep: InStep): Promise<"rest"> => {
-    const { build, given, deploymentId } = await inStep(async (tx) => {
-      const row = await lockBuild(tx, job.id)
-      const head = stackOf(await readSpec(tx, row.specId), row.branch, context)
-      return {
-        build: row,
-        given: await read(tx, head, await readVersion(tx, row.specVersionId), row),
-        deploymentId: (await deploymentOf(tx, row.specId, row.branch))?.id,
-      }
+    const { given, data } = await inStep(async (tx) => {
+      const build = await lockBuild(tx, job.id)
+      const stack = stackOf(await readSpec(tx, build.specId), build.branch, context)
+      const version = await readVersion(tx, build.specVersionId)
+      const deployment = { ...(await reservedFor(tx, build)), stackName: stack.name, websocketUrl: stack.websocketUrl }
+      return { given: await read(tx, stack, version, build), data: callData(context, deployment, version) }
     })
-    const { version, stack } = given
-    const told = await tell(job, inStep, {
-      deployment_id: deploymentId,
-      spec_id: build.specId,
-      name: stack.name,
-      branch: build.branch,
-      version: version.versionNumber,
-      content_hash: version.contentHash,
-      websocket_url: stack.websocketUrl,
-      ast_url: context.astUrl(version.id, now()),
-    })
-    if (!told) return "rest"
-    const ready = await prepare(context, given, build, now())
+    const call = { id: `msg_build_${job.id}`, type: "deployment.deploy", data } as const
+    // The stream servers are outside the database, so this comes before the last transaction.
+    if (!(await announce(context, job, inStep, call))) return "rest"
+    const ready = await prepare(context, given)
     await inStep(async (tx) => {
-      const current = await lockBuild(tx, job.id)
-      if (current.status === "deploying") await deploy(tx, current, ready, context, now())
+      const build = await lockBuild(tx, job.id)
+      if (build.status === "deploying") await deploy(tx, build, ready, context)
     })
     return "rest"
   }
@@ -227,5 +200,9 @@ export const buildHandler = (context: WorkContext, diffToDeployed: ServedDiff): 
     return next === "deploying" ? finish(job, inStep) : next
   }
 
-  return failingJobs({ step, fail })
+  return {
+    step,
+    fail: (job, inStep, message) =>
+      inStep(async (tx) => endBuild(tx, await lockBuild(tx, job.id), "failed", message, now())),
+  }
 }

@@ -4,8 +4,7 @@ import type { Hook } from "./hook.ts"
 
 /** What background work needs. */
 export type WorkContext = {
-  /** Wall clock, in milliseconds since 1970. */
-  readonly wallClock: () => number
+  readonly now: () => Date
   readonly config: Pick<Config, "streamUrlTemplate" | "publicStacks">
   readonly hook: Hook | undefined
   readonly compiler: Compiler

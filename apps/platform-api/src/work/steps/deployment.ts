@@ -2,28 +2,18 @@
 import type { Orm } from "../../db/database.ts"
 import { eq } from "../../db/drizzle.ts"
 import { deployments } from "../../db/schema/index.ts"
-import type { WorkContext } from "./context.ts"
-import { atRest, settle } from "../end-build.ts"
-import { withdraw } from "../end-deployment.ts"
+import { atRest, settle, withdraw } from "../endings.ts"
 import { moveDeployment } from "../events.ts"
-import { failingJobs, WorkFailure } from "./failure.ts"
-import { nextCallMs } from "./hook.ts"
-import { dropJob, isInHand, type Job, restAfterCall, restJob } from "../queue/jobs.ts"
-import { callFor } from "./notice.ts"
-import { type DeploymentRow, lockDeployment, readSpec, versionOf } from "../records.ts"
-import { prepare, read, publishVersion, visibilityOf } from "./publish-version.ts"
+import { dropJob, isInHand, type Job, restJob } from "../queue/jobs.ts"
+import { WorkFailure } from "../queue/step-errors.ts"
 import type { Handlers, InStep } from "../queue/worker.ts"
-
-const busyMs = 300
+import { type DeploymentRow, lockDeployment, readSpec, versionOf } from "../records.ts"
+import { announce, busyMs, currentData } from "./announce.ts"
+import type { WorkContext } from "./context.ts"
+import { prepare, publishVersion, read, visibilityOf } from "./publish-version.ts"
 
 export const deploymentHandler = (context: WorkContext): Handlers["deployment"] => {
-  const now = () => new Date(context.wallClock())
-
-  const fail = (job: Job, inStep: InStep, message: string): Promise<void> =>
-    inStep(async (tx) => {
-      await settle(tx, await lockDeployment(tx, job.id), message, now())
-      await dropJob(tx, "deployment", job.id)
-    })
+  const { now } = context
 
   const done = async (tx: Orm, { id, currentBuildId }: DeploymentRow, status: "active" | "stopped"): Promise<void> => {
     await tx.update(deployments).set(atRest).where(eq(deployments.id, id))
@@ -40,45 +30,43 @@ export const deploymentHandler = (context: WorkContext): Handlers["deployment"] 
     })
 
   const restart = async (job: Job, inStep: InStep): Promise<void> => {
-    const { ready: given, source } = await inStep(async (tx) => {
+    const given = await inStep(async (tx) => {
       const deployment = await lockDeployment(tx, job.id)
       const { stackName: name, websocketUrl, specId, branch } = deployment
       const spec = await readSpec(tx, specId)
       const served = await versionOf(tx, deployment)
-      if (served === undefined || name === null) {
-        throw new WorkFailure("it has no version to restart: build one")
-      }
-      const visibility = visibilityOf(spec, branch)
-      const stack = { name, description: spec.description, websocketUrl, visibility }
-      return { ready: await read(tx, stack, served, deployment), source: deployment }
+      if (served === undefined || name === null) throw new WorkFailure("it has no version to restart: build one")
+      const stack = { name, description: spec.description, websocketUrl, visibility: visibilityOf(spec, branch) }
+      return read(tx, stack, served, deployment)
     })
-    const ready = await prepare(context, given, source, now())
+    const ready = await prepare(context, given)
     await inStep(async (tx) => {
       const deployment = await lockDeployment(tx, job.id)
       if (deployment.operation !== "restart") return
-      await publishVersion(tx, ready, deployment, context, now())
+      await publishVersion(tx, ready, context, now())
       await done(tx, deployment, "active")
     })
   }
 
-  const step = async (job: Job, inStep: InStep): Promise<"rest"> => {
-    const seen = await inStep(async (tx) => {
-      const deployment = await lockDeployment(tx, job.id)
-      const { operation } = deployment
-      if (operation !== "stop" && operation !== "restart") return await dropJob(tx, "deployment", job.id)
-      if (await isInHand(tx, "notice", job.id)) return void (await restJob(tx, job, busyMs))
-      const call = await callFor(tx, deployment, `deployment.${operation}`, context, now())
-      return { operation, call: { id: `msg_${operation}_${deployment.operationId ?? job.id}`, ...call } }
-    })
-    if (seen === undefined) return "rest"
-    if (context.hook !== undefined && !(await context.hook(seen.call, now()))) {
-      const rest = nextCallMs(job.attempts, job.age_ms)
-      if (rest === undefined) throw new WorkFailure("deploy-hook: the stream servers didn't accept it")
-      await inStep((tx) => restAfterCall(tx, job, rest))
-    } else if (seen.operation === "stop") await stop(job, inStep)
-    else await restart(job, inStep)
-    return "rest"
+  return {
+    step: async (job, inStep) => {
+      const seen = await inStep(async (tx) => {
+        const deployment = await lockDeployment(tx, job.id)
+        const { operation, operationId } = deployment
+        if (operation !== "stop" && operation !== "restart") return await dropJob(tx, "deployment", job.id)
+        if (await isInHand(tx, "notice", job.id)) return void (await restJob(tx, job, busyMs))
+        const type = `deployment.${operation}` as const
+        const data = await currentData(tx, context, deployment)
+        return { operation, call: { id: `msg_${operation}_${operationId ?? job.id}`, type, data } }
+      })
+      if (seen === undefined || !(await announce(context, job, inStep, seen.call))) return "rest"
+      await (seen.operation === "stop" ? stop : restart)(job, inStep)
+      return "rest"
+    },
+    fail: (job, inStep, message) =>
+      inStep(async (tx) => {
+        await settle(tx, await lockDeployment(tx, job.id), message, now())
+        await dropJob(tx, "deployment", job.id)
+      }),
   }
-
-  return failingJobs({ step, fail })
 }

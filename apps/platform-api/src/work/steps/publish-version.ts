@@ -14,8 +14,7 @@ import {
 } from "../../registry/publication.ts"
 import { bytesFor, sizeOf, type StackHead } from "../../registry/stack-bytes.ts"
 import type { WorkContext } from "./context.ts"
-import { Needed } from "../queue/needed.ts"
-import { WorkFailure } from "./failure.ts"
+import { Needed, WorkFailure } from "../queue/step-errors.ts"
 import { readSpec, type SpecRow, type VersionRow } from "../records.ts"
 
 /** The owner, spec and branch of a build or a deployment. */
@@ -66,32 +65,30 @@ const others = async (tx: Orm, stack: StackHead, version: VersionRow, source: So
 export const read = async (tx: Orm, stack: StackHead, version: VersionRow, source: Source) => ({
   stack,
   version,
+  source,
   ...(await others(tx, stack, version, source)),
 })
 
 /** Makes everything outside the last transaction. Throws AstTooLarge and CompilerBusy. */
 export const prepare = async (
-  { compiler }: Pick<WorkContext, "compiler">,
-  { stack, version, previous, served }: Awaited<ReturnType<typeof read>>,
-  { ownerId }: Source,
-  at: Date,
+  { compiler, now }: WorkContext,
+  { stack, version, source, previous, served }: Awaited<ReturnType<typeof read>>,
 ) => {
   const ast = ofVersion(version)
-  const owner = `job:${ownerId}`
-  const bytes = await compiler.run("stack", { head: stack, ast, at }, { size: sizeOf(ast), owner })
+  const owner = `job:${source.ownerId}`
+  const bytes = await compiler.run("stack", { head: stack, ast, at: now() }, { size: sizeOf(ast), owner })
   const diffTo = (before: typeof previous) =>
     before && diffOf(compiler, { gzip: before.astGzip, isAnswer: true }, ast, owner)
   const diff = await diffTo(previous)
   const known = [previous?.number, version.versionNumber].includes(served?.number)
   const toServed = known ? undefined : await diffTo(served)
-  return { stack, version, bytes, diff, toServed, previous: previous?.number, served: served?.number }
+  return { stack, version, source, bytes, diff, toServed, previous: previous?.number, served: served?.number }
 }
 
 /** Publishes a version. Throws StackConflict and WorkFailure. */
 export const publishVersion = async (
   tx: Orm,
-  { stack, version, bytes, diff, toServed, previous, served }: Awaited<ReturnType<typeof prepare>>,
-  source: Source,
+  { stack, version, source, bytes, diff, toServed, previous, served }: Awaited<ReturnType<typeof prepare>>,
   context: WorkContext,
   at: Date,
 ): Promise<void> => {

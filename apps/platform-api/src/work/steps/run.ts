@@ -5,13 +5,13 @@ import { runs, runSteps, stacks } from "../../db/schema/index.ts"
 import { AstTooLarge } from "../../registry/ast/document-fault.ts"
 import { lineOf } from "../../registry/publication.ts"
 import { beginBuild } from "../begin.ts"
-import type { WorkContext } from "./context.ts"
-import { endBuild } from "../end-build.ts"
+import { endBuild } from "../endings.ts"
 import { moveRun, moveStep, type RunStepName, runStepNames, skipSteps } from "../events.ts"
 import { dropJob, type Job, lockJob, restJob } from "../queue/jobs.ts"
-import { deploymentOf, lockBuild, lockRun, readBuild, readVersion, type RunRow } from "../records.ts"
-import type { ServedDiff } from "./served-diff.ts"
 import type { Handlers } from "../queue/worker.ts"
+import { deploymentOf, lockBuild, lockRun, readBuild, readVersion, type RunRow } from "../records.ts"
+import type { WorkContext } from "./context.ts"
+import type { ServedDiff } from "./served-diff.ts"
 
 const ended = new Set(["completed", "failed", "cancelled"])
 
@@ -21,10 +21,10 @@ const endRun = async (
   run: RunRow,
   status: "failed" | "cancelled",
   at: Date,
-  error?: { readonly code: string; readonly message: string; readonly step: RunStepName },
+  error?: { readonly code: string; readonly message: string; readonly step?: RunStepName },
 ): Promise<void> => {
+  if (error?.step !== undefined) await moveStep(tx, run.id, error.step, "failed", at, error.message)
   if (error !== undefined) {
-    await moveStep(tx, run.id, error.step, "failed", at, error.message)
     await tx.update(runs).set({ errorCode: error.code, errorMessage: error.message }).where(eq(runs.id, run.id))
   }
   await skipSteps(tx, run.id, at)
@@ -44,18 +44,13 @@ export const cancelRun = async (tx: Orm, run: RunRow, at: Date): Promise<void> =
 
 /** Ends a run whose spec is deleted. */
 export const failRun = (tx: Orm, run: RunRow, message: string, at: Date): Promise<void> =>
-  run.status === "queued" ? endRun(tx, run, "cancelled", at) : endFailed(tx, run, message, at)
-
-const endFailed = async (tx: Orm, run: RunRow, message: string, at: Date): Promise<void> => {
-  await tx.update(runs).set({ errorCode: "spec-deleted", errorMessage: message }).where(eq(runs.id, run.id))
-  await endRun(tx, run, "failed", at)
-}
+  run.status === "queued"
+    ? endRun(tx, run, "cancelled", at)
+    : endRun(tx, run, "failed", at, { code: "spec-deleted", message })
 
 type Outcome = "again" | "rest"
 
-export const runHandler = (context: WorkContext, diffToDeployed: ServedDiff): Handlers["run"] => {
-  const now = () => new Date(context.wallClock())
-
+export const runHandler = ({ now }: WorkContext, diffToDeployed: ServedDiff): Handlers["run"] => {
   const fail = async (tx: Orm, run: RunRow, step: RunStepName, code: string, message: string): Promise<Outcome> => {
     await endRun(tx, run, "failed", now(), { code, message, step })
     return "rest"
@@ -138,10 +133,8 @@ export const runHandler = (context: WorkContext, diffToDeployed: ServedDiff): Ha
           return fail(tx, run, step, "verify-failed", "the registry serves a different version")
         }
         await done(tx, run, step)
-        await tx
-          .update(runs)
-          .set({ deploymentId: deployment?.id ?? null })
-          .where(eq(runs.id, run.id))
+        const deploymentId = deployment?.id ?? null
+        await tx.update(runs).set({ deploymentId }).where(eq(runs.id, run.id))
         await moveRun(tx, run.id, "succeeded", at)
         await dropJob(tx, "run", run.id)
         return "rest"
@@ -185,12 +178,8 @@ export const runHandler = (context: WorkContext, diffToDeployed: ServedDiff): Ha
         const run = await lockRun(tx, job.id)
         // Only a running run can fail.
         if (run.status === "queued") await moveRun(tx, run.id, "running", now())
-        const [errorCode = reason, ...message] = reason.split(": ")
-        await tx
-          .update(runs)
-          .set({ errorCode, errorMessage: message.join(": ") })
-          .where(eq(runs.id, run.id))
-        await endRun(tx, run, "failed", now())
+        const [code = reason, ...message] = reason.split(": ")
+        await endRun(tx, run, "failed", now(), { code, message: message.join(": ") })
       }),
   }
 }

@@ -3,7 +3,7 @@ import type { Compiler } from "../../compiler/compiler.ts"
 import type { MadeDiff } from "../../compiler/tasks.ts"
 import type { Orm } from "../../db/database.ts"
 import { ofVersion } from "../../records/spec-versions.ts"
-import { createNeeds } from "../queue/needed.ts"
+import { createNeeds } from "../queue/step-errors.ts"
 import { deploymentOf, type VersionRow, versionOf } from "../records.ts"
 
 /** Compares a version with the one deployed on its branch; undefined if nothing is deployed. */

@@ -1,5 +1,19 @@
+// What steps throw to tell the worker how to go on.
 import { createMemo } from "@svc/common/memo"
 import { AstTooLarge } from "../../registry/ast/document-fault.ts"
+import { StackConflict } from "../../registry/publication.ts"
+
+/** Why a build or an operation can't go on. The owner sees the message. */
+export class WorkFailure extends Error {
+  override readonly name = "WorkFailure"
+}
+
+/** The reason that a job's owner should see. Other errors are the platform's own. */
+export const reasonOf = (error: unknown): string | undefined => {
+  if (error instanceof StackConflict) return `${error.code}: ${error.message}`
+  if (error instanceof AstTooLarge) return `invalid-ast: ${error.message}`
+  return error instanceof WorkFailure ? error.message : undefined
+}
 
 /** Slow work that a step needs. It is done outside the step's transaction, and then the step starts again. */
 export class Needed extends Error {

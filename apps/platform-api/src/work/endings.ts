@@ -1,7 +1,8 @@
+// How builds and deployments end.
 import type { Orm } from "../db/database.ts"
 import { and, eq, isNull, sql } from "../db/drizzle.ts"
-import { deployments, stackNames } from "../db/schema/index.ts"
-import { lineOf } from "../registry/publication.ts"
+import { deployments, deploymentShares, stackNames, stacks } from "../db/schema/index.ts"
+import { freeNames, lineOf, raiseRevision } from "../registry/publication.ts"
 import { moveBuild, moveDeployment } from "./events.ts"
 import { addJob, dropJob, wakeJob } from "./queue/jobs.ts"
 import { type BuildRow, deploymentOf, type DeploymentRow } from "./records.ts"
@@ -43,4 +44,19 @@ export const endBuild = async (
   await tx
     .delete(stackNames)
     .where(and(eq(stackNames.line, lineOf("", build)), isNull(stackNames.freedAt), sql`not exists (${kept})`))
+}
+
+/** Removes the stack of a deployment from the registry. */
+export const withdraw = async (tx: Orm, deployment: DeploymentRow): Promise<void> => {
+  await raiseRevision(tx)
+  await tx.delete(stacks).where(eq(stacks.line, lineOf("", deployment)))
+}
+
+/** Deletes a stopped deployment. Its stack's name stays reserved for a while. Stream servers are told afterwards. */
+export const deleteDeployment = async (tx: Orm, deployment: DeploymentRow, at: Date): Promise<void> => {
+  await tx.delete(deploymentShares).where(eq(deploymentShares.recordId, deployment.id))
+  await tx.update(deployments).set({ deletedAt: at }).where(eq(deployments.id, deployment.id))
+  await dropJob(tx, "deployment", deployment.id)
+  await freeNames(tx, lineOf("", deployment), at)
+  await addJob(tx, "notice", deployment.id, deployment.ownerId, deployment.specId)
 }
