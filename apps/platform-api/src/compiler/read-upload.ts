@@ -17,18 +17,8 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 type Fault = { readonly path: string; readonly reason: string }
 
-/** The columns of a version's row that come from its AST. */
-export type PreparedVersion = {
-  readonly contentHash: string
-  readonly schema: string
-  readonly astGzip: Uint8Array
-  readonly entities: readonly {
-    readonly stateName: string
-    readonly programId: string | null
-    readonly handlerCount: number
-    readonly sectionCount: number
-  }[]
-}
+/** The columns of a version's row that come from its AST, with those of each entity. */
+export type PreparedVersion = ReturnType<typeof prepareVersion>
 
 /** The version made from an AST, or why there is none. */
 export type ReadAst =
@@ -82,14 +72,15 @@ const readAst = (value: unknown): ReadAst => {
     const faults = astFaults(value)
     const tooLarge = faults.find((fault) => fault instanceof AstTooLarge)
     if (tooLarge !== undefined) throw tooLarge
-    return faults.length > 0 ? { faults: faults.map(faultOf) } : { version: prepare(value as Ast) }
+    return faults.length > 0 ? { faults: faults.map(faultOf) } : { version: prepareVersion(value as Ast) }
   } catch (error) {
     if (error instanceof AstTooLarge) return { tooLarge: faultOf(error) }
     throw error
   }
 }
 
-const prepare = (ast: Ast): PreparedVersion => ({
+/** Throws AstTooLarge. */
+export const prepareVersion = (ast: Ast) => ({
   contentHash: contentHash(ast),
   schema: JSON.stringify(checkDerived(ast).schema),
   astGzip: Uint8Array.from(gzipSync(JSON.stringify(ast))),

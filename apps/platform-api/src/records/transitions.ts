@@ -1,44 +1,11 @@
-export const buildStatuses = [
-  "pending",
-  "uploading",
-  "queued",
-  "building",
-  "pushing",
-  "deploying",
-  "completed",
-  "failed",
-  "cancelled",
-] as const
-export const deploymentStatuses = ["active", "updating", "stopped", "failed"] as const
-export const runStatuses = ["queued", "running", "waiting", "cancelling", "succeeded", "failed", "cancelled"] as const
-
-type Next<Status extends string> = Readonly<Record<Status, readonly Status[]>>
-
-const builds: Next<(typeof buildStatuses)[number]> = {
-  pending: ["uploading", "failed", "cancelled"],
-  uploading: ["queued", "failed", "cancelled"],
-  queued: ["building", "failed", "cancelled"],
-  building: ["pushing", "failed", "cancelled"],
-  pushing: ["deploying", "failed", "cancelled"],
-  deploying: ["completed", "failed", "cancelled"],
-  completed: [],
-  failed: [],
-  cancelled: [],
-}
-const deployments: Next<(typeof deploymentStatuses)[number]> = {
-  active: ["updating", "stopped", "failed"],
-  updating: ["active", "failed", "stopped"],
-  stopped: ["updating"],
-  failed: ["updating", "stopped"],
-}
-const runs: Next<(typeof runStatuses)[number]> = {
-  queued: ["running", "cancelled"],
-  running: ["waiting", "succeeded", "failed", "cancelling"],
-  waiting: ["running", "failed", "cancelled"],
-  cancelling: ["cancelled", "failed"],
-  succeeded: [],
-  failed: [],
-  cancelled: [],
+/** @param start undefined: the first event sets the status, to any */
+const lifeCycle = <Status extends string>(
+  start: NoInfer<Status> | undefined,
+  next: Readonly<Record<Status, readonly NoInfer<Status>[]>>,
+) => {
+  const statuses = Object.keys(next) as [Status, ...Status[]]
+  const entries = Object.entries<readonly string[]>(next)
+  return { start, statuses, following: new Map<string | undefined, readonly string[]>([[start, statuses], ...entries]) }
 }
 
 /**
@@ -46,14 +13,33 @@ const runs: Next<(typeof runStatuses)[number]> = {
  * file.
  */
 export const lifeCycles = {
-  build: { start: "pending", next: builds },
-  // The first event sets its status.
-  deployment: { start: undefined, next: deployments },
-  run: { start: "queued", next: runs },
-} as const
-
-type LifeCycle = { readonly start: string | undefined; readonly next: Readonly<Record<string, readonly string[]>> }
-
-/** The statuses that can follow; undefined stands for a record without one. */
-export const nextStatuses = ({ next }: LifeCycle, status: string | undefined): readonly string[] =>
-  status === undefined ? Object.keys(next) : (next[status] ?? [])
+  build: lifeCycle("pending", {
+    pending: ["uploading", "failed", "cancelled"],
+    uploading: ["queued", "failed", "cancelled"],
+    queued: ["building", "failed", "cancelled"],
+    building: ["pushing", "failed", "cancelled"],
+    pushing: ["deploying", "failed", "cancelled"],
+    deploying: ["completed", "failed", "cancelled"],
+    completed: [],
+    failed: [],
+    cancelled: [],
+  }),
+  deployment: lifeCycle(undefined, {
+    active: ["updating", "stopped", "failed"],
+    updating: ["active", "failed", "stopped"],
+    stopped: ["updating"],
+    failed: ["updating", "stopped"],
+  }),
+  run: lifeCycle("queued", {
+    queued: ["running", "cancelled"],
+    running: ["waiting", "succeeded", "failed", "cancelling"],
+    waiting: ["running", "failed", "cancelled"],
+    cancelling: ["cancelled", "failed"],
+    succeeded: [],
+    failed: [],
+    cancelled: [],
+  }),
+}
+export const buildStatuses = lifeCycles.build.statuses
+export const deploymentStatuses = lifeCycles.deployment.statuses
+export const runStatuses = lifeCycles.run.statuses

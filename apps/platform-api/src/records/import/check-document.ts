@@ -1,15 +1,14 @@
 import { firstFailure, inOwnWords } from "@svc/http"
+import { type PreparedVersion, prepareVersion } from "../../compiler/read-upload.ts"
 import { CommandError } from "../../operator/command-error.ts"
 import { DocumentFault, type DocumentPath, formatPath } from "../../registry/ast/document-fault.ts"
-import type { Ast, AstEntity } from "../../registry/ast/ast-shape.ts"
-import { checkDerived } from "../../registry/schema/check-derived.ts"
 import { parseAst } from "../../registry/ast/parse-ast.ts"
 import { parseExactJson } from "../../registry/ast/read-ast.ts"
 import { normaliseWebsocketUrl } from "../../registry/websocket-url.ts"
 import { document, type Document } from "./document.ts"
-import { lifeCycles, nextStatuses } from "../transitions.ts"
+import { lifeCycles } from "../transitions.ts"
 
-type CheckedVersion = { readonly ast: Ast; readonly entity: AstEntity }
+type CheckedVersion = Omit<PreparedVersion, "entities"> & PreparedVersion["entities"][number]
 
 /** A document whose references, statuses and ASTs are valid. `versions` holds the versions of each spec, in order. */
 export type Checked = {
@@ -53,12 +52,6 @@ const byRef = <T extends { readonly ref: string }>(kind: string, records: readon
   return found
 }
 
-const resolve = <T>(records: ReadonlyMap<string, T>, ref: string, segments: DocumentPath, kind: string): T => {
-  const record = records.get(ref)
-  if (record === undefined) throw faultAt(segments, `names no record in ${kind}`)
-  return record
-}
-
 type Event = { readonly new_status: string | null; readonly at: Date }
 
 const checkEvents = (
@@ -67,8 +60,8 @@ const checkEvents = (
   events: readonly Event[],
   at: DocumentPath,
 ) => {
-  const lifeCycle = lifeCycles[kind]
-  let status: string | undefined = lifeCycle.start
+  const { start, following } = lifeCycles[kind]
+  let status: string | undefined = start
   let last = begun
   for (const [index, event] of events.entries()) {
     const place = [...at, "events", index]
@@ -79,7 +72,7 @@ const checkEvents = (
         throw faultAt([...place, "new_status"], "is missing: the first event must set the status")
       continue
     }
-    if (!nextStatuses(lifeCycle, status).includes(event.new_status)) {
+    if (following.get(status)?.includes(event.new_status) !== true) {
       throw faultAt([...place, "new_status"], `can't be ${event.new_status}: the ${kind} is ${status ?? "not begun"}`)
     }
     status = event.new_status
@@ -95,10 +88,9 @@ const checkVersions = ({ entity_name, versions }: Document["specs"][number], at:
   versions.map(({ ast_payload }, index) => {
     const place = [...at, "versions", index, "ast_payload"]
     try {
-      const ast = parseAst(ast_payload)
-      const entity = ast.entities.find(({ state_name }) => state_name === entity_name)
-      checkDerived(ast)
-      if (entity !== undefined) return { ast, entity }
+      const { entities, ...version } = prepareVersion(parseAst(ast_payload))
+      const entity = entities.find(({ stateName }) => stateName === entity_name)
+      if (entity !== undefined) return Object.assign(version, entity)
     } catch (error) {
       if (error instanceof DocumentFault) throw faultAt([...place, ...error.segments], error.reason)
       throw error
@@ -109,10 +101,19 @@ const checkVersions = ({ entity_name, versions }: Document["specs"][number], at:
 /** Reads the file and checks everything that doesn't need the database. Throws CommandError. */
 export const checkDocument = (text: string): Checked => {
   const given = parse(text)
-  const specs = byRef("specs", given.specs)
-  const builds = byRef("builds", given.builds)
-  const deployments = byRef("deployments", given.deployments)
-  const runs = byRef("runs", given.runs)
+  const known = {
+    specs: byRef("specs", given.specs),
+    builds: byRef("builds", given.builds),
+    deployments: byRef("deployments", given.deployments),
+    runs: byRef("runs", given.runs),
+  }
+  type Kind = keyof typeof known
+  /** The record that a member of another one names. */
+  const find = <K extends Kind>(kind: K, ref: string, at: DocumentPath, member: string) => {
+    const record = known[kind].get(ref)
+    if (record === undefined) throw faultAt([...at, member], `names no record in ${kind}`)
+    return record as Document[K][number]
+  }
 
   const versions = new Map<string, CheckedVersion[]>()
   for (const [index, spec] of given.specs.entries()) {
@@ -121,55 +122,45 @@ export const checkDocument = (text: string): Checked => {
   }
   for (const [index, build] of given.builds.entries()) {
     const at = ["builds", index]
-    const spec = resolve(specs, build.spec, [...at, "spec"], "specs")
+    const spec = find("specs", build.spec, at, "spec")
     if (build.version !== null && build.version > spec.versions.length) {
       throw faultAt([...at, "version"], `isn't a version of the spec: it has ${spec.versions.length}`)
     }
     checkUrl(build.websocket_url, at)
     checkEvents("build", build.created_at, build.events, at)
   }
-  for (const [index, deployment] of given.deployments.entries()) {
+  for (const [index, { spec, build, events }] of given.deployments.entries()) {
     const at = ["deployments", index]
-    resolve(specs, deployment.spec, [...at, "spec"], "specs")
-    const build = deployment.build === null ? undefined : resolve(builds, deployment.build, [...at, "build"], "builds")
-    if (build !== undefined && build.spec !== deployment.spec)
+    find("specs", spec, at, "spec")
+    if (build !== null && find("builds", build, at, "build").spec !== spec)
       throw faultAt([...at, "build"], "is a build of another spec")
-    checkEvents("deployment", undefined, deployment.events, at)
+    checkEvents("deployment", undefined, events, at)
   }
   const attempts = new Map<string, number>()
+  const attemptOf = ({ attempt, retry_of }: Document["runs"][number], at: DocumentPath): number => {
+    if (retry_of === null) return attempt ?? 1
+    find("runs", retry_of, at, "retry_of")
+    const retried = attempts.get(retry_of)
+    // Newer records have higher ids, and ids follow the order in the file.
+    if (retried === undefined) throw faultAt([...at, "retry_of"], "must name a run that comes before this one")
+    if (attempt === null || attempt === retried + 1) return retried + 1
+    throw faultAt([...at, "attempt"], `must be ${retried + 1}, one more than the attempt of the run that it retries`)
+  }
   for (const [index, run] of given.runs.entries()) {
     const at = ["runs", index]
-    if (run.spec !== null) resolve(specs, run.spec, [...at, "spec"], "specs")
+    if (run.spec !== null) find("specs", run.spec, at, "spec")
     if (run.deployment !== null) {
-      const deployment = resolve(deployments, run.deployment, [...at, "deployment"], "deployments")
-      if (run.spec !== null && run.spec !== deployment.spec) {
+      const { spec } = find("deployments", run.deployment, at, "deployment")
+      if (run.spec !== null && run.spec !== spec)
         throw faultAt([...at, "deployment"], "is a deployment of another spec")
-      }
     }
-    attempts.set(run.ref, attemptOf(run, attempts, runs, at))
+    attempts.set(run.ref, attemptOf(run, at))
     checkEvents("run", run.created_at, run.events, at)
-    for (const [position, step] of run.steps.entries()) {
-      if (step.started_at !== null && step.completed_at !== null && step.completed_at < step.started_at) {
+    for (const [position, { started_at, completed_at }] of run.steps.entries()) {
+      if (started_at !== null && completed_at !== null && completed_at < started_at) {
         throw faultAt([...at, "steps", position, "completed_at"], "is before started_at")
       }
     }
   }
   return { document: given, versions, attempts }
-}
-
-const attemptOf = (
-  run: Document["runs"][number],
-  attempts: ReadonlyMap<string, number>,
-  runs: ReadonlyMap<string, unknown>,
-  at: DocumentPath,
-): number => {
-  if (run.retry_of === null) return run.attempt ?? 1
-  resolve(runs, run.retry_of, [...at, "retry_of"], "runs")
-  const retried = attempts.get(run.retry_of)
-  // Newer records have higher ids, and ids follow the order in the file.
-  if (retried === undefined) throw faultAt([...at, "retry_of"], "must name a run that comes before this one")
-  if (run.attempt !== null && run.attempt !== retried + 1) {
-    throw faultAt([...at, "attempt"], `must be ${retried + 1}, one more than the attempt of the run that it retries`)
-  }
-  return retried + 1
 }
