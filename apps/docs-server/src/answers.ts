@@ -1,8 +1,16 @@
 import type { ApiError } from "@svc/errors"
-import { type BodyFault, fixedHeaders, matchesETag, requestHeader, type ServedEnv } from "@svc/http"
+import {
+  acceptsGzip,
+  acceptWeights,
+  type BodyFault,
+  fixedHeaders,
+  matchesETag,
+  requestHeader,
+  type ServedEnv,
+} from "@svc/http"
 import type { Context } from "hono"
 import { hashOf } from "./corpus/corpus.ts"
-import { type Answer, type Document, answerDocument, commonHeaders, jsonType } from "./site/documents.ts"
+import { type Document, type Encoding, commonHeaders, jsonType } from "./site/documents.ts"
 import { errors } from "./errors.ts"
 
 export const jsonHeaders = fixedHeaders({ ...commonHeaders, "Content-Type": jsonType })
@@ -46,10 +54,34 @@ export const probeAnswer = (missing: readonly string[]): Response =>
     JSON.stringify({ status: missing.length === 0 ? "ok" : "unavailable", missing }),
   )
 
+/**
+ * Whether a GET asks for a page as people read it: HTML is named, and wanted more than Markdown and plain text. Wildcards do
+ * not count: that is what curl, fetch and MCP clients send.
+ */
+export const wantsHtml = (accept: string | undefined): boolean => {
+  if (accept === undefined || !/html/i.test(accept)) return false
+  const types = acceptWeights(accept)
+  const weight = (...names: string[]) => Math.max(...names.map((name) => types.get(name) ?? 0))
+  return weight("text/html", "application/xhtml+xml") > weight("text/markdown", "text/plain")
+}
+
+const accepts = (encoding: Encoding, header: string | undefined): boolean =>
+  encoding === "gzip"
+    ? acceptsGzip(header)
+    : header?.includes("br") === true && (acceptWeights(header).get("br") ?? 0) > 0
+
+// Below this compression saves less than its own header costs.
+const worthCompressing = 1024
+
+/** Answers a GET or HEAD: 304 where the caller has this text, else the text, compressed where that is taken. */
 export const serveDocument = (c: Context<ServedEnv>, document: Document): Response | Promise<Response> => {
-  const answer = answerDocument(document, (name) => requestHeader(c, name))
-  const send = ({ status, headers, body }: Answer) => reply(status, headers, body)
-  return answer instanceof Promise ? answer.then(send) : send(answer)
+  const { hash, text, bytes, headers, encodings, encoded } = document
+  const taken = requestHeader(c, "accept-encoding")
+  const encoding = text.length < worthCompressing ? undefined : encodings.find((one) => accepts(one, taken))
+  if (matchesETag(requestHeader(c, "if-none-match"), [`"${hash}"`]))
+    return reply(304, encoding === undefined ? headers : { ...headers, ETag: `W/"${hash}"` })
+  if (encoding === undefined) return reply(200, headers, bytes())
+  return encoded[encoding]().then((one) => reply(200, one.headers, one.body))
 }
 
 export const serveFile = (

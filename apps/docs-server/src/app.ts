@@ -24,13 +24,13 @@ import {
   reply,
   serveDocument,
   serveFile,
+  wantsHtml,
 } from "./answers.ts"
 import type { Config } from "./config.ts"
 import { preflightHeaders } from "./site/documents.ts"
 import { errors } from "./errors.ts"
-import { imageType } from "./corpus/image-files.ts"
+import { imageType } from "./corpus/files.ts"
 import { type Admitted, type McpDependencies, mcpPaths, mcpRoutes } from "./mcp/routes.ts"
-import { wantsHtml } from "./site/negotiate.ts"
 import type { Site } from "./site/site.ts"
 import { decodePath, favicon } from "@svc/site"
 
@@ -132,7 +132,12 @@ export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
   })
 
   const pageCount = (): number => site().library.corpus.pages.size
-
+  const health = (): Response =>
+    reply(
+      200,
+      { ...jsonHeaders, "Cache-Control": "no-store" },
+      JSON.stringify({ status: "ok", version: dependencies.version, pages: pageCount() }),
+    )
   app.get(
     "/livez",
     routed(() => probeAnswer([])),
@@ -141,17 +146,7 @@ export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
     "/readyz",
     routed(() => probeAnswer(pageCount() === 0 ? ["pages"] : [])),
   )
-
-  app.get(
-    "/health",
-    routed(() =>
-      reply(
-        200,
-        { ...jsonHeaders, "Cache-Control": "no-store" },
-        JSON.stringify({ status: "ok", version: dependencies.version, pages: pageCount() }),
-      ),
-    ),
-  )
+  app.get("/health", routed(health))
 
   app.options("*", (c) => {
     admit(c)

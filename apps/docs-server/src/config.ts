@@ -33,6 +33,13 @@ export const ownContent = join(appFolder, "content")
 /** What stands in them for names in braces, besides URLs: `{session_token_minutes}`. */
 export const ownFacts: Readonly<Record<string, string>> = facts
 
+const tarball = (path: string, file: string, name: string, app: string) => ({
+  path,
+  file: resolve(file),
+  name,
+  hint: `The operator builds it with \`pnpm --filter ${app} build\`; all it does can be done by HTTP, see /llms.txt.`,
+})
+
 /** Everything the server is told from outside, or one ConfigError with all that is wrong. */
 export const readConfig = (env: Readonly<Record<string, string | undefined>>) => {
   const settings = loadConfig(fields, env)
@@ -41,18 +48,8 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>) =>
     docsDir: settings.docsDir === undefined ? ownContent : resolve(settings.docsDir),
     /** The packages that are handed out, and where they are. */
     tarballs: [
-      {
-        path: "/cli/svc.tgz",
-        file: resolve(settings.cliTarball),
-        name: "The command-line tool",
-        hint: "The operator builds it with `pnpm --filter @svc/cli build`; all it does can be done by HTTP, see /llms.txt.",
-      },
-      {
-        path: "/client/svc-client.tgz",
-        file: resolve(settings.clientTarball),
-        name: "The client library",
-        hint: "The operator builds it with `pnpm --filter @svc/client build`; all it does can be done by HTTP, see /llms.txt.",
-      },
+      tarball("/cli/svc.tgz", settings.cliTarball, "The command-line tool", "@svc/cli"),
+      tarball("/client/svc-client.tgz", settings.clientTarball, "The client library", "@svc/client"),
     ],
   }
 }

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path"
 import { brotliDecompressSync, gzipSync } from "node:zlib"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { script, styles } from "@svc/site"
-import { wantsHtml } from "../src/site/negotiate.ts"
+import { wantsHtml } from "../src/answers.ts"
 import { answerAt, clients, paths } from "./old-clients.ts"
 import kept from "./old-answers.json" with { type: "json" }
 import { fixturePages } from "./pages.ts"

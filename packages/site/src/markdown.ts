@@ -22,14 +22,14 @@ export type SitePage = {
   readonly title: string
   readonly description: string
   /** Where its author wants it in the navigation. */
-  readonly section?: string
-  readonly order?: number
+  readonly section?: string | undefined
+  readonly order?: number | undefined
   /** The heading in its section's list that it stands under. */
-  readonly group?: string
+  readonly group?: string | undefined
   /** Of an operation's page: the HTTP method. */
-  readonly method?: string
+  readonly method?: string | undefined
   /** Of an operation that a reader may try out on its page: without a key, with a key, or with a session token. */
-  readonly trial?: "open" | "key" | "token"
+  readonly trial?: "open" | "key" | "token" | undefined
   readonly markdown: string
   /** Where the page's text starts, behind the front matter. */
   readonly bodyStart: number

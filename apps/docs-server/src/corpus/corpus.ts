@@ -1,19 +1,18 @@
 import { createHash } from "node:crypto"
 import { constants } from "node:fs"
-import { readdir, readFile, realpath, stat } from "node:fs/promises"
-import { join, relative, sep } from "node:path"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
 import { parse as parseYaml } from "yaml"
 import { z } from "zod"
-import { countTokens, outline, plainText, type SitePage } from "@svc/site"
-import { isImage } from "./image-files.ts"
-import { rowsOf } from "./rows.ts"
+import { countTokens, outline, plainText, type Row, type Section, type SitePage } from "@svc/site"
+import { isImage, listFiles } from "./files.ts"
 import { stripMdx } from "./mdx.ts"
 
 export type Page = SitePage & {
   /** Whether the description is its author's own; else it is the first paragraph. */
   readonly described: boolean
   /** How much the page counts in a search, relative to others; 1 unless its author says otherwise. */
-  readonly searchWeight?: number
+  readonly searchWeight?: number | undefined
   /** Where the page may be cut, ascending; the first is 0. */
   readonly cuts: readonly number[]
   readonly tokens: number
@@ -105,6 +104,29 @@ const numberOf = (value: unknown): number | undefined => {
   return Number.isFinite(number) ? number : undefined
 }
 
+const rowPrefixes = z.record(z.string(), z.string())
+const namedRow = /^\|[ \t]*`([^`\n]+)`[ \t]*\|.*$/gm
+
+/**
+ * The rows of a page that have anchors: `<prefix>-<name>`, of the first row of that name.
+ * @param value `{<section>: <prefix>}`, the front matter's `row_anchors`
+ */
+const rowsOf = (markdown: string, sections: readonly Section[], value: unknown): Row[] => {
+  const rows = new Map<string, Row>()
+  for (const [section, prefix] of Object.entries(rowPrefixes.safeParse(value).data ?? {})) {
+    const found = sections.find(({ anchor }) => anchor === section)
+    if (found === undefined) continue
+    for (const match of markdown.slice(found.start, found.end).matchAll(namedRow)) {
+      const anchor = `${prefix}-${match[1]}`
+      const start = found.start + match.index
+      const end = start + match[0].length
+      if (!rows.has(anchor))
+        rows.set(anchor, { anchor, heading: match[1] ?? "", start, end, tokens: countTokens(end - start) })
+    }
+  }
+  return [...rows.values()]
+}
+
 /** What a file says as a page. @param file its path, which tells MDX from Markdown */
 export const readPage = (source: string, file: string, slug: string): Page => {
   const { data, end } = readFrontMatter(source)
@@ -112,24 +134,20 @@ export const readPage = (source: string, file: string, slug: string): Page => {
   const { cuts, sections, lead } = outline(markdown, end)
   const described = textOf(data["description"])
   const title = textOf(data["title"]) || sections[0]?.heading || slug.split("/").at(-1) || slug
-  const section = textOf(data["section"])
-  const order = numberOf(data["order"])
-  const searchWeight = numberOf(data["search_weight"])
-  const group = textOf(data["group"])
+  const searchWeight = numberOf(data["search_weight"]) ?? 0
   const method = textOf(data["method"])
-  const { data: trial } = trialSchema.safeParse(data["trial"])
   return {
     slug,
     file,
     title,
     description: (described || lead).slice(0, 300),
     described: described !== "",
-    ...(section !== "" && { section }),
-    ...(order !== undefined && { order }),
-    ...(group !== "" && { group }),
-    ...(/^[A-Z]{3,7}$/.test(method) && { method }),
-    ...(trial !== undefined && { trial }),
-    ...(searchWeight !== undefined && searchWeight > 0 && { searchWeight }),
+    section: textOf(data["section"]) || undefined,
+    order: numberOf(data["order"]),
+    group: textOf(data["group"]) || undefined,
+    method: /^[A-Z]{3,7}$/.test(method) ? method : undefined,
+    trial: trialSchema.safeParse(data["trial"]).data,
+    searchWeight: searchWeight > 0 ? searchWeight : undefined,
     markdown,
     bodyStart: end,
     cuts,
@@ -146,29 +164,6 @@ const readSkill = (source: string, folder: string): Skill => {
   const description = z.string("its front matter must have a description").parse(data["description"])
   if (name !== folder) throw new Error(`its name must be its folder's: ${folder}`)
   return { name, description, text: source }
-}
-
-const isFileWithin = async (root: string, path: string): Promise<boolean> =>
-  (await realpath(path)).startsWith(root + sep) && (await stat(path)).isFile()
-
-/**
- * Paths of the Markdown files and pictures below `dir`, sorted; without hidden folders, installed packages, links that lead
- * outside, and pipes.
- */
-export const listFiles = async (dir: string): Promise<string[]> => {
-  const root = await realpath(dir)
-  const found: string[] = []
-  const walk = async (folder: string): Promise<void> => {
-    for (const entry of await readdir(folder, { withFileTypes: true })) {
-      if (entry.name.startsWith(".") || entry.name === "node_modules") continue
-      const path = join(folder, entry.name)
-      if (entry.isDirectory()) await walk(path)
-      else if (!/\.mdx?$/.test(entry.name) && !isImage(entry.name)) continue
-      else if (entry.isFile() || (await isFileWithin(root, path))) found.push(path)
-    }
-  }
-  await walk(root)
-  return found.map((path) => relative(root, path).split(sep).join("/")).sort()
 }
 
 const reasonOf = (error: unknown): string => {

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
-import { listFiles } from "./corpus.ts"
+import { listFiles } from "./files.ts"
 
 const lookMs = 500
 // Editors and version control write in several steps: a change is reported once nothing moves any more.

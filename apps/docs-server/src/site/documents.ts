@@ -1,6 +1,6 @@
 import { promisify } from "node:util"
 import { brotliCompress, constants, gzip } from "node:zlib"
-import { acceptsGzip, acceptWeights, fixedHeaders, matchesETag } from "@svc/http"
+import { fixedHeaders } from "@svc/http"
 import { hashOf } from "../corpus/corpus.ts"
 
 /** On every answer: these documents are for any page and any agent to read. */
@@ -21,7 +21,7 @@ export const preflightHeaders = {
 export const jsonType = "application/json; charset=utf-8"
 export const markdownType = "text/markdown; charset=utf-8"
 
-type Encoding = "br" | "gzip"
+export type Encoding = "br" | "gzip"
 
 /** Text with all that a GET of it needs, made once. */
 export type Document = {
@@ -45,8 +45,6 @@ const compressors = {
   br: (text: string) => compressBrotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }),
   gzip: (text: string) => compressGzip(text),
 }
-// Below this compression saves less than its own header costs.
-const worthCompressing = 1024
 const encoder = new TextEncoder()
 
 export const createDocument = (
@@ -84,31 +82,4 @@ export const createDocument = (
     encodings,
     encoded: { br: encoded("br"), gzip: encoded("gzip") },
   }
-}
-
-/** What an answer is made of. */
-export type Answer = {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: Uint8Array<ArrayBuffer> | null
-}
-
-const accepts = (encoding: Encoding, header: string | undefined): boolean =>
-  encoding === "gzip"
-    ? acceptsGzip(header)
-    : header?.includes("br") === true && (acceptWeights(header).get("br") ?? 0) > 0
-
-/** Answers a GET or HEAD: 304 where the caller has this text, else the text, compressed where that is taken. */
-export const answerDocument = (
-  document: Document,
-  header: (name: string) => string | undefined,
-): Answer | Promise<Answer> => {
-  const { hash, text, bytes, headers, encodings, encoded } = document
-  const taken = header("accept-encoding")
-  const encoding = text.length < worthCompressing ? undefined : encodings.find((one) => accepts(one, taken))
-  if (matchesETag(header("if-none-match"), [`"${hash}"`])) {
-    return { status: 304, headers: encoding === undefined ? headers : { ...headers, ETag: `W/"${hash}"` }, body: null }
-  }
-  if (encoding === undefined) return { status: 200, headers, body: bytes() }
-  return encoded[encoding]().then((one) => ({ status: 200, ...one }))
 }

@@ -1,5 +1,5 @@
 import type { ApiError } from "@svc/errors"
-import { createMemo } from "@svc/common/memo"
+import { createSharedMemo } from "@svc/common/shared-memo"
 import {
   type Asset,
   createLinks,
@@ -17,18 +17,17 @@ import {
   renderPage,
   rootOf,
   script,
+  type SearchResults,
   searchView,
   noStacksView,
   stacksView,
   styles,
 } from "@svc/site"
 import { isOwnPath, type Page } from "../corpus/corpus.ts"
-import { CursorError } from "../mcp/cursor.ts"
 import { type Document, createDocument, markdownType } from "./documents.ts"
-import { searchDocs, searchDocsInput } from "../mcp/search-docs.ts"
 import type { Registry } from "./registry.ts"
 import { findPage, nearestSlugs } from "../corpus/slug.ts"
-import type { Library } from "../mcp/tools.ts"
+import { type Library, tools } from "../mcp/tools.ts"
 
 export type HtmlOptions = {
   readonly apiUrl: string
@@ -45,15 +44,6 @@ export type HtmlOptions = {
   readonly own: boolean
 }
 
-/** What is served to browsers, and to others only by its own name. */
-export type HtmlDocuments = {
-  /** The document at a decoded path. @param html whether the request prefers HTML */
-  readonly find: (path: string, html: boolean) => Document | Promise<Document> | undefined
-  readonly search: (query: string, cursor: string | undefined, html: boolean) => Promise<Document>
-  /** An error as a page. @param path the requested path, as sent */
-  readonly error: (error: ApiError, path: string) => Promise<Document>
-}
-
 const assetDocument = ({ path, type, text }: Asset): readonly [string, Document] => {
   const cached = { "Cache-Control": "public, max-age=31536000, immutable", Vary: "Accept-Encoding" }
   return [path, createDocument(type, text, cached, ["br", "gzip"])]
@@ -64,16 +54,18 @@ const assets: ReadonlyMap<string, Document> = new Map([styles, script].map(asset
 const memory = { maxEntries: 1000, maxSize: 16 * 2 ** 20 }
 
 const noStore = { "Cache-Control": "no-store" }
+const searchTool = tools.find(({ name }) => name === "search_docs")
 
 /** Whether a page shows the registry or a stack of it. */
 export const isStackPage = (slug: string): boolean => slug === "stacks" || slug.startsWith("stacks/")
 
 const escapeXml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
 
+/** Makes what is served to browsers, and to others only by its own name. */
 export const createHtmlDocuments = (
   library: Library,
   { apiUrl, relayUrl, streamUrl, own, registry, version, editUrl }: HtmlOptions,
-): HtmlDocuments => {
+) => {
   const { corpus, baseUrl } = library
   const root = rootOf(baseUrl)
   const first = corpus.pages.get("index")
@@ -107,17 +99,9 @@ export const createHtmlDocuments = (
       ["br", "gzip"],
     )
 
-  const kept = createMemo<Document>({ ...memory, sizeOf: ({ text }) => text.length })
-  const making = new Map<string, Promise<Document>>()
-  const makeOnce = (key: string, make: () => Promise<Document>): Promise<Document> => {
-    const made = make()
-      .then((document) => kept.set(key, document))
-      .finally(() => making.delete(key))
-    making.set(key, made)
-    return made
-  }
+  const kept = createSharedMemo<Document>({ ...memory, sizeOf: ({ text }) => text.length })
   const once = (key: string, make: () => Promise<Document>): Document | Promise<Document> =>
-    kept.get(key) ?? making.get(key) ?? makeOnce(key, make)
+    kept.get(key) ?? kept.make(key, make)
   const showPage = (page: Page) =>
     once(`page ${page.slug}`, async () =>
       documentOf(
@@ -128,6 +112,7 @@ export const createHtmlDocuments = (
     )
   const showHome = () => (index === undefined ? once("home", () => documentOf(indexView(look))) : showPage(index))
   const text = (key: string, type: string, make: () => string) => once(key, async () => createDocument(type, make()))
+  const robots = `User-agent: *\nAllow: /\nSitemap: ${baseUrl}/sitemap.xml\n`
   const sitemap = (): string => {
     const urls = [
       `${baseUrl}/`,
@@ -167,16 +152,12 @@ export const createHtmlDocuments = (
   }
 
   return {
-    find: (path, html) => {
+    /** The document at a decoded path. @param html whether the request prefers HTML */
+    find: (path: string, html: boolean): Document | Promise<Document> | undefined => {
       const asset = assets.get(path)
       if (asset !== undefined) return asset
       if (path === "/sitemap.xml") return text(path, "application/xml; charset=utf-8", sitemap)
-      if (path === "/robots.txt")
-        return text(
-          path,
-          "text/plain; charset=utf-8",
-          () => `User-agent: *\nAllow: /\nSitemap: ${baseUrl}/sitemap.xml\n`,
-        )
+      if (path === "/robots.txt") return text(path, "text/plain; charset=utf-8", () => robots)
       if (path === "/") return html ? showHome() : undefined
       const stack = findStack(path, html)
       if (stack !== undefined) return stack
@@ -186,31 +167,23 @@ export const createHtmlDocuments = (
       const page = html && !/\.mdx?$/.test(slug) ? findPage(corpus, slug) : undefined
       return page === undefined || isOwnPath(page.slug) ? undefined : showPage(page)
     },
-    search: async (query, cursor, html) => {
-      const args = searchDocsInput.safeParse({ query, limit: 10, ...(cursor !== undefined && { cursor }) })
-      const refusal = query === "" ? undefined : "A search has at most 500 characters."
-      const answer = args.success ? tryCursor(() => searchDocs(library, args.data)) : { refusal }
-      const found = "structured" in answer ? answer.structured : undefined
+    search: async (query: string, cursor: string | undefined, html: boolean): Promise<Document> => {
+      const answer = searchTool?.call(library, { query, limit: 10, cursor })
+      const unfit = query === "" ? undefined : "A search has at most 500 characters."
+      const found = answer !== undefined && "structured" in answer ? answer : undefined
+      const refusal = answer === undefined ? unfit : "refusal" in answer ? answer.refusal : undefined
       if (html)
         return documentOf(
-          searchView(look, query.slice(0, 500), found, "refusal" in answer ? answer.refusal : undefined),
+          searchView(look, query.slice(0, 500), found?.structured as SearchResults | undefined, refusal),
         )
-      const lines = "texts" in answer ? answer.texts.join("\n") : (answer.refusal ?? "Ask with ?q= and a few words.")
+      const lines = found?.texts.join("\n") ?? refusal ?? "Ask with ?q= and a few words."
       return createDocument(markdownType, `# Search\n\n${lines}\n`, { "Cache-Control": "no-cache" })
     },
-    error: (error, path) => {
+    /** An error as a page. @param path the requested path, as sent */
+    error: (error: ApiError, path: string): Promise<Document> => {
       const near = error.status === 404 ? nearestSlugs(corpus, decodePath(path) ?? path) : []
       const pages = near.map((slug) => corpus.pages.get(slug)).filter((page) => page !== undefined)
       return documentOf(errorView(look, error, pages))
     },
-  }
-}
-
-const tryCursor = <T>(find: () => T): T | { readonly refusal: string } => {
-  try {
-    return find()
-  } catch (error) {
-    if (error instanceof CursorError) return { refusal: error.message }
-    throw error
   }
 }

@@ -4,20 +4,13 @@ import openApi from "../../openapi.json" with { type: "json" }
 import { type Corpus, hashOf, isOwnPath, type Page, readPage } from "../corpus/corpus.ts"
 import { type About, createDescriptor, createServerCard } from "../mcp/descriptor.ts"
 import { type Document, createDocument, jsonType, markdownType } from "./documents.ts"
-import { createHtmlDocuments, type HtmlDocuments, type HtmlOptions, isStackPage } from "./html-documents.ts"
+import { createHtmlDocuments, type HtmlOptions, isStackPage } from "./html-documents.ts"
 import { createSearch } from "../search/search.ts"
 import { lineStarts, pageUrl } from "@svc/site"
 import { findPage } from "../corpus/slug.ts"
 import { type Library, type Product, tools } from "../mcp/tools.ts"
 
-/** All that is served from one reading of the pages: replaced as a whole when they change. */
-export type Site = {
-  readonly library: Library
-  readonly descriptor: Document
-  /** The document at a decoded path, `/` in front; undefined when there is none. @param html whether HTML is preferred */
-  readonly find: (path: string, html: boolean) => Document | Promise<Document> | undefined
-  readonly html: HtmlDocuments
-}
+export type Site = ReturnType<typeof createSite>
 
 const byFolder = (corpus: Corpus): Map<string, Page[]> => {
   const pages = [...corpus.pages.values()]
@@ -106,9 +99,12 @@ const textPage = (path: string, text: string): Page =>
     ? readPage(text, path, path)
     : { ...readPage("", path, path), markdown: text, cuts: lineStarts(text), hash: hashOf(text) }
 
-export type SiteOptions = HtmlOptions & { readonly title?: string | undefined }
-
-export const createSite = (corpus: Corpus, served: Omit<About, "product">, options: SiteOptions): Site => {
+/** Makes all that is served from one reading of the pages: replaced as a whole when they change. */
+export const createSite = (
+  corpus: Corpus,
+  served: Omit<About, "product">,
+  options: HtmlOptions & { readonly title?: string | undefined },
+) => {
   const { baseUrl } = served
   const product = productOf(corpus, options.own, options.title)
   const about = { ...served, product }
@@ -143,14 +139,15 @@ export const createSite = (corpus: Corpus, served: Omit<About, "product">, optio
     const maker = makers.get(`/${found}`)
     return found === undefined || maker === undefined ? undefined : textPage(found, once(`/${found}`, maker).text)
   }
-  const library = { corpus, search: createSearch(corpus), baseUrl, product, findText }
-  const htmlDocuments = createHtmlDocuments(library, options)
+  const library: Library = { corpus, search: createSearch(corpus), baseUrl, product, findText }
+  const html = createHtmlDocuments(library, options)
   return {
     library,
-    html: htmlDocuments,
+    html,
     descriptor,
-    find: (path, html) => {
-      const shown = htmlDocuments.find(path, html)
+    /** The document at a decoded path, `/` in front; undefined when there is none. @param prefersHtml whether HTML is preferred */
+    find: (path: string, prefersHtml: boolean): Document | Promise<Document> | undefined => {
+      const shown = html.find(path, prefersHtml)
       if (shown !== undefined) return shown
       const maker = makers.get(path)
       if (maker !== undefined) return once(path, maker)
