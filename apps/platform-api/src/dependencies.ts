@@ -9,7 +9,7 @@ import type { Config } from "./config.ts"
 import type { Database } from "./db/database.ts"
 import type { AstLinks } from "./registry/ast-links.ts"
 import type { Metrics } from "./metrics.ts"
-import type { ChangeFeed } from "./registry/change-feed.ts"
+import type { ChangeFeed } from "./registry/changes.ts"
 import type { Registry } from "./registry/registry.ts"
 import type { StackVersions } from "./registry/stack-versions.ts"
 

@@ -27,8 +27,7 @@ import {
   sizesSql,
   type TableSize,
 } from "./metrics.ts"
-import { createChangeFeed } from "./registry/change-feed.ts"
-import { forgetChanges } from "./registry/changes.ts"
+import { createChangeFeed, forgetChanges } from "./registry/changes.ts"
 import { createRegistry, registryChannel } from "./registry/registry.ts"
 import { createStackVersions } from "./registry/stack-versions.ts"
 import { createAstLinks } from "./registry/ast-links.ts"

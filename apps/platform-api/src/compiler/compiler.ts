@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads"
 import { AstTooLarge, type DocumentPath } from "../registry/ast/document-fault.ts"
+import { sizeOf, type StoredAst } from "../registry/stack-bytes.ts"
 import { type InputOf, type OutputOf, type TaskName, tasks } from "./tasks.ts"
 
 export type Request = { readonly task: TaskName; readonly input: unknown }
@@ -21,21 +22,6 @@ export class CompilerBusy extends Error {
   }
 }
 
-export type Compiler = {
-  /**
-   * Runs a task on another thread, one at a time, alternating between owners. Throws AstTooLarge, also when a task
-   * takes too long or too much memory, and CompilerBusy.
-   * @param size of the JSON input, in bytes; small input is processed at once
-   * @param owner an account, or one name for all anonymous readers
-   */
-  readonly run: <K extends TaskName>(
-    task: K,
-    input: InputOf<K>,
-    about: { readonly size: number; readonly owner: string },
-  ) => Promise<OutputOf<K>>
-  readonly close: () => Promise<void>
-}
-
 // Input of this size takes a few milliseconds, whatever it contains.
 const smallBytes = 8 * 1024
 const mostWaiting = 32
@@ -49,7 +35,7 @@ type Waiting = {
 }
 
 /** @param deadlineMs after which a task and its thread are ended */
-export const createCompiler = ({ deadlineMs }: { readonly deadlineMs: number }): Compiler => {
+export const createCompiler = ({ deadlineMs }: { readonly deadlineMs: number }) => {
   // In the order in which owners arrive. The first owner's first task is next.
   const waiting = new Map<string, Waiting[]>()
   let count = 0
@@ -106,20 +92,29 @@ export const createCompiler = ({ deadlineMs }: { readonly deadlineMs: number }):
   }
 
   return {
-    run: async (task, input, { size, owner }) => {
-      type Output = OutputOf<typeof task>
-      if (size <= smallBytes) return (tasks[task] as (given: typeof input) => Output)(input)
+    /**
+     * Runs a task on another thread, one at a time, alternating between owners. Throws AstTooLarge, also when a task
+     * takes too long or too much memory, and CompilerBusy.
+     * @param size of the JSON input, in bytes; small input is processed at once
+     * @param owner an account, or one name for all anonymous readers
+     */
+    run: async <K extends TaskName>(
+      task: K,
+      input: InputOf<K>,
+      { size, owner }: { readonly size: number; readonly owner: string },
+    ): Promise<OutputOf<K>> => {
+      if (size <= smallBytes) return (tasks[task] as (given: InputOf<K>) => OutputOf<K>)(input)
       const own = waiting.get(owner) ?? []
       const isOwn = own.length >= mostWaitingOfOwner
       if (isOwn || count >= mostWaiting) throw new CompilerBusy(isOwn)
-      return new Promise<Output>((resolve, reject) => {
+      return new Promise((resolve, reject) => {
         own.push({ request: { task, input }, resolve, reject })
         waiting.set(owner, own)
         count++
         next()
       })
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       const worker = thread
       thread = undefined
       clearTimeout(deadline)
@@ -127,3 +122,9 @@ export const createCompiler = ({ deadlineMs }: { readonly deadlineMs: number }):
     },
   }
 }
+
+export type Compiler = ReturnType<typeof createCompiler>
+
+/** The difference between two versions. Throws AstTooLarge and CompilerBusy. */
+export const diffOf = (compiler: Compiler, before: StoredAst, after: StoredAst, owner: string) =>
+  compiler.run("diff", { before, after }, { size: sizeOf(before) + sizeOf(after), owner })

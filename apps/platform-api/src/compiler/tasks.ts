@@ -12,9 +12,6 @@ import { readUpload } from "./read-upload.ts"
 
 const shapeOf = (ast: StoredAst): Shape => deriveShape(astIn(ast))
 
-/** A copy in its own memory, which can be transferred between threads. */
-const own = (bytes: Uint8Array): Uint8Array<ArrayBuffer> => Uint8Array.from(bytes)
-
 export const tasks = {
   readUpload,
   /** Whether a version's AST is unchanged, and everything can still be derived from it. */
@@ -34,7 +31,7 @@ export const tasks = {
       bump: diff.bump,
       changes: diff.changes.length,
       breaking: breakingText(diff.changes),
-      json: own(Buffer.from(JSON.stringify(diff))),
+      json: JSON.stringify(diff),
     }
   },
   /** A compressed module of types. */
@@ -45,7 +42,7 @@ export const tasks = {
     readonly version: number
   }): Uint8Array<ArrayBuffer> => {
     const { ast, language, ...stack } = wanted
-    return own(gzipSync(typedModule(shapeOf(ast), language, stack)))
+    return Uint8Array.from(gzipSync(typedModule(shapeOf(ast), language, stack)))
   },
 } as const
 
@@ -54,3 +51,9 @@ export type TaskName = keyof Tasks
 export type InputOf<K extends TaskName> = Parameters<Tasks[K]>[0]
 export type OutputOf<K extends TaskName> = ReturnType<Tasks[K]>
 export type MadeDiff = OutputOf<"diff">
+
+/** A difference as JSON; undefined means that nothing changed. */
+export const diffText = (
+  versions: { readonly from: number; readonly to: number },
+  { json }: Pick<MadeDiff, "json"> = { json: `{"verdict":"none","bump":"none","changes":[]}` },
+): string => `${JSON.stringify(versions).slice(0, -1)},${json.slice(1)}`

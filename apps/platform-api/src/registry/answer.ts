@@ -16,6 +16,9 @@ export type Answer = {
   readonly gzip: () => Bytes
 }
 
+/** What is in memory, or how to find it; undefined if there is none. */
+export type Lookup = Answer | (() => Promise<Answer | undefined>)
+
 /** A name for content, for ETags. */
 export const tagOf = (content: string | Uint8Array): string =>
   createHash("sha256").update(content).digest("base64url").slice(0, 27)

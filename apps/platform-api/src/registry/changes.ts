@@ -1,4 +1,5 @@
 // The registry's changes for readers. A trigger on `stacks` adds the rows.
+import { coalesce } from "../db/coalesce.ts"
 import { registryChanges } from "../db/schema/index.ts"
 import type { Database } from "../db/database.ts"
 import { isoTime, type RowOf, selectList } from "../db/statements.ts"
@@ -30,10 +31,10 @@ const shown = `c.id::float8 as id, ${selectList("c", columns)}`
 type ShownChange = RowOf<typeof columns> & { readonly id: number }
 
 /** A change, and who can read it. */
-export type StoredChange = ShownChange & RowOf<typeof readers>
+type StoredChange = ShownChange & RowOf<typeof readers>
 
 /** Whether a reader sees a change: they can read the stack, and something changed for them. */
-export const concerns = (change: StoredChange, reader: Audience): boolean =>
+const concerns = (change: StoredChange, reader: Audience): boolean =>
   sees(reader, change.visibility, (account) => change.viewers.includes(account)) &&
   (change.except_visibility === null ||
     !sees(reader, change.except_visibility, (account) => change.except_viewers.includes(account)))
@@ -75,11 +76,11 @@ export const readChanges = async (
 }
 
 /** Every change after this one, for any reader. Throws DatabaseUnavailable. */
-export const readNewer = (database: Database, after: number, limit: number): Promise<readonly StoredChange[]> =>
+const readNewer = (database: Database, after: number, limit: number): Promise<readonly StoredChange[]> =>
   database.within(readMs).query<StoredChange>(newerSql, [after, limit])
 
 /** The id of the newest change; 0 before the first one. Throws DatabaseUnavailable. */
-export const newestChange = async (database: Database): Promise<number> => {
+const newestChange = async (database: Database): Promise<number> => {
   const sql = "select coalesce(max(id), 0)::float8 as id from registry_changes where id > $1"
   const [row] = await database.within(readMs).query<{ id: number }>(sql, [0])
   return row?.id ?? 0
@@ -104,3 +105,54 @@ export const presentChange = (change: ShownChange) => ({
   ...(change.message === null ? {} : { message: change.message }),
   ...(change.successor === null ? {} : { successor: change.successor }),
 })
+
+const rowsAtOnce = 500
+
+type Follower = { readonly reader: Audience; readonly tell: (event: Uint8Array, change: StoredChange) => void }
+
+const text = new TextEncoder()
+
+export const changeEvent = (change: ReturnType<typeof presentChange>): Uint8Array =>
+  text.encode(`id: ${change.id}\nevent: ${change.kind}\ndata: ${JSON.stringify(change)}\n\n`)
+
+/** Sends changes to followers as they are committed. Throws DatabaseUnavailable. */
+export const createChangeFeed = async (database: Database) => {
+  const followers = new Set<Follower>()
+  let position = await newestChange(database)
+  let looked = position
+
+  const read = coalesce(async () => {
+    for (let full = true; full;) {
+      const rows = await readNewer(database, position, rowsAtOnce)
+      full = rows.length === rowsAtOnce
+      for (const row of rows) {
+        position = row.id
+        let event: Uint8Array | undefined
+        for (const { reader, tell } of followers) {
+          if (concerns(row, reader)) tell((event ??= changeEvent(presentChange(row))), row)
+        }
+      }
+    }
+  })
+
+  return {
+    /** The id up to which followers have been told. */
+    position: () => position,
+    /** Reports every change after `position` that concerns the reader. The returned function ends that. */
+    follow: (follower: Follower) => {
+      followers.add(follower)
+      return () => void followers.delete(follower)
+    },
+    /**
+     * Reads new changes once for all followers. Call it with every notification.
+     * @param revision the registry's, if known: nothing is read if it was handled before
+     */
+    poll: async (revision?: number): Promise<void> => {
+      if (revision !== undefined && revision <= looked) return
+      await read()
+      looked = Math.max(looked, revision ?? 0, position)
+    },
+  }
+}
+
+export type ChangeFeed = Awaited<ReturnType<typeof createChangeFeed>>

@@ -1,4 +1,5 @@
 // What every publication does in its transaction, for the operator and for people.
+import type { SQL } from "drizzle-orm"
 import { bind } from "../db/statements.ts"
 import type { Orm } from "../db/database.ts"
 import { registryChanges, registryState, stackNames, stacks, stackVersions } from "../db/schema/index.ts"
@@ -62,17 +63,16 @@ export const checkFree = async (
   if (taken !== undefined) throw new StackConflict("websocket-url-taken")
 }
 
-/** The version before another one in its line; undefined for the first. */
-export const previousVersion = async (tx: Orm, line: string, number: number) => {
-  const before = and(eq(stackVersions.line, line), lt(stackVersions.number, number))
-  const [previous] = await tx
-    .select({ number: stackVersions.number, astGzip: stackVersions.astGzip })
-    .from(stackVersions)
-    .where(before)
-    .orderBy(desc(stackVersions.number))
-    .limit(1)
-  return previous
+const latestVersion = async (tx: Orm, line: string, which: SQL) => {
+  const { number, astGzip } = stackVersions
+  const ofLine = and(eq(stackVersions.line, line), which)
+  const [latest] = await tx.select({ number, astGzip }).from(stackVersions).where(ofLine).orderBy(desc(number)).limit(1)
+  return latest
 }
+
+/** The version before another one in its line; undefined for the first. */
+export const previousVersion = (tx: Orm, line: string, number: number) =>
+  latestVersion(tx, line, lt(stackVersions.number, number))
 
 /** The version that a stack serves, or served until it was withdrawn; undefined if unknown. */
 export const servedVersion = async (tx: Orm, { line, stack }: { readonly line: string; readonly stack: string }) => {
@@ -85,12 +85,7 @@ export const servedVersion = async (tx: Orm, { line, stack }: { readonly line: s
   // Published before changes were recorded.
   const [current] = await tx.select({ version: stacks.version }).from(stacks).where(eq(stacks.line, line))
   const number = current?.version ?? change?.version
-  if (number === undefined) return undefined
-  const [version] = await tx
-    .select({ number: stackVersions.number, astGzip: stackVersions.astGzip })
-    .from(stackVersions)
-    .where(and(eq(stackVersions.line, line), eq(stackVersions.number, number)))
-  return version
+  return number === undefined ? undefined : latestVersion(tx, line, eq(stackVersions.number, number))
 }
 
 type Verdict = Pick<SchemaDiff, "verdict" | "bump">
@@ -135,17 +130,15 @@ export const putStack = async (
       // The approval was for its line.
       set: { line, ...owner, freedAt: null, approved: sql`${stackNames.approved} and ${stackNames.line} = ${line}` },
     })
-  const told = diff === undefined ? {} : { verdict: diff.verdict, bump: diff.bump, changes: diff.changes }
   const row = {
     ...stack,
     ...bytes,
     ...owner,
     specId: holder?.specId ?? null,
     branch: holder?.branch ?? null,
-    verdict: null,
-    bump: null,
-    changes: null,
-    ...told,
+    verdict: diff?.verdict ?? null,
+    bump: diff?.bump ?? null,
+    changes: diff?.changes ?? null,
     revision,
     updatedAt: at,
   }
@@ -166,17 +159,10 @@ export const changeVisibility = async (
   visibility: StackHead["visibility"],
   { revision, deprecated }: { readonly revision: number; readonly deprecated: string | null },
 ): Promise<void> => {
-  const texts =
-    visibility === stack.visibility
-      ? {}
-      : {
-          visibility,
-          ...(await bytesFor({ detail: stack.detail, astGzip: Uint8Array.from(stack.astGzip) }, visibility)),
-        }
-  await tx
-    .update(stacks)
-    .set({ ...texts, deprecated, revision })
-    .where(eq(stacks.id, stack.id))
+  const { detail, astGzip } = stack
+  const texts = visibility === stack.visibility ? {} : await bytesFor({ detail, astGzip }, visibility)
+  const set = { ...texts, visibility, deprecated, revision }
+  await tx.update(stacks).set(set).where(eq(stacks.id, stack.id))
 }
 
 const pastSql = `

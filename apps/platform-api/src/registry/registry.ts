@@ -6,9 +6,15 @@ import { asc, gt } from "../db/drizzle.ts"
 import { registryState, stacks } from "../db/schema/index.ts"
 import { type Audience, sees } from "./audience.ts"
 import { spellingsOf } from "./websocket-url.ts"
-import { type Answer, createPacker } from "./answer.ts"
-import { type Body, createStackBodies, StackMoved } from "./stack-bodies.ts"
-import { fromRow, headColumns, type HeadRow, type PublishedStack } from "./stack-head.ts"
+import { type Answer, createPacker, type Lookup } from "./answer.ts"
+import {
+  type Body,
+  createStackBodies,
+  fromRow,
+  headColumns,
+  type PublishedStack,
+  StackMoved,
+} from "./published-stack.ts"
 
 type ListQuery = {
   readonly audience: Audience
@@ -16,28 +22,6 @@ type ListQuery = {
   readonly limit: number
   readonly offset: number
   readonly q: string
-}
-
-export type Registry = {
-  /** Updates the memory from the database. Throws DatabaseUnavailable. */
-  readonly refresh: () => Promise<void>
-  /** The revision of the data in memory. */
-  readonly revision: () => number
-  /** The audience of an account. Most accounts can read nothing private, and share their lists. */
-  readonly audienceOf: (userId: number) => Audience
-  readonly find: (audience: Audience, name: string) => PublishedStack | undefined
-  /** A stack of any visibility by its normalized URL, in any spelling of the local host. */
-  readonly findByUrl: (websocketUrl: string) => PublishedStack | undefined
-  /** Every stack of any visibility, by name. */
-  readonly all: () => readonly PublishedStack[]
-  /** Whether this list is in memory: building one costs far more than sending it. */
-  readonly hasList: (query: ListQuery) => boolean
-  /** A page of up to `limit` stacks. It ends early if it would be too large. */
-  readonly list: (query: ListQuery) => Promise<List>
-  /** A stack's body, if it is in memory. */
-  readonly bodyOf: (stack: PublishedStack, body: Body) => Answer | undefined
-  /** A stack's body; undefined if the stack is gone. Throws DatabaseUnavailable. */
-  readonly readBody: (audience: Audience, name: string, body: Body) => Promise<Answer | undefined>
 }
 
 type List = { readonly answer: Answer; readonly shown: number; readonly more: boolean }
@@ -67,7 +51,7 @@ const listKey = ({ audience, withSchema, limit, offset, q }: ListQuery): string 
  * The published stacks. Their heads are in memory, with as many of their bodies as fit. Reading from memory needs no
  * database.
  */
-export const createRegistry = (database: Database): Registry => {
+export const createRegistry = (database: Database) => {
   const packer = createPacker(unpackedBytes)
   let revision = -1
   let byId = new Map<number, PublishedStack>()
@@ -87,23 +71,21 @@ export const createRegistry = (database: Database): Registry => {
     const ids = await queries.run((db) => db.select({ id: stacks.id }).from(stacks))
     const alive = new Set(ids.map(({ id }) => id))
     const next = new Map([...byId].filter(([id]) => alive.has(id)))
-    let rows: HeadRow[]
-    let last = revision
-    do {
+    for (let last = revision, more = true; more;) {
       const newer = gt(stacks.revision, last)
-      rows = await database
+      const rows = await database
         .within(refreshMs)
         .run((db) => db.select(headColumns).from(stacks).where(newer).orderBy(asc(stacks.revision)).limit(rowsAtOnce))
       for (const row of rows) next.set(row.id, fromRow(row))
       last = rows.at(-1)?.revision ?? last
-    } while (rows.length === rowsAtOnce)
+      more = rows.length === rowsAtOnce
+    }
     byId = next
     sorted = [...next.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
     byName = new Map(sorted.map((stack) => [stack.name, stack]))
     byUrl = new Map(sorted.map((stack) => [spellingsOf(stack.websocketUrl)[0], stack]))
     const hidden = sorted.filter(({ visibility }) => visibility === "private")
-    viewersOfPrivate = new Set()
-    for (const { viewers } of hidden) for (const viewer of viewers) viewersOfPrivate.add(viewer)
+    viewersOfPrivate = new Set(hidden.flatMap(({ viewers }) => Array.from(viewers)))
     revision = latest
     void warm()
   }
@@ -171,7 +153,8 @@ export const createRegistry = (database: Database): Registry => {
 
   const refresh = coalesce(load)
 
-  const find: Registry["find"] = (audience, name) => {
+  /** A stack that the audience can read. */
+  const find = (audience: Audience, name: string): PublishedStack | undefined => {
     const stack = byName.get(name.toLowerCase())
     return stack !== undefined && seen(stack, audience) ? stack : undefined
   }
@@ -179,19 +162,30 @@ export const createRegistry = (database: Database): Registry => {
   const listKeyNow = (query: ListQuery): string => `${revision} ${listKey(query)}`
 
   return {
+    /** Updates the memory from the database. Throws DatabaseUnavailable. */
     refresh,
+    /** The revision of the data in memory. */
     revision: () => revision,
-    audienceOf: (userId) => (viewersOfPrivate.has(userId) ? userId : "keyed"),
+    /** The audience of an account. Most accounts can read nothing private, and share their lists. */
+    audienceOf: (userId: number): Audience => (viewersOfPrivate.has(userId) ? userId : "keyed"),
     find,
-    findByUrl: (websocketUrl) => byUrl.get(spellingsOf(websocketUrl)[0]),
+    /** A stack of any visibility by its normalized URL, in any spelling of the local host. */
+    findByUrl: (websocketUrl: string) => byUrl.get(spellingsOf(websocketUrl)[0]),
+    /** Every stack of any visibility, by name. */
     all: () => sorted,
-    hasList: (query) => lists.get(listKeyNow(query)) !== undefined,
-    list: (query) => withBodies(() => lists.make(listKeyNow(query), () => makeList(query))),
-    bodyOf: (stack, body) => bodies.known(stack, body),
-    readBody: (audience, name, body) =>
-      withBodies(async () => {
-        const stack = find(audience, name)
-        return stack && bodies.read(stack, body)
-      }),
+    /** Whether this list is in memory: building one costs far more than sending it. */
+    hasList: (query: ListQuery) => lists.get(listKeyNow(query)) !== undefined,
+    /** A page of up to `limit` stacks. It ends early if it would be too large. */
+    list: (query: ListQuery) => withBodies(() => lists.make(listKeyNow(query), () => makeList(query))),
+    /** A stack's body; undefined if the stack is gone. Throws DatabaseUnavailable. */
+    body: (audience: Audience, stack: PublishedStack, body: Body): Lookup =>
+      bodies.known(stack, body) ??
+      (() =>
+        withBodies(async () => {
+          const now = find(audience, stack.name)
+          return now && bodies.read(now, body)
+        })),
   }
 }
+
+export type Registry = ReturnType<typeof createRegistry>

@@ -44,7 +44,7 @@ export const makeStackBytes = ({ name, description, websocketUrl, visibility }: 
 export type StackBytes = ReturnType<typeof makeStackBytes>
 
 /** The bytes of a stack with its current visibility. */
-export const bytesFor = async <T extends Pick<StackBytes, "detail" | "astGzip">>(
+export const bytesFor = async <T extends { readonly detail: string; readonly astGzip: Uint8Array }>(
   bytes: T,
   visibility: StackHead["visibility"],
 ): Promise<T> => ({

@@ -3,16 +3,26 @@ import type { Context } from "hono"
 import { type AppEnv, countRequest, identify, type RequestLimit } from "../../auth/guard.ts"
 import type { Principal } from "../../auth/authenticate.ts"
 import { type ErrorCode, errors } from "../../errors.ts"
-import type { Answer } from "../../registry/answer.ts"
+import type { Answer, Lookup } from "../../registry/answer.ts"
 import { sinceOf } from "../../registry/publication.ts"
 import type { Audience } from "../../registry/audience.ts"
-import type { PublishedStack } from "../../registry/stack-head.ts"
+import type { PublishedStack } from "../../registry/published-stack.ts"
 import type { Dependencies } from "../../dependencies.ts"
 
-export type Found = { readonly answer: Answer; readonly headers?: Readonly<Record<string, string>> }
+type Found = { readonly answer: Answer; readonly headers?: Readonly<Record<string, string>> }
 
 /** Finds what isn't in memory. The request is counted first. */
-export type Later = () => Promise<Found>
+type Later = () => Promise<Found>
+
+/** @param missing the error if there is none */
+export const foundBy = (lookup: Lookup, missing: ErrorCode, headers: Found["headers"] = {}): Found | Later => {
+  if (typeof lookup !== "function") return { answer: lookup, headers }
+  return async () => {
+    const answer = await lookup()
+    if (answer === undefined) throw errors.fail(missing)
+    return { answer, headers }
+  }
+}
 
 /** The caller, and the limit that the request counts against. */
 export type Caller = {

@@ -2,18 +2,15 @@ import { validate } from "@svc/http"
 import { z } from "@svc/openapi"
 import type { Context } from "hono"
 import type { AppEnv } from "../../auth/guard.ts"
-import { errors } from "../../errors.ts"
-import type { Audience } from "../../registry/audience.ts"
-import type { Body } from "../../registry/stack-bodies.ts"
-import type { PublishedStack } from "../../registry/stack-head.ts"
+import type { Body } from "../../registry/published-stack.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import type { Serve } from "../endpoint.ts"
 import type { EventStreams } from "../event-streams.ts"
 import { nextLink, pageQuery } from "../paging.ts"
 import { changeRoutes } from "./changes.ts"
-import { type Caller, createRegistryReader, type Found, type Later } from "./reader.ts"
+import { type Caller, createRegistryReader, foundBy } from "./reader.ts"
 import { astAnswer, detail, schemaAnswer } from "./schemas.ts"
-import { existing, stackVersionRoutes, versionQuery } from "./versions.ts"
+import { stackVersionRoutes, versionQuery } from "./versions.ts"
 
 const listQuery = pageQuery.extend({
   include: z.enum(["schema"], "can only be schema").optional().meta({ description: "Adds each stack's schema" }),
@@ -87,24 +84,6 @@ export const registryRoutes = (serve: Serve, dependencies: Dependencies, streams
   })
 
   const { versions } = dependencies
-  const current = (stack: PublishedStack, audience: Audience, pick: Body): Found | Later => {
-    const known = registry.bodyOf(stack, pick)
-    return known === undefined
-      ? async () => {
-          const read = await registry.readBody(audience, stack.name, pick)
-          if (read === undefined) throw errors.fail("stack-not-found")
-          return { answer: read }
-        }
-      : { answer: known }
-  }
-  const inVersion = (stack: PublishedStack, version: number, pick: Body): Found | Later => {
-    const { line, visibility } = stack
-    const known = pick === "ast" ? versions.known.ast(line, version, visibility) : versions.known.schema(line, version)
-    if (known !== undefined) return { answer: known }
-    if (pick === "ast") return async () => ({ answer: existing(await versions.findAst(stack, version)) })
-    return async () => ({ answer: existing(await versions.find(stack, version)).schema })
-  }
-
   const content = (
     path: string,
     id: string,
@@ -126,7 +105,9 @@ export const registryRoutes = (serve: Serve, dependencies: Dependencies, streams
         parameter,
         (c) => (c.req.query("version") === undefined ? undefined : validate(versionQuery, c.req.query()).version),
         (stack, version = stack.version, { audience }) =>
-          version === stack.version ? current(stack, audience, pick) : inVersion(stack, version, pick),
+          version === stack.version
+            ? foundBy(registry.body(audience, stack, pick), "stack-not-found")
+            : foundBy(versions[pick](stack, version), "version-not-found"),
       ),
     })
   content("/api/registry/{name}/schema", "getStackSchema", "Get a stack's schema", schemaAnswer, "schema", "name")

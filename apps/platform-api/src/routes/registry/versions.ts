@@ -5,7 +5,7 @@ import { languages, mediaTypes } from "../../registry/types/typed-module.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import type { Serve } from "../endpoint.ts"
 import { nextLink, pageOf, pageQuery } from "../paging.ts"
-import type { RegistryReader } from "./reader.ts"
+import { foundBy, type RegistryReader } from "./reader.ts"
 import { diffAnswer, versionsAnswer } from "./schemas.ts"
 
 const version = z
@@ -71,12 +71,12 @@ export const stackVersionRoutes = (serve: Serve, dependencies: Dependencies, rea
       "name",
       (c) => validate(diffQuery, c.req.query()),
       (stack, given) => {
-        const { from, to } = given
-        const known = from !== undefined && to !== undefined ? versions.known.diff(stack.line, from, to) : undefined
-        if (known !== undefined) return { answer: known }
+        const diff = (from: number, to: number) => foundBy(versions.diff(stack, from, to), "version-not-found")
+        if (given.from !== undefined && given.to !== undefined) return diff(given.from, given.to)
         return async () => {
-          const pair = await pairOf(given, () => versions.numbers(stack.line))
-          return { answer: existing(await versions.diff(stack, pair.from, pair.to)) }
+          const { from, to } = await pairOf(given, () => versions.numbers(stack.line))
+          const made = diff(from, to)
+          return typeof made === "function" ? made() : made
         }
       },
     ),
@@ -96,9 +96,7 @@ export const stackVersionRoutes = (serve: Serve, dependencies: Dependencies, rea
       (c) => validate(typesQuery, c.req.query()),
       (stack, { language, version: wanted = stack.version }) => {
         const headers = { "content-type": mediaTypes[language] }
-        const known = versions.known.module(stack, wanted, language)
-        if (known !== undefined) return { answer: known, headers }
-        return async () => ({ answer: existing(await versions.module(stack, wanted, language)), headers })
+        return foundBy(versions.module(stack, wanted, language), "version-not-found", headers)
       },
     ),
   })

@@ -1,5 +1,5 @@
 // Publishes a version of a spec, for builds and restarts.
-import { diffOf } from "../../compiler/diffs.ts"
+import { diffOf } from "../../compiler/compiler.ts"
 import type { Orm } from "../../db/database.ts"
 import { eq, sql } from "../../db/drizzle.ts"
 import { stackNames } from "../../db/schema/index.ts"

@@ -1,5 +1,4 @@
-import { diffOf } from "../../compiler/diffs.ts"
-import type { Compiler } from "../../compiler/compiler.ts"
+import { type Compiler, diffOf } from "../../compiler/compiler.ts"
 import type { MadeDiff } from "../../compiler/tasks.ts"
 import type { Orm } from "../../db/database.ts"
 import { ofVersion } from "../../records/spec-versions.ts"

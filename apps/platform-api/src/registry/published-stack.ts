@@ -1,16 +1,39 @@
+// What is in memory of each published stack: its head always, its bodies as far as they fit.
 import { createSharedMemo } from "@svc/common/shared-memo"
 import type { Database } from "../db/database.ts"
-import { and, eq } from "../db/drizzle.ts"
+import { and, eq, getTableColumns, sql } from "../db/drizzle.ts"
 import { stacks } from "../db/schema/index.ts"
-import type { Answer, Packer } from "./answer.ts"
-import type { PublishedStack } from "./stack-head.ts"
+import { type Answer, type Packer, plainAnswer } from "./answer.ts"
+
+const { schema, schemaGzip, astGzip, ...columns } = getTableColumns(stacks)
+/** Every column except the bodies. */
+export const headColumns = {
+  ...columns,
+  schemaBytes: sql<number>`octet_length(${schema})`,
+  bodyBytes: sql<number>`octet_length(${schemaGzip}) + octet_length(${astGzip})`,
+}
+type HeadRow = Omit<typeof stacks.$inferSelect, "schema" | "schemaGzip" | "astGzip"> & {
+  readonly schemaBytes: number
+  readonly bodyBytes: number
+}
+
+/** A head, with its entry in lists as text and as a response. */
+export const fromRow = (row: HeadRow) => {
+  const { version, relay, deprecated } = row
+  const told = deprecated === null ? "" : `,"deprecated":${deprecated}`
+  // Adds what can change without a new version.
+  const detail = `${row.detail.slice(0, -1)},"version":${version},"relay":${relay}${told}}`
+  return { ...row, viewers: new Set(row.viewers), detail, answer: plainAnswer(Uint8Array.from(Buffer.from(detail))) }
+}
+
+export type PublishedStack = Readonly<ReturnType<typeof fromRow>>
 
 /** What a stack has besides its head, read on demand. */
 export type Body = "schema" | "ast"
 
 const readMs = 1800
 const mostBytes = 64 * 1024 * 1024
-const columns = { schema: stacks.schemaGzip, ast: stacks.astGzip }
+const bodyColumns = { schema: stacks.schemaGzip, ast: stacks.astGzip }
 
 /** A stack was changed or withdrawn since its head was read. */
 export class StackMoved extends Error {
@@ -32,7 +55,7 @@ export const createStackBodies = (database: Database, { packed }: Packer) => {
         const same = and(eq(stacks.id, stack.id), eq(stacks.revision, stack.revision))
         const [row] = await database
           .within(readMs)
-          .run((db) => db.select({ bytes: columns[body] }).from(stacks).where(same))
+          .run((db) => db.select({ bytes: bodyColumns[body] }).from(stacks).where(same))
         if (row === undefined) throw new StackMoved()
         return packed(Uint8Array.from(row.bytes))
       }),
