@@ -6,8 +6,7 @@ import { stackNamePattern } from "../records/stack-names.ts"
 import type { Ast } from "../registry/ast/ast-shape.ts"
 import { checkDerived } from "../registry/schema/check-derived.ts"
 import { deriveShape } from "../registry/schema/derive-schema.ts"
-import { diffSchemas } from "../registry/schema/diff.ts"
-import { breakingText } from "../registry/schema/diff-text.ts"
+import { breakingText, diffSchemas } from "../registry/schema/diff.ts"
 import {
   changeVisibility,
   type Deprecation,

@@ -4,6 +4,7 @@ import { and, desc, eq, inArray } from "../db/drizzle.ts"
 import { specs, specVersions } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import type { StoredAst } from "../registry/stack-bytes.ts"
+import { servedBefore, theRow } from "../work/records.ts"
 
 /** Somebody added a version meanwhile, so the prepared comparison is out of date. */
 export class VersionMoved extends Error {
@@ -11,12 +12,11 @@ export class VersionMoved extends Error {
 }
 
 const latestVersion = async (tx: Orm, specId: number) => {
-  const ofSpec = eq(specVersions.specId, specId)
   const { id, versionNumber, contentHash, message, astGzip } = specVersions
   const [latest] = await tx
     .select({ id, versionNumber, contentHash, message, astGzip })
     .from(specVersions)
-    .where(ofSpec)
+    .where(eq(specVersions.specId, specId))
     .orderBy(desc(versionNumber))
     .limit(1)
   return latest
@@ -59,7 +59,6 @@ export const addVersion = async (
     readonly latest?: number | null
   },
 ): Promise<Added> => {
-  const ofSpec = eq(specVersions.specId, spec.id)
   const latest = await latestVersion(tx, spec.id)
   if (expected !== undefined && (latest?.id ?? null) !== expected) throw new VersionMoved()
   if (latest?.contentHash === prepared.contentHash) {
@@ -72,25 +71,15 @@ export const addVersion = async (
       message: `The spec has ${limit} versions, the maximum (SVC_VERSIONS_PER_SPEC).`,
     })
   const { entities, ...bytes } = prepared
-  const known = and(ofSpec, eq(specVersions.contentHash, prepared.contentHash))
+  const known = and(eq(specVersions.specId, spec.id), eq(specVersions.contentHash, prepared.contentHash))
   const [before] = await tx.select({ id: specVersions.id }).from(specVersions).where(known).limit(1)
   const entity = entities.find(({ stateName }) => stateName === spec.entityName) ?? entities[0]
   if (entity === undefined) throw new Error("an AST has an entity")
-  const [row] = await tx
-    .insert(specVersions)
-    .values({
-      specId: spec.id,
-      versionNumber: number,
-      ...entity,
-      createdAt: at,
-      message,
-      ...bytes,
-    })
-    .returning({ id: specVersions.id })
-  if (row === undefined) throw new Error("the version was not stored")
+  const row = { specId: spec.id, versionNumber: number, ...entity, createdAt: at, message, ...bytes }
+  const { id } = theRow(await tx.insert(specVersions).values(row).returning({ id: specVersions.id }))
   if (spec.entityName === null)
     await tx.update(specs).set({ entityName: entity.stateName }).where(eq(specs.id, spec.id))
-  return { id: row.id, number, isNew: true, contentIsNew: before === undefined, message }
+  return { id, number, isNew: true, contentIsNew: before === undefined, message }
 }
 
 /** The AST of a version as uploaded. */
@@ -117,4 +106,34 @@ export const astOfVersions = async (
       .where(and(eq(specVersions.specId, specId), inArray(specVersions.versionNumber, [...numbers]))),
   )
   return new Map(rows.map(({ number, astGzip }) => [number, ofVersion({ astGzip })]))
+}
+
+/** The version with this id, or the latest. Throws version-not-found. */
+export const versionOrLatest = async (tx: Orm, specId: number, wanted: number | null | undefined): Promise<number> => {
+  const ofSpec = eq(specVersions.specId, specId)
+  const [row] = await tx
+    .select({ id: specVersions.id })
+    .from(specVersions)
+    .where(wanted == null ? ofSpec : and(ofSpec, eq(specVersions.id, wanted)))
+    .orderBy(desc(specVersions.versionNumber))
+    .limit(1)
+  if (row === undefined) throw errors.fail("version-not-found")
+  return row.id
+}
+
+/** The version with this number. Throws version-not-found. */
+export const versionNumbered = async (tx: Orm, specId: number, number: number): Promise<number> => {
+  const wanted = and(eq(specVersions.specId, specId), eq(specVersions.versionNumber, number))
+  const [row] = await tx.select({ id: specVersions.id }).from(specVersions).where(wanted)
+  if (row === undefined) throw errors.fail("version-not-found")
+  return row.id
+}
+
+/** The version that was deployed before the current one. Throws deployment-state. */
+export const versionBefore = async (tx: Orm, deploymentId: number): Promise<number> => {
+  const [current, ...before] = await servedBefore(tx, deploymentId)
+  const previous = before.find(({ id }) => id !== current?.id)
+  if (previous === undefined)
+    throw errors.fail("deployment-state", { message: "No other version was deployed before. Name one in to_version." })
+  return previous.id
 }

@@ -25,9 +25,7 @@ export const rustTypeFault = (text: string): string | undefined => {
   return compact.includes("<>") ? `has an empty "<>"` : undefined
 }
 
-export const compactType = (text: string): string => {
-  return text.replaceAll(/\s+/gu, "")
-}
+export const compactType = (text: string): string => text.replaceAll(/\s+/gu, "")
 
 /** The content of the outermost `Option<…>` of a compact type; undefined if there is none. */
 export const optionContent = (compact: string): string | undefined => {
@@ -43,9 +41,7 @@ export const optionContent = (compact: string): string | undefined => {
 }
 
 /** Every name in a compact type, with its path: `Vec<a::B>` gives `Vec` and `a::B`. */
-export const namesIn = (compact: string): string[] => {
-  return compact.match(/[\p{L}\p{N}_]+(?:::[\p{L}\p{N}_]+)*/gu) ?? []
-}
+export const namesIn = (compact: string): string[] => compact.match(/[\p{L}\p{N}_]+(?:::[\p{L}\p{N}_]+)*/gu) ?? []
 
 export const lastSegment = (name: string): string => {
   const cut = name.lastIndexOf("::")

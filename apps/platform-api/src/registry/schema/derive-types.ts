@@ -1,4 +1,4 @@
-import type { Ast, AstEntity, AstIdl, AstTypeDefinition } from "../ast/ast-shape.ts"
+import type { Ast, AstIdl, AstTypeDefinition } from "../ast/ast-shape.ts"
 import { fieldSpelling, type NamedType, rustSpelling } from "../ast/idl-type.ts"
 import { compactType, lastSegment, namesIn } from "../ast/rust-type.ts"
 
@@ -35,7 +35,8 @@ export const deriveTypes = (ast: Ast, spend: Spend = () => {}): ShapeType[] => {
       all,
     ]
     // A worklist instead of recursion: a chain of types can be long or circular.
-    const pending = emittedTypes(entity).map((text) => ({ text, own: none }))
+    const emitted = entity.sections.flatMap(({ fields }) => fields.filter(({ emit }) => emit !== false))
+    const pending = emitted.map(({ rust_type_name }) => ({ text: compactType(rust_type_name), own: none }))
     for (const { text, own } of pending) {
       for (const name of namesIn(text)) {
         spend(1)
@@ -53,18 +54,10 @@ export const deriveTypes = (ast: Ast, spend: Spend = () => {}): ShapeType[] => {
 
 const none: Index = new Map()
 
-const emittedTypes = (entity: AstEntity): string[] => {
-  return entity.sections.flatMap(({ fields }) =>
-    fields.filter(({ emit }) => emit !== false).map(({ rust_type_name }) => compactType(rust_type_name)),
-  )
-}
-
 const lookUp = (name: string, own: Index, scope: readonly Index[]): Origin | undefined => {
   // The whole path first: an IDL uses one when two types share their last segment.
   for (const key of [name, lastSegment(name)]) {
-    const inOwn = own.get(key)
-    if (inOwn !== undefined) return inOwn
-    for (const index of scope) {
+    for (const index of [own, ...scope]) {
       const origin = index.get(key)
       if (origin !== undefined) return origin
     }
@@ -75,13 +68,11 @@ const lookUp = (name: string, own: Index, scope: readonly Index[]): Origin | und
 /** The first definition of each name in one program, and in all IDLs. */
 const indexAll = (idls: readonly AstIdl[], spend: Spend) => {
   const all = new Map<string, Origin>()
-  const byProgram = new Map<string, Map<string, Origin>>()
+  const byProgram = new Map<string | undefined, Map<string, Origin>>()
   for (const idl of idls) {
-    const program = idl.program_id ?? undefined
-    let ofProgram = program === undefined ? undefined : byProgram.get(program)
-    if (program !== undefined && ofProgram === undefined) byProgram.set(program, (ofProgram = new Map()))
+    const ofProgram = byProgram.getOrInsert(idl.program_id ?? undefined, new Map<string, Origin>())
     for (const [key, origin] of indexTypes(idl, spend)) {
-      for (const index of [all, ofProgram]) if (index?.has(key) === false) index.set(key, origin)
+      for (const index of [all, ofProgram]) index.getOrInsert(key, origin)
     }
   }
   return { all, byProgram }
@@ -92,7 +83,7 @@ const indexTypes = (idl: AstIdl, spend: Spend): Index => {
   const add = (name: string, type: AstTypeDefinition) => {
     spend(1)
     const origin = { name, type, own: index }
-    for (const key of [name, lastSegment(name)]) if (!index.has(key)) index.set(key, origin)
+    for (const key of [name, lastSegment(name)]) index.getOrInsert(key, origin)
   }
   for (const { name, type } of idl.types ?? []) add(name, type)
   // Older IDLs define an account's contents only in the account.
@@ -105,20 +96,19 @@ const indexTypes = (idl: AstIdl, spend: Spend): Index => {
 const define = (name: string, definition: AstTypeDefinition): { type: ShapeType; contents: readonly string[] } => {
   if (definition.kind === "enum") {
     const variants = definition.variants.map((variant): Variant => {
-      const fields = (variant.fields ?? []).map((field, position) => fieldSpelling(field, position))
+      const fields = spelled(variant.fields)
       return { name: variant.name, ...(fields.length === 0 ? {} : { fields }) }
     })
     const contents = variants.flatMap(({ fields = [] }) => fields.map(({ type }) => type))
     return { type: { name, kind: "enum", variants }, contents }
   }
-  const fields = structFields(definition)
+  // An alias becomes a struct with one unnamed field, which has the same layout.
+  const fields =
+    definition.kind === "struct"
+      ? spelled(definition.fields)
+      : [{ name: "0", type: rustSpelling(definition.kind === "type" ? definition.alias : definition.value) }]
   return { type: { name, kind: "struct", fields }, contents: fields.map(({ type }) => type) }
 }
 
-const structFields = (definition: Exclude<AstTypeDefinition, { kind: "enum" }>): NamedType[] => {
-  if (definition.kind === "struct") {
-    return (definition.fields ?? []).map((field, position) => fieldSpelling(field, position))
-  }
-  // An alias becomes a struct with one unnamed field, which has the same layout.
-  return [{ name: "0", type: rustSpelling(definition.kind === "type" ? definition.alias : definition.value) }]
-}
+const spelled = (fields: readonly unknown[] | null | undefined): NamedType[] =>
+  (fields ?? []).map((field, position) => fieldSpelling(field, position))

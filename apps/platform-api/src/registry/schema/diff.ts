@@ -1,8 +1,10 @@
 import type { SchemaEntity, SchemaField, SchemaView, Shape } from "./derive-schema.ts"
 import type { ShapeType, Variant } from "./derive-types.ts"
-import { changeText, type Kind } from "./diff-text.ts"
 import type { NamedType } from "../ast/idl-type.ts"
 import { optionContent } from "../ast/rust-type.ts"
+
+type Part = "entity" | "view" | "field" | "type" | "type-field" | "variant"
+type Kind = `${Part}-${"added" | "removed" | "changed"}` | "primary-keys-changed" | "stack-changed"
 
 export type Change = {
   readonly kind: Kind
@@ -18,7 +20,6 @@ type Verdict = "none" | "compatible" | "breaking"
 type Bump = "none" | "patch" | "minor" | "major"
 export type SchemaDiff = { readonly verdict: Verdict; readonly bump: Bump; readonly changes: readonly Change[] }
 
-type Part = "entity" | "view" | "field" | "type" | "type-field" | "variant"
 type Named<T> = ReadonlyMap<string, { readonly path: string; readonly value: T }>
 
 /** How a new version of a stack affects its readers. Order matters only in primary keys. */
@@ -133,4 +134,42 @@ const members = <T extends { name: string }>(type: string, all: readonly T[]): N
       return [`${nth} ${value.name}`, { path: `${type}.${value.name}`, value }]
     }),
   )
+}
+
+const mostTold = 5
+
+/** The first breaking changes, in one line. */
+export const breakingText = (changes: readonly { readonly breaking: boolean; readonly text: string }[]): string => {
+  const texts = changes.filter(({ breaking }) => breaking).map(({ text }) => text)
+  const more = texts.length > mostTold ? `, and ${texts.length - mostTold} more` : ""
+  return texts.slice(0, mostTold).join("; ") + more
+}
+
+/** A short form of a field's Rust type, a variant's payload or a view's mode. */
+const brief = (value: unknown): string => {
+  if (typeof value === "string") return value
+  if (Array.isArray(value)) return value.join(", ")
+  const { rust_type, nullable, type, mode, kind, fields } = value as Readonly<Record<string, unknown>>
+  if (typeof rust_type === "string") return nullable === true ? `Option<${rust_type}>` : rust_type
+  if (typeof type === "string") return type
+  if (typeof mode === "string") return mode
+  if (typeof kind === "string") return kind
+  if (fields === undefined) return "no payload"
+  return `(${(fields as readonly NamedType[]).map((field) => `${field.name}: ${field.type}`).join(", ")})`
+}
+
+/** One line: what was at `path` before, and what is there now. */
+const changeText = (kind: Kind, path: string, { before, after }: Pick<Change, "before" | "after">): string => {
+  const cut = kind.lastIndexOf("-")
+  const part = kind.slice(0, cut)
+  const verb = kind.slice(cut + 1)
+  if (part === "stack") return `stack_name: ${String(before)} → ${String(after)}`
+  if (part === "primary-keys") return `primary keys of ${path}: ${brief(before)} → ${brief(after)}`
+  const what = `${part === "type-field" ? "field" : part} ${path}`
+  if (verb === "removed") return `${what} removed`
+  if (verb === "added") return part.endsWith("field") ? `${what} added: ${brief(after)}` : `${what} added`
+  const was = brief(before)
+  const is = brief(after)
+  if (was !== is) return `${what}: ${was} → ${is}`
+  return part === "view" ? `${what}: another pipeline` : `${what} changed`
 }
