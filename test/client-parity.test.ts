@@ -1,8 +1,9 @@
 import { createPlatform, createRelay, createRelayTransport, SvcError } from "@svc/client"
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
 import { z } from "zod"
 import platform from "../apps/platform-api/openapi.json" with { type: "json" }
 import { serviceFailure } from "../apps/cli/src/errors.ts"
+import { run } from "../apps/cli/src/run.ts"
 import { errorEnvelope } from "../apps/relay/src/document/envelope.ts"
 import { routes } from "../apps/relay/src/routes/table.ts"
 
@@ -66,6 +67,31 @@ test("the transport for kit has the provider's method of each route, and no othe
   const refused = createRelayTransport(relay)({ payload: { id: 1, method: "getNothing", params: [] } })
   const listed = await refused.then(String, (error: unknown) => /It has ([\w, ]+);/.exec(String(error))?.[1] ?? "")
   expect(listed.split(", ").toSorted()).toEqual(routes.map(({ method }) => method).toSorted())
+})
+
+const { maxItems } =
+  platform.paths["/api/agents/me/keys/publishable"].post.requestBody.content["application/json"].schema.properties
+    .origin_allowlist
+const origins = Array.from({ length: maxItems }, (_, index) => `https://app-${index}.example`)
+
+test("svc-client and the command line give a publishable key as many origins as the API takes", async () => {
+  const { sent, fetch } = clientOf(201, { key: "svc_pk_a" })
+  await createPlatform({ apiUrl: relayUrl, fetch }).keys.mintPublishable({ origin: origins[0] ?? "" })
+  vi.stubGlobal("fetch", fetch)
+  const env = { SVC_API_URL: "http://127.0.0.1:4003", SVC_API_KEY: "svc_ak_a" }
+  const written: string[] = []
+  const output = { isTTY: false, write: (text: string) => written.push(text) > 0 }
+  const code = await run({
+    argv: ["keys", "publishable", ...origins.flatMap((origin) => ["--origin", origin])],
+    env,
+    home: "/nonexistent",
+    stdout: output,
+    stderr: output,
+    readLine: async () => "",
+    readInput: async () => new Uint8Array(),
+    onInterrupt: () => () => {},
+  }).finally(() => vi.unstubAllGlobals())
+  expect([code, sent], written.join("")).toEqual([0, [{ origin_allowlist: origins }, { origin_allowlist: origins }]])
 })
 
 const errorsOf = {

@@ -2,6 +2,7 @@ import { createTestDatabase, type TestDatabase } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { randomBytes } from "node:crypto"
 import { createUser, listAudit } from "../src/operator/accounts.ts"
+import { originsPerKey } from "../src/db/schema/index.ts"
 import { databaseKinds, startTestService, type TestService } from "./service.ts"
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -53,13 +54,14 @@ describe.each(databaseKinds)("key rotation on %s", (kind) => {
     expect(await codeOf(service, key)).toBe("expired-api-key")
   })
 
-  test("class, origin and length of life stay, and a key that ends sooner keeps its end", async () => {
+  test("class, origins and length of life stay, and a key that ends sooner keeps its end", async () => {
     const { key } = await agent()
-    const pk = { key, body: { origin_allowlist: ["https://app.example"], expires_in_days: 10 } }
+    const origins = Array.from({ length: originsPerKey }, (_, index) => `https://app-${index}.example`)
+    const pk = { key, body: { origin_allowlist: origins, expires_in_days: 10 } }
     const page = (await service.call("POST", `${own}/publishable`, pk)).body
     service.clock.offsetMs += 9.5 * dayMs
     const { body } = await rotate(service, key, page.id, { overlap_seconds: 86_400 })
-    expect(body).toMatchObject({ key_class: "publishable", origin_allowlist: ["https://app.example"] })
+    expect(body).toMatchObject({ key_class: "publishable", origin_allowlist: origins })
     expect(body.old_expires_at).toBe(page.expires_at)
     const life = Date.parse(body.expires_at) - Date.now() - service.clock.offsetMs
     expect(Math.round(life / minuteMs)).toBe((10 * dayMs) / minuteMs)
