@@ -143,9 +143,9 @@ export const serviceFailure = (error: SvcError, url = ""): CliError => {
   return new CliError(code, said, hint === undefined ? {} : { hint })
 }
 
-/** An error in how the tool was called. */
-export const usageError = (message: string, command = ""): CliError =>
-  new CliError("usage", message, { next: `Next: svc ${command}${command === "" ? "" : " "}--help` })
+/** An error in how the tool was called. It refers to the help of `words`, by default to that of the command that runs. */
+export const usageError = (message: string, words?: string): CliError =>
+  new CliError("usage", message, words === undefined ? {} : { next: `Next: ${`svc ${words}`.trimEnd()} --help` })
 
 /** The text without any key in it: an argument, a file or a server's response can contain one by mistake. */
 export const withoutKeys = (text: string): string => text.replaceAll(/svc_(?:ak|pk|sk)_[0-9A-Za-z]+/g, keyHint)

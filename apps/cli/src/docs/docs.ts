@@ -1,29 +1,21 @@
 import type { Context, Outcome } from "../command.ts"
-import { usageError } from "../errors.ts"
 import { listOf, textOf } from "../output/json-value.ts"
 import { plain, plainLines } from "../output/table.ts"
 import { hang } from "../output/wrap.ts"
 import { callTool } from "../services/mcp.ts"
 import { serviceUrl } from "../settings/settings.ts"
 
-const wholeNumber = (context: Context, name: string, command: string): number | undefined => {
-  const text = context.options[name]
-  if (text === undefined) return undefined
-  if (!/^\d{1,9}$/.test(text)) throw usageError(`--${name} takes a whole number.`, command)
-  return Number(text)
-}
-
-const defined = (values: Readonly<Record<string, string | number | undefined>>): Record<string, string | number> =>
-  Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+const numberOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text))
 
 /** `svc docs search QUERY…`: searches the documentation for all words. */
 export const searchDocs = async (context: Context): Promise<Outcome> => {
   const query = context.args.join(" ")
-  const { structured, text } = await callTool(
-    await serviceUrl("docs", context),
-    "search_docs",
-    defined({ query, limit: wholeNumber(context, "limit", "docs search"), cursor: context.options["cursor"] }),
-  )
+  const { limit, cursor: after } = context.options
+  const { structured, text } = await callTool(await serviceUrl("docs", context), "search_docs", {
+    query,
+    limit: numberOf(limit),
+    cursor: after,
+  })
   const results = listOf(structured, "results")
   const cursor = textOf(structured, "next_cursor")
   if (cursor !== "") context.note(`More: svc docs search ${JSON.stringify(query)} --cursor ${plain(cursor)}`)
@@ -48,12 +40,13 @@ export const searchDocs = async (context: Context): Promise<Outcome> => {
 /** `svc docs fetch SLUG`: a page as Markdown. */
 export const fetchDocs = async (context: Context): Promise<Outcome> => {
   const [slug = ""] = context.args
-  const { section, cursor: after } = context.options
-  const { structured } = await callTool(
-    await serviceUrl("docs", context),
-    "fetch_page",
-    defined({ slug, section, cursor: after, max_tokens: wholeNumber(context, "max-tokens", "docs fetch") }),
-  )
+  const { section, cursor: after, "max-tokens": most } = context.options
+  const { structured } = await callTool(await serviceUrl("docs", context), "fetch_page", {
+    slug,
+    section,
+    cursor: after,
+    max_tokens: numberOf(most),
+  })
   const cursor = textOf(structured, "next_cursor")
   if (cursor !== "") context.note(`More: svc docs fetch ${textOf(structured, "slug")} --cursor ${plain(cursor)}`)
   return { json: structured, text: () => plainLines(textOf(structured, "content")).trimEnd() }

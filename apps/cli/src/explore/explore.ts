@@ -52,7 +52,7 @@ export const readStack = async (context: Context, api: Api, name: string): Promi
 }
 
 const exploreAll = async (context: Context, api: Api): Promise<Outcome> => {
-  if (context.options["at"] !== undefined) throw usageError("--at needs the name of a stack.", "explore")
+  if (context.options["at"] !== undefined) throw usageError("--at needs the name of a stack.")
   const names = ["name", "description", "websocket_url", "entities", "visibility", "schema"]
   // A table needs no schemas, and they are most of the response.
   const query = context.format === "text" ? "limit=100" : "include=schema&limit=100"

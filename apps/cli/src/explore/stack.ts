@@ -1,5 +1,5 @@
 import type { Context } from "../command.ts"
-import { CliError, usageError } from "../errors.ts"
+import { CliError } from "../errors.ts"
 import { type Answer, type Api, callApi, callJson } from "../services/api.ts"
 
 /** The path of a stack in the registry. A name that no stack can have never becomes part of a path. */
@@ -11,14 +11,6 @@ export const stackPath = (name: string, rest = ""): string => {
   return `/api/registry/${name.toLowerCase()}${rest}`
 }
 
-/** An option that is a version's number. */
-export const versionOption = (context: Context, name: string, command: string): string | undefined => {
-  const text = context.options[name]
-  if (text !== undefined && !/^[1-9]\d{0,8}$/.test(text))
-    throw usageError(`--${name} takes the number of a version.`, command)
-  return text
-}
-
 export const queryOf = (values: Readonly<Record<string, string | undefined>>): string => {
   const given = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]))
   return given.length === 0 ? "" : `?${given.join("&")}`
@@ -26,7 +18,7 @@ export const queryOf = (values: Readonly<Record<string, string | undefined>>): s
 
 /** A stack with its schema, of the version that --at names. */
 export const readSchema = async (context: Context, api: Api, name: string): Promise<Answer> =>
-  callApi(api, stackPath(name, `/schema${queryOf({ version: versionOption(context, "at", "explore") })}`))
+  callApi(api, stackPath(name, `/schema${queryOf({ version: context.options["at"] })}`))
 
 /** A stack without its schema. */
 export const readEntry = async (api: Api, name: string): Promise<unknown> => callJson(api, stackPath(name))

@@ -5,7 +5,7 @@ import { plain } from "../output/table.ts"
 import { callApi } from "../services/api.ts"
 import { apiForReading } from "../settings/key.ts"
 import { writeOutput } from "../settings/files.ts"
-import { queryOf, readEntry, stackPath, versionOption } from "./stack.ts"
+import { queryOf, readEntry, stackPath } from "./stack.ts"
 
 const languages = ["typescript", "python", "json-schema"]
 const standardOutput = new Set(["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
@@ -13,9 +13,8 @@ const standardOutput = new Set(["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/
 /** `svc types STACK`: a module with the stack's types, on stdout or in a file. */
 export const types = async (context: Context): Promise<Outcome> => {
   const [name = ""] = context.args
-  const { language = "typescript", output = "-" } = context.options
-  if (!languages.includes(language)) throw usageError(`--language must be one of ${languages.join(", ")}.`, "types")
-  const at = versionOption(context, "at", "types")
+  const { language = "typescript", output = "-", at } = context.options
+  if (!languages.includes(language)) throw usageError(`--language must be one of ${languages.join(", ")}.`)
   const api = await apiForReading(context)
   // The version is fixed first, because another one may be published between the two calls.
   const version = at ?? textOf(await readEntry(api, name), "version")

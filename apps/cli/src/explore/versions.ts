@@ -3,7 +3,7 @@ import { listOf, rowOf, textOf } from "../output/json-value.ts"
 import { pairs, table } from "../output/table.ts"
 import { callJson, readPages } from "../services/api.ts"
 import { apiForReading } from "../settings/key.ts"
-import { queryOf, stackPath, versionOption } from "./stack.ts"
+import { queryOf, stackPath } from "./stack.ts"
 
 /** The changes of a diff, one a row. */
 export const changeRows = (diff: unknown): string[][] =>
@@ -28,7 +28,7 @@ export const versions = async (context: Context): Promise<Outcome> => {
 /** `svc diff STACK [--from N] [--to M]`: what changed for readers. */
 export const diff = async (context: Context): Promise<Outcome> => {
   const [name = ""] = context.args
-  const query = queryOf({ from: versionOption(context, "from", "diff"), to: versionOption(context, "to", "diff") })
+  const query = queryOf({ from: context.options["from"], to: context.options["to"] })
   const answer = await callJson(await apiForReading(context), stackPath(name, `/diff${query}`))
   const rows = changeRows(answer)
   return {

@@ -1,6 +1,6 @@
 import type { RegistryChange } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
-import { CliError, usageError } from "../errors.ts"
+import { CliError } from "../errors.ts"
 import { queryOf, readEntry, stackPath } from "../explore/stack.ts"
 import { changeRows } from "../explore/versions.ts"
 import { listOf, textOf } from "../output/json-value.ts"
@@ -103,9 +103,7 @@ const watchLocked = async (
 
 /** `svc check`: whether the registry breaks what is locked; with --watch, also every later change. */
 export const check = async (context: Context): Promise<Outcome | undefined> => {
-  const failOn = context.options["fail-on"]
-  if (failOn !== undefined && failOn !== "breaking") throw usageError("--fail-on takes only breaking.", "check")
-  const failsOnBreaking = failOn !== undefined
+  const failsOnBreaking = context.options["fail-on"] !== undefined
   const locked = await readLocked()
   const api = await apiForReading(context)
   if (!context.flags.has("watch")) return compare(context, api, locked)

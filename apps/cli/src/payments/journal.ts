@@ -2,22 +2,11 @@ import { join } from "node:path"
 import { createJournal, memoryStore, type Journal, type PaymentOutcome, type Relay, type SvcError } from "@svc/client"
 import { fileStore } from "@svc/client/node"
 import type { Context } from "../command.ts"
-import { usageError } from "../errors.ts"
 
 /** The outcome of a transaction, as far as this run knows. */
 export type Ending = PaymentOutcome | { readonly state: "not-submitted"; readonly error: SvcError }
 
 const usualTimeoutS = 180
-
-/** The value of an option that takes a whole number from 1. */
-export const wholeNumber = (context: Context, name: string, most: number, command: string): number | undefined => {
-  const text = context.options[name]
-  if (text === undefined) return undefined
-  if (!/^\d{1,15}$/.test(text) || Number(text) < 1 || Number(text) > most) {
-    throw usageError(`--${name} takes a whole number, 1 to ${most}.`, command)
-  }
-  return Number(text)
-}
 
 /** This user's payments, in the folder that --journal names, else in the settings folder. */
 export const openJournal = (context: Context, relay: Relay): Journal =>
@@ -29,10 +18,9 @@ export const passingJournal = (relay: Relay): Journal => createJournal({ relay, 
 /** Runs with a signal that aborts after --timeout, or when the user interrupts. */
 export const withTimeout = async <Value>(
   context: Context,
-  command: string,
   run: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> => {
-  const seconds = wholeNumber(context, "timeout", 86_400, command) ?? usualTimeoutS
+  const seconds = Number(context.options["timeout"] ?? usualTimeoutS)
   const leaving = new AbortController()
   const timer = setTimeout(() => leaving.abort(), seconds * 1000)
   const undo = context.onInterrupt(() => leaving.abort())

@@ -49,8 +49,8 @@ export const showPayment = async (context: Context): Promise<Outcome> => {
 export const settlePayments = async (context: Context): Promise<Outcome> => {
   const [id] = context.args
   if (id !== undefined) await find(storedPayments(context), id)
-  const relay = await openRelay(context, "payments settle", "transaction:inspect transaction:send")
-  const settled: readonly Settlement[] = await withTimeout(context, "payments settle", (signal) =>
+  const relay = await openRelay(context, "transaction:inspect transaction:send")
+  const settled: readonly Settlement[] = await withTimeout(context, (signal) =>
     openJournal(context, relay).settleAll({ signal, ...(id === undefined ? {} : { id }) }),
   )
   const rows = settled.map((one) => [one.id, one.state, one.signature, reasonOf(one)])

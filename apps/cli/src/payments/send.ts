@@ -10,7 +10,6 @@ import {
   reasonOf,
   stackWords,
   withTimeout,
-  wholeNumber,
 } from "./journal.ts"
 import { textOf } from "../output/json-value.ts"
 import { openRelay } from "../services/relay.ts"
@@ -57,18 +56,18 @@ const outcomeOf = (ending: Ending, id: string | undefined, given: string, contex
 /** `svc send [FILE|-]`: sends a signed transaction and waits for its outcome. */
 export const send = async (context: Context): Promise<Outcome> => {
   const { id, journal: folder } = context.options
-  if (id === undefined && folder !== undefined) throw usageError("--journal FOLDER needs --id NAME.", "send")
-  const given = wholeNumber(context, "last-valid-block-height", Number.MAX_SAFE_INTEGER, "send") ?? 0
+  if (id === undefined && folder !== undefined) throw usageError("--journal FOLDER needs --id NAME.")
+  const given = BigInt(context.options["last-valid-block-height"] ?? 0)
   const transaction = await readTransaction(context)
   const signature = signatureOf(transaction)
-  return withTimeout(context, "send", async (signal) => {
-    const relay = await openRelay(context, "send", "transaction:inspect transaction:send")
+  return withTimeout(context, async (signal) => {
+    const relay = await openRelay(context, "transaction:inspect transaction:send")
     const { blockHeight } = await relay.blockHeight({ commitment: "processed", signal })
     let isNoted = false
     const options = {
       signal,
       commitment: id === undefined ? "confirmed" : "finalized",
-      lastValidBlockHeight: BigInt(given),
+      lastValidBlockHeight: given,
       onStep: ({ step }) => {
         if (step === "sending" && id === undefined && !isNoted) {
           isNoted = true

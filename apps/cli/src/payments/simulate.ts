@@ -6,7 +6,7 @@ import { readTransaction } from "./transaction.ts"
 /** `svc simulate [FILE|-]`: what a transaction would do, signed or not. */
 export const simulate = async (context: Context): Promise<Outcome> => {
   const transaction = await readTransaction(context)
-  const relay = await openRelay(context, "simulate", "transaction:inspect")
+  const relay = await openRelay(context, "transaction:inspect")
   const answer = await relay.simulate({ transaction })
   const { err, unitsConsumed, contextSlot, logs } = answer
   const rows = [

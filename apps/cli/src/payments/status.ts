@@ -5,7 +5,7 @@ import { openRelay } from "../services/relay.ts"
 /** `svc status SIGNATURE`: whether a transaction landed, as far as the provider knows. */
 export const status = async (context: Context): Promise<Outcome> => {
   const [signature = ""] = context.args
-  const relay = await openRelay(context, "status", "transaction:inspect")
+  const relay = await openRelay(context, "transaction:inspect")
   const answer = await relay.signatureStatus({ signature, searchTransactionHistory: true })
   const { status: found, contextSlot } = answer
   const commitment = found?.confirmationStatus ?? "processed"

@@ -42,7 +42,7 @@ const prepareSpec = async (context: Context, api: Api, name: string, ast: unknow
 /** `svc push FILE --name N`: publishes an AST as the next version of a spec, and waits for the result. */
 export const push = async (context: Context): Promise<Outcome> => {
   const { name, branch } = context.options
-  if (name === undefined) throw usageError("--name NAME is missing: the stack's name in the registry.", "push")
+  if (name === undefined) throw usageError("--name NAME is missing: the stack's name in the registry.")
   const ast = await readAst(context.args[0] ?? "")
   const api = await apiOfOwner(context)
   // The registry's names are in lower case.

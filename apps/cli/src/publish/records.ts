@@ -1,6 +1,5 @@
 import type { Context, Outcome, Run } from "../command.ts"
 import { usageError } from "../errors.ts"
-import { versionOption } from "../explore/stack.ts"
 import { rowOf, textOf } from "../output/json-value.ts"
 import { buildParts, headingOf, type Parts, recordText, runParts } from "../output/record-text.ts"
 import { table } from "../output/table.ts"
@@ -19,17 +18,17 @@ type Records = {
   readonly actions?: Readonly<Record<string, "POST" | "DELETE">>
 }
 
-const idOf = (text: string | undefined, command: string): string => {
-  if (text === undefined || !/^[1-9]\d{0,9}$/.test(text)) throw usageError("ID must be a number.", command)
+const idOf = (text: string | undefined): string => {
+  if (text === undefined || !/^[1-9]\d{0,9}$/.test(text)) throw usageError("ID must be a number.")
   return text
 }
 
 const act = async (context: Context, records: Records, method: "POST" | "DELETE"): Promise<Outcome> => {
   const { command, path, parts } = records
   const [action = "", text] = context.args
-  const id = idOf(text, command)
-  const to = versionOption(context, "to", command)
-  if (to !== undefined && action !== "rollback") throw usageError("--to is only for rollback.", command)
+  const id = idOf(text)
+  const to = context.options["to"]
+  if (to !== undefined && action !== "rollback") throw usageError("--to is only for rollback.")
   const api = await apiOfOwner(context)
   const isDeletion = method === "DELETE"
   const body = to === undefined ? {} : { to_version: Number(to) }
@@ -56,16 +55,16 @@ const recordsCommand =
   (records: Records): Run =>
   async (context) => {
     const [first, second] = context.args
-    const { command, path, columns, parts, actions = {} } = records
+    const { path, columns, parts, actions = {} } = records
     const method = first !== undefined && Object.hasOwn(actions, first) ? actions[first] : undefined
     if (method !== undefined) return act(context, records, method)
     if (second !== undefined) {
-      throw usageError(`Unknown action: ${first}. Actions: ${Object.keys(actions).join(", ")}.`, command)
+      throw usageError(`Unknown action: ${first}. Actions: ${Object.keys(actions).join(", ")}.`)
     }
-    if (context.options["to"] !== undefined) throw usageError("--to is only for rollback.", command)
+    if (context.options["to"] !== undefined) throw usageError("--to is only for rollback.")
     const api = await apiForReading(context)
     if (first !== undefined) {
-      const record = await callJson(api, `${path}/${idOf(first, command)}`)
+      const record = await callJson(api, `${path}/${idOf(first)}`)
       return { json: record, text: (style) => recordText(record, style, parts) }
     }
     const list = await readPages(api, path)

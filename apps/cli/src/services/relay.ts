@@ -9,11 +9,11 @@ export const platformOf = ({ url, key }: Api): Platform =>
   createPlatform({ apiUrl: url, ...(key !== undefined && { key }) })
 
 /** The relay, with a session for the stack that the options name. */
-export const openRelay = async (context: Context, command: string, scope: string): Promise<Relay> => {
+export const openRelay = async (context: Context, scope: string): Promise<Relay> => {
   const { stack, "websocket-url": url } = context.options
   if ((stack === undefined) === (url === undefined)) {
     const problem = stack === undefined ? "--stack NAME is missing" : "Use either --stack or --websocket-url, not both"
-    throw usageError(`${problem}: the session needs one stack.`, command)
+    throw usageError(`${problem}: the session needs one stack.`)
   }
   const relayUrl = await serviceUrl("relay", context)
   const platform = platformOf(await apiWithKey(context))

@@ -63,7 +63,7 @@ const urlOption = ({ options }: Pick<Given, "options">, service: Service): strin
   if (text === undefined) return undefined
   const url = normaliseUrl(text)
   if (url === undefined)
-    throw usageError(`--${service}-url takes an http or https URL without user, query or fragment.`)
+    throw usageError(`--${service}-url takes an http or https URL without user, query or fragment.`, "")
   return url
 }
 

@@ -30,14 +30,14 @@ const judge = async ({ name, check }: Rule, subject: Subject): Promise<Result> =
 const webSocketUrl = (text: string): string => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url !== undefined && ["ws:", "wss:"].includes(url.protocol)) return url.href
-  throw usageError("WS_URL must be a ws:// or wss:// URL, such as wss://streams.example/my-stack.", "stream check")
+  throw usageError("WS_URL must be a ws:// or wss:// URL, such as wss://streams.example/my-stack.")
 }
 
 /** `svc stream check WS_URL --stack NAME`: whether a stream server follows the protocol. */
 export const checkStream = async (context: Context): Promise<Outcome> => {
   const url = webSocketUrl(context.args[0] ?? "")
   const { stack: name } = context.options
-  if (name === undefined) throw usageError("--stack NAME is missing: the stack that the URL streams.", "stream check")
+  if (name === undefined) throw usageError("--stack NAME is missing: the stack that the URL streams.")
   const api = await apiWithKey(context)
   const platform = platformOf(api)
   const stack = await readStack(context, api, name)

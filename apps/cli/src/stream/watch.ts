@@ -2,7 +2,7 @@ import { createSession, createStream, SvcError, type Watched } from "@svc/client
 import { firstView } from "@svc/common/stack-views"
 import { WebSocket } from "ws"
 import type { Context } from "../command.ts"
-import { CliError, usageError } from "../errors.ts"
+import { CliError } from "../errors.ts"
 import { readStack } from "../explore/explore.ts"
 import { listOf, textOf } from "../output/json-value.ts"
 import { plain } from "../output/table.ts"
@@ -11,12 +11,6 @@ import { apiWithKey } from "../settings/key.ts"
 import { recordTable } from "./watch-table.ts"
 
 const redrawMs = 100
-
-const takeOption = ({ options: { take } }: Context): { take?: number } => {
-  if (take === undefined) return {}
-  if (!/^[1-9]\d{0,5}$/.test(take)) throw usageError("--take takes a whole number, 1 to 999999.", "watch")
-  return { take: Number(take) }
-}
 
 /** One object for each record that changed. */
 const changesOf = ({ records, change }: Watched<unknown>): readonly object[] =>
@@ -56,8 +50,7 @@ const createDrawing = ({ write, screen, style }: Context, title: string) => {
 
 /** `svc watch STACK [VIEW]`: a stack's live records, until the user interrupts. */
 export const watch = async (context: Context): Promise<undefined> => {
-  const [name = "", wanted] = context.args
-  const take = takeOption(context)
+  const [name = "", given] = context.args
   const api = await apiWithKey(context)
   const stack = await readStack(context, api, name)
   const [stackName, websocketUrl] = [textOf(stack, "name"), textOf(stack, "websocket_url")]
@@ -65,7 +58,7 @@ export const watch = async (context: Context): Promise<undefined> => {
     name: textOf(entity, "name"),
     views: listOf(entity, "views").map((view) => ({ id: textOf(view, "id") })),
   }))
-  const view = wanted ?? firstView(entities)
+  const view = given ?? firstView(entities)
   const session = createSession({ platform: platformOf(api), websocketUrl, scope: "read" })
   // Node 20 has no WebSocket of its own.
   const stream = createStream({ websocketUrl, session, webSocket: WebSocket })
@@ -81,10 +74,10 @@ export const watch = async (context: Context): Promise<undefined> => {
     drawing?.leave()
     context.note(`The connection was lost${error === undefined ? "" : ` (${error.code})`}. Reconnecting…`)
   }
-  const { key } = context.options
+  const { key, take } = context.options
   try {
-    const options = { ...take, ...(key !== undefined && { key }), signal: leaving.signal, onReconnect }
-    for await (const step of stream.watch(view, options)) {
+    const wanted = { ...(take !== undefined && { take: Number(take) }), ...(key !== undefined && { key }) }
+    for await (const step of stream.watch(view, { ...wanted, signal: leaving.signal, onReconnect })) {
       isLost = false
       if (drawing !== undefined) drawing.show(step.records)
       else if (!changesOf(step).every(context.writeRecord)) break

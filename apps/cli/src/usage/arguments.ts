@@ -46,7 +46,7 @@ const unknownCommand = ([first = "", ...rest]: readonly string[], commands: read
     first,
     commands.map(({ name }) => name.split(" ")[0] ?? ""),
   )
-  return usageError(`Unknown command: svc ${first}.${near === undefined ? "" : ` Did you mean svc ${near}?`}`)
+  return usageError(`Unknown command: svc ${first}.${near === undefined ? "" : ` Did you mean svc ${near}?`}`, "")
 }
 
 /** The command that the first words name; if both `keys` and `keys list` exist, the longer one. */
@@ -96,6 +96,7 @@ const readOptions = (
       throw usageError(`--${name} needs a value. If it begins with a dash, write --${name}=${row.value}.`, command)
     }
     if (old !== undefined && row.repeats !== true) throw usageError(`--${name} is given twice.`, command)
+    if (row.takes?.fits(value) === false) throw usageError(`--${name} takes ${row.takes.what}.`, command)
     options[name] = old === undefined ? value : `${old} ${value}`
   }
   return { options, flags }
@@ -113,7 +114,7 @@ export const readArguments = (argv: readonly string[], commands: readonly Comman
   const command = findCommand(words, commands)
   if (command === undefined) {
     readOptions(tokens, optionNames, "")
-    if (words.length === 0) throw usageError("A command is missing.")
+    if (words.length === 0) throw usageError("A command is missing.", "")
     throw unknownCommand(words, commands)
   }
   const { name, usage = "", options: own = [] } = command

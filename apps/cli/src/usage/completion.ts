@@ -70,6 +70,6 @@ export const complete: Run = async (context) => {
 /** `svc completion SHELL`: a script for the shell's start-up file. */
 export const completion = async ({ args: [shell = ""] }: Context): Promise<Outcome> => {
   const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined
-  if (script === undefined) throw usageError(`SHELL must be one of ${Object.keys(scripts).join(", ")}.`, "completion")
+  if (script === undefined) throw usageError(`SHELL must be one of ${Object.keys(scripts).join(", ")}.`)
   return { json: { shell, script }, text: () => script }
 }

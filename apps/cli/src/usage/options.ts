@@ -1,7 +1,23 @@
 import { documentFormats, formatNames } from "../output/format.ts"
 
-/** An option with `value` takes a value of this kind; one without is a flag. */
-type Option = { readonly value?: string; readonly help: string; readonly repeats?: true; readonly short?: string }
+/** Which values an option takes, in an error's words and as a test. */
+type Values = { readonly what: string; readonly fits: (text: string) => boolean }
+
+const wholeNumber: Values = { what: "a whole number", fits: (text) => /^\d{1,9}$/.test(text) }
+const version: Values = { what: "the number of a version", fits: (text) => /^[1-9]\d{0,8}$/.test(text) }
+const numberUpTo = (most: number): Values => ({
+  what: `a whole number, 1 to ${most}`,
+  fits: (text) => /^\d{1,16}$/.test(text) && Number(text) >= 1 && Number(text) <= most,
+})
+
+type Option = {
+  /** The kind of its value, as the help shows it; missing for a flag. */
+  readonly value?: string
+  readonly takes?: Values
+  readonly help: string
+  readonly repeats?: true
+  readonly short?: string
+}
 
 /** Every option of every command. An option means the same in each command that takes it. */
 export const optionTable = {
@@ -13,12 +29,21 @@ export const optionTable = {
   "relay-url": { value: "URL", help: "the transaction relay (SVC_RELAY_URL)" },
   stack: { value: "NAME", help: "the stack that the session is for" },
   "websocket-url": { value: "URL", help: "the stack's WebSocket URL; for push, the URL of its stream" },
-  timeout: { value: "SECONDS", help: "give up after this time (default 180) with exit code 3" },
-  "last-valid-block-height": { value: "N", help: "the value that came with the transaction's blockhash" },
-  at: { value: "N", help: "that version instead of the current one; --version N means the same" },
-  from: { value: "N", help: "the older version (default: the one before --to)" },
+  timeout: {
+    value: "SECONDS",
+    takes: numberUpTo(86_400),
+    help: "give up after this time (default 180) with exit code 3",
+  },
+  "last-valid-block-height": {
+    value: "N",
+    takes: numberUpTo(Number.MAX_SAFE_INTEGER),
+    help: "the value that came with the transaction's blockhash",
+  },
+  at: { value: "N", takes: version, help: "that version instead of the current one; --version N means the same" },
+  from: { value: "N", takes: version, help: "the older version (default: the one before --to)" },
   to: {
     value: "N",
+    takes: version,
     help: "the newer version (default: the latest), or the version to roll back to (default: the one before)",
   },
   language: { value: "LANGUAGE", help: "typescript (default), python or json-schema" },
@@ -35,18 +60,22 @@ export const optionTable = {
   journal: { value: "FOLDER", help: "where payments are stored (default: payments in the settings folder)" },
   save: { help: "store the new key instead of the current one, and don't print it" },
   origin: { value: "ORIGIN", help: "the only origin that may use the key, such as https://app.example" },
-  "expires-in-days": { value: "DAYS", help: "1 to 3650" },
+  "expires-in-days": { value: "DAYS", takes: wholeNumber, help: "1 to 3650" },
   overlap: { value: "TIME", help: "how long the old key still works: seconds, or 10m, 1h, 7d; 0 if it leaked" },
   scope: { value: "SCOPE", help: "read, transaction:inspect or transaction:send; can be repeated", repeats: true },
-  limit: { value: "N", help: "number of results, 1 to 20" },
+  limit: { value: "N", takes: wholeNumber, help: "number of results, 1 to 20" },
   cursor: { value: "CURSOR", help: "continue where the last response ended" },
   key: { value: "KEY", help: "only the record with this key" },
-  take: { value: "N", help: "only the first N records of the view" },
+  take: { value: "N", takes: numberUpTo(999_999), help: "only the first N records of the view" },
   watch: { help: "continue, and print a line for each change of a locked stack until Ctrl-C" },
-  "fail-on": { value: "VERDICT", help: "breaking: exit with 1 at the first breaking change" },
+  "fail-on": {
+    value: "VERDICT",
+    takes: { what: "only breaking", fits: (text) => text === "breaking" },
+    help: "breaking: exit with 1 at the first breaking change",
+  },
   once: { help: "print the current records and exit" },
   section: { value: "ANCHOR", help: "only this section of the page" },
-  "max-tokens": { value: "N", help: "maximum length of the response, up to 20000" },
+  "max-tokens": { value: "N", takes: wholeNumber, help: "maximum length of the response, up to 20000" },
   dir: { value: "FOLDER", help: "the project's folder (default: the current one)" },
 } as const satisfies Readonly<Record<string, Option>> & Readonly<Record<keyof typeof documentFormats, Option>>
 
