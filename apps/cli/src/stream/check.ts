@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import { SvcError } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
 import { CliError, usageError } from "../errors.ts"
@@ -71,7 +70,6 @@ export const checkStream = async (context: Context): Promise<Outcome> => {
         throw new RuleSkipped("the stack's tokens have no other scope")
       }),
     wait: context.flags.has("wait"),
-    sleep: (ms) => sleep(ms),
   }
 
   const first = await connect(url, { bearer: await subject.token() }).catch((error: unknown) => {

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http"
 import { isObject, type JsonObject } from "@svc/common/json-object"
 import { WebSocket } from "ws"
-import { textOf } from "../output/json-value.ts"
+import { parseJson, textOf } from "../output/json-value.ts"
 
 /** A rule that the server breaks, and how. */
 export class RuleBroken extends Error {}
@@ -39,13 +39,7 @@ export type Refusal = { readonly status: number; readonly code: string }
 const refusalOf = async (response: IncomingMessage): Promise<Refusal> => {
   const chunks: Buffer[] = []
   for await (const chunk of response) if (Buffer.isBuffer(chunk)) chunks.push(chunk)
-  let body: unknown
-  try {
-    body = JSON.parse(Buffer.concat(chunks).toString())
-  } catch {
-    // A body that isn't JSON has no code.
-  }
-  return { status: response.statusCode ?? 0, code: textOf(body, "code") }
+  return { status: response.statusCode ?? 0, code: textOf(parseJson(String(Buffer.concat(chunks))), "code") }
 }
 
 /** A connection that the server accepted. */
@@ -56,12 +50,8 @@ const probeOf = (socket: WebSocket) => {
     socket.on("close", (code, reason) => resolve({ code, reason: String(reason) }))
   })
   socket.on("message", (data: Buffer) => {
-    let message: unknown
-    try {
-      message = JSON.parse(data.toString())
-    } catch {
-      // The rule then fails because no message came.
-    }
+    const message = parseJson(String(data))
+    // If it isn't JSON, the rule fails because no message came.
     if (isObject(message)) unread.push(message)
     wake()
   })

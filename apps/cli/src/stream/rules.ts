@@ -1,8 +1,9 @@
 // The rules of the stream protocol, as the page Streams describes them.
 import { generateKeyPairSync, sign } from "node:crypto"
+import { setTimeout as sleep } from "node:timers/promises"
 import { isObject, type JsonObject } from "@svc/common/json-object"
 import { listOf, textOf } from "../output/json-value.ts"
-import { connect, type Credentials, type Probe, type Refusal, RuleBroken, RuleSkipped } from "./probe.ts"
+import { connect, type Credentials, type Probe, RuleBroken, RuleSkipped } from "./probe.ts"
 
 export type View = { readonly id: string; readonly mode: string }
 
@@ -19,7 +20,6 @@ export type Subject = {
   readonly tokenWithoutRead: () => Promise<string>
   /** Whether to wait until a token expires. */
   readonly wait: boolean
-  readonly sleep: (ms: number) => Promise<void>
 }
 
 export type Rule = { readonly name: string; readonly check: (subject: Subject) => Promise<void> }
@@ -33,11 +33,7 @@ const opened = async (url: string, credentials: Credentials): Promise<Probe> => 
   throw new RuleBroken(`rejected with ${probe.status} ${probe.code}`.trimEnd())
 }
 
-const expectRefusal = async (
-  url: string,
-  credentials: Credentials,
-  { status, code }: Pick<Refusal, "status"> & { readonly code: RegExp },
-): Promise<void> => {
+const expectRefusal = async (url: string, credentials: Credentials, status: number, code: RegExp): Promise<void> => {
   const refusal = await connect(url, credentials)
   if ("send" in refusal) {
     refusal.close()
@@ -49,15 +45,18 @@ const expectRefusal = async (
   }
 }
 
-/** Runs on a new connection. */
-const onConnection = async (subject: Subject, run: (probe: Probe) => Promise<void>): Promise<void> => {
-  const probe = await opened(subject.url, { bearer: await subject.token() })
-  try {
-    await run(probe)
-  } finally {
-    probe.close()
-  }
-}
+/** A rule about a connection with the stack's token. */
+const onConnection = (name: string, run: (probe: Probe, subject: Subject) => Promise<void>): Rule => ({
+  name,
+  check: async (subject) => {
+    const probe = await opened(subject.url, { bearer: await subject.token() })
+    try {
+      await run(probe, subject)
+    } finally {
+      probe.close()
+    }
+  },
+})
 
 type Row = { readonly key: string; readonly data: unknown }
 type Wish = { readonly view: string; readonly key?: string; readonly take?: number; readonly after?: string }
@@ -99,42 +98,45 @@ const expectError = async (probe: Probe, code?: string): Promise<void> => {
   }
 }
 
-const parts = (token: string): readonly [string, string, string] => {
-  const [header = "", payload = "", signature = ""] = token.split(".")
-  return [header, payload, signature]
-}
+const payloadOf = (token: string): string => token.split(".")[1] ?? ""
 
-const damaged = (token: string): string => {
-  const [header, payload, signature] = parts(token)
-  const swapped = signature.startsWith("A") ? "B" : "A"
-  return [header, payload, swapped + signature.slice(1)].join(".")
-}
+/** The same token with another first character of its signature. */
+const damaged = (token: string): string => token.replace(/\.[^.](?=[^.]*$)/, (start) => (start === ".A" ? ".B" : ".A"))
 
 /** The same token, signed with a key that isn't the platform's. */
 const foreign = (token: string): string => {
-  const [header, payload] = parts(token)
+  const signed = token.slice(0, token.lastIndexOf("."))
   const { privateKey } = generateKeyPairSync("ed25519")
-  return `${header}.${payload}.${sign(null, Buffer.from(`${header}.${payload}`), privateKey).toString("base64url")}`
+  return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString("base64url")}`
 }
 
-const unsigned = (token: string): string => {
-  const header = Buffer.from('{"alg":"none","typ":"JWT"}').toString("base64url")
-  return `${header}.${parts(token)[1]}.`
-}
+const unsigned = (token: string): string =>
+  `${Buffer.from('{"alg":"none","typ":"JWT"}').toString("base64url")}.${payloadOf(token)}.`
 
-const otherPath = (url: string): string => {
+const otherPath = ({ url }: Subject): string => {
   const target = new URL(url)
   target.pathname = target.pathname.replace(/[^/]*\/?$/, "no-such-stack")
   return target.href
 }
 
-const badToken = { status: 401, code: /^token-/ }
+/** A rule that a connection with these credentials is rejected. */
+const rejected = (
+  name: string,
+  status: number,
+  code: RegExp,
+  credentials: (subject: Subject) => Promise<Credentials>,
+  urlOf = ({ url }: Subject): string => url,
+): Rule => ({
+  name,
+  check: async (subject) => expectRefusal(urlOf(subject), await credentials(subject), status, code),
+})
+
+const bearer =
+  (change: (token: string) => string) =>
+  async ({ token }: Subject): Promise<Credentials> => ({ bearer: change(await token()) })
 
 const tokenRules: readonly Rule[] = [
-  {
-    name: "a token in the Authorization header is accepted",
-    check: (subject) => onConnection(subject, async () => {}),
-  },
+  onConnection("a token in the Authorization header is accepted", async () => {}),
   {
     name: `a token as the subprotocol bearer.<token> is accepted, and ${subprotocol} is selected`,
     check: async ({ url, token }) => {
@@ -147,91 +149,54 @@ const tokenRules: readonly Rule[] = [
     name: "a token in the query parameter hs_token is accepted",
     check: async ({ url, token }) => (await opened(url, { query: await token() })).close(),
   },
-  {
-    name: "the Authorization header takes precedence over the query parameter",
-    check: async ({ url, token }) =>
-      expectRefusal(url, { bearer: damaged(await token()), query: await token() }, badToken),
-  },
-  {
-    name: "a connection without a token is rejected",
-    check: ({ url }) => expectRefusal(url, {}, { status: 401, code: /^token-missing$/ }),
-  },
-  {
-    name: "a damaged token is rejected",
-    check: async ({ url, token }) => expectRefusal(url, { bearer: damaged(await token()) }, badToken),
-  },
-  {
-    name: "a token with the signature of a wrong key is rejected",
-    check: async ({ url, token }) => expectRefusal(url, { bearer: foreign(await token()) }, badToken),
-  },
-  {
-    name: "a token without a signature is rejected",
-    check: async ({ url, token }) => expectRefusal(url, { bearer: unsigned(await token()) }, badToken),
-  },
-  {
-    name: "a token for another stack is rejected",
-    check: async ({ url, tokenOfOtherStack }) =>
-      expectRefusal(url, { bearer: await tokenOfOtherStack() }, { status: 401, code: /^token-invalid-audience$/ }),
-  },
-  {
-    name: "a token without the scope read is rejected",
-    check: async ({ url, tokenWithoutRead }) =>
-      expectRefusal(url, { bearer: await tokenWithoutRead() }, { status: 403, code: /^insufficient-scope$/ }),
-  },
-  {
-    name: "an unknown stack is rejected",
-    check: async ({ url, token }) =>
-      expectRefusal(otherPath(url), { bearer: await token() }, { status: 404, code: /^stack-not-found$/ }),
-  },
+  rejected("the Authorization header takes precedence over the query parameter", 401, /^token-/, async ({ token }) => ({
+    bearer: damaged(await token()),
+    query: await token(),
+  })),
+  rejected("a connection without a token is rejected", 401, /^token-missing$/, async () => ({})),
+  rejected("a damaged token is rejected", 401, /^token-/, bearer(damaged)),
+  rejected("a token with the signature of a wrong key is rejected", 401, /^token-/, bearer(foreign)),
+  rejected("a token without a signature is rejected", 401, /^token-/, bearer(unsigned)),
+  rejected("a token for another stack is rejected", 401, /^token-invalid-audience$/, async (subject) => ({
+    bearer: await subject.tokenOfOtherStack(),
+  })),
+  rejected("a token without the scope read is rejected", 403, /^insufficient-scope$/, async (subject) => ({
+    bearer: await subject.tokenWithoutRead(),
+  })),
+  rejected("an unknown stack is rejected", 404, /^stack-not-found$/, bearer(String), otherPath),
 ]
 
 const messageRules: readonly Rule[] = [
-  {
-    name: "refresh_auth with a valid token returns its expiry",
-    check: (subject) =>
-      onConnection(subject, async (probe) => {
-        probe.send({ type: "refresh_auth", token: await subject.newToken() })
-        const { success, expiresAt } = await probe.message(
-          "response to refresh_auth",
-          (message) => "success" in message,
-        )
-        if (success !== true) throw new RuleBroken("it was rejected")
-        if (typeof expiresAt !== "number") throw new RuleBroken("it lacks expiresAt")
-      }),
-  },
-  {
-    name: "refresh_auth with a damaged token is rejected, and the connection stays open",
-    check: (subject) =>
-      onConnection(subject, async (probe) => {
-        probe.send({ type: "refresh_auth", token: damaged(await subject.token()) })
-        const answer = await probe.message("response to refresh_auth", (message) => "success" in message)
-        if (answer["success"] !== false) throw new RuleBroken("it was accepted")
-        if (textOf(answer, "error") === "") throw new RuleBroken("it lacks error")
-        probe.send({ type: "subscribe", view: "" })
-        await expectError(probe)
-      }),
-  },
-  {
-    name: "an unknown view is an error, and the connection stays open",
-    check: (subject) =>
-      onConnection(subject, async (probe) => {
-        for (let turn = 0; turn < 2; turn++) {
-          probe.send({ type: "subscribe", view: "NoSuchEntity/list" })
-          await expectError(probe, "view-not-found")
-        }
-      }),
-  },
-  {
-    name: "a message that isn't JSON is an error, a ping isn't",
-    check: (subject) =>
-      onConnection(subject, async (probe) => {
-        probe.send({ type: "ping" })
-        probe.send("{")
-        await expectError(probe)
-        probe.send({ type: "subscribe", view: "NoSuchEntity/list" })
-        await expectError(probe, "view-not-found")
-      }),
-  },
+  onConnection("refresh_auth with a valid token returns its expiry", async (probe, { newToken }) => {
+    probe.send({ type: "refresh_auth", token: await newToken() })
+    const { success, expiresAt } = await probe.message("response to refresh_auth", (message) => "success" in message)
+    if (success !== true) throw new RuleBroken("it was rejected")
+    if (typeof expiresAt !== "number") throw new RuleBroken("it lacks expiresAt")
+  }),
+  onConnection(
+    "refresh_auth with a damaged token is rejected, and the connection stays open",
+    async (probe, { token }) => {
+      probe.send({ type: "refresh_auth", token: damaged(await token()) })
+      const answer = await probe.message("response to refresh_auth", (message) => "success" in message)
+      if (answer["success"] !== false) throw new RuleBroken("it was accepted")
+      if (textOf(answer, "error") === "") throw new RuleBroken("it lacks error")
+      probe.send({ type: "subscribe", view: "" })
+      await expectError(probe)
+    },
+  ),
+  onConnection("an unknown view is an error, and the connection stays open", async (probe) => {
+    for (let turn = 0; turn < 2; turn++) {
+      probe.send({ type: "subscribe", view: "NoSuchEntity/list" })
+      await expectError(probe, "view-not-found")
+    }
+  }),
+  onConnection("a message that isn't JSON is an error, a ping isn't", async (probe) => {
+    probe.send({ type: "ping" })
+    probe.send("{")
+    await expectError(probe)
+    probe.send({ type: "subscribe", view: "NoSuchEntity/list" })
+    await expectError(probe, "view-not-found")
+  }),
 ]
 
 const wideInteger = /^-?\d+$/
@@ -249,31 +214,27 @@ const checkValues = (rows: readonly Row[], paths: readonly string[]): void => {
 }
 
 /** The rules for one view. */
-const viewRule = ({ id, mode }: View): Rule => ({
-  name: `view ${id}: a confirmation, then one whole snapshot`,
-  check: (subject) =>
-    onConnection(subject, async (probe) => {
-      const [entity = "", own] = id.split("/")
-      const wide = subject.wideFields.get(entity) ?? []
-      const [first] = own === "state" ? await snapshotOf(probe, { view: `${entity}/list`, take: 1 }) : []
-      const wish = { view: id, ...(own === "state" && { key: first?.key ?? "no-such-key" }) }
-      const rows = await snapshotOf(probe, wish, mode).catch((error: unknown) => {
-        if (error instanceof RuleBroken && error.message.endsWith(" view-unsupported")) {
-          throw new RuleSkipped("the server doesn't support this view")
-        }
-        throw error
-      })
-      checkValues(rows, wide)
-      if (own === "state" && rows.map(({ key }) => key).join() !== (first?.key ?? "")) {
-        throw new RuleBroken(`the request was for the record ${wish.key}, and ${rows.length} came`)
+const viewRule = ({ id, mode }: View): Rule =>
+  onConnection(`view ${id}: a confirmation, then one whole snapshot`, async (probe, { wideFields }) => {
+    const [entity = "", own] = id.split("/")
+    const [first] = own === "state" ? await snapshotOf(probe, { view: `${entity}/list`, take: 1 }) : []
+    const wish = { view: id, ...(own === "state" && { key: first?.key ?? "no-such-key" }) }
+    const rows = await snapshotOf(probe, wish, mode).catch((error: unknown) => {
+      if (error instanceof RuleBroken && error.message.endsWith(" view-unsupported")) {
+        throw new RuleSkipped("the server doesn't support this view")
       }
-      if (new Set(rows.map(({ key }) => key)).size < rows.length) throw new RuleBroken("the snapshot has a key twice")
-      const some = await snapshotOf(probe, { ...wish, take: 1, after: "unknown" })
-      if (some.length !== Math.min(1, rows.length) && rows.length > 0) {
-        throw new RuleBroken(`with take 1 and an unknown after, ${some.length} records came`)
-      }
-    }),
-})
+      throw error
+    })
+    checkValues(rows, wideFields.get(entity) ?? [])
+    if (own === "state" && rows.map(({ key }) => key).join() !== (first?.key ?? "")) {
+      throw new RuleBroken(`the request was for the record ${wish.key}, and ${rows.length} came`)
+    }
+    if (new Set(rows.map(({ key }) => key)).size < rows.length) throw new RuleBroken("the snapshot has a key twice")
+    const some = await snapshotOf(probe, { ...wish, take: 1, after: "unknown" })
+    if (some.length !== Math.min(1, rows.length) && rows.length > 0) {
+      throw new RuleBroken(`with take 1 and an unknown after, ${some.length} records came`)
+    }
+  })
 
 const endRule: Rule = {
   name: "when a token expires, its connection is closed, and the token is rejected",
@@ -281,7 +242,7 @@ const endRule: Rule = {
     if (!subject.wait) throw new RuleSkipped("it takes a token's whole life; use --wait")
     const token = await subject.newToken()
     const probe = await opened(subject.url, { bearer: token })
-    const { exp }: { exp?: unknown } = JSON.parse(Buffer.from(parts(token)[1], "base64url").toString())
+    const { exp }: { exp?: unknown } = JSON.parse(Buffer.from(payloadOf(token), "base64url").toString())
     const closed = await probe.closed(Number(exp) * 1000 - Date.now() + 10_000)
     const error = await probe.message("error message", ({ type }) => type === "error")
     if (error["code"] !== "token-expired" || error["fatal"] !== true)
@@ -289,12 +250,12 @@ const endRule: Rule = {
     if (closed.code !== 1008) throw new RuleBroken(`the close code is ${closed.code}, not 1008`)
     // The clocks may differ by a few seconds.
     for (let tries = 10; ; tries--) {
-      const again = await expectRefusal(subject.url, { bearer: token }, { status: 401, code: /^token-expired$/ }).catch(
+      const again = await expectRefusal(subject.url, { bearer: token }, 401, /^token-expired$/).catch(
         (broken: unknown) => broken,
       )
       if (again === undefined) return
       if (tries === 0) throw again
-      await subject.sleep(1_000)
+      await sleep(1_000)
     }
   },
 }
