@@ -4,24 +4,22 @@ export type Prefix = { readonly key: string; readonly kind: string }
 const ipv6 = /^(.* )?([\da-f]{16})\/64$/
 const ipv4 = /^(.* )?(\d+)\.(\d+)\.(\d+)\.\d+$/
 
-const prefixesOfAddress = (key: string): { owner: string; prefixes: Prefix[] } | undefined => {
+/** The prefixes of an address, narrowest first, and the owner before it; undefined for any other key. */
+const readAddress = (key: string) => {
   const [, owner6 = "", digits] = ipv6.exec(key) ?? []
   if (digits !== undefined) {
-    const prefixes = [64, 56, 48, 32].map((bits) => ({
-      key: `${owner6}${digits.slice(0, bits / 4)}/${bits}`,
-      kind: `ipv6 /${bits}`,
-    }))
-    return { owner: owner6, prefixes: [...prefixes, { key: `${owner6}ipv6`, kind: "all" }] }
+    const shortened = (bits: number) => `${owner6}${digits.slice(0, bits / 4)}/${bits}`
+    const prefixes = [64, 56, 48, 32].map((bits): Prefix => ({ key: shortened(bits), kind: `ipv6 /${bits}` }))
+    return { owner: owner6, family: "ipv6", prefixes }
   }
-  const [, owner4 = "", a, b, c] = ipv4.exec(key) ?? []
+  const [, owner = "", a, b, c] = ipv4.exec(key) ?? []
   if (c === undefined) return undefined
-  const prefixes = [
+  const prefixes: Prefix[] = [
     { key, kind: "ipv4 /32" },
-    { key: `${owner4}${a}.${b}.${c}/24`, kind: "ipv4 /24" },
-    { key: `${owner4}${a}.${b}/16`, kind: "ipv4 /16" },
-    { key: `${owner4}ipv4`, kind: "all" },
+    { key: `${owner}${a}.${b}.${c}/24`, kind: "ipv4 /24" },
+    { key: `${owner}${a}.${b}/16`, kind: "ipv4 /16" },
   ]
-  return { owner: owner4, prefixes }
+  return { owner, family: "ipv4", prefixes }
 }
 
 /**
@@ -30,13 +28,6 @@ const prefixesOfAddress = (key: string): { owner: string; prefixes: Prefix[] } |
  * shares one with the owner's other addresses. Any other key shares one with all others.
  */
 export const prefixesOf = (key: string): readonly Prefix[] => {
-  const address = prefixesOfAddress(key)
-  if (address === undefined) {
-    return [
-      { key, kind: "other" },
-      { key: "", kind: "all" },
-    ]
-  }
-  const { owner, prefixes } = address
-  return owner === "" ? prefixes : [...prefixes.slice(0, -1), ...prefixesOf(owner.trimEnd())]
+  const { owner, family, prefixes } = readAddress(key) ?? { owner: "", family: "", prefixes: [{ key, kind: "other" }] }
+  return [...prefixes, ...(owner === "" ? [{ key: family, kind: "all" }] : prefixesOf(owner.trimEnd()))]
 }

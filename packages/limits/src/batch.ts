@@ -1,8 +1,7 @@
 import type { Decision } from "./rate-limiter.ts"
 import { decideScript } from "./scripts.ts"
 import type { Limited } from "./store-keys.ts"
-import type { Store } from "./store.ts"
-import { startTimeout, StoreTimeout } from "./store-timeout.ts"
+import { startTimeout, type Store, StoreTimeout } from "./store.ts"
 
 /** What one request asks of the store. */
 export type Ask = {
@@ -40,11 +39,7 @@ const write = ({ asks, releases, renewals }: Batch): { keys: string[]; args: str
   const numbers = new Map<string, string>()
   const keys: string[] = []
   const args: string[] = []
-  const numberOf = (key: string): string => {
-    let number = numbers.get(key)
-    if (number === undefined) numbers.set(key, (number = String(keys.push(key))))
-    return number
-  }
+  const numberOf = (key: string): string => numbers.getOrInsertComputed(key, () => String(keys.push(key)))
   const limited = (all: readonly Limited[]): void => {
     args.push(String(all.length))
     for (const { key, limit } of all) args.push(numberOf(key), String(limit))

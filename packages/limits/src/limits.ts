@@ -22,6 +22,8 @@ export type Places = { readonly places: readonly Place[]; readonly leaseMs: numb
 /** Places taken, with a function that releases them (calling it twice is harmless), or the pool that was full. */
 export type Entry = { readonly leave: () => void } | { readonly full: Place }
 
+export type Taken = Decision & { readonly entry?: Entry }
+
 export type LimitsMode = "shared" | "local"
 
 /** Rate and concurrency limits, counted in this process or across all replicas of a service. */
@@ -30,10 +32,7 @@ export type Limits = {
    * Counts a request against all of these buckets, or against none if one is full: then returns that one's decision.
    * @param early with a store, these places are taken in the same call if the request is allowed, and returned as `entry`
    */
-  readonly take: (
-    buckets: readonly Bucket[],
-    early?: Places,
-  ) => (Decision & { readonly entry?: Entry }) | Promise<Decision & { readonly entry?: Entry }>
+  readonly take: (buckets: readonly Bucket[], early?: Places) => Taken | Promise<Taken>
   /** Takes a place in all of these pools or in none. Never waits for a free place. */
   readonly enter: (wanted: Places) => Entry | Promise<Entry>
   /** The state of a bucket in this process. Counts nothing and doesn't ask the store. */

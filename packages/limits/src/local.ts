@@ -7,17 +7,12 @@ type Share = (limit: number) => number
 const free: Decision = { allowed: true, remaining: 0, retryAfterSeconds: 0, resetSeconds: 0, shared: false }
 
 /** The counts of this process. */
-export const createLocalCounts = ({ now, maxBuckets }: { now: () => number; maxBuckets?: number }) => {
+export const createLocalCounts = (options: { readonly now: () => number; readonly maxBuckets?: number }) => {
   const tables = new Map<string, RateLimiter>()
   const inUse = new Map<string, number>()
 
-  const limiterOf = (table: string): RateLimiter => {
-    const known = tables.get(table)
-    if (known !== undefined) return known
-    const limiter = createRateLimiter(maxBuckets === undefined ? { now } : { now, maxBuckets })
-    tables.set(table, limiter)
-    return limiter
-  }
+  const createTable = (): RateLimiter => createRateLimiter(options)
+  const limiterOf = (table: string): RateLimiter => tables.getOrInsertComputed(table, createTable)
 
   const peek = ({ table, group, key, limit }: Bucket, share: Share): Decision =>
     limiterOf(table).peek(group, key, share(limit))
@@ -82,7 +77,7 @@ const whole: Share = (limit) => limit
  * Makes limits that this process counts alone. They return decisions, not promises.
  * @param now a monotonic clock, in milliseconds
  */
-export const createLocalLimits = (options: { readonly now: () => number; readonly maxBuckets?: number }): Limits => {
+export const createLocalLimits = (options: Parameters<typeof createLocalCounts>[0]): Limits => {
   const counts = createLocalCounts(options)
   return {
     take: (buckets) => counts.take(buckets, whole),

@@ -1,8 +1,7 @@
 import { integer, type loadConfig, text, url } from "@svc/config"
 import type { Limits } from "./limits.ts"
 import { createLocalLimits } from "./local.ts"
-import { createSharedLimits } from "./shared.ts"
-import type { Connect } from "./store.ts"
+import { createSharedLimits, type SharedOptions } from "./shared.ts"
 
 /** The settings of limits, which are the same for every service. */
 export const limitFields = {
@@ -29,21 +28,15 @@ const observed = (limits: Limits, call: Call): Limits => {
 
 type Log = Readonly<Record<"info" | "warn", (...line: [object, string]) => void>>
 
+type About = Pick<SharedOptions, "service" | "replicaId" | "now" | "connect">
+
 /**
  * Makes limits: shared if the settings have a store's URL, else local.
- * @param service the service whose replicas share them
- * @param replicaId different for each process
- * @param now a monotonic clock, in milliseconds
- * @param connect loads the store's client, which only services with shared limits depend on
  * @param call runs requests to the store, and makes spans of them
  */
 export const openLimits = async (
   settings: ReturnType<typeof loadConfig<typeof limitFields>>,
-  {
-    log,
-    call,
-    ...about
-  }: { service: string; replicaId: string; now: () => number; connect: Connect; log: Log; call: Call },
+  { log, call, ...about }: About & { readonly log: Log; readonly call: Call },
 ): Promise<Limits> => {
   const { url: storeUrl } = settings
   if (storeUrl === undefined) return createLocalLimits(about)

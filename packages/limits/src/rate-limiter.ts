@@ -14,19 +14,6 @@ export type Decision = {
   readonly shared: boolean
 }
 
-export type RateLimiter = {
-  /** Counts one request against `key` of `group`; a refused request isn't counted. */
-  readonly take: (group: string, key: string, limit: number) => Decision
-  /** The decision that `take` would return. Counts nothing. */
-  readonly peek: (group: string, key: string, limit: number) => Decision
-  /** Counts a request that was allowed elsewhere. */
-  readonly add: (group: string, key: string) => void
-  /** Removes the newest count, because its request was refused elsewhere. */
-  readonly undo: (group: string, key: string) => void
-  /** The number of buckets. */
-  readonly size: () => number
-}
-
 type Bucket = Window & { readonly name: string; readonly kind: string; readonly shared: boolean }
 
 /**
@@ -45,7 +32,7 @@ export const createRateLimiter = ({
   readonly now: () => number
   readonly maxBuckets?: number
   readonly maxPrefixes?: number
-}): RateLimiter => {
+}) => {
   const buckets = new Map<string, Bucket>()
   const windows = createWindows()
   const sizes = new Map<string, number>()
@@ -115,20 +102,27 @@ export const createRateLimiter = ({
   }
 
   return {
-    take: (group, key, limit) => {
+    /** Counts one request against `key` of `group`; a refused request isn't counted. */
+    take: (group: string, key: string, limit: number): Decision => {
       const time = now()
       const bucket = find(group, key, time)
       const allowed = bucket.total < limit
       if (allowed) increment(bucket)
       return decide(bucket, allowed, limit, time)
     },
-    peek: (group, key, limit) => {
+    /** The decision that `take` would return. Counts nothing. */
+    peek: (group: string, key: string, limit: number): Decision => {
       const time = now()
       const bucket = find(group, key, time)
       return decide(bucket, bucket.total < limit, limit, time)
     },
-    add: (group, key) => increment(find(group, key, now())),
-    undo: (group, key) => decrement(find(group, key, now())),
+    /** Counts a request that was allowed elsewhere. */
+    add: (group: string, key: string): void => increment(find(group, key, now())),
+    /** Removes the newest count, because its request was refused elsewhere. */
+    undo: (group: string, key: string): void => decrement(find(group, key, now())),
+    /** The number of buckets. */
     size: () => buckets.size,
   }
 }
+
+export type RateLimiter = ReturnType<typeof createRateLimiter>

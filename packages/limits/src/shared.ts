@@ -1,11 +1,9 @@
 import { createBatches, type Renewal } from "./batch.ts"
-import type { Bucket, Entry, Limits, Places } from "./limits.ts"
+import type { Bucket, Entry, Limits, Places, Taken } from "./limits.ts"
 import { createLocalCounts } from "./local.ts"
-import type { Decision } from "./rate-limiter.ts"
 import { announceScript } from "./scripts.ts"
 import { createStoreKeys } from "./store-keys.ts"
-import { type Connect, connectStore, reasonOf } from "./store.ts"
-import { startTimeout, StoreTimeout } from "./store-timeout.ts"
+import { type Connect, connectStore, reasonOf, startTimeout, StoreTimeout } from "./store.ts"
 
 const announceMs = 5000
 const probeMs = 1000
@@ -32,8 +30,6 @@ export type SharedOptions = {
   readonly onAway: (reason: string) => void
   readonly onBack: () => void
 }
-
-const reasonText = (error: unknown): string => (error instanceof StoreTimeout ? error.message : reasonOf(error))
 
 /**
  * Makes limits that all replicas of a service share through a store (Valkey 7.2, Redis 6.2 or newer). While the store is
@@ -102,7 +98,7 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
       mustBothAdmit()
       for (const renewal of held) batches.renew(renewal)
     } catch (error) {
-      lose(reasonText(error))
+      lose(reasonOf(error))
     }
     schedule(state === "away" ? probeMs : announceMs)
   }
@@ -141,7 +137,7 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
     return wanted.renewed === true ? reserve(wanted).entry(0) : { leave: counts.enter(wanted.places) }
   }
 
-  const take = async (buckets: readonly Bucket[], early?: Places): Promise<Decision & { entry?: Entry }> => {
+  const take = async (buckets: readonly Bucket[], early?: Places): Promise<Taken> => {
     if (state === "away") return counts.take(buckets, share)
     // If this replica already knows that a bucket is full, no call is needed: a flood costs the store nothing.
     const full = counts.fullBucket(buckets, whole)
@@ -159,7 +155,7 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
       return decision
     } catch (error) {
       reserved?.cancel()
-      lose(reasonText(error))
+      lose(reasonOf(error))
       return own ?? counts.take(buckets, share)
     }
   }
@@ -173,7 +169,7 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
       return reserved.entry((await batches.ask({ ...reserved.ask, buckets: [] })).full)
     } catch (error) {
       reserved.cancel()
-      lose(reasonText(error))
+      lose(reasonOf(error))
       return enterHere(wanted)
     }
   }
