@@ -1,12 +1,3 @@
-/** A cache with a maximum size. It drops the entries that were not used for longest. */
-export type Memo<T> = {
-  readonly get: (key: string) => T | undefined
-  /** Returns the value. */
-  readonly set: (key: string, value: T) => T
-  readonly delete: (key: string) => void
-  readonly clear: () => void
-}
-
 const doors = 2 ** 12
 
 /** A number from 1 to 2^32 - 1 for a text (FNV-1a over UTF-16 units; never 0). */
@@ -38,6 +29,8 @@ const createDoorkeeper = () => {
 }
 
 /**
+ * A cache with a maximum size. It drops the entries that were not used for longest.
+ *
  * Keeps two generations of half the maximum size. Used entries are in the young one. When it is full, it replaces the old one.
  * So a look-up rarely moves an entry. A single Map in the order of use would have to move an entry with each look-up, which
  * costs ten times as much in a large Map.
@@ -57,7 +50,7 @@ export const createMemo = <T>({
   readonly maxSize?: number
   readonly sizeOf?: (value: T) => number
   readonly fromSecondTime?: boolean
-}): Memo<T> => {
+}) => {
   const doorkeeper = fromSecondTime ? createDoorkeeper() : undefined
   const halfEntries = Math.floor(maxEntries / 2)
   const halfSize = maxSize / 2
@@ -84,20 +77,21 @@ export const createMemo = <T>({
     youngSize -= sizeOf(value)
   }
   return {
-    get: (key) => {
+    get: (key: string): T | undefined => {
       if (doorkeeper?.knows(key) === false) return undefined
       const value = young.get(key)
       if (value !== undefined) return value
       const aged = old.get(key)
       return aged === undefined ? undefined : put(key, aged)
     },
-    set: (key, value) => {
+    /** Returns the value. */
+    set: (key: string, value: T): T => {
       if (doorkeeper?.meets(key) === false) return value
       drop(key)
       return put(key, value)
     },
     delete: drop,
-    clear: () => {
+    clear: (): void => {
       young.clear()
       old.clear()
       youngSize = 0

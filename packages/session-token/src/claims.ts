@@ -22,8 +22,8 @@ const sessionLimits = z.object({
 /** Limits in a token. Each can only lower the verifier's own limit. */
 export type SessionLimits = z.infer<typeof sessionLimits>
 
-/** The limits of a stream server, for all connections of the token's subject. */
-const streamLimits = z.object({
+/** With the limits of a stream server, for all connections of the token's subject. */
+const allLimits = sessionLimits.extend({
   max_connections: limit,
   max_subscriptions: limit,
   max_snapshot_rows: limit,
@@ -53,7 +53,7 @@ export const sessionClaims = z.object({
   /** The one web origin that may use the token. */
   origin: z.string().optional(),
   plan: z.string().optional(),
-  limits: sessionLimits.extend(streamLimits.shape).optional(),
+  limits: allLimits.optional(),
 })
 
 export type SessionClaims = z.infer<typeof sessionClaims>

@@ -39,10 +39,7 @@ const share = (variable: string, fallback: number): Field<number> => ({
   fallback,
 })
 
-const count = (variable: string): Field<number | undefined> => ({
-  ...integer(variable, 0, { min: 0 }),
-  fallback: undefined,
-})
+const count = (variable: string) => integer(variable, undefined, { min: 0 })
 
 const samplers = [
   "always_on",
