@@ -22,6 +22,9 @@ export type Service = {
   readonly offers: string
 }
 
+const probes = { livePath: "/livez", readyPath: "/readyz" }
+const health = { livePath: "/health", readyPath: "/health" }
+
 export const services: readonly Service[] = [
   {
     name: "docs",
@@ -29,8 +32,7 @@ export const services: readonly Service[] = [
     defaultPort: 4001,
     portVariable: "SVC_DOCS_PORT",
     urlVariable: "SVC_DOCS_URL",
-    livePath: "/livez",
-    readyPath: "/readyz",
+    ...probes,
     offers: "documentation: /llms.txt, over MCP at /mcp",
   },
   {
@@ -39,8 +41,7 @@ export const services: readonly Service[] = [
     defaultPort: 4002,
     portVariable: "SVC_RELAY_PORT",
     urlVariable: "SVC_RELAY_URL",
-    livePath: "/livez",
-    readyPath: "/readyz",
+    ...probes,
     offers: "transaction relay: /openapi.json",
   },
   {
@@ -49,8 +50,7 @@ export const services: readonly Service[] = [
     defaultPort: 4003,
     portVariable: "SVC_API_PORT",
     urlVariable: "SVC_API_URL",
-    livePath: "/livez",
-    readyPath: "/readyz",
+    ...probes,
     offers: "agent platform API: /api/registry, /openapi.json",
   },
   {
@@ -58,8 +58,7 @@ export const services: readonly Service[] = [
     folder: "packages/local-chain",
     defaultPort: 8899,
     portVariable: "SVC_CHAIN_PORT",
-    livePath: "/health",
-    readyPath: "/health",
+    ...health,
     offers: "local Solana chain, JSON-RPC",
   },
   {
@@ -69,8 +68,7 @@ export const services: readonly Service[] = [
     portVariable: "SVC_STREAM_PORT",
     urlVariable: "SVC_STREAM_URL",
     urlHost: "ws://127.0.0.1",
-    livePath: "/health",
-    readyPath: "/health",
+    ...health,
     offers: "live data of every stack on the local chain: /transfers",
   },
 ]
@@ -82,3 +80,9 @@ export const services: readonly Service[] = [
 export const nodeFlags: readonly string[] = ["--max-semi-space-size=8", "--min-semi-space-size=4"]
 /** The same for its allocator. */
 export const allocatorSettings = { MALLOC_ARENA_MAX: "2" }
+
+/** The host by which this machine reaches a service whose `HOST` is given, as URLs write it. */
+export const reachableHost = (host = ""): string => {
+  if (["", "0.0.0.0", "::"].includes(host)) return "127.0.0.1"
+  return host.includes(":") ? `[${host}]` : host
+}

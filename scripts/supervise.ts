@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 
-import { nodeFlags } from "../infra/services.ts"
+import { nodeFlags, reachableHost } from "../infra/services.ts"
 import { readableLine } from "./log-line.ts"
 import type { PlannedService } from "./start-plan.ts"
 
@@ -66,7 +66,13 @@ export const supervise = (
         resolve()
       })
     })
-    return { service, port, child, exited, readyUrl: `http://${reachable(env["HOST"])}:${port}${service.readyPath}` }
+    return {
+      service,
+      port,
+      child,
+      exited,
+      readyUrl: `http://${reachableHost(env["HOST"])}:${port}${service.readyPath}`,
+    }
   })
 
   const signalAll = (signal: NodeJS.Signals): void => {
@@ -113,9 +119,4 @@ export const supervise = (
     signalAll("SIGKILL")
   }
   return { ready, ended, stop, kill }
-}
-
-const reachable = (host: string | undefined): string => {
-  if (host === undefined || ["", "0.0.0.0", "::"].includes(host)) return "127.0.0.1"
-  return host.includes(":") ? `[${host}]` : host
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import cli from "../apps/cli/package.json" with { type: "json" }
-import { setVersion, versionsIn } from "./versions.ts"
+import { setVersion, versionsIn } from "./bump.ts"
 
 const root = join(import.meta.dirname, "..")
 const skill = "apps/docs-server/content/skill.md"

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 
-import { isAllowed, refusedPackages } from "./licence-rules.ts"
+import { isAllowed, refusedPackages } from "./licences.ts"
 
 test.each(["MIT", "Apache-2.0", "(MIT OR GPL-3.0-only)", "GPL-3.0-only OR MIT", "MIT AND ISC", " BSD-3-Clause "])(
   "%s is allowed",
