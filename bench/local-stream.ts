@@ -5,7 +5,7 @@ import { createSolanaRpc, signature as toSignature } from "@solana/kit"
 import { createPlatform, createRelay, createSession, createStream } from "@svc/client"
 import { createBenchmarkTable, median, startProcess } from "@svc/testing"
 import { WebSocket } from "ws"
-import { startInstance } from "../scripts/instance.ts"
+import { startInstance } from "../scripts/running/instance.ts"
 import { createWallet } from "../test/journey/wallet.ts"
 
 const transfers = Number(process.env["SVC_BENCH_ROUNDS"] ?? 50)

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { startProcess } from "@svc/testing"
 import { expect, test } from "vitest"
 
-import { buildTool } from "./build-tool.ts"
+import { buildTool } from "./running/build-tool.ts"
 
 const refuses = (port: number): Promise<boolean> =>
   new Promise((resolve) => {

@@ -3,7 +3,7 @@ import { styleText } from "node:util"
 
 import { journey, type RunStep } from "../test/journey/journey.ts"
 import { makeOwner } from "../test/journey/owner.ts"
-import { startInstance } from "./instance.ts"
+import { startInstance } from "./running/instance.ts"
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 const stopping = new AbortController()

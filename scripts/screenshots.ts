@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { startChromium } from "../test/browser/chromium.ts"
-import { startInstance } from "./instance.ts"
+import { startInstance } from "./running/instance.ts"
 
 const folder = join(import.meta.dirname, "../docs/images")
 const size = { width: 1200, height: 750 }

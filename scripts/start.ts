@@ -3,9 +3,9 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 
 import { services } from "../infra/services.ts"
-import { buildTool } from "./build-tool.ts"
-import { planStart } from "./start-plan.ts"
-import { portIsFree, supervise } from "./supervise.ts"
+import { buildTool } from "./running/build-tool.ts"
+import { planStart } from "./running/start-plan.ts"
+import { portIsFree, supervise } from "./running/supervise.ts"
 
 const root = join(import.meta.dirname, "..")
 const say = (line: string): void => void process.stdout.write(`${line}\n`)

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { z } from "zod"
 
-import { type Instance, startInstance } from "../scripts/instance.ts"
+import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { ask, type Asked, askJson } from "./browser/ask.ts"
 import { type Browser, hasChromium, startChromium, type Tab } from "./browser/chromium.ts"
 import { type PageServer, startPageServer } from "./browser/page-server.ts"

@@ -7,7 +7,7 @@ import { z } from "zod"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { differences, shownJson } from "../apps/docs-server/test/content/compare-response.ts"
 import { fencesOf } from "../apps/docs-server/test/content/steps.ts"
-import { type Instance, startInstance } from "../scripts/instance.ts"
+import { type Instance, startInstance } from "../scripts/running/instance.ts"
 
 let instance: Instance
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
 
-import { type Instance, startInstance } from "../scripts/instance.ts"
+import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { makeOwner } from "./journey/owner.ts"
 import { journey } from "./journey/journey.ts"
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import { WebSocket } from "ws"
 import { z } from "zod"
 
-import { type Instance, startInstance } from "../scripts/instance.ts"
+import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Browser, hasChromium, startChromium, type Tab } from "./browser/chromium.ts"
 import { type PageServer, startPageServer } from "./browser/page-server.ts"
 import { createWallet } from "./journey/wallet.ts"

@@ -1,7 +1,7 @@
 // The documentation as people read it, in a real browser.
 import axe from "axe-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type Instance, startInstance } from "../scripts/instance.ts"
+import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Browser, hasChromium, startChromium, type Tab } from "./browser/chromium.ts"
 import { createWallet } from "./journey/wallet.ts"
 

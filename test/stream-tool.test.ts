@@ -9,7 +9,7 @@ import { startProcess, testRuntime } from "@svc/testing"
 import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import { z } from "zod"
 
-import { type Instance, startInstance } from "../scripts/instance.ts"
+import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Breakage, startBrokenStream } from "./broken-stream.ts"
 import { createWallet } from "./journey/wallet.ts"
 

@@ -3,7 +3,7 @@
 // Every step checks what it claims: `pnpm demo` shows the journey to people, the tests run the same.
 import { join } from "node:path"
 
-import type { Instance } from "../../scripts/instance.ts"
+import type { Instance } from "../../scripts/running/instance.ts"
 import { arrive } from "./arrive.ts"
 import { end } from "./end.ts"
 import { publish } from "./publish.ts"

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 
-import { nodeFlags, reachableHost } from "../infra/services.ts"
+import { nodeFlags, reachableHost } from "../../infra/services.ts"
 import { readableLine } from "./log-line.ts"
 import type { PlannedService } from "./start-plan.ts"
 
@@ -21,7 +21,7 @@ export type Supervision = {
   readonly kill: () => void
 }
 
-const preload = pathToFileURL(join(import.meta.dirname, "stop-with-parent.ts")).href
+const preload = pathToFileURL(join(import.meta.dirname, "../stop-with-parent.ts")).href
 
 /** Whether a port can be listened on now, at the address where the services will listen. */
 export const portIsFree = (port: number, host: string): Promise<boolean> =>

@@ -1,5 +1,5 @@
 // What `pnpm start` starts, and with which settings: only what the environment leaves unset is filled in.
-import { allocatorSettings, type Service } from "../infra/services.ts"
+import { allocatorSettings, type Service } from "../../infra/services.ts"
 
 export type Environment = Readonly<Record<string, string | undefined>>
 

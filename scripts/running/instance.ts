@@ -5,12 +5,12 @@ import { join } from "node:path"
 
 import { freePort } from "@svc/testing"
 
-import { services } from "../infra/services.ts"
+import { services } from "../../infra/services.ts"
 import { buildTool } from "./build-tool.ts"
 import { planStart } from "./start-plan.ts"
 import { supervise } from "./supervise.ts"
 
-const root = join(import.meta.dirname, "..")
+const root = join(import.meta.dirname, "../..")
 const patienceMs = 120_000
 
 export type Instance = {
