@@ -1,3 +1,4 @@
+import { serve } from "@svc/http"
 import manifest from "../package.json" with { type: "json" }
 import { createApp } from "../src/app.ts"
 import { readSettings } from "../src/config.ts"
@@ -12,4 +13,7 @@ const known: Partial<Dependencies> = {
 const app = createApp(known as Dependencies)
 
 /** The OpenAPI document as the platform serves it at its default address. */
-export const document: unknown = await (await app.request("/openapi.json")).json()
+const server = await serve({ host: "127.0.0.1", port: 0, drainMs: 0 })
+server.handle(app.fetch)
+export const document: unknown = await (await fetch(`${server.url}/openapi.json`)).json()
+await server.close()

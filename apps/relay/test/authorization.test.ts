@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import type { ServedEnv } from "@svc/http"
+import { serve, type ServedEnv } from "@svc/http"
 import { mintKey } from "@svc/keys"
 import { accessSchema } from "@svc/openapi"
 import { KeysUnavailableError } from "@svc/session-token"
@@ -183,7 +183,10 @@ test.each(["X-Forwarded-For", "Forwarded", "Via"])("an unprotected relay takes %
     look(c)
     return c.body(null)
   })
-  for (const headers of [{}, { [name]: "x" }, { [name]: "x" }]) await app.request("/", { headers })
+  const server = await serve({ host: "127.0.0.1", port: 0, drainMs: 0 })
+  server.handle(app.fetch)
+  for (const headers of [{}, { [name]: "x" }, { [name]: "x" }]) await (await fetch(server.url, { headers })).text()
+  await server.close()
   expect(warned).toEqual([{ header: name.toLowerCase() }])
 })
 

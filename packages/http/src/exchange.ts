@@ -1,8 +1,7 @@
 import type { IncomingMessage } from "node:http"
 import type { Context, Env, Handler } from "hono"
 import { routePath } from "hono/route"
-import { Outgoing } from "./outgoing.ts"
-import { socketless } from "./socketless.ts"
+import type { Outgoing } from "./outgoing.ts"
 
 /** The two ends of an exchange, which `serve` puts into a handler's environment. */
 export type Exchange = { readonly incoming: IncomingMessage; readonly outgoing: Outgoing }
@@ -11,32 +10,26 @@ export type Exchange = { readonly incoming: IncomingMessage; readonly outgoing: 
 export type ServedEnv = Env & { Bindings: Exchange }
 
 /** The part of such an app's context that is needed here. */
-export type Served = { readonly env: Exchange; readonly req: { readonly raw: Request } }
-
-/** The exchange of a request. An app without a server, called by `app.request()` in a test, gets one made of the request. */
-export const exchangeOf = (c: Served): Exchange => {
-  const env: Partial<Exchange> | undefined = c.env
-  return env?.outgoing === undefined ? socketless(c.req.raw) : c.env
-}
+export type Served = { readonly env: Exchange }
 
 /** A request's header, several lines of it joined by commas, from what Node has parsed already. @param name in lower case */
 export const requestHeader = (c: Served, name: string): string | undefined => {
-  const value = exchangeOf(c).incoming.headers[name]
+  const value = c.env.incoming.headers[name]
   return typeof value === "string" ? value : value?.join(", ")
 }
 
 /** The id that the request's log line and answer have; empty where the server keeps no request log. */
-export const requestIdOf = (c: Served): string => exchangeOf(c).outgoing.requestId
+export const requestIdOf = (c: Served): string => c.env.outgoing.requestId
 
 /** The address that a request comes from: behind a trusted proxy what `X-Forwarded-For` says, else the connection's other end. */
 export const clientAddress = (c: Served): string => {
-  const { incoming, outgoing } = exchangeOf(c)
+  const { incoming, outgoing } = c.env
   return outgoing.shared.clientAddress.of(incoming.socket.remoteAddress, requestHeader(c, "x-forwarded-for"))
 }
 
 /** Whether the connection's other end is a proxy whose headers count. */
 export const isProxied = (c: Served): boolean => {
-  const { incoming, outgoing } = exchangeOf(c)
+  const { incoming, outgoing } = c.env
   return outgoing.shared.clientAddress.isProxy(incoming.socket.remoteAddress)
 }
 
@@ -45,12 +38,12 @@ export const isProxied = (c: Served): boolean => {
  * that isn't taken, is charged to that account and no longer to the address.
  */
 export const setAccount = (c: Served, account: string): void => {
-  exchangeOf(c).outgoing.account = account
+  c.env.outgoing.account = account
 }
 
 /** Whether the caller decides which traces are kept. */
 export const trustsTraces = (c: Served): boolean => {
-  const { incoming, outgoing } = exchangeOf(c)
+  const { incoming, outgoing } = c.env
   return outgoing.trustsTraces?.(incoming.socket) ?? false
 }
 
@@ -59,19 +52,19 @@ export const trustsTraces = (c: Served): boolean => {
  * server's. Names match in any case.
  */
 export const setHeader = (c: Served, name: string, value: string): void => {
-  exchangeOf(c).outgoing.preset[name.toLowerCase()] = value
+  c.env.outgoing.preset[name.toLowerCase()] = value
 }
 
 /** The response that follows goes out without the headers that `serve` adds to every response. */
 export const omitServerHeaders = (c: Served): void => {
-  exchangeOf(c).outgoing.sharesHeaders = false
+  c.env.outgoing.sharesHeaders = false
 }
 
 /** A handler whose route is named in the log. */
 export const routed =
   <E extends ServedEnv>(handler: Handler<E>): Handler<E> =>
   (c, next) => {
-    exchangeOf(c).outgoing.route = routePath(c as Context)
+    c.env.outgoing.route = routePath(c as Context)
     return handler(c, next)
   }
 

@@ -57,7 +57,7 @@ export const startLocalChain = async (settings: { host: string; port: number; no
       return plain(415, "Content-Type: application/json is required.\n")
     }
     try {
-      return rpc(await readBody({ env, req: { raw: request } }, { limit, deadlineMs }))
+      return rpc(await readBody({ env }, { limit, deadlineMs }))
     } catch (error) {
       if (!(error instanceof BodyError)) throw error
       const isTooLarge = error.fault.kind === "too-large"

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http"
 import { type JsonRules, parseJson } from "./json.ts"
-import { type Exchange, exchangeOf, requestHeader, type Served } from "../exchange.ts"
+import { type Exchange, requestHeader, type Served } from "../exchange.ts"
 
 /** Why a request body can't be used. */
 export type BodyFault =
@@ -33,7 +33,7 @@ type BodyOptions = {
 const empty = new Uint8Array(0)
 
 /** Whether all of a request's body has arrived: reading it waits for nothing. */
-export const hasWholeBody = (c: Served): boolean => exchangeOf(c).incoming.complete
+export const hasWholeBody = (c: Served): boolean => c.env.incoming.complete
 
 /**
  * Reads a request's body, never more than `limit` bytes of it: a declared length over the limit is refused unread.
@@ -43,7 +43,7 @@ export const readBody = async (c: Served, { limit, deadlineMs }: BodyOptions): P
   const declared = requestHeader(c, "content-length")
   if (declared !== undefined && Number(declared) > limit) throw new BodyError({ kind: "too-large", limit })
   // The socket's own stream is read: a web stream in between costs a third of a small request.
-  const { incoming, outgoing } = exchangeOf(c)
+  const { incoming, outgoing } = c.env
   if (declared === "0" || (declared === undefined && requestHeader(c, "transfer-encoding") === undefined)) return empty
   // What came with the head is there once Node's parser is through with it, and so is nearly every body.
   await Promise.resolve()
