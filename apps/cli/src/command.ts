@@ -50,10 +50,8 @@ export type Outcome = {
 /** Runs a command; undefined if it has written its output already. */
 export type Run = (context: Context) => Promise<Outcome | undefined>
 
-/** One command: its usage, its help, and how to load it. */
-export type Command = {
-  /** Its words, as typed. */
-  readonly name: string
+/** A command's usage, its help, and how to load it. */
+type Entry = {
   /** Its arguments as the help shows them, such as "STACK [VIEW]" or "STACK…". Their number is read from this. */
   readonly usage?: string
   readonly options?: readonly OptionName[]
@@ -63,5 +61,10 @@ export type Command = {
   /** Loads the code only when the command runs, so that every call starts fast. */
   readonly load: () => Promise<Run>
 }
+
+/** A title of the help, and its commands by their words. */
+export type CommandTable = { readonly title: string; readonly commands: Readonly<Record<string, Entry>> }
+
+export type Command = Entry & { readonly name: string }
 
 export type CommandGroup = { readonly title: string; readonly commands: readonly Command[] }

@@ -12,6 +12,9 @@ export const commandGroups: readonly CommandGroup[] = [
   transactionCommands,
   publishingCommands,
   setupCommands,
-]
+].map((group) => ({
+  title: group.title,
+  commands: Object.entries(group.commands).map(([name, command]) => ({ name, ...command })),
+}))
 
 export const commands: readonly Command[] = commandGroups.flatMap((group) => group.commands)

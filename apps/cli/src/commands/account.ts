@@ -1,56 +1,48 @@
-import type { CommandGroup } from "../command.ts"
+import type { CommandTable } from "../command.ts"
 
-export const accountCommands: CommandGroup = {
+export const accountCommands: CommandTable = {
   title: "Account and keys",
-  commands: [
-    {
-      name: "auth signup",
+  commands: {
+    "auth signup": {
       options: ["name", "force"],
       summary: "Register an agent and store its key",
       examples: ["svc auth signup", 'svc auth signup --name "My agent" --force --json'],
       load: async () => (await import("../account/auth.ts")).authSignup,
     },
-    {
-      name: "auth login",
+    "auth login": {
       usage: "< KEY-FILE",
       summary: "Check a key from the standard input and store it",
       examples: ["svc auth login < key.txt"],
       load: async () => (await import("../account/auth.ts")).authLogin,
     },
-    {
-      name: "auth status",
+    "auth status": {
       summary: "Show whose key is stored; exit with 1 if there is none",
       examples: ["svc auth status --json"],
       load: async () => (await import("../account/auth.ts")).authStatus,
     },
-    {
-      name: "auth logout",
+    "auth logout": {
       summary: "Delete the stored key; it stays valid until svc keys revoke",
       examples: ["svc auth logout"],
       load: async () => (await import("../account/auth.ts")).authLogout,
     },
-    {
-      name: "keys list",
+    "keys list": {
       summary: "List the agent's keys, without the keys themselves",
       examples: ["svc keys list --json"],
       load: async () => (await import("../account/keys.ts")).listKeys,
     },
-    {
-      name: "keys mint",
+    "keys mint": {
       options: ["name", "expires-in-days", "save"],
       summary: "Create a secret key; it's shown once, or stored with --save",
       examples: ["svc keys mint --save", "svc keys mint --name ci --expires-in-days 30 --json"],
       load: async () => (await import("../account/keys.ts")).mintKey,
     },
-    {
-      name: "keys publishable",
+    "keys publishable": {
       options: ["origin", "name", "expires-in-days"],
       summary: "Create a key for web pages of one origin; it's shown once",
       examples: ["svc keys publishable --origin https://app.example --json"],
       load: async () => (await import("../account/keys.ts")).mintPublishableKey,
     },
-    {
-      name: "keys rotate",
+    "keys rotate": {
       usage: "[ID]",
       options: ["overlap", "name", "save"],
       summary: "Replace a key; both keys work until the overlap ends",
@@ -60,15 +52,13 @@ export const accountCommands: CommandGroup = {
       examples: ["svc keys rotate", "svc keys rotate 7 --overlap 10m --json", "svc keys rotate 8 --overlap 0 --save"],
       load: async () => (await import("../account/keys.ts")).rotateKey,
     },
-    {
-      name: "keys revoke",
+    "keys revoke": {
       usage: "ID",
       summary: "Revoke a key for good",
       examples: ["svc keys revoke 7"],
       load: async () => (await import("../account/keys.ts")).revokeKey,
     },
-    {
-      name: "session",
+    session: {
       usage: "WEBSOCKET_URL",
       options: ["scope"],
       summary: "Mint a short-lived session token for one stack",
@@ -76,5 +66,5 @@ export const accountCommands: CommandGroup = {
       examples: ["svc session wss://streams.example/transfers --json"],
       load: async () => (await import("../account/session.ts")).mintSession,
     },
-  ],
+  },
 }

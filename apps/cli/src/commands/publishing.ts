@@ -1,10 +1,9 @@
-import type { CommandGroup } from "../command.ts"
+import type { CommandTable } from "../command.ts"
 
-export const publishingCommands: CommandGroup = {
+export const publishingCommands: CommandTable = {
   title: "Publish stacks",
-  commands: [
-    {
-      name: "push",
+  commands: {
+    push: {
       usage: "FILE",
       options: ["name", "websocket-url", "visibility", "allow-breaking", "branch"],
       summary: "Publish an AST as the next version of a stack, and wait for the result",
@@ -16,21 +15,18 @@ export const publishingCommands: CommandGroup = {
       ],
       load: async () => (await import("../publish/push.ts")).push,
     },
-    {
-      name: "specs",
+    specs: {
       summary: "List the specs of the key's owner",
       examples: ["svc specs --json"],
       load: async () => (await import("../publish/records.ts")).specs,
     },
-    {
-      name: "builds",
+    builds: {
       usage: "[ID]",
       summary: "List builds, or show one with its events",
       examples: ["svc builds", "svc builds 7 --json"],
       load: async () => (await import("../publish/records.ts")).builds,
     },
-    {
-      name: "deployments",
+    deployments: {
       usage: "[[ACTION] ID]",
       options: ["to", "wait"],
       summary: "List, show or manage deployments",
@@ -43,8 +39,7 @@ export const publishingCommands: CommandGroup = {
       ],
       load: async () => (await import("../publish/records.ts")).deployments,
     },
-    {
-      name: "runs",
+    runs: {
       usage: "[[ACTION] ID]",
       options: ["wait"],
       summary: "List, show or manage workflow runs",
@@ -52,8 +47,7 @@ export const publishingCommands: CommandGroup = {
       examples: ["svc runs", "svc runs 12 --json", "svc runs resume 13 --wait"],
       load: async () => (await import("../publish/records.ts")).runs,
     },
-    {
-      name: "stream check",
+    "stream check": {
       usage: "WS_URL",
       options: ["stack", "wait"],
       summary: "Check that a stream server follows the stream protocol",
@@ -63,5 +57,5 @@ export const publishingCommands: CommandGroup = {
       examples: ["svc stream check wss://streams.example/transfers --stack transfers --json"],
       load: async () => (await import("../stream/check.ts")).checkStream,
     },
-  ],
+  },
 }

@@ -1,10 +1,9 @@
-import type { CommandGroup } from "../command.ts"
+import type { CommandTable } from "../command.ts"
 
-export const registryCommands: CommandGroup = {
+export const registryCommands: CommandTable = {
   title: "Read stacks",
-  commands: [
-    {
-      name: "explore",
+  commands: {
+    explore: {
       usage: "[STACK [ENTITY]]",
       options: ["at"],
       summary: "Show all stacks, or the entities, fields, types and views of one",
@@ -17,8 +16,7 @@ export const registryCommands: CommandGroup = {
       ],
       load: async () => (await import("../explore/explore.ts")).explore,
     },
-    {
-      name: "watch",
+    watch: {
       usage: "STACK [VIEW]",
       options: ["key", "take", "once"],
       summary: "Show a stack's live records until Ctrl-C",
@@ -33,43 +31,38 @@ export const registryCommands: CommandGroup = {
       ],
       load: async () => (await import("../stream/watch.ts")).watch,
     },
-    {
-      name: "versions",
+    versions: {
       usage: "STACK",
       summary: "List a stack's versions, newest first",
       examples: ["svc versions transfers"],
       load: async () => (await import("../explore/versions.ts")).versions,
     },
-    {
-      name: "diff",
+    diff: {
       usage: "STACK",
       options: ["from", "to"],
       summary: "Show what changed between two versions, and whether it breaks readers",
       examples: ["svc diff transfers", "svc diff transfers --from 1 --to 2 --json"],
       load: async () => (await import("../explore/versions.ts")).diff,
     },
-    {
-      name: "types",
+    types: {
       usage: "STACK",
       options: ["language", "output", "at"],
       summary: "Generate a module with the stack's types",
       examples: ["svc types transfers --output transfers.ts", "svc types transfers --language python --json"],
       load: async () => (await import("../explore/types.ts")).types,
     },
-    {
-      name: "lock",
+    lock: {
       usage: "STACK…",
       summary: "Write the versions that this project uses to svc.lock.json",
       examples: ["svc lock transfers token-swaps"],
       load: async () => (await import("../lock/lock.ts")).lock,
     },
-    {
-      name: "check",
+    check: {
       options: ["watch", "fail-on"],
       summary: "Check that the registry doesn't break what svc.lock.json lists",
       details: "It exits with 1 if a locked stack changed so that its readers break.",
       examples: ["svc check --json", "svc check --watch --fail-on breaking"],
       load: async () => (await import("../lock/check.ts")).check,
     },
-  ],
+  },
 }

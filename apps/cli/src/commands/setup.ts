@@ -1,26 +1,23 @@
-import type { CommandGroup } from "../command.ts"
+import type { CommandTable } from "../command.ts"
 
-export const setupCommands: CommandGroup = {
+export const setupCommands: CommandTable = {
   title: "Documentation and setup",
-  commands: [
-    {
-      name: "docs search",
+  commands: {
+    "docs search": {
       usage: "QUERY…",
       options: ["limit", "cursor"],
       summary: "Search the documentation",
       examples: ["svc docs search rotate a key", "svc docs search origin-invalid-scheme --limit 3 --json"],
       load: async () => (await import("../docs/docs.ts")).searchDocs,
     },
-    {
-      name: "docs fetch",
+    "docs fetch": {
       usage: "SLUG",
       options: ["section", "max-tokens", "cursor"],
       summary: "Print a page of the documentation as Markdown",
       examples: ["svc docs fetch getting-started", "svc docs fetch errors --section platform-api --json"],
       load: async () => (await import("../docs/docs.ts")).fetchDocs,
     },
-    {
-      name: "init",
+    init: {
       options: ["dir", "relay-url"],
       summary: "Install the skill files for agents in this project",
       details:
@@ -29,12 +26,11 @@ export const setupCommands: CommandGroup = {
       examples: ["svc init", "svc init --api-url https://api.example --docs-url https://docs.example --json"],
       load: async () => (await import("../docs/init.ts")).init,
     },
-    {
-      name: "completion",
+    completion: {
       usage: "SHELL",
       summary: "Print a completion script for bash, zsh or fish",
       examples: ["svc completion bash >> ~/.bashrc", "svc completion fish > ~/.config/fish/completions/svc.fish"],
       load: async () => (await import("../usage/completion.ts")).completion,
     },
-  ],
+  },
 }

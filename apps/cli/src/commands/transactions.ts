@@ -1,21 +1,19 @@
-import type { CommandGroup } from "../command.ts"
+import type { CommandTable } from "../command.ts"
 import type { OptionName } from "../usage/options.ts"
 
 const relayOptions: readonly OptionName[] = ["stack", "websocket-url", "relay-url"]
 
-export const transactionCommands: CommandGroup = {
+export const transactionCommands: CommandTable = {
   title: "Transactions",
-  commands: [
-    {
-      name: "simulate",
+  commands: {
+    simulate: {
       usage: "[FILE|-]",
       options: relayOptions,
       summary: "Simulate a transaction, signed or not; exit with 1 if it would fail",
       examples: ["svc simulate transaction.bin --stack transfers --json"],
       load: async () => (await import("../payments/simulate.ts")).simulate,
     },
-    {
-      name: "send",
+    send: {
       usage: "[FILE|-]",
       options: [...relayOptions, "id", "journal", "last-valid-block-height", "timeout"],
       summary: "Send a signed transaction and wait for its outcome",
@@ -29,31 +27,27 @@ export const transactionCommands: CommandGroup = {
       ],
       load: async () => (await import("../payments/send.ts")).send,
     },
-    {
-      name: "status",
+    status: {
       usage: "SIGNATURE",
       options: relayOptions,
       summary: "Look up a transaction; exit 0 landed, 1 failed, 3 not found",
       examples: ["svc status SIGNATURE --stack transfers --json"],
       load: async () => (await import("../payments/status.ts")).status,
     },
-    {
-      name: "payments list",
+    "payments list": {
       options: ["journal"],
       summary: "List the payments that svc send --id has stored",
       examples: ["svc payments list --json"],
       load: async () => (await import("../payments/payments.ts")).listPayments,
     },
-    {
-      name: "payments show",
+    "payments show": {
       usage: "ID",
       options: ["journal"],
       summary: "Show one payment",
       examples: ["svc payments show invoice-42 --json"],
       load: async () => (await import("../payments/payments.ts")).showPayment,
     },
-    {
-      name: "payments settle",
+    "payments settle": {
       usage: "[ID]",
       options: [...relayOptions, "journal", "timeout"],
       summary: "Find out the outcome of open payments, and send their stored bytes again",
@@ -62,8 +56,7 @@ export const transactionCommands: CommandGroup = {
       examples: ["svc payments settle --stack transfers", "svc payments settle invoice-42 --stack transfers --json"],
       load: async () => (await import("../payments/payments.ts")).settlePayments,
     },
-    {
-      name: "payments forget",
+    "payments forget": {
       usage: "ID",
       options: ["journal", "force"],
       summary: "Remove a payment that has landed or expired, so that its id is free",
@@ -72,5 +65,5 @@ export const transactionCommands: CommandGroup = {
       examples: ["svc payments forget invoice-42"],
       load: async () => (await import("../payments/payments.ts")).forgetPayment,
     },
-  ],
+  },
 }
