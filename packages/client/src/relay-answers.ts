@@ -1,5 +1,5 @@
 import { commitments } from "@svc/common/chain-constants"
-import { isObject, type Json, strange, text, u64, u64OrNull } from "./json.ts"
+import { isObject, list, nullable, object, type Reader, strange, text, u64 } from "./json.ts"
 import type { Commitment } from "./relay.ts"
 
 /** Why a transaction failed, as the chain reports it: `"AccountNotFound"`, `{InstructionError: [0, {Custom: 1}]}`. */
@@ -41,76 +41,53 @@ export type Simulation = {
   readonly replacementBlockhash: { readonly blockhash: string; readonly lastValidBlockHeight: bigint } | null
 }
 
-const chainError = (value: Json): ChainError | null => {
-  const { err } = value
+const chainError: Reader<ChainError | null> = (err, name) => {
   if (err === null || typeof err === "string" || isObject(err)) return err
-  throw strange("err")
+  throw strange(name)
 }
 
-const statusOf = (value: Json): Status => {
-  const said = value["confirmationStatus"]
-  const confirmations = u64OrNull(value, "confirmations")
-  return {
-    slot: u64(value, "slot"),
-    confirmations,
-    // Old validators omit it. A rooted transaction is finalized.
-    confirmationStatus: commitments.find((one) => one === said) ?? (confirmations === null ? "finalized" : null),
-    err: chainError(value),
-  }
+const status: Reader<Status> = (value, name) => {
+  const read = object({
+    slot: u64,
+    confirmations: nullable(u64),
+    confirmationStatus: (said) => commitments.find((one) => one === said),
+    err: chainError,
+  })(value, name)
+  // Old validators omit it. A rooted transaction is finalized.
+  const { confirmations, confirmationStatus = confirmations === null ? "finalized" : null } = read
+  return { ...read, confirmationStatus }
 }
 
 /** Only `null` means that the transaction wasn't found. */
-export const readStatus = (answer: Json) => {
-  const { status } = answer
-  if (status !== null && !isObject(status)) throw strange("status")
-  return { status: status === null ? null : statusOf(status), contextSlot: u64(answer, "contextSlot") }
-}
+export const readStatus = object({ status: nullable(status), contextSlot: u64 })
 
-const listOf = (value: unknown, name: string): readonly unknown[] => {
-  if (!Array.isArray(value)) throw strange(name)
-  return value
-}
+const orNull =
+  <Value>(reader: Reader<Value>): Reader<Value | null> =>
+  (value, name) =>
+    nullable(reader)(value ?? null, name)
 
-const strings = (value: unknown, name: string): readonly string[] =>
-  listOf(value, name).map((item) => {
-    if (typeof item !== "string") throw strange(name)
-    return item
-  })
+const optional =
+  <Value>(reader: Reader<Value>): Reader<Value | undefined> =>
+  (value, name) =>
+    value === undefined ? undefined : reader(value, name)
 
-const orNull = <Value>(value: unknown, reader: (value: unknown) => Value): Value | null =>
-  value === null || value === undefined ? null : reader(value)
+const account = object<Account>({
+  lamports: u64,
+  owner: text,
+  data: list(text),
+  executable: (value) => value === true,
+  rentEpoch: optional(u64),
+  space: optional(u64),
+})
 
-const within = (value: unknown, name: string): Json => {
-  if (!isObject(value)) throw strange(name)
-  return value
-}
-
-const accountOf = (value: unknown): Account => {
-  const account = within(value, "accounts")
-  return {
-    lamports: u64(account, "lamports"),
-    owner: text(account, "owner"),
-    data: strings(account["data"], "data"),
-    executable: account["executable"] === true,
-    ...(account["rentEpoch"] === undefined ? {} : { rentEpoch: u64(account, "rentEpoch") }),
-    ...(account["space"] === undefined ? {} : { space: u64(account, "space") }),
-  }
-}
-
-export const readSimulation = (answer: Json): Simulation => ({
-  contextSlot: u64(answer, "contextSlot"),
-  err: chainError(answer),
-  logs: orNull(answer["logs"], (logs) => strings(logs, "logs")),
-  unitsConsumed: u64OrNull(answer, "unitsConsumed"),
-  loadedAccountsDataSize: u64OrNull(answer, "loadedAccountsDataSize"),
-  returnData: orNull(answer["returnData"], (value) => {
-    const returned = within(value, "returnData")
-    return { programId: text(returned, "programId"), data: strings(returned["data"], "returnData") }
-  }),
-  innerInstructions: orNull(answer["innerInstructions"], (value) => listOf(value, "innerInstructions")),
-  accounts: orNull(answer["accounts"], (value) => listOf(value, "accounts").map((one) => orNull(one, accountOf))),
-  replacementBlockhash: orNull(answer["replacementBlockhash"], (value) => {
-    const replaced = within(value, "replacementBlockhash")
-    return { blockhash: text(replaced, "blockhash"), lastValidBlockHeight: u64(replaced, "lastValidBlockHeight") }
-  }),
+export const readSimulation = object<Simulation>({
+  contextSlot: u64,
+  err: chainError,
+  logs: orNull(list(text)),
+  unitsConsumed: nullable(u64),
+  loadedAccountsDataSize: nullable(u64),
+  returnData: orNull(object({ programId: text, data: list(text) })),
+  innerInstructions: orNull(list((one) => one)),
+  accounts: orNull(list(orNull(account))),
+  replacementBlockhash: orNull(object({ blockhash: text, lastValidBlockHeight: u64 })),
 })

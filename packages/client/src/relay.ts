@@ -1,9 +1,9 @@
 import { type Clock, systemClock } from "./clock.ts"
 import { aboutSubmission, asSvcError, ownError, SvcError } from "./error.ts"
 import { type Answer, baseUrl, errorOf, type Fetch, request } from "./http.ts"
-import { isObject, objectOf, strange, text, u64 } from "./json.ts"
+import { isObject, nullable, object, type Reader, strange, text, u64 } from "./json.ts"
 import type { TokenSource } from "./session.ts"
-import { readSimulation, readStatus, type Simulation, type Status } from "./relay-answers.ts"
+import { readSimulation, readStatus } from "./relay-answers.ts"
 import { asBase64, readSigned } from "./wire.ts"
 
 /** How final a block must be. */
@@ -60,6 +60,10 @@ const chainView = ({ commitment, minContextSlot }: ChainView) => ({
   minContextSlot: minContextSlot?.toString(),
 })
 
+const latestBlockhash = object({ blockhash: text, contextSlot: u64, lastValidBlockHeight: u64 })
+const fee = object({ feeLamports: nullable(u64), contextSlot: u64 })
+const sent = object({ signature: text })
+
 // The relay has sent nothing, and may accept another token.
 const isTokenRefusal = ({ status, header, body }: Answer): boolean =>
   status === 401 &&
@@ -108,10 +112,10 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
     route: string,
     body: object,
     options: Abortable,
-    reader: (answer: ReturnType<typeof objectOf>) => Value,
+    reader: Reader<Value>,
   ): Promise<Value> => {
     try {
-      return reader(objectOf(await ask(route, body, options)))
+      return reader(await ask(route, body, options), "object")
     } catch (error) {
       throw asSvcError(error, "unexpected-answer", `The answer to ${route} cannot be read`)
     }
@@ -122,22 +126,15 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
     url,
     /** A blockhash to sign with, and the block height up to which it is valid (about 150 blocks or a minute). */
     latestBlockhash: (options: ChainView & Abortable = {}) =>
-      read("latest-blockhash", chainView(options), options, (answer) => ({
-        blockhash: text(answer, "blockhash"),
-        contextSlot: u64(answer, "contextSlot"),
-        lastValidBlockHeight: u64(answer, "lastValidBlockHeight"),
-      })),
+      read("latest-blockhash", chainView(options), options, latestBlockhash),
     /** The block height, which counts blocks, not slots. */
     blockHeight: (options: ChainView & Abortable = {}) =>
-      read("block-height", chainView(options), options, (answer) => ({ blockHeight: u64(answer, "blockHeight") })),
+      read("block-height", chainView(options), options, object({ blockHeight: u64 })),
     /** The fee of a compiled message (not of a transaction); null if its blockhash has expired or is unknown. */
     fee: ({ message, ...options }: { readonly message: Transaction } & ChainView & Abortable) =>
-      read("fee", { message: asBase64(message), ...chainView(options) }, options, (answer) => ({
-        feeLamports: answer["feeLamports"] === null ? null : u64(answer, "feeLamports"),
-        contextSlot: u64(answer, "contextSlot"),
-      })),
+      read("fee", { message: asBase64(message), ...chainView(options) }, options, fee),
     /** Simulates a transaction. If it would fail, `err` is set; that isn't an error of the call. */
-    simulate: (options: SimulateOptions & Abortable): Promise<Simulation> => {
+    simulate: (options: SimulateOptions & Abortable) => {
       const { transaction, accounts, sigVerify, replaceRecentBlockhash, innerInstructions } = options
       const body = {
         transaction: asBase64(transaction),
@@ -158,8 +155,8 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
       const { base64, signature } = readSigned(transaction)
       const body = { transaction: base64, skipPreflight, preflightCommitment, ...chainView({ minContextSlot }) }
       try {
-        const answer = objectOf(await ask("send", body, options, sendTimeoutMs))
-        if (text(answer, "signature") !== signature) throw strange("signature of this transaction")
+        const answer = sent(await ask("send", body, options, sendTimeoutMs), "object")
+        if (answer.signature !== signature) throw strange("signature of this transaction")
         return { signature }
       } catch (thrown) {
         const error = asSvcError(thrown, "unexpected-answer", "The answer to send cannot be read")
@@ -172,10 +169,8 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
       signature,
       searchTransactionHistory,
       signal,
-    }: { readonly signature: string; readonly searchTransactionHistory?: boolean } & Abortable): Promise<{
-      readonly status: Status | null
-      readonly contextSlot: bigint
-    }> => read("signature-status", { signature, searchTransactionHistory }, { signal }, readStatus),
+    }: { readonly signature: string; readonly searchTransactionHistory?: boolean } & Abortable) =>
+      read("signature-status", { signature, searchTransactionHistory }, { signal }, readStatus),
   }
 }
 
