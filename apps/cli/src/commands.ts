@@ -14,7 +14,7 @@ export const commandGroups: readonly CommandGroup[] = [
   setupCommands,
 ].map((group) => ({
   title: group.title,
-  commands: Object.entries(group.commands).map(([name, command]) => ({ name, ...command })),
+  commands: Object.entries(group.commands).map(([name, command]) => Object.assign({ name }, command)),
 }))
 
 export const commands: readonly Command[] = commandGroups.flatMap((group) => group.commands)

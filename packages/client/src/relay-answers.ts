@@ -50,12 +50,11 @@ const status: Reader<Status> = (value, name) => {
   const read = object({
     slot: u64,
     confirmations: nullable(u64),
-    confirmationStatus: (said) => commitments.find((one) => one === said),
+    confirmationStatus: (said) => commitments.find((one) => one === said) ?? null,
     err: chainError,
   })(value, name)
   // Old validators omit it. A rooted transaction is finalized.
-  const { confirmations, confirmationStatus = confirmations === null ? "finalized" : null } = read
-  return { ...read, confirmationStatus }
+  return { ...read, confirmationStatus: read.confirmationStatus ?? (read.confirmations === null ? "finalized" : null) }
 }
 
 /** Only `null` means that the transaction wasn't found. */
