@@ -9,26 +9,22 @@ type Works = (command: string, args: string[], env?: Record<string, string>) => 
 export const worksHere: Works = (command, args, env = {}) =>
   spawnSync(command, args, { env: { ...process.env, ...env }, stdio: "ignore", timeout: 20_000 }).status === 0
 
-/** buildah with its default storage driver, or with the one that needs no kernel support. */
-export const chooseBuildah = (works: Works): Engine | undefined => {
-  const chroot = { BUILDAH_ISOLATION: "chroot" }
-  const candidates = [chroot, { ...chroot, STORAGE_DRIVER: "vfs" }]
-  const env = candidates.find((candidate) => works("buildah", ["info"], candidate))
-  return env === undefined ? undefined : { command: "buildah", env }
-}
+const chroot = { BUILDAH_ISOLATION: "chroot" }
 
-/**
- * The first engine that answers, or the one that is named. `docker version` asked for its server fails for a client whose
- * engine is away.
- */
-export const chooseEngine = (works: Works, named?: string): Engine | undefined => {
-  const wanted = (name: string): boolean => named === undefined || named === name
-  if (wanted("docker") && works("docker", ["version", "--format", "{{.Server.Version}}"])) {
-    return { command: "docker", env: { DOCKER_BUILDKIT: "1" } }
-  }
-  if (wanted("podman") && works("podman", ["info"])) return { command: "podman", env: {} }
-  return wanted("buildah") ? chooseBuildah(works) : undefined
-}
+/** Each with the arguments that tell whether it works: a docker client may be there while its engine is away. */
+const engines: readonly (readonly [Engine, probe: string[]])[] = [
+  [{ command: "docker", env: { DOCKER_BUILDKIT: "1" } }, ["version", "--format", "{{.Server.Version}}"]],
+  [{ command: "podman", env: {} }, ["info"]],
+  [{ command: "buildah", env: chroot }, ["info"]],
+  // Needs no kernel support for its storage.
+  [{ command: "buildah", env: { ...chroot, STORAGE_DRIVER: "vfs" } }, ["info"]],
+]
+
+/** The first engine that works, or the one that is named. */
+export const chooseEngine = (works: Works, named?: string): Engine | undefined =>
+  engines.find(
+    ([{ command, env }, probe]) => (named === undefined || named === command) && works(command, probe, env),
+  )?.[0]
 
 type Build = {
   app: string

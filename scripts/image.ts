@@ -6,14 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import {
-  type Engine,
-  buildArguments,
-  chooseBuildah,
-  chooseEngine,
-  registrySettings,
-  worksHere,
-} from "../infra/image-engine.ts"
+import { type Engine, buildArguments, chooseEngine, registrySettings, worksHere } from "../infra/image-engine.ts"
 
 const root = join(import.meta.dirname, "..")
 const app = process.argv[2] ?? ""
@@ -36,7 +29,7 @@ const engineAndBase = (): { engine: Engine; base: string | undefined } => {
   if (found !== undefined && (found.command !== "buildah" || base !== undefined)) return { engine: found, base }
   if (named !== undefined && named !== "buildah") throw new Error(`${named} does not work here (SVC_IMAGE_ENGINE)`)
   const made = base ?? localBase()
-  const engine = found ?? chooseBuildah(worksHere)
+  const engine = found ?? chooseEngine(worksHere, "buildah")
   if (engine === undefined) throw new Error("neither docker, podman nor buildah works here")
   return { engine, base: made }
 }

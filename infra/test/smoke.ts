@@ -9,7 +9,7 @@ import { setTimeout as delay } from "node:timers/promises"
 
 import { freePort } from "@svc/testing"
 
-import { chooseBuildah, worksHere } from "../image-engine.ts"
+import { chooseEngine, worksHere } from "../image-engine.ts"
 import { type Container, type RunningContainer, createContainer } from "./container.ts"
 import { services } from "../services.ts"
 import { smokeChecks } from "./smoke-checks.ts"
@@ -61,7 +61,7 @@ const contents = (container: Container): string => {
   return `${size} MB over the base`
 }
 
-const engine = chooseBuildah(worksHere)
+const engine = chooseEngine(worksHere, "buildah")
 if (engine === undefined) throw new Error("buildah does not work here")
 const started = performance.now()
 const container = await createContainer(`localhost/svc/${app}:${version}`, engine.env)

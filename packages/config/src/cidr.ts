@@ -16,8 +16,7 @@ export const parseCidr = (text: string): Cidr | undefined => {
     address = address.toIPv4Address()
     prefix -= 96
   }
-  const bytes = address
-    .toByteArray()
-    .map((byte, i) => byte & (0xff00 >> Math.min(8, Math.max(0, prefix - i * 8))) & 0xff)
-  return { address: ipaddr.fromByteArray(bytes).toString(), prefix, family: address.kind() }
+  const family = address.kind()
+  const network = (family === "ipv4" ? ipaddr.IPv4 : ipaddr.IPv6).networkAddressFromCIDR(`${address}/${prefix}`)
+  return { address: network.toString(), prefix, family }
 }

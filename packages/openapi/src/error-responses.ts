@@ -15,19 +15,14 @@ export const errorResponses = <Code extends string>(
   envelope: (codes: readonly [Code, ...Code[]]) => z.ZodType,
   ...codes: readonly Code[]
 ): Record<number, ErrorResponse> => {
-  const byStatus = new Map<number, [Code, ...Code[]]>()
-  for (const code of codes) {
-    const { status } = catalog.rows[code]
-    const others = byStatus.get(status)
-    if (others === undefined) byStatus.set(status, [code])
-    else if (!others.includes(code)) others.push(code)
-  }
+  const byStatus = Map.groupBy(new Set(codes), (code) => catalog.rows[code].status)
   return Object.fromEntries(
     [...byStatus].map(([status, same]) => [
       status,
       {
         description: same.map((code) => `\`${code}\`: ${catalog.rows[code].message}`).join("\n\n"),
-        content: { "application/json": { schema: envelope(same) } },
+        // A group has at least one member.
+        content: { "application/json": { schema: envelope(same as [Code, ...Code[]]) } },
       },
     ]),
   )
