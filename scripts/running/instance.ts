@@ -13,22 +13,6 @@ import { supervise } from "./supervise.ts"
 const root = join(import.meta.dirname, "../..")
 const patienceMs = 120_000
 
-export type Instance = {
-  readonly docsUrl: string
-  readonly apiUrl: string
-  readonly relayUrl: string
-  readonly chainUrl: string
-  /** Of the local stream, without a stack: `ws://127.0.0.1:4004`. */
-  readonly streamUrl: string
-  /** A temporary folder, which is removed with the instance. */
-  readonly folder: string
-  /** Everything that the services have logged so far. */
-  readonly log: () => string
-  /** Starts another relay whose clock is ahead by so much, and returns its URL. */
-  readonly startRelayAhead: (ms: number) => Promise<string>
-  readonly stop: () => Promise<void>
-}
-
 /**
  * Throws, with the log, when a service does not start or `signal` aborts before all are up. Nothing of the environment
  * reaches the services but PATH. `prepare` is given the data folder before anything runs on it, and where streams will be.
@@ -36,7 +20,7 @@ export type Instance = {
 export const startInstance = async (
   signal?: AbortSignal,
   prepare: (dataFolder: string, streamUrl: string) => Promise<void> = async () => {},
-): Promise<Instance> => {
+) => {
   const fault = buildTool(root)
   if (fault !== undefined) throw new Error(fault)
   const folder = await mkdtemp(join(tmpdir(), "svc-instance-"))
@@ -74,6 +58,7 @@ export const startInstance = async (
   if (signal?.aborted) running[0]?.stop()
   await ready()
 
+  /** Starts another relay whose clock is ahead by so much, and returns its URL. */
   const startRelayAhead = async (ms: number): Promise<string> => {
     const relay = named("relay")
     const clock = `const real=Date.now;Date.now=()=>real()+${ms}`
@@ -91,10 +76,15 @@ export const startInstance = async (
     apiUrl: named("platform").url,
     relayUrl: named("relay").url,
     chainUrl: named("chain").url,
+    /** Of the local stream, without a stack: `ws://127.0.0.1:4004`. */
     streamUrl: named("stream").url,
+    /** A temporary folder, which is removed with the instance. */
     folder,
+    /** Everything that the services have logged so far. */
     log: () => lines.join("\n"),
     startRelayAhead,
     stop,
   }
 }
+
+export type Instance = Awaited<ReturnType<typeof startInstance>>

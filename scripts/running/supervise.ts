@@ -10,17 +10,6 @@ import { nodeFlags, reachableHost } from "../../infra/services.ts"
 import { readableLine } from "./log-line.ts"
 import type { PlannedService } from "./start-plan.ts"
 
-export type Supervision = {
-  /** True once every service is ready, false when the start failed or was stopped. */
-  readonly ready: Promise<boolean>
-  /** Resolves when no child is left: 0 after a stop that was asked for, 1 after a failure. */
-  readonly ended: Promise<number>
-  /** Asks every service to stop: one SIGTERM each. */
-  readonly stop: () => void
-  /** Ends every service at once. */
-  readonly kill: () => void
-}
-
 const preload = pathToFileURL(join(import.meta.dirname, "../stop-with-parent.ts")).href
 
 /** Whether a port can be listened on now, at the address where the services will listen. */
@@ -40,7 +29,7 @@ export const portIsFree = (port: number, host: string): Promise<boolean> =>
 export const supervise = (
   planned: readonly PlannedService[],
   { root, write, patienceMs }: { root: string; write: (line: string) => void; patienceMs: number },
-): Supervision => {
+) => {
   const width = Math.max(...planned.map(({ service }) => service.name.length))
   const stopped = new AbortController()
   let exitCode = 0
@@ -86,6 +75,7 @@ export const supervise = (
       }
     }
   }
+  /** Asks every service to stop: one SIGTERM each. */
   const stop = (): void => {
     if (stopped.signal.aborted) return
     stopped.abort()
@@ -109,10 +99,13 @@ export const supervise = (
       pauseMs = Math.min(1.5 * pauseMs, 500)
     }
   }
+  /** True once every service is ready, false when the start failed or was stopped. */
   const ready = Promise.all(children.map(({ service, readyUrl }) => becomesReady(service.name, readyUrl))).then(
     () => !stopped.signal.aborted,
   )
+  /** Resolves when no child is left: 0 after a stop that was asked for, 1 after a failure. */
   const ended = Promise.all(children.map(({ exited }) => exited)).then(() => exitCode)
+  /** Ends every service at once. */
   const kill = (): void => {
     exitCode = 1
     stop()

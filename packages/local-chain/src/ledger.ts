@@ -1,6 +1,6 @@
 import { blockhashAge } from "@svc/common/chain-constants"
 import type { MaybeEncodedAccount } from "@solana/kit"
-import type { Block, Blocks, Commitment } from "./blocks.ts"
+import type { Block, Blocks } from "./blocks.ts"
 import { rootDepth } from "./blocks.ts"
 import { invalidParams, RpcError } from "./rpc.ts"
 import { feeOf } from "./transactions/fee.ts"
@@ -17,14 +17,6 @@ export type Landed = {
   readonly fee: bigint
   readonly balances: { readonly pre: bigint[]; readonly post: bigint[] }
   readonly loaded: ReturnType<typeof accountKeys>["loaded"]
-}
-
-export type Status = {
-  slot: bigint
-  confirmations: bigint | null
-  err: TransactionError | null
-  status: { Ok: null } | { Err: TransactionError }
-  confirmationStatus: Commitment
 }
 
 /** Only the newest transactions are kept, to limit memory. */
@@ -111,7 +103,7 @@ export const createLedger = (svm: Svm, blocks: Blocks) => {
 
   const depth = ({ block }: Landed): bigint => blocks.at("processed").height - block.height
 
-  const status = (signature: string, searchHistory: boolean): Status | null => {
+  const status = (signature: string, searchHistory: boolean) => {
     const landed = history.get(signature)
     if (landed === undefined) return null
     const confirmations = depth(landed)

@@ -11,16 +11,6 @@ import {
 import { z } from "zod"
 import { type SessionClaims, sessionLifetimeSeconds } from "./claims.ts"
 
-/** A verification key in a JWK set (RFC 8037). `kid` is its RFC 7638 thumbprint. */
-export type PublicJwk = {
-  readonly kty: "OKP"
-  readonly crv: "Ed25519"
-  readonly kid: string
-  readonly use: "sig"
-  readonly alg: "EdDSA"
-  readonly x: string
-}
-
 export type SigningKeys = {
   readonly signing: { readonly kid: string; readonly privateKey: CryptoKey }
   /** The public part of every key, starting with the signing key. */
@@ -36,11 +26,14 @@ const ed25519 = z.object({
 const jwkSet = z.object({ keys: z.array(ed25519).min(1) })
 
 /** The public part of an Ed25519 JWK, with its thumbprint as `kid`. */
-export const publicJwk = async (jwk: JWK): Promise<PublicJwk> => {
+export const publicJwk = async (jwk: JWK) => {
   const { x } = ed25519.parse(jwk)
   const bare = { kty: "OKP", crv: "Ed25519", x } as const
-  return { ...bare, kid: await calculateJwkThumbprint(bare), use: "sig", alg: "EdDSA" }
+  return { ...bare, kid: await calculateJwkThumbprint(bare), use: "sig", alg: "EdDSA" } as const
 }
+
+/** A verification key in a JWK set (RFC 8037). `kid` is its RFC 7638 thumbprint. */
+export type PublicJwk = Awaited<ReturnType<typeof publicJwk>>
 
 const readJwks = async (text: string): Promise<JWK[]> => {
   const trimmed = text.trim()

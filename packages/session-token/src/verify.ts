@@ -4,14 +4,6 @@ import { type SessionClaims, sessionClaims } from "./claims.ts"
 import { TokenError } from "./errors.ts"
 import type { KeySet, KeySource } from "./key-source.ts"
 
-export type Verifier = {
-  /**
-   * Returns the claims of a valid token. Throws TokenError, or KeysUnavailableError if no keys have been loaded yet.
-   * @param origin the request's Origin header
-   */
-  readonly verify: (token: string, origin: string | undefined) => Promise<SessionClaims>
-}
-
 const maxTokenBytes = 4096
 const maxLifetimeSeconds = 3600
 const leewaySeconds = 5
@@ -79,7 +71,7 @@ export const createVerifier = ({
   readonly audiences: readonly string[]
   readonly now: () => number
   readonly cacheSize?: number
-}): Verifier => {
+}) => {
   const verified = createMemo<{ readonly claims: SessionClaims; readonly set: KeySet }>({ maxEntries: cacheSize })
 
   const checkTime = ({ iat, nbf, exp }: SessionClaims): void => {
@@ -113,7 +105,11 @@ export const createVerifier = ({
   }
 
   return {
-    verify: async (token, origin) => {
+    /**
+     * Returns the claims of a valid token. Throws TokenError, or KeysUnavailableError if no keys have been loaded yet.
+     * @param origin the request's Origin header
+     */
+    verify: async (token: string, origin: string | undefined): Promise<SessionClaims> => {
       const known = verified.get(token)
       if (known !== undefined && known.set === keys.current()) {
         checkTime(known.claims)
@@ -133,3 +129,5 @@ export const createVerifier = ({
     },
   }
 }
+
+export type Verifier = ReturnType<typeof createVerifier>

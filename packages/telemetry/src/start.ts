@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises"
 import { context, diag, DiagLogLevel, metrics, propagation, trace } from "@opentelemetry/api"
 import type { Runtime, TrustedNetwork } from "@svc/http"
 import { observeProcess } from "./process-metrics.ts"
-import { observeRequests, type RequestObserver } from "./requests.ts"
+import { observeRequests } from "./requests.ts"
 import { readSettings } from "./settings.ts"
 import { switchOn } from "./spans.ts"
 import { createTrust } from "./trust.ts"
@@ -15,13 +15,6 @@ export type TelemetryOptions = {
   readonly prometheusPort: number
   /** Receives the SDK's messages: errors and warnings of exporters, and more with OTEL_LOG_LEVEL. */
   readonly log: Readonly<Record<"info" | "warn", (details: object, message: string) => void>>
-}
-
-export type Telemetry = {
-  /** For `serve`. */
-  readonly observe: RequestObserver
-  /** Exports the remaining data, within 5 seconds. */
-  readonly stop: () => Promise<void>
 }
 
 const stopMs = 5000
@@ -43,7 +36,7 @@ export const startTelemetry = async (
   config: { readonly telemetry: boolean; readonly trustedProxies: readonly TrustedNetwork[] },
   { env, randomId }: Pick<Runtime, "env" | "randomId">,
   { service, version, prometheusPort, log }: TelemetryOptions,
-): Promise<Telemetry | undefined> => {
+) => {
   if (!config.telemetry) return undefined
   const settings = readSettings(env, prometheusPort)
   if (settings.disabled) return undefined
@@ -92,8 +85,10 @@ export const startTelemetry = async (
   // An unavailable collector must not make an orderly stop fail.
   const quietly = (stopping: Promise<void>) => stopping.catch((error: unknown) => warn(error))
   return {
+    /** For `serve`. */
     observe: observeRequests(createTrust(config.trustedProxies)),
-    stop: async () => {
+    /** Exports the remaining data, within 5 seconds. */
+    stop: async (): Promise<void> => {
       stopObserving()
       const late = new AbortController()
       const stopped = Promise.all([quietly(tracers.shutdown()), quietly(meters.shutdown())])
@@ -106,3 +101,5 @@ export const startTelemetry = async (
     },
   }
 }
+
+export type Telemetry = NonNullable<Awaited<ReturnType<typeof startTelemetry>>>

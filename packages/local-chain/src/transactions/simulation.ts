@@ -2,7 +2,7 @@ import { address, type Address, type EncodedAccount } from "@solana/kit"
 import { zstdCompressSync } from "node:zlib"
 import { invalidParams } from "../rpc.ts"
 import { feeOf } from "./fee.ts"
-import { accountKeys, type InnerInstruction, type Run, type Svm } from "./svm.ts"
+import { accountKeys, type Run, type Svm } from "./svm.ts"
 import { paysFee } from "./transaction-error.ts"
 import { base58 } from "@svc/common/base58"
 import { base64, type Wire } from "./wire.ts"
@@ -90,7 +90,7 @@ const shownAccounts = (
 const named = (lists: Run["innerInstructions"], keys: readonly Address[]) =>
   lists.map(({ index, instructions }) => ({
     index,
-    instructions: instructions.map(({ programIdIndex, accounts, data, stackHeight }: InnerInstruction) => ({
+    instructions: instructions.map(({ programIdIndex, accounts, data, stackHeight }) => ({
       programId: keys[programIdIndex],
       accounts: accounts.map((account) => keys[account]),
       data,

@@ -4,18 +4,6 @@ import { isFeesOnly, transactionError, type TransactionError } from "./transacti
 import { base58 } from "@svc/common/base58"
 import { base64, type Message, type Wire } from "./wire.ts"
 
-export type InnerInstruction = { programIdIndex: number; accounts: number[]; data: string; stackHeight: number }
-
-/** The result of a transaction. `postAccounts` are the writable accounts afterwards; none if it failed. */
-export type Run = {
-  readonly err: TransactionError | null
-  readonly logs: string[]
-  readonly unitsConsumed: bigint
-  readonly returnData: { programId: string; data: [string, "base64"] } | null
-  readonly innerInstructions: { index: number; instructions: InnerInstruction[] }[]
-  readonly postAccounts: readonly kit.EncodedAccount[]
-}
-
 export const systemProgram = kit.address("11111111111111111111111111111111")
 
 /**
@@ -84,7 +72,7 @@ const forVm = ({ messageBytes, signatures }: Wire): kit.Transaction => ({
   signatures: Object.fromEntries(signatures.map((bytes, index) => [index, bytes as kit.SignatureBytes])),
 })
 
-const run = (meta: TransactionMetadata, err: TransactionError | null, postAccounts: kit.EncodedAccount[] = []): Run => {
+const run = (meta: TransactionMetadata, err: TransactionError | null, postAccounts: kit.EncodedAccount[] = []) => {
   const returned = meta.returnData()
   return {
     err,
@@ -93,7 +81,7 @@ const run = (meta: TransactionMetadata, err: TransactionError | null, postAccoun
     returnData:
       returned.data().length === 0
         ? null
-        : { programId: base58(returned.programId()), data: [base64(returned.data()), "base64"] },
+        : { programId: base58(returned.programId()), data: [base64(returned.data()), "base64"] as const },
     innerInstructions: meta
       .innerInstructions()
       .map((list, index) => ({
@@ -112,6 +100,9 @@ const run = (meta: TransactionMetadata, err: TransactionError | null, postAccoun
     postAccounts,
   }
 }
+
+/** The result of a transaction. `postAccounts` are the writable accounts afterwards; none if it failed. */
+export type Run = ReturnType<typeof run>
 
 /** The accounts of a message in the order its instructions count them: its own, then those of lookup tables. */
 export const accountKeys = (svm: Svm, message: Message) => {
