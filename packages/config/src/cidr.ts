@@ -17,6 +17,8 @@ export const parseCidr = (text: string): Cidr | undefined => {
     prefix -= 96
   }
   const family = address.kind()
-  const network = (family === "ipv4" ? ipaddr.IPv4 : ipaddr.IPv6).networkAddressFromCIDR(`${address}/${prefix}`)
+  const network = (family === "ipv4" ? ipaddr.IPv4 : ipaddr.IPv6).networkAddressFromCIDR(
+    `${address.toString()}/${prefix}`,
+  )
   return { address: network.toString(), prefix, family }
 }

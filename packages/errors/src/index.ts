@@ -1,2 +1,2 @@
 export { ApiError, defineErrors } from "./errors.ts"
-export type { ErrorCatalog, ErrorOptions, ErrorRow } from "./errors.ts"
+export type { ErrorCatalog, ErrorRow } from "./errors.ts"

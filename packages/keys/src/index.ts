@@ -1,2 +1,1 @@
 export { hashKey, hasTag, keyHint, mintKey, recogniseKey } from "./keys.ts"
-export type { KeyKind } from "./keys.ts"

@@ -2,7 +2,7 @@ import { createHmac, hash } from "node:crypto"
 import { crc32 } from "node:zlib"
 
 /** `ak`: an agent's secret key, `pk`: a publishable key for browsers, `sk`: a human's secret key. */
-export type KeyKind = "ak" | "pk" | "sk"
+type KeyKind = "ak" | "pk" | "sk"
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const randomLength = 26

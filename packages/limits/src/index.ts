@@ -1,4 +1,4 @@
-export type { Bucket, Entry, Limits, LimitsMode, Place, Places } from "./limits.ts"
+export type { Bucket, Entry, Limits, LimitsMode, Places } from "./limits.ts"
 export { createLocalLimits } from "./local.ts"
 export { limitFields, openLimits } from "./open.ts"
 export { createRateLimiter } from "./rate-limiter.ts"

@@ -175,5 +175,3 @@ export const createLocalChain = ({ now }: { now: () => number }) => {
     },
   }
 }
-
-export type LocalChain = ReturnType<typeof createLocalChain>

@@ -7,7 +7,7 @@ import { describeFields } from "./describe-fields.ts"
 const license = { name: "MIT", identifier: "MIT" }
 
 /** What stands at the head of a service's OpenAPI document. */
-export type DocumentInfo = {
+type DocumentInfo = {
   readonly title: string
   readonly version: string
   readonly description: string

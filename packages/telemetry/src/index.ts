@@ -1,5 +1,3 @@
-export { observeRequests } from "./requests.ts"
 export { carriedSpan, clientSpan, createWaiters, outsideRequests } from "./spans.ts"
 export type { Fail } from "./spans.ts"
 export { startTelemetry } from "./start.ts"
-export type { Telemetry, TelemetryOptions } from "./start.ts"

@@ -7,7 +7,7 @@ import { readSettings } from "./settings.ts"
 import { switchOn } from "./spans.ts"
 import { createTrust } from "./trust.ts"
 
-export type TelemetryOptions = {
+type TelemetryOptions = {
   /** The default of OTEL_SERVICE_NAME. */
   readonly service: string
   readonly version: string
@@ -101,5 +101,3 @@ export const startTelemetry = async (
     },
   }
 }
-
-export type Telemetry = NonNullable<Awaited<ReturnType<typeof startTelemetry>>>
