@@ -6,30 +6,16 @@ import { type Texts, fieldNames } from "./text.ts"
 export type Found = { readonly positions: ArrayLike<number>; readonly queryTerms: ArrayLike<number> }
 
 /** Where the terms of one query stand. Query terms are numbered from 1; 0 is any other term. */
-export type Matches = {
-  /** One more than the number of query terms. */
-  readonly size: number
-  readonly body: (page: number) => Found
-  /** A query term's posting for a page; undefined when the page doesn't have the term. */
-  readonly posting: (queryTerm: number, page: number) => number | undefined
-  readonly isInTitle: (queryTerm: number, page: number) => boolean
-  /** Whether the query asks for a word of a page. */
-  readonly asksFor: (word: string) => boolean
-  /** Share of the query's neighbours that are neighbours between two indices of what was found. */
-  readonly pairs: (found: Found, from: number, to: number) => number
-  /** The same in a page's title, and in its body. */
-  readonly titlePairs: (page: number) => number
-  readonly bodyPairs: (page: number) => number
-}
+export type Matches = ReturnType<ReturnType<typeof createMatcher>>
 
-/** The first index from `low` up to `high` whose number is not below `value`: the numbers ascend there. */
-export const firstFrom = (numbers: ArrayLike<number>, value: number, low: number, high: number): number => {
+/** The first index from `low` up to `high` that fits, where all behind it fit too; `high` where none does. */
+export const firstIndex = (low: number, high: number, fits: (index: number) => boolean): number => {
   let from = low
   let to = high
   while (from < to) {
     const middle = (from + to) >> 1
-    if ((numbers[middle] ?? 0) < value) from = middle + 1
-    else to = middle
+    if (fits(middle)) to = middle
+    else from = middle + 1
   }
   return from
 }
@@ -59,7 +45,7 @@ export const createMatcher = ({ numberOf, written, numbers, fieldStarts }: Texts
     return false
   }
 
-  return (query: Query): Matches => {
+  return (query: Query) => {
     for (const term of before) queryTermOf[term] = 0
     for (const [i, term] of query.terms.entries()) queryTermOf[term] = i + 1
     before = query.terms
@@ -67,19 +53,21 @@ export const createMatcher = ({ numberOf, written, numbers, fieldStarts }: Texts
     const pairOf = (first: number, second: number): number =>
       (queryTermOf[first] ?? 0) * size + (queryTermOf[second] ?? 0)
     const wanted = new Set(query.pairs.map(([first, second]) => pairOf(first, second)))
-    const wantedPairs = [...wanted].map((pair) => [Math.trunc(pair / size), pair % size] as const)
-    const shareOf = (found: number): number => (wanted.size === 0 ? 0 : found / wanted.size)
+    const shareOf = (found: ReadonlySet<number>): number =>
+      wanted.size === 0 ? 0 : wanted.intersection(found).size / wanted.size
 
     const posting = (queryTerm: number, page: number): number | undefined => {
       const term = query.terms[queryTerm - 1] ?? 0
       const end = termStarts[term + 1] ?? 0
-      const at = firstFrom(pages, page, termStarts[term] ?? 0, end)
+      const at = firstIndex(termStarts[term] ?? 0, end, (i) => (pages[i] ?? 0) >= page)
       return at < end && pages[at] === page ? at : undefined
     }
     return {
+      /** One more than the number of query terms. */
       size,
+      /** A query term's posting for a page; undefined when the page doesn't have the term. */
       posting,
-      body: (page) => {
+      body: (page: number): Found => {
         // A position and its query term in one number, to be sorted as such.
         const both: number[] = []
         for (let queryTerm = 1; queryTerm < size; queryTerm++) {
@@ -94,34 +82,32 @@ export const createMatcher = ({ numberOf, written, numbers, fieldStarts }: Texts
           queryTerms: Uint16Array.from(sorted, (one) => one % mostQueryTerms),
         }
       },
-      isInTitle: (queryTerm, page) => inTitle[posting(queryTerm, page) ?? -1] === 1,
-      asksFor: (word) => written.get(word)?.numbers.some((term) => queryTermOf[term] !== 0) === true,
-      pairs: ({ positions, queryTerms }, from, to) => {
+      isInTitle: (queryTerm: number, page: number): boolean => inTitle[posting(queryTerm, page) ?? -1] === 1,
+      /** Whether the query asks for a word of a page. */
+      asksFor: (word: string): boolean => written.get(word)?.numbers.some((term) => queryTermOf[term] !== 0) === true,
+      /** Share of the query's neighbours that are neighbours between two indices of what was found. */
+      pairs: ({ positions, queryTerms }: Found, from: number, to: number): number => {
         if (wanted.size === 0 || to - from < 2) return 0
-        let found: Set<number> | undefined
-        for (let i = from; i + 1 < to; i++) {
-          if ((positions[i + 1] ?? 0) - (positions[i] ?? 0) !== 1) continue
-          const pair = (queryTerms[i] ?? 0) * size + (queryTerms[i + 1] ?? 0)
-          if (wanted.has(pair)) (found ??= new Set()).add(pair)
-        }
-        return shareOf(found?.size ?? 0)
-      },
-      titlePairs: (page) => {
         const found = new Set<number>()
-        for (let i = fieldStart(page, 0); i + 1 < fieldStart(page, 1); i++) {
-          const pair = pairOf(numbers[i] ?? 0, numbers[i + 1] ?? 0)
-          if (wanted.has(pair)) found.add(pair)
-        }
-        return shareOf(found.size)
-      },
-      bodyPairs: (page) => {
-        let found = 0
-        for (const [first, second] of wantedPairs) {
-          const one = posting(first, page)
-          const other = posting(second, page)
-          if (one !== undefined && other !== undefined && areNeighbours(one, other)) found++
-        }
+        for (let i = from; i + 1 < to; i++)
+          if ((positions[i + 1] ?? 0) - (positions[i] ?? 0) === 1)
+            found.add((queryTerms[i] ?? 0) * size + (queryTerms[i + 1] ?? 0))
         return shareOf(found)
+      },
+      /** The same in a page's title, and in its body. */
+      titlePairs: (page: number): number => {
+        const found = new Set<number>()
+        for (let i = fieldStart(page, 0); i + 1 < fieldStart(page, 1); i++)
+          found.add(pairOf(numbers[i] ?? 0, numbers[i + 1] ?? 0))
+        return shareOf(found)
+      },
+      bodyPairs: (page: number): number => {
+        const areTogether = (pair: number): boolean => {
+          const one = posting(Math.trunc(pair / size), page)
+          const other = posting(pair % size, page)
+          return one !== undefined && other !== undefined && areNeighbours(one, other)
+        }
+        return shareOf(new Set([...wanted].filter(areTogether)))
       },
     }
   }

@@ -1,6 +1,6 @@
 import { passageKinds } from "./passages.ts"
 import type { Index } from "./word-index.ts"
-import { firstFrom, type Matches } from "./matches.ts"
+import { firstIndex, type Matches } from "./matches.ts"
 import type { Named } from "./names.ts"
 import type { Query } from "./query.ts"
 import type { Texts } from "./text.ts"
@@ -9,11 +9,8 @@ import { bonus, cut, mostRead, saturate, sectionWeights } from "./weights.ts"
 const rowKind = passageKinds.indexOf("row")
 const headingKind = passageKinds.indexOf("heading")
 
-export type Ranking = {
-  /** The pages worth listing, best first. */
-  readonly pages: readonly number[]
-  readonly scoreOf: (page: number) => number
-}
+/** Of each section of a page: how much of the query is in it and in its heading, and how rare the query's terms there are. */
+type SectionValues = readonly { covered: number; inHeading: number; headingRarity: number }[]
 
 /**
  * Ranks pages: all of them by the worth of the query's terms on each, and the best of those by how closely the terms stand
@@ -27,31 +24,19 @@ export const createRanking = (texts: Texts, index: Index, weights: readonly numb
   const meanLength = Math.max(1, numbers.length / Math.max(1, sectionCount))
   /** Where each section starts, and the end of all. */
   const sectionStarts = Uint32Array.from(sectionPassages, (passage) => passageTerms[passage] ?? 0)
-  /** Where the heading of each section ends, its start when it has none, and how rare the heading's terms are together. */
-  const headingEnds = sectionStarts.slice()
-  const headingRarity = new Float64Array(sectionCount)
-  for (let section = 0; section < sectionCount; section++) {
-    const first = sectionPassages[section] ?? 0
-    if (passageKindsOf[first] !== headingKind) continue
-    headingEnds[section] = passageTerms[first + 1] ?? 0
-    for (let position = sectionStarts[section] ?? 0; position < (headingEnds[section] ?? 0); position++)
-      headingRarity[section] = (headingRarity[section] ?? 0) + (rarity[numbers[position] ?? 0] ?? 0)
-  }
+  /** Where the heading of each section ends; its start when it has none. */
+  const headingEnds = Uint32Array.from(sectionPassages, (passage) => {
+    const isHeading = passageKindsOf[passage] === headingKind
+    return passageTerms[isHeading ? passage + 1 : passage] ?? 0
+  })
+
+  const rarityAt = (position: number): number => rarity[numbers[position] ?? 0] ?? 0
 
   // Of each page, for the query at hand.
   const worth = new Float64Array(weights.length)
   const ofTitle = new Float64Array(weights.length)
   const scores = new Float64Array(weights.length)
   const scoreOf = (page: number): number => scores[page] ?? 0
-
-  // Of the sections of the page at hand: how much of the query is in each and in its heading, and how rare its terms there are.
-  const mostSections = pageSections.reduce(
-    (most, first, page) => Math.max(most, (pageSections[page + 1] ?? first) - first),
-    0,
-  )
-  const covered = new Float64Array(mostSections)
-  const inHeading = new Float64Array(mostSections)
-  const queryRarity = new Float64Array(mostSections)
 
   /** Scores all pages by their terms, and returns the best of them, best first. */
   const scorePages = (query: Query, shares: readonly number[]): number[] => {
@@ -82,17 +67,14 @@ export const createRanking = (texts: Texts, index: Index, weights: readonly numb
     return best
   }
 
-  const opensRow = (posting: number): boolean => {
-    for (let i = positionStarts[posting] ?? 0; i < (positionStarts[posting + 1] ?? 0); i++) {
-      const position = positions[i] ?? 0
-      const passage = firstFrom(passageTerms, position + 1, 0, passageTerms.length) - 1
-      if (passageTerms[passage] === position && passageKindsOf[passage] === rowKind) return true
-    }
-    return false
-  }
+  const opensRow = (posting: number): boolean =>
+    positions.subarray(positionStarts[posting], positionStarts[posting + 1]).some((position) => {
+      const passage = firstIndex(0, passageTerms.length, (i) => (passageTerms[i] ?? 0) > position) - 1
+      return passageTerms[passage] === position && passageKindsOf[passage] === rowKind
+    })
 
   /** Adds one term up, section by section. */
-  const addTerm = (posting: number, share: number, firstSection: number): void => {
+  const addTerm = (found: SectionValues, posting: number, share: number, firstSection: number): void => {
     const end = positionStarts[posting + 1] ?? 0
     let section = firstSection
     let i = positionStarts[posting] ?? 0
@@ -103,14 +85,15 @@ export const createRanking = (texts: Texts, index: Index, weights: readonly numb
       const from = sectionStarts[section] ?? 0
       const to = sectionStarts[section + 1] ?? 0
       const headingEnd = headingEnds[section] ?? 0
-      const at = section - firstSection
+      const values = found[section - firstSection]
       const start = i
       let headed = 0
       for (; i < end && (positions[i] ?? to) < to; i++) if ((positions[i] ?? 0) < headingEnd) headed++
-      covered[at] = (covered[at] ?? 0) + share * saturate(i - start, (to - from) / meanLength, sectionWeights)
+      if (values === undefined) continue
+      values.covered += share * saturate(i - start, (to - from) / meanLength, sectionWeights)
       if (headed === 0) continue
-      inHeading[at] = (inHeading[at] ?? 0) + share
-      queryRarity[at] = (queryRarity[at] ?? 0) + headed * (rarity[numbers[positions[start] ?? 0] ?? 0] ?? 0)
+      values.inHeading += share
+      values.headingRarity += headed * rarityAt(positions[start] ?? 0)
     }
   }
 
@@ -118,26 +101,25 @@ export const createRanking = (texts: Texts, index: Index, weights: readonly numb
   const bonusOf = (matches: Matches, shares: readonly number[], page: number): number => {
     const first = pageSections[page] ?? 0
     const count = (pageSections[page + 1] ?? 0) - first
-    covered.fill(0, 0, count)
-    inHeading.fill(0, 0, count)
-    queryRarity.fill(0, 0, count)
+    const found = Array.from({ length: count }, () => ({ covered: 0, inHeading: 0, headingRarity: 0 }))
     let row = 0
     let titleTerms = 0
     for (let queryTerm = 1; queryTerm < matches.size; queryTerm++) {
       const posting = matches.posting(queryTerm, page)
       if (posting === undefined) continue
       titleTerms += inTitle[posting] ?? 0
-      addTerm(posting, shares[queryTerm - 1] ?? 0, first)
+      addTerm(found, posting, shares[queryTerm - 1] ?? 0, first)
       if (matches.size === 2 && opensRow(posting)) row = 1
     }
     let bestSection = 0
     let bestHeading = 0
-    for (let at = 0; at < count; at++) {
-      bestSection = Math.max(bestSection, covered[at] ?? 0)
-      const rare = queryRarity[at] ?? 0
+    for (const [at, { covered, inHeading, headingRarity }] of found.entries()) {
+      bestSection = Math.max(bestSection, covered)
+      if (headingRarity === 0) continue
+      let whole = 0
+      for (let i = sectionStarts[first + at] ?? 0; i < (headingEnds[first + at] ?? 0); i++) whole += rarityAt(i)
       // The share of the query in the heading, squared, times the share of the heading that the query has.
-      if (rare > 0)
-        bestHeading = Math.max(bestHeading, (inHeading[at] ?? 0) ** 2 * (rare / (headingRarity[first + at] ?? 1)))
+      bestHeading = Math.max(bestHeading, inHeading ** 2 * (headingRarity / whole))
     }
     const titlePairs = titleTerms < 2 ? 0 : matches.titlePairs(page)
     return (
@@ -150,7 +132,7 @@ export const createRanking = (texts: Texts, index: Index, weights: readonly numb
   }
 
   /** Valid until the next query. @param shares of the query, one for each of its terms @param named come first */
-  return (query: Query, matches: Matches, shares: readonly number[], named: Named): Ranking => {
+  return (query: Query, matches: Matches, shares: readonly number[], named: Named) => {
     let best = 0
     for (const page of scorePages(query, shares)) {
       const score = scoreOf(page) + (weights[page] ?? 1) * bonusOf(matches, shares, page)
@@ -161,6 +143,7 @@ export const createRanking = (texts: Texts, index: Index, weights: readonly numb
     for (let page = 0; page < weights.length; page++)
       if (named.has(page) || (scoreOf(page) > 0 && scoreOf(page) >= cut.leastShare * best)) listed.push(page)
     for (const [page, value] of named) scores[page] = scoreOf(page) + bonus.named * value
+    // The pages worth listing, best first.
     return { pages: listed.sort((a, b) => scoreOf(b) - scoreOf(a) || a - b), scoreOf }
   }
 }

@@ -1,5 +1,4 @@
 import type { Page } from "../corpus/corpus.ts"
-import { createNumbers } from "./numbers.ts"
 import { passageKinds, passagesOf } from "./passages.ts"
 import type { fields } from "./weights.ts"
 import { bareWords, terms } from "./words.ts"
@@ -45,13 +44,13 @@ const longestWord = 200
 export const readTexts = (pages: readonly Page[]): Texts => {
   const numberOf = new Map<string, number>()
   const known = new Map<string, Written>()
-  const numbers = createNumbers()
-  const fieldStarts = createNumbers()
-  const pageSections = createNumbers()
-  const sectionPassages = createNumbers()
-  const passageTerms = createNumbers()
-  const passageStarts = createNumbers()
-  const kinds = createNumbers()
+  const numbers: number[] = []
+  const fieldStarts: number[] = []
+  const pageSections: number[] = []
+  const sectionPassages: number[] = []
+  const passageTerms: number[] = []
+  const passageStarts: number[] = []
+  const kinds: number[] = []
 
   const look = (word: string): Written => {
     let found = known.get(word)
@@ -110,12 +109,12 @@ export const readTexts = (pages: readonly Page[]): Texts => {
   return {
     numberOf,
     written: known,
-    numbers: numbers.take(),
-    fieldStarts: fieldStarts.take(),
-    pageSections: pageSections.take(),
-    sectionPassages: sectionPassages.take(),
-    passageTerms: passageTerms.take(),
-    passageStarts: passageStarts.take(),
-    passageKindsOf: Uint8Array.from(kinds.take()),
+    numbers: Uint32Array.from(numbers),
+    fieldStarts: Uint32Array.from(fieldStarts),
+    pageSections: Uint32Array.from(pageSections),
+    sectionPassages: Uint32Array.from(sectionPassages),
+    passageTerms: Uint32Array.from(passageTerms),
+    passageStarts: Uint32Array.from(passageStarts),
+    passageKindsOf: Uint8Array.from(kinds),
   }
 }

@@ -1,4 +1,5 @@
 import { editDistance } from "@svc/common/edit-distance"
+import { firstIndex } from "./matches.ts"
 
 /** Letters compared so far, over all words of a query: what a query may cost does not grow with what it asks. */
 export type Effort = { steps: number; readonly most: number }
@@ -23,17 +24,10 @@ const bits = (number: number): number => {
   return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }
 
-/** The words of all pages as they are written. */
-export type Vocabulary = {
-  /** The word that looks most like one that no page has; the commoner of two. Undefined when none is near. */
-  readonly nearest: (word: string, effort: Effort) => string | undefined
-  /** Longer words that hold this one. */
-  readonly holding: (part: string, most: number, effort: Effort) => string[]
-  /** Words that start so. */
-  readonly startingWith: (start: string, most: number) => string[]
-}
+export type Vocabulary = ReturnType<typeof createVocabulary>
 
-export const createVocabulary = (written: ReadonlyMap<string, { readonly times: number }>): Vocabulary => {
+/** The words of all pages as they are written. */
+export const createVocabulary = (written: ReadonlyMap<string, { readonly times: number }>) => {
   const commonest = new Map<string, string>()
   const total = new Map<string, number>()
   for (const [word, { times }] of written) {
@@ -49,7 +43,8 @@ export const createVocabulary = (written: ReadonlyMap<string, { readonly times: 
   for (const [i, word] of all.entries()) while (starts.length <= word.length) starts.push(i)
   const startOf = (length: number) => starts[length] ?? all.length
   return {
-    nearest: (wanted, effort) => {
+    /** The word that looks most like one that no page has; the commoner of two. Undefined when none is near. */
+    nearest: (wanted: string, effort: Effort): string | undefined => {
       const word = wanted.toLowerCase()
       const edits = allowedEdits(word)
       if (edits === 0) return undefined
@@ -71,7 +66,8 @@ export const createVocabulary = (written: ReadonlyMap<string, { readonly times: 
       }
       return best === undefined ? undefined : commonest.get(best)
     },
-    holding: (part, most, effort) => {
+    /** Longer words that hold this one. */
+    holding: (part: string, most: number, effort: Effort): string[] => {
       const folded = part.toLowerCase()
       const found: string[] = []
       for (let i = startOf(folded.length + 1); i < all.length && found.length < most; i++) {
@@ -81,16 +77,11 @@ export const createVocabulary = (written: ReadonlyMap<string, { readonly times: 
       }
       return found
     },
-    startingWith: (start, most) => {
+    /** Words that start so. */
+    startingWith: (start: string, most: number): string[] => {
       const folded = start.toLowerCase()
-      let low = 0
-      let high = alphabetic.length
-      while (low < high) {
-        const middle = (low + high) >> 1
-        if ((alphabetic[middle] ?? "") < folded) low = middle + 1
-        else high = middle
-      }
-      return alphabetic.slice(low, low + most).filter((word) => word.startsWith(folded))
+      const from = firstIndex(0, alphabetic.length, (i) => (alphabetic[i] ?? "") >= folded)
+      return alphabetic.slice(from, from + most).filter((word) => word.startsWith(folded))
     },
   }
 }
