@@ -22,14 +22,23 @@ export type Reading = {
   column: number
 }
 
-const readingOf = (env: unknown): Reading => env as Reading
-
 /** The parser of pages that are shown. Its rules take a `Reading` as their environment. */
 export const parser = createParser()
 addBoxes(parser)
 const { escapeHtml } = parser.utils
 const { rules } = parser.renderer
 type Token = ReturnType<typeof parser.parse>[number]
+
+/** Says how a token is shown. @param near the token so many places behind it */
+const show = (
+  type: string,
+  rule: (token: Token, reading: Reading, near: (offset: number) => Token | undefined) => string,
+): void => {
+  rules[type] = (tokens, index, _options, env) => {
+    const token = tokens[index]
+    return token === undefined ? "" : rule(token, env as Reading, (offset) => tokens[index + offset])
+  }
+}
 
 /** `{#anchor}` behind a heading is no text. */
 const dropAnchor = (inline: Token | undefined): void => {
@@ -51,43 +60,32 @@ const codeTitle = (info: string): string => {
 // Only what a browser shows as a picture and nothing else.
 const ownImage = /^data:image\/(?:png|gif|jpeg|webp);base64,/
 
-rules["heading_open"] = (tokens, index, _options, env) => {
-  const reading = readingOf(env)
-  const token = tokens[index]
-  const found = reading.sectionAt.get(token?.map?.[0] ?? -1)
-  const section = reading.page.sections[found ?? -1]
-  if (found === undefined || section === undefined) return `<${token?.tag}>`
+show("heading_open", ({ tag, map }, reading, near) => {
+  const found = reading.sectionAt.get(map?.[0] ?? -1) ?? -1
+  const section = reading.page.sections[found]
+  if (section === undefined) return `<${tag}>`
   reading.section = found
-  dropAnchor(tokens[index + 1])
-  return `<${token?.tag} id="${escapeHtml(section.anchor)}">`
-}
-rules["heading_close"] = (tokens, index, _options, env) => {
-  const { page, sectionAt } = readingOf(env)
-  const token = tokens[index]
-  const section = page.sections[sectionAt.get(tokens[index - 2]?.map?.[0] ?? -1) ?? -1]
-  if (section === undefined || section.level === 1) return `</${token?.tag}>\n`
+  dropAnchor(near(1))
+  return `<${tag} id="${escapeHtml(section.anchor)}">`
+})
+show("heading_close", ({ tag }, { page, sectionAt }, near) => {
+  const section = page.sections[sectionAt.get(near(-2)?.map?.[0] ?? -1) ?? -1]
+  if (section === undefined || section.level === 1) return `</${tag}>\n`
   const anchor = escapeHtml(encodeURIComponent(section.anchor))
-  return ` <a class="anchor" href="#${anchor}" aria-label="Link to: ${escapeHtml(section.heading)}">#</a></${token?.tag}>\n`
-}
-rules["fence"] = (tokens, index, _options, env) => {
-  const { content = "", info = "" } = tokens[index] ?? {}
+  return ` <a class="anchor" href="#${anchor}" aria-label="Link to: ${escapeHtml(section.heading)}">#</a></${tag}>\n`
+})
+show("fence", ({ content, info }, { highlight }) => {
   const language = /^[\w+#.-]+/.exec(info.trim())?.[0] ?? ""
-  return codeBlock(
-    readingOf(env).highlight(content, language.toLowerCase()) ?? escapeHtml(content),
-    language,
-    codeTitle(info),
-  )
-}
+  return codeBlock(highlight(content, language.toLowerCase()) ?? escapeHtml(content), language, codeTitle(info))
+})
 /** `GET /path` has its method as a badge. */
-rules["code_inline"] = (tokens, index) => {
-  const text = tokens[index]?.content ?? ""
-  const [, method, rest = text] = /^([A-Z]{3,7}) ([\w/{][^\s]*)$/.exec(text) ?? []
-  const isCall = method !== undefined && /^(?:GET|HEAD|POST|PUT|PATCH|DELETE)$/.test(method) && rest.includes("/")
-  return isCall
+show("code_inline", ({ content }) => {
+  const [, method, rest = ""] = /^(GET|HEAD|POST|PUT|PATCH|DELETE) ([\w/{][^\s]*)$/.exec(content) ?? []
+  return rest.includes("/")
     ? `<code><b class="method">${method}</b> ${escapeHtml(rest)}</code>`
-    : `<code>${escapeHtml(text)}</code>`
-}
-rules["code_block"] = (tokens, index) => codeBlock(escapeHtml(tokens[index]?.content ?? ""), "")
+    : `<code>${escapeHtml(content)}</code>`
+})
+show("code_block", ({ content }) => codeBlock(escapeHtml(content), ""))
 
 // HTML in a page is shown, not obeyed; a comment is for its author.
 const asText = (html: string): string => escapeHtml(html.replace(/^\s*<!--.*-->\s*$/s, "").trimEnd())
@@ -98,44 +96,39 @@ const withoutComponents = (html: string, { components }: Reading): string =>
     closed !== "" || components.has(name) ? "" : tag,
   )
 const lineBreak = /^\s*<br\s*\/?>\s*$/i
-rules["html_inline"] = (tokens, index, _options, env) => {
-  const { content = "" } = tokens[index] ?? {}
-  return lineBreak.test(content) ? "<br>" : asText(withoutComponents(content, readingOf(env)))
-}
-rules["html_block"] = (tokens, index, _options, env) => {
-  const { content = "" } = tokens[index] ?? {}
+show("html_inline", ({ content }, reading) =>
+  lineBreak.test(content) ? "<br>" : asText(withoutComponents(content, reading)),
+)
+show("html_block", ({ content }, reading) => {
   if (lineBreak.test(content)) return ""
-  const left = withoutComponents(content, readingOf(env))
-  if (left.trim() === "") return ""
+  const left = withoutComponents(content, reading)
   // What stands between a component's tags is the page's text.
-  if (left !== content && !left.includes("<")) return `<p>${parser.renderInline(left.trim(), env)}</p>\n`
+  if (left !== content && !left.includes("<") && left.trim() !== "")
+    return `<p>${parser.renderInline(left.trim(), reading)}</p>\n`
   const text = asText(left)
   return text === "" ? "" : `<p class="raw">${text}</p>\n`
-}
+})
 
-rules["link_open"] = (tokens, index, _options, env) => {
-  const reading = readingOf(env)
-  const { page, links } = reading
+show("link_open", (token, reading) => {
   reading.inLink = true
-  const href = links.link(String(tokens[index]?.attrGet("href") ?? ""), page)
+  const href = reading.links.link(String(token.attrGet("href") ?? ""), reading.page)
   return href === undefined ? "<a>" : `<a href="${escapeHtml(href)}">`
-}
-rules["link_close"] = (_tokens, _index, _options, env) => {
-  readingOf(env).inLink = false
+})
+show("link_close", (_token, reading) => {
+  reading.inLink = false
   return "</a>"
-}
-rules["image"] = (tokens, index, options, env, self) => {
-  const { page, links, inLink } = readingOf(env)
-  const token = tokens[index]
-  const source = String(token?.attrGet("src") ?? "")
-  const alt = escapeHtml(self.renderInlineAsText(token?.children ?? [], options, env))
+})
+show("image", (token, reading) => {
+  const { page, links, inLink } = reading
+  const source = String(token.attrGet("src") ?? "")
+  const alt = escapeHtml(parser.renderer.renderInlineAsText(token.children ?? [], parser.options, reading))
   const own = ownImage.test(source) ? source : links.image(source, page)
   if (own !== undefined) return `<img src="${escapeHtml(own)}" alt="${alt}" loading="lazy">`
   // Nothing is fetched from elsewhere for a reader who did not ask for it. A link can't stand inside another.
   const text = alt === "" ? "Image" : alt
   const href = links.link(source, page)
   return href === undefined || !/^https?:/.test(href) || inLink ? text : `<a href="${escapeHtml(href)}">${text}</a>`
-}
+})
 
 /** Whether the next row with an anchor stands in the section that is being rendered. */
 const isBelow = ({ page, section: current, row }: Reading): boolean => {
@@ -145,8 +138,8 @@ const isBelow = ({ page, section: current, row }: Reading): boolean => {
   return section !== undefined && section.start <= start && (next === undefined || start < next.start)
 }
 
-const isEmptyHeader = (token: Token | undefined, inline: Token | undefined): boolean =>
-  token?.tag === "th" && inline?.content === ""
+// A header that heads nothing is a cell: whoever listens would be told of a header without a name.
+const shownCell = (cell: string, inline: Token | undefined): string => (inline?.content === "" ? "td" : cell)
 
 // Each cell repeats it.
 const longestColumn = 40
@@ -155,33 +148,29 @@ const longestColumn = 40
 const columnOf = ({ heads, column }: Reading): string => (heads.length > 2 && column > 0 ? (heads[column] ?? "") : "")
 
 // Wide tables scroll, rows have anchors, and a cell names its column: on a narrow screen cells stand below one another.
-rules["table_open"] = (_tokens, _index, _options, env) => {
-  readingOf(env).heads = []
+show("table_open", (_token, reading) => {
+  reading.heads = []
   return '<div class="table" tabindex="0"><table>\n'
-}
-rules["table_close"] = () => "</table></div>\n"
-rules["tr_open"] = (tokens, index, _options, env) => {
-  const reading = readingOf(env)
+})
+show("table_close", () => "</table></div>\n")
+show("tr_open", (_token, reading, near) => {
   const { rows } = reading.page
   reading.column = 0
-  const name = rows.length === 0 ? undefined : /^`([^`]+)`$/.exec(tokens[index + 2]?.content ?? "")?.[1]
+  const name = rows.length === 0 ? undefined : /^`([^`]+)`$/.exec(near(2)?.content ?? "")?.[1]
   // Rows come in the page's order, and only those that have an anchor are counted.
   const row = rows[reading.row]
   if (name === undefined || row?.heading !== name || !isBelow(reading)) return "<tr>"
   reading.row++
   return `<tr id="${escapeHtml(row.anchor)}">`
-}
+})
 for (const cell of ["th", "td"]) {
-  rules[`${cell}_open`] = (tokens, index, _options, env) => {
-    const reading = readingOf(env)
-    if (cell === "th") reading.heads.push(plainText(tokens[index + 1]?.content ?? "").slice(0, longestColumn))
+  show(`${cell}_open`, (token, reading, near) => {
+    if (cell === "th") reading.heads.push(plainText(near(1)?.content ?? "").slice(0, longestColumn))
     const column = cell === "td" ? columnOf(reading) : ""
     const label = column === "" ? "" : ` data-label="${escapeHtml(column)}"`
     reading.column++
-    // A header that heads nothing is a cell: whoever listens would be told of a header without a name.
-    const name = isEmptyHeader(tokens[index], tokens[index + 1]) ? "td" : cell
-    const side = /text-align:(left|center|right)/.exec(String(tokens[index]?.attrGet("style") ?? ""))?.[1]
-    return `<${name}${side === undefined ? "" : ` class="${side}"`}${label}>`
-  }
-  rules[`${cell}_close`] = (tokens, index) => `</${isEmptyHeader(tokens[index], tokens[index - 1]) ? "td" : cell}>`
+    const side = /text-align:(left|center|right)/.exec(String(token.attrGet("style") ?? ""))?.[1]
+    return `<${shownCell(cell, near(1))}${side === undefined ? "" : ` class="${side}"`}${label}>`
+  })
+  show(`${cell}_close`, (_token, _reading, near) => `</${shownCell(cell, near(-1))}>`)
 }
