@@ -12,8 +12,7 @@ export {
   type SitePage,
 } from "./markdown.ts"
 export { createNavigation, hasText } from "./navigation.ts"
-export { errorView, indexView, type SearchResults, searchView } from "./own-views.ts"
-export { pageView } from "./page-view.ts"
 export { longestRendered, renderPage } from "./render-page.ts"
 export { changeSchema, type Stack, stackMarkdown, stackSchema, stacksMarkdown } from "./stack-markdown.ts"
 export { noStacksView, stacksView } from "./stacks-view.ts"
+export { errorView, indexView, pageView, type SearchResults, searchView } from "./views.ts"

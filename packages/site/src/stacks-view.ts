@@ -2,7 +2,7 @@ import { firstView } from "@svc/common/stack-views"
 import { html, raw } from "hono/html"
 import { type Html, type Look, frame } from "./frame.ts"
 import type { SitePage } from "./markdown.ts"
-import { pageView } from "./page-view.ts"
+import { pageView } from "./views.ts"
 import type { Stack, StackEntity } from "./stack-markdown.ts"
 
 const row = 34

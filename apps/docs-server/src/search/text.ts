@@ -6,25 +6,7 @@ import { bareWords, terms } from "./words.ts"
 export type Field = keyof typeof fields
 export const fieldNames: readonly Field[] = ["title", "slug", "folders", "names", "body"]
 
-/** All pages as the numbers of their terms. Each array but `numbers` holds starts, and the end of all behind the last. */
-export type Texts = {
-  /** The number of each term. */
-  readonly numberOf: ReadonlyMap<string, number>
-  /** Words as they are written. */
-  readonly written: ReadonlyMap<string, Written>
-  readonly numbers: Uint32Array
-  /** Where in `numbers` each field of each page starts. */
-  readonly fieldStarts: Uint32Array
-  /** The first section of each page; a section is a heading with the text down to the next, the first is without heading. */
-  readonly pageSections: Uint32Array
-  /** The first passage of each section. */
-  readonly sectionPassages: Uint32Array
-  /** Where in `numbers` each passage starts, */
-  readonly passageTerms: Uint32Array
-  /** where in its page's Markdown, and of which kind it is. */
-  readonly passageStarts: Uint32Array
-  readonly passageKindsOf: Uint8Array
-}
+export type Texts = ReturnType<typeof readTexts>
 
 /** What a page explains row by row: error codes, variables, fields that stand as inline code in a table's first cell. */
 const namesIn = (markdown: string): string[] =>
@@ -40,8 +22,8 @@ type Written = {
 // Nobody asks for more: what is longer is data, such as a picture in Base64.
 const longestWord = 200
 
-/** Reads every page once. */
-export const readTexts = (pages: readonly Page[]): Texts => {
+/** Reads every page once: all pages as the numbers of their terms. */
+export const readTexts = (pages: readonly Page[]) => {
   const numberOf = new Map<string, number>()
   const known = new Map<string, Written>()
   const numbers: number[] = []
@@ -107,13 +89,21 @@ export const readTexts = (pages: readonly Page[]): Texts => {
   sectionPassages.push(passageTerms.length - 1)
   passageStarts.push(0)
   return {
+    /** The number of each term. */
     numberOf,
+    /** Words as they are written. */
     written: known,
     numbers: Uint32Array.from(numbers),
+    // Each array below holds starts, and the end of all behind the last.
+    /** Where in `numbers` each field of each page starts. */
     fieldStarts: Uint32Array.from(fieldStarts),
+    /** The first section of each page; a section is a heading with the text down to the next, the first is without heading. */
     pageSections: Uint32Array.from(pageSections),
+    /** The first passage of each section. */
     sectionPassages: Uint32Array.from(sectionPassages),
+    /** Where in `numbers` each passage starts, */
     passageTerms: Uint32Array.from(passageTerms),
+    /** where in its page's Markdown, and of which kind it is. */
     passageStarts: Uint32Array.from(passageStarts),
     passageKindsOf: Uint8Array.from(kinds),
   }
