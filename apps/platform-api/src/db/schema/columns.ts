@@ -1,6 +1,5 @@
 // Columns that many tables have.
-import type { AnyPgColumn } from "drizzle-orm/pg-core"
-import { pg, sql } from "../drizzle.ts"
+import { pg } from "../drizzle.ts"
 
 export const bytea = pg.customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" })
 
@@ -8,10 +7,6 @@ export const bytea = pg.customType<{ data: Uint8Array; driverData: Uint8Array }>
 export const time = (name: string) => pg.timestamp(name, { withTimezone: true, precision: 3, mode: "date" })
 
 export const id = () => pg.integer().primaryKey().generatedAlwaysAsIdentity()
-
-/** The condition that a column has one of these values. */
-export const isOneOf = (column: AnyPgColumn, values: readonly string[]) =>
-  sql`${column} in (${sql.raw(values.map((value) => `'${value}'`).join(", "))})`
 
 export const visibilities = ["public", "global", "private"] as const
 export const verdicts = ["none", "compatible", "breaking"] as const
