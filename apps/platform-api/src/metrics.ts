@@ -2,7 +2,7 @@ import type { Meter } from "@opentelemetry/api"
 import { clientSpan } from "@svc/telemetry"
 import type { Database, Queries } from "./db/database.ts"
 import { DatabaseUnavailable } from "./db/errors.ts"
-import type { JobKind } from "./work/queue/jobs.ts"
+import { countSql, type JobKind } from "./work/queue/jobs.ts"
 
 export type Metrics = {
   readonly signedUp: () => void
@@ -33,74 +33,72 @@ export const createMetrics = (meter: Meter): Metrics => {
   }
 }
 
-/** @param registryAgeMs time since the registry was last read */
-export const observeState = (meter: Meter, connections: () => number, registryAgeMs: () => number): void => {
-  meter
-    .createObservableGauge("svc.platform.database.connections", { description: "Open connections to the database." })
-    .addCallback((result) => result.observe(connections()))
-  meter
-    .createObservableGauge("svc.platform.registry.age", {
-      unit: "s",
-      description: "Time since the registry was last read.",
-    })
-    .addCallback((result) => result.observe(registryAgeMs() / 1000))
-}
-
 const jobStates = ["waiting", "running", "resting"] as const
 
-export type JobCount = { readonly state: (typeof jobStates)[number]; readonly count: number }
-
-/** Counts the jobs of all replicas by state. */
-export const observeJobs = (meter: Meter, count: () => Promise<readonly JobCount[]>): void => {
-  meter
-    .createObservableGauge("svc.platform.jobs", { description: "Builds and other records that wait for processing." })
-    .addCallback(async (result) => {
-      // The number is unknown while the database is unavailable.
-      const counts = await count().catch(() => undefined)
-      if (counts === undefined) return
-      for (const state of jobStates) result.observe(counts.find((one) => one.state === state)?.count ?? 0, { state })
-    })
-}
+type JobCount = { readonly state: (typeof jobStates)[number]; readonly count: number }
 
 /** Tables that grow with use, as a PostgreSQL array. */
-export const growingTables =
+const growingTables =
   "{users,agent_profiles,api_keys,audit_log,registry_changes,stack_versions,spec_versions,builds,build_events,deployment_events,runs,run_steps,run_events,run_changes,idempotency_keys,signups}"
 
-export type TableSize = { readonly table: string; readonly rows: number; readonly bytes: number }
+type TableSize = { readonly table: string; readonly rows: number; readonly bytes: number }
 
 // The planner's estimates: an exact count would read every row.
-export const sizesSql = `
+const sizesSql = `
   select relname as table, greatest(reltuples, 0)::float8 as rows, pg_total_relation_size(oid)::float8 as bytes
   from pg_class where relkind = 'r' and pg_table_is_visible(oid) and relname = any($1::text[])`
 
-/** Estimated sizes of tables. */
-export const observeTables = (meter: Meter, sizes: () => Promise<readonly TableSize[]>): void => {
-  const rows = meter.createObservableGauge("svc.platform.rows", { description: "Estimated rows of a table." })
-  const bytes = meter.createObservableGauge("svc.platform.table.size", {
-    unit: "By",
-    description: "Size of a table with its indexes.",
+/**
+ * Observes the state of the service whenever metrics are collected. What the database must be asked for is left out
+ * while it is unavailable.
+ */
+export const observeState = (
+  meter: Meter,
+  {
+    queries,
+    connections,
+    registryAgeMs,
+    limitsMode,
+  }: {
+    /** Where the jobs of all replicas are counted, and tables are measured. */
+    readonly queries: () => Queries
+    readonly connections: () => number
+    /** Time since the registry was last read. */
+    readonly registryAgeMs: () => number
+    readonly limitsMode: () => "shared" | "local"
+  },
+): void => {
+  const gauge = (name: string, description: string, unit = "") =>
+    meter.createObservableGauge(name, { description, unit })
+  gauge("svc.platform.jobs", "Builds and other records that wait for processing.").addCallback(async (result) => {
+    const counts = await queries()
+      .query<JobCount>(countSql, [])
+      .catch(() => undefined)
+    if (counts === undefined) return
+    for (const state of jobStates) result.observe(counts.find((one) => one.state === state)?.count ?? 0, { state })
   })
+  const rows = gauge("svc.platform.rows", "Estimated rows of a table.")
+  const bytes = gauge("svc.platform.table.size", "Size of a table with its indexes.", "By")
   meter.addBatchObservableCallback(
     async (result) => {
-      // The sizes are unknown while the database is unavailable.
-      for (const { table, ...size } of (await sizes().catch(() => undefined)) ?? []) {
+      for (const { table, ...size } of await queries()
+        .query<TableSize>(sizesSql, [growingTables])
+        .catch(() => [])) {
         result.observe(rows, size.rows, { table })
         result.observe(bytes, size.bytes, { table })
       }
     },
     [rows, bytes],
   )
-}
-
-/** Where the limits are counted: 1 for the current mode, 0 for the other. */
-export const observeLimits = (meter: Meter, mode: () => "shared" | "local"): void => {
-  meter
-    .createObservableGauge("svc.limits.mode", {
-      description: "1 for the current mode of counting limits: shared or local.",
-    })
-    .addCallback((result) => {
-      for (const one of ["shared", "local"] as const) result.observe(mode() === one ? 1 : 0, { mode: one })
-    })
+  gauge("svc.platform.database.connections", "Open connections to the database.").addCallback((result) =>
+    result.observe(connections()),
+  )
+  gauge("svc.platform.registry.age", "Time since the registry was last read.", "s").addCallback((result) =>
+    result.observe(registryAgeMs() / 1000),
+  )
+  gauge("svc.limits.mode", "1 for the current mode of counting limits: shared or local.").addCallback((result) => {
+    for (const mode of ["shared", "local"] as const) result.observe(limitsMode() === mode ? 1 : 0, { mode })
+  })
 }
 
 /** The same database, with a span and a duration for each request to it. */

@@ -15,18 +15,7 @@ import { startBackgroundTasks } from "./background-tasks.ts"
 import { createCompiler } from "./compiler/compiler.ts"
 import { readConfig } from "./config.ts"
 import { openDatabase } from "./db/open.ts"
-import {
-  createMetrics,
-  growingTables,
-  type JobCount,
-  measureDatabase,
-  observeJobs,
-  observeLimits,
-  observeState,
-  observeTables,
-  sizesSql,
-  type TableSize,
-} from "./metrics.ts"
+import { createMetrics, measureDatabase, observeState } from "./metrics.ts"
 import { createChangeFeed, forgetChanges } from "./registry/changes.ts"
 import { createRegistry, registryChannel } from "./registry/registry.ts"
 import { createStackVersions } from "./registry/stack-versions.ts"
@@ -35,7 +24,6 @@ import { forgetAnswers } from "./routes/change.ts"
 import { createHandlers } from "./work/steps/handlers.ts"
 import { createHook } from "./work/steps/hook.ts"
 import { hookSecretsIn } from "./work/hook-secrets.ts"
-import { countSql } from "./work/queue/jobs.ts"
 import { startWorker } from "./work/queue/worker.ts"
 import { pruneDaily } from "./operator/prune.ts"
 import { publishedSamples, seed } from "./operator/seed.ts"
@@ -84,14 +72,16 @@ export const startService = async (runtime: Runtime) => {
   }
   await refresh()
   const serviceMetrics = createMetrics(meter)
-  observeJobs(meter, () => opened.within(statementMs).query<JobCount>(countSql, []))
-  observeTables(meter, () => opened.within(statementMs).query<TableSize>(sizesSql, [growingTables]))
-  observeState(meter, database.connections, () => now() - refreshedAt)
 
   const connect = () => import("redis")
   const about = { service: "platform-api", replicaId: randomId(), now, connect, log, call: clientSpan } as const
   const limits = await openLimits(config.limits, about)
-  observeLimits(meter, limits.mode)
+  observeState(meter, {
+    queries: () => opened.within(statementMs),
+    connections: database.connections,
+    registryAgeMs: () => now() - refreshedAt,
+    limitsMode: limits.mode,
+  })
   const keyWatch = createKeyWatch()
   const useTracker = createUseTracker({ database, wallClock })
   const stopping = new AbortController()

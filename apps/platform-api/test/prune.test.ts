@@ -95,9 +95,9 @@ describe.each(databaseKinds)("pruning on %s", (kind) => {
     const count = async () =>
       (await query<{ n: number }>("select count(*)::int as n from audit_log where $1 = 1", 1))[0]?.n
     const before = await count()
-    expect(await pruneAudit(service.database(), { olderDays: 1, at: new Date() })).toMatchObject({ rows: 0 })
+    expect(await pruneAudit(service.database(), 1, new Date())).toMatchObject({ rows: 0 })
     const later = new Date(Date.now() + 2 * dayMs)
-    expect(await pruneAudit(service.database(), { olderDays: 1, at: later })).toMatchObject({ rows: before })
+    expect(await pruneAudit(service.database(), 1, later)).toMatchObject({ rows: before })
     expect(await query("select action from audit_log where $1 = 1", 1)).toEqual([{ action: "audit.prune" }])
   })
 

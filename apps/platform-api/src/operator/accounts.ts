@@ -6,15 +6,10 @@ import { brokenConstraint } from "../db/errors.ts"
 import { agentProfiles, apiKeys, auditLog, users } from "../db/schema/index.ts"
 import { CommandError } from "./command-error.ts"
 
-export const listAgents = async (queries: Queries) => {
-  const rows = await queries.run((db) => db.select().from(agentProfiles).orderBy(asc(agentProfiles.userId)))
-  return rows.map((row) => ({
-    slug: row.slug,
-    display_name: row.displayName,
-    status: row.status,
-    created_at: row.createdAt.toISOString(),
-    last_seen_at: row.lastSeenAt.toISOString(),
-  }))
+export const listAgents = (queries: Queries) => {
+  const { slug, displayName, status, createdAt, lastSeenAt, userId } = agentProfiles
+  const columns = { slug, display_name: displayName, status, created_at: createdAt, last_seen_at: lastSeenAt }
+  return queries.run((db) => db.select(columns).from(agentProfiles).orderBy(asc(userId)))
 }
 
 /** What sets each status, as the audit log names it. The commands have the same names. */
@@ -78,16 +73,8 @@ export const changeKey = (queries: Queries, id: number, verb: "disable" | "enabl
     return { id, status: { disable: "disabled", enable: "enabled", revoke: "revoked" }[verb] }
   })
 
-export const listAudit = async (queries: Queries, limit: number) => {
-  const rows = await queries.run((db) => db.select().from(auditLog).orderBy(desc(auditLog.id)).limit(limit))
-  return rows.map((row) => ({
-    id: row.id,
-    at: row.at.toISOString(),
-    actor: row.actor,
-    action: row.action,
-    target: row.target,
-    outcome: row.outcome,
-    address_prefix: row.addressPrefix,
-    request_id: row.requestId,
-  }))
+export const listAudit = (queries: Queries, limit: number) => {
+  const { id, at, actor, action, target, outcome, addressPrefix, requestId } = auditLog
+  const columns = { id, at, actor, action, target, outcome, address_prefix: addressPrefix, request_id: requestId }
+  return queries.run((db) => db.select(columns).from(auditLog).orderBy(desc(id)).limit(limit))
 }

@@ -25,7 +25,7 @@ export type Dependencies = {
 type Call = Omit<Dependencies, "wallClock"> & {
   /** Empty for a command without an argument. */
   readonly argument: string
-  readonly text: (option: string) => string | undefined
+  readonly option: (name: string) => string | undefined
   /** The value of a required option. Throws CommandError. */
   readonly need: (option: string) => string
   readonly flag: (option: string) => boolean
@@ -34,16 +34,12 @@ type Call = Omit<Dependencies, "wallClock"> & {
 }
 
 type Command = {
-  /** What follows the command's name. */
+  /** What follows the command's name: a required argument, if any, and options. They are parsed as this says. */
   readonly usage?: string
-  /** The required argument, as errors name it. */
+  /** The argument as errors name it, if not as `usage` does. */
   readonly argument?: string
-  readonly options?: Readonly<Record<string, { readonly type: "string" | "boolean" }>>
   readonly run: (call: Call) => Promise<unknown>
 }
-
-const text = { type: "string" } as const
-const boolean = { type: "boolean" } as const
 
 const required = (value: string | undefined, what: string): string => {
   if (value === undefined || value === "") throw new CommandError("usage", `${what} is required`)
@@ -70,31 +66,24 @@ const visibilityOf = (word: string) => {
   return found
 }
 
-const agentStatus = (status: keyof typeof statusActions): Command => ({
-  usage: "SLUG",
-  argument: "SLUG",
-  run: async ({ queries, argument, at }) => setAgentStatus(await queries(), argument, status, at),
-})
-
 const keyChange = (verb: "disable" | "enable" | "revoke"): Command => ({
   usage: "ID",
-  argument: "ID",
   run: async ({ queries, argument, at }) => {
     const id = wholeNumber(argument, 2_147_483_647, "key-not-found")
     return changeKey(await queries(), id, verb, at)
   },
 })
 
-/** `agent enable` and its like: a status without a command could never be set. */
-const agentCommands = Object.fromEntries(
-  agentStatuses.map((status) => [statusActions[status].replace(".", " "), agentStatus(status)]),
-)
-
-const named = (run: (queries: Queries, name: string, at: Date) => Promise<unknown>): Command => ({
-  usage: "NAME",
-  argument: "NAME",
+const named = (run: (queries: Queries, name: string, at: Date) => Promise<unknown>, usage = "NAME"): Command => ({
+  usage,
   run: async ({ queries, argument, at }) => run(await queries(), argument, at),
 })
+
+/** `agent enable` and its like: a status without a command could never be set. */
+const agentCommands = agentStatuses.map((status) => [
+  statusActions[status].replace(".", " "),
+  named((queries, slug, at) => setAgentStatus(queries, slug, status, at), "SLUG"),
+])
 
 const commands: Readonly<Record<string, Command>> = {
   migrate: { run: async ({ database }) => ({ applied: (await database()).applied }) },
@@ -102,17 +91,7 @@ const commands: Readonly<Record<string, Command>> = {
   "stack publish": {
     usage:
       "<ast.json> --name N --websocket-url U [--description D] [--visibility public|global|private] [--relay] [--browser-send] [--allow-breaking]",
-    argument: "<ast.json>",
-    options: {
-      name: text,
-      "websocket-url": text,
-      description: text,
-      visibility: text,
-      relay: boolean,
-      "browser-send": boolean,
-      "allow-breaking": boolean,
-    },
-    run: async ({ queries, argument, text: option, need, flag, at }) => {
+    run: async ({ queries, argument, option, need, flag, at }) => {
       const stack = {
         name: need("name"),
         websocketUrl: need("websocket-url"),
@@ -130,19 +109,16 @@ const commands: Readonly<Record<string, Command>> = {
   "stack unpublish": named(unpublish),
   "stack deprecate": {
     usage: "NAME (--message M [--successor N] | --clear)",
-    argument: "NAME",
-    options: { message: text, successor: text, clear: boolean },
-    run: async ({ queries, argument, text: option, need, flag, at }) => {
+    run: async ({ queries, argument, option, need, flag, at }) => {
       const given = flag("clear") ? undefined : { message: need("message"), successor: option("successor") }
       return deprecate(await queries(), argument, given, at)
     },
   },
   "stack approve": named(approve),
   "agent list": { run: async ({ queries }) => listAgents(await queries()) },
-  ...agentCommands,
+  ...Object.fromEntries(agentCommands),
   "agent prune": {
     usage: "--unused-days N [--dry-run]",
-    options: { "unused-days": text, "dry-run": boolean },
     run: async ({ queries, need, flag, at }) => {
       const unusedDays = wholeNumber(need("unused-days"), 100_000)
       return pruneAgents(await queries(), { unusedDays, at, actor: "operator", dryRun: flag("dry-run") })
@@ -150,8 +126,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
   "user create": {
     usage: "--email E [--name N]",
-    options: { email: text, name: text },
-    run: async ({ queries, need, text: option, at, randomBytes }) => {
+    run: async ({ queries, need, option, at, randomBytes }) => {
       const user = { email: need("email"), name: option("name") }
       return createUser(await queries(), user, at, randomBytes)
     },
@@ -161,7 +136,6 @@ const commands: Readonly<Record<string, Command>> = {
   "key revoke": keyChange("revoke"),
   "records import": {
     usage: "FILE",
-    argument: "FILE",
     run: async ({ queries, argument, at, randomBytes, relayUrl }) => {
       const document = readFile(argument)
       const options = { at, randomBytes, relayUrl: relayUrl() }
@@ -173,11 +147,10 @@ const commands: Readonly<Record<string, Command>> = {
       .map((option) => `[--${option} N|none]`)
       .join(" ")}`,
     argument: "agent:SLUG, user:ID or stack:NAME",
-    options: Object.fromEntries(Object.keys(limitOptions).map((option) => [option, text])),
-    run: async ({ queries, argument, text: given, at }) => {
-      const change = Object.entries(limitOptions).flatMap(([option, limit]) => {
-        const value = given(option)
-        return value === undefined ? [] : [[limit, readLimit(option, value)]]
+    run: async ({ queries, argument, option, at }) => {
+      const change = Object.entries(limitOptions).flatMap(([name, limit]) => {
+        const value = option(name)
+        return value === undefined ? [] : [[limit, readLimit(name, value)]]
       })
       return setLimits(await queries(), argument, Object.fromEntries(change), at)
     },
@@ -185,16 +158,14 @@ const commands: Readonly<Record<string, Command>> = {
   "limits list": { run: async ({ queries }) => listLimits(await queries()) },
   "audit prune": {
     usage: "--older-days N",
-    options: { "older-days": text },
     run: async ({ queries, need, at }) => {
       const olderDays = wholeNumber(need("older-days"), 100_000)
-      return pruneAudit(await queries(), { olderDays, at })
+      return pruneAudit(await queries(), olderDays, at)
     },
   },
   "audit list": {
     usage: "[--limit N]",
-    options: { limit: text },
-    run: async ({ queries, text: option }) => {
+    run: async ({ queries, option }) => {
       const limit = wholeNumber(option("limit") ?? "100", 1_000_000)
       return listAudit(await queries(), limit)
     },
@@ -204,12 +175,17 @@ const commands: Readonly<Record<string, Command>> = {
 const usageOf = (name: string, { usage }: Command): string => (usage === undefined ? name : `${name} ${usage}`)
 
 const parse = (args: readonly string[], name: string, command: Command, given: Dependencies): Call => {
-  const { options = {}, argument } = command
+  const { usage = "", argument = /^[^-[(]\S*/.exec(usage)?.[0] } = command
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
       // Every command takes --json. The output is always JSON.
-      options: { json: boolean, ...options },
+      options: Object.fromEntries(
+        ["--json", ...(usage.match(/--[a-z-]+( \w)?/g) ?? [])].map((option) => {
+          const [key = "", value] = option.slice(2).split(" ")
+          return [key, { type: value === undefined ? "boolean" : "string" }]
+        }),
+      ),
       allowPositionals: true,
       strict: true,
     })
@@ -222,7 +198,7 @@ const parse = (args: readonly string[], name: string, command: Command, given: D
     return {
       ...given,
       argument: argument === undefined ? "" : required(positionals[0], argument),
-      text: option,
+      option,
       need: (key) => required(option(key), `--${key}`),
       flag: (key) => found[key] === true,
       queries: async () => (await given.database()).queries,

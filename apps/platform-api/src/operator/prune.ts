@@ -96,14 +96,12 @@ export const pruneAgents = async (queries: Queries, { unusedDays, at, actor, dry
   return { unused_since: cutoff, agents: pruned, dry_run: dryRun }
 }
 
-const daily = "agent prune"
-
 /** Prunes once a day, on whichever replica comes first. */
 export const pruneDaily = async (queries: Queries, pruning: Omit<Pruning, "actor" | "dryRun">): Promise<void> => {
   const begun = await queries.query(
     `insert into daily_work (name, begun_at) values ($1, $2::timestamptz) on conflict (name)
      do update set begun_at = excluded.begun_at where daily_work.begun_at <= excluded.begun_at - interval '1 day' returning 1`,
-    [daily, pruning.at.toISOString()],
+    ["agent prune", pruning.at.toISOString()],
   )
   if (begun.length > 0) await pruneAgents(queries, { ...pruning, actor: "platform" })
 }
@@ -111,10 +109,7 @@ export const pruneDaily = async (queries: Queries, pruning: Omit<Pruning, "actor
 /**
  * Deletes rows of the audit log that are older than `olderDays`. Only the owner of the tables can. Throws CommandError.
  */
-export const pruneAudit = async (
-  queries: Queries,
-  { olderDays, at }: { readonly olderDays: number; readonly at: Date },
-) => {
+export const pruneAudit = async (queries: Queries, olderDays: number, at: Date) => {
   const cutoff = new Date(at.getTime() - olderDays * dayMs).toISOString()
   const owner = "select pg_has_role(relowner, 'USAGE') as owns from pg_class where oid = $1::regclass"
   const [role] = await queries.query<{ owns: boolean }>(owner, ["audit_log"])

@@ -68,15 +68,10 @@ export const publish = async (queries: Queries, { ast, allowBreaking = false, ..
       const revision = await raiseRevision(tx)
       const [old] = await tx.select().from(stacks).where(eq(stacks.name, stack.name))
       if (old !== undefined && old.ownerId !== null) throw new StackConflict("stack-name-taken")
-      const same =
-        old !== undefined &&
-        old.contentHash === bytes.contentHash &&
-        old.description === stack.description &&
-        old.websocketUrl === stack.websocketUrl &&
-        old.visibility === stack.visibility &&
-        old.relay === stack.relay &&
-        old.browserSend === stack.browserSend
-      if (same) return told("unchanged", old.version)
+      const wanted = { ...stack, contentHash: bytes.contentHash }
+      const compared = ["contentHash", "description", "websocketUrl", "visibility", "relay", "browserSend"] as const
+      if (old !== undefined && compared.every((name) => old[name] === wanted[name]))
+        return told("unchanged", old.version)
       const line = lineOf(stack.name, undefined)
       const [last] = await tx
         .select({ number: sql<number>`coalesce(max(${stackVersions.number}), 0)` })
@@ -104,8 +99,7 @@ export const publish = async (queries: Queries, { ast, allowBreaking = false, ..
     })
   } catch (error) {
     if (!(error instanceof StackConflict)) throw error
-    if (error.code === "stack-name-taken") throw new CommandError("stack-name-taken", error.message)
-    throw new CommandError("websocket-url-taken", error.message)
+    throw new CommandError(error.code, error.message)
   }
 }
 
@@ -130,57 +124,55 @@ export const listStacks = (queries: Queries) =>
 const notFound = (): CommandError =>
   new CommandError("stack-not-found", "the stack wasn't found: `stack list` shows every name")
 
-/** Changes one of the operator's own stacks. */
-const changeStack = async (tx: Orm, name: string, set: Partial<typeof stacks.$inferInsert>) => {
-  const own = and(eq(stacks.name, name.toLowerCase()), isNull(stacks.ownerId))
-  const revision = await raiseRevision(tx)
-  const [changed] = await tx
-    .update(stacks)
-    .set({ ...set, revision })
-    .where(own)
-    .returning({ name: stacks.name })
-  if (changed === undefined) throw notFound()
-  return changed.name
-}
+/** Changes a stack, which `work` returns, in a transaction that raises the revision and is in the audit log. */
+const change = <Answer extends { readonly name: string }>(
+  queries: Queries,
+  verb: "unpublish" | "deprecate" | "approve",
+  at: Date,
+  work: (tx: Orm, revision: number) => Promise<Answer>,
+): Promise<Answer> =>
+  queries.transaction(async (tx) => {
+    const answer = await work(tx, await raiseRevision(tx))
+    await audit(tx, { at, actor: "operator", action: `stack.${verb}`, target: `stack:${answer.name}` })
+    return answer
+  })
+
+const named = (name: string) => eq(stacks.name, name.toLowerCase())
+const ofOperator = (name: string) => and(named(name), isNull(stacks.ownerId))
 
 /** Removes one of the operator's stacks from the registry. Throws CommandError. */
-export const unpublish = (queries: Queries, name: string, at: Date) =>
-  queries.transaction(async (tx) => {
-    await raiseRevision(tx)
-    const own = and(eq(stacks.name, name.toLowerCase()), isNull(stacks.ownerId))
-    const [gone] = await tx.delete(stacks).where(own).returning({ name: stacks.name })
+export const unpublish = (queries: Queries, given: string, at: Date) =>
+  change(queries, "unpublish", at, async (tx) => {
+    const [gone] = await tx.delete(stacks).where(ofOperator(given)).returning({ name: stacks.name })
     if (gone === undefined) throw notFound()
     await freeNames(tx, lineOf(gone.name, undefined), at)
-    await audit(tx, { at, actor: "operator", action: "stack.unpublish", target: `stack:${gone.name}` })
     return { name: gone.name, unpublished: true }
   })
 
 /** Deprecates one of the operator's stacks; undefined ends the deprecation. Throws CommandError. */
-export const deprecate = (queries: Queries, name: string, told: Deprecation | undefined, at: Date) =>
-  queries.transaction(async (tx) => {
-    const named = eq(stacks.name, name.toLowerCase())
-    const [before] = await tx.select({ deprecated: stacks.deprecated }).from(stacks).where(named)
+export const deprecate = (queries: Queries, given: string, told: Deprecation | undefined, at: Date) =>
+  change(queries, "deprecate", at, async (tx, revision) => {
+    const [before] = await tx.select({ deprecated: stacks.deprecated }).from(stacks).where(named(given))
     const deprecated = told === undefined ? null : deprecation(told, before?.deprecated ?? null, at)
-    const known = await changeStack(tx, name, { deprecated })
-    await audit(tx, { at, actor: "operator", action: "stack.deprecate", target: `stack:${known}` })
-    return { name: known, deprecated: deprecated === null ? null : (JSON.parse(deprecated) as unknown) }
+    const set = { deprecated, revision }
+    const [changed] = await tx.update(stacks).set(set).where(ofOperator(given)).returning({ name: stacks.name })
+    if (changed === undefined) throw notFound()
+    return { name: changed.name, deprecated: deprecated === null ? null : (JSON.parse(deprecated) as unknown) }
   })
 
 /** Gives a person's stack the visibility of its spec, now that it is approved. */
-const showAsWanted = async (tx: Orm, line: string): Promise<void> => {
+const showAsWanted = async (tx: Orm, line: string, revision: number): Promise<void> => {
   const [stack] = await tx.select().from(stacks).where(eq(stacks.line, line))
   if (stack === undefined || stack.specId === null || stack.branch !== null) return
   const [spec] = await tx.select({ visibility: specs.visibility }).from(specs).where(eq(specs.id, stack.specId))
   if (spec === undefined || spec.visibility === stack.visibility) return
-  const { deprecated } = stack
-  await changeVisibility(tx, stack, spec.visibility, { revision: await raiseRevision(tx), deprecated })
+  await changeVisibility(tx, stack, spec.visibility, { revision, deprecated: stack.deprecated })
 }
 
 /** Approves a person's stack to be public, in every later version too. Throws CommandError. */
-export const approve = (queries: Queries, name: string, at: Date) =>
-  queries.transaction(async (tx) => {
-    const known = eq(stackNames.name, name.toLowerCase())
-    await raiseRevision(tx)
+export const approve = (queries: Queries, given: string, at: Date) =>
+  change(queries, "approve", at, async (tx, revision) => {
+    const known = eq(stackNames.name, given.toLowerCase())
     const [held] = await tx.update(stackNames).set({ approved: true }).where(known).returning()
     if (held === undefined || held.ownerId === null || held.freedAt !== null) throw notFound()
     // Builds that wait for the approval continue. Each checks it again.
@@ -188,7 +180,6 @@ export const approve = (queries: Queries, name: string, at: Date) =>
       sql`update jobs set next_at = now() where kind = 'build' and owner_id = ${held.ownerId} and next_at is null`,
     )
     await tx.execute(sql`select pg_notify(${workChannel}, '')`)
-    await showAsWanted(tx, held.line)
-    await audit(tx, { at, actor: "operator", action: "stack.approve", target: `stack:${held.name}` })
+    await showAsWanted(tx, held.line, revision)
     return { name: held.name, approved: true }
   })

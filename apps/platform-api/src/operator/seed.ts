@@ -22,29 +22,18 @@ const isTaken = async (queries: Queries, url: string, name?: string): Promise<bo
 
 /** Changes the URL of samples that still have the former default. Their content stays. */
 const moveSamples = async (queries: Queries, streamUrl: string, at: Date): Promise<void> => {
-  const former = inArray(
-    stacks.websocketUrl,
-    sampleStacks.map(({ name }) => formerUrl(name)),
-  )
+  const former = sampleStacks.map(({ name }) => and(eq(stacks.name, name), eq(stacks.websocketUrl, formerUrl(name))))
   const rows = await queries.run((db) =>
     db
       .select()
       .from(stacks)
-      .where(and(former, isNull(stacks.ownerId))),
+      .where(and(or(...former), isNull(stacks.ownerId))),
   )
-  for (const { name, description, websocketUrl: stored, visibility, relay, browserSend, astGzip } of rows) {
+  for (const { name, description, visibility, relay, browserSend, astGzip } of rows) {
     const websocketUrl = `${streamUrl}/${name}`
-    if (stored !== formerUrl(name) || (await isTaken(queries, websocketUrl))) continue
-    const stack = {
-      name,
-      description,
-      websocketUrl,
-      visibility,
-      relay,
-      browserSend,
-      ast: astIn({ gzip: astGzip, isAnswer: true }),
-    }
-    await publish(queries, stack, at)
+    if (await isTaken(queries, websocketUrl)) continue
+    const ast = astIn({ gzip: astGzip, isAnswer: true })
+    await publish(queries, { name, description, websocketUrl, visibility, relay, browserSend, ast }, at)
   }
 }
 
