@@ -9,6 +9,7 @@ const known: Partial<Dependencies> = {
   version: manifest.version,
   publicUrl: "http://localhost:4003",
   config: readSettings({}),
+  stopping: new AbortController().signal,
 }
 const app = createApp(known as Dependencies)
 

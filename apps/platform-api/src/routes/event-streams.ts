@@ -2,7 +2,6 @@
 import { requestHeader } from "@svc/http"
 import type { Context } from "hono"
 
-const beatMs = 5000
 const commentMs = 15_000
 /** How long a stream's slot stays taken after its replica dies. */
 export const leaseMs = 30_000
@@ -37,78 +36,60 @@ export type EventStreams = {
   readonly open: (start: (stream: EventStream) => () => void) => Response
 }
 
-/** Streams that send a comment every 15 s and end when the service stops. */
-export const createEventStreams = (dependencies: { readonly stopping: AbortSignal }): EventStreams => {
-  const open = new Map<EventStream, { quietMs: number }>()
-  let timer: NodeJS.Timeout | undefined
-
-  // One timer for all, because thousands of streams may be idle.
-  const beat = (): void => {
-    for (const [stream, state] of open) {
-      state.quietMs += beatMs
-      if (state.quietMs >= commentMs) stream.send(comment)
-    }
-  }
-  const add = (stream: EventStream, state: { quietMs: number }): void => {
-    if (timer === undefined) {
-      timer = setInterval(beat, beatMs).unref()
-      const endAll = () => open.forEach((_, one) => one.end())
-      dependencies.stopping.addEventListener("abort", endAll, { once: true })
-    }
-    open.set(stream, state)
-  }
+/** Streams that send a comment after 15 quiet seconds and end when the service stops. */
+export const createEventStreams = ({ stopping }: { readonly stopping: AbortSignal }): EventStreams => {
+  const open = new Set<EventStream>()
+  stopping.addEventListener("abort", () => open.forEach((stream) => stream.end()), { once: true })
 
   return {
     open: (start) => {
-      const state = { quietMs: 0 }
       let left: (() => void) | undefined
       let ended = false
       let waiting: PromiseWithResolvers<void> | undefined
-      let stream: EventStream | undefined
-      const leave = (): void => {
-        if (ended) return
-        ended = true
+      let leave = (): void => {}
+      const wake = (): void => {
         waiting?.resolve()
-        if (stream !== undefined) open.delete(stream)
-        left?.()
+        waiting = undefined
+      }
+      const begin = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+        const stream: EventStream = {
+          send: (event) => {
+            if (ended) return
+            timer.refresh()
+            controller.enqueue(event)
+            if ((controller.desiredSize ?? 0) > 0) return
+            leave()
+            controller.error(new Error("the client of an event stream doesn't read"))
+          },
+          room: async () => {
+            while (!ended && (controller.desiredSize ?? 0) < mostWaitingBytes / 2) {
+              waiting ??= Promise.withResolvers()
+              await waiting.promise
+            }
+          },
+          end: () => {
+            if (ended) return
+            leave()
+            controller.close()
+          },
+          hasEnded: () => ended,
+        }
+        const timer = setInterval(stream.send, commentMs, comment).unref()
+        leave = () => {
+          if (ended) return
+          ended = true
+          clearInterval(timer)
+          open.delete(stream)
+          wake()
+          left?.()
+        }
+        open.add(stream)
+        left = start(stream)
+        if (ended) left()
+        else if (stopping.aborted) stream.end()
       }
       const body = new ReadableStream<Uint8Array>(
-        {
-          start: (controller) => {
-            stream = {
-              send: (event) => {
-                if (ended) return
-                state.quietMs = 0
-                controller.enqueue(event)
-                if ((controller.desiredSize ?? 0) > 0) return
-                leave()
-                controller.error(new Error("the client of an event stream doesn't read"))
-              },
-              room: async () => {
-                const isFull = () => !ended && (controller.desiredSize ?? 0) < mostWaitingBytes / 2
-                while (isFull()) {
-                  waiting ??= Promise.withResolvers()
-                  await waiting.promise
-                }
-              },
-              end: () => {
-                const wasOpen = !ended
-                leave()
-                if (wasOpen) controller.close()
-              },
-              hasEnded: () => ended,
-            }
-            add(stream, state)
-            left = start(stream)
-            if (ended) left()
-            else if (dependencies.stopping.aborted) stream.end()
-          },
-          pull: () => {
-            waiting?.resolve()
-            waiting = undefined
-          },
-          cancel: leave,
-        },
+        { start: begin, pull: wake, cancel: () => leave() },
         { highWaterMark: mostWaitingBytes, size: (event: Uint8Array) => event.length },
       )
       return new Response(body, { headers: eventStreamHeaders })

@@ -42,43 +42,10 @@ const sendPage = (c: Context<AppEnv>, page: Page, rows: readonly Row[], present:
   return sendOwn(c, JSON.stringify(rows.slice(0, page.limit).map(present)), headers)
 }
 
-/** Sends the requested page of the caller's records. `sql` takes account, limit and offset. */
-const sendRecords = async (c: Context<AppEnv>, sql: string, present: (row: Row) => unknown) => {
-  const page = pageOf(c)
-  const rows = await c.get("queries").query<Row>(sql, [c.get("principal").userId, page.limit + 1, page.offset])
-  return sendPage(c, page, rows, present)
-}
+type Present = (row: Row) => unknown
 
-/**
- * Sends a page of what belongs to the record in the path. `sql` takes account, id, limit and offset. It returns one row
- * without an id if this page is empty, and no row if the record is missing.
- */
-export const sendBelongings = async (
-  c: Context<AppEnv>,
-  sql: string,
-  missing: ErrorCode,
-  present: (row: Row) => unknown,
-) => {
-  const page = pageOf(c)
-  const values = [c.get("principal").userId, recordId(c, missing), page.limit + 1, page.offset]
-  const rows = await c.get("queries").query<Row>(sql, values)
-  if (rows.length === 0) throw errors.fail(missing)
-  return sendPage(
-    c,
-    page,
-    rows.filter((row) => row["id"] !== null),
-    present,
-  )
-}
-
-/** The list of the caller's records of one kind: `Builds`, say. */
-export const listOf = (
-  path: string,
-  kind: string,
-  answer: z.ZodType,
-  sql: string,
-  present: (row: Row) => unknown,
-): Endpoint => ({
+/** The list of the caller's records of one kind: `Builds`, say. `sql` takes account, limit and offset. */
+export const listOf = (path: string, kind: string, answer: z.ZodType, sql: string, present: Present): Endpoint => ({
   ...reading(z.array(answer), kind),
   path,
   id: `list${kind}`,
@@ -86,5 +53,56 @@ export const listOf = (
   description: "Lists those that the caller can read, newest first.",
   query: pageQuery,
   codes: ["invalid-request"],
-  handle: (c) => sendRecords(c, sql, present),
+  handle: async (c) => {
+    const page = pageOf(c)
+    const rows = await c.get("queries").query<Row>(sql, [c.get("principal").userId, page.limit + 1, page.offset])
+    return sendPage(c, page, rows, present)
+  },
+})
+
+/** One of the caller's records of a kind: `Build`, say. */
+export const oneOf = (
+  path: string,
+  kind: "Spec" | "Build" | "Deployment" | "Run",
+  answer: z.ZodType,
+  description: string,
+  sql: string,
+  present: (rows: readonly [Row, ...Row[]]) => unknown,
+): Endpoint => {
+  const name = kind.toLowerCase() as Lowercase<typeof kind>
+  return {
+    ...reading(answer, description),
+    path: `${path}/{id}`,
+    id: `get${kind}`,
+    summary: `Get a ${name}`,
+    codes: ["invalid-request", `${name}-not-found`],
+    handle: async (c) => sendOwn(c, JSON.stringify(present(await readOne(c, sql, `${name}-not-found`)))),
+  }
+}
+
+/**
+ * The list of what belongs to a record. `sql` takes account, id, limit and offset. It returns one row without an id if
+ * the page is empty, and no row if the record is missing.
+ */
+export const belongingsOf = (
+  path: string,
+  answer: z.ZodType,
+  description: string,
+  sql: string,
+  missing: ErrorCode,
+  present: Present,
+): Omit<Endpoint, "id" | "summary"> => ({
+  ...reading(z.array(answer), description),
+  path,
+  description: "Lists them newest first.",
+  query: pageQuery,
+  codes: ["invalid-request", missing],
+  handle: async (c) => {
+    const page = pageOf(c)
+    const values = [c.get("principal").userId, recordId(c, missing), page.limit + 1, page.offset]
+    const rows = await c.get("queries").query<Row>(sql, values)
+    if (rows.length === 0) throw errors.fail(missing)
+    const found = rows.filter((row) => row["id"] !== null)
+    return sendPage(c, page, found, present)
+  },
 })

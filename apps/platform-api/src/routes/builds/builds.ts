@@ -2,9 +2,8 @@ import { z } from "@svc/openapi"
 import { buildEvents, builds } from "../../db/schema/index.ts"
 import { buildStatuses } from "../../records/transitions.ts"
 import { isVisible, listVisible } from "../../records/visible.ts"
-import { sendOwn } from "../conditional.ts"
 import type { Serve } from "../endpoint.ts"
-import { listOf, reading, readOne } from "../owned.ts"
+import { listOf, oneOf } from "../owned.ts"
 import { fieldsOf, id, record, text, time } from "../record.ts"
 
 const tables = { table: "builds", shares: "build_shares" } as const
@@ -49,19 +48,14 @@ export const buildsSql = {
 }
 
 export const buildRoutes = (serve: Serve): void => {
-  serve(listOf("/api/builds", "Builds", buildAnswer, buildsSql.list, build.present))
-
+  const path = "/api/builds"
+  const whole = buildAnswer.extend({ events: z.array(event.schema) })
+  serve(listOf(path, "Builds", buildAnswer, buildsSql.list, build.present))
   serve({
-    ...reading(buildAnswer.extend({ events: z.array(event.schema) }), "The build, with its events oldest first"),
-    path: "/api/builds/{id}",
-    id: "getBuild",
-    summary: "Get a build",
+    ...oneOf(path, "Build", whole, "The build, with its events oldest first", buildsSql.one, (rows) => ({
+      ...build.present(rows[0]),
+      events: rows.filter(event.isIn).map(event.present),
+    })),
     description: "Includes its events, oldest first.",
-    codes: ["invalid-request", "build-not-found"],
-    handle: async (c) => {
-      const rows = await readOne(c, buildsSql.one, "build-not-found")
-      const events = rows.filter(event.isIn).map(event.present)
-      return sendOwn(c, JSON.stringify({ ...build.present(rows[0]), events }))
-    },
   })
 }

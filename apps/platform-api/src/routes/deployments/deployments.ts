@@ -2,10 +2,8 @@ import { z } from "@svc/openapi"
 import { deploymentEvents, deployments, specs, specVersions } from "../../db/schema/index.ts"
 import { deploymentStatuses } from "../../records/transitions.ts"
 import { isVisible, listVisible } from "../../records/visible.ts"
-import { sendOwn } from "../conditional.ts"
 import type { Serve } from "../endpoint.ts"
-import { listOf, reading, readOne, sendBelongings } from "../owned.ts"
-import { pageQuery } from "../paging.ts"
+import { belongingsOf, listOf, oneOf } from "../owned.ts"
 import { fieldsOf, id, record, text, time } from "../record.ts"
 
 const tables = { table: "deployments", shares: "deployment_shares" } as const
@@ -62,28 +60,13 @@ export const deploymentsSql = {
 }
 
 export const deploymentRoutes = (serve: Serve): void => {
-  serve(listOf("/api/deployments", "Deployments", deploymentAnswer, deploymentsSql.list, deployment.present))
-
+  const path = "/api/deployments"
+  const { list, one, events } = deploymentsSql
+  serve(listOf(path, "Deployments", deploymentAnswer, list, deployment.present))
+  serve(oneOf(path, "Deployment", deploymentAnswer, "The deployment", one, ([row]) => deployment.present(row)))
   serve({
-    ...reading(deploymentAnswer, "The deployment"),
-    path: "/api/deployments/{id}",
-    id: "getDeployment",
-    summary: "Get a deployment",
-    codes: ["invalid-request", "deployment-not-found"],
-    handle: async (c) => {
-      const [row] = await readOne(c, deploymentsSql.one, "deployment-not-found")
-      return sendOwn(c, JSON.stringify(deployment.present(row)))
-    },
-  })
-
-  serve({
-    ...reading(z.array(eventAnswer), "Events"),
-    path: "/api/deployments/{id}/events",
+    ...belongingsOf(`${path}/{id}/events`, eventAnswer, "Events", events, "deployment-not-found", event.present),
     id: "listDeploymentEvents",
     summary: "List a deployment's events",
-    description: "Lists them newest first.",
-    query: pageQuery,
-    codes: ["invalid-request", "deployment-not-found"],
-    handle: (c) => sendBelongings(c, deploymentsSql.events, "deployment-not-found", event.present),
   })
 }

@@ -3,9 +3,8 @@ import { runs, runSteps } from "../../db/schema/index.ts"
 import { runStatuses } from "../../records/transitions.ts"
 import { isVisible, listVisible } from "../../records/visible.ts"
 import { errors } from "../../errors.ts"
-import { sendOwn } from "../conditional.ts"
 import type { Serve } from "../endpoint.ts"
-import { listOf, reading, readOne } from "../owned.ts"
+import { listOf, oneOf } from "../owned.ts"
 import { fieldsOf, id, record, type Row, text, time } from "../record.ts"
 
 const tables = { table: "runs", shares: "run_shares" } as const
@@ -58,15 +57,10 @@ export const presentRun = (rows: readonly Row[]): Record<string, unknown> => {
 }
 
 export const runRoutes = (serve: Serve): void => {
-  serve(listOf("/api/automation/runs", "Runs", runAnswer, runsSql.list, run.present))
-
+  const path = "/api/automation/runs"
+  serve(listOf(path, "Runs", runAnswer, runsSql.list, run.present))
   serve({
-    ...reading(runWithSteps, "The run, with its steps in order"),
-    path: "/api/automation/runs/{id}",
-    id: "getRun",
-    summary: "Get a run",
+    ...oneOf(path, "Run", runWithSteps, "The run, with its steps in order", runsSql.one, presentRun),
     description: "Includes its steps.",
-    codes: ["invalid-request", "run-not-found"],
-    handle: async (c) => sendOwn(c, JSON.stringify(presentRun(await readOne(c, runsSql.one, "run-not-found")))),
   })
 }

@@ -9,8 +9,7 @@ import { validate } from "@svc/http"
 import type { Dependencies } from "../../dependencies.ts"
 import { sendOwn } from "../conditional.ts"
 import type { Serve } from "../endpoint.ts"
-import { listOf, reading, readOne, sendBelongings } from "../owned.ts"
-import { pageQuery } from "../paging.ts"
+import { belongingsOf, listOf, oneOf, reading, readOne } from "../owned.ts"
 import { fieldsOf, id, record, type Row, text, time } from "../record.ts"
 import { deprecation, diffAnswer, schemaAnswer } from "../registry/schemas.ts"
 import { diffQuery, existing, pairOf } from "../registry/versions.ts"
@@ -90,20 +89,9 @@ export const specsSql = {
 }
 
 export const specRoutes = (serve: Serve, dependencies: Dependencies): void => {
-  serve(listOf("/api/specs", "Specs", specAnswer, specsSql.list, presentSpec))
-
-  serve({
-    ...reading(specAnswer, "The spec"),
-    path: "/api/specs/{id}",
-    id: "getSpec",
-    summary: "Get a spec",
-    codes: ["invalid-request", "spec-not-found"],
-    handle: async (c) => {
-      const [row] = await readOne(c, specsSql.one, "spec-not-found")
-      return sendOwn(c, JSON.stringify(presentSpec(row)))
-    },
-  })
-
+  const path = "/api/specs"
+  serve(listOf(path, "Specs", specAnswer, specsSql.list, presentSpec))
+  serve(oneOf(path, "Spec", specAnswer, "The spec", specsSql.one, ([row]) => presentSpec(row)))
   serve({
     ...reading(specSchema, "The schema of its latest version"),
     path: "/api/specs/{id}/schema",
@@ -121,14 +109,16 @@ export const specRoutes = (serve: Serve, dependencies: Dependencies): void => {
   })
 
   serve({
-    ...reading(z.array(versionAnswer), "Versions"),
-    path: "/api/specs/{id}/versions",
+    ...belongingsOf(
+      `${path}/{id}/versions`,
+      versionAnswer,
+      "Versions",
+      specsSql.versions,
+      "spec-not-found",
+      version.present,
+    ),
     id: "listSpecVersions",
     summary: "List a spec's versions",
-    description: "Lists them newest first.",
-    query: pageQuery,
-    codes: ["invalid-request", "spec-not-found"],
-    handle: (c) => sendBelongings(c, specsSql.versions, "spec-not-found", version.present),
   })
 
   serve({
