@@ -1,23 +1,25 @@
 import { clientAddress, requestHeader } from "@svc/http"
+import type { z } from "@svc/openapi"
 import type { Context } from "hono"
 import { audit, type AuditEntry } from "../audit.ts"
+import { policies } from "../auth/agent-policy.ts"
 import type { AppEnv } from "../auth/guard.ts"
+import type { ReadAst } from "../compiler/read-upload.ts"
 import type { Orm } from "../db/database.ts"
-import { and, eq, lt } from "../db/drizzle.ts"
+import { and, lt, sql } from "../db/drizzle.ts"
 import { idempotencyKeys } from "../db/schema/index.ts"
-import { errors } from "../errors.ts"
+import { type ErrorCode, errors } from "../errors.ts"
 import { StackConflict } from "../registry/publication.ts"
 import type { Dependencies } from "../dependencies.ts"
-
-const bodyCodes = ["invalid-json", "invalid-request", "payload-too-large", "unsupported-media-type"] as const
-/** Errors of every change that takes a body. */
-export const changeCodes = [...bodyCodes, "idempotency-key-reused", "outcome-unknown"] as const
+import { bodyCodes, type Endpoint, type Serve } from "./endpoint.ts"
+import { readLargeBody } from "./large-body.ts"
+import { recordId } from "./owned.ts"
 
 const keptMs = 24 * 3600 * 1000
 // Longer than for reads: many changes of one person wait for each other.
 const changeMs = 8000
 
-type Done = { readonly status: 200 | 201 | 202; readonly body: string; readonly location?: string }
+type Done = { readonly status: number; readonly body: string; readonly location?: string | null }
 
 /** What a change works with: one transaction of one person. */
 export type Change = {
@@ -34,13 +36,13 @@ const idempotencyKey = (c: Context<AppEnv>): string | undefined => {
   throw errors.fail("invalid-request", { details: { path: "Idempotency-Key", reason } })
 }
 
-const answer = ({ status, body, location }: Done, replayed: boolean): Response =>
+const respond = ({ status, body, location }: Done, replayed = false): Response =>
   new Response(body, {
     status,
     headers: {
       "content-type": "application/json",
       "cache-control": "no-store",
-      ...(location === undefined ? {} : { location }),
+      ...(location == null ? {} : { location }),
       ...(replayed ? { "idempotency-replayed": "true" } : {}),
     },
   })
@@ -50,7 +52,7 @@ const answer = ({ status, body, location }: Done, replayed: boolean): Response =
  * and body (by hash) get the same response for a day. A concurrent request with the same key waits for the first.
  */
 export const change = async (
-  dependencies: Dependencies,
+  { database, wallClock }: Dependencies,
   c: Context<AppEnv>,
   bodyHash: string,
   work: (given: Change) => Promise<Done>,
@@ -58,53 +60,83 @@ export const change = async (
   const key = idempotencyKey(c)
   const { userId } = c.get("principal")
   const { requestId } = c.env.outgoing
-  const at = new Date(dependencies.wallClock())
-  const address = clientAddress(c)
-  const tellIn = (tx: Orm) => (action: AuditEntry["action"], target: string) =>
-    audit(tx, { at, actor: `user:${userId}`, action, target, address, requestId })
+  const at = new Date(wallClock())
+  const about = { at, actor: `user:${userId}`, address: clientAddress(c), requestId }
+  const transact = async (tx: Orm): Promise<Response> => {
+    const given: Change = { tx, at, userId, tell: (action, target) => audit(tx, { ...about, action, target }) }
+    if (key === undefined) return respond(await work(given))
+    const { method, path } = c.req
+    const target = [idempotencyKeys.userId, idempotencyKeys.method, idempotencyKeys.path, idempotencyKeys.key]
+    const same = and(...[userId, method, path, key].map((value, index) => sql`${target[index]} = ${value}`))
+    const begun = { bodyHash, status: 0, location: null, body: "", createdAt: at }
+    const setWhere = lt(idempotencyKeys.createdAt, new Date(at.getTime() - keptMs))
+    const [mine] = await tx
+      .insert(idempotencyKeys)
+      .values({ userId, method, path, key, ...begun })
+      .onConflictDoUpdate({ target, set: begun, setWhere })
+      .returning({ key: idempotencyKeys.key })
+    if (mine === undefined) {
+      const [known] = await tx.select().from(idempotencyKeys).where(same)
+      if (known?.bodyHash !== bodyHash) throw errors.fail("idempotency-key-reused")
+      return respond(known, true)
+    }
+    const done = await work(given)
+    const { status, body, location = null } = done
+    await tx.update(idempotencyKeys).set({ status, body, location }).where(same)
+    return respond(done)
+  }
   try {
-    const queries = dependencies.database.within(changeMs)
-    const answered = await queries.transaction(async (tx) => {
-      const given = { tx, at, userId, tell: tellIn(tx) }
-      if (key === undefined) return { done: await work(given), replayed: false }
-      const row = { userId, method: c.req.method, path: c.req.path, key }
-      const same = and(
-        ...(["userId", "method", "path", "key"] as const).map((name) => eq(idempotencyKeys[name], row[name])),
-      )
-      const begun = {
-        bodyHash,
-        status: 0,
-        location: null,
-        body: "",
-        createdAt: at,
-      }
-      const [mine] = await tx
-        .insert(idempotencyKeys)
-        .values({ ...row, ...begun })
-        .onConflictDoUpdate({
-          target: [idempotencyKeys.userId, idempotencyKeys.method, idempotencyKeys.path, idempotencyKeys.key],
-          set: begun,
-          setWhere: lt(idempotencyKeys.createdAt, new Date(at.getTime() - keptMs)),
-        })
-        .returning({ key: idempotencyKeys.key })
-      if (mine === undefined) {
-        const [known] = await tx.select().from(idempotencyKeys).where(same)
-        if (known?.bodyHash !== begun.bodyHash) throw errors.fail("idempotency-key-reused")
-        const { body, location } = known
-        const status = known.status === 201 ? 201 : known.status === 202 ? 202 : 200
-        return { done: { status, body, ...(location === null ? {} : { location }) } satisfies Done, replayed: true }
-      }
-      const done = await work(given)
-      const { status, body, location = null } = done
-      await tx.update(idempotencyKeys).set({ status, body, location }).where(same)
-      return { done, replayed: false }
-    }, `changes of ${userId}`)
-    return answer(answered.done, answered.replayed)
+    return await database.within(changeMs).transaction(transact, `changes of ${userId}`)
   } catch (error) {
-    if (error instanceof StackConflict) throw errors.fail(error.code)
-    throw error
+    throw error instanceof StackConflict ? errors.fail(error.code) : error
   }
 }
+
+/** Errors of every change that takes a body. */
+export const changeCodes = [...bodyCodes, "idempotency-key-reused", "outcome-unknown"] as const
+
+type ChangeEndpoint<Body, Prepared> = Pick<
+  Endpoint,
+  "path" | "id" | "summary" | "description" | "success" | "headers" | "codes"
+> & {
+  /** Default: post. */
+  readonly method?: "put" | "delete"
+  /** A body that may hold an AST. Without it, no body is read. */
+  readonly largeBody?: z.ZodType<Body>
+  /** The error if the record in the path doesn't exist. */
+  readonly missing?: ErrorCode
+  /** Checks the body before the transaction begins. */
+  readonly prepare?: (given: Body, ast: ReadAst | undefined) => Prepared
+  readonly work: (
+    change: Change,
+    about: { readonly c: Context<AppEnv>; readonly id: number; readonly given: Body; readonly prepared: Prepared },
+  ) => Promise<Done>
+}
+
+/** Serves changes of people's records. */
+export const changesOf =
+  (serve: Serve, dependencies: Dependencies) =>
+  <Body, Prepared = undefined>(endpoint: ChangeEndpoint<Body, Prepared>): void => {
+    const { largeBody, missing, prepare, work } = endpoint
+    serve({
+      method: "post",
+      ...endpoint,
+      tag: "records",
+      access: policies.people,
+      codes: [
+        ...(largeBody === undefined ? (["invalid-request", "outcome-unknown"] as const) : changeCodes),
+        ...(missing === undefined ? [] : [missing]),
+        ...endpoint.codes,
+      ],
+      handle: async (c) => {
+        const id = missing === undefined ? 0 : recordId(c, missing)
+        const read = largeBody && (await readLargeBody(dependencies, c, largeBody))
+        const given = read?.given as Body
+        const prepared = prepare?.(given, read?.ast) as Prepared
+        return change(dependencies, c, read?.hash ?? "", (made) => work(made, { c, id, given, prepared }))
+      },
+    })
+  }
 
 /** Deletes responses that can no longer be requested. */
 export const forgetAnswers = (dependencies: Pick<Dependencies, "database" | "wallClock">) =>

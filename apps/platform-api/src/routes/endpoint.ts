@@ -40,25 +40,15 @@ export type Endpoint = {
 /** Serves an endpoint. */
 export type Serve = (endpoint: Endpoint) => void
 
-const policyCodes = (policy: Policy): ErrorCode[] => [
-  ...keyCodes,
-  "rate-limit-exceeded",
-  "service-unavailable",
-  ...refusalsOf(policy),
-]
-
-const securityOf = (access: Endpoint["access"]) =>
-  typeof access !== "string" ? [{ key: [] }] : access === "optional key" ? [{}, { key: [] }] : []
-
 const callersOf = (access: Endpoint["access"]): Access["callers"] => {
   if (typeof access !== "string") return [...access.callers]
   if (access === "signed link") return ["link"]
   return access === "anyone" ? ["anyone"] : ["anyone", "agent", "person", "publishable"]
 }
 
-const bodyCodes = ["invalid-json", "invalid-request", "payload-too-large", "unsupported-media-type"] as const
+/** Errors of reading a body. */
+export const bodyCodes = ["invalid-json", "invalid-request", "payload-too-large", "unsupported-media-type"] as const
 const bodyLimit = 64 * 1024
-const bodyMs = 10_000
 // Far more than any endpoint takes. A validator reports each element that is not what it should be.
 const bodyValues = 1000
 /** What an empty body stands for: a body is required where its schema does not take this. */
@@ -70,32 +60,14 @@ export const jsonBody = async <T>(c: Context<AppEnv>, schema: z.ZodType<T>, limi
     schema,
     await readJson(c, {
       limit,
-      deadlineMs: bodyMs,
+      deadlineMs: 10_000,
       emptyAs: emptyBody,
       uniqueKeys: true,
       maxValues: bodyValues,
     }),
   )
 
-const describeBody = (schema: z.ZodType) => ({
-  required: !schema.safeParse(emptyBody).success,
-  content: { "application/json": { schema } },
-})
-
-const describeAnswer = ([description, schema]: readonly [string, z.ZodType?]) => ({
-  description,
-  ...(schema === undefined ? {} : { content: { "application/json": { schema } } }),
-})
-
-const describeText = ([description, mediaTypes]: readonly [string, readonly string[]], json?: z.ZodType) => ({
-  description,
-  content: {
-    ...(json === undefined ? {} : { "application/json": { schema: json } }),
-    ...Object.fromEntries(
-      mediaTypes.map((type) => [type, { schema: type.endsWith("json") ? {} : { type: "string" as const } }]),
-    ),
-  },
-})
+const json = (schema: z.ZodType) => ({ "application/json": { schema } })
 
 const meanings: Readonly<Record<string, string>> = {
   id: "Its id",
@@ -103,68 +75,80 @@ const meanings: Readonly<Record<string, string>> = {
   stack: "The stack's name",
 }
 
-const parameters = (path: string) => {
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name)
-  return names.length === 0
-    ? undefined
-    : z.object(Object.fromEntries(names.map((name) => [name, z.string().meta({ description: meanings[name] })])))
-}
+const parameters = (path: string) =>
+  Object.fromEntries(
+    [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => [name, z.string().meta({ description: meanings[name] })]),
+  )
+
+const responsesOf = ({ success, text, others = {} }: Endpoint, codes: readonly ErrorCode[]) => ({
+  ...(success && { [success[0]]: { description: success[1], content: json(success[2]) } }),
+  ...(text && {
+    200: {
+      description: text[0],
+      content: {
+        ...(success && json(success[2])),
+        ...Object.fromEntries(
+          text[1].map((type) => [type, { schema: type.endsWith("json") ? {} : { type: "string" as const } }]),
+        ),
+      },
+    },
+  }),
+  ...errorResponses(errors, errorEnvelope, ...codes),
+  ...Object.fromEntries(
+    Object.entries(others).map(([status, [description, schema]]) => [
+      status,
+      { description, ...(schema && { content: json(schema) }) },
+    ]),
+  ),
+})
 
 /** Serves one endpoint and describes it, errors of its policy and of body reading included. */
 export const endpoint = (api: Api, dependencies: Dependencies, spec: Endpoint): void => {
-  const { access, query, body, success, handle } = spec
+  const { method, path, access, query, largeBody, body = largeBody, handle } = spec
   const policy = typeof access === "string" ? undefined : access
   const codes: ErrorCode[] = [
-    ...(policy === undefined ? [] : policyCodes(policy)),
-    ...(body === undefined ? [] : bodyCodes),
+    ...(policy
+      ? [...keyCodes, "rate-limit-exceeded" as const, "service-unavailable" as const, ...refusalsOf(policy)]
+      : []),
+    ...(spec.body ? bodyCodes : []),
     ...spec.codes,
     "internal-error",
   ]
-  const params = parameters(spec.path)
-  const responses: Readonly<Record<string, ReturnType<typeof describeAnswer> | ReturnType<typeof describeText>>> = {
-    ...(success === undefined ? {} : { [success[0]]: describeAnswer([success[1], success[2]]) }),
-    ...(spec.text === undefined ? {} : { 200: describeText(spec.text, success?.[2]) }),
-    ...errorResponses(errors, errorEnvelope, ...codes),
-    ...Object.fromEntries(Object.entries(spec.others ?? {}).map(([status, other]) => [status, describeAnswer(other)])),
-  }
   const kind = {
     readsKey: access === "optional key",
     countsAloud: access === "optional key" || policy?.limit === "sessions",
     isTagged: spec.others?.[304] !== undefined,
     isPaged: query !== undefined && "offset" in query.shape,
     // Answers of these changes are kept under the Idempotency-Key.
-    isKept: spec.method === "post" && spec.largeBody !== undefined,
-    isOfStack: access === "optional key" && params !== undefined,
+    isKept: method === "post" && largeBody !== undefined,
+    isOfStack: access === "optional key" && path.includes("{"),
   }
-  const headers = askedHeaders([
-    ...(kind.isTagged ? (["If-None-Match"] as const) : []),
-    ...(kind.isKept ? (["Idempotency-Key"] as const) : []),
-    ...(spec.headers ?? []),
+  const responses = Object.entries(responsesOf(spec, codes)).map(([status, response]) => [
+    status,
+    { ...response, headers: headersOf(Number(status), kind) },
   ])
   documented(
     api,
     {
-      method: spec.method,
-      path: spec.path,
+      method,
+      path,
       operationId: spec.id,
       summary: spec.summary,
       ...(spec.description === undefined ? {} : { description: spec.description }),
       tags: [spec.tag],
-      security: securityOf(access),
+      security: policy ? [{ key: [] }] : access === "optional key" ? [{}, { key: [] }] : [],
       "x-access": { callers: callersOf(access) },
       request: {
-        ...(params === undefined ? {} : { params }),
-        ...(query === undefined ? {} : { query }),
-        ...(headers === undefined ? {} : { headers }),
-        ...(body === undefined ? {} : { body: describeBody(body) }),
-        ...(spec.largeBody === undefined ? {} : { body: describeBody(spec.largeBody) }),
-      },
-      responses: Object.fromEntries(
-        Object.entries(responses).map(([status, response]) => [
-          status,
-          { ...response, headers: headersOf(Number(status), kind) },
+        params: z.object(parameters(path)),
+        query: query ?? z.object({}),
+        headers: askedHeaders([
+          ...(kind.isTagged ? (["If-None-Match"] as const) : []),
+          ...(kind.isKept ? (["Idempotency-Key"] as const) : []),
+          ...(spec.headers ?? []),
         ]),
-      ),
+        ...(body && { body: { required: !body.safeParse(emptyBody).success, content: json(body) } }),
+      },
+      responses: Object.fromEntries(responses),
     },
     routed(policy === undefined ? handle : guarded(dependencies, policy, handle)),
   )

@@ -42,9 +42,9 @@ const asked = {
 
 export type AskedHeader = keyof typeof asked
 
-/** The headers that an endpoint looks at, as a schema; undefined for none. */
+/** The headers that an endpoint looks at, as a schema. */
 export const askedHeaders = (names: readonly AskedHeader[]) =>
-  names.length === 0 ? undefined : z.object(Object.fromEntries(names.map((name) => [name, asked[name]])))
+  z.object(Object.fromEntries(names.map((name) => [name, asked[name]])))
 
 export const registerHeaders = (api: Api): void => {
   for (const [name, header] of Object.entries(described)) api.openAPIRegistry.registerComponent("headers", name, header)

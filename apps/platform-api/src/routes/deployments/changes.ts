@@ -1,5 +1,4 @@
 import { z } from "@svc/openapi"
-import { policies } from "../../auth/agent-policy.ts"
 import { eq } from "../../db/drizzle.ts"
 import { deployments } from "../../db/schema/index.ts"
 import type { Dependencies } from "../../dependencies.ts"
@@ -12,11 +11,9 @@ import { moveDeployment } from "../../work/events.ts"
 import { addJob } from "../../work/queue/jobs.ts"
 import type { DeploymentRow } from "../../work/records.ts"
 import { nothing, prose, recordNumber } from "../body-fields.ts"
-import { change, changeCodes } from "../change.ts"
+import { changesOf } from "../change.ts"
 import { deployCodes, firstLook } from "./deploying.ts"
 import type { Serve } from "../endpoint.ts"
-import { readLargeBody } from "../large-body.ts"
-import { recordId } from "../owned.ts"
 
 /** The statuses in which each operation can start. */
 const allowedFrom = {
@@ -37,7 +34,7 @@ const deploymentAnswer = z.object({
 })
 
 const taken = (id: number, status: string, message: string, more: { build_id?: number } = {}) => ({
-  status: 202 as const,
+  status: 202,
   body: JSON.stringify({ message, deployment_id: id, status, ...more } satisfies z.infer<typeof deploymentAnswer>),
   location: more.build_id === undefined ? `/api/deployments/${id}` : `/api/builds/${more.build_id}`,
 })
@@ -53,77 +50,62 @@ const requireState = (deployment: DeploymentRow, operation: keyof typeof allowed
 
 export const deploymentChangeRoutes = (serve: Serve, dependencies: Dependencies): void => {
   const { config } = dependencies
-  const common = { tag: "records", access: policies.people } as const
+  const serveChange = changesOf(serve, dependencies)
 
   const operation = (
     verb: "stop" | "restart",
     summary: string,
     done: string,
-    body: z.ZodType<{ reason?: string | null | undefined }>,
+    largeBody: z.ZodType<{ reason?: string | null | undefined }>,
   ) =>
-    serve({
-      ...common,
-      method: "post",
+    serveChange({
       path: `/api/deployments/{id}/${verb}`,
       id: `${verb}Deployment`,
       summary,
-      largeBody: body,
+      largeBody,
       success: [202, "Taken", deploymentAnswer],
-      codes: [...changeCodes, "deployment-not-found", "deployment-state"],
-      handle: async (c) => {
-        const id = recordId(c, "deployment-not-found")
-        const { given, hash } = await readLargeBody(dependencies, c, body)
-        return change(dependencies, c, hash, async ({ tx, at, userId, tell }) => {
-          const deployment = await ownDeployment(tx, userId, id)
-          const settledStatus = requireState(deployment, verb, done)
-          const { currentBuildId: buildId, ownerId, specId } = deployment
-          const message = given.reason ?? null
-          const event = { at, eventType: verb, buildId, actor: "user", message } as const
-          const operationId = await moveDeployment(tx, id, "updating", event)
-          await tx
-            .update(deployments)
-            .set({ operation: verb, operationId, settledStatus })
-            .where(eq(deployments.id, id))
-          await addJob(tx, "deployment", id, ownerId, specId)
-          await tell(`deployment.${verb}`, `deployment:${id}`)
-          return taken(id, "updating", `It is being ${done}.`)
-        })
+      missing: "deployment-not-found",
+      codes: ["deployment-state"],
+      work: async ({ tx, at, userId, tell }, { id, given }) => {
+        const deployment = await ownDeployment(tx, userId, id)
+        const settledStatus = requireState(deployment, verb, done)
+        const { currentBuildId: buildId, ownerId, specId } = deployment
+        const event = { at, eventType: verb, buildId, actor: "user", message: given.reason ?? null } as const
+        const operationId = await moveDeployment(tx, id, "updating", event)
+        await tx.update(deployments).set({ operation: verb, operationId, settledStatus }).where(eq(deployments.id, id))
+        await addJob(tx, "deployment", id, ownerId, specId)
+        await tell(`deployment.${verb}`, `deployment:${id}`)
+        return taken(id, "updating", `It is being ${done}.`)
       },
     })
   operation("stop", "Stop a deployment", "stopped", stopBody)
   operation("restart", "Restart a deployment", "restarted", nothing)
 
-  serve({
-    ...common,
-    method: "post",
+  serveChange({
     path: "/api/deployments/{id}/rollback",
     id: "rollbackDeployment",
     summary: "Roll a deployment back",
     description: "Builds and deploys an earlier version, by default the one deployed before.",
     largeBody: rollbackBody,
     success: [202, "Taken", deploymentAnswer],
-    codes: [...changeCodes, "deployment-not-found", "deployment-state", ...deployCodes],
-    handle: async (c) => {
-      const id = recordId(c, "deployment-not-found")
-      const { given, hash } = await readLargeBody(dependencies, c, rollbackBody)
-      return change(dependencies, c, hash, async ({ tx, at, userId, tell }) => {
-        const deployment = await ownDeployment(tx, userId, id)
-        const status = requireState(deployment, "rollback", "rolled back")
-        const spec = await ownSpec(tx, userId, deployment.specId)
-        const specVersionId =
-          given.to_version == null ? await versionBefore(tx, id) : await versionNumbered(tx, spec.id, given.to_version)
-        const { branch } = deployment
-        await firstLook(tx, spec, branch, config.streamUrlTemplate, at)
-        const build = { ownerId: userId, specId: spec.id, specVersionId, branch, allowBreaking: true }
-        const buildId = await beginOwnBuild(tx, build, config.perOwner.waitingBuilds, at)
-        await tell("deployment.rollback", `deployment:${id} build:${buildId}`)
-        return taken(id, status, "It is being rolled back.", { build_id: buildId })
-      })
+    missing: "deployment-not-found",
+    codes: ["deployment-state", ...deployCodes],
+    work: async ({ tx, at, userId, tell }, { id, given }) => {
+      const deployment = await ownDeployment(tx, userId, id)
+      const status = requireState(deployment, "rollback", "rolled back")
+      const spec = await ownSpec(tx, userId, deployment.specId)
+      const specVersionId =
+        given.to_version == null ? await versionBefore(tx, id) : await versionNumbered(tx, spec.id, given.to_version)
+      const { branch } = deployment
+      await firstLook(tx, spec, branch, config.streamUrlTemplate, at)
+      const build = { ownerId: userId, specId: spec.id, specVersionId, branch, allowBreaking: true }
+      const buildId = await beginOwnBuild(tx, build, config.perOwner.waitingBuilds, at)
+      await tell("deployment.rollback", `deployment:${id} build:${buildId}`)
+      return taken(id, status, "It is being rolled back.", { build_id: buildId })
     },
   })
 
-  serve({
-    ...common,
+  serveChange({
     method: "delete",
     path: "/api/deployments/{id}",
     id: "deleteDeployment",
@@ -134,19 +116,18 @@ export const deploymentChangeRoutes = (serve: Serve, dependencies: Dependencies)
       "Deleted",
       deploymentAnswer.omit({ build_id: true }).extend({ id: z.int(), deleted: z.literal(true) }),
     ],
-    codes: ["invalid-request", "deployment-not-found", "deployment-active", "outcome-unknown"],
-    handle: (c) => {
-      const id = recordId(c, "deployment-not-found")
-      return change(dependencies, c, "", async ({ tx, at, userId, tell }) => {
-        const deployment = await ownDeployment(tx, userId, id)
-        if (deployment.status !== "stopped") {
-          throw errors.fail("deployment-active", { message: `The deployment is ${deployment.status}, not stopped.` })
-        }
-        await deleteDeployment(tx, deployment, at)
-        await tell("deployment.delete", `deployment:${id}`)
-        const told = { message: "It is deleted.", deployment_id: id, status: deployment.status }
-        return { status: 200, body: JSON.stringify({ ...told, id, deleted: true }) }
-      })
+    missing: "deployment-not-found",
+    codes: ["deployment-active"],
+    work: async ({ tx, at, userId, tell }, { id }) => {
+      const deployment = await ownDeployment(tx, userId, id)
+      const { status } = deployment
+      if (status !== "stopped") {
+        throw errors.fail("deployment-active", { message: `The deployment is ${status}, not stopped.` })
+      }
+      await deleteDeployment(tx, deployment, at)
+      await tell("deployment.delete", `deployment:${id}`)
+      const body = { message: "It is deleted.", deployment_id: id, status, id, deleted: true }
+      return { status: 200, body: JSON.stringify(body) }
     },
   })
 }

@@ -1,5 +1,4 @@
 import { z } from "@svc/openapi"
-import { policies } from "../../auth/agent-policy.ts"
 import { bind, rowsOf } from "../../db/statements.ts"
 import type { Orm } from "../../db/database.ts"
 import { eq } from "../../db/drizzle.ts"
@@ -15,11 +14,10 @@ import { readBuild, type RunRow } from "../../work/records.ts"
 import { cancelRun } from "../../work/steps/run.ts"
 import { astPayload, nothing } from "../body-fields.ts"
 import { newBuild } from "../builds/changes.ts"
-import { change, type Change, changeCodes } from "../change.ts"
+import { type Change, changesOf } from "../change.ts"
 import { branchOf, deployCodes, firstLook } from "../deployments/deploying.ts"
 import type { Serve } from "../endpoint.ts"
-import { readLargeBody, versionIn } from "../large-body.ts"
-import { recordId } from "../owned.ts"
+import { versionIn } from "../large-body.ts"
 import type { Row } from "../record.ts"
 import { presentRun, runsSql, runWithSteps } from "./runs.ts"
 
@@ -32,7 +30,7 @@ const newRun = newBuild.extend({
 })
 
 const taken = async (tx: Orm, userId: number, id: number) => ({
-  status: 202 as const,
+  status: 202,
   body: JSON.stringify(presentRun(await rowsOf<Row>(tx, bind(runsSql.one, [userId, id])))),
   location: `/api/automation/runs/${id}`,
 })
@@ -97,70 +95,58 @@ const operations: Readonly<
 
 export const runChangeRoutes = (serve: Serve, dependencies: Dependencies): void => {
   const { config } = dependencies
-  const common = { tag: "records", access: policies.people, method: "post" } as const
+  const serveChange = changesOf(serve, dependencies)
 
-  serve({
-    ...common,
+  serveChange({
     path: "/api/automation/runs",
     id: "startRun",
     summary: "Start a publish run",
     description: "Publishes an AST in six steps: version, check, approve, build, deploy, verify.",
     largeBody: newRun,
     success: [202, "Taken", runWithSteps],
-    codes: [...changeCodes, "invalid-ast", "spec-not-found", ...deployCodes],
-    handle: async (c) => {
-      const { given, hash, ast } = await readLargeBody(dependencies, c, newRun)
-      if (ast !== undefined && given.spec_version_id != null) {
-        const reason = "can't be used together with ast_payload"
-        throw errors.fail("invalid-request", { details: { path: "spec_version_id", reason } })
-      }
-      const prepared = ast === undefined ? undefined : versionIn(ast)
-      return change(dependencies, c, hash, async ({ tx, at, userId, tell }) => {
-        // The lock on the spec gives its runs the same order as their versions.
-        const spec = await ownSpec(tx, userId, given.spec_id)
-        const branch = branchOf(spec, given.branch)
-        await firstLook(tx, spec, branch, config.streamUrlTemplate, at)
-        const limit = config.versionsPerSpec
-        const added =
-          prepared === undefined ? undefined : await addVersion(tx, spec, prepared, { message: null, limit, at })
-        if (added?.isNew === true) await tell("version.create", `spec:${spec.id} version:${added.number}`)
-        const specVersionId = added?.id ?? (await versionOrLatest(tx, spec.id, given.spec_version_id))
-        const { allow_breaking: allowBreaking, approval } = given
-        const run = { ownerId: userId, specId: spec.id, specVersionId, branch, allowBreaking, approval, attempt: 1 }
-        const id = await beginRun(tx, run, new Set(), config.perOwner.waitingRuns, at)
-        await tell("run.create", `run:${id}`)
-        return taken(tx, userId, id)
-      })
+    codes: ["invalid-ast", "spec-not-found", ...deployCodes],
+    prepare: (given, ast) => {
+      if (ast === undefined) return undefined
+      if (given.spec_version_id == null) return versionIn(ast)
+      const reason = "can't be used together with ast_payload"
+      throw errors.fail("invalid-request", { details: { path: "spec_version_id", reason } })
+    },
+    work: async ({ tx, at, userId, tell }, { given, prepared }) => {
+      // The lock on the spec gives its runs the same order as their versions.
+      const spec = await ownSpec(tx, userId, given.spec_id)
+      const branch = branchOf(spec, given.branch)
+      await firstLook(tx, spec, branch, config.streamUrlTemplate, at)
+      const limit = config.versionsPerSpec
+      const added = prepared && (await addVersion(tx, spec, prepared, { message: null, limit, at }))
+      if (added?.isNew === true) await tell("version.create", `spec:${spec.id} version:${added.number}`)
+      const specVersionId = added?.id ?? (await versionOrLatest(tx, spec.id, given.spec_version_id))
+      const { allow_breaking: allowBreaking, approval } = given
+      const run = { ownerId: userId, specId: spec.id, specVersionId, branch, allowBreaking, approval, attempt: 1 }
+      const id = await beginRun(tx, run, new Set(), config.perOwner.waitingRuns, at)
+      await tell("run.create", `run:${id}`)
+      return taken(tx, userId, id)
     },
   })
 
   for (const verb of ["resume", "retry", "cancel"] as const) {
     const { from, done, summary, work } = operations[verb]
-    serve({
-      ...common,
+    serveChange({
       path: `/api/automation/runs/{id}/${verb}`,
       id: `${verb}Run`,
       summary,
       largeBody: nothing,
       success: [202, "Taken", runWithSteps],
-      codes: [
-        ...changeCodes,
-        "run-not-found",
-        "run-state",
-        ...(verb === "retry" ? (["spec-not-found", "limit-reached"] as const) : []),
-      ],
-      handle: async (c) => {
-        const id = recordId(c, "run-not-found")
-        const { hash } = await readLargeBody(dependencies, c, nothing)
-        return change(dependencies, c, hash, async (about) => {
-          const run = await ownRun(about.tx, about.userId, id)
-          if (!from.includes(run.status) || !isManaged(run)) {
-            throw errors.fail("run-state", { message: `The run is ${run.status} and can't be ${done}.` })
-          }
-          const result = await work(run, about, config.perOwner.waitingRuns)
-          await about.tell(`run.${verb}`, `run:${result}`)
-          return taken(about.tx, about.userId, result)
-        })
+      missing: "run-not-found",
+      codes: ["run-state", ...(verb === "retry" ? (["spec-not-found", "limit-reached"] as const) : [])],
+      work: async (change, { id }) => {
+        const { tx, userId, tell } = change
+        const run = await ownRun(tx, userId, id)
+        if (!from.includes(run.status) || !isManaged(run)) {
+          throw errors.fail("run-state", { message: `The run is ${run.status} and can't be ${done}.` })
+        }
+        const result = await work(run, change, config.perOwner.waitingRuns)
+        await tell(`run.${verb}`, `run:${result}`)
+        return taken(tx, userId, result)
       },
     })
   }

@@ -16,7 +16,7 @@ import { shareSpec } from "../../records/sharing.ts"
 import { checkName, checkNumber, checkRenamed, deprecatedNow, showAtOnce } from "../../records/spec-rules.ts"
 import { addVersion, latestOwnVersion, ofVersion, VersionMoved } from "../../records/spec-versions.ts"
 import { deleteSpec } from "../../work/delete-spec.ts"
-import { change, changeCodes } from "../change.ts"
+import { change, changeCodes, changesOf } from "../change.ts"
 import { checkPreconditions, isConditional } from "../conditional.ts"
 import type { Serve } from "../endpoint.ts"
 import { readLargeBody, versionIn } from "../large-body.ts"
@@ -33,55 +33,49 @@ const answerOf = async (tx: Orm, userId: number, id: number): Promise<string> =>
 
 export const specChangeRoutes = (serve: Serve, dependencies: Dependencies): void => {
   const { config } = dependencies
-  const common = { tag: "records", access: policies.people } as const
+  const serveChange = changesOf(serve, dependencies)
 
-  serve({
-    ...common,
-    method: "post",
+  serveChange({
     path: "/api/specs",
     id: "createSpec",
     summary: "Create a spec",
     description: "If an AST is given, it becomes the first version.",
     largeBody: newSpec,
     success: [201, "The spec", specAnswer],
-    codes: [...changeCodes, "invalid-ast", "spec-name-taken", "limit-reached"],
-    handle: async (c) => {
-      const { given, hash, ast } = await readLargeBody(dependencies, c, newSpec)
-      const prepared = ast === undefined ? undefined : versionIn(ast)
-      const entities = prepared?.entities.map(({ stateName }) => stateName)
-      if (entities !== undefined && given.entity_name !== undefined && !entities.includes(given.entity_name)) {
-        throw errors.fail("invalid-request", {
-          details: { path: "entity_name", reason: "isn't an entity of ast_payload" },
+    codes: ["invalid-ast", "spec-name-taken", "limit-reached"],
+    prepare: (given, ast) => {
+      const version = ast && versionIn(ast)
+      const isEntity = version?.entities.some(({ stateName }) => stateName === given.entity_name) ?? true
+      if (given.entity_name === undefined || isEntity) return version
+      const reason = "isn't an entity of ast_payload"
+      throw errors.fail("invalid-request", { details: { path: "entity_name", reason } })
+    },
+    work: async ({ tx, at, userId, tell }, { given, prepared }) => {
+      await checkNumber(tx, userId, config.perOwner.specs)
+      await checkName(tx, userId, given.name)
+      const [spec] = await tx
+        .insert(specs)
+        .values({
+          ownerId: userId,
+          name: given.name,
+          entityName: prepared === undefined ? null : (given.entity_name ?? null),
+          description: given.description ?? null,
+          urlSlug: makeSpecSlug(given.name, dependencies.randomBytes),
+          websocketUrl: given.websocket_url ?? null,
+          visibility: given.visibility,
+          latestVersion: 0,
+          createdAt: at,
+          updatedAt: at,
         })
+        .returning()
+      if (spec === undefined) throw new Error("the spec was not stored")
+      if (given.shared_with !== undefined) await shareSpec(tx, spec.id, given.shared_with)
+      await tell("spec.create", `spec:${spec.id}`)
+      if (prepared !== undefined) {
+        await addVersion(tx, spec, prepared, { message: null, limit: config.versionsPerSpec, at })
+        await tell("version.create", `spec:${spec.id} version:1`)
       }
-      return change(dependencies, c, hash, async ({ tx, at, userId, tell }) => {
-        await checkNumber(tx, userId, config.perOwner.specs)
-        await checkName(tx, userId, given.name)
-        const [spec] = await tx
-          .insert(specs)
-          .values({
-            ownerId: userId,
-            name: given.name,
-            entityName: prepared === undefined ? null : (given.entity_name ?? null),
-            description: given.description ?? null,
-            urlSlug: makeSpecSlug(given.name, dependencies.randomBytes),
-            websocketUrl: given.websocket_url ?? null,
-            visibility: given.visibility,
-            latestVersion: 0,
-            createdAt: at,
-            updatedAt: at,
-          })
-          .returning()
-        if (spec === undefined) throw new Error("the spec was not stored")
-        if (given.shared_with !== undefined) await shareSpec(tx, spec.id, given.shared_with)
-        await tell("spec.create", `spec:${spec.id}`)
-        if (prepared !== undefined) {
-          const limit = config.versionsPerSpec
-          await addVersion(tx, spec, prepared, { message: null, limit, at })
-          await tell("version.create", `spec:${spec.id} version:1`)
-        }
-        return { status: 201, body: await answerOf(tx, userId, spec.id), location: `/api/specs/${spec.id}` }
-      })
+      return { status: 201, body: await answerOf(tx, userId, spec.id), location: `/api/specs/${spec.id}` }
     },
   })
 
@@ -89,8 +83,7 @@ export const specChangeRoutes = (serve: Serve, dependencies: Dependencies): void
     if (isConditional(c)) checkPreconditions(c, await answerOf(tx, userId, id))
   }
 
-  serve({
-    ...common,
+  serveChange({
     method: "put",
     path: "/api/specs/{id}",
     id: "changeSpec",
@@ -99,40 +92,37 @@ export const specChangeRoutes = (serve: Serve, dependencies: Dependencies): void
     headers: ["If-Match"],
     largeBody: specChange,
     success: [200, "The spec", specAnswer],
-    codes: [...changeCodes, "spec-not-found", "spec-name-taken", "spec-deployed", "precondition-failed"],
-    handle: async (c) => {
-      const id = recordId(c, "spec-not-found")
-      const { given, hash } = await readLargeBody(dependencies, c, specChange)
-      return change(dependencies, c, hash, async ({ tx, at, userId, tell }) => {
-        const spec = await ownSpec(tx, userId, id)
-        await checkUnchanged(c, tx, userId, id)
-        if (given.name !== undefined && given.name !== spec.name) {
-          await checkRenamed(tx, id)
-          await checkName(tx, userId, given.name)
-        }
-        const [changed] = await tx
-          .update(specs)
-          .set({
-            name: given.name ?? spec.name,
-            description: given.description === undefined ? spec.description : given.description,
-            websocketUrl: given.websocket_url === undefined ? spec.websocketUrl : given.websocket_url,
-            visibility: given.visibility ?? spec.visibility,
-            deprecated: deprecatedNow(given.deprecated, spec, at),
-            updatedAt: at > spec.updatedAt ? at : spec.updatedAt,
-          })
-          .where(eq(specs.id, id))
-          .returning()
-        if (given.shared_with !== undefined) await shareSpec(tx, id, given.shared_with)
-        const atOnce = [given.visibility, given.shared_with, given.deprecated].some((value) => value !== undefined)
-        if (changed !== undefined && atOnce) await showAtOnce(tx, changed, config.publicStacks === "operator")
-        await tell("spec.update", `spec:${id}`)
-        return { status: 200, body: await answerOf(tx, userId, id) }
-      })
+    missing: "spec-not-found",
+    codes: ["spec-name-taken", "spec-deployed", "precondition-failed"],
+    work: async ({ tx, at, userId, tell }, { c, id, given }) => {
+      const spec = await ownSpec(tx, userId, id)
+      await checkUnchanged(c, tx, userId, id)
+      if (given.name !== undefined && given.name !== spec.name) {
+        await checkRenamed(tx, id)
+        await checkName(tx, userId, given.name)
+      }
+      const [changed] = await tx
+        .update(specs)
+        // What is undefined stays.
+        .set({
+          name: given.name,
+          description: given.description,
+          websocketUrl: given.websocket_url,
+          visibility: given.visibility,
+          deprecated: deprecatedNow(given.deprecated, spec, at),
+          updatedAt: at > spec.updatedAt ? at : spec.updatedAt,
+        })
+        .where(eq(specs.id, id))
+        .returning()
+      if (given.shared_with !== undefined) await shareSpec(tx, id, given.shared_with)
+      const atOnce = [given.visibility, given.shared_with, given.deprecated].some((value) => value !== undefined)
+      if (changed !== undefined && atOnce) await showAtOnce(tx, changed, config.publicStacks === "operator")
+      await tell("spec.update", `spec:${id}`)
+      return { status: 200, body: await answerOf(tx, userId, id) }
     },
   })
 
-  serve({
-    ...common,
+  serveChange({
     method: "delete",
     path: "/api/specs/{id}",
     id: "deleteSpec",
@@ -140,21 +130,20 @@ export const specChangeRoutes = (serve: Serve, dependencies: Dependencies): void
     description: "Deletes its stopped deployments too. Its builds and runs stay.",
     headers: ["If-Match"],
     success: [200, "Deleted", z.object({ id: z.int(), deleted: z.literal(true) })],
-    codes: ["invalid-request", "spec-not-found", "spec-deployed", "precondition-failed", "outcome-unknown"],
-    handle: async (c) => {
-      const id = recordId(c, "spec-not-found")
-      return change(dependencies, c, "", async ({ tx, at, userId, tell }) => {
-        await ownSpec(tx, userId, id)
-        await checkUnchanged(c, tx, userId, id)
-        await deleteSpec(tx, id, at)
-        await tell("spec.delete", `spec:${id}`)
-        return { status: 200, body: JSON.stringify({ id, deleted: true }) }
-      })
+    missing: "spec-not-found",
+    codes: ["spec-deployed", "precondition-failed"],
+    work: async ({ tx, at, userId, tell }, { c, id }) => {
+      await ownSpec(tx, userId, id)
+      await checkUnchanged(c, tx, userId, id)
+      await deleteSpec(tx, id, at)
+      await tell("spec.delete", `spec:${id}`)
+      return { status: 200, body: JSON.stringify({ id, deleted: true }) }
     },
   })
 
   serve({
-    ...common,
+    tag: "records",
+    access: policies.people,
     method: "post",
     path: "/api/specs/{id}/versions",
     id: "addSpecVersion",
