@@ -52,13 +52,16 @@ describe.each(databaseKinds)("importing records on %s", (kind) => {
     const { folder, remove } = temporaryFolder()
     const file = join(folder, "records.json")
     writeFileSync(file, JSON.stringify(sampleDocument(owner, { shared_with: [friend] })))
-    const run = (args: readonly string[]) =>
-      runCommand(args, {
+    // What a command prints, as the program prints it.
+    const run = async (args: readonly string[]): Promise<unknown> => {
+      const printed = await runCommand(args, {
         database: async () => ({ queries: service.database(), applied: 0 }),
         relayUrl: () => "http://localhost:4002",
         wallClock: () => Date.UTC(2026, 10, 21),
         randomBytes,
       })
+      return JSON.parse(JSON.stringify(printed))
+    }
     const id = expect.any(Number)
     expect(await run(["records", "import", file])).toEqual({
       specs: { spec: id },
