@@ -62,7 +62,7 @@ export const createEventStreams = ({ stopping }: { readonly stopping: AbortSigna
             controller.error(new Error("the client of an event stream doesn't read"))
           },
           room: async () => {
-            while (!ended && (controller.desiredSize ?? 0) < mostWaitingBytes / 2) {
+            while (!stream.hasEnded() && (controller.desiredSize ?? 0) < mostWaitingBytes / 2) {
               waiting ??= Promise.withResolvers()
               await waiting.promise
             }
