@@ -5,15 +5,25 @@ import type { OptionName } from "./usage/options.ts"
 
 export type Screen = { readonly columns: number; readonly rows: number }
 
+/** What the process gives to a command as it is. */
+export type Inputs = {
+  readonly env: Environment
+  /** The first line of the standard input; rejects if that is a terminal. */
+  readonly readLine: () => Promise<string>
+  /** The bytes of a file, or for "-" of the standard input; rejects if that is a terminal. */
+  readonly readInput: (file: string) => Promise<Uint8Array>
+  /** Calls back once when the user interrupts, instead of ending the process. Returns a function that undoes this. */
+  readonly onInterrupt: (interrupted: () => void) => () => void
+}
+
 /** What a command is given. It uses no global of the process. */
-export type Context = {
+export type Context = Inputs & {
   /** The arguments after the command's own words. */
   readonly args: readonly string[]
   /** Options that take a value, by name without dashes. */
   readonly options: Readonly<Record<string, string>>
   /** Options without a value that were given. */
   readonly flags: ReadonlySet<string>
-  readonly env: Environment
   /** The folder of the configuration and credentials files. */
   readonly folder: string
   /** What the command prints: text for people, or a document for programs. */
@@ -22,12 +32,6 @@ export type Context = {
   readonly note: (line: string) => void
   /** Shows progress if the standard error is a terminal; an empty text removes it. */
   readonly progress: (text: string) => void
-  /** The first line of the standard input; rejects if that is a terminal. */
-  readonly readLine: () => Promise<string>
-  /** The bytes of a file, or for "-" of the standard input; rejects if that is a terminal. */
-  readonly readInput: (file: string) => Promise<Uint8Array>
-  /** Calls back once when the user interrupts, instead of ending the process. Returns a function that undoes this. */
-  readonly onInterrupt: (interrupted: () => void) => () => void
   /** Text from a server for the standard output: without control characters on a terminal, else unchanged. */
   readonly shown: (text: string) => string
   /** Writes to the standard output at once. Returns false when nobody reads it anymore. */

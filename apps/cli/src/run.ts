@@ -1,19 +1,18 @@
 import { SvcError } from "@svc/client/http"
 import manifest from "../package.json" with { type: "json" }
-import type { Context, Screen } from "./command.ts"
+import type { Context, Inputs, Screen } from "./command.ts"
 import { commandGroups, commands } from "./commands.ts"
 import { CliError, serviceFailure, withoutKeys } from "./errors.ts"
 import { documentFormats, type Format, formatOf } from "./output/format.ts"
 import { styleOf } from "./output/style.ts"
 import { plain, plainLines } from "./output/table.ts"
-import { settingsFolder, type Environment } from "./settings/settings.ts"
+import { settingsFolder } from "./settings/settings.ts"
 import { readArguments } from "./usage/arguments.ts"
 import { helpText } from "./usage/help.ts"
 
 /** What the process gives to the tool. */
-export type Runtime = {
+export type Runtime = Inputs & {
   readonly argv: readonly string[]
-  readonly env: Environment
   /** The user's home folder, if there is one. */
   readonly home: string | undefined
   readonly stdout: {
@@ -23,23 +22,19 @@ export type Runtime = {
     readonly screen?: () => Screen | undefined
   }
   readonly stderr: { readonly isTTY: boolean; readonly write: (text: string) => void }
-  readonly readLine: () => Promise<string>
-  readonly readInput: (file: string) => Promise<Uint8Array>
-  readonly onInterrupt: (interrupted: () => void) => () => void
 }
 
 const contextOf = (
-  { args, options, flags }: Pick<Context, "args" | "options" | "flags">,
+  call: Pick<Context, "args" | "options" | "flags">,
   format: Format,
-  { env, home, stdout, stderr, readLine, readInput, onInterrupt }: Runtime,
+  { home, stdout, stderr, ...inputs }: Runtime,
 ): Context => {
+  const { env } = inputs
   let shown = 0
   const screen = () => (stdout.isTTY ? stdout.screen?.() : undefined)
   return {
-    args,
-    options,
-    flags,
-    env,
+    ...inputs,
+    ...call,
     folder: settingsFolder(env, home),
     format,
     note: (line) => stderr.write(`${withoutKeys(plain(line))}\n`),
@@ -48,9 +43,6 @@ const contextOf = (
       stderr.write(`\r${text.padEnd(shown)}${text === "" ? "\r" : ""}`)
       shown = text.length
     },
-    readLine,
-    readInput,
-    onInterrupt,
     write: stdout.write,
     writeRecord: (record) => stdout.write(`${documentFormats[format === "text" ? "json" : format].record(record)}\n`),
     screen: () => (env["TERM"] === "dumb" ? undefined : screen()),

@@ -3,19 +3,12 @@ import type { Clock } from "./clock.ts"
 import type { SvcError } from "./error.ts"
 import type { RegistryChange } from "./generated/answers.ts"
 import type { Answer, Fetch } from "./http.ts"
+import { parseJson } from "./json.ts"
 import type { FollowOptions } from "./platform.ts"
 
 // The service sends at least a comment every 15 s.
 const silentMs = 45_000
 const longestWaitMs = 30_000
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
-  }
-}
 
 type ErrorOf = (answer: Answer) => SvcError
 
@@ -34,7 +27,7 @@ const open = async (
   const { status } = response
   const header = (name: string) => response.headers.get(name)
   if (!response.ok || header("content-type")?.startsWith("text/event-stream") !== true) {
-    throw errorOf({ status, header, body: parsed(await response.text()) })
+    throw errorOf({ status, header, body: parseJson(await response.text()) })
   }
   // If the key is ignored, the reader would miss changes without noticing.
   const code = header("x-auth-ignored")

@@ -2,7 +2,7 @@ import type { Clock } from "./clock.ts"
 export { systemClock } from "./clock.ts"
 export { SvcError } from "./error.ts"
 import { ownError, SvcError } from "./error.ts"
-import { isObject, textOf } from "./json.ts"
+import { isObject, parseJson, textOf } from "./json.ts"
 
 export type Fetch = typeof globalThis.fetch
 
@@ -25,15 +25,6 @@ export type Answer = {
   readonly body: unknown
 }
 
-const parsed = (text: string): unknown => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return value
-  } catch {
-    return undefined
-  }
-}
-
 const exchange = async (fetch: Fetch, call: Call, signal: AbortSignal): Promise<Answer> => {
   const response = await fetch(call.url, {
     method: call.method ?? "GET",
@@ -49,7 +40,7 @@ const exchange = async (fetch: Fetch, call: Call, signal: AbortSignal): Promise<
     signal,
   })
   const text = await response.text()
-  return { status: response.status, header: (name) => response.headers.get(name), body: parsed(text) }
+  return { status: response.status, header: (name) => response.headers.get(name), body: parseJson(text) }
 }
 
 /** Sends a request and reads the complete response. Throws SvcError: `network-error`, `timeout`, `aborted`. */

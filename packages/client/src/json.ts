@@ -1,7 +1,7 @@
-import { isObject, type JsonObject as Json } from "@svc/common/json-object"
+import { isObject, type JsonObject as Json, parseJson } from "@svc/common/json-object"
 import { ownError, type SvcError } from "./error.ts"
 
-export { isObject, type Json }
+export { isObject, type Json, parseJson }
 
 /** A member, if it is a string. */
 export const textOf = (value: Json, name: string): string | undefined => {

@@ -100,28 +100,26 @@ const registryOf = (ask: Ask, changes: (options?: FollowOptions) => AsyncGenerat
   }
 }
 
+/** A list of records, and one of them. */
+const recordsAt = <Listed, Single>(ask: Ask, path: string) => ({
+  list: (page: Page = {}) => ask<readonly Listed[]>("GET", path, { query: page }),
+  get: (id: number) => ask<Single>("GET", `${path}/${pathPart(id)}`),
+})
+
 const recordsOf = (ask: Ask) => ({
   specs: {
-    list: (page: Page = {}) => ask<readonly answers.Spec[]>("GET", "/api/specs", { query: page }),
-    get: (id: number) => ask<answers.Spec>("GET", `/api/specs/${pathPart(id)}`),
+    ...recordsAt<answers.Spec, answers.Spec>(ask, "/api/specs"),
     schema: (id: number) => ask<answers.SpecSchema>("GET", `/api/specs/${pathPart(id)}/schema`),
     versions: (id: number, page: Page = {}) =>
       ask<readonly answers.SpecVersion[]>("GET", `/api/specs/${pathPart(id)}/versions`, { query: page }),
   },
-  builds: {
-    list: (page: Page = {}) => ask<readonly answers.Build[]>("GET", "/api/builds", { query: page }),
-    get: (id: number) => ask<answers.BuildWithEvents>("GET", `/api/builds/${pathPart(id)}`),
-  },
+  builds: recordsAt<answers.Build, answers.BuildWithEvents>(ask, "/api/builds"),
   deployments: {
-    list: (page: Page = {}) => ask<readonly answers.Deployment[]>("GET", "/api/deployments", { query: page }),
-    get: (id: number) => ask<answers.Deployment>("GET", `/api/deployments/${pathPart(id)}`),
+    ...recordsAt<answers.Deployment, answers.Deployment>(ask, "/api/deployments"),
     events: (id: number, page: Page = {}) =>
       ask<readonly answers.DeploymentEvent[]>("GET", `/api/deployments/${pathPart(id)}/events`, { query: page }),
   },
-  runs: {
-    list: (page: Page = {}) => ask<readonly answers.Run[]>("GET", "/api/automation/runs", { query: page }),
-    get: (id: number) => ask<answers.RunWithSteps>("GET", `/api/automation/runs/${pathPart(id)}`),
-  },
+  runs: recordsAt<answers.Run, answers.RunWithSteps>(ask, "/api/automation/runs"),
 })
 
 /**

@@ -1,7 +1,8 @@
+import { blockhashAge } from "@svc/common/chain-constants"
 import { type Clock, systemClock } from "./clock.ts"
+import { asSvcError } from "./error.ts"
 import { conclude, giveUp, isOver, type Knowledge, learn, type Outcome, type Step } from "./judge.ts"
 import type { Abortable, Commitment, Relay, SendOptions } from "./relay.ts"
-import { lookOnce, sendOnce, viewOnce } from "./steps.ts"
 
 /** Options of all functions that find out what became of a transaction. */
 export type LoopOptions = Abortable & {
@@ -21,6 +22,50 @@ const lookMs = 1000
 /** No chain makes blocks faster. */
 const shortestBlockMs = 200
 const longestPauseMs = 10_000
+
+const failed = (thrown: unknown): Step => ({
+  step: "lookup-failed",
+  error: asSvcError(thrown, "lookup-failed", "The look-up failed"),
+})
+
+/** Sends once, and returns what that proves. */
+export const sendOnce = async (relay: Relay, options: SendOptions & Abortable): Promise<Step> => {
+  try {
+    await relay.send(options)
+    return { step: "accepted" }
+  } catch (thrown) {
+    const error = asSvcError(thrown, "send-failed", "The send failed")
+    return { step: error.submissionState === "not_submitted" ? "refused" : "uncertain", error }
+  }
+}
+
+/** Looks up a signature. */
+export const lookOnce = async (
+  relay: Relay,
+  signature: string,
+  searched: boolean,
+  abortable: Abortable,
+): Promise<Step> => {
+  try {
+    const answer = await relay.signatureStatus({ signature, searchTransactionHistory: searched, ...abortable })
+    return { step: "status", ...answer, searched }
+  } catch (thrown) {
+    return failed(thrown)
+  }
+}
+
+/**
+ * Finds out up to where the chain is final. The block-height endpoint doesn't name the slot of its height. The latest
+ * blockhash does, and is valid for `blockhashAge` blocks after its own.
+ */
+export const viewOnce = async (relay: Relay, abortable: Abortable): Promise<Step> => {
+  try {
+    const { contextSlot, lastValidBlockHeight } = await relay.latestBlockhash({ commitment: "finalized", ...abortable })
+    return { step: "finalized", height: lastValidBlockHeight - blockhashAge, slot: contextSlot }
+  } catch (thrown) {
+    return failed(thrown)
+  }
+}
 
 /** A pause that grows with each consecutive failure and is never shorter than `retryAfterMs`. */
 export const pauseAfter = (failures: number, retryAfterMs: number | undefined, clock: Clock): number =>

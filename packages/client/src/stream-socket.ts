@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts"
 import type { asSvcError, ownError, SvcError } from "./error.ts"
-import { isObject, type Json, textOf } from "./json.ts"
+import { isObject, type Json, parseJson, textOf } from "./json.ts"
 import { lifeOf, type Session } from "./session.ts"
 
 /** The library's errors. */
@@ -101,12 +101,7 @@ export const openSocket = async ({ url, session, webSocket, clock, errors, hello
     void ping()
   })
   socket.addEventListener("message", ({ data }) => {
-    let message: unknown
-    try {
-      message = JSON.parse(String(data))
-    } catch {
-      return
-    }
+    const message = parseJson(String(data))
     if (!isObject(message)) return
     if (message["type"] === "error") fault = faultOf(message, errors)
     add({ message })

@@ -4,3 +4,13 @@ export type JsonObject = Readonly<Record<string, unknown>>
 /** Whether a parsed value is an object: not null, not an array. */
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The value of JSON text; undefined for anything else. */
+export const parseJson = (text: string): unknown => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value
+  } catch {
+    return undefined
+  }
+}

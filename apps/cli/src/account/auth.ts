@@ -1,6 +1,6 @@
 import { keyHint } from "@svc/keys"
 import type { Context, Outcome } from "../command.ts"
-import { CliError, systemReason } from "../errors.ts"
+import { CliError } from "../errors.ts"
 import { textOf } from "../output/json-value.ts"
 import { pairs } from "../output/table.ts"
 import { callApi, callJson } from "../services/api.ts"
@@ -85,10 +85,8 @@ export const authLogin = async (context: Context): Promise<Outcome> => {
     const old = credentials[place]
     const entry = { api_key: key, slug: identity.slug ?? "", display_name: identity.display_name ?? "" }
     const isOther = old !== undefined && old.api_key !== key
-    const backup = await save({ ...credentials, [place]: entry }, { backup: isOther }).catch((error: unknown) => {
-      const file = credentialsFile(context.folder)
-      throw new CliError("key-not-saved", `${file} wasn't written (${systemReason(error)}).`)
-    })
+    const failure = (what: string) => new CliError("key-not-saved", `${what}.`)
+    const backup = await save({ ...credentials, [place]: entry }, failure, isOther)
     if (backup !== undefined) context.note(`Another key was stored before; the old file is ${backup}.`)
     noteEnvironmentKey(context)
     return outcome(identity)
@@ -101,7 +99,6 @@ export const authSignup = async (context: Context): Promise<Outcome> => {
   // The response contains the key.
   requireSafeForKeys(url)
   return changeCredentials(context.folder, async ({ credentials, save }) => {
-    const file = credentialsFile(context.folder)
     const old = credentials[url]
     if (old !== undefined && !context.flags.has("force")) {
       throw new CliError("already-signed-up", `A key of ${old.slug || "an agent"} is already stored for ${url}.`)
@@ -114,15 +111,14 @@ export const authSignup = async (context: Context): Promise<Outcome> => {
     const who = { slug: textOf(answer, "slug"), display_name: textOf(answer, "display_name") }
     const identity = { ...who, status: "active", api_url: url, key_hint: keyHint(key) }
     const entry: Credential = { api_key: key, ...who }
-    const backup = await save({ ...credentials, [url]: entry }, { backup: old !== undefined }).catch(
-      (error: unknown) => {
-        const message = `${who.slug} is registered, but ${file} wasn't written (${systemReason(error)}). Its key is on stdout, only now: store it.`
-        throw new CliError("key-not-saved", message, { extra: { ...identity, api_key: key }, rescued: key })
-      },
-    )
+    const failure = (what: string): CliError => {
+      const message = `${who.slug} is registered, but ${what}. Its key is on stdout, only now: store it.`
+      return new CliError("key-not-saved", message, { extra: { ...identity, api_key: key }, rescued: key })
+    }
+    const backup = await save({ ...credentials, [url]: entry }, failure, old !== undefined)
     if (backup !== undefined) context.note(`The old credentials are in ${backup}.`)
     noteEnvironmentKey(context)
-    context.note(`The key is stored in ${file}.`)
+    context.note(`The key is stored in ${credentialsFile(context.folder)}.`)
     return outcome(identity)
   })
 }
@@ -141,10 +137,7 @@ export const authLogout = async (context: Context): Promise<Outcome> => {
   if (before[url] === undefined && before[place] === undefined) return end(undefined)
   return changeCredentials(context.folder, async ({ credentials, save }) => {
     const { [url]: agent, [place]: person, ...rest } = credentials
-    await save(rest).catch((error: unknown) => {
-      const file = credentialsFile(context.folder)
-      throw new CliError("credentials-unwritable", `${file} wasn't written (${systemReason(error)}).`)
-    })
+    await save(rest)
     return end(agent ?? person)
   })
 }

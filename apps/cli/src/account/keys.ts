@@ -1,7 +1,7 @@
 import { isObject } from "@svc/common/json-object"
 import { keyHint } from "@svc/keys"
 import type { Context, Outcome } from "../command.ts"
-import { CliError, systemReason, usageError } from "../errors.ts"
+import { CliError, usageError } from "../errors.ts"
 import { listOf, rowOf, textOf } from "../output/json-value.ts"
 import { pairs, table } from "../output/table.ts"
 import { callJson, readPages } from "../services/api.ts"
@@ -74,19 +74,19 @@ const show = (context: Context, { answer, key }: Minted): Outcome => {
 /** Stores the key that `make` returns instead of the current one. That it can be stored is tested before `make` runs. */
 const store = (context: Context, make: () => Promise<Minted>, then: string): Promise<Outcome> =>
   changeCredentials(context.folder, async ({ credentials, save }) => {
-    const file = credentialsFile(context.folder)
     const { answer, key, api } = await make()
     const old = credentials[api.url]
     // The key that called may come from the environment and belong to another agent than the stored one.
     const isSameAgent = old?.api_key === api.key
     const entry = { ...(isSameAgent ? old : {}), api_key: key }
     const backup = old !== undefined && !isSameAgent
-    const copy = await save({ ...credentials, [api.url]: entry }, { backup }).catch((error: unknown) => {
-      const message = `The key was created, but ${file} wasn't written (${systemReason(error)}). The key is on stdout, only now: store it.`
-      throw new CliError("key-not-saved", message, { extra: isObject(answer) ? answer : {}, rescued: key })
-    })
+    const failure = (what: string): CliError => {
+      const message = `The key was created, but ${what}. The key is on stdout, only now: store it.`
+      return new CliError("key-not-saved", message, { extra: isObject(answer) ? answer : {}, rescued: key })
+    }
+    const copy = await save({ ...credentials, [api.url]: entry }, failure, backup)
     if (copy !== undefined) context.note(`The old credentials are in ${copy}.`)
-    context.note(`The key is stored in ${file}. ${then}`)
+    context.note(`The key is stored in ${credentialsFile(context.folder)}. ${then}`)
     noteEnvironmentKey(context)
     return minted(answer, keyHint(key))
   })

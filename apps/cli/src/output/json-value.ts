@@ -1,15 +1,5 @@
 import { isObject } from "@svc/common/json-object"
 
-/** The value of JSON text; undefined for anything else. */
-export const parseJson = (text: string): unknown => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return value
-  } catch {
-    return undefined
-  }
-}
-
 /** A string, number or boolean of an object as text, else an empty string: an empty cell in a table. */
 export const textOf = (value: unknown, name: string): string => {
   const member = isObject(value) ? value[name] : undefined

@@ -2,8 +2,7 @@ import { chmod, open, readdir, readFile, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { CliError, isMissing, systemReason } from "../errors.ts"
 import { lockFile } from "./file-lock.ts"
-import { isObject } from "@svc/common/json-object"
-import { parseJson } from "../output/json-value.ts"
+import { isObject, parseJson } from "@svc/common/json-object"
 import { makeFolder, replaceFile } from "./files.ts"
 
 /** What is stored for one API URL. */
@@ -40,8 +39,15 @@ export const readCredentials = async (folder: string): Promise<Credentials> => {
 
 export type OpenCredentials = {
   readonly credentials: Credentials
-  /** Replaces the file. With `backup` it copies the old one to `.bak` first; returns the copy's path if there is one. */
-  readonly save: (credentials: Credentials, options?: { readonly backup?: boolean }) => Promise<string | undefined>
+  /**
+   * Replaces the file. With `backup` it copies the old one to `.bak` first; returns the copy's path if there is one.
+   * @param failure makes the error for a file that can't be written; `what` says so
+   */
+  readonly save: (
+    credentials: Credentials,
+    failure?: (what: string) => CliError,
+    backup?: boolean,
+  ) => Promise<string | undefined>
 }
 
 const unwritable = (folder: string, error: unknown): CliError =>
@@ -76,18 +82,21 @@ export const changeCredentials = async <T>(
     try {
       return await change({
         credentials,
-        save: async (next, { backup = false } = {}) => {
-          const copy = `${path}.bak`
-          const copied = backup && (await readdir(folder)).includes("credentials.json")
-          if (copied) await replaceFile(copy, await readFile(path), 0o600)
-          await file.writeFile(`${JSON.stringify(next, undefined, 2)}\n`)
-          await file.sync()
-          await file.close()
-          if (!(await lock.isHeld())) {
-            throw new CliError("credentials-locked", `Another svc has taken the lock of ${path}; nothing was saved.`)
+        save: async (next, failure = (what) => new CliError("credentials-unwritable", `${what}.`), backup = false) => {
+          try {
+            const copied = backup && (await readdir(folder)).includes("credentials.json")
+            if (copied) await replaceFile(`${path}.bak`, await readFile(path), 0o600)
+            await file.writeFile(`${JSON.stringify(next, undefined, 2)}\n`)
+            await file.sync()
+            await file.close()
+            if (!(await lock.isHeld())) {
+              throw new CliError("credentials-locked", `Another svc has taken the lock of ${path}; nothing was saved.`)
+            }
+            await rename(temporary, path)
+            return copied ? `${path}.bak` : undefined
+          } catch (error) {
+            throw failure(`${path} wasn't written (${systemReason(error)})`)
           }
-          await rename(temporary, path)
-          return copied ? copy : undefined
         },
       })
     } finally {

@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { isAbsolute, join } from "node:path"
-import { isObject, type JsonObject } from "@svc/common/json-object"
+import { isObject, type JsonObject, parseJson } from "@svc/common/json-object"
 import { CliError, isMissing, systemReason, usageError } from "../errors.ts"
-import { parseJson } from "../output/json-value.ts"
 import { normaliseUrl } from "./api-url.ts"
 import { makeFolder, replaceFile } from "./files.ts"
 

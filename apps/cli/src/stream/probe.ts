@@ -1,8 +1,8 @@
 // A connection to a stream server: how it is rejected, and every message on it.
 import type { IncomingMessage } from "node:http"
-import { isObject, type JsonObject } from "@svc/common/json-object"
+import { isObject, type JsonObject, parseJson } from "@svc/common/json-object"
 import { WebSocket } from "ws"
-import { parseJson, textOf } from "../output/json-value.ts"
+import { textOf } from "../output/json-value.ts"
 
 /** A rule that the server breaks, and how. */
 export class RuleBroken extends Error {}
