@@ -9,37 +9,33 @@ export type Field<T> = {
   readonly fallback: T
 }
 
-/** Any text. */
-export const text = <D extends string | undefined>(variable: string, fallback: D): Field<string | D> => ({
+/** A setting of any kind. */
+export const field = <T>(variable: string, schema: z.ZodType<T, string>, fallback: T): Field<T> => ({
   variable,
-  schema: z.string(),
+  schema,
   fallback,
 })
 
+/** Any text. */
+export const text = <D extends string | undefined>(variable: string, fallback: D) =>
+  field<string | D>(variable, z.string(), fallback)
+
 /** `true`, `false`, `1` or `0` in any case. */
-export const flag = <D extends boolean | undefined>(variable: string, fallback: D): Field<boolean | D> => ({
-  variable,
-  schema: z
-    .string()
-    .toLowerCase()
-    .pipe(z.enum(["true", "false", "1", "0"], "must be true, false, 1 or 0"))
-    .transform((word) => word === "true" || word === "1"),
-  fallback,
-})
+export const flag = <D extends boolean | undefined>(variable: string, fallback: D) => {
+  const schema = z.stringbool({ truthy: ["true", "1"], falsy: ["false", "0"], error: "must be true, false, 1 or 0" })
+  return field<boolean | D>(variable, schema, fallback)
+}
 
 /** A decimal integer between `min` and `max`, inclusive. */
 export const integer = <D extends number | undefined>(
   variable: string,
   fallback: D,
   { min, max = Number.MAX_SAFE_INTEGER }: { readonly min: number; readonly max?: number },
-): Field<number | D> => {
+) => {
   const reason = `must be an integer from ${min} to ${max}`
-  const schema = z
-    .string()
-    .regex(/^-?\d+$/, reason)
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, reason)
-  return { variable, schema, fallback }
+  const digits = z.string().regex(/^-?\d+$/, reason)
+  const schema = digits.transform(Number).refine((value) => value >= min && value <= max, reason)
+  return field<number | D>(variable, schema, fallback)
 }
 
 /**
@@ -47,14 +43,11 @@ export const integer = <D extends number | undefined>(
  * removed. With `exact`, for a URL that nothing is appended to, the slash stays and query and fragment are allowed. A user and
  * password are rejected without being shown, unless `credentials` allows them, as for a database, whose URL may have a query.
  */
-export const url = <D extends string | undefined>(
-  variable: string,
-  fallback: D,
-  options: UrlOptions = {},
-): Field<string | D> => ({ variable, schema: urlSchema(options), fallback })
+export const url = <D extends string | undefined>(variable: string, fallback: D, options: UrlOptions = {}) =>
+  field<string | D>(variable, urlSchema(options), fallback)
 
 /** Comma-separated URLs, each as for `url`, without duplicates. Default: none. */
-export const urls = (variable: string, options: UrlOptions = {}): Field<readonly string[]> => {
+export const urls = (variable: string, options: UrlOptions = {}) => {
   const one = urlSchema(options)
   const schema = z.string().transform((value, context) => {
     const read = words(value).map((word) => one.safeParse(word))
@@ -66,7 +59,7 @@ export const urls = (variable: string, options: UrlOptions = {}): Field<readonly
     }
     return [...new Set(read.flatMap(({ data }) => (data === undefined ? [] : [data])))]
   })
-  return { variable, schema, fallback: [] }
+  return field<readonly string[]>(variable, schema, [])
 }
 
 type UrlOptions = {
@@ -112,38 +105,31 @@ const words = (value: string): string[] =>
     .filter((word) => word !== "")
 
 /** Comma-separated words, without empty ones. Default: none. */
-export const list = (variable: string): Field<readonly string[]> => ({
-  variable,
-  schema: z.string().transform(words),
-  fallback: [],
-})
+export const list = (variable: string) => field<readonly string[]>(variable, z.string().transform(words), [])
 
 /**
  * Comma-separated networks (`10.0.0.0/8`, `fd00::/8`) or addresses of single hosts. Default: none.
  */
-export const cidrs = (variable: string): Field<readonly Cidr[]> => ({
-  variable,
-  schema: z.string().transform((value, context) =>
+export const cidrs = (variable: string) => {
+  const schema = z.string().transform((value, context) =>
     words(value).flatMap((word) => {
       const cidr = parseCidr(word)
       if (cidr !== undefined) return [cidr]
       context.addIssue({ code: "custom", message: `${JSON.stringify(word)} is no IP network` })
       return []
     }),
-  ),
-  fallback: [],
-})
+  )
+  return field<readonly Cidr[]>(variable, schema, [])
+}
 
 /** A value that is never printed. */
-export const secret = (variable: string): Field<Secret | undefined> => ({
-  variable,
-  schema: z.string().transform((value) => new Secret(value)),
-  fallback: undefined,
-})
+export const secret = (variable: string) =>
+  field<Secret | undefined>(
+    variable,
+    z.string().transform((value) => new Secret(value)),
+    undefined,
+  )
 
 /** One of the words. */
-export const oneOf = <const Word extends string>(
-  variable: string,
-  fallback: Word,
-  choices: readonly Word[],
-): Field<Word> => ({ variable, schema: z.enum(choices, `must be one of ${choices.join(", ")}`), fallback })
+export const oneOf = <const Word extends string>(variable: string, fallback: Word, choices: readonly Word[]) =>
+  field<Word>(variable, z.enum(choices, `must be one of ${choices.join(", ")}`), fallback)

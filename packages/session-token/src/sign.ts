@@ -1,18 +1,9 @@
-import {
-  calculateJwkThumbprint,
-  type CryptoKey,
-  exportJWK,
-  generateKeyPair,
-  importJWK,
-  importPKCS8,
-  type JWK,
-  SignJWT,
-} from "jose"
+import * as jose from "jose"
 import { z } from "zod"
 import { type SessionClaims, sessionLifetimeSeconds } from "./claims.ts"
 
 export type SigningKeys = {
-  readonly signing: { readonly kid: string; readonly privateKey: CryptoKey }
+  readonly signing: { readonly kid: string; readonly privateKey: jose.CryptoKey }
   /** The public part of every key, starting with the signing key. */
   readonly publicKeys: readonly PublicJwk[]
 }
@@ -26,19 +17,19 @@ const ed25519 = z.object({
 const jwkSet = z.object({ keys: z.array(ed25519).min(1) })
 
 /** The public part of an Ed25519 JWK, with its thumbprint as `kid`. */
-export const publicJwk = async (jwk: JWK) => {
+export const publicJwk = async (jwk: jose.JWK) => {
   const { x } = ed25519.parse(jwk)
   const bare = { kty: "OKP", crv: "Ed25519", x } as const
-  return { ...bare, kid: await calculateJwkThumbprint(bare), use: "sig", alg: "EdDSA" } as const
+  return { ...bare, kid: await jose.calculateJwkThumbprint(bare), use: "sig", alg: "EdDSA" } as const
 }
 
 /** A verification key in a JWK set (RFC 8037). `kid` is its RFC 7638 thumbprint. */
 export type PublicJwk = Awaited<ReturnType<typeof publicJwk>>
 
-const readJwks = async (text: string): Promise<JWK[]> => {
+const readJwks = async (text: string): Promise<jose.JWK[]> => {
   const trimmed = text.trim()
   if (trimmed.startsWith("-----BEGIN")) {
-    return [await exportJWK(await importPKCS8(trimmed, "EdDSA", { extractable: true }))]
+    return [await jose.exportJWK(await jose.importPKCS8(trimmed, "EdDSA", { extractable: true }))]
   }
   const value: unknown = JSON.parse(trimmed)
   const set = jwkSet.safeParse(value)
@@ -50,7 +41,7 @@ const readJwks = async (text: string): Promise<JWK[]> => {
  * Throws an Error whose message contains no part of a key.
  */
 export const readSigningKeys = async (text: string): Promise<SigningKeys> => {
-  let jwks: JWK[]
+  let jwks: jose.JWK[]
   try {
     jwks = await readJwks(text)
   } catch {
@@ -59,12 +50,12 @@ export const readSigningKeys = async (text: string): Promise<SigningKeys> => {
   const signer = jwks.find((jwk) => jwk.d !== undefined)
   if (signer === undefined) throw new Error("the signing key holds no private key")
   try {
-    const privateKey = await importJWK({ ...signer, alg: "EdDSA" }, "EdDSA")
+    const privateKey = await jose.importJWK({ ...signer, alg: "EdDSA" }, "EdDSA")
     if (privateKey instanceof Uint8Array) throw new TypeError("not an asymmetric key")
     const [signing, ...others] = await Promise.all([signer, ...jwks.filter((jwk) => jwk !== signer)].map(publicJwk))
     if (signing === undefined) throw new TypeError("no key")
     // Some verifiers reject a whole set because of one key that they can't read.
-    await Promise.all(others.map((jwk) => importJWK({ ...jwk }, "EdDSA")))
+    await Promise.all(others.map((jwk) => jose.importJWK({ ...jwk }, "EdDSA")))
     return { signing: { kid: signing.kid, privateKey }, publicKeys: [signing, ...others] }
   } catch {
     throw new Error("the signing key is not a usable Ed25519 key, or one beside it in its set is not")
@@ -73,8 +64,8 @@ export const readSigningKeys = async (text: string): Promise<SigningKeys> => {
 
 /** Makes a private key, as the text of a JWK. Keep it secret. */
 export const generateSigningKey = async (): Promise<string> => {
-  const { privateKey } = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true })
-  const jwk = await exportJWK(privateKey)
+  const { privateKey } = await jose.generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true })
+  const jwk = await jose.exportJWK(privateKey)
   return JSON.stringify({ ...jwk, ...(await publicJwk(jwk)), d: jwk.d })
 }
 
@@ -91,7 +82,7 @@ export const signSessionToken = async (
   nowSeconds: number,
 ): Promise<{ readonly token: string; readonly expiresAt: number }> => {
   const expiresAt = nowSeconds + sessionLifetimeSeconds
-  const token = await new SignJWT({ ...claims, iat: nowSeconds, nbf: nowSeconds, exp: expiresAt })
+  const token = await new jose.SignJWT({ ...claims, iat: nowSeconds, nbf: nowSeconds, exp: expiresAt })
     .setProtectedHeader({ alg: "EdDSA", typ: "JWT", kid: keys.signing.kid })
     .sign(keys.signing.privateKey)
   return { token, expiresAt }

@@ -1,4 +1,4 @@
-import { type Field, flag, integer, loadConfig, text } from "@svc/config"
+import { field, flag, integer, loadConfig, text } from "@svc/config"
 import { z } from "zod"
 
 /** A word in any case, as the specification requires. */
@@ -6,38 +6,27 @@ const word = <const Word extends string, Fallback extends Word | undefined>(
   variable: string,
   fallback: Fallback,
   choices: readonly Word[],
-): Field<Word | Fallback> => ({
-  variable,
-  schema: z
-    .string()
-    .toLowerCase()
-    .pipe(z.enum(choices, `must be one of ${choices.join(", ")}`)),
-  fallback,
-})
+) => {
+  const choice = z.enum(choices, `must be one of ${choices.join(", ")}`)
+  return field<Word | Fallback>(variable, z.string().toLowerCase().pipe(choice), fallback)
+}
 
 /** Words separated by commas. */
-const words = <const Word extends string>(
-  variable: string,
-  fallback: readonly Word[],
-  choices: readonly Word[],
-): Field<readonly Word[]> => ({
-  variable,
-  schema: z
-    .string()
-    .toLowerCase()
-    .transform((given) => given.split(",").map((one) => one.trim()))
-    .pipe(z.array(z.enum(choices, `must be one of ${choices.join(", ")}, or several separated by commas`))),
-  fallback,
-})
+const words = <const Word extends string>(variable: string, fallback: readonly Word[], choices: readonly Word[]) => {
+  const given = z.string().transform((value) =>
+    value
+      .toLowerCase()
+      .split(",")
+      .map((one) => one.trim()),
+  )
+  const choice = z.enum(choices, `must be one of ${choices.join(", ")}, or several separated by commas`)
+  return field<readonly Word[]>(variable, given.pipe(z.array(choice)), fallback)
+}
 
-const share = (variable: string, fallback: number): Field<number> => ({
-  variable,
-  schema: z
-    .string()
-    .transform(Number)
-    .pipe(z.number("must be a number from 0 to 1").min(0, "must be at least 0").max(1, "must be at most 1")),
-  fallback,
-})
+const share = (variable: string, fallback: number) => {
+  const number = z.number("must be a number from 0 to 1").min(0, "must be at least 0").max(1, "must be at most 1")
+  return field(variable, z.string().transform(Number).pipe(number), fallback)
+}
 
 const count = (variable: string) => integer(variable, undefined, { min: 0 })
 

@@ -1,17 +1,4 @@
-import {
-  type Attributes,
-  type Context,
-  context,
-  createContextKey,
-  type Link,
-  propagation,
-  ROOT_CONTEXT,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-  TraceFlags,
-} from "@opentelemetry/api"
+import * as otel from "@opentelemetry/api"
 import { withUntrustedParent } from "./trust.ts"
 
 let on = false
@@ -22,13 +9,13 @@ export const switchOn = (): void => {
 }
 
 /** Marks a call as failed if its work doesn't throw. `type` is a status, a code or a name, never free text. */
-export type Fail = (type: string, attributes?: Attributes) => void
+export type Fail = (type: string, attributes?: otel.Attributes) => void
 
 const failing =
-  (span: Span): Fail =>
+  (span: otel.Span): Fail =>
   (type, attributes = {}) => {
     span.setAttributes({ ...attributes, "error.type": type })
-    span.setStatus({ code: SpanStatusCode.ERROR })
+    span.setStatus({ code: otel.SpanStatusCode.ERROR })
   }
 
 const ignore: Fail = () => {}
@@ -47,7 +34,7 @@ const typeOf = (error: unknown): string => {
   return cause instanceof Error && "code" in cause && isCode(cause.code) ? cause.code : error.name
 }
 
-const ended = async <T>(span: Span, work: (fail: Fail) => Promise<T>): Promise<T> => {
+const ended = async <T>(span: otel.Span, work: (fail: Fail) => Promise<T>): Promise<T> => {
   const fail = failing(span)
   try {
     return await work(fail)
@@ -63,39 +50,47 @@ const ended = async <T>(span: Span, work: (fail: Fail) => Promise<T>): Promise<T
 }
 
 /** Whether the trace of a context's request is sampled, even after its span has ended; undefined outside of requests. */
-const isKept = (active: Context): boolean | undefined => {
-  const own = trace.getSpanContext(active)
-  return own && (own.traceFlags & TraceFlags.SAMPLED) !== 0
+const isKept = (active: otel.Context): boolean | undefined => {
+  const own = otel.trace.getSpanContext(active)
+  return own && (own.traceFlags & otel.TraceFlags.SAMPLED) !== 0
 }
 
-const sharedWith = createContextKey("other requests that the same call is for")
+const sharedWith = otel.createContextKey("other requests that the same call is for")
 
 /**
  * Runs a call to another system in a span of the current request, or in a new trace outside of requests. If the call throws,
  * its span gets an error; work that fails without throwing calls `fail`. While telemetry is off, only `work` runs.
  */
-export const clientSpan = <T>(name: string, attributes: Attributes, work: (fail: Fail) => Promise<T>): Promise<T> => {
+export const clientSpan = <T>(
+  name: string,
+  attributes: otel.Attributes,
+  work: (fail: Fail) => Promise<T>,
+): Promise<T> => {
   if (!on) return work(ignore)
-  const active = context.active()
+  const active = otel.context.active()
   if (isKept(active) === false) return work(ignore)
   const links = active.getValue(sharedWith)
-  const options = { kind: SpanKind.CLIENT, attributes, ...(Array.isArray(links) && { links: links as Link[] }) }
-  return trace.getTracer("svc.calls").startActiveSpan(name, options, (span) => ended(span, work))
+  const options = {
+    kind: otel.SpanKind.CLIENT,
+    attributes,
+    ...(Array.isArray(links) && { links: links as otel.Link[] }),
+  }
+  return otel.trace.getTracer("svc.calls").startActiveSpan(name, options, (span) => ended(span, work))
 }
 
 /** Runs work that belongs to no single request, such as delivering a batch. Its calls begin new traces. */
-export const outsideRequests = <T>(work: () => T): T => context.with(ROOT_CONTEXT, work)
+export const outsideRequests = <T>(work: () => T): T => otel.context.with(otel.ROOT_CONTEXT, work)
 
 /**
  * Collects the requests that wait for one shared call. The call's spans belong to the first of them that is sampled, and link
  * to the others.
  */
 export const createWaiters = () => {
-  let waiting: Context[] = []
+  let waiting: otel.Context[] = []
   return {
     /** Adds the current request. */
     add: (): void => {
-      const active = context.active()
+      const active = otel.context.active()
       if (isKept(active)) waiting.push(active)
     },
     /** Does the work for all requests that have been added. */
@@ -104,11 +99,11 @@ export const createWaiters = () => {
       waiting = []
       // No waiting request is sampled, so the call isn't either.
       if (first === undefined) return work()
-      const links = others.flatMap((other): Link[] => {
-        const spanContext = trace.getSpanContext(other)
+      const links = others.flatMap((other): otel.Link[] => {
+        const spanContext = otel.trace.getSpanContext(other)
         return spanContext === undefined ? [] : [{ context: spanContext }]
       })
-      return context.with(first.setValue(sharedWith, links), work)
+      return otel.context.with(first.setValue(sharedWith, links), work)
     },
   }
 }
@@ -125,12 +120,12 @@ export const carriedSpan = <T>(
   work: () => Promise<T>,
 ): Promise<T> => {
   if (!on) return work()
-  const active = context.active()
+  const active = otel.context.active()
   const isNamed = typeof carrier?.["traceparent"] === "string"
   if (!isNamed && isKept(active) === false) return work()
-  const extracted = isNamed ? propagation.extract(active, carrier) : active
+  const extracted = isNamed ? otel.propagation.extract(active, carrier) : active
   const parent = extracted === active || trusts() ? extracted : withUntrustedParent(extracted)
-  return trace
+  return otel.trace
     .getTracer("svc.calls")
-    .startActiveSpan(name, { kind: SpanKind.SERVER }, parent, (span) => ended(span, work))
+    .startActiveSpan(name, { kind: otel.SpanKind.SERVER }, parent, (span) => ended(span, work))
 }
