@@ -1,3 +1,5 @@
+import { isObject } from "@svc/common/json-object"
+
 // The JSON-RPC errors of this node: the protocol's own and those a Solana validator adds.
 const codes = {
   parse: -32700,
@@ -26,6 +28,7 @@ export class RpcError extends Error {
   }
 }
 
+const invalidRequest = (reason: string) => new RpcError("invalidRequest", `Invalid request: ${reason}`)
 export const invalidParams = (message: string) => new RpcError("invalidParams", message)
 
 export type Method = (params: readonly unknown[]) => unknown
@@ -55,22 +58,18 @@ export const createRpc = (methods: Readonly<Record<string, Method>>) => {
   const answer = (request: unknown): Answer | undefined => {
     let id: Id = null
     try {
-      if (request === null || typeof request !== "object" || Array.isArray(request)) {
-        throw new RpcError("invalidRequest", "Invalid request: not an object")
-      }
-      const call: { jsonrpc?: unknown; id?: unknown; method?: unknown; params?: unknown } = request
-      if (call.id !== undefined && !isId(call.id)) {
-        throw new RpcError("invalidRequest", "Invalid request: id must be a string, an integer or null")
-      }
-      id = call.id ?? null
-      if (call.jsonrpc !== "2.0") throw new RpcError("invalidRequest", 'Invalid request: jsonrpc must be "2.0"')
-      if (typeof call.method !== "string") throw new RpcError("invalidRequest", "Invalid request: no method")
-      const method = table.get(call.method)
+      if (!isObject(request)) throw invalidRequest("not an object")
+      const { id: given, jsonrpc, method: name, params } = request
+      if (given !== undefined && !isId(given)) throw invalidRequest("id must be a string, an integer or null")
+      id = given ?? null
+      if (jsonrpc !== "2.0") throw invalidRequest('jsonrpc must be "2.0"')
+      if (typeof name !== "string") throw invalidRequest("no method")
+      const method = table.get(name)
       if (method === undefined) throw new RpcError("methodNotFound", "Method not found")
-      const params = call.params ?? []
-      if (!Array.isArray(params)) throw new RpcError("invalidParams", "Invalid params: an array is expected")
-      const result = method(params)
-      return call.id === undefined ? undefined : { jsonrpc: "2.0", id, result }
+      const list = params ?? []
+      if (!Array.isArray(list)) throw invalidParams("Invalid params: an array is expected")
+      const result = method(list)
+      return given === undefined ? undefined : { jsonrpc: "2.0", id, result }
     } catch (error) {
       return isNotification(request) ? undefined : errorAnswer(id, error)
     }
@@ -79,7 +78,7 @@ export const createRpc = (methods: Readonly<Record<string, Method>>) => {
   return (request: unknown): Answer | Answer[] | undefined => {
     if (!Array.isArray(request)) return answer(request)
     if (request.length === 0 || request.length > maxBatch) {
-      return errorAnswer(null, new RpcError("invalidRequest", `Invalid request: a batch holds 1 to ${maxBatch} calls`))
+      return errorAnswer(null, invalidRequest(`a batch holds 1 to ${maxBatch} calls`))
     }
     const answers = request.map(answer).filter((one) => one !== undefined)
     return answers.length === 0 ? undefined : answers
@@ -88,10 +87,4 @@ export const createRpc = (methods: Readonly<Record<string, Method>>) => {
 
 // A valid call without an id gets no response, not even an error. Anything invalid gets one.
 const isNotification = (request: unknown): boolean =>
-  request !== null &&
-  typeof request === "object" &&
-  !("id" in request) &&
-  "jsonrpc" in request &&
-  request.jsonrpc === "2.0" &&
-  "method" in request &&
-  typeof request.method === "string"
+  isObject(request) && !("id" in request) && request["jsonrpc"] === "2.0" && typeof request["method"] === "string"

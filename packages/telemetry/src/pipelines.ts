@@ -1,13 +1,6 @@
 import type { TextMapPropagator } from "@opentelemetry/api"
 import { CompositePropagator, W3CTraceContextPropagator } from "@opentelemetry/core"
-import {
-  AggregationType,
-  ConsoleMetricExporter,
-  type IMetricReader,
-  InstrumentType,
-  PeriodicExportingMetricReader,
-  type PushMetricExporter,
-} from "@opentelemetry/sdk-metrics"
+import * as sdk from "@opentelemetry/sdk-metrics"
 import {
   BatchSpanProcessor,
   ConsoleSpanExporter,
@@ -25,7 +18,7 @@ const otlpSpanExporter = async ({ protocol, traceProtocol = protocol }: Settings
   return new OTLPTraceExporter()
 }
 
-const otlpMetricExporter = async (settings: Settings): Promise<PushMetricExporter> => {
+const otlpMetricExporter = async (settings: Settings): Promise<sdk.PushMetricExporter> => {
   const { protocol, metricProtocol = protocol, histograms } = settings
   const { OTLPMetricExporter } =
     metricProtocol === "http/json"
@@ -35,9 +28,9 @@ const otlpMetricExporter = async (settings: Settings): Promise<PushMetricExporte
   return new OTLPMetricExporter({
     aggregationPreference: (type) => ({
       type:
-        exponential && type === InstrumentType.HISTOGRAM
-          ? AggregationType.EXPONENTIAL_HISTOGRAM
-          : AggregationType.DEFAULT,
+        exponential && type === sdk.InstrumentType.HISTOGRAM
+          ? sdk.AggregationType.EXPONENTIAL_HISTOGRAM
+          : sdk.AggregationType.DEFAULT,
     }),
   })
 }
@@ -53,7 +46,7 @@ export const createSpanProcessors = (settings: Settings): Promise<SpanProcessor[
       }),
   )
 
-const prometheusPage = async ({ prometheusHost: host, prometheusPort: port }: Settings): Promise<IMetricReader> => {
+const prometheusPage = async ({ prometheusHost: host, prometheusPort: port }: Settings): Promise<sdk.IMetricReader> => {
   const { PrometheusExporter } = await import("@opentelemetry/exporter-prometheus")
   const exporter = new PrometheusExporter({ host, port, preventServerStart: true })
   await exporter.startServer()
@@ -61,10 +54,10 @@ const prometheusPage = async ({ prometheusHost: host, prometheusPort: port }: Se
 }
 
 /** Makes the exporters of metrics, by OTEL_METRICS_EXPORTER. Rejects if the port of the Prometheus page is taken. */
-export const createMetricReaders = (settings: Settings): Promise<IMetricReader[]> => {
+export const createMetricReaders = (settings: Settings): Promise<sdk.IMetricReader[]> => {
   const { exportInterval, exportTimeout } = settings
-  const periodic = (exporter: PushMetricExporter): IMetricReader =>
-    new PeriodicExportingMetricReader({
+  const periodic = (exporter: sdk.PushMetricExporter): sdk.IMetricReader =>
+    new sdk.PeriodicExportingMetricReader({
       exporter,
       exportIntervalMillis: exportInterval,
       exportTimeoutMillis: Math.min(exportTimeout, exportInterval),
@@ -74,7 +67,7 @@ export const createMetricReaders = (settings: Settings): Promise<IMetricReader[]
       .filter((name) => name !== "none")
       .map(async (name) => {
         if (name === "prometheus") return prometheusPage(settings)
-        return periodic(name === "otlp" ? await otlpMetricExporter(settings) : new ConsoleMetricExporter())
+        return periodic(name === "otlp" ? await otlpMetricExporter(settings) : new sdk.ConsoleMetricExporter())
       }),
   )
 }

@@ -1,14 +1,5 @@
 import type { Socket } from "node:net"
-import {
-  type Attributes,
-  context,
-  metrics,
-  propagation,
-  ROOT_CONTEXT,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-} from "@opentelemetry/api"
+import * as otel from "@opentelemetry/api"
 import type { Exchange } from "@svc/http"
 import { withUntrustedParent } from "./trust.ts"
 
@@ -23,8 +14,8 @@ const methods = new Set(["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH",
  * @param trusts whether the sampled flag of a connection's other end counts
  */
 export const observeRequests = (trusts: (socket: Socket) => boolean): RequestObserver => {
-  const meter = metrics.getMeter("svc.http")
-  const tracer = trace.getTracer("svc.http")
+  const meter = otel.metrics.getMeter("svc.http")
+  const tracer = otel.trace.getTracer("svc.http")
   // Counted in a map that exports read, which saves two measurements per request.
   const active = new Map<string, number>()
   meter.createObservableUpDownCounter("http.server.active_requests", { unit: "{request}" }).addCallback((result) => {
@@ -41,27 +32,28 @@ export const observeRequests = (trusts: (socket: Socket) => boolean): RequestObs
     const began = performance.now()
     const { method: sent = "" } = incoming
     const method = methods.has(sent) ? sent : "_OTHER"
-    const known: Attributes = { "http.request.method": method, "url.scheme": "http" }
+    const known: otel.Attributes = { "http.request.method": method, "url.scheme": "http" }
     active.set(method, (active.get(method) ?? 0) + 1)
-    const extracted = propagation.extract(ROOT_CONTEXT, incoming.headers)
-    const parent = extracted === ROOT_CONTEXT || trusts(incoming.socket) ? extracted : withUntrustedParent(extracted)
+    const extracted = otel.propagation.extract(otel.ROOT_CONTEXT, incoming.headers)
+    const parent =
+      extracted === otel.ROOT_CONTEXT || trusts(incoming.socket) ? extracted : withUntrustedParent(extracted)
     const name = method === "_OTHER" ? "HTTP" : method
-    const span = tracer.startSpan(name, { kind: SpanKind.SERVER }, parent)
+    const span = tracer.startSpan(name, { kind: otel.SpanKind.SERVER }, parent)
     outgoing.traceId = span.spanContext().traceId
     outgoing.trustsTraces = trusts
     outgoing.onClose = () => {
       const { route, statusCode: status } = outgoing
       active.set(method, (active.get(method) ?? 1) - 1)
-      const attributes: Attributes = { ...known, "http.response.status_code": status }
+      const attributes: otel.Attributes = { ...known, "http.response.status_code": status }
       if (route !== "*") attributes["http.route"] = route
       if (status >= 500) attributes["error.type"] = String(status)
       duration.record((performance.now() - began) / 1000, attributes)
       if (!span.isRecording()) return
       span.setAttributes(attributes)
       if (route !== "*") span.updateName(`${name} ${route}`)
-      if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
+      if (status >= 500) span.setStatus({ code: otel.SpanStatusCode.ERROR })
       span.end()
     }
-    context.with(trace.setSpan(parent, span), serve, undefined, exchange)
+    otel.context.with(otel.trace.setSpan(parent, span), serve, undefined, exchange)
   }
 }

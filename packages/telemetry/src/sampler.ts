@@ -1,26 +1,19 @@
 import { ROOT_CONTEXT, trace } from "@opentelemetry/api"
-import {
-  AlwaysOffSampler,
-  AlwaysOnSampler,
-  ParentBasedSampler,
-  RandomIdGenerator,
-  type Sampler,
-  TraceIdRatioBasedSampler,
-} from "@opentelemetry/sdk-trace"
+import * as sdk from "@opentelemetry/sdk-trace"
 import type { Settings } from "./settings.ts"
 import { hasUntrustedParent } from "./trust.ts"
 
-const rootOf = ({ sampler, ratio }: Pick<Settings, "sampler" | "ratio">): Sampler => {
-  if (sampler.endsWith("always_on")) return new AlwaysOnSampler()
-  if (sampler.endsWith("always_off")) return new AlwaysOffSampler()
-  return new TraceIdRatioBasedSampler(ratio)
+const rootOf = ({ sampler, ratio }: Pick<Settings, "sampler" | "ratio">): sdk.Sampler => {
+  if (sampler.endsWith("always_on")) return new sdk.AlwaysOnSampler()
+  if (sampler.endsWith("always_off")) return new sdk.AlwaysOffSampler()
+  return new sdk.TraceIdRatioBasedSampler(ratio)
 }
 
 /** The sampler that OTEL_TRACES_SAMPLER names. An untrusted caller's flag and trace id don't influence it. */
-export const createSampler = (settings: Pick<Settings, "sampler" | "ratio">): Sampler => {
+export const createSampler = (settings: Pick<Settings, "sampler" | "ratio">): sdk.Sampler => {
   const root = rootOf(settings)
-  const named = settings.sampler.startsWith("parentbased_") ? new ParentBasedSampler({ root }) : root
-  const ids = new RandomIdGenerator()
+  const named = settings.sampler.startsWith("parentbased_") ? new sdk.ParentBasedSampler({ root }) : root
+  const ids = new sdk.RandomIdGenerator()
   return {
     shouldSample: (context, traceId, ...rest) =>
       // Only the request's own span has a remote parent; spans below it follow that span.

@@ -1,3 +1,4 @@
+import { isObject } from "@svc/common/json-object"
 import type { FailedTransactionMetadata } from "litesvm"
 
 /** A transaction's error in the JSON-RPC API: `"BlockhashNotFound"`, `{"InstructionError":[0,{"Custom":1}]}`. */
@@ -68,9 +69,7 @@ export const describe = (error: TransactionError): string => {
   const failure = error["InstructionError"]
   if (!Array.isArray(failure)) return spaced(Object.keys(error).join(" "))
   const [index, cause]: unknown[] = failure
-  const reason = typeof cause === "string" ? spaced(cause) : `custom program error: 0x${customCode(cause).toString(16)}`
+  const code = isObject(cause) ? Number(cause["Custom"] ?? 0) : 0
+  const reason = typeof cause === "string" ? spaced(cause) : `custom program error: 0x${code.toString(16)}`
   return `Error processing Instruction ${String(index)}: ${reason}`
 }
-
-const customCode = (cause: unknown): number =>
-  cause !== null && typeof cause === "object" && "Custom" in cause ? Number(cause.Custom) : 0

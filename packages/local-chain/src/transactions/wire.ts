@@ -30,18 +30,22 @@ const decoded = (text: string, encoding: Encoding): Uint8Array => {
   // The longest text of these sizes; decoding base58 takes quadratic time, so a packet is all that comes in it.
   const most = encoding === "base58" ? 1683 : 5464
   if (text.length > most) throw invalidParams(`${encoding} text too large: ${text.length} characters (max: ${most})`)
-  const bytes = encoding === "base64" ? Buffer.from(text, "base64") : decodedBase58(text)
+  const bytes =
+    encoding === "base64"
+      ? Buffer.from(text, "base64")
+      : attempt("invalid base58 encoding", () => base58Bytes.encode(text))
   if (encoding === "base64" && base64(bytes) !== text) throw invalidParams("invalid base64 encoding")
   const limit = sizeLimit(bytes)
   if (bytes.length > limit) throw invalidParams(`too large: ${bytes.length} bytes (max: ${limit} bytes)`)
   return Uint8Array.from(bytes)
 }
 
-const decodedBase58 = (text: string): kit.ReadonlyUint8Array => {
+/** Makes any error of a codec one of the caller's. */
+const attempt = <T>(problem: string, run: () => T): T => {
   try {
-    return base58Bytes.encode(text)
+    return run()
   } catch {
-    throw invalidParams("invalid base58 encoding")
+    throw invalidParams(problem)
   }
 }
 
@@ -50,20 +54,15 @@ const decodedBase58 = (text: string): kit.ReadonlyUint8Array => {
  * back to themselves, because the VM's native code ends the process on bytes that it can't decode.
  */
 const readMessage = (bytes: Uint8Array): { message: Message; messageBytes: Uint8Array } => {
-  let message: Message
-  let canonical: kit.ReadonlyUint8Array
-  try {
-    message = messageDecoder.decode(bytes)
-    canonical = messageEncoder.encode(message)
-  } catch {
-    throw invalidParams("failed to deserialize the transaction message")
-  }
+  const problem = "failed to deserialize the transaction message"
+  const message = attempt<Message>(problem, () => messageDecoder.decode(bytes))
+  const canonical = attempt(problem, () => messageEncoder.encode(message))
   if (message.version === 1 && message.configMask >>> configBits !== 0) {
-    throw invalidParams("failed to deserialize the transaction message: unknown bits in its config mask")
+    throw invalidParams(`${problem}: unknown bits in its config mask`)
   }
   const messageBytes = bytes.slice(0, canonical.length)
   if (Buffer.compare(messageBytes, Uint8Array.from(canonical)) !== 0) {
-    throw invalidParams("failed to deserialize the transaction message")
+    throw invalidParams(problem)
   }
   return { message, messageBytes }
 }
@@ -88,19 +87,12 @@ const readMessageFirst = (bytes: Uint8Array): Wire => {
 export const readWire = (text: string, encoding: Encoding): Wire => {
   const bytes = decoded(text, encoding)
   if (bytes[0] === version1) return readMessageFirst(bytes)
-  let count: number
-  let start: number
-  try {
-    ;[count, start] = shortU16.read(bytes, 0)
-  } catch {
-    throw invalidParams("failed to deserialize the transaction: no signature count")
-  }
+  const problem = "failed to deserialize the transaction"
+  const [count, start] = attempt(`${problem}: no signature count`, () => shortU16.read(bytes, 0))
   const end = start + count * signatureBytes
-  if (start !== 1 || end > bytes.length)
-    throw invalidParams("failed to deserialize the transaction: bad signature count")
+  if (start !== 1 || end > bytes.length) throw invalidParams(`${problem}: bad signature count`)
   const read = readMessage(bytes.slice(end))
-  if (read.message.version === 1)
-    throw invalidParams("failed to deserialize the transaction: its message must come first")
+  if (read.message.version === 1) throw invalidParams(`${problem}: its message must come first`)
   return wire(signaturesFrom(bytes, start, count), read)
 }
 
