@@ -10,7 +10,7 @@ import { createBenchmarkTable } from "@svc/testing"
 import { bundle } from "../scripts/bundle.ts"
 import { createJournal, createRelay, submit, type SubmitOnceOptions } from "../src/index.ts"
 import { fileStore } from "../src/node.ts"
-import { readPayment } from "../src/payment.ts"
+import { readPayment } from "../src/journal/payment.ts"
 import { signedMemo } from "../test/transactions.ts"
 
 const rounds = Number(process.env["SVC_BENCH_ROUNDS"] ?? 2000)

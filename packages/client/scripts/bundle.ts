@@ -8,10 +8,10 @@ import { build as esbuild, type BuildOptions, type Plugin } from "esbuild"
 export const library = join(import.meta.dirname, "..")
 
 /** What is loaded when it is first used: each a file of its own, which shares no code with the rest. */
-const loadedLater = ["changes", "stream-watch"]
+const loadedLater = { changes: "platform/changes", "stream-watch": "stream/stream-watch" }
 
 /** All files that `bundle` makes. */
-export const bundled = ["svc-client.js", "node.js", ...loadedLater.map((name) => `${name}.js`)]
+export const bundled = ["svc-client.js", "node.js", ...Object.keys(loadedLater).map((name) => `${name}.js`)]
 
 const laterByThemselves: Plugin = {
   name: "loaded later",
@@ -34,10 +34,8 @@ export const bundle = async (folder: string, { minify = false }: { readonly mini
     outdir: folder,
     plugins: [laterByThemselves],
   } satisfies BuildOptions
-  const neutral = {
-    "svc-client": source("index"),
-    ...Object.fromEntries(loadedLater.map((name) => [name, source(name)])),
-  }
+  const later = Object.entries(loadedLater).map(([name, file]) => [name, source(file)])
+  const neutral = { "svc-client": source("index"), ...Object.fromEntries(later) }
   await esbuild({ ...options, platform: "neutral", entryPoints: neutral })
   await esbuild({ ...options, platform: "node", entryPoints: { node: source("node") } })
 }
@@ -51,14 +49,15 @@ export const types = async (folder: string): Promise<void> => {
   await promisify(execFile)(tsc, ["-p", join(library, "tsconfig.json"), ...options])
   await rename(join(parts, "client/src"), out)
   // All in one folder, which an importer's compiler finds without knowing TypeScript sources or @svc/common.
-  for (const taken of [join(out, "generated"), join(parts, "common/src")]) {
+  const folders = (await readdir(out, { withFileTypes: true })).filter((entry) => entry.isDirectory())
+  for (const taken of [...folders.map(({ name }) => join(out, name)), join(parts, "common/src")]) {
     for (const file of await readdir(taken)) await rename(join(taken, file), join(out, file))
     await rm(taken, { recursive: true })
   }
   await rm(parts, { recursive: true })
   for (const file of await readdir(out)) {
     const text = await readFile(join(out, file), "utf8")
-    const names = /(from ")(?:@svc\/common|\.\/generated|\.)(\/[\w-]+)(?:\.ts)?"/g
+    const names = /(from ")(?:@svc\/common|\.\.?)(?:\/[\w-]+)*(\/[\w-]+)(?:\.ts)?"/g
     await writeFile(join(out, file), text.replaceAll(names, '$1.$2.js"'))
   }
 }

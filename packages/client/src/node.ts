@@ -1,5 +1,5 @@
 import * as files from "node:fs/promises"
-import { createFileStore } from "./file-store.ts"
+import { createFileStore } from "./journal/file-store.ts"
 import type { Store } from "./index.ts"
 
 /**

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import * as nodeFiles from "node:fs/promises"
 import { setTimeout as pause } from "node:timers/promises"
-import { createFileStore } from "../src/file-store.ts"
+import { createFileStore } from "../src/journal/file-store.ts"
 import { type Clock, createJournal, createRelay, type Store, type SubmitOnceOptions, SvcError } from "../src/index.ts"
 import { base58, createPayer } from "./payments.ts"
 

@@ -17,7 +17,7 @@ import {
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { SvcError } from "../src/index.ts"
-import { readPayment } from "../src/payment.ts"
+import { readPayment } from "../src/journal/payment.ts"
 import { createPayer, newAddress } from "./payments.ts"
 
 const payer = await createKeyPairSignerFromPrivateKeyBytes(new Uint8Array(32).fill(7))

@@ -1,5 +1,5 @@
 import { createRelay, type Clock } from "../src/index.ts"
-import { isObject } from "../src/json.ts"
+import { isObject } from "../src/http/json.ts"
 
 type Route = "latest-blockhash" | "block-height" | "fee" | "simulate" | "send" | "signature-status"
 

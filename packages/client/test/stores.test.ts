@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { createTestDatabase, type TestDatabase } from "@svc/testing"
 import connect, { type Sql } from "postgres"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { createFileStore } from "../src/file-store.ts"
+import { createFileStore } from "../src/journal/file-store.ts"
 import { memoryStore, type Store, type StoredRecord } from "../src/index.ts"
 import { fileStore } from "../src/node.ts"
 

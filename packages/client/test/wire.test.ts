@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { SvcError } from "../src/index.ts"
 import { isSignature } from "@svc/common/transaction-parts"
-import { readSigned } from "../src/wire.ts"
+import { readSigned } from "../src/relay/wire.ts"
 import { signedMemo } from "./transactions.ts"
 
 const runs = process.env["SVC_FUZZ"] === "full" ? 100_000 : 2_000

@@ -1,8 +1,8 @@
-import { type Clock, systemClock } from "./clock.ts"
-import { aboutSubmission, asSvcError, ownError, SvcError } from "./error.ts"
-import { type Answer, baseUrl, errorOf, type Fetch, request } from "./http.ts"
-import { isObject, nullable, object, type Reader, strange, text, u64 } from "./json.ts"
-import type { TokenSource } from "./session.ts"
+import { type Clock, systemClock } from "../http/clock.ts"
+import { aboutSubmission, asSvcError, ownError, SvcError } from "../http/error.ts"
+import { type Answer, baseUrl, errorOf, type Fetch, request } from "../http/http.ts"
+import { isObject, nullable, object, type Reader, strange, text, u64 } from "../http/json.ts"
+import type { TokenSource } from "../platform/session.ts"
 import { readSimulation, readStatus } from "./relay-answers.ts"
 import { asBase64, readSigned } from "./wire.ts"
 

@@ -1,6 +1,6 @@
-import type { Commitment } from "./relay.ts"
-import type { ChainError } from "./relay-answers.ts"
-import { readSigned } from "./wire.ts"
+import type { Commitment } from "../relay/relay.ts"
+import type { ChainError } from "../relay/relay-answers.ts"
+import { readSigned } from "../relay/wire.ts"
 
 /** A journal's record of a payment: plain JSON, with u64 as decimal strings. */
 export type PaymentRecord = {

@@ -1,7 +1,7 @@
-import type { Clock } from "./clock.ts"
-import type { asSvcError, ownError, SvcError } from "./error.ts"
-import { isObject, type Json, parseJson, textOf } from "./json.ts"
-import { lifeOf, type Session } from "./session.ts"
+import type { Clock } from "../http/clock.ts"
+import type { asSvcError, ownError, SvcError } from "../http/error.ts"
+import { isObject, type Json, parseJson, textOf } from "../http/json.ts"
+import { lifeOf, type Session } from "../platform/session.ts"
 
 /** The library's errors. */
 export type Errors = {

@@ -1,5 +1,5 @@
 import { commitments } from "@svc/common/chain-constants"
-import { isObject, list, nullable, object, type Reader, strange, text, u64 } from "./json.ts"
+import { isObject, list, nullable, object, type Reader, strange, text, u64 } from "../http/json.ts"
 import type { Commitment } from "./relay.ts"
 
 /** Why a transaction failed, as the chain reports it: `"AccountNotFound"`, `{InstructionError: [0, {Custom: 1}]}`. */

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto"
 import type * as nodeFiles from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
-import type { DamagedRecord, Store, StoredRecord } from "./index.ts"
+import type { DamagedRecord, Store, StoredRecord } from "../index.ts"
 
 type Files = Pick<
   typeof nodeFiles,

@@ -1,6 +1,6 @@
-import type * as answers from "./generated/answers.ts"
-import { type Clock, systemClock } from "./clock.ts"
-import { baseUrl, errorOf, type Fetch, request } from "./http.ts"
+import type * as answers from "../generated/answers.ts"
+import { type Clock, systemClock } from "../http/clock.ts"
+import { baseUrl, errorOf, type Fetch, request } from "../http/http.ts"
 
 export type PlatformOptions = {
   /** The agent platform API, `https://api.example`. */

@@ -1,9 +1,9 @@
 // Reads the registry's changes as server-sent events.
-import type { Clock } from "./clock.ts"
-import type { SvcError } from "./error.ts"
-import type { RegistryChange } from "./generated/answers.ts"
-import type { Answer, Fetch } from "./http.ts"
-import { parseJson } from "./json.ts"
+import type { Clock } from "../http/clock.ts"
+import type { SvcError } from "../http/error.ts"
+import type { RegistryChange } from "../generated/answers.ts"
+import type { Answer, Fetch } from "../http/http.ts"
+import { parseJson } from "../http/json.ts"
 import type { FollowOptions } from "./platform.ts"
 
 // The service sends at least a comment every 15 s.

@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from "./clock.ts"
-import { ownError } from "./error.ts"
-import { isObject } from "./json.ts"
+import { type Clock, systemClock } from "../http/clock.ts"
+import { ownError } from "../http/error.ts"
+import { isObject } from "../http/json.ts"
 import type { Platform } from "./platform.ts"
 
 /** A source of tokens for the relay: `createSession`, or your own. */

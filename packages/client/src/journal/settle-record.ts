@@ -1,11 +1,11 @@
-import type { Clock } from "./clock.ts"
-import { conclude, learn, nothingKnown, type Outcome } from "./judge.ts"
+import type { Clock } from "../http/clock.ts"
+import { conclude, learn, nothingKnown, type Outcome } from "../submit/judge.ts"
 import type { Records } from "./journal-records.ts"
 import { finalView, retry } from "./prepare.ts"
-import type { Abortable, Relay } from "./relay.ts"
-import { lookOnce, type LoopOptions, settleWith } from "./settle-loop.ts"
+import type { Abortable, Relay } from "../relay/relay.ts"
+import { lookOnce, type LoopOptions, settleWith } from "../submit/settle-loop.ts"
 import { landedOutcome, type PaymentRecord } from "./store.ts"
-import { refusal } from "./wire.ts"
+import { refusal } from "../relay/wire.ts"
 
 /** For how many blocks a provider is trusted to keep its history. */
 const memory = 150_000n

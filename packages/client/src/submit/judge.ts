@@ -1,7 +1,7 @@
 import { commitments } from "@svc/common/chain-constants"
-import { type SvcError, ownError } from "./error.ts"
-import type { Commitment } from "./relay.ts"
-import type { ChainError, Status } from "./relay-answers.ts"
+import { type SvcError, ownError } from "../http/error.ts"
+import type { Commitment } from "../relay/relay.ts"
+import type { ChainError, Status } from "../relay/relay-answers.ts"
 
 /** What became of a transaction. */
 export type Outcome =

@@ -1,11 +1,11 @@
 import { blockhashAge } from "@svc/common/chain-constants"
-import type { Clock } from "./clock.ts"
-import { asSvcError, ownError } from "./error.ts"
+import type { Clock } from "../http/clock.ts"
+import { asSvcError, ownError } from "../http/error.ts"
 import { readPayment, type SignedPayment } from "./payment.ts"
-import type { Abortable, ChainView, Relay, Transaction } from "./relay.ts"
-import { pauseAfter, viewOnce } from "./settle-loop.ts"
-import { heightOf } from "./submit.ts"
-import { refusal } from "./wire.ts"
+import type { Abortable, ChainView, Relay, Transaction } from "../relay/relay.ts"
+import { pauseAfter, viewOnce } from "../submit/settle-loop.ts"
+import { heightOf } from "../submit/submit.ts"
+import { refusal } from "../relay/wire.ts"
 
 /** Builds and signs a payment's transaction with this blockhash. It must not send it. */
 export type BuildPayment = (lifetime: {

@@ -1,13 +1,13 @@
-import { type Clock, systemClock } from "./clock.ts"
-import { asSvcError, type SvcError } from "./error.ts"
+import { type Clock, systemClock } from "../http/clock.ts"
+import { asSvcError, type SvcError } from "../http/error.ts"
 import { createRecords } from "./journal-records.ts"
 import { readPayment, type SignedPayment } from "./payment.ts"
 import { type BuildPayment, prepare } from "./prepare.ts"
-import type { Relay, Transaction } from "./relay.ts"
-import type { LoopOptions } from "./settle-loop.ts"
+import type { Relay, Transaction } from "../relay/relay.ts"
+import type { LoopOptions } from "../submit/settle-loop.ts"
 import { createSettler, type PaymentOutcome, type Shared } from "./settle-record.ts"
 import type { PaymentRecord, Store } from "./store.ts"
-import { refusal } from "./wire.ts"
+import { refusal } from "../relay/wire.ts"
 
 const parallelSettlements = 8
 

@@ -6,7 +6,7 @@ import {
   transactionParts,
   type TransactionParts,
 } from "@svc/common/transaction-parts"
-import { ownError, type SvcError } from "./error.ts"
+import { ownError, type SvcError } from "../http/error.ts"
 
 /** A signed transaction, read as far as sending it needs. */
 export type Wire = {

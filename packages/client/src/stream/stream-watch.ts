@@ -1,8 +1,8 @@
 // Loaded when a view is first watched, so that whoever watches none doesn't load it.
-import type { Clock } from "./clock.ts"
-import type { SvcError } from "./error.ts"
-import { isObject, type Json, textOf } from "./json.ts"
-import type { Session } from "./session.ts"
+import type { Clock } from "../http/clock.ts"
+import type { SvcError } from "../http/error.ts"
+import { isObject, type Json, textOf } from "../http/json.ts"
+import type { Session } from "../platform/session.ts"
 import { type Change, createStreamRecords, type RecordFrame, type Sort } from "./stream-records.ts"
 import {
   type Ended,

@@ -1,7 +1,7 @@
-import type { Transaction } from "./relay.ts"
+import type { Transaction } from "../relay/relay.ts"
 import { base58 } from "@svc/common/base58"
 import { version1 } from "@svc/common/transaction-parts"
-import { messageOf, readSigned, refusal, toBase64, type Wire } from "./wire.ts"
+import { messageOf, readSigned, refusal, toBase64, type Wire } from "../relay/wire.ts"
 
 const computeBudget = "ComputeBudget111111111111111111111111111111"
 const systemProgram = "11111111111111111111111111111111"

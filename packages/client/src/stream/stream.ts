@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from "./clock.ts"
-import { asSvcError, ownError, SvcError } from "./error.ts"
-import type { Session } from "./session.ts"
+import { type Clock, systemClock } from "../http/clock.ts"
+import { asSvcError, ownError, SvcError } from "../http/error.ts"
+import type { Session } from "../platform/session.ts"
 import type { WebSocketClass } from "./stream-socket.ts"
 import type { Watched, WatchOptions } from "./stream-watch.ts"
 

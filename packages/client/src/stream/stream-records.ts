@@ -1,4 +1,4 @@
-import { isObject } from "./json.ts"
+import { isObject } from "../http/json.ts"
 
 /** In which order a view shows its records: by the field at this path. */
 export type Sort = { readonly field: readonly string[]; readonly order: "asc" | "desc" }

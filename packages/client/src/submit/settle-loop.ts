@@ -1,8 +1,8 @@
 import { blockhashAge } from "@svc/common/chain-constants"
-import { type Clock, systemClock } from "./clock.ts"
-import { asSvcError } from "./error.ts"
+import { type Clock, systemClock } from "../http/clock.ts"
+import { asSvcError } from "../http/error.ts"
 import { conclude, giveUp, isOver, type Knowledge, learn, type Outcome, type Step } from "./judge.ts"
-import type { Abortable, Commitment, Relay, SendOptions } from "./relay.ts"
+import type { Abortable, Commitment, Relay, SendOptions } from "../relay/relay.ts"
 
 /** Options of all functions that find out what became of a transaction. */
 export type LoopOptions = Abortable & {

@@ -1,9 +1,9 @@
-import { asSvcError, ownError } from "./error.ts"
+import { asSvcError, ownError } from "../http/error.ts"
 import { type Knowledge, nothingKnown, type Outcome } from "./judge.ts"
-import type { Relay, Transaction } from "./relay.ts"
+import type { Relay, Transaction } from "../relay/relay.ts"
 import { type LoopOptions, settleWith } from "./settle-loop.ts"
 import { isSignature } from "@svc/common/transaction-parts"
-import { readSigned } from "./wire.ts"
+import { readSigned } from "../relay/wire.ts"
 
 export type SubmitOptions = LoopOptions & {
   /** Fully signed: base64, or its bytes. */

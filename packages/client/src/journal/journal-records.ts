@@ -1,6 +1,6 @@
-import { asSvcError, ownError, type SvcError } from "./error.ts"
+import { asSvcError, ownError, type SvcError } from "../http/error.ts"
 import { type DamagedRecord, isSound, type PaymentRecord, type Store, type StoredRecord } from "./store.ts"
-import { refusal } from "./wire.ts"
+import { refusal } from "../relay/wire.ts"
 
 const damaged = (id: string, { file, version }: DamagedRecord): SvcError =>
   refusal(

@@ -1,6 +1,6 @@
 import { commitments } from "@svc/common/chain-constants"
-import { SvcError } from "./error.ts"
-import { isObject, type Json } from "./json.ts"
+import { SvcError } from "../http/error.ts"
+import { isObject, type Json } from "../http/json.ts"
 import { type Abortable, type ChainView, type Commitment, notCarried, type Relay } from "./relay.ts"
 import type { Status } from "./relay-answers.ts"
 
