@@ -25,7 +25,7 @@ const mostQueryTerms = 2 ** 16
 
 /** Finds the matches of one query after the other: they are valid until the next query. */
 export const createMatcher = ({ numberOf, written, numbers, fieldStarts }: Texts, index: Index) => {
-  const { termStarts, pages, inTitle, positions: allPositions, positionStarts } = index
+  const { termStarts, pages, inTitle, positions: allPositions, positionStarts, positionEnds } = index
   const queryTermOf = new Uint16Array(numberOf.size)
   let before: readonly number[] = []
   const fieldStart = (page: number, field: number): number => fieldStarts[page * fieldNames.length + field] ?? 0
@@ -34,8 +34,8 @@ export const createMatcher = ({ numberOf, written, numbers, fieldStarts }: Texts
   const areNeighbours = (first: number, second: number): boolean => {
     let i = positionStarts[first] ?? 0
     let j = positionStarts[second] ?? 0
-    const iEnd = positionStarts[first + 1] ?? 0
-    const jEnd = positionStarts[second + 1] ?? 0
+    const iEnd = positionEnds[first] ?? 0
+    const jEnd = positionEnds[second] ?? 0
     while (i < iEnd && j < jEnd) {
       const gap = (allPositions[j] ?? 0) - (allPositions[i] ?? 0)
       if (gap === 1) return true
@@ -73,7 +73,7 @@ export const createMatcher = ({ numberOf, written, numbers, fieldStarts }: Texts
         for (let queryTerm = 1; queryTerm < size; queryTerm++) {
           const at = posting(queryTerm, page)
           if (at === undefined) continue
-          for (let i = positionStarts[at] ?? 0; i < (positionStarts[at + 1] ?? 0); i++)
+          for (let i = positionStarts[at] ?? 0; i < (positionEnds[at] ?? 0); i++)
             both.push((allPositions[i] ?? 0) * mostQueryTerms + queryTerm)
         }
         const sorted = new Float64Array(both).sort()

@@ -66,7 +66,6 @@ const findWanted = (text: string, isWanted: (word: string) => boolean): number |
   for (const { text: word, start } of eachWord(text.slice(0, mostSearched))) if (isWanted(word)) return start
   return undefined
 }
-const firstWanted = (text: string, isWanted: (word: string) => boolean): number => findWanted(text, isWanted) ?? 0
 
 export const hasWanted = (text: string, isWanted: (word: string) => boolean): boolean =>
   findWanted(text, isWanted) !== undefined
@@ -85,12 +84,13 @@ const plainOf = (passage: string, kind: PassageKind): string =>
 export const createSnippets = () => {
   const kept = createMemo<string>({ maxSize: 1_000_000, sizeOf: ({ length }) => length + 100 })
   return (id: number, passage: string, kind: PassageKind, isWanted: (word: string) => boolean): string => {
-    const from = passage.length <= readLength ? undefined : Math.max(0, firstWanted(passage, isWanted) - readBefore)
+    const from =
+      passage.length <= readLength ? undefined : Math.max(0, (findWanted(passage, isWanted) ?? 0) - readBefore)
     const plain =
       from === undefined
         ? (kept.get(String(id)) ?? kept.set(String(id), plainOf(passage, kind)))
         : plainOf(passage.slice(from, from + readLength), kind)
-    return plain.length <= snippetLength ? plain : cutAround(plain, firstWanted(plain, isWanted))
+    return plain.length <= snippetLength ? plain : cutAround(plain, findWanted(plain, isWanted) ?? 0)
   }
 }
 

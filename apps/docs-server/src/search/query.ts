@@ -1,7 +1,7 @@
 import { createMemo } from "@svc/common/memo"
 import { meant } from "./weights.ts"
 import type { Effort, Vocabulary } from "./vocabulary.ts"
-import { partsOf, terms, words } from "./words.ts"
+import { eachWord, partsOf, terms } from "./words.ts"
 
 /** What a query asks for, in the numbers of terms. */
 export type Query = {
@@ -149,7 +149,7 @@ export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabul
     let searchable = false
     let previous: string | undefined
     let before: number | undefined
-    for (const { text, start } of words(query)) {
+    for (const { text, start } of eachWord(query)) {
       const one = previous === undefined ? undefined : joined(previous, text)
       if (one !== undefined) weigh(one, meant.joined)
       previous = text

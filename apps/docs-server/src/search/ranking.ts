@@ -19,7 +19,7 @@ type SectionValues = readonly { covered: number; inHeading: number; headingRarit
  */
 export const createRanking = (texts: Texts, index: Index, weights: readonly number[]) => {
   const { numbers, pageSections, sectionPassages, passageTerms, passageKindsOf } = texts
-  const { rarity, positions, positionStarts, inTitle } = index
+  const { rarity, positions, positionStarts, positionEnds, inTitle } = index
   const sectionCount = sectionPassages.length - 1
   const meanLength = Math.max(1, numbers.length / Math.max(1, sectionCount))
   /** Where each section starts, and the end of all. */
@@ -68,14 +68,14 @@ export const createRanking = (texts: Texts, index: Index, weights: readonly numb
   }
 
   const opensRow = (posting: number): boolean =>
-    positions.subarray(positionStarts[posting], positionStarts[posting + 1]).some((position) => {
+    positions.subarray(positionStarts[posting], positionEnds[posting]).some((position) => {
       const passage = firstIndex(0, passageTerms.length, (i) => (passageTerms[i] ?? 0) > position) - 1
       return passageTerms[passage] === position && passageKindsOf[passage] === rowKind
     })
 
   /** Adds one term up, section by section. */
   const addTerm = (found: SectionValues, posting: number, share: number, firstSection: number): void => {
-    const end = positionStarts[posting + 1] ?? 0
+    const end = positionEnds[posting] ?? 0
     let section = firstSection
     let i = positionStarts[posting] ?? 0
     // What stands in front of the first section is the description.

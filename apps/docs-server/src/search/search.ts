@@ -31,18 +31,16 @@ type Hit = {
   readonly snippet: string
 }
 
-type Found = {
+type Answer = {
   readonly hits: readonly Hit[]
   /** Pages that match, those outside `hits` included. */
   readonly total: number
-}
-
-type Answer = Found & {
   /** The query with each unknown word replaced by the nearest known one. */
   readonly corrected?: string
   /** False when the query has stop words alone. */
   readonly searchable: boolean
 }
+type Found = Pick<Answer, "hits" | "total">
 
 export type Search = (query: string, offset: number, limit: number) => Answer
 

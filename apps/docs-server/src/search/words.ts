@@ -38,16 +38,6 @@ export const eachWord = function* (text: string): Generator<Word> {
     else yield { text: word, start: index }
 }
 
-export const words = (text: string): Word[] => [...eachWord(text)]
-
-/** The same without their places, for which long texts need not make an object a word. */
-export const bareWords = (text: string): readonly string[] => {
-  const found = text.match(patternFor(text)) ?? []
-  return unspaced.test(text)
-    ? found.flatMap((word) => (unspaced.test(word) ? cut(word).map((one) => one.text) : word))
-    : found
-}
-
 /** Upper and lower case, accents on Latin letters and typographic variants are one to the search. */
 const fold = (word: string): string =>
   isAscii(word)
