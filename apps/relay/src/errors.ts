@@ -219,16 +219,19 @@ export const errors = defineErrors({
 export type ErrorCode = Extract<keyof typeof errors.rows, string>
 
 /** Codes of a 400: the request itself is wrong, and `details` names the first failure. */
-export type BadRequestCode =
-  | "invalid_request"
-  | "invalid_base64"
-  | "transaction_too_large"
-  | "invalid_options"
-  | "invalid_accounts"
-  | "invalid_signature"
-  | "invalid_transaction"
-  | "unsigned_transaction"
-  | "signature_verification_failed"
+export const badRequestCodes = [
+  "invalid_request",
+  "invalid_base64",
+  "transaction_too_large",
+  "invalid_options",
+  "invalid_accounts",
+  "invalid_signature",
+  "invalid_transaction",
+  "unsigned_transaction",
+  "signature_verification_failed",
+] as const satisfies readonly ErrorCode[]
+
+export type BadRequestCode = (typeof badRequestCodes)[number]
 
 export const badRequest = (code: BadRequestCode, path: string, reason: string): ApiError =>
   errors.fail(code, { details: { path, reason } })

@@ -1,7 +1,7 @@
 import { type Access, createApi, errorResponses, openApiDocument } from "@svc/openapi"
 import { z } from "zod"
 import { aboutResponse, errorEnvelope, healthResponse, probeResponse } from "./envelope.ts"
-import { type ErrorCode, errors } from "../errors.ts"
+import { badRequestCodes, type ErrorCode, errors } from "../errors.ts"
 import type { Route } from "../routes/route.ts"
 import { routes } from "../routes/table.ts"
 
@@ -11,31 +11,15 @@ The relay never sees a signing key. Integers of 64 bits are decimal strings, tra
 A send is handed to the provider once: on every error of it \`submissionState\` says whether the transaction is proven not
 to have been submitted. When it is \`unknown\`, look the \`signature\` up before anything else.`
 
-const everywhere: readonly ErrorCode[] = [
-  "invalid_request",
-  "token-missing",
-  "token-expired",
-  "token-invalid-signature",
-  "token-invalid-format",
-  "token-invalid-issuer",
-  "token-invalid-audience",
-  "token-missing-claim",
-  "token-key-not-found",
-  "insufficient_scope",
-  "origin-mismatch",
-  "origin-required",
-  "forbidden",
-  "not_found",
-  "request_timeout",
-  "request_too_large",
-  "unsupported_media_type",
-  "rate_limit_exceeded",
-  "internal_error",
-  "upstream_rpc_error",
-  "upstream_unavailable",
-  "server_busy",
-  "auth_unavailable",
-]
+// Of some routes, or of none.
+const notEverywhere = new Set<ErrorCode>([
+  ...badRequestCodes,
+  "submission_unknown",
+  "upstream_timeout",
+  "method_not_allowed",
+  "not_implemented",
+])
+const everywhere = (Object.keys(errors.rows) as ErrorCode[]).filter((code) => !notEverywhere.has(code))
 
 const header = (text: string, type: "string" | "integer" = "string") => ({ description: text, schema: { type } })
 const headers = {
@@ -64,7 +48,12 @@ const security = "sessionToken"
 
 const describeRoute = (route: Route) => {
   const isSend = route.class === "send"
-  const codes: ErrorCode[] = [...everywhere, ...route.codes, isSend ? "submission_unknown" : "upstream_timeout"]
+  const codes: ErrorCode[] = [
+    "invalid_request",
+    ...everywhere,
+    ...route.codes,
+    isSend ? "submission_unknown" : "upstream_timeout",
+  ]
   const late = { description: "`submission_unknown`: the provider didn't respond in time.", headers: errorHeaders }
   return {
     method: "post" as const,
