@@ -117,7 +117,7 @@ export const mintPublishableKey = async (context: Context): Promise<Outcome> => 
 }
 
 const unitSeconds: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3600, d: 86_400 }
-const longestOverlap = 604_800
+export const longestOverlap = 604_800
 
 const overlapOf = ({ options: { overlap } }: Context): { readonly overlap_seconds?: number } => {
   if (overlap === undefined) return {}

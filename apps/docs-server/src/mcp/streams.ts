@@ -1,5 +1,5 @@
 const keepAliveMs = 15_000
-const lifetimeMs = 5 * 60_000
+export const lifetimeMs = 5 * 60_000
 
 /** The event streams that are open: bounded in number, by client and in time, and all closed with the server. */
 export type Streams = {
@@ -12,8 +12,9 @@ export type Streams = {
 const comment = (text: string): Uint8Array => new TextEncoder().encode(`: ${text}\n\n`)
 
 export const maxStreams = 256
+export const maxStreamsPerClient = 8
 
-export const createStreams = ({ max = maxStreams, maxPerClient = 8 } = {}): Streams => {
+export const createStreams = ({ max = maxStreams, maxPerClient = maxStreamsPerClient } = {}): Streams => {
   const open = new Set<() => void>()
   const byClient = new Map<string, number>()
   let closed = false

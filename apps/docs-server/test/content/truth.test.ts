@@ -312,7 +312,7 @@ describe("operator commands", () => {
   })
 
   test("errors.md has every code of theirs", () => {
-    const made = codesIn("apps/platform-api/src", /CommandError\(\s*"([a-z-]+)"/g)
+    const made = codesIn("apps/platform-api/src", /(?:CommandError|StackConflict)\(\s*"([a-z-]+)"/g)
     const rendered = codesIn("apps/platform-api/src/operator", /\bcode: "([a-z-]+)"/g)
     expect(codesOf("Operator commands")).toEqual([...new Set([...made, ...rendered])].toSorted())
   })

@@ -6,8 +6,8 @@ import { errors } from "../errors.ts"
 import { insertKey, lockUser } from "./accounts.ts"
 import { accountName, type Principal } from "./authenticate.ts"
 
-const mostLiveKeys = 25
-const mostReplacedKeys = 25
+export const mostLiveKeys = 25
+export const mostReplacedKeys = 25
 
 /** A change of an account's keys: who makes it, when, and what the audit log records of the request. */
 export type KeyChange = {

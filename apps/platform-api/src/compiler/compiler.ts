@@ -23,9 +23,9 @@ export class CompilerBusy extends Error {
 }
 
 // Input of this size takes a few milliseconds, whatever it contains.
-const smallBytes = 8 * 1024
+export const smallBytes = 8 * 1024
 const mostWaiting = 32
-const mostWaitingOfOwner = 4
+export const mostWaitingOfOwner = 4
 const memory = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 }
 
 type Waiting = {

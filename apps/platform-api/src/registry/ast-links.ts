@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto"
 import type { Secret } from "@svc/config"
 
-const goodForMs = 3600_000
+export const goodForMs = 3600_000
 
 /** Signed links to ASTs that need no key and are valid for an hour. */
 export const createAstLinks = (publicUrl: string, secret: Secret) => {

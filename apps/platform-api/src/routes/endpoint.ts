@@ -48,7 +48,7 @@ const callersOf = (access: Endpoint["access"]): Access["callers"] => {
 
 /** Errors of reading a body. */
 export const bodyCodes = ["invalid-json", "invalid-request", "payload-too-large", "unsupported-media-type"] as const
-const bodyLimit = 64 * 1024
+export const bodyLimit = 64 * 1024
 // Far more than any endpoint takes. A validator reports each element that is not what it should be.
 const bodyValues = 1000
 /** What an empty body stands for: a body is required where its schema does not take this. */

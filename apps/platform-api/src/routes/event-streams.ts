@@ -2,7 +2,7 @@
 import { requestHeader } from "@svc/http"
 import type { Context } from "hono"
 
-const commentMs = 15_000
+export const commentMs = 15_000
 /** How long a stream's slot stays taken after its replica dies. */
 export const leaseMs = 30_000
 // The most unread bytes that are kept for a client.

@@ -11,7 +11,7 @@ import { AstTooLarge } from "../registry/ast/document-fault.ts"
 
 const unpack = promisify(gunzip)
 
-const limit = 2 * 1024 * 1024
+export const largeBodyLimit = 2 * 1024 * 1024
 const deadlineMs = 30_000
 
 const invalidJson = (reason: string): BodyError => new BodyError({ kind: "invalid-json", reason })
@@ -28,7 +28,7 @@ const bytesOf = async (c: Context<AppEnv>): Promise<Uint8Array> => {
       reason: "the body must be JSON with Content-Type: application/json",
     })
   }
-  let bytes = await readBody(c, { limit, deadlineMs })
+  let bytes = await readBody(c, { limit: largeBodyLimit, deadlineMs })
   if (bytes.length > 0 && type === undefined) {
     throw new BodyError({
       kind: "unsupported-media-type",
@@ -37,10 +37,10 @@ const bytesOf = async (c: Context<AppEnv>): Promise<Uint8Array> => {
   }
   if (encoding === "gzip" && bytes.length > 0) {
     try {
-      bytes = await unpack(bytes, { maxOutputLength: limit })
+      bytes = await unpack(bytes, { maxOutputLength: largeBodyLimit })
     } catch (error) {
       const tooLarge = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE"
-      throw tooLarge ? new BodyError({ kind: "too-large", limit }) : invalidJson("the body isn't gzip")
+      throw tooLarge ? new BodyError({ kind: "too-large", limit: largeBodyLimit }) : invalidJson("the body isn't gzip")
     }
   }
   return bytes

@@ -78,7 +78,7 @@ function* named(ast: Ast): Generator<Name> {
   }
 }
 
-const mostParts = 16
+export const mostParts = 16
 
 /** Each dot of a path is a nested object for readers. */
 function* tooLong({ entities }: Ast): Generator<DocumentFault> {

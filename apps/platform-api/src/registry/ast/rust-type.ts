@@ -7,7 +7,7 @@ const closing = new Map([
 ])
 
 // Text generated from a nested type can be many times as long.
-const deepest = 32
+export const deepest = 32
 
 /** The fault of a text as a type: it is empty or too deeply nested, or its brackets don't match. */
 export const rustTypeFault = (text: string): string | undefined => {

@@ -56,7 +56,7 @@ const givenUp = `given-up: it crashed its process or ran out of time ${mostClaim
 const pollMs = 1000
 const busyMs = 500
 const renewMs = 4000
-const stepMs = 20_000
+export const stepMs = 20_000
 const slots = 3
 
 /**

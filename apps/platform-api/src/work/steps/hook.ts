@@ -13,7 +13,7 @@ export type HookCall = {
 export type Hook = (call: HookCall, at: Date) => Promise<boolean>
 
 const callMs = 10_000
-const triedForMs = 600_000
+export const triedForMs = 600_000
 
 /** How long to wait after a failed call: 1 s, doubling up to 60 s; undefined after 10 minutes of tries. */
 export const nextCallMs = (attempts: number, ageMs: number): number | undefined =>
