@@ -46,19 +46,9 @@ export const unreadableAnswer = (requestId: string, reason: string): Response =>
 
 /** The error for a body that can't be read. */
 export const bodyError = (fault: BodyFault): ApiError => {
-  switch (fault.kind) {
-    case "unsupported-media-type":
-      return errors.fail("unsupported-media-type", { details: { path: "", reason: fault.reason } })
-    case "too-large":
-      return errors.fail("payload-too-large")
-    case "invalid-json":
-      return errors.fail("invalid-json", { details: { path: "", reason: fault.reason } })
-    case "invalid":
-      return errors.fail("invalid-request", { details: { path: fault.path, reason: fault.reason } })
-    case "timeout":
-    case "aborted":
-      return errors.fail("invalid-request", { details: { path: "", reason: "the body didn't arrive" } })
-    default:
-      return fault satisfies never
-  }
+  if (fault.kind === "too-large") return errors.fail("payload-too-large")
+  const code = fault.kind === "unsupported-media-type" || fault.kind === "invalid-json" ? fault.kind : "invalid-request"
+  const path = "path" in fault ? fault.path : ""
+  const reason = "reason" in fault ? fault.reason : "the body didn't arrive"
+  return errors.fail(code, { details: { path, reason } })
 }

@@ -1,15 +1,16 @@
 import { ApiError } from "@svc/errors"
 import { allowedMethods, BodyError, omitServerHeaders, requestIdOf, sentPath } from "@svc/http"
 import { createApi, openApiDocument } from "@svc/openapi"
+import type { Context } from "hono"
 import { bodyError, errorAnswer } from "./answers.ts"
-import type { AppEnv } from "./auth/guard.ts"
+import { policies } from "./auth/agent-policy.ts"
+import { type AppEnv, guarded } from "./auth/guard.ts"
 import { CompilerBusy } from "./compiler/compiler.ts"
 import { DatabaseUnavailable, OutcomeUnknown } from "./db/errors.ts"
 import { errors } from "./errors.ts"
 import { AstTooLarge } from "./registry/ast/document-fault.ts"
 import { agentRoutes } from "./routes/accounts/agents.ts"
 import { buildRoutes } from "./routes/builds/builds.ts"
-import { closedRoutes } from "./routes/closed.ts"
 import { deploymentRoutes } from "./routes/deployments/deployments.ts"
 import { createEventStreams } from "./routes/event-streams.ts"
 import { type Api, type Endpoint, endpoint, undocumented } from "./routes/endpoint.ts"
@@ -92,7 +93,16 @@ export const createApp = (dependencies: Dependencies): Api => {
   deploymentChangeRoutes(serve, dependencies)
   runChangeRoutes(serve, dependencies)
   astLinkRoutes(serve, dependencies)
-  closedRoutes(api, dependencies)
+
+  const missing = (c: Context<AppEnv>): ApiError => {
+    const allow = allowedMethods(api, c.req.path).join(", ")
+    return allow === "" ? errors.fail("not-found") : errors.fail("method-not-allowed", { headers: { allow } })
+  }
+  // Whatever else is asked below /api/auth/keys: agents learn nothing, whatever the body, and people what there is.
+  const refuse = guarded(dependencies, policies.people, (c) => {
+    throw missing(c)
+  })
+  for (const path of ["/api/auth/keys", "/api/auth/keys/*"]) undocumented(api, "all", path, refuse)
 
   // Built on the first request, because most processes never serve it.
   let document: string | undefined
@@ -101,39 +111,31 @@ export const createApp = (dependencies: Dependencies): Api => {
     c.body((document ??= JSON.stringify(describe(api, dependencies))), 200, documentHeaders),
   )
 
-  api.notFound((c) => {
-    const allowed = allowedMethods(api, c.req.path)
-    const error =
-      allowed.length === 0
-        ? errors.fail("not-found")
-        : errors.fail("method-not-allowed", { headers: { allow: allowed.join(", ") } })
-    return errorAnswer(error, requestIdOf(c))
-  })
-  api.onError((error, c) => {
-    const id = requestIdOf(c)
-    if (error instanceof ApiError) return errorAnswer(error, id)
-    if (error instanceof BodyError) return errorAnswer(bodyError(error.fault), id)
+  const known = (error: Error, request_id: string): ApiError => {
+    if (error instanceof ApiError) return error
+    if (error instanceof BodyError) return bodyError(error.fault)
     if (error instanceof AstTooLarge) {
-      const { path, reason } = error
-      return errorAnswer(errors.fail("invalid-ast", { details: { path, reason } }), id)
+      return errors.fail("invalid-ast", { details: { path: error.path, reason: error.reason } })
     }
     if (error instanceof CompilerBusy) {
-      const retryAfterSeconds = 1
-      if (!error.isOwn) return errorAnswer(errors.fail("service-unavailable", { retryAfterSeconds }), id)
       const message = "Your other requests with large ASTs are still being processed."
-      return errorAnswer(errors.fail("rate-limit-exceeded", { message, retryAfterSeconds }), id)
+      return error.isOwn
+        ? errors.fail("rate-limit-exceeded", { message, retryAfterSeconds: 1 })
+        : errors.fail("service-unavailable", { retryAfterSeconds: 1 })
     }
     if (error instanceof DatabaseUnavailable) {
-      log.warn({ request_id: id, reason: error.message }, "the database can't be used")
-      return errorAnswer(errors.fail("service-unavailable", { retryAfterSeconds: 1 }), id)
+      log.warn({ request_id, reason: error.message }, "the database can't be used")
+      return errors.fail("service-unavailable", { retryAfterSeconds: 1 })
     }
     if (error instanceof OutcomeUnknown) {
-      log.error({ request_id: id, reason: error.message }, "the outcome of a transaction is unknown")
-      return errorAnswer(errors.fail("outcome-unknown"), id)
+      log.error({ request_id, reason: error.message }, "the outcome of a transaction is unknown")
+      return errors.fail("outcome-unknown")
     }
     // Log only the stack: database drivers attach statements and parameters to their errors.
-    log.error({ request_id: id, stack: error.stack }, "a request failed")
-    return errorAnswer(errors.fail("internal-error"), id)
-  })
+    log.error({ request_id, stack: error.stack }, "a request failed")
+    return errors.fail("internal-error")
+  }
+  api.notFound((c) => errorAnswer(missing(c), requestIdOf(c)))
+  api.onError((error, c) => errorAnswer(known(error, requestIdOf(c)), requestIdOf(c)))
   return api
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises"
 import { z } from "@svc/openapi"
 import { publicJwks } from "@svc/session-token"
 import type { Dependencies } from "../dependencies.ts"
@@ -14,21 +15,20 @@ const health = z.object({
 const about = z.object({ name: z.string(), version: z.string(), docs: z.url(), openapi: z.url(), health: z.url() })
 const live = z.object({ status: z.literal("ok"), version: z.string() })
 const probe = z.object({ status: z.enum(["ok", "unavailable"]), missing: z.array(z.enum(["database"])) })
-const jwks = z.object({
-  keys: z.array(
-    z.object({
-      kty: z.literal("OKP"),
-      crv: z.literal("Ed25519"),
-      kid: z.string(),
-      use: z.literal("sig"),
-      alg: z.literal("EdDSA"),
-      x: z.string(),
-    }),
-  ),
+const jwk = z.object({
+  kty: z.literal("OKP"),
+  crv: z.literal("Ed25519"),
+  kid: z.string(),
+  use: z.literal("sig"),
+  alg: z.literal("EdDSA"),
+  x: z.string(),
 })
 
 const answerMs = 800
 const pingMs = 1800
+
+const noStore = { "cache-control": "no-store" }
+const headersOf = (ok: boolean) => (ok ? noStore : { ...noStore, "retry-after": "1" })
 
 const common = { method: "get", tag: "service", access: "anyone", codes: [] } as const
 
@@ -37,26 +37,16 @@ export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => 
   let ping: Promise<boolean> | undefined
 
   // One query at a time, however many monitors ask. It may outlast their requests.
-  const alive = (): Promise<boolean> => {
-    ping ??= database
+  const alive = (): Promise<boolean> =>
+    (ping ??= database
       .within(pingMs)
       .query("select 1 where 1 = $1::int", [1])
       .then(
         () => true,
         () => false,
       )
-      .finally(() => (ping = undefined))
-    return ping
-  }
-  const aliveInTime = async (): Promise<boolean> => {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<false>((resolve) => {
-      timer = setTimeout(() => resolve(false), answerMs)
-    })
-    const result = await Promise.race([alive(), late])
-    clearTimeout(timer)
-    return result
-  }
+      .finally(() => (ping = undefined)))
+  const aliveInTime = (): Promise<boolean> => Promise.race([alive(), delay(answerMs, false, { ref: false })])
 
   serve({
     ...common,
@@ -66,12 +56,8 @@ export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => 
     description: "Links to the documentation and the OpenAPI document.",
     success: [200, "The service", about],
     handle: (c) => {
-      const url = dependencies.publicUrl
-      const links = {
-        docs: dependencies.config.docsUrl,
-        openapi: `${url}/openapi.json`,
-        health: `${url}/health`,
-      }
+      const { publicUrl: url, config } = dependencies
+      const links = { docs: config.docsUrl, openapi: `${url}/openapi.json`, health: `${url}/health` }
       return c.json({ name: "svc-platform-api", version, ...links }, 200)
     },
   })
@@ -92,8 +78,7 @@ export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => 
         database: ok ? "ok" : "unavailable",
         limits: dependencies.limits.mode(),
       }
-      const headers = { "cache-control": "no-store", ...(ok ? {} : { "retry-after": "1" }) }
-      return c.json(body, ok ? 200 : 503, headers)
+      return c.json(body, ok ? 200 : 503, headersOf(ok))
     },
   })
   serve({
@@ -103,7 +88,7 @@ export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => 
     summary: "Liveness (older path)",
     description: "Whether the process serves requests, whatever the database does.",
     success: [200, "The process serves requests", live],
-    handle: (c) => c.json({ status: "ok", version }, 200, { "cache-control": "no-store" }),
+    handle: (c) => c.json({ status: "ok", version }, 200, noStore),
   })
 
   serve({
@@ -113,7 +98,7 @@ export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => 
     summary: "Liveness",
     description: "Whether the process serves requests, whatever the database does.",
     success: [200, "The process serves requests", probe],
-    handle: (c) => c.json({ status: "ok", missing: [] }, 200, { "cache-control": "no-store" }),
+    handle: (c) => c.json({ status: "ok", missing: [] }, 200, noStore),
   })
   serve({
     ...common,
@@ -127,7 +112,7 @@ export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => 
     handle: async (c) => {
       const ok = await aliveInTime()
       const body = ok ? { status: "ok", missing: [] } : { status: "unavailable", missing: ["database"] }
-      return c.json(body, ok ? 200 : 503, { "cache-control": "no-store", ...(ok ? {} : { "retry-after": "1" }) })
+      return c.json(body, ok ? 200 : 503, headersOf(ok))
     },
   })
 
@@ -137,7 +122,7 @@ export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => 
     id: "getSessionKeys",
     summary: "Public keys of session tokens",
     description: "A JWK Set for verifying session tokens. It includes recently replaced keys.",
-    success: [200, "A JWK set (RFC 7517)", jwks],
+    success: [200, "A JWK set (RFC 7517)", z.object({ keys: z.array(jwk) })],
     handle: (c) => c.json(publicJwks(dependencies.signingKeys), 200, { "cache-control": "max-age=60" }),
   })
 }

@@ -19,22 +19,14 @@ const invalidJson = (reason: string): BodyError => new BodyError({ kind: "invali
 const bytesOf = async (c: Context<AppEnv>): Promise<Uint8Array> => {
   const type = requestHeader(c, "content-type")
   const encoding = requestHeader(c, "content-encoding")?.trim().toLowerCase() ?? "identity"
-  if (encoding !== "identity" && encoding !== "gzip") {
-    throw new BodyError({ kind: "unsupported-media-type", reason: "Content-Encoding must be gzip or absent" })
-  }
+  const unsupported = (reason: string) => new BodyError({ kind: "unsupported-media-type", reason })
+  if (encoding !== "identity" && encoding !== "gzip") throw unsupported("Content-Encoding must be gzip or absent")
+  const notJson = "the body must be JSON with Content-Type: application/json"
   if (type !== undefined && !/^\s*application\/json\s*(;\s*charset="?utf-?8"?\s*)?$/i.test(type)) {
-    throw new BodyError({
-      kind: "unsupported-media-type",
-      reason: "the body must be JSON with Content-Type: application/json",
-    })
+    throw unsupported(notJson)
   }
   let bytes = await readBody(c, { limit: largeBodyLimit, deadlineMs })
-  if (bytes.length > 0 && type === undefined) {
-    throw new BodyError({
-      kind: "unsupported-media-type",
-      reason: "the body must be JSON with Content-Type: application/json",
-    })
-  }
+  if (bytes.length > 0 && type === undefined) throw unsupported(notJson)
   if (encoding === "gzip" && bytes.length > 0) {
     try {
       bytes = await unpack(bytes, { maxOutputLength: largeBodyLimit })
