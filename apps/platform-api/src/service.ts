@@ -83,7 +83,7 @@ export const startService = async (runtime: Runtime) => {
     limitsMode: limits.mode,
   })
   const keyWatch = createKeyWatch()
-  const useTracker = createUseTracker({ database, wallClock })
+  const useTracker = createUseTracker(database, wallClock)
   const stopping = new AbortController()
   const server = await serve({
     host: config.host,

@@ -52,11 +52,13 @@ const checkStillGood = async (tx: Orm, { principal, at }: KeyChange, rotated?: n
   checkManager({ ...principal, isReplaced: row.replacedBy !== null }, rotated)
 }
 
+type Tell = (action: AuditEntry["action"], target: string) => Promise<void>
+
 /** Changes the keys of the caller's account, one change at a time, and writes each to the audit log. */
 const changing = <T>(
   queries: Queries,
   change: KeyChange,
-  work: (tx: Orm, tell: (action: AuditEntry["action"], target: string) => Promise<void>) => Promise<T>,
+  work: (tx: Orm, tell: Tell) => Promise<T>,
   rotated?: number,
 ): Promise<T> => {
   const { principal, at, address, requestId } = change
@@ -89,12 +91,7 @@ export const listKeys = (
 export const mintAccountKey = (
   queries: Queries,
   change: KeyChange,
-  key: {
-    readonly kind: "ak" | "pk" | "sk"
-    readonly name: string
-    readonly origins?: readonly string[]
-    readonly expiresAt?: Date
-  },
+  key: Pick<Parameters<typeof insertKey>[1], "kind" | "name" | "origins" | "expiresAt">,
   randomBytes: (size: number) => Uint8Array,
 ): Promise<{ readonly id: number; readonly text: string }> => {
   const { userId } = change.principal
@@ -129,13 +126,8 @@ export const revokeAccountKey = (queries: Queries, change: KeyChange, id: number
 const lostSuccessor = async (tx: Orm, id: number, at: Date): Promise<StoredKey> => {
   // Locked, so that its first use comes either before this check or after the rotation.
   const [row] = await tx.select().from(apiKeys).where(eq(apiKeys.id, id)).for("update")
-  const isLost =
-    row !== undefined &&
-    row.revokedAt === null &&
-    row.lastUsedAt === null &&
-    row.replacedBy === null &&
-    keyStatus(row, at) === "active"
-  if (!isLost) throw errors.fail("key-already-rotated")
+  const isUnused = row?.revokedAt === null && row.lastUsedAt === null && row.replacedBy === null
+  if (!isUnused || keyStatus(row, at) !== "active") throw errors.fail("key-already-rotated")
   return row
 }
 
@@ -152,7 +144,7 @@ export const rotateAccountKey = (
 ) => {
   const { at, principal } = change
   const { userId } = principal
-  const rotate = async (tx: Orm, tell: (action: AuditEntry["action"], target: string) => Promise<void>) => {
+  const rotate = async (tx: Orm, tell: Tell) => {
     const [old] = await tx.select().from(apiKeys).where(own(userId, id))
     if (old === undefined) throw errors.fail("key-not-found")
     if (keyStatus(old, at) !== "active") throw errors.fail("key-not-active")
@@ -180,8 +172,8 @@ export const rotateAccountKey = (
       name: wish.name ?? old.name,
       createdAt: at,
       replaces: id,
-      ...(origins === undefined ? {} : { origins }),
-      ...(expiresAt === undefined ? {} : { expiresAt }),
+      origins,
+      expiresAt,
     } as const
     const made = await insertKey(tx, key, randomBytes)
     await tx.update(apiKeys).set({ replacedBy: made.id, expiresAt: oldExpiresAt }).where(eq(apiKeys.id, id))

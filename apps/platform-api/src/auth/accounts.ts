@@ -13,9 +13,9 @@ export const insertKey = async (
     readonly kind: "ak" | "pk" | "sk"
     readonly userId: number
     readonly name: string
-    readonly origins?: readonly string[]
+    readonly origins?: readonly string[] | undefined
     readonly createdAt: Date
-    readonly expiresAt?: Date
+    readonly expiresAt?: Date | undefined
     /** The key that it replaces. */
     readonly replaces?: number
   },

@@ -19,20 +19,15 @@ const mostPending = 100_000
 // In SQL, because drizzle can't update a batch from JSON. Rows are locked in the order of their ids and locked rows are
 // skipped until the next time, so replicas never wait for each other. The time is compared again, because another
 // replica may have written it meanwhile.
-const keysStatement = `
-  update api_keys k set last_used_at = v.at from (
-    select k.id, n.at from api_keys k
-    join jsonb_to_recordset($1::text::jsonb) as n (id int, at timestamptz) on n.id = k.id
-    where k.last_used_at is null or k.last_used_at <= n.at - interval '60 seconds'
-    order by k.id for no key update of k skip locked
-  ) v where k.id = v.id`
-const agentsStatement = `
-  update agent_profiles p set last_seen_at = v.at from (
-    select p.user_id, n.at from agent_profiles p
-    join jsonb_to_recordset($1::text::jsonb) as n (id int, at timestamptz) on n.id = p.user_id
-    where p.last_seen_at <= n.at - interval '60 seconds'
-    order by p.user_id for no key update of p skip locked
-  ) v where p.user_id = v.user_id`
+const statementFor = (table: string, id: string, column: string) => `
+  update ${table} t set ${column} = v.at from (
+    select t.${id}, n.at from ${table} t
+    join jsonb_to_recordset($1::text::jsonb) as n (id int, at timestamptz) on n.id = t.${id}
+    where t.${column} is null or t.${column} <= n.at - interval '60 seconds'
+    order by t.${id} for no key update of t skip locked
+  ) v where t.${id} = v.${id}`
+const keysStatement = statementFor("api_keys", "id", "last_used_at")
+const agentsStatement = statementFor("agent_profiles", "user_id", "last_seen_at")
 
 // Waits for a concurrent rotation. Then either this finds the key revoked, or the rotation finds it used.
 const firstUseStatement = `
@@ -40,13 +35,7 @@ const firstUseStatement = `
   returning id`
 
 /** @param wallClock milliseconds since 1970 */
-export const createUseTracker = ({
-  database,
-  wallClock,
-}: {
-  readonly database: Database
-  readonly wallClock: () => number
-}): UseTracker => {
+export const createUseTracker = (database: Database, wallClock: () => number): UseTracker => {
   let keys = new Map<number, number>()
   let agents = new Map<number, number>()
 

@@ -14,22 +14,10 @@ import type { AppEnv } from "../../auth/guard.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { errors } from "../../errors.ts"
 import { idOf, jsonBody, type Serve } from "../endpoint.ts"
-import {
-  keyName,
-  keyRecord,
-  looseOrigins,
-  minted,
-  originsOf,
-  present,
-  presentMade,
-  publishableBody,
-  revoked,
-  rotateBody,
-  rotated,
-  secretBody,
-} from "./key-schemas.ts"
+import * as schemas from "./key-schemas.ts"
 import { nextLink, pageOf, pageQuery } from "../paging.ts"
 
+const noStore = { "cache-control": "no-store" }
 const dayMs = 86_400_000
 const publishableDays = 365
 
@@ -62,39 +50,32 @@ const routesOf = (serve: Serve, dependencies: Dependencies, surface: (typeof sur
     summary: `List ${whose}'s keys`,
     description: "Lists the keys that aren't revoked, oldest first.",
     query: pageQuery,
-    success: [200, "Keys", z.array(keyRecord)],
+    success: [200, "Keys", z.array(schemas.keyRecord)],
     codes: ["invalid-request"],
     handle: async (c) => {
       const page = pageOf(c)
       const { userId, keyId } = c.var.principal
       const rows = await listKeys(c.var.queries, userId, page)
       const at = new Date(dependencies.wallClock())
-      const keys = rows.slice(0, page.limit).map((row) => present(row, at, keyId))
+      const keys = rows.slice(0, page.limit).map((row) => schemas.present(row, at, keyId))
       if (rows.length > page.limit) setHeader(c, "Link", nextLink(c, page))
-      return c.json(keys, 200, { "cache-control": "no-store" })
+      return c.json(keys, 200, noStore)
     },
   })
 
-  const sendKey = (c: Context<AppEnv>, answer: z.infer<typeof minted>): Response =>
-    c.json(answer, 201, { "cache-control": "no-store" })
+  const sendKey = (c: Context<AppEnv>, answer: z.infer<typeof schemas.minted>): Response => c.json(answer, 201, noStore)
 
   const mint = async (
     c: Context<AppEnv>,
-    given: z.infer<typeof secretBody>,
-    origins: readonly string[] | undefined,
+    given: z.infer<typeof schemas.secretBody>,
+    origins?: readonly string[],
   ): Promise<Response> => {
     const change = changeOf(c)
-    const days = given.expires_in_days ?? (origins === undefined ? undefined : publishableDays)
+    const days = given.expires_in_days ?? (origins && publishableDays)
     const expiresAt = days === undefined ? undefined : new Date(change.at.getTime() + days * dayMs)
-    const name = keyName(given.name)
-    const wanted = {
-      kind: origins === undefined ? kind : "pk",
-      name,
-      ...(origins === undefined ? {} : { origins }),
-      ...(expiresAt === undefined ? {} : { expiresAt }),
-    } as const
+    const wanted = { kind: origins ? "pk" : kind, name: schemas.keyName(given.name), origins, expiresAt } as const
     const key = await mintAccountKey(c.var.queries, change, wanted, dependencies.randomBytes)
-    return sendKey(c, presentMade({ ...key, name, origins, expiresAt }))
+    return sendKey(c, schemas.presentMade({ ...wanted, ...key }))
   }
 
   serve({
@@ -103,12 +84,12 @@ const routesOf = (serve: Serve, dependencies: Dependencies, surface: (typeof sur
     path,
     id: `mint${owner}Key`,
     summary: `Mint a secret key for ${whose}`,
-    body: secretBody,
-    success: [201, "The key, shown only once", minted],
+    body: schemas.secretBody,
+    success: [201, "The key, shown only once", schemas.minted],
     codes: ["invalid-key-name", "too-many-keys", "key-replaced", "outcome-unknown"],
     handle: async (c) => {
       checkManager(c.var.principal)
-      return mint(c, await jsonBody(c, secretBody), undefined)
+      return mint(c, await jsonBody(c, schemas.secretBody))
     },
   })
 
@@ -119,8 +100,8 @@ const routesOf = (serve: Serve, dependencies: Dependencies, surface: (typeof sur
     id: `mintPublishable${owner}Key`,
     summary: `Mint a publishable key for ${whose}`,
     description: "The key works in browser pages of one origin.",
-    body: publishableBody,
-    success: [201, "The key, shown only once", minted],
+    body: schemas.publishableBody,
+    success: [201, "The key, shown only once", schemas.minted],
     codes: [
       "invalid-key-name",
       "missing-origin-allowlist",
@@ -134,8 +115,8 @@ const routesOf = (serve: Serve, dependencies: Dependencies, surface: (typeof sur
     ],
     handle: async (c) => {
       checkManager(c.var.principal)
-      const given = await jsonBody(c, looseOrigins)
-      return mint(c, given, originsOf(given.origin_allowlist))
+      const given = await jsonBody(c, schemas.looseOrigins)
+      return mint(c, given, schemas.originsOf(given.origin_allowlist))
     },
   })
 
@@ -147,8 +128,8 @@ const routesOf = (serve: Serve, dependencies: Dependencies, surface: (typeof sur
     summary: `Rotate ${whose}'s key`,
     description:
       "Creates a new key at once. The old key expires after an overlap. Any active key of the account can be rotated, including the calling one. If the response is lost, rotate the replaced key again: if its successor is unused, it is revoked and a new one is created.",
-    body: rotateBody,
-    success: [201, "The key, shown only once", rotated],
+    body: schemas.rotateBody,
+    success: [201, "The key, shown only once", schemas.rotated],
     codes: [
       "invalid-key-name",
       "invalid-key-id",
@@ -162,17 +143,13 @@ const routesOf = (serve: Serve, dependencies: Dependencies, surface: (typeof sur
     handle: async (c) => {
       checkManager(c.var.principal, Number(c.req.param("id")))
       const replaces = idOf(c, "invalid-key-id")
-      const given = await jsonBody(c, rotateBody)
+      const given = await jsonBody(c, schemas.rotateBody)
       if (replaces === undefined) throw errors.fail("key-not-found")
-      const name = given.name === undefined ? undefined : keyName(given.name)
+      const name = given.name === undefined ? undefined : schemas.keyName(given.name)
       const wish = { name, overlapSeconds: given.overlap_seconds }
       const made = await rotateAccountKey(c.var.queries, changeOf(c), replaces, wish, dependencies.randomBytes)
-      const replaced: z.infer<typeof rotated> = {
-        ...presentMade(made),
-        replaces,
-        old_expires_at: made.oldExpiresAt.toISOString(),
-      }
-      return sendKey(c, replaced)
+      const old = { replaces, old_expires_at: made.oldExpiresAt.toISOString() }
+      return sendKey(c, { ...schemas.presentMade(made), ...old } satisfies z.infer<typeof schemas.rotated>)
     },
   })
 
@@ -184,16 +161,14 @@ const routesOf = (serve: Serve, dependencies: Dependencies, surface: (typeof sur
     summary: `Revoke ${whose}'s key`,
     description:
       "Takes effect at once and can't be undone. Any key of the account can be revoked, including the calling one and the last one.",
-    success: [200, "The key is revoked", revoked],
+    success: [200, "The key is revoked", schemas.revoked],
     codes: ["invalid-key-id", "key-replaced", "key-not-found", "outcome-unknown"],
     handle: async (c) => {
       checkManager(c.var.principal)
       const keyId = idOf(c, "invalid-key-id")
       if (keyId === undefined) throw errors.fail("key-not-found")
-      const remaining = await revokeAccountKey(c.var.queries, changeOf(c), keyId)
-      return c.json({ id: keyId, revoked: true, remaining_secret_keys: remaining }, 200, {
-        "cache-control": "no-store",
-      })
+      const remaining_secret_keys = await revokeAccountKey(c.var.queries, changeOf(c), keyId)
+      return c.json({ id: keyId, revoked: true, remaining_secret_keys }, 200, noStore)
     },
   })
 }
