@@ -90,6 +90,8 @@ export const readSettings = (env: Env) =>
     ...templateProblems(config.streamUrlTemplate),
   ])
 
+export type Settings = ReturnType<typeof readSettings>
+
 /** The settings of the service, with the signing keys if they are set. Throws ConfigError with every problem. */
 export const readConfig = async (env: Env) => {
   const [settings, givenKeys] = await readBoth(

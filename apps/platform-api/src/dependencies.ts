@@ -5,7 +5,7 @@ import type { FindKey } from "./auth/find-key.ts"
 import type { KeyWatch } from "./auth/key-watch.ts"
 import type { UseTracker } from "./auth/use-tracker.ts"
 import type { Compiler } from "./compiler/compiler.ts"
-import type { Config } from "./config.ts"
+import type { Settings } from "./config.ts"
 import type { Database } from "./db/database.ts"
 import type { AstLinks } from "./registry/ast-links.ts"
 import type { Metrics } from "./metrics.ts"
@@ -16,18 +16,7 @@ import type { StackVersions } from "./registry/stack-versions.ts"
 /** What routes work with, created once at the start. */
 export type Dependencies = {
   readonly version: string
-  readonly config: Pick<
-    Config,
-    | "docsUrl"
-    | "issuer"
-    | "signupsPerHour"
-    | "perMinute"
-    | "streamUrlTemplate"
-    | "publicStacks"
-    | "deployHookUrl"
-    | "perOwner"
-    | "versionsPerSpec"
-  >
+  readonly config: Settings
   /** The service's own URL, for its OpenAPI document. */
   readonly publicUrl: string
   readonly database: Database

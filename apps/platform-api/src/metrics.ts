@@ -4,18 +4,12 @@ import type { Database, Queries } from "./db/database.ts"
 import { DatabaseUnavailable } from "./db/errors.ts"
 import { countSql, type JobKind } from "./work/queue/jobs.ts"
 
-export type Metrics = {
-  readonly signedUp: () => void
-  /** @param outcome `ok`, or the error code of the response */
-  readonly keyChecked: (outcome: string) => void
-  /** One attempt at a job, from claim to release. */
-  readonly jobDone: (kind: JobKind, outcome: JobOutcome, seconds: number) => void
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
 export type JobOutcome = "ok" | "failed" | "lost" | "unavailable"
 
 /** The service's instruments. Attributes come from short fixed lists, never from accounts, keys or addresses. */
-export const createMetrics = (meter: Meter): Metrics => {
+export const createMetrics = (meter: Meter) => {
   const signups = meter.createCounter("svc.platform.signups", { description: "Agent accounts created." })
   const checks = meter.createCounter("svc.platform.key_checks", { description: "Keys looked up for requests." })
   // A counter that starts at its first event has no rate, so it starts at 0.
@@ -27,9 +21,11 @@ export const createMetrics = (meter: Meter): Metrics => {
     advice: { explicitBucketBoundaries: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] },
   })
   return {
-    signedUp: () => signups.add(1),
-    keyChecked: (outcome) => checks.add(1, { outcome }),
-    jobDone: (kind, outcome, seconds) => jobs.record(seconds, { kind, outcome }),
+    signedUp: (): void => signups.add(1),
+    /** @param outcome `ok`, or the error code of the response */
+    keyChecked: (outcome: string): void => checks.add(1, { outcome }),
+    /** One attempt at a job, from claim to release. */
+    jobDone: (kind: JobKind, outcome: JobOutcome, seconds: number): void => jobs.record(seconds, { kind, outcome }),
   }
 }
 

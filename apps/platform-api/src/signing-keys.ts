@@ -1,4 +1,4 @@
-import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { ConfigError, textOrFile } from "@svc/config"
 import { generateSigningKey, readSigningKeys, type SigningKeys } from "@svc/session-token"
@@ -18,23 +18,9 @@ const makeFile = async (path: string): Promise<void> => {
   try {
     linkSync(unfinished, path)
   } catch (error) {
-    if (!isExisting(error)) throw error
+    if (!existsSync(path)) throw error
   } finally {
     rmSync(unfinished, { force: true })
-  }
-}
-
-const hasCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && "code" in error && error.code === code
-const isExisting = (error: unknown): boolean => hasCode(error, "EEXIST")
-
-const readOrMake = async (path: string): Promise<string> => {
-  try {
-    return readFileSync(path, "utf8")
-  } catch (error) {
-    if (!hasCode(error, "ENOENT")) throw error
-    await makeFile(path)
-    return readFileSync(path, "utf8")
   }
 }
 
@@ -56,5 +42,7 @@ export const keepSigningKeys = async (
 ): Promise<SigningKeys> => {
   if (config.databaseUrl !== undefined) warn(`all replicas need the same signing key: ${advice}`)
   closeDataFolder(config.dataFolder)
-  return readSigningKeys(await readOrMake(join(config.dataFolder, "session-signing-key.json")))
+  const path = join(config.dataFolder, "session-signing-key.json")
+  if (!existsSync(path)) await makeFile(path)
+  return readSigningKeys(readFileSync(path, "utf8"))
 }

@@ -9,22 +9,19 @@ import type { AppEnv } from "./guard.ts"
 /** The channel on which the database announces that a key or an account was disabled. */
 export const keyChannel = "svc_keys"
 
-export type KeyWatch = {
-  /** Calls `check` after every change of a key. The returned function ends that. */
-  readonly watch: (check: () => Promise<void>) => () => void
-  /** Calls all checks, which look up their keys in one query. */
-  readonly check: () => Promise<void>
-}
+export type KeyWatch = ReturnType<typeof createKeyWatch>
 
 const restMs = 500
 
-export const createKeyWatch = (): KeyWatch => {
+export const createKeyWatch = () => {
   const checks = new Set<() => Promise<void>>()
   return {
-    watch: (check) => {
+    /** Calls `check` after every change of a key. The returned function ends that. */
+    watch: (check: () => Promise<void>): (() => void) => {
       checks.add(check)
       return () => void checks.delete(check)
     },
+    /** Calls all checks, which look up their keys in one query. */
     check: coalesce(async () => {
       if (checks.size === 0) return
       await Promise.all([...checks].map((check) => check()))

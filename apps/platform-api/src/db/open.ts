@@ -10,28 +10,17 @@ const migrationMs = 600_000
  * @param statementMs time limit for one statement on a server, in milliseconds; 0 for none
  */
 export const openDatabase = async (
-  config: Pick<Config, "databaseUrl" | "dataFolder">,
+  { databaseUrl: url, dataFolder: folder }: Pick<Config, "databaseUrl" | "dataFolder">,
   { statementMs, now }: { readonly statementMs: number; readonly now: () => number },
 ): Promise<{ readonly database: Database; readonly applied: number }> => {
-  const database = await open(config, statementMs, now)
+  const database =
+    url === undefined
+      ? await (await import("./embedded/embedded.ts")).openEmbeddedDatabase({ folder, now })
+      : (await import("./server/server.ts")).openServerDatabase({ url, statementMs, connections: 10, now })
   try {
     return { database, applied: await migrate(database.within(migrationMs)) }
   } catch (error) {
     await database.close()
     throw error
   }
-}
-
-const open = async (
-  config: Pick<Config, "databaseUrl" | "dataFolder">,
-  statementMs: number,
-  now: () => number,
-): Promise<Database> => {
-  const url = config.databaseUrl
-  if (url === undefined) {
-    const { openEmbeddedDatabase } = await import("./embedded/embedded.ts")
-    return openEmbeddedDatabase({ folder: config.dataFolder, now })
-  }
-  const { openServerDatabase } = await import("./server/server.ts")
-  return openServerDatabase({ url, statementMs, connections: 10, now })
 }

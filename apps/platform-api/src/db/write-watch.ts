@@ -1,19 +1,12 @@
 import { refusesToStore } from "./errors.ts"
 
-export type WriteWatch = {
-  /** Notes whether work failed because the database can't store anything. */
-  readonly watch: <T>(work: Promise<T>) => Promise<T>
-  /** The same for a transaction. Its success means that the database stores data again. */
-  readonly watchWrite: <T>(work: Promise<T>) => Promise<T>
-  readonly stores: () => boolean
-}
-
 // After this time without a write, the state is unknown and counts as good.
 const forgetMs = 300_000
 
-export const createWriteWatch = (now: () => number): WriteWatch => {
+/** Notes whether work fails because the database can't store anything. */
+export const createWriteWatch = (now: () => number) => {
   let refusedAt = -Infinity
-  const watch: WriteWatch["watch"] = async (work) => {
+  const watch = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work
     } catch (error) {
@@ -23,11 +16,12 @@ export const createWriteWatch = (now: () => number): WriteWatch => {
   }
   return {
     watch,
-    watchWrite: async (work) => {
+    /** The same for a transaction. Its success means that the database stores data again. */
+    watchWrite: async <T>(work: Promise<T>): Promise<T> => {
       const result = await watch(work)
       refusedAt = -Infinity
       return result
     },
-    stores: () => now() - refusedAt >= forgetMs,
+    stores: (): boolean => now() - refusedAt >= forgetMs,
   }
 }

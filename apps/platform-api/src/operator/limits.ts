@@ -1,7 +1,7 @@
 import type { SessionLimits } from "@svc/session-token"
 import { audit } from "../audit.ts"
 import type { Orm, Queries } from "../db/database.ts"
-import { asc, eq } from "../db/drizzle.ts"
+import { and, asc, eq } from "../db/drizzle.ts"
 import { agentProfiles, stacks, tokenLimits, users } from "../db/schema/index.ts"
 import { CommandError } from "./command-error.ts"
 
@@ -31,18 +31,17 @@ export const readLimit = (option: string, text: string): number | null => {
 const checkSubject = async (tx: Orm, subject: string): Promise<void> => {
   const [, kind, name = ""] = /^(agent|user|stack):(.+)$/s.exec(subject) ?? []
   if (kind === "agent") {
-    const found = await tx.select().from(agentProfiles).where(eq(agentProfiles.slug, name))
-    if (found.length === 0)
-      throw new CommandError("agent-not-found", "the agent wasn't found: `agent list` shows every slug")
-  } else if (kind === "stack") {
-    const found = await tx.select({ name: stacks.name }).from(stacks).where(eq(stacks.name, name))
-    if (found.length === 0)
-      throw new CommandError("stack-not-found", "the stack wasn't found: `stack list` shows every name")
-  } else if (kind === "user") {
-    const id = /^[1-9]\d{0,9}$/.test(name) && Number(name) <= largest ? Number(name) : 0
-    const found = await tx.select({ kind: users.kind }).from(users).where(eq(users.id, id))
-    if (found[0]?.kind !== "human") throw new CommandError("user-not-found", "no person's account has this id")
-  } else throw new CommandError("usage", "limits apply to agent:SLUG, user:ID or stack:NAME")
+    if ((await tx.$count(agentProfiles, eq(agentProfiles.slug, name))) > 0) return
+    throw new CommandError("agent-not-found", "the agent wasn't found: `agent list` shows every slug")
+  }
+  if (kind === "stack") {
+    if ((await tx.$count(stacks, eq(stacks.name, name))) > 0) return
+    throw new CommandError("stack-not-found", "the stack wasn't found: `stack list` shows every name")
+  }
+  if (kind !== "user") throw new CommandError("usage", "limits apply to agent:SLUG, user:ID or stack:NAME")
+  const id = /^[1-9]\d{0,9}$/.test(name) && Number(name) <= largest ? Number(name) : 0
+  if ((await tx.$count(users, and(eq(users.id, id), eq(users.kind, "human")))) > 0) return
+  throw new CommandError("user-not-found", "no person's account has this id")
 }
 
 const shown = ({ subject, ...limits }: typeof tokenLimits.$inferSelect) => ({

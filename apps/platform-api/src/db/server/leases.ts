@@ -12,20 +12,6 @@ export type Lease = {
 
 type Work<T> = (session: Session, lease: Lease) => Promise<T>
 
-export type Leases = {
-  /**
-   * Lends a session to one task until its deadline. A session that still owes a response then is destroyed. Rejects
-   * with DatabaseUnavailable, OutcomeUnknown or the work's error.
-   * @param deadline by the monotonic clock
-   * @param queue tasks with the same name run one after the other, and wait without a session
-   */
-  readonly take: <T>(deadline: number, work: Work<T>, queue?: string) => Promise<T>
-  /** How many connections are open or being opened. */
-  readonly connections: () => number
-  /** Ends every session: idle ones at once, others when their task ends, or after a second. */
-  readonly close: () => Promise<void>
-}
-
 type Task = Lease & { over: boolean; readonly fail: (error: Error) => void }
 type Place = { readonly session: Session; task: Task | undefined; since: number }
 type Waiting = { readonly task: Task; readonly give: (place: Promise<Place>) => void }
@@ -40,11 +26,7 @@ const closeMs = 1000
  * @param most maximum number of sessions
  * @param now a monotonic clock, in milliseconds
  */
-export const createLeases = (
-  open: (onEnd: () => void) => Promise<Session>,
-  most: number,
-  now: () => number,
-): Leases => {
+export const createLeases = (open: (onEnd: () => void) => Promise<Session>, most: number, now: () => number) => {
   const queues = createSerialQueues()
   const waiting: Waiting[] = []
   let places: readonly Place[] = []
@@ -133,7 +115,13 @@ export const createLeases = (
   }
 
   return {
-    take: async (deadline, work, queue) => {
+    /**
+     * Lends a session to one task until its deadline. A session that still owes a response then is destroyed. Rejects
+     * with DatabaseUnavailable, OutcomeUnknown or the work's error.
+     * @param deadline by the monotonic clock
+     * @param queue tasks with the same name run one after the other, and wait without a session
+     */
+    take: async <T>(deadline: number, work: Work<T>, queue?: string): Promise<T> => {
       const started = now()
       const { promise: failed, reject } = Promise.withResolvers<never>()
       const task: Task = {
@@ -164,8 +152,10 @@ export const createLeases = (
         lent.catch(() => {})
       }
     },
-    connections: () => connections,
-    close: async () => {
+    /** How many connections are open or being opened. */
+    connections: (): number => connections,
+    /** Ends every session: idle ones at once, others when their task ends, or after a second. */
+    close: async (): Promise<void> => {
       closed = Promise.withResolvers()
       for (const { session, task } of places) if (task === undefined) session.end()
       dropEnded()

@@ -1,12 +1,5 @@
 import type { Session } from "./session.ts"
 
-export type Listening = {
-  /** Calls back on every notification of the channel, and whenever listening restarts. */
-  readonly listen: (channel: string, onNotice: () => void) => void
-  readonly isOpen: () => boolean
-  readonly end: () => void
-}
-
 type Open = (events: {
   readonly first: string
   readonly onNotice: (channel: string) => void
@@ -17,14 +10,12 @@ type Open = (events: {
  * Listens to all channels in one session. A lost connection is reopened within a second. Until then the callers rely on
  * polling. There is never a second connection: the next one is opened after the last one is closed.
  */
-export const createListening = (open: Open): Listening => {
+export const createListening = (open: Open) => {
   const channels = new Map<string, () => void>()
   let session: Promise<Session> | undefined
   let timer: NodeJS.Timeout | undefined
 
-  const check = (): void => {
-    session ??= begin()
-  }
+  const check = (): void => void (session ??= begin())
   const begin = (): Promise<Session> => {
     const opening = open({
       first: [...channels.keys()].map((channel) => `listen ${channel}`).join("; "),
@@ -45,14 +36,15 @@ export const createListening = (open: Open): Listening => {
   }
 
   return {
-    listen: (channel, onNotice) => {
+    /** Calls back on every notification of the channel, and whenever listening restarts. */
+    listen: (channel: string, onNotice: () => void): void => {
       channels.set(channel, onNotice)
       timer ??= setInterval(check, 1000)
       if (session === undefined) check()
       else add(session, channel, onNotice).catch(() => {})
     },
-    isOpen: () => session !== undefined,
-    end: () => {
+    isOpen: (): boolean => session !== undefined,
+    end: (): void => {
       clearInterval(timer)
       session?.then(({ destroy }) => destroy()).catch(() => {})
     },
