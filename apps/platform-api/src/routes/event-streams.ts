@@ -31,18 +31,16 @@ export type EventStream = {
   readonly hasEnded: () => boolean
 }
 
-export type EventStreams = {
-  /** @param start starts sending; the function it returns is called when the stream ends for any reason */
-  readonly open: (start: (stream: EventStream) => () => void) => Response
-}
+export type EventStreams = ReturnType<typeof createEventStreams>
 
 /** Streams that send a comment after 15 quiet seconds and end when the service stops. */
-export const createEventStreams = ({ stopping }: { readonly stopping: AbortSignal }): EventStreams => {
+export const createEventStreams = ({ stopping }: { readonly stopping: AbortSignal }) => {
   const open = new Set<EventStream>()
   stopping.addEventListener("abort", () => open.forEach((stream) => stream.end()), { once: true })
 
   return {
-    open: (start) => {
+    /** @param start starts sending; the function it returns is called when the stream ends for any reason */
+    open: (start: (stream: EventStream) => () => void): Response => {
       let left: (() => void) | undefined
       let ended = false
       let waiting: PromiseWithResolvers<void> | undefined
