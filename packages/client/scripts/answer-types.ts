@@ -68,21 +68,9 @@ const members = ({ properties = {}, required = [], additionalProperties }: Schem
 }
 
 const single = (type: string, schema: Schema): string => {
-  switch (type) {
-    case "object":
-      return members(schema)
-    case "array":
-      return `readonly (${typeOf(schema.items ?? {})})[]`
-    case "integer":
-    case "number":
-      return "number"
-    case "null":
-    case "boolean":
-    case "string":
-      return type
-    default:
-      throw new Error(`no type for ${type}`)
-  }
+  if (type === "object") return members(schema)
+  if (type === "array") return `readonly (${typeOf(schema.items ?? {})})[]`
+  return type === "integer" ? "number" : type
 }
 
 const typeOf = (schema: Schema): string => {

@@ -103,8 +103,7 @@ export const authSignup = async (context: Context): Promise<Outcome> => {
     if (old !== undefined && !context.flags.has("force")) {
       throw new CliError("already-signed-up", `A key of ${old.slug || "an agent"} is already stored for ${url}.`)
     }
-    const { name } = context.options
-    const body = name === undefined ? {} : { display_name: name }
+    const body = { display_name: context.options["name"] }
     const answer = await callJson({ url }, "/api/agents/signup", { method: "POST", body })
     const key = textOf(answer, "api_key")
     if (key === "") throw new CliError("unexpected-answer", `The response of ${url} to the sign-up has no key.`)

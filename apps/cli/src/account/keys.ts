@@ -91,13 +91,11 @@ const store = (context: Context, make: () => Promise<Minted>, then: string): Pro
     return minted(answer, keyHint(key))
   })
 
-const requestOf = (context: Context): Record<string, unknown> => {
-  const { name, "expires-in-days": days } = context.options
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(days === undefined ? {} : { expires_in_days: Number(days) }),
-  }
-}
+// JSON leaves out what is undefined.
+const requestOf = ({ options: { name, "expires-in-days": days } }: Context) => ({
+  name,
+  expires_in_days: days === undefined ? undefined : Number(days),
+})
 
 /** `svc keys mint [--save]`: another secret key; with `--save` it replaces the stored one, and isn't printed. */
 export const mintKey = async (context: Context): Promise<Outcome> => {
@@ -119,11 +117,11 @@ export const mintPublishableKey = async (context: Context): Promise<Outcome> => 
 const unitSeconds: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3600, d: 86_400 }
 export const longestOverlap = 604_800
 
-const overlapOf = ({ options: { overlap } }: Context): { readonly overlap_seconds?: number } => {
-  if (overlap === undefined) return {}
+const overlapOf = ({ options: { overlap } }: Context): number | undefined => {
+  if (overlap === undefined) return undefined
   const [, number = "", unit = ""] = /^(\d{1,6})([smhd]?)$/.exec(overlap) ?? []
   const seconds = number === "" ? Infinity : Number(number) * (unitSeconds[unit] ?? Infinity)
-  if (seconds <= longestOverlap) return { overlap_seconds: seconds }
+  if (seconds <= longestOverlap) return seconds
   throw usageError("--overlap takes seconds, or 10m, 1h, 7d; at most a week.")
 }
 
@@ -139,8 +137,7 @@ const currentId = async (api: ApiWithKey): Promise<string> => {
  */
 export const rotateKey = async (context: Context): Promise<Outcome> => {
   const id = context.args[0] === undefined ? undefined : idOf(context)
-  const { name } = context.options
-  const body = { ...(name === undefined ? {} : { name }), ...overlapOf(context) }
+  const body = { name: context.options["name"], overlap_seconds: overlapOf(context) }
   const api = await apiWithKey(context)
   const isSaved = context.flags.has("save")
   if (isSaved && id !== undefined) {

@@ -8,7 +8,7 @@ import { apiWithKey } from "../settings/key.ts"
 /** `svc session WEBSOCKET_URL [--scope S]`: a short-lived token for one stack. */
 export const mintSession = async (context: Context): Promise<Outcome> => {
   const { scope } = context.options
-  const body = { websocket_url: context.args[0] ?? "", ...(scope === undefined ? {} : { scope }) }
+  const body = { websocket_url: context.args[0] ?? "", scope }
   const answer = await callJson(await apiWithKey(context), "/ws/sessions", { method: "POST", body })
   const seconds = isObject(answer) ? answer["expires_at"] : undefined
   // A Date can't represent more than 8.64e12 seconds.

@@ -11,7 +11,7 @@ export const transactionCommands: CommandTable = {
       options: relayOptions,
       summary: "Simulate a transaction, signed or not; exit with 1 if it would fail",
       examples: ["svc simulate transaction.bin --stack transfers --json"],
-      load: async () => (await import("../payments/simulate.ts")).simulate,
+      load: async () => (await import("../payments/inspect.ts")).simulate,
     },
     send: {
       usage: "[FILE|-]",
@@ -32,7 +32,7 @@ export const transactionCommands: CommandTable = {
       options: relayOptions,
       summary: "Look up a transaction; exit 0 landed, 1 failed, 3 not found",
       examples: ["svc status SIGNATURE --stack transfers --json"],
-      load: async () => (await import("../payments/status.ts")).status,
+      load: async () => (await import("../payments/inspect.ts")).status,
     },
     "payments list": {
       options: ["journal"],

@@ -80,27 +80,6 @@ const lineOf = (change: RegistryChange): string => {
   return plain(`${at} ${stack} ${kind}, version ${version}${was}: ${verdict}${message ? `. ${message}` : ""}${instead}`)
 }
 
-type Watching = { readonly after: number; readonly failsOnBreaking: boolean; readonly signal: AbortSignal }
-
-/** Prints a line for each change of these stacks after the change with this id, until the signal. */
-const watchLocked = async (
-  context: Context,
-  api: Api,
-  names: ReadonlySet<string>,
-  { after, failsOnBreaking, signal }: Watching,
-): Promise<undefined> => {
-  for await (const change of platformOf(api).registry.changes({ after, signal })) {
-    if (!names.has(change.stack)) continue
-    const isRead = context.format === "text" ? context.write(`${lineOf(change)}\n`) : context.writeRecord(change)
-    if (change.verdict === "breaking" && failsOnBreaking) {
-      throw new CliError("breaking-change", `${plain(change.stack)} changed so that its readers break.`, {
-        next: `Next: svc check, change the code, then svc lock ${change.stack}`,
-      })
-    }
-    if (!isRead) break
-  }
-}
-
 /** `svc check`: whether the registry breaks what is locked; with --watch, also every later change. */
 export const check = async (context: Context): Promise<Outcome | undefined> => {
   const failsOnBreaking = context.options["fail-on"] !== undefined
@@ -120,7 +99,17 @@ export const check = async (context: Context): Promise<Outcome | undefined> => {
       context.note(error.message)
     }
     const names = new Set(locked.flatMap(({ name, api_url }) => (api_url === api.url ? [name] : [])))
-    return await watchLocked(context, api, names, { after, failsOnBreaking, signal: leaving.signal })
+    for await (const change of platformOf(api).registry.changes({ after, signal: leaving.signal })) {
+      if (!names.has(change.stack)) continue
+      const isRead = context.format === "text" ? context.write(`${lineOf(change)}\n`) : context.writeRecord(change)
+      if (change.verdict === "breaking" && failsOnBreaking) {
+        throw new CliError("breaking-change", `${plain(change.stack)} changed so that its readers break.`, {
+          next: `Next: svc check, change the code, then svc lock ${change.stack}`,
+        })
+      }
+      if (!isRead) break
+    }
+    return undefined
   } finally {
     undo()
   }

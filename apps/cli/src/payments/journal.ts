@@ -42,9 +42,9 @@ export const exitOf = (ending: Ending): 0 | 1 | 3 => {
 const errorJson = ({ code, message, hint, status, requestId, details }: SvcError) => ({
   code,
   message,
-  ...(hint === undefined ? {} : { hint }),
+  hint,
   ...(status === 0 ? {} : { status, requestId }),
-  ...(details === undefined ? {} : { details }),
+  details,
 })
 
 /** An outcome as JSON. Its error has only the members that are useful to a caller. */

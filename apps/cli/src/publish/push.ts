@@ -18,10 +18,7 @@ const readAst = async (file: string): Promise<unknown> => {
 /** Creates the spec with the AST, or changes it as the options say. Returns its id, and whether it has the AST already. */
 const prepareSpec = async (context: Context, api: Api, name: string, ast: unknown) => {
   const { "websocket-url": url, visibility } = context.options
-  const changes = {
-    ...(url === undefined ? {} : { websocket_url: url }),
-    ...(visibility === undefined ? {} : { visibility }),
-  }
+  const changes = { websocket_url: url, visibility }
   const old = (await readPages(api, "/api/specs")).find((spec) => textOf(spec, "name") === name)
   if (old === undefined) {
     // One call creates it with its first version: if the AST is rejected, no empty spec remains.
@@ -30,7 +27,7 @@ const prepareSpec = async (context: Context, api: Api, name: string, ast: unknow
     return { id: Number(textOf(made, "id")), hasAst: true }
   }
   const id = Number(textOf(old, "id"))
-  if (Object.keys(changes).length > 0) {
+  if (url !== undefined || visibility !== undefined) {
     await callApi(api, `/api/specs/${id}`, { method: "PUT", body: changes })
     if (visibility === "public" && textOf(old, "visibility") !== "public") {
       context.note(`${name} is now public: everybody can read all its versions.`)
@@ -50,9 +47,9 @@ export const push = async (context: Context): Promise<Outcome> => {
   const body = {
     workflow: "publish",
     spec_id: id,
-    ...(hasAst ? {} : { ast_payload: ast }),
-    ...(branch === undefined ? {} : { branch }),
-    ...(context.flags.has("allow-breaking") ? { allow_breaking: true } : {}),
+    ast_payload: hasAst ? undefined : ast,
+    branch,
+    allow_breaking: context.flags.has("allow-breaking") || undefined,
   }
   const begun = await callJson(api, "/api/automation/runs", { method: "POST", body })
   const run = textOf(begun, "id")

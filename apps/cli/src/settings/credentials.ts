@@ -1,9 +1,9 @@
 import { chmod, open, readdir, readFile, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
-import { CliError, isMissing, systemReason } from "../errors.ts"
+import { CliError, systemReason } from "../errors.ts"
 import { lockFile } from "./file-lock.ts"
-import { isObject, parseJson } from "@svc/common/json-object"
-import { makeFolder, replaceFile } from "./files.ts"
+import { isObject } from "@svc/common/json-object"
+import { makeFolder, readObject, replaceFile } from "./files.ts"
 
 /** What is stored for one API URL. */
 export type Credential = {
@@ -22,15 +22,9 @@ const isCredential = (value: unknown): value is Credential =>
 /** All stored credentials, by API URL; none if there is no file. */
 export const readCredentials = async (folder: string): Promise<Credentials> => {
   const path = credentialsFile(folder)
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    if (isMissing(error)) return "{}"
-    throw new CliError("credentials-unreadable", `${path} can't be read (${systemReason(error)}).`)
-  })
-  const value = parseJson(text)
   // Without a prototype, so that a URL such as "constructor" finds nothing.
   const kept: Record<string, Credential> = Object.create(null)
-  if (!isObject(value)) throw new CliError("credentials-unreadable", `${path} isn't a JSON object.`)
-  for (const [url, credential] of Object.entries(value)) {
+  for (const [url, credential] of Object.entries(await readObject(path, "credentials-unreadable"))) {
     if (!isCredential(credential)) throw new CliError("credentials-unreadable", `${path} has an entry without api_key.`)
     kept[url] = credential
   }

@@ -1,5 +1,6 @@
 import { lstat, mkdir, open, readFile, realpath, rename, rm, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
+import { isObject, type JsonObject, parseJson } from "@svc/common/json-object"
 import { CliError, isMissing, systemReason } from "../errors.ts"
 
 /**
@@ -57,6 +58,17 @@ export const writeOutput = (path: string, content: string): Promise<void> =>
   writeAny(path, content).catch((error: unknown) => {
     throw new CliError("unwritable-file", `${path} can't be written (${systemReason(error)}).`)
   })
+
+/** The object in a JSON file of the settings folder, which is empty if there is no file. The error has this code. */
+export const readObject = async (path: string, code: string): Promise<JsonObject> => {
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    if (isMissing(error)) return "{}"
+    throw new CliError(code, `${path} can't be read (${systemReason(error)}).`)
+  })
+  const value = parseJson(text)
+  if (!isObject(value)) throw new CliError(code, `${path} isn't a JSON object.`)
+  return value
+}
 
 /** The text of a file; undefined if it doesn't exist. */
 export const readTextFile = (path: string): Promise<string | undefined> =>

@@ -1,9 +1,8 @@
-import { readFile } from "node:fs/promises"
 import { isAbsolute, join } from "node:path"
-import { isObject, type JsonObject, parseJson } from "@svc/common/json-object"
-import { CliError, isMissing, systemReason, usageError } from "../errors.ts"
+import type { JsonObject } from "@svc/common/json-object"
+import { CliError, systemReason, usageError } from "../errors.ts"
 import { normaliseUrl } from "./api-url.ts"
-import { makeFolder, replaceFile } from "./files.ts"
+import { makeFolder, readObject, replaceFile } from "./files.ts"
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -40,16 +39,7 @@ export const settingsFolder = (env: Environment, home: string | undefined): stri
 
 const configFile = (folder: string): string => join(folder, "config.json")
 
-const readConfig = async (folder: string): Promise<JsonObject> => {
-  const path = configFile(folder)
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    if (isMissing(error)) return "{}"
-    throw new CliError("invalid-config", `${path} can't be read (${systemReason(error)}).`)
-  })
-  const value = parseJson(text)
-  if (!isObject(value)) throw new CliError("invalid-config", `${path} isn't a JSON object.`)
-  return value
-}
+const readConfig = (folder: string): Promise<JsonObject> => readObject(configFile(folder), "invalid-config")
 
 const checked = (text: unknown, where: string): string => {
   const url = typeof text === "string" ? normaliseUrl(text) : undefined
