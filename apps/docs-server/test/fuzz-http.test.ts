@@ -1,6 +1,7 @@
 import { connect } from "node:net"
 import { once } from "node:events"
 import fc from "fast-check"
+import { anyCharacter } from "@svc/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { runs } from "./fuzz-runs.ts"
 import { modernCall, start } from "./start.ts"
@@ -45,7 +46,7 @@ test("no path leads to a 5xx or to a file that is no page", async () => {
       ";",
     ),
     fc.string({ unit: "grapheme-ascii" }),
-    fc.string({ unit: "binary" }).map(encodeAll),
+    fc.string({ unit: anyCharacter }).map(encodeAll),
   )
   await fc.assert(
     fc.asyncProperty(fc.array(part, { maxLength: 6 }), async (parts) => {
@@ -63,7 +64,7 @@ const encodeAll = (text: string): string =>
 test("no body leads to a 5xx, and what is no JSON-RPC is told so", async () => {
   const anything = fc.oneof(
     fc.uint8Array({ maxLength: 300 }).map((bytes) => new Uint8Array(bytes)),
-    fc.string({ unit: "binary" }),
+    fc.string({ unit: anyCharacter }),
     fc.json(),
     fc
       .record(
@@ -126,7 +127,7 @@ const params = fc.oneof(
     name: fc.constantFrom("search_docs", "fetch_page"),
     arguments: fc.dictionary(
       fc.constantFrom("query", "slug", "limit", "cursor", "section", "max_tokens"),
-      fc.oneof(fc.jsonValue(), fc.string({ unit: "binary", minLength: 1 })),
+      fc.oneof(fc.jsonValue(), fc.string({ unit: anyCharacter, minLength: 1 })),
     ),
   }),
 )

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { mintKey } from "@svc/keys"
 import fc from "fast-check"
+import { anyCharacter } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { createUser } from "../src/operator/accounts.ts"
 import { databaseKinds, startTestService, type TestService } from "./service.ts"
@@ -10,7 +11,7 @@ const runs = full ? 50_000 : 200
 vi.setConfig({ testTimeout: full ? 3_600_000 : 180_000 })
 
 const odd = fc.oneof(
-  fc.string({ unit: "binary" }),
+  fc.string({ unit: anyCharacter }),
   fc.constantFrom(
     "",
     "\0",

@@ -1,4 +1,5 @@
 import fc from "fast-check"
+import { anyCharacter } from "@svc/testing"
 import { expect, test } from "vitest"
 import { normaliseName } from "../src/auth/name.ts"
 import { normaliseOrigin } from "../src/auth/origin.ts"
@@ -42,7 +43,7 @@ test("the length of a name is counted in code points: 64 are taken, 65 are not",
 
 test("whatever is given, a name that is taken stays the same when given again, and fits its bounds", () => {
   fc.assert(
-    fc.property(fc.string({ unit: "binary", maxLength: 80 }), (text) => {
+    fc.property(fc.string({ unit: anyCharacter, maxLength: 80 }), (text) => {
       const name = normaliseName(text)
       if (name === undefined) return
       expect(normaliseName(name)).toBe(name)
@@ -94,7 +95,7 @@ test("an origin with a path, query, fragment, user or wildcard is refused, howev
 
 test("an origin that is taken is exactly what a URL parser gives as its origin", () => {
   fc.assert(
-    fc.property(fc.webUrl({ validSchemes: ["http", "https"] }), fc.string({ unit: "binary" }), (url, text) => {
+    fc.property(fc.webUrl({ validSchemes: ["http", "https"] }), fc.string({ unit: anyCharacter }), (url, text) => {
       for (const candidate of [url, URL.parse(url)?.origin ?? "", `https://${text}`]) {
         const result = normaliseOrigin(candidate)
         if ("origin" in result) expect(URL.parse(result.origin)?.origin).toBe(result.origin)

@@ -1,4 +1,5 @@
 import fc from "fast-check"
+import { anyCharacter } from "@svc/testing"
 import { expect, test } from "vitest"
 import { addressBucket, createClientAddress } from "./client-address.ts"
 
@@ -45,11 +46,15 @@ test("without a header the peer is the client; a vanished peer has an address al
 
 test("whatever a header says, the result is an address", () => {
   fc.assert(
-    fc.property(fc.string({ unit: "binary" }), fc.constantFrom("10.0.0.1", "192.0.2.1", "fd00::1"), (header, peer) => {
-      const address = clients.of(peer, header)
-      expect(address).toMatch(/^[0-9a-f.:]+$/)
-      expect(addressBucket(address)).not.toBe("")
-    }),
+    fc.property(
+      fc.string({ unit: anyCharacter }),
+      fc.constantFrom("10.0.0.1", "192.0.2.1", "fd00::1"),
+      (header, peer) => {
+        const address = clients.of(peer, header)
+        expect(address).toMatch(/^[0-9a-f.:]+$/)
+        expect(addressBucket(address)).not.toBe("")
+      },
+    ),
   )
 })
 

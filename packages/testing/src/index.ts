@@ -1,3 +1,4 @@
+export { anyCharacter } from "./any-character.ts"
 export { createBenchmarkTable } from "./benchmark-table.ts"
 export type { BenchmarkTable, Goal } from "./benchmark-table.ts"
 export { loadInRounds, mean, median } from "./load.ts"

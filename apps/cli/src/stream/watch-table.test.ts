@@ -1,4 +1,5 @@
 import fc from "fast-check"
+import { anyCharacter } from "@svc/testing"
 import { expect, test } from "vitest"
 import { styleOf } from "../output/style.ts"
 import { recordTable } from "./watch-table.ts"
@@ -25,7 +26,7 @@ test("records are rows and their fields columns, without those that repeat the k
 
 test("whatever the records are, the table fits the terminal and holds no control character", () => {
   const records = fc
-    .array(fc.tuple(fc.string({ unit: "binary" }), fc.jsonValue({ maxDepth: 3 })))
+    .array(fc.tuple(fc.string({ unit: anyCharacter }), fc.jsonValue({ maxDepth: 3 })))
     .map((rows) => new Map(rows))
   const size = fc.record({ columns: fc.integer({ min: 20, max: 200 }), rows: fc.integer({ min: 1, max: 40 }) })
   fc.assert(

@@ -1,4 +1,5 @@
 import fc from "fast-check"
+import { anyCharacter } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { failureOf } from "../../src/operator/failure.ts"
 import { databaseKinds, startTestService, type TestService } from "../service.ts"
@@ -15,7 +16,7 @@ const refIn = (max: number) =>
   fc.oneof({ weight: 20, arbitrary: fc.nat(max) }, { weight: 1, arbitrary: fc.constant(99) })
 const text = fc.oneof(
   { weight: 30, arbitrary: fc.string({ minLength: 1, unit: "grapheme", maxLength: 30 }) },
-  { weight: 1, arbitrary: fc.string({ unit: "binary" }) },
+  { weight: 1, arbitrary: fc.string({ unit: anyCharacter }) },
 )
 const at = (index: number) => new Date(Date.UTC(2026, 10, 20, 0, 0, index)).toISOString()
 
