@@ -5,7 +5,7 @@ import { feeOf } from "./fee.ts"
 import { accountKeys, type Run, type Svm } from "./svm.ts"
 import { paysFee } from "./transaction-error.ts"
 import { base58 } from "@svc/common/base58"
-import { base64, type Wire } from "./wire.ts"
+import { base64, lookupsOf, type Wire } from "./wire.ts"
 
 export type AccountEncoding = "base58" | "base64" | "base64+zstd" | "jsonParsed"
 
@@ -110,6 +110,5 @@ const loadedSize = (svm: Svm, message: Wire["message"], keys: readonly Address[]
     if (account.programAddress === upgradeableLoader && account.data[0] === 2)
       seen.add(address(base58(account.data.slice(4, 36))))
   }
-  const lookups = "addressTableLookups" in message ? (message.addressTableLookups?.length ?? 0) : 0
-  return size + lookups * lookupTableSize
+  return size + (lookupsOf(message)?.length ?? 0) * lookupTableSize
 }

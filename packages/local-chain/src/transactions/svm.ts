@@ -2,7 +2,7 @@ import * as kit from "@solana/kit"
 import { Clock, FailedTransactionMetadata, LiteSVM, type TransactionMetadata } from "litesvm"
 import { isFeesOnly, transactionError, type TransactionError } from "./transaction-error.ts"
 import { base58 } from "@svc/common/base58"
-import { base64, type Message, type Wire } from "./wire.ts"
+import { base64, lookupsOf, type Message, type Wire } from "./wire.ts"
 
 export const systemProgram = kit.address("11111111111111111111111111111111")
 
@@ -107,8 +107,7 @@ export type Run = ReturnType<typeof run>
 /** The accounts of a message in the order its instructions count them: its own, then those of lookup tables. */
 export const accountKeys = (svm: Svm, message: Message) => {
   const loaded = { writable: [] as kit.Address[], readonly: [] as kit.Address[] }
-  const lookups = ("addressTableLookups" in message ? message.addressTableLookups : undefined) ?? []
-  for (const { lookupTableAddress, readonlyIndexes, writableIndexes } of lookups) {
+  for (const { lookupTableAddress, readonlyIndexes, writableIndexes } of lookupsOf(message) ?? []) {
     const table = svm.account(lookupTableAddress)
     if (!table.exists) continue
     // A table is 56 bytes of settings, then addresses of 32 bytes.

@@ -2,7 +2,7 @@ import type { Block } from "../blocks.ts"
 import { RpcError } from "../rpc.ts"
 import { resultOf, type Landed } from "../ledger.ts"
 import { base58 } from "@svc/common/base58"
-import { base64, instructionsOf, type Wire } from "./wire.ts"
+import { base64, instructionsOf, lookupsOf, type Wire } from "./wire.ts"
 
 type Options = { encoding: "json" | "base58" | "base64"; maxSupportedTransactionVersion?: number | undefined }
 
@@ -79,16 +79,10 @@ const asJson = ({ message, signatures }: Wire) => ({
       stackHeight: 1,
     })),
     recentBlockhash: message.lifetimeToken,
-    ...("addressTableLookups" in message
-      ? {
-          addressTableLookups: message.addressTableLookups?.map(
-            ({ lookupTableAddress, readonlyIndexes, writableIndexes }) => ({
-              accountKey: lookupTableAddress,
-              writableIndexes,
-              readonlyIndexes,
-            }),
-          ),
-        }
-      : {}),
+    addressTableLookups: lookupsOf(message)?.map(({ lookupTableAddress, writableIndexes, readonlyIndexes }) => ({
+      accountKey: lookupTableAddress,
+      writableIndexes,
+      readonlyIndexes,
+    })),
   },
 })

@@ -130,6 +130,10 @@ export const instructionsOf = (message: Message) =>
         data,
       }))
 
+/** The lookup tables that a message names; undefined where its version knows none. */
+export const lookupsOf = (message: Message) =>
+  "addressTableLookups" in message ? message.addressTableLookups : undefined
+
 export const firstSignature = (transaction: Wire): string => base58(transaction.signatures[0] ?? new Uint8Array())
 
 export const withBlockhash = ({ message, signatures }: Wire, blockhash: string): Wire => {

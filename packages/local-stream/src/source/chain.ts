@@ -1,12 +1,11 @@
 // Reads blocks and accounts of a chain over RPC.
 import * as kit from "@solana/kit"
-import type { Address, Base64EncodedDataResponse, ReadonlyUint8Array } from "@solana/kit"
 
 type Instruction = {
   readonly program: string
   readonly accounts: readonly string[]
-  readonly writable: readonly Address[]
-  readonly data: ReadonlyUint8Array
+  readonly writable: readonly kit.Address[]
+  readonly data: kit.ReadonlyUint8Array
   /** The index of its outermost instruction in the transaction. */
   readonly index: number
 }
@@ -21,7 +20,7 @@ export type Block = {
   readonly transactions: readonly { readonly signature: string; readonly instructions: readonly Instruction[] }[]
 }
 
-export type Account = { readonly address: string; readonly owner: string; readonly data: ReadonlyUint8Array }
+export type Account = { readonly address: string; readonly owner: string; readonly data: kit.ReadonlyUint8Array }
 
 /** The node has dropped a block that we haven't read yet. */
 export class BlockGone extends Error {}
@@ -38,7 +37,7 @@ const isGone = (error: unknown): boolean =>
   kit.isSolanaError(error, kit.SOLANA_ERROR__JSON_RPC__SERVER_ERROR_BLOCK_CLEANED_UP)
 
 type Response = {
-  readonly transaction: Base64EncodedDataResponse
+  readonly transaction: kit.Base64EncodedDataResponse
   readonly meta: (NonNullable<Parameters<typeof kit.walkInstructions>[0]["meta"]> & { readonly err: unknown }) | null
 }
 
@@ -85,7 +84,7 @@ export const createChain = (rpcUrl: string) => {
       }
     },
     /** The accounts that exist, in their state at this slot or later. */
-    accounts: async (addresses: readonly Address[], minContextSlot: bigint): Promise<readonly Account[]> => {
+    accounts: async (addresses: readonly kit.Address[], minContextSlot: bigint): Promise<readonly Account[]> => {
       const accounts: Account[] = []
       for (let start = 0; start < addresses.length; start += accountsAtOnce) {
         const part = addresses.slice(start, start + accountsAtOnce)
