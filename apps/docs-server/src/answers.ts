@@ -81,7 +81,7 @@ export const serveDocument = (c: Context<ServedEnv>, document: Document): Respon
   if (matchesETag(requestHeader(c, "if-none-match"), [`"${hash}"`]))
     return reply(304, encoding === undefined ? headers : { ...headers, ETag: `W/"${hash}"` })
   if (encoding === undefined) return reply(200, headers, bytes())
-  return encoded[encoding]().then((one) => reply(200, one.headers, one.body))
+  return encoded(encoding).then((one) => reply(200, one.headers, one.body))
 }
 
 export const serveFile = (

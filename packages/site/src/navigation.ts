@@ -2,15 +2,7 @@ import type { SitePage } from "./markdown.ts"
 
 export type NavigationSection = { readonly name: string; readonly pages: readonly SitePage[] }
 
-export type Navigation = {
-  readonly sections: readonly NavigationSection[]
-  /** A page's place among all, in the order of the navigation. */
-  readonly placeOf: (page: SitePage) => {
-    readonly section: NavigationSection | undefined
-    readonly previous: SitePage | undefined
-    readonly next: SitePage | undefined
-  }
-}
+export type Navigation = ReturnType<typeof createNavigation>
 
 const last = Number.MAX_VALUE
 
@@ -31,7 +23,7 @@ const sectionOf = (bySlug: ReadonlyMap<string, SitePage>, { section, slug, file 
 }
 
 /** Sections by their smallest `order`, then by name; pages by `order`, a folder's own page first, then by slug. */
-export const createNavigation = (bySlug: ReadonlyMap<string, SitePage>): Navigation => {
+export const createNavigation = (bySlug: ReadonlyMap<string, SitePage>) => {
   const isIndex = (page: SitePage): number => Number(/(?:^|\/)index\.mdx?$/.test(page.file))
   const byName = (a: SitePage, b: SitePage): number => (a.slug < b.slug ? -1 : 1)
   const pages = [...bySlug.values()]
@@ -48,9 +40,9 @@ export const createNavigation = (bySlug: ReadonlyMap<string, SitePage>): Navigat
   const places = new Map(all.map(({ page }, index) => [page, index]))
   return {
     sections,
-    placeOf: (page) => {
-      const index = places.get(page)
-      if (index === undefined) return { section: undefined, previous: undefined, next: undefined }
+    /** A page's section, and the pages before and after it in the order of the navigation. */
+    placeOf: (page: SitePage) => {
+      const index = places.get(page) ?? NaN
       return { section: all[index]?.section, previous: all[index - 1]?.page, next: all[index + 1]?.page }
     },
   }

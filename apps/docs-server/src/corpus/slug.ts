@@ -39,11 +39,8 @@ export const readReference = (
 }
 
 // Not by edits: a guess like `guides/sign-up` shares a word with the right slug and little of its length.
-const pairs = (text: string): Set<string> => {
-  const found = new Set<string>()
-  for (let i = 0; i < text.length - 1; i++) found.add(text.slice(i, i + 2))
-  return found
-}
+const pairs = (text: string): Set<string> =>
+  new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, i) => text.slice(i, i + 2)))
 
 /** The three slugs that look most like `wanted`, by the pairs of letters they share. */
 export const nearestSlugs = (corpus: Corpus, wanted: string): string[] => {

@@ -3,18 +3,7 @@ import { meant } from "./weights.ts"
 import type { Effort, Vocabulary } from "./vocabulary.ts"
 import { eachWord, partsOf, terms } from "./words.ts"
 
-/** What a query asks for, in the numbers of terms. */
-export type Query = {
-  readonly terms: readonly number[]
-  /** What each of them counts, from 0 to 1. */
-  readonly weights: readonly number[]
-  /** Terms that stand side by side in the query. */
-  readonly pairs: readonly (readonly [number, number])[]
-  /** The query with each word that no page has replaced by the one that was looked up for it. */
-  readonly corrected: string
-  /** False when the query has stop words alone. */
-  readonly searchable: boolean
-}
+export type Query = ReturnType<ReturnType<typeof createQueryReader>>
 
 // Letters compared for one query, however long it is and whatever stands in it.
 const mostSteps = 400_000
@@ -139,7 +128,7 @@ export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabul
     return numberOf.get(termsOf(start + second)[0] ?? "")
   }
 
-  return (query: string, effort: Effort = { steps: 0, most: mostSteps }): Query => {
+  return (query: string, effort: Effort = { steps: 0, most: mostSteps }) => {
     const weights = new Map<number, number>()
     const weigh = (term: number, weight: number): void => {
       weights.set(term, Math.max(weights.get(term) ?? 0, weight))
@@ -166,6 +155,16 @@ export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabul
         corrected = corrected.slice(0, end - length) + near + corrected.slice(end)
       }
     }
-    return { terms: [...weights.keys()], weights: [...weights.values()], pairs, corrected, searchable }
+    return {
+      /** What is asked for, in the numbers of terms, and what each counts, from 0 to 1. */
+      terms: [...weights.keys()],
+      weights: [...weights.values()],
+      /** Terms that stand side by side in the query. */
+      pairs,
+      /** The query with each word that no page has replaced by the one that was looked up for it. */
+      corrected,
+      /** False when the query has stop words alone. */
+      searchable,
+    }
   }
 }

@@ -23,17 +23,7 @@ export const markdownType = "text/markdown; charset=utf-8"
 
 export type Encoding = "br" | "gzip"
 
-/** Text with all that a GET of it needs, made once. */
-export type Document = {
-  readonly hash: string
-  readonly text: string
-  /** The text in UTF-8, as it is sent: encoding it for each response costs more than all else. */
-  readonly bytes: () => Uint8Array<ArrayBuffer>
-  readonly headers: Readonly<Record<string, string>>
-  /** The encodings it can be had in, the best first. */
-  readonly encodings: readonly Encoding[]
-  readonly encoded: Readonly<Record<Encoding, () => Promise<Encoded>>>
-}
+export type Document = ReturnType<typeof createDocument>
 
 type Encoded = { readonly headers: Readonly<Record<string, string>>; readonly body: Uint8Array<ArrayBuffer> }
 
@@ -47,12 +37,16 @@ const compressors = {
 }
 const encoder = new TextEncoder()
 
+/**
+ * Text with all that a GET of it needs, made once.
+ * @param encodings those it can be had in, the best first
+ */
 export const createDocument = (
   type: string,
   text: string,
   more: Readonly<Record<string, string>> = {},
   encodings: readonly Encoding[] = ["gzip"],
-): Document => {
+) => {
   const hash = hashOf(text)
   const headers = fixedHeaders({
     ...commonHeaders,
@@ -68,18 +62,18 @@ export const createDocument = (
     headers: fixedHeaders({ ...headers, ETag: `W/"${hash}"`, "Content-Encoding": encoding }),
     body: new Uint8Array(await compressors[encoding](text)),
   })
-  const encoded = (encoding: Encoding) => (): Promise<Encoded> => {
-    const known = made.get(encoding) ?? encode(encoding)
-    made.set(encoding, known)
-    return known
-  }
   let bytes: Uint8Array<ArrayBuffer> | undefined
   return {
     hash,
     text,
+    /** The text in UTF-8, as it is sent: encoding it for each response costs more than all else. */
     bytes: () => (bytes ??= encoder.encode(text)),
     headers,
     encodings,
-    encoded: { br: encoded("br"), gzip: encoded("gzip") },
+    encoded: (encoding: Encoding): Promise<Encoded> => {
+      const known = made.get(encoding) ?? encode(encoding)
+      made.set(encoding, known)
+      return known
+    },
   }
 }
