@@ -1,15 +1,5 @@
-import { defineErrors, type ErrorRow } from "@svc/errors"
+import { defineErrors, withStatus } from "@svc/errors"
 import { z } from "@svc/openapi"
-
-type Row = readonly [message: string, hint?: string, retryable?: boolean]
-
-const withStatus = <Code extends string>(status: number, rows: Readonly<Record<Code, Row>>) =>
-  Object.fromEntries(
-    Object.entries<Row>(rows).map(([code, [message, hint, retryable]]) => [
-      code,
-      { status, message, ...(hint === undefined ? {} : { hint }), ...(retryable === undefined ? {} : { retryable }) },
-    ]),
-  ) as Record<Code, ErrorRow>
 
 /** Each code with its message and the next step, and whether a retry may help, by status. */
 export const errors = defineErrors({

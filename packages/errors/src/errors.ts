@@ -57,6 +57,17 @@ export type ErrorCatalog<Code extends string = string> = {
   readonly fail: (code: Code, options?: ErrorOptions) => ApiError<Code>
 }
 
+type Texts = readonly [message: string, hint?: string, retryable?: boolean]
+
+/** The rows of one status: of each code its message, the next step, and whether the same request may succeed later. */
+export const withStatus = <Code extends string>(status: number, rows: Readonly<Record<Code, Texts>>) =>
+  Object.fromEntries(
+    Object.entries<Texts>(rows).map(([code, [message, hint, retryable]]) => [
+      code,
+      { status, message, ...(hint === undefined ? {} : { hint }), ...(retryable === undefined ? {} : { retryable }) },
+    ]),
+  ) as Record<Code, ErrorRow>
+
 /**
  * Makes a service's error table, the one place where codes, statuses and texts are written.
  * Only codes of the table can be raised through the result's `fail`.

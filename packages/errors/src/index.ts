@@ -1,2 +1,2 @@
-export { ApiError, defineErrors } from "./errors.ts"
+export { ApiError, defineErrors, withStatus } from "./errors.ts"
 export type { ErrorCatalog, ErrorRow } from "./errors.ts"
