@@ -1,26 +1,17 @@
-/** A stack of our own making, published into a new embedded database. */
-export interface SampleStack {
-  name: string
-  /** Its AST. */
-  file: URL
-  description: string
-  visibility: "public" | "global" | "private"
-  /** Whether session tokens for it may carry the transaction scopes. */
-  relay: boolean
-  /** Whether publishable keys may get `transaction:send`. */
-  browser_send: boolean
-}
-
-const sample = (name: string, description: string, relay = false): SampleStack => ({
+const sample = (name: string, description: string, relay = false) => ({
   name,
+  /** Its AST. */
   file: new URL(`${name}.stack.json`, import.meta.url),
   description,
-  visibility: "public",
+  visibility: "public" as const,
+  /** Whether session tokens for it may carry the transaction scopes. */
   relay,
+  /** Whether publishable keys may get `transaction:send`. */
   browser_send: false,
 })
 
-export const sampleStacks: readonly SampleStack[] = [
+/** Stacks of our own making, published into a new embedded database. */
+export const sampleStacks = [
   sample("transfers", "SOL transfers as they land, the wallets that send them, and token balances", true),
   sample("stake-accounts", "Stake accounts with their delegations and lockups, and the validators they back"),
   sample(

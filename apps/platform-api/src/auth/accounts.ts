@@ -1,10 +1,16 @@
 import { hashKey, keyHint, mintKey } from "@svc/keys"
 import { audit } from "../audit.ts"
-import { readKeySecret } from "./key-secret.ts"
 import type { Orm, Queries } from "../db/database.ts"
 import { desc, eq, sql } from "../db/drizzle.ts"
 import { makeAgentSlug } from "../records/names.ts"
-import { agentProfiles, apiKeys, signups, users } from "../db/schema/index.ts"
+import { agentProfiles, apiKeys, keySecrets, signups, users } from "../db/schema/index.ts"
+
+/** The secret behind the tag of every key. It is the same for all replicas and never changes. */
+export const readKeySecret = async (db: Orm): Promise<Uint8Array> => {
+  const [row] = await db.select({ secret: keySecrets.secret }).from(keySecrets)
+  if (row === undefined) throw new Error("the database has no secret for keys")
+  return row.secret
+}
 
 /** Creates a key and its row. Only the result contains the key itself. */
 export const insertKey = async (

@@ -3,7 +3,7 @@ import type { SQL } from "drizzle-orm"
 import { bind } from "../db/statements.ts"
 import type { Orm } from "../db/database.ts"
 import { registryChanges, registryState, stackNames, stacks, stackVersions } from "../db/schema/index.ts"
-import { and, desc, eq, inArray, lt, ne, sql } from "../db/drizzle.ts"
+import { and, desc, eq, inArray, lt, orm, sql } from "../db/drizzle.ts"
 import type { SchemaDiff } from "./schema/diff.ts"
 import { spellingsOf } from "./websocket-url.ts"
 import { bytesFor, type StackBytes, type StackHead } from "./stack-bytes.ts"
@@ -58,7 +58,7 @@ export const checkFree = async (
     if (rests) throw new StackConflict("stack-name-taken")
   }
   if (websocketUrl === undefined) return
-  const other = and(inArray(stacks.websocketUrl, [...spellingsOf(websocketUrl)]), ne(stacks.line, line))
+  const other = and(inArray(stacks.websocketUrl, [...spellingsOf(websocketUrl)]), orm.ne(stacks.line, line))
   const [taken] = await tx.select({ id: stacks.id }).from(stacks).where(other)
   if (taken !== undefined) throw new StackConflict("websocket-url-taken")
 }

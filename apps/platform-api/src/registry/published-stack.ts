@@ -1,11 +1,11 @@
 // What is in memory of each published stack: its head always, its bodies as far as they fit.
 import { createSharedMemo } from "@svc/common/shared-memo"
 import type { Database } from "../db/database.ts"
-import { and, eq, getTableColumns, sql } from "../db/drizzle.ts"
+import { and, eq, orm, sql } from "../db/drizzle.ts"
 import { stacks } from "../db/schema/index.ts"
 import { type Answer, type Packer, plainAnswer } from "./answer.ts"
 
-const { schema, schemaGzip, astGzip, ...columns } = getTableColumns(stacks)
+const { schema, schemaGzip, astGzip, ...columns } = orm.getTableColumns(stacks)
 /** Every column except the bodies. */
 export const headColumns = {
   ...columns,

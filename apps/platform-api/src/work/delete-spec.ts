@@ -1,5 +1,5 @@
 import type { Orm } from "../db/database.ts"
-import { and, eq, isNotNull, isNull, notInArray, sql } from "../db/drizzle.ts"
+import { and, eq, isNotNull, isNull, orm, sql } from "../db/drizzle.ts"
 import { builds, deployments, runs, specs } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import { unshareSpec } from "../records/sharing.ts"
@@ -19,7 +19,7 @@ export const deleteSpec = async (tx: Orm, specId: number, at: Date): Promise<voi
   // First, because this returns a deployment in progress to its previous status. Imported builds have no job.
   const open = and(
     eq(builds.specId, specId),
-    notInArray(builds.status, ["completed", "failed", "cancelled"]),
+    orm.notInArray(builds.status, ["completed", "failed", "cancelled"]),
     sql`exists (select from jobs where kind = 'build' and record_id = ${builds.id})`,
   )
   for (const build of await tx.select().from(builds).where(open).for("no key update")) {
@@ -27,7 +27,7 @@ export const deleteSpec = async (tx: Orm, specId: number, at: Date): Promise<voi
   }
   const going = and(
     eq(runs.specId, specId),
-    notInArray(runs.status, ["succeeded", "failed", "cancelled"]),
+    orm.notInArray(runs.status, ["succeeded", "failed", "cancelled"]),
     isNotNull(runs.specVersionId),
   )
   for (const run of await tx.select().from(runs).where(going).for("no key update")) await failRun(tx, run, reason, at)

@@ -1,7 +1,7 @@
 // What steps read. Records that are about to change are locked.
 import { rowsOf } from "../db/statements.ts"
 import type { Orm } from "../db/database.ts"
-import { and, asc, desc, eq, isNotNull, isNull, max, sql } from "../db/drizzle.ts"
+import { and, asc, desc, eq, isNotNull, isNull, orm, sql } from "../db/drizzle.ts"
 import { builds, deploymentEvents, deployments, runs, specs, specVersions } from "../db/schema/index.ts"
 
 export type SpecRow = typeof specs.$inferSelect
@@ -37,7 +37,7 @@ export const freeDeployment = async (tx: Orm, id: number): Promise<DeploymentRow
 export const lastEventOf = async (tx: Orm, id: number): Promise<number> => {
   const { deploymentId, id: eventId } = deploymentEvents
   const [last] = await tx
-    .select({ id: max(eventId) })
+    .select({ id: orm.max(eventId) })
     .from(deploymentEvents)
     .where(eq(deploymentId, id))
   return last?.id ?? 0

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises"
 import { policies } from "../../auth/agent-policy.ts"
 import { requestMs } from "../../auth/guard.ts"
 import { keyCheck } from "../../auth/key-watch.ts"
@@ -26,19 +27,17 @@ const write = ({ id, step, status }: Event): string =>
 
 /** Sends a run's changes as they happen, until it ends. */
 export const runEventRoutes = (serve: Serve, dependencies: Dependencies, streams: EventStreams): void => {
-  const follow = (
+  const follow = async (
     stream: EventStream,
     runId: number,
     since: number | undefined,
     mayRead: () => Promise<boolean>,
-  ): (() => void) => {
+  ): Promise<void> => {
     const text = new TextEncoder()
-    let timer: NodeJS.Timeout | undefined
     let last = since ?? 0
     let unchecked = 0
     const send = (event: Event): void => stream.send(text.encode(write(event)))
     const round = async (): Promise<void> => {
-      unchecked += pollMs
       if (unchecked >= checkMs) {
         if (!(await mayRead())) return stream.end()
         unchecked = 0
@@ -50,15 +49,6 @@ export const runEventRoutes = (serve: Serve, dependencies: Dependencies, streams
       }
       if (changes.some((event) => event.step === null && over.has(event.status))) stream.end()
     }
-    const next = (): void => {
-      if (stream.hasEnded()) return
-      timer = setTimeout(() => {
-        // Ignore outages: the client's connection doesn't depend on the database.
-        round()
-          .catch(() => {})
-          .finally(next)
-      }, pollMs)
-    }
     const begin = async (): Promise<void> => {
       const queries = dependencies.database.within(requestMs)
       const [state] = await queries.query<{ id: number; status: string }>(stateSql, [runId])
@@ -69,10 +59,14 @@ export const runEventRoutes = (serve: Serve, dependencies: Dependencies, streams
       } else await round()
       if (over.has(state.status)) stream.end()
     }
-    begin()
-      .catch(() => {})
-      .finally(next)
-    return () => clearTimeout(timer)
+    // Ignore outages: the client's connection doesn't depend on the database.
+    await begin().catch(() => {})
+    for (;;) {
+      await delay(pollMs)
+      if (stream.hasEnded()) return
+      unchecked += pollMs
+      await round().catch(() => {})
+    }
   }
 
   serve({
@@ -107,11 +101,8 @@ export const runEventRoutes = (serve: Serve, dependencies: Dependencies, streams
       const mayRead = async (): Promise<boolean> =>
         (await isGood()) && (await dependencies.database.within(requestMs).query(seenSql, [userId, runId])).length > 0
       return streams.open((stream) => {
-        const stop = follow(stream, runId, since, mayRead)
-        return () => {
-          stop()
-          entry.leave()
-        }
+        void follow(stream, runId, since, mayRead)
+        return entry.leave
       })
     },
   })
