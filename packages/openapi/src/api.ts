@@ -1,6 +1,5 @@
-import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi"
+import { OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi"
 import type { Env, Handler } from "hono"
-import type { Access } from "./access.ts"
 import { describeFields } from "./describe-fields.ts"
 
 // The library's type is OpenAPI 3.0's, which has no identifier.
@@ -13,6 +12,18 @@ type DocumentInfo = {
   readonly description: string
   readonly tags?: { readonly name: string; readonly description: string }[]
 }
+
+/**
+ * Who may call an operation, as `x-access` says it in an OpenAPI document. `agent` and `person` are secret keys, `publishable` is a
+ * browser key of either; `session` is a session token with `scope`; `link` is a signed link. `anyone` beside keys means that
+ * a key is optional.
+ */
+export const accessSchema = z.strictObject({
+  callers: z.array(z.enum(["anyone", "agent", "person", "publishable", "session", "link"])).min(1),
+  scope: z.string().optional(),
+})
+
+export type Access = Readonly<z.infer<typeof accessSchema>>
 
 export type DocumentedRoute = RouteConfig & { readonly "x-access": Access }
 

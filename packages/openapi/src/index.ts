@@ -1,6 +1,4 @@
-export { accessSchema } from "./access.ts"
-export type { Access } from "./access.ts"
-export { createApi, documented, openApiDocument } from "./api.ts"
-export type { DocumentedRoute } from "./api.ts"
+export { accessSchema, createApi, documented, openApiDocument } from "./api.ts"
+export type { Access, DocumentedRoute } from "./api.ts"
 export { errorResponses } from "./error-responses.ts"
 export { z } from "@hono/zod-openapi"
