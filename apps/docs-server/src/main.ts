@@ -1,19 +1,8 @@
-import { randomBytes, randomUUID } from "node:crypto"
 import { setFlagsFromString } from "node:v8"
-import { runService } from "@svc/http"
+import { processRuntime, runService } from "@svc/http"
 import { startService } from "./service.ts"
 
 // Reading many pages makes much garbage: with a young generation that grows for it, the server keeps 60 MB more for good.
 setFlagsFromString("--semi-space-growth-factor=1")
 
-await runService(() =>
-  startService({
-    env: process.env,
-    terminal: process.stdout.isTTY,
-    wallClock: () => Date.now(),
-    now: () => performance.now(),
-    random: Math.random,
-    randomBytes,
-    randomId: randomUUID,
-  }),
-)
+await runService(() => startService(processRuntime()))

@@ -1,4 +1,3 @@
-import { randomBytes, randomUUID } from "node:crypto"
 import { enableCompileCache } from "node:module"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -14,12 +13,4 @@ try {
 } catch {}
 
 const { run } = await import("./program.ts")
-await run(process.argv.slice(2), {
-  env: process.env,
-  terminal: process.stdout.isTTY,
-  wallClock: () => Date.now(),
-  now: () => performance.now(),
-  random: Math.random,
-  randomBytes,
-  randomId: randomUUID,
-})
+await run(process.argv.slice(2))

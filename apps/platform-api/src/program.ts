@@ -1,5 +1,5 @@
 import { flushCompileCache } from "node:module"
-import { type Runtime, runService } from "@svc/http"
+import { processRuntime, type Runtime, runService } from "@svc/http"
 import { readSettings } from "./config.ts"
 import { openDatabase } from "./db/open.ts"
 import { runCommand } from "./operator/commands.ts"
@@ -27,7 +27,8 @@ const operate = async (args: readonly string[], { env, wallClock, now, randomByt
 }
 
 /** Runs the given operator command. Without one, runs the service until it is stopped. */
-export const run = async (args: readonly string[], runtime: Runtime): Promise<void> => {
+export const run = async (args: readonly string[]): Promise<void> => {
+  const runtime = processRuntime()
   if (args.length > 0) return operate(args, runtime)
   await runService(async () => {
     const service = await startService(runtime)

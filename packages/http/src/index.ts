@@ -23,7 +23,7 @@ export {
 } from "./exchange.ts"
 export type { Exchange, Served, ServedEnv } from "./exchange.ts"
 export { fixedHeaders } from "./outgoing.ts"
-export { runService } from "./run-service.ts"
+export { processRuntime, runService } from "./run-service.ts"
 export type { Runtime } from "./run-service.ts"
 export { serve } from "./serve.ts"
 export type { Fetch, RunningServer, ServeOptions } from "./serve.ts"

@@ -1,3 +1,4 @@
+import { randomBytes, randomUUID } from "node:crypto"
 import { setFlagsFromString } from "node:v8"
 import type { Logger } from "./logs/logger.ts"
 
@@ -16,6 +17,17 @@ export type Runtime = {
   /** A UUID. */
   readonly randomId: () => string
 }
+
+/** The runtime of this process. */
+export const processRuntime = (): Runtime => ({
+  env: process.env,
+  terminal: process.stdout.isTTY,
+  wallClock: () => Date.now(),
+  now: () => performance.now(),
+  random: Math.random,
+  randomBytes,
+  randomId: randomUUID,
+})
 
 /**
  * Runs a service until SIGTERM or SIGINT: exit code 0 after an orderly stop, 1 when the start failed, whose reason goes
