@@ -5,7 +5,6 @@ import { limitFields } from "@svc/limits"
 import { isLoopback } from "@svc/common/loopback"
 import { normaliseWebsocketUrl } from "./registry/websocket-url.ts"
 import { readGivenKeys } from "./signing-keys.ts"
-import { hookSecretsIn } from "./work/hook-secrets.ts"
 
 const appFolder = fileURLToPath(new URL("..", import.meta.url))
 
@@ -17,6 +16,9 @@ const isEncrypted = (hookUrl: string): boolean => {
   const { protocol, hostname } = new URL(hookUrl)
   return protocol === "https:" || isLoopback(hostname)
 }
+
+/** The deploy hook's secrets: one, or several separated by spaces. */
+export const hookSecretsIn = (setting: Secret): readonly string[] => setting.reveal().trim().split(/\s+/)
 
 const hookProblems = (hookUrl: string | undefined, given: Secret | undefined, insecure: boolean): string[] => {
   const problems: string[] = []

@@ -1,16 +1,13 @@
+/** @param relay whether session tokens for it may carry the transaction scopes */
 const sample = (name: string, description: string, relay = false) => ({
   name,
   /** Its AST. */
   file: new URL(`${name}.stack.json`, import.meta.url),
   description,
-  visibility: "public" as const,
-  /** Whether session tokens for it may carry the transaction scopes. */
   relay,
-  /** Whether publishable keys may get `transaction:send`. */
-  browser_send: false,
 })
 
-/** Stacks of our own making, published into a new embedded database. */
+/** Stacks of our own making, published into a new embedded database. Anyone can read them. */
 export const sampleStacks = [
   sample("transfers", "SOL transfers as they land, the wallets that send them, and token balances", true),
   sample("stake-accounts", "Stake accounts with their delegations and lockups, and the validators they back"),

@@ -42,13 +42,14 @@ const publishSamples = async (queries: Queries, streamUrl: string, at: Date): Pr
   const unfinished = lt(registryState.revision, sampleStacks.length)
   const [state] = await queries.run((db) => db.select().from(registryState).where(unfinished))
   if (state === undefined) return
-  for (const { file, name, description, visibility, relay, browser_send } of sampleStacks) {
+  for (const { file, ...sample } of sampleStacks) {
+    const { name } = sample
     const websocketUrl = `${streamUrl}/${name}`
     // What the operator has published stays as it is.
     if (await isTaken(queries, websocketUrl, name)) continue
     const ast = readAst(readFileSync(file, "utf8"))
-    const stack = { name, description, visibility, relay, ast, websocketUrl, browserSend: browser_send }
-    await publish(queries, { ...stack, allowBreaking: true }, at)
+    const terms = { visibility: "public", browserSend: false, allowBreaking: true } as const
+    await publish(queries, { ...sample, ...terms, ast, websocketUrl }, at)
   }
 }
 

@@ -26,7 +26,8 @@ export const tagOf = (content: string | Uint8Array): string =>
 const etagsOf = (tag: string): Answer["etags"] => ({ identity: `"${tag}"`, gzip: `"${tag}-gzip"` })
 
 /** A short response, kept uncompressed and compressed on demand. */
-export const plainAnswer = (identity: Bytes): Answer => {
+export const plainAnswer = (text: string): Answer => {
+  const identity = Uint8Array.from(Buffer.from(text))
   let packed: Bytes | undefined
   return { etags: etagsOf(tagOf(identity)), identity: () => identity, gzip: () => (packed ??= gzipSync(identity)) }
 }

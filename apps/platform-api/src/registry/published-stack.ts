@@ -23,7 +23,7 @@ export const fromRow = (row: HeadRow) => {
   const told = deprecated === null ? "" : `,"deprecated":${deprecated}`
   // Adds what can change without a new version.
   const detail = `${row.detail.slice(0, -1)},"version":${version},"relay":${relay}${told}}`
-  return { ...row, viewers: new Set(row.viewers), detail, answer: plainAnswer(Uint8Array.from(Buffer.from(detail))) }
+  return { ...row, viewers: new Set(row.viewers), detail, answer: plainAnswer(detail) }
 }
 
 export type PublishedStack = Readonly<ReturnType<typeof fromRow>>

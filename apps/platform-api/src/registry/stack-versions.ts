@@ -6,7 +6,7 @@ import type { Database } from "../db/database.ts"
 import { and, eq } from "../db/drizzle.ts"
 import { stackModules, stackVersions } from "../db/schema/index.ts"
 import { isoTime, type RowOf, selectList } from "../db/statements.ts"
-import { type Answer, createPacker, type Lookup, plainAnswer } from "./answer.ts"
+import { type Answer, createPacker, type Lookup } from "./answer.ts"
 import type { PublishedStack } from "./published-stack.ts"
 import { astAnswerFor, sizeOf, type StoredAst } from "./stack-bytes.ts"
 import type { Language } from "./types/typed-module.ts"
@@ -47,7 +47,6 @@ export const createStackVersions = (database: Database, compiler: Compiler) => {
   // A stack can only get more versions with a new revision.
   const missing = createMemo<true>({ maxEntries: missingKept })
   const answers = createSharedMemo<Answer>({ maxSize: keptBytes, sizeOf: gzipBytes })
-  const lists = createMemo<Answer>({ maxSize: mib, sizeOf: gzipBytes })
 
   const find = async (stack: PublishedStack, number: number): Promise<Kept | undefined> => {
     const key = keyOf(stack, number)
@@ -140,9 +139,6 @@ export const createStackVersions = (database: Database, compiler: Compiler) => {
       ...(message === null ? {} : { message }),
       current: row.version === current,
     }),
-    /** Keeps a list that never changes. */
-    keep: (key: string, make: () => string): Answer =>
-      lists.get(key) ?? lists.set(key, plainAnswer(Uint8Array.from(Buffer.from(make())))),
   }
 }
 

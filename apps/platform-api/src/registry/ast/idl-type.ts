@@ -10,18 +10,6 @@ const primitives = new Map([
   ["bytes", "Vec<u8>"],
 ])
 
-const containers = new Map([
-  ["option", { rust: "Option", arity: 1 }],
-  ["coption", { rust: "COption", arity: 1 }],
-  ["vec", { rust: "Vec", arity: 1 }],
-  ["hashSet", { rust: "HashSet", arity: 1 }],
-  ["bTreeSet", { rust: "BTreeSet", arity: 1 }],
-  ["hashMap", { rust: "HashMap", arity: 2 }],
-  ["bTreeMap", { rust: "BTreeMap", arity: 2 }],
-])
-
-const forms = [...containers.keys(), "array", "tuple", "defined", "generic"]
-
 export type NamedType = {
   readonly name: string
   readonly type: string
@@ -38,26 +26,7 @@ export const rustSpelling = (type: unknown, at: DocumentPath = []): string => {
   const used = forms.filter((form) => Object.hasOwn(type, form))
   const [form] = used
   if (form === undefined || used.length > 1) throw new DocumentFault(at, `must have exactly one of ${forms.join(", ")}`)
-  const content = type[form]
-  const inside = [...at, form]
-  const container = containers.get(form)
-  if (container !== undefined) {
-    if (container.arity === 1) return `${container.rust}<${rustSpelling(content, inside)}>`
-    return `${container.rust}<${list(content, inside, container.arity).join(",")}>`
-  }
-  switch (form) {
-    case "array":
-      return arraySpelling(content, inside)
-    case "tuple": {
-      const members = list(content, inside)
-      // In Rust a tuple of one needs its comma: (T) is T.
-      return members.length === 1 ? `(${members[0]},)` : `(${members.join(",")})`
-    }
-    case "defined":
-      return definedSpelling(content, inside)
-    default:
-      return plainName(content, inside)
-  }
+  return spellings[form](type[form], [...at, form])
 }
 
 /** A field of a struct or a variant: `{name, type}`, or a bare type that is named by its position. */
@@ -69,26 +38,10 @@ export const fieldSpelling = (field: unknown, position: number, at: DocumentPath
   return { name, type: rustSpelling(type, [...at, "type"]) }
 }
 
-const arraySpelling = (content: unknown, at: DocumentPath): string => {
-  if (!Array.isArray(content) || content.length !== 2) throw new DocumentFault(at, "must be a type and a length")
-  const [item, length]: unknown[] = content
-  return `[${rustSpelling(item, [...at, 0])};${lengthSpelling(length, [...at, 1])}]`
-}
-
 const lengthSpelling = (length: unknown, at: DocumentPath): string => {
   if (typeof length === "number" && Number.isSafeInteger(length) && length >= 0) return String(length)
   if (isObject(length)) return plainName(length["generic"], [...at, "generic"])
   throw new DocumentFault(at, "must be a length: a whole number or a generic")
-}
-
-const definedSpelling = (content: unknown, at: DocumentPath): string => {
-  if (!isObject(content)) return plainName(content, at)
-  const name = plainName(content["name"], [...at, "name"])
-  const generics = content["generics"]
-  if (generics === undefined || generics === null) return name
-  if (!Array.isArray(generics)) throw new DocumentFault([...at, "generics"], "must be an array")
-  if (generics.length === 0) return name
-  return `${name}<${generics.map((generic, index) => genericSpelling(generic, [...at, "generics", index])).join(",")}>`
 }
 
 const genericSpelling = (generic: unknown, at: DocumentPath): string => {
@@ -109,3 +62,46 @@ const plainName = (text: unknown, at: DocumentPath): string => {
   if (fault !== undefined) throw new DocumentFault(at, fault)
   return compactType(text)
 }
+
+type Spelling = (content: unknown, at: DocumentPath) => string
+
+const of =
+  (container: string): Spelling =>
+  (content, at) =>
+    `${container}<${rustSpelling(content, at)}>`
+const ofTwo =
+  (container: string): Spelling =>
+  (content, at) =>
+    `${container}<${list(content, at, 2).join(",")}>`
+
+/** The forms of a type that isn't a name, each with one member of this name. */
+const spellings = {
+  option: of("Option"),
+  coption: of("COption"),
+  vec: of("Vec"),
+  hashSet: of("HashSet"),
+  bTreeSet: of("BTreeSet"),
+  hashMap: ofTwo("HashMap"),
+  bTreeMap: ofTwo("BTreeMap"),
+  array: (content, at) => {
+    if (!Array.isArray(content) || content.length !== 2) throw new DocumentFault(at, "must be a type and a length")
+    return `[${rustSpelling(content[0], [...at, 0])};${lengthSpelling(content[1], [...at, 1])}]`
+  },
+  tuple: (content, at) => {
+    const members = list(content, at)
+    // In Rust a tuple of one needs its comma: (T) is T.
+    return members.length === 1 ? `(${members[0]},)` : `(${members.join(",")})`
+  },
+  defined: (content, at) => {
+    if (!isObject(content)) return plainName(content, at)
+    const name = plainName(content["name"], [...at, "name"])
+    const inside = [...at, "generics"]
+    const generics = content["generics"] ?? []
+    if (!Array.isArray(generics)) throw new DocumentFault(inside, "must be an array")
+    const spelled = generics.map((generic, index) => genericSpelling(generic, [...inside, index]))
+    return spelled.length === 0 ? name : `${name}<${spelled.join(",")}>`
+  },
+  generic: plainName,
+} satisfies Record<string, Spelling>
+
+const forms = Object.keys(spellings) as (keyof typeof spellings)[]

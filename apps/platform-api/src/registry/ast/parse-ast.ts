@@ -1,6 +1,6 @@
 import { inOwnWords } from "@svc/http"
 import { DocumentFault, type DocumentPath, formatPath, mostFaults } from "./document-fault.ts"
-import { type Ast, astShape, fieldPath } from "./ast-shape.ts"
+import { type Ast, type AstEntity, astShape, fieldPath } from "./ast-shape.ts"
 import { fieldsFault } from "../schema/derived-size.ts"
 import { checkJsonValue } from "./json-value.ts"
 
@@ -30,21 +30,14 @@ export const astFaults = (value: unknown): readonly DocumentFault[] => {
   const ast = value as Ast
   const tooLarge = fieldsFault(ast)
   if (tooLarge !== undefined) return [tooLarge]
-  return first(takenTwice(named(ast)), tooLong(ast))
+  const searches = [takenTwice(named(ast)), tooLong(ast)].values()
+  return searches
+    .flatMap((faults) => faults)
+    .take(mostFaults)
+    .toArray()
 }
 
 const isSegment = (segment: PropertyKey): segment is string | number => typeof segment !== "symbol"
-
-/** The first faults of several searches, which stop when enough are found. */
-const first = (...found: readonly Iterable<DocumentFault>[]): readonly DocumentFault[] => {
-  const faults: DocumentFault[] = []
-  for (const some of found) {
-    for (const fault of some) {
-      if (faults.push(fault) >= mostFaults) return faults
-    }
-  }
-  return faults
-}
 
 type Name = {
   /** Names of different kinds don't conflict. */
@@ -53,6 +46,14 @@ type Name = {
   readonly at: DocumentPath
   /** What takes the name, if it isn't the place itself. */
   readonly by?: string
+}
+
+function* fieldNames({ sections }: AstEntity, at: DocumentPath): Generator<{ text: string; at: DocumentPath }> {
+  for (const [s, { name, fields }] of sections.entries()) {
+    for (const [f, { field_name }] of fields.entries()) {
+      yield { text: fieldPath(name, field_name), at: [...at, "sections", s, "fields", f, "field_name"] }
+    }
+  }
 }
 
 function* named(ast: Ast): Generator<Name> {
@@ -64,12 +65,7 @@ function* named(ast: Ast): Generator<Name> {
       const by = `the built-in ${mode} view of ${formatPath(at)}`
       yield { kind: "view", text: `${entity.state_name}/${mode}`, at: [...at, "state_name"], by }
     }
-    for (const [s, section] of entity.sections.entries()) {
-      for (const [f, { field_name }] of section.fields.entries()) {
-        const text = fieldPath(section.name, field_name)
-        yield { kind: `field of ${e}`, text, at: [...at, "sections", s, "fields", f, "field_name"] }
-      }
-    }
+    for (const { text, at: place } of fieldNames(entity, at)) yield { kind: `field of ${e}`, text, at: place }
   }
   for (const [e, entity] of ast.entities.entries()) {
     for (const [v, view] of (entity.views ?? []).entries()) {
@@ -82,13 +78,10 @@ export const mostParts = 16
 
 /** Each dot of a path is a nested object for readers. */
 function* tooLong({ entities }: Ast): Generator<DocumentFault> {
-  for (const [e, { sections }] of entities.entries()) {
-    for (const [s, { name, fields }] of sections.entries()) {
-      for (const [f, { field_name }] of fields.entries()) {
-        if (fieldPath(name, field_name).split(".").length <= mostParts) continue
-        const at = ["entities", e, "sections", s, "fields", f, "field_name"]
+  for (const [e, entity] of entities.entries()) {
+    for (const { text, at } of fieldNames(entity, ["entities", e])) {
+      if (text.split(".").length > mostParts)
         yield new DocumentFault(at, `makes a path of more than ${mostParts} parts`)
-      }
     }
   }
 }

@@ -161,7 +161,7 @@ export const changeRoutes = (
       const rows = await readChanges(dependencies.database, readerOf(caller), { after, stack, limit })
       const body = { changes: rows.map(presentChange), next: rows.at(-1)?.id ?? after ?? 0 }
       const headers = { "cache-control": caller.credentials ? "private, no-cache" : "no-cache" }
-      return send(c, caller, { answer: plainAnswer(Buffer.from(JSON.stringify(body))), headers }, true)
+      return send(c, caller, { answer: plainAnswer(JSON.stringify(body)), headers }, true)
     },
   })
 }

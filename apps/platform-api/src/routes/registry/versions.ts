@@ -1,6 +1,7 @@
 import { validate } from "@svc/http"
 import { z } from "@svc/openapi"
 import { errors } from "../../errors.ts"
+import { plainAnswer } from "../../registry/answer.ts"
 import { languages, mediaTypes } from "../../registry/types/typed-module.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import type { Serve } from "../endpoint.ts"
@@ -49,11 +50,7 @@ export const stackVersionRoutes = (serve: Serve, dependencies: Dependencies, rea
       reader.answer("name", pageOf, (stack, page) => async () => {
         const rows = await versions.list(stack.line, { ...page, limit: page.limit + 1 })
         const shown = rows.slice(0, page.limit)
-        // Versions never change and their numbers have no gaps, so these identify the rows.
-        const key = `versions ${stack.version} ${shown[0]?.version ?? 0} ${shown.length} ${stack.line}`
-        const answer = versions.keep(key, () =>
-          JSON.stringify(shown.map((row) => versions.present(row, stack.version))),
-        )
+        const answer = plainAnswer(JSON.stringify(shown.map((row) => versions.present(row, stack.version))))
         return rows.length > shown.length ? { answer, headers: { link: nextLink(c, page) } } : { answer }
       })(c),
   })
