@@ -32,18 +32,15 @@ export const plainAnswer = (text: string): Answer => {
   return { etags: etagsOf(tagOf(identity)), identity: () => identity, gzip: () => (packed ??= gzipSync(identity)) }
 }
 
-/** Responses that are kept compressed. The last ones used are also kept uncompressed. */
-export type Packer = {
-  readonly packed: (gzip: Bytes) => Answer
-  readonly pack: (identity: Bytes) => Promise<Answer>
-}
-
-export const createPacker = (maxBytes: number): Packer => {
+/** Makes responses that are kept compressed. The last ones used are also kept uncompressed. */
+export const createPacker = (maxBytes: number) => {
   const unpacked = createSharedMemo<Bytes>({ maxSize: maxBytes, sizeOf: ({ length }) => length })
   const packed = (bytes: Bytes): Answer => {
     const tag = tagOf(bytes)
     const unpack = () => unpacked.make(tag, async () => Uint8Array.from(await decompress(bytes)))
     return { etags: etagsOf(tag), identity: () => unpacked.get(tag) ?? unpack(), gzip: () => bytes }
   }
-  return { packed, pack: async (identity) => packed(Uint8Array.from(await compress(identity))) }
+  return { packed, pack: async (identity: string | Uint8Array) => packed(Uint8Array.from(await compress(identity))) }
 }
+
+export type Packer = ReturnType<typeof createPacker>

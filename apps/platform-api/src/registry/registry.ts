@@ -44,9 +44,6 @@ const rowsAtOnce = 50
 const seen = ({ visibility, viewers }: PublishedStack, audience: Audience): boolean =>
   sees(audience, visibility, (account) => viewers.has(account))
 
-const listKey = ({ audience, withSchema, limit, offset, q }: ListQuery): string =>
-  JSON.stringify([audience, withSchema, limit, offset, q.toLowerCase()])
-
 /**
  * The published stacks. Their heads are in memory, with as many of their bodies as fit. Reading from memory needs no
  * database.
@@ -147,7 +144,7 @@ export const createRegistry = (database: Database) => {
       page.map(async (stack) => (withSchema ? itemWithSchema(stack) : Buffer.from(stack.detail))),
     )
     const pieces = items.flatMap((item, index) => (index === 0 ? [item] : [Buffer.from(","), item]))
-    const body = Uint8Array.from(Buffer.concat([Buffer.from("["), ...pieces, Buffer.from("]")]))
+    const body = Buffer.concat([Buffer.from("["), ...pieces, Buffer.from("]")])
     return { answer: await packer.pack(body), shown: page.length, more: matching.length > offset + page.length }
   }
 
@@ -159,7 +156,8 @@ export const createRegistry = (database: Database) => {
     return stack !== undefined && seen(stack, audience) ? stack : undefined
   }
 
-  const listKeyNow = (query: ListQuery): string => `${revision} ${listKey(query)}`
+  const listKey = ({ audience, withSchema, limit, offset, q }: ListQuery): string =>
+    JSON.stringify([revision, audience, withSchema, limit, offset, q.toLowerCase()])
 
   return {
     /** Updates the memory from the database. Throws DatabaseUnavailable. */
@@ -174,9 +172,9 @@ export const createRegistry = (database: Database) => {
     /** Every stack of any visibility, by name. */
     all: () => sorted,
     /** Whether this list is in memory: building one costs far more than sending it. */
-    hasList: (query: ListQuery) => lists.get(listKeyNow(query)) !== undefined,
+    hasList: (query: ListQuery) => lists.get(listKey(query)) !== undefined,
     /** A page of up to `limit` stacks. It ends early if it would be too large. */
-    list: (query: ListQuery) => withBodies(() => lists.make(listKeyNow(query), () => makeList(query))),
+    list: (query: ListQuery) => withBodies(() => lists.make(listKey(query), () => makeList(query))),
     /** A stack's body; undefined if the stack is gone. Throws DatabaseUnavailable. */
     body: (audience: Audience, stack: PublishedStack, body: Body): Lookup =>
       bodies.known(stack, body) ??

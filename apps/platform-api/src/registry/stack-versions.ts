@@ -110,8 +110,7 @@ export const createStackVersions = (database: Database, compiler: Compiler) => {
     /** The difference of two versions. Throws DatabaseUnavailable, AstTooLarge and CompilerBusy. */
     diff: (stack: PublishedStack, from: number, to: number) =>
       lookUp("diff", stack, [from, to], async (before, after) => {
-        const diff = await diffOf(compiler, before, after, readers)
-        return pack(Uint8Array.from(Buffer.from(diffText({ from, to }, diff))))
+        return pack(diffText({ from, to }, await diffOf(compiler, before, after, readers)))
       }),
     /** Types of a version. Throws DatabaseUnavailable, AstTooLarge and CompilerBusy. */
     module: (stack: PublishedStack, number: number, language: Language) =>
