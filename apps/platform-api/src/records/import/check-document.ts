@@ -18,13 +18,11 @@ export type Checked = {
   readonly attempts: ReadonlyMap<string, number>
 }
 
-export const faultAt = (segments: DocumentPath, reason: string): CommandError => {
-  const path = formatPath(segments)
-  return new CommandError("invalid-records", path === "" ? `the file ${reason}` : `${path}: ${reason}`, {
-    path,
-    reason,
-  })
-}
+const fault = (path: string, reason: string, whole: string): CommandError =>
+  new CommandError("invalid-records", `${path === "" ? whole : `${path}:`} ${reason}`, { path, reason })
+
+export const faultAt = (segments: DocumentPath, reason: string): CommandError =>
+  fault(formatPath(segments), reason, "the file")
 
 const parse = (text: string): Document => {
   let value: unknown
@@ -37,10 +35,7 @@ const parse = (text: string): Document => {
   const result = document.safeParse(value, inOwnWords)
   if (result.success) return result.data
   const { path, reason } = firstFailure(result.error)
-  throw new CommandError("invalid-records", path === "" ? `the file: ${reason}` : `${path}: ${reason}`, {
-    path,
-    reason,
-  })
+  throw fault(path, reason, "the file:")
 }
 
 const byRef = <T extends { readonly ref: string }>(kind: string, records: readonly T[]): ReadonlyMap<string, T> => {

@@ -1,7 +1,7 @@
 import { inOwnWords } from "@svc/http"
 import { DocumentFault, type DocumentPath, formatPath, mostFaults } from "./document-fault.ts"
 import { type Ast, type AstEntity, astShape, fieldPath } from "./ast-shape.ts"
-import { fieldsFault } from "../schema/derived-size.ts"
+import { checkFields } from "../schema/derived-size.ts"
 import { checkJsonValue } from "./json-value.ts"
 
 /**
@@ -18,23 +18,22 @@ export const parseAst = (value: unknown): Ast => {
 export const astFaults = (value: unknown): readonly DocumentFault[] => {
   try {
     checkJsonValue(value)
+    const { error } = astShape.safeParse(value, inOwnWords)
+    if (error !== undefined) {
+      const first = error.issues.slice(0, mostFaults)
+      return first.map(({ path, message }) => new DocumentFault(path.filter(isSegment), message))
+    }
+    const ast = value as Ast
+    checkFields(ast)
+    const searches = [takenTwice(named(ast)), tooLong(ast)].values()
+    return searches
+      .flatMap((faults) => faults)
+      .take(mostFaults)
+      .toArray()
   } catch (error) {
     if (error instanceof DocumentFault) return [error]
     throw error
   }
-  const result = astShape.safeParse(value, inOwnWords)
-  if (!result.success) {
-    const { issues } = result.error
-    return issues.slice(0, mostFaults).map(({ path, message }) => new DocumentFault(path.filter(isSegment), message))
-  }
-  const ast = value as Ast
-  const tooLarge = fieldsFault(ast)
-  if (tooLarge !== undefined) return [tooLarge]
-  const searches = [takenTwice(named(ast)), tooLong(ast)].values()
-  return searches
-    .flatMap((faults) => faults)
-    .take(mostFaults)
-    .toArray()
 }
 
 const isSegment = (segment: PropertyKey): segment is string | number => typeof segment !== "symbol"

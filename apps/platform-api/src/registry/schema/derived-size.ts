@@ -15,45 +15,44 @@ export const mostEntityNameBytes = 64 * 1024
 const tooLarge = (at: DocumentPath, what: string, most: number): AstTooLarge =>
   new AstTooLarge(at, `makes ${what} of more than ${most >= mib ? `${most / mib} MiB` : `${most / 1024} KiB`}`)
 
-/** Adds up sizes, and returns whether the limit is exceeded. */
-const adder = (most: number) => {
+/** Adds up sizes, and throws AstTooLarge when the limit is exceeded. */
+const adder = (what: string, most: number) => {
   let sum = 0
-  return (size: number): boolean => (sum += size) > most
+  return (size: number, at: DocumentPath): void => {
+    if ((sum += size) > most) throw tooLarge(at, what, most)
+  }
 }
 
 /**
  * Estimates the schema's size before it is built: each field repeats its section twice, and its entity in each change.
+ * Throws AstTooLarge.
  */
-export const fieldsFault = ({ entities }: Ast): AstTooLarge | undefined => {
-  const isTooMuch = adder(mostSchemaBytes)
+export const checkFields = ({ entities }: Ast): void => {
+  const add = adder("a schema", mostSchemaBytes)
   for (const [e, { state_name, sections }] of entities.entries()) {
     for (const [s, { name, fields }] of sections.entries()) {
+      const at = ["entities", e, "sections", s]
       for (const { field_name, rust_type_name } of fields) {
-        const size = 2 * name.length + field_name.length + rust_type_name.length + state_name.length
-        if (isTooMuch(size)) return tooLarge(["entities", e, "sections", s], "a schema", mostSchemaBytes)
+        add(2 * name.length + field_name.length + rust_type_name.length + state_name.length, at)
       }
     }
   }
-  return undefined
 }
 
 /** Throws AstTooLarge if the schema, or a list of its changes, would be too large. */
 export const checkSchemaSize = (schema: Schema, { types }: Shape): void => {
-  const namesAreTooMuch = adder(mostEntityNameBytes)
-  const schemaIsTooMuch = adder(mostSchemaBytes)
+  const addName = adder("a list of entities", mostEntityNameBytes)
+  const add = adder("a schema", mostSchemaBytes)
   for (const [e, entity] of schema.entities.entries()) {
-    const at = ["entities", e]
-    if (namesAreTooMuch(jsonBytes(entity.name))) throw tooLarge(at, "a list of entities", mostEntityNameBytes)
-    if (schemaIsTooMuch(jsonBytes(entity))) throw tooLarge(at, "a schema", mostSchemaBytes)
+    addName(jsonBytes(entity.name), ["entities", e])
+    add(jsonBytes(entity), ["entities", e])
   }
-  for (const type of schema.types) {
-    if (schemaIsTooMuch(jsonBytes(type))) throw tooLarge(["idls"], "a schema", mostSchemaBytes)
-  }
+  for (const type of schema.types) add(jsonBytes(type), ["idls"])
   // A change of a member also names its type.
-  const changesAreTooMuch = adder(mostSchemaBytes)
+  const addChanges = adder("changes", mostSchemaBytes)
   for (const type of types) {
-    const members = type.kind === "struct" ? type.fields.length : type.variants.length
-    if (changesAreTooMuch(type.name.length * members)) throw tooLarge(["idls"], "changes", mostSchemaBytes)
+    const members = type.kind === "struct" ? type.fields : type.variants
+    addChanges(type.name.length * members.length, ["idls"])
   }
 }
 

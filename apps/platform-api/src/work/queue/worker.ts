@@ -27,16 +27,18 @@ class LeaseLost extends Error {
 /** Runs a transaction that only commits while this worker holds the job. */
 export type InStep = <T>(work: (tx: Orm) => Promise<T>) => Promise<T>
 
+/** Of a step. `again`: the next one can follow at once. */
+export type Outcome = "again" | "rest"
+
 type JobHandler = {
-  /** Performs one step of a job. `again`: the next step can follow at once. */
-  readonly step: (job: Job, inStep: InStep) => Promise<"again" | "rest">
+  readonly step: (job: Job, inStep: InStep) => Promise<Outcome>
   readonly fail: (job: Job, inStep: InStep, reason: string) => Promise<void>
 }
 
 export type Handlers = Readonly<Record<JobKind, JobHandler>>
 
 /** Runs one step, does the slow work it needs between its transactions, and ends a job that can't go on. */
-const runStep = async ({ step, fail }: JobHandler, job: Job, inStep: InStep): Promise<"again" | "rest"> => {
+const runStep = async ({ step, fail }: JobHandler, job: Job, inStep: InStep): Promise<Outcome> => {
   try {
     return await step(job, inStep)
   } catch (error) {

@@ -12,7 +12,7 @@ import { atRest, endBuild } from "../endings.ts"
 import { moveBuild, moveDeployment } from "../events.ts"
 import { dropJob, isInHand, type Job, restJob, wakeJob } from "../queue/jobs.ts"
 import { createNeeds, WorkFailure } from "../queue/step-errors.ts"
-import type { Handlers, InStep } from "../queue/worker.ts"
+import type { Handlers, InStep, Outcome } from "../queue/worker.ts"
 import {
   type BuildRow,
   deploymentOf,
@@ -22,11 +22,10 @@ import {
   readVersion,
   theRow,
 } from "../records.ts"
-import type { SpecRow, VersionRow } from "../records.ts"
+import type { SpecRow } from "../records.ts"
 import { announce, busyMs, callData } from "./announce.ts"
 import type { WorkContext } from "./context.ts"
 import { holdName, isApproved, prepare, publishVersion, read, visibilityOf } from "./publish-version.ts"
-import type { ServedDiff } from "./served-diff.ts"
 
 /** The stack that a build publishes. Throws WorkFailure. */
 const stackOf = (spec: SpecRow, branch: string | null, { config }: WorkContext): StackHead => {
@@ -47,35 +46,9 @@ const stackOf = (spec: SpecRow, branch: string | null, { config }: WorkContext):
   return { name, description: spec.description, websocketUrl, visibility: visibilityOf(spec, branch) }
 }
 
-type Check = (version: VersionRow, ownerId: number) => { readonly isSame: boolean }
-
-/** pending → uploading → queued: the AST is intact. */
-const upload = async (tx: Orm, build: BuildRow, check: Check, at: Date): Promise<void> => {
-  const version = await readVersion(tx, build.specVersionId)
-  if (!check(version, build.ownerId).isSame) throw new WorkFailure("the version's AST changed since it was uploaded")
-  if (build.status === "pending") await moveBuild(tx, build.id, "uploading", at)
-  await moveBuild(tx, build.id, "queued", at)
-}
-
-/** building → pushing: types can be generated, and no reader breaks unless that is allowed. */
-const compile = async (tx: Orm, build: BuildRow, check: Check, diffToDeployed: ServedDiff, at: Date): Promise<void> => {
-  const version = await readVersion(tx, build.specVersionId)
-  check(version, build.ownerId)
-  const diff = await diffToDeployed(tx, build.specId, build.branch, version)
-  if (diff?.verdict === "breaking" && !build.allowBreaking) {
-    throw new WorkFailure(`breaking-change: ${diff.breaking}; build it anyway with allow_breaking`)
-  }
-  await moveBuild(tx, build.id, "pushing", at)
-}
-
-/** pushing → deploying: reserves the deployment. A number or null says when to try again. */
-const take = async (
-  tx: Orm,
-  build: BuildRow,
-  spec: SpecRow,
-  context: WorkContext,
-  at: Date,
-): Promise<"again" | number | null> => {
+/** pushing → deploying: reserves the deployment. Otherwise the job rests. */
+const reserve = async (tx: Orm, build: BuildRow, spec: SpecRow, context: WorkContext, job: Job): Promise<Outcome> => {
+  const at = context.now()
   const stack = stackOf(spec, build.branch, context)
   await checkFree(tx, stack, build, at)
   if (!(await isApproved(tx, stack, build, context))) {
@@ -84,17 +57,17 @@ const take = async (
     if (build.statusMessage !== statusMessage) {
       await tx.update(builds).set({ statusMessage }).where(eq(builds.id, build.id))
     }
-    return null
+    await restJob(tx, job, null)
+    return "rest"
   }
   const known = await deploymentOf(tx, build.specId, build.branch)
   // Only one operation at a time changes a deployment and is announced to its stream servers.
-  if (known !== undefined && (known.operation !== null || (await isInHand(tx, "notice", known.id)))) return busyMs
-  const hold = {
-    operation: "deploy" as const,
-    operationId: build.id,
-    settledStatus: settledOf(known?.status),
-    stackName: stack.name,
+  if (known !== undefined && (known.operation !== null || (await isInHand(tx, "notice", known.id)))) {
+    await restJob(tx, job, busyMs)
+    return "rest"
   }
+  const settledStatus = (["active", "stopped"] as const).find((status) => status === known?.status) ?? "failed"
+  const hold = { operation: "deploy", operationId: build.id, settledStatus, stackName: stack.name } as const
   let id = known?.id
   if (id === undefined) {
     const { ownerId, specId, branch } = build
@@ -108,9 +81,6 @@ const take = async (
   if (build.runId !== null) await wakeJob(tx, "run", build.runId)
   return "again"
 }
-
-const settledOf = (status: string | null | undefined): "active" | "stopped" | "failed" =>
-  status === "active" || status === "stopped" ? status : "failed"
 
 const reservedFor = async (tx: Orm, { specId, branch }: BuildRow): Promise<DeploymentRow> => {
   const deployment = await deploymentOf(tx, specId, branch)
@@ -139,14 +109,18 @@ const deploy = async (
   if (build.runId !== null) await wakeJob(tx, "run", build.runId)
 }
 
-export const buildHandler = (context: WorkContext, diffToDeployed: ServedDiff): Handlers["build"] => {
-  const { compiler, now } = context
+export const buildHandler = (context: WorkContext): Handlers["build"] => {
+  const { compiler, diffToDeployed, now } = context
   const need = createNeeds<{ readonly isSame: boolean }>()
-  const check: Check = (version, ownerId) =>
-    need(`${version.id}`, () => {
-      const ast = ofVersion(version)
-      return compiler.run("check", { ast, hash: version.contentHash }, { size: sizeOf(ast), owner: `job:${ownerId}` })
-    })
+
+  /** The version, whose types can be generated, and whether its AST is intact. */
+  const check = async (tx: Orm, { specVersionId, ownerId }: BuildRow) => {
+    const version = await readVersion(tx, specVersionId)
+    const ast = ofVersion(version)
+    const given = { ast, hash: version.contentHash }
+    const about = { size: sizeOf(ast), owner: `job:${ownerId}` }
+    return { version, ...need(`${version.id}`, () => compiler.run("check", given, about)) }
+  }
 
   const finish = async (job: Job, inStep: InStep): Promise<"rest"> => {
     const { given, data } = await inStep(async (tx) => {
@@ -167,29 +141,33 @@ export const buildHandler = (context: WorkContext, diffToDeployed: ServedDiff): 
     return "rest"
   }
 
-  const step = async (job: Job, inStep: InStep): Promise<"again" | "rest"> => {
-    const next = await inStep(async (tx): Promise<"again" | "deploying" | "rest"> => {
+  const step = async (job: Job, inStep: InStep): Promise<Outcome> => {
+    const next = await inStep(async (tx): Promise<Outcome | "deploying"> => {
       const build = await lockBuild(tx, job.id)
-      const spec = await readSpec(tx, build.specId)
       const at = now()
       switch (build.status) {
         case "pending":
         case "uploading":
-          await upload(tx, build, check, at)
+          if (!(await check(tx, build)).isSame) throw new WorkFailure("the version's AST changed since it was uploaded")
+          if (build.status === "pending") await moveBuild(tx, build.id, "uploading", at)
+          await moveBuild(tx, build.id, "queued", at)
           // Released: the next claim decides whose build is next.
           return "rest"
         case "queued":
           await moveBuild(tx, build.id, "building", at)
           return "again"
-        case "building":
-          await compile(tx, build, check, diffToDeployed, at)
+        case "building": {
+          const { version } = await check(tx, build)
+          const diff = await diffToDeployed(tx, build.specId, build.branch, version)
+          // No reader breaks unless that is allowed.
+          if (diff?.verdict === "breaking" && !build.allowBreaking) {
+            throw new WorkFailure(`breaking-change: ${diff.breaking}; build it anyway with allow_breaking`)
+          }
+          await moveBuild(tx, build.id, "pushing", at)
           return "again"
-        case "pushing": {
-          const taken = await take(tx, build, spec, context, at)
-          if (taken === "again") return "again"
-          await restJob(tx, job, taken)
-          return "rest"
         }
+        case "pushing":
+          return reserve(tx, build, await readSpec(tx, build.specId), context, job)
         case "deploying":
           return "deploying"
         default:

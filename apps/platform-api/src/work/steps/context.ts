@@ -1,9 +1,13 @@
-import type { Compiler } from "../../compiler/compiler.ts"
+import { type Compiler, diffOf } from "../../compiler/compiler.ts"
+import type { MadeDiff } from "../../compiler/tasks.ts"
 import type { Config } from "../../config.ts"
+import type { Orm } from "../../db/database.ts"
+import { ofVersion } from "../../records/spec-versions.ts"
+import { createNeeds } from "../queue/step-errors.ts"
+import { deploymentOf, type VersionRow, versionOf } from "../records.ts"
 import type { Hook } from "./hook.ts"
 
-/** What background work needs. */
-export type WorkContext = {
+export type Given = {
   readonly now: () => Date
   readonly config: Pick<Config, "streamUrlTemplate" | "publicStacks">
   readonly hook: Hook | undefined
@@ -11,3 +15,23 @@ export type WorkContext = {
   /** A link to a version's AST that needs no key and is valid for an hour. */
   readonly astUrl: (versionId: number, at: Date) => string
 }
+
+/** Compares a version with the one deployed on its branch; undefined if nothing is deployed. */
+const createServedDiff = (compiler: Compiler) => {
+  const need = createNeeds<Pick<MadeDiff, "verdict" | "breaking">>()
+  return async (tx: Orm, specId: number, branch: string | null, version: VersionRow) => {
+    const deployment = await deploymentOf(tx, specId, branch)
+    const served = deployment === undefined ? undefined : await versionOf(tx, deployment)
+    if (deployment === undefined || served === undefined) return undefined
+    return need(`${served.id} ${version.id}`, async () => {
+      const owner = `job:${deployment.ownerId}`
+      const { verdict, breaking } = await diffOf(compiler, ofVersion(served), ofVersion(version), owner)
+      return { verdict, breaking }
+    })
+  }
+}
+
+/** What background work needs. */
+export const createContext = (given: Given) => ({ ...given, diffToDeployed: createServedDiff(given.compiler) })
+
+export type WorkContext = ReturnType<typeof createContext>

@@ -1,17 +1,16 @@
-import { buildHandler } from "./build.ts"
-import type { WorkContext } from "./context.ts"
-import { noticeHandler } from "./notice.ts"
-import { deploymentHandler } from "./deployment.ts"
-import { runHandler } from "./run.ts"
-import { createServedDiff } from "./served-diff.ts"
 import type { Handlers } from "../queue/worker.ts"
+import { buildHandler } from "./build.ts"
+import { createContext, type Given } from "./context.ts"
+import { deploymentHandler } from "./deployment.ts"
+import { noticeHandler } from "./notice.ts"
+import { runHandler } from "./run.ts"
 
-export const createHandlers = (context: WorkContext): Handlers => {
-  const diffToDeployed = createServedDiff(context.compiler)
+export const createHandlers = (given: Given): Handlers => {
+  const context = createContext(given)
   return {
-    build: buildHandler(context, diffToDeployed),
+    build: buildHandler(context),
     deployment: deploymentHandler(context),
-    run: runHandler(context, diffToDeployed),
+    run: runHandler(context),
     notice: noticeHandler(context),
   }
 }

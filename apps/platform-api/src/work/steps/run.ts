@@ -8,10 +8,9 @@ import { beginBuild } from "../begin.ts"
 import { endBuild } from "../endings.ts"
 import { moveRun, moveStep, type RunStepName, runStepNames, skipSteps } from "../events.ts"
 import { dropJob, type Job, lockJob, restJob } from "../queue/jobs.ts"
-import type { Handlers } from "../queue/worker.ts"
+import type { Handlers, Outcome } from "../queue/worker.ts"
 import { deploymentOf, lockBuild, lockRun, readBuild, readVersion, type RunRow } from "../records.ts"
 import type { WorkContext } from "./context.ts"
-import type { ServedDiff } from "./served-diff.ts"
 
 const ended = new Set(["completed", "failed", "cancelled"])
 
@@ -48,23 +47,19 @@ export const failRun = (tx: Orm, run: RunRow, message: string, at: Date): Promis
     ? endRun(tx, run, "cancelled", at)
     : endRun(tx, run, "failed", at, { code: "spec-deleted", message })
 
-type Outcome = "again" | "rest"
-
-export const runHandler = ({ now }: WorkContext, diffToDeployed: ServedDiff): Handlers["run"] => {
+export const runHandler = ({ now, diffToDeployed }: WorkContext): Handlers["run"] => {
   const fail = async (tx: Orm, run: RunRow, step: RunStepName, code: string, message: string): Promise<Outcome> => {
     await endRun(tx, run, "failed", now(), { code, message, step })
     return "rest"
   }
 
-  const done = async (
-    tx: Orm,
-    run: RunRow,
-    step: RunStepName,
-    status: "succeeded" | "skipped" = "succeeded",
-  ): Promise<Outcome> => {
-    await moveStep(tx, run.id, step, status, now())
+  const done = async (tx: Orm, run: RunRow, step: RunStepName, isSkipped = false): Promise<Outcome> => {
+    await moveStep(tx, run.id, step, isSkipped ? "skipped" : "succeeded", now())
     return "again"
   }
+
+  const diffOfRun = async (tx: Orm, { specId, branch, specVersionId }: RunRow) =>
+    diffToDeployed(tx, specId ?? 0, branch, await readVersion(tx, specVersionId))
 
   /** The build is a separate record. The run waits until it changes. */
   const awaitBuild = async (
@@ -93,19 +88,17 @@ export const runHandler = ({ now }: WorkContext, diffToDeployed: ServedDiff): Ha
         await readVersion(tx, run.specVersionId)
         return done(tx, run, step)
       case "check":
-        await diffToDeployed(tx, specId, run.branch, await readVersion(tx, run.specVersionId))
+        await diffOfRun(tx, run)
         return done(tx, run, step)
       case "approve": {
         if (run.approvedAt !== null) return done(tx, run, step)
-        const diff = await diffToDeployed(tx, specId, run.branch, await readVersion(tx, run.specVersionId))
+        const diff = await diffOfRun(tx, run)
         const breaks = diff?.verdict === "breaking" && !run.allowBreaking
-        if (!breaks && !run.approval) return done(tx, run, step, "skipped")
+        if (!breaks && !run.approval) return done(tx, run, step, true)
         const message = breaks ? `breaking-change: ${diff.breaking}` : "waits for approval"
         await tx.update(runs).set({ errorMessage: null }).where(eq(runs.id, run.id))
-        await tx
-          .update(runSteps)
-          .set({ errorMessage: message })
-          .where(and(eq(runSteps.runId, run.id), eq(runSteps.name, step)))
+        const waits = and(eq(runSteps.runId, run.id), eq(runSteps.name, step))
+        await tx.update(runSteps).set({ errorMessage: message }).where(waits)
         await moveRun(tx, run.id, "waiting", at)
         // The next runs of the spec can go on.
         await dropJob(tx, "run", run.id)
