@@ -3,12 +3,9 @@ import type { Orm } from "../db/database.ts"
 import { eq, inArray } from "../db/drizzle.ts"
 import { agentProfiles, specShares, users } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
+import { alive, sharesOf } from "./visible.ts"
 
-const kinds = [
-  ["build_shares", "builds"],
-  ["deployment_shares", "deployments"],
-  ["run_shares", "runs"],
-] as const
+const ofSpecs = ["builds", "deployments", "runs"] as const
 
 /** The accounts of these slugs. Throws invalid-request for an unknown slug. */
 const accountsOf = async (tx: Orm, slugs: readonly string[]): Promise<readonly number[]> => {
@@ -35,36 +32,24 @@ export const shareSpec = async (tx: Orm, specId: number, slugs: readonly string[
   await unshareSpec(tx, specId)
   if (accounts.length === 0) return
   await tx.insert(specShares).values(accounts.map((userId) => ({ userId, recordId: specId })))
-  for (const [shares, records] of kinds) {
-    const alive = records === "deployments" ? "and r.deleted_at is null" : ""
-    await tx.execute(
-      bind(
-        `insert into ${shares} (user_id, record_id) select s.user_id, r.id from spec_shares s join ${records} r
-         on r.spec_id = s.record_id where s.record_id = $1 ${alive} on conflict do nothing`,
-        [specId],
-      ),
-    )
+  for (const records of ofSpecs) {
+    const statement = `
+      insert into ${sharesOf(records)} (user_id, record_id) select s.user_id, r.id from spec_shares s join ${records} r
+      on r.spec_id = s.record_id where s.record_id = $1 ${alive(records, "r.")} on conflict do nothing`
+    await tx.execute(bind(statement, [specId]))
   }
 }
 
 export const unshareSpec = async (tx: Orm, specId: number): Promise<void> => {
   await tx.delete(specShares).where(eq(specShares.recordId, specId))
-  for (const [shares, records] of kinds) {
-    const statement = `delete from ${shares} where record_id in (select id from ${records} where spec_id = $1)`
+  for (const records of ofSpecs) {
+    const statement = `delete from ${sharesOf(records)} where record_id in (select id from ${records} where spec_id = $1)`
     await tx.execute(bind(statement, [specId]))
   }
 }
 
 /** Shares a new record with everybody who can read its spec. */
-export const shareRecord = (
-  tx: Orm,
-  shares: "build_shares" | "deployment_shares" | "run_shares",
-  specId: number,
-  id: number,
-) =>
-  tx.execute(
-    bind(
-      `insert into ${shares} (user_id, record_id) select user_id, $2::integer from spec_shares where record_id = $1`,
-      [specId, id],
-    ),
-  )
+export const shareRecord = (tx: Orm, records: (typeof ofSpecs)[number], specId: number, id: number) => {
+  const shared = "select user_id, $2::integer from spec_shares where record_id = $1"
+  return tx.execute(bind(`insert into ${sharesOf(records)} (user_id, record_id) ${shared}`, [specId, id]))
+}

@@ -1,11 +1,11 @@
-/** The table of one kind of record, and the table of its shares. */
-type RecordTables = {
-  readonly table: "specs" | "builds" | "deployments" | "runs"
-  readonly shares: "spec_shares" | "build_shares" | "deployment_shares" | "run_shares"
-}
+/** The table of one kind of record. */
+type RecordTable = "specs" | "builds" | "deployments" | "runs"
+
+/** The table of its shares. */
+export const sharesOf = (table: RecordTable): string => `${table.slice(0, -1)}_shares`
 
 /** Rows of deleted specs and deployments stay for records that refer to them, but nobody can read them. */
-const alive = (table: RecordTables["table"], prefix: string): string =>
+export const alive = (table: RecordTable, prefix: string): string =>
   table === "specs" || table === "deployments" ? ` and ${prefix}deleted_at is null` : ""
 
 /**
@@ -13,7 +13,7 @@ const alive = (table: RecordTables["table"], prefix: string): string =>
  * ids tell where to start, so the last page of a million costs about as much as the first. Both indexes are read in
  * order, no further than the page.
  */
-export const pageOfVisible = ({ table, shares }: RecordTables): string => {
+export const pageOfVisible = (table: RecordTable): string => {
   const from = (what: string, source: string, account: string, condition = "") => `
     (select ${what} as id from ${source} where ${account} = $1 and ${what} < (select below from begin)${condition}
      order by ${what} desc limit $2::integer + (select skip from begin))`
@@ -26,7 +26,7 @@ export const pageOfVisible = ({ table, shares }: RecordTables): string => {
       ) counted
       where through > $3::integer order by block desc limit 1
     )
-    ${from("id", table, "owner_id", alive(table, ""))} union all ${from("record_id", shares, "user_id")}
+    ${from("id", table, "owner_id", alive(table, ""))} union all ${from("record_id", sharesOf(table), "user_id")}
     order by id desc limit $2 offset (select skip from begin)`
 }
 
@@ -34,10 +34,10 @@ export const pageOfVisible = ({ table, shares }: RecordTables): string => {
  * SQL for the records of that page: `columns` of `from`, where the record has the alias `name`. "offset 0" makes the
  * planner look up each record instead of joining whole tables first.
  */
-export const listVisible = (tables: RecordTables, columns: string, from: string, name: string): string => `
-  select record.* from (${pageOfVisible(tables)}) page
+export const listVisible = (table: RecordTable, columns: string, from: string, name: string): string => `
+  select record.* from (${pageOfVisible(table)}) page
   cross join lateral (select ${columns} from ${from} where ${name}.id = page.id offset 0) record order by record.id desc`
 
 /** SQL for whether account $1 can read the record with id $2 and the alias `name`. */
-export const isVisible = ({ table, shares }: RecordTables, name: string): string => `
-  ${name}.id = $2${alive(table, `${name}.`)} and (${name}.owner_id = $1 or exists (select from ${shares} where user_id = $1 and record_id = $2))`
+export const isVisible = (table: RecordTable, name: string): string => `
+  ${name}.id = $2${alive(table, `${name}.`)} and (${name}.owner_id = $1 or exists (select from ${sharesOf(table)} where user_id = $1 and record_id = $2))`

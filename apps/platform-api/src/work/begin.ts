@@ -21,7 +21,7 @@ type NewBuild = {
 export const beginBuild = async (tx: Orm, build: NewBuild, at: Date): Promise<number> => {
   const row = { ...build, status: "pending" as const, createdAt: at }
   const { id } = theRow(await tx.insert(builds).values(row).returning({ id: builds.id }))
-  await shareRecord(tx, "build_shares", build.specId, id)
+  await shareRecord(tx, "builds", build.specId, id)
   await addJob(tx, "build", id, build.ownerId, build.specId)
   return id
 }
@@ -66,7 +66,7 @@ export const beginRun = async (
       return { runId: id, position, name, ...state }
     }),
   )
-  await shareRecord(tx, "run_shares", run.specId, id)
+  await shareRecord(tx, "runs", run.specId, id)
   await addJob(tx, "run", id, run.ownerId, run.specId)
   return id
 }

@@ -6,7 +6,6 @@ import type { Serve } from "../endpoint.ts"
 import { listOf, oneOf } from "../owned.ts"
 import { fieldsOf, id, record, text, time } from "../record.ts"
 
-const tables = { table: "builds", shares: "build_shares" } as const
 const status = z.enum(buildStatuses)
 
 const b = fieldsOf("b")
@@ -40,11 +39,11 @@ const event = record(
 )
 
 export const buildsSql = {
-  list: listVisible(tables, build.columns, "builds b", "b"),
+  list: listVisible("builds", build.columns, "builds b", "b"),
   // One statement, so that the build and its events are consistent. A build without events gives one row.
   one: `
     select ${build.columns}, ${event.columns} from builds b left join build_events e on e.build_id = b.id
-    where ${isVisible(tables, "b")} order by e.id`,
+    where ${isVisible("builds", "b")} order by e.id`,
 }
 
 export const buildRoutes = (serve: Serve): void => {

@@ -6,7 +6,6 @@ import type { Serve } from "../endpoint.ts"
 import { belongingsOf, listOf, oneOf } from "../owned.ts"
 import { fieldsOf, id, record, text, time } from "../record.ts"
 
-const tables = { table: "deployments", shares: "deployment_shares" } as const
 const status = z.enum(deploymentStatuses)
 
 const d = fieldsOf("d")
@@ -49,14 +48,14 @@ const event = record({
 const eventAnswer = event.schema.openapi("DeploymentEvent")
 
 export const deploymentsSql = {
-  list: listVisible(tables, deployment.columns, joins, "d"),
-  one: `select ${deployment.columns} from ${joins} where ${isVisible(tables, "d")}`,
+  list: listVisible("deployments", deployment.columns, joins, "d"),
+  one: `select ${deployment.columns} from ${joins} where ${isVisible("deployments", "d")}`,
   // A deployment without events on this page gives one row without an id. A missing deployment gives no row.
   events: `
     select ${event.columns} from deployments d left join lateral (
       select * from deployment_events where deployment_id = d.id order by id desc limit $3 offset $4
     ) e on true
-    where ${isVisible(tables, "d")} order by e.id desc`,
+    where ${isVisible("deployments", "d")} order by e.id desc`,
 }
 
 export const deploymentRoutes = (serve: Serve): void => {

@@ -15,7 +15,7 @@ const pollMs = 250
 const checkMs = 1000
 const over = new Set(["succeeded", "failed", "cancelled"])
 
-const seenSql = `select r.id from runs r where ${isVisible({ table: "runs", shares: "run_shares" }, "r")}`
+const seenSql = `select r.id from runs r where ${isVisible("runs", "r")}`
 const changesSql = "select id::integer as id, step, status from run_changes where run_id = $1 and id > $2 order by id"
 // One statement, so that no change between the two is missed.
 const stateSql = `

@@ -7,8 +7,6 @@ import type { Serve } from "../endpoint.ts"
 import { listOf, oneOf } from "../owned.ts"
 import { fieldsOf, id, record, type Row, text, time } from "../record.ts"
 
-const tables = { table: "runs", shares: "run_shares" } as const
-
 const r = fieldsOf("r")
 const run = record({
   id: r(runs.id, id.meta({ description: "Its id" })),
@@ -40,11 +38,11 @@ const step = record(
 )
 
 export const runsSql = {
-  list: listVisible(tables, run.columns, "runs r", "r"),
+  list: listVisible("runs", run.columns, "runs r", "r"),
   // One statement, so that the run and its steps are consistent. A run without steps gives one row.
   one: `
     select ${run.columns}, ${step.columns} from runs r left join run_steps p on p.run_id = r.id
-    where ${isVisible(tables, "r")} order by p.position`,
+    where ${isVisible("runs", "r")} order by p.position`,
 }
 
 export const runWithSteps = runAnswer.extend({ steps: z.array(step.schema) })

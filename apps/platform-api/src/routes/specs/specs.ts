@@ -14,8 +14,6 @@ import { fieldsOf, id, record, type Row, text, time } from "../record.ts"
 import { deprecation, diffAnswer, schemaAnswer } from "../registry/schemas.ts"
 import { diffQuery, existing, pairOf } from "../registry/versions.ts"
 
-const tables = { table: "specs", shares: "spec_shares" } as const
-
 const s = fieldsOf("s")
 const spec = record({
   id: s(specs.id, id.meta({ description: "Its id" })),
@@ -74,18 +72,18 @@ const version = record({
 const versionAnswer = version.schema.openapi("SpecVersion")
 
 export const specsSql = {
-  list: listVisible(tables, columns, "specs s", "s"),
-  one: `select ${columns} from specs s where ${isVisible(tables, "s")}`,
+  list: listVisible("specs", columns, "specs s", "s"),
+  one: `select ${columns} from specs s where ${isVisible("specs", "s")}`,
   schema: `
     select ${schemaHead.columns}, v.schema
     from specs s left join spec_versions v on v.spec_id = s.id and v.version_number = s.latest_version
-    where ${isVisible(tables, "s")}`,
+    where ${isVisible("specs", "s")}`,
   // A spec without versions on this page gives one row without an id. A missing spec gives no row.
   versions: `
     select ${version.columns} from specs s left join lateral (
       select * from spec_versions where spec_id = s.id order by id desc limit $3 offset $4
     ) v on true
-    where ${isVisible(tables, "s")} order by v.id desc`,
+    where ${isVisible("specs", "s")} order by v.id desc`,
 }
 
 export const specRoutes = (serve: Serve, dependencies: Dependencies): void => {

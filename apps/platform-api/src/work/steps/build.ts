@@ -73,7 +73,7 @@ const reserve = async (tx: Orm, build: BuildRow, spec: SpecRow, context: WorkCon
     const { ownerId, specId, branch } = build
     const row = { ownerId, specId, branch, websocketUrl: stack.websocketUrl, ...hold }
     id = theRow(await tx.insert(deployments).values(row).returning({ id: deployments.id })).id
-    await shareRecord(tx, "deployment_shares", specId, id)
+    await shareRecord(tx, "deployments", specId, id)
   } else await tx.update(deployments).set(hold).where(eq(deployments.id, id))
   await moveDeployment(tx, id, "updating", { at, eventType: "deploy", buildId: build.id, actor: "user" })
   await moveBuild(tx, build.id, "deploying", at, { statusMessage: null })
