@@ -38,7 +38,6 @@ type Waiting = {
 export const createCompiler = ({ deadlineMs }: { readonly deadlineMs: number }) => {
   // In the order in which owners arrive. The first owner's first task is next.
   const waiting = new Map<string, Waiting[]>()
-  let count = 0
   let thread: Worker | undefined
   let current: Waiting | undefined
   let deadline: NodeJS.Timeout | undefined
@@ -79,16 +78,14 @@ export const createCompiler = ({ deadlineMs }: { readonly deadlineMs: number }) 
   const next = (): void => {
     const [first] = waiting
     if (current !== undefined || first === undefined) return
-    const [owner, [task, ...others]] = first
-    if (task === undefined) return
+    const [owner, own] = first
+    current = own.shift()
     // The owner goes to the end of the queue.
     waiting.delete(owner)
-    if (others.length > 0) waiting.set(owner, others)
-    count--
-    current = task
+    if (own.length > 0) waiting.set(owner, own)
     const worker = (thread ??= start())
     deadline = setTimeout(() => drop(worker), deadlineMs)
-    worker.postMessage(task.request)
+    worker.postMessage(current?.request)
   }
 
   return {
@@ -106,11 +103,10 @@ export const createCompiler = ({ deadlineMs }: { readonly deadlineMs: number }) 
       if (size <= smallBytes) return (tasks[task] as (given: InputOf<K>) => OutputOf<K>)(input)
       const own = waiting.get(owner) ?? []
       const isOwn = own.length >= mostWaitingOfOwner
-      if (isOwn || count >= mostWaiting) throw new CompilerBusy(isOwn)
+      if (isOwn || [...waiting.values()].flat().length >= mostWaiting) throw new CompilerBusy(isOwn)
       return new Promise((resolve, reject) => {
         own.push({ request: { task, input }, resolve, reject })
         waiting.set(owner, own)
-        count++
         next()
       })
     },

@@ -5,23 +5,15 @@ import { type Declaration, type Member, type Model, modelOf } from "./model.ts"
 import { pythonModule } from "./python.ts"
 import { typescriptModule } from "./typescript.ts"
 
-export const languages = ["typescript", "python", "json-schema"] as const
-export type Language = (typeof languages)[number]
-
-export const mediaTypes: Readonly<Record<Language, string>> = {
-  typescript: "text/typescript; charset=utf-8",
-  python: "text/x-python; charset=utf-8",
-  "json-schema": "application/schema+json",
+/** Each with the length of its shortest type: "any", `"int"`, `{"type":"number"}`. */
+const formats = {
+  typescript: { mediaType: "text/typescript; charset=utf-8", write: typescriptModule, shortest: 4 },
+  python: { mediaType: "text/x-python; charset=utf-8", write: pythonModule, shortest: 3 },
+  "json-schema": { mediaType: "application/schema+json", write: jsonSchemaModule, shortest: 17 },
 }
-
-const writers: Readonly<Record<Language, (model: Model, heading: readonly string[]) => string>> = {
-  typescript: typescriptModule,
-  python: pythonModule,
-  "json-schema": jsonSchemaModule,
-}
-
-// The length of the shortest type in each language: "any", `"int"`, `{"type":"number"}`.
-const shortest: Readonly<Record<Language, number>> = { typescript: 4, python: 3, "json-schema": 17 }
+export type Language = keyof typeof formats
+export const languages = Object.keys(formats) as [Language, ...Language[]]
+export const mediaType = (language: Language): string => formats[language].mediaType
 
 /**
  * Adds up the minimum length of a module and checks it after each declaration, so that a module that is far too long
@@ -30,7 +22,7 @@ const shortest: Readonly<Record<Language, number>> = { typescript: 4, python: 3,
 const checkMinimum = ({ declarations, named }: Model, language: Language): void => {
   let length = 0
   const add = (node: Member["value"], way: number, depth: number): void => {
-    length += shortest[language]
+    length += formats[language].shortest
     if (node.kind === "named") length += declarations[named.get(node.name) ?? -1]?.name.length ?? 0
     else if (node.kind === "tuple") for (const item of node.items) add(item, way, depth)
     else if ("of" in node) add(node.of, way, depth)
@@ -67,7 +59,7 @@ export const typedModule = (shape: Shape, language: Language, stack: { name: str
   ]
   const model = modelOf(shape)
   checkMinimum(model, language)
-  const module = writers[language](model, heading)
+  const module = formats[language].write(model, heading)
   checkModuleSize(Buffer.byteLength(module), ["entities"], language)
   return module
 }

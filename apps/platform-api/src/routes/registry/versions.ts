@@ -2,7 +2,7 @@ import { validate } from "@svc/http"
 import { z } from "@svc/openapi"
 import { errors } from "../../errors.ts"
 import { plainAnswer } from "../../registry/answer.ts"
-import { languages, mediaTypes } from "../../registry/types/typed-module.ts"
+import { languages, mediaType } from "../../registry/types/typed-module.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import type { Serve } from "../endpoint.ts"
 import { nextLink, pageOf, pageQuery } from "../paging.ts"
@@ -87,12 +87,12 @@ export const stackVersionRoutes = (serve: Serve, dependencies: Dependencies, rea
     description: "Returns a module that programs can import.",
     query: typesQuery,
     codes: [...codes, "invalid-request", "invalid-ast", "version-not-found"],
-    text: ["The module", Object.values(mediaTypes).map((type) => type.split(";", 1).join(""))],
+    text: ["The module", languages.map((language) => mediaType(language).split(";", 1).join(""))],
     handle: reader.answer(
       "name",
       (c) => validate(typesQuery, c.req.query()),
       (stack, { language, version: wanted = stack.version }) => {
-        const headers = { "content-type": mediaTypes[language] }
+        const headers = { "content-type": mediaType(language) }
         return foundBy(versions.module(stack, wanted, language), "version-not-found", headers)
       },
     ),
