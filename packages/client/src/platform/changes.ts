@@ -10,31 +10,6 @@ import type { FollowOptions } from "./platform.ts"
 const silentMs = 45_000
 const longestWaitMs = 30_000
 
-type ErrorOf = (answer: Answer) => SvcError
-
-const open = async (
-  url: string,
-  key: string | undefined,
-  fetch: Fetch,
-  errorOf: ErrorOf,
-  signal: AbortSignal,
-): Promise<Response> => {
-  const headers = {
-    accept: "text/event-stream",
-    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-  }
-  const response = await fetch(url, { headers, redirect: "error", signal })
-  const { status } = response
-  const header = (name: string) => response.headers.get(name)
-  if (!response.ok || header("content-type")?.startsWith("text/event-stream") !== true) {
-    throw errorOf({ status, header, body: parseJson(await response.text()) })
-  }
-  // If the key is ignored, the reader would miss changes without noticing.
-  const code = header("x-auth-ignored")
-  if (code !== null) throw errorOf({ status: 401, header, body: { code, message: "The key can't be used" } })
-  return response
-}
-
 /** The complete events of one connection. */
 async function* eventsOf({ body }: Response, clock: Clock): AsyncGenerator<{ id: string; data: string }, void> {
   const reader = body?.getReader()
@@ -65,13 +40,25 @@ export async function* follow(
   key: string | undefined,
   fetch: Fetch | undefined,
   clock: Clock,
-  errorOf: ErrorOf,
+  errorOf: (answer: Answer) => SvcError,
   { stack, after, signal }: FollowOptions = {},
 ): AsyncGenerator<RegistryChange, void> {
   const url = new URL(`${base}/api/registry/changes`)
   if (stack !== undefined) url.searchParams.set("stack", stack)
   if (after !== undefined) url.searchParams.set("after", String(after))
-  const connect = (href: string, leaving: AbortSignal) => open(href, key, fetch ?? globalThis.fetch, errorOf, leaving)
+  const headers = { accept: "text/event-stream", ...(key !== undefined && { authorization: `Bearer ${key}` }) }
+  const connect = async (leaving: AbortSignal): Promise<Response> => {
+    const response = await (fetch ?? globalThis.fetch)(url.href, { headers, redirect: "error", signal: leaving })
+    const { status } = response
+    const header = (name: string) => response.headers.get(name)
+    if (!response.ok || header("content-type")?.startsWith("text/event-stream") !== true) {
+      throw errorOf({ status, header, body: parseJson(await response.text()) })
+    }
+    // If the key is ignored, the reader would miss changes without noticing.
+    const code = header("x-auth-ignored")
+    if (code !== null) throw errorOf({ status: 401, header, body: { code, message: "The key can't be used" } })
+    return response
+  }
   const isOver = () => signal?.aborted === true
   let waitMs = 500
   while (!isOver()) {
@@ -81,7 +68,7 @@ export async function* follow(
     waitMs = Math.min(waitMs * 2, longestWaitMs)
     let askedMs = 0
     try {
-      for await (const { id, data } of eventsOf(await connect(url.href, leaving.signal), clock)) {
+      for await (const { id, data } of eventsOf(await connect(leaving.signal), clock)) {
         waitMs = 500
         if (id !== "") url.searchParams.set("after", id)
         // The platform's tests check it against the document that this type is generated from.

@@ -108,18 +108,8 @@ export const createRelay = ({ relayUrl, session, fetch, clock = systemClock }: R
     return answer.body
   }
 
-  const read = async <Value>(
-    route: string,
-    body: object,
-    options: Abortable,
-    reader: Reader<Value>,
-  ): Promise<Value> => {
-    try {
-      return reader(await ask(route, body, options), "object")
-    } catch (error) {
-      throw asSvcError(error, "unexpected-answer", `The answer to ${route} cannot be read`)
-    }
-  }
+  const read = async <Value>(route: string, body: object, options: Abortable, reader: Reader<Value>): Promise<Value> =>
+    reader(await ask(route, body, options), "object")
 
   return {
     /** The relay's URL without a trailing slash. */

@@ -10,8 +10,6 @@ export type RelayTransport = <Response>(request: {
   readonly signal?: AbortSignal
 }) => Promise<Response>
 
-const isCommitment = (value: unknown): value is Commitment => commitments.some((one) => one === value)
-
 /** Options that are read; one that the relay cannot carry is refused rather than dropped. */
 const optionsOf = (value: unknown, known: readonly string[]): Json => {
   if (value !== undefined && value !== null && !isObject(value)) throw notCarried("options must be an object")
@@ -31,7 +29,8 @@ const u64 = (value: unknown, name: string): bigint => {
 // kit leaves `finalized` out of its requests: it is the validators' default.
 const commitmentOf = (value: unknown): Commitment => {
   if (value === undefined) return "finalized"
-  if (isCommitment(value)) return value
+  const known = commitments.find((one) => one === value)
+  if (known !== undefined) return known
   throw notCarried(`${JSON.stringify(value)} is not a commitment`)
 }
 
@@ -64,14 +63,11 @@ const view = ["commitment", "minContextSlot"]
 
 const methods: Readonly<Record<string, Method>> = {
   getLatestBlockhash: async (relay, [options], signal) => {
-    const read = viewOf(optionsOf(options, view))
-    const { contextSlot, ...value } = await relay.latestBlockhash({ ...read, ...signal })
+    const { contextSlot, ...value } = await relay.latestBlockhash({ ...viewOf(optionsOf(options, view)), ...signal })
     return inContext(contextSlot, value)
   },
-  getBlockHeight: async (relay, [options], signal) => {
-    const read = viewOf(optionsOf(options, view))
-    return (await relay.blockHeight({ ...read, ...signal })).blockHeight
-  },
+  getBlockHeight: async (relay, [options], signal) =>
+    (await relay.blockHeight({ ...viewOf(optionsOf(options, view)), ...signal })).blockHeight,
   getFeeForMessage: async (relay, params, signal) => {
     const read = viewOf(optionsOf(params[1], view))
     const message = textAt(params, 0)
