@@ -2,16 +2,7 @@ import type { Database } from "../db/database.ts"
 import { isoTime } from "../db/statements.ts"
 import type { Principal } from "./authenticate.ts"
 
-/** Records when keys and agents were last used: after the request, in batches, at most once a minute per key. */
-export type UseTracker = {
-  /**
-   * Notes a use. Only a successor's first use is written before the response, because until then the key that it
-   * replaces may be rotated again. Returns false if that happened. Throws DatabaseUnavailable then.
-   */
-  readonly note: (principal: Principal) => Promise<boolean> | true
-  /** Writes the noted uses. Throws DatabaseUnavailable. Lost ones are noted again with the key's next use. */
-  readonly flush: () => Promise<void>
-}
+export type UseTracker = ReturnType<typeof createUseTracker>
 
 const everyMs = 60_000
 const mostPending = 100_000
@@ -34,8 +25,11 @@ const firstUseStatement = `
   update api_keys set last_used_at = coalesce(last_used_at, $2::timestamptz) where id = $1 and revoked_at is null
   returning id`
 
-/** @param wallClock milliseconds since 1970 */
-export const createUseTracker = (database: Database, wallClock: () => number): UseTracker => {
+/**
+ * Records when keys and agents were last used: after the request, in batches, at most once a minute per key.
+ * @param wallClock milliseconds since 1970
+ */
+export const createUseTracker = (database: Database, wallClock: () => number) => {
   let keys = new Map<number, number>()
   let agents = new Map<number, number>()
 
@@ -51,7 +45,11 @@ export const createUseTracker = (database: Database, wallClock: () => number): U
   }
 
   return {
-    note: (principal) => {
+    /**
+     * Notes a use. Only a successor's first use is written before the response, because until then the key that it
+     * replaces may be rotated again. Returns false if that happened. Throws DatabaseUnavailable then.
+     */
+    note: (principal: Principal): Promise<boolean> | true => {
       const time = wallClock()
       const stale = (at: string | null): boolean => at === null || time - Date.parse(at) >= everyMs
       if (principal.kind === "agent" && agents.size < mostPending && stale(principal.profile.last_seen_at)) {
@@ -62,7 +60,8 @@ export const createUseTracker = (database: Database, wallClock: () => number): U
       if (keys.size < mostPending && stale(lastUsedAt)) keys.set(principal.keyId, time)
       return true
     },
-    flush: async () => {
+    /** Writes the noted uses. Throws DatabaseUnavailable. Lost ones are noted again with the key's next use. */
+    flush: async (): Promise<void> => {
       const [usedKeys, seenAgents] = [keys, agents]
       keys = new Map()
       agents = new Map()
