@@ -1,4 +1,5 @@
 import { isObject } from "@svc/common/json-object"
+import { readAtMost } from "@svc/common/read-at-most"
 import { type CryptoKey, exportJWK, importJWK, importSPKI, type JWK } from "jose"
 import { KeysUnavailableError } from "./errors.ts"
 import { publicJwk } from "./sign.ts"
@@ -94,7 +95,7 @@ export const remoteKeys = ({
     })
     const { status } = response
     if (!response.ok) throw Object.assign(new Error(`status ${status}`), { status })
-    return readText(response)
+    return (await readAtMost(response, maxBytes, "the key set is larger than 64 KiB")).toString("utf8")
   }
 
   /** Resolves to the time until the next fetch. */
@@ -132,15 +133,4 @@ export const remoteKeys = ({
       return set
     },
   }
-}
-
-const readText = async (response: Response): Promise<string> => {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length
-    if (size > maxBytes) throw new Error("the key set is larger than 64 KiB")
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString("utf8")
 }

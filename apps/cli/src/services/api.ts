@@ -1,4 +1,5 @@
 import { type Answer as Parsed, type Call, errorOf, request, systemClock } from "@svc/client/http"
+import { readAtMost } from "@svc/common/read-at-most"
 import { CliError, serviceFailure, unreachable } from "../errors.ts"
 import type { Service } from "../settings/settings.ts"
 
@@ -13,24 +14,13 @@ type Options = Partial<Pick<Call, "method" | "bearer" | "headers" | "body" | "ti
 const usualTimeoutMs = 30_000
 const largestMiB = 32
 
-const readAll = async (response: Response): Promise<Uint8Array<ArrayBuffer>> => {
-  const parts: Uint8Array<ArrayBuffer>[] = []
-  let size = 0
-  for await (const part of response.body ?? []) {
-    size += part.length
-    if (size > largestMiB * 2 ** 20) throw new Error(`the response is larger than ${largestMiB} MiB`)
-    parts.push(part)
-  }
-  return new Uint8Array(await new Blob(parts).arrayBuffer())
-}
-
 /** Calls a service through svc-client's HTTP. It doesn't follow redirects: the user decides where a key goes. */
 export const call = async (service: Service, base: string, path: string, options: Options = {}): Promise<Answer> => {
-  let bytes = new Uint8Array(0)
+  let bytes: Uint8Array<ArrayBuffer> = new Uint8Array(0)
   const fetchWhole: typeof fetch = async (input, init) => {
     const response = await fetch(input, { ...init, redirect: "manual" })
     const { status, headers } = response
-    bytes = await readAll(response)
+    bytes = await readAtMost(response, largestMiB * 2 ** 20, `the response is larger than ${largestMiB} MiB`)
     return new Response(bytes.length === 0 ? null : bytes, { status, headers })
   }
   const asked = { timeoutMs: usualTimeoutMs, ...options, url: base + path }

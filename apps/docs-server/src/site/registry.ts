@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises"
+import { readAtMost } from "@svc/common/read-at-most"
 import { changeSchema, type Stack, stackMarkdown, stackSchema, stacksMarkdown } from "@svc/site"
 import { z } from "zod"
 import { hashOf, type Page, readPage } from "../corpus/corpus.ts"
@@ -33,16 +34,8 @@ const most = { lists: 5, bytes: 8 * 2 ** 20, pageCharacters: 200_000 } as const
 /** A page of the registry's list of stacks, and where the next one is. */
 type ListPage = { readonly text: string; readonly etag: string; readonly next: URL | null }
 
-const readText = async (response: Response): Promise<string> => {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length
-    if (size > most.bytes) throw new Error("the registry's answer is too large")
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
-}
+const readText = async (response: Response): Promise<string> =>
+  (await readAtMost(response, most.bytes, "the registry's answer is too large")).toString()
 
 /**
  * Keeps a copy of the platform's public stacks, so that they can be shown and searched while the API is away.
