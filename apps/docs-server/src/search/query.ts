@@ -28,12 +28,6 @@ type Reading = {
 
 /** Reads querys: known words as they are, others as the word they are nearest to or the start of. */
 export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabulary: Vocabulary) => {
-  const lately = createMemo<readonly string[]>({
-    maxSize: mostKept,
-    sizeOf: (own) => own.reduce((sum, { length }) => sum + length, 50),
-    fromSecondTime: true,
-  })
-  const termsOf = (word: string): readonly string[] => lately.get(word) ?? lately.set(word, terms(word))
   const readings = createMemo<Reading>({
     maxSize: mostKept,
     sizeOf: ({ weights, corrections }) => 100 * (1 + weights.length + corrections.length),
@@ -51,7 +45,7 @@ export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabul
   }
 
   const readWord = (word: string, isPart: boolean, effort: Effort): Reading => {
-    const own = termsOf(word)
+    const own = terms(word)
     const weights: [number, number][] = []
     const weigh = (term: string, weight: number): void => {
       const number = numberOf.get(term)
@@ -79,13 +73,12 @@ export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabul
     const ofKnown = parts.length > 0 && parts.every((part) => numberOf.has(part))
     const near = ofKnown ? undefined : vocabulary.nearest(word, effort)
     if (near !== undefined) {
-      weighWhole(termsOf(near), meant.corrected)
+      weighWhole(terms(near), meant.corrected)
       for (const part of parts) weigh(part, meant.asWritten)
-      return meaning(termsOf(near).slice(0, 1), [{ start: 0, length: word.length, near }])
+      return meaning(terms(near).slice(0, 1), [{ start: 0, length: word.length, near }])
     }
     if (ofKnown)
-      for (const longer of vocabulary.holding(word, mostCompletions, effort))
-        weigh(termsOf(longer)[0] ?? "", meant.held)
+      for (const longer of vocabulary.holding(word, mostCompletions, effort)) weigh(terms(longer)[0] ?? "", meant.held)
     const pieces = partsOf({ text: word, start: 0 })
     if (pieces.length > 1) {
       const read = pieces.map(({ text }) => readingOf(text, true, effort))
@@ -107,7 +100,7 @@ export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabul
     if (halves.length > 0) return meaning(halves)
     if (!isPart)
       for (const longer of vocabulary.startingWith(word, mostCompletions))
-        weigh(termsOf(longer)[0] ?? "", meant.completed)
+        weigh(terms(longer)[0] ?? "", meant.completed)
     return meaning([whole])
   }
 
@@ -123,9 +116,9 @@ export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabul
 
   /** `timed out` means the `timeout` of pages that write it so, too. */
   const joined = (first: string, second: string): number | undefined => {
-    const [start, ...parts] = termsOf(first)
+    const [start, ...parts] = terms(first)
     if (start === undefined || parts.length > 0 || start.length + second.length > longestJoined) return undefined
-    return numberOf.get(termsOf(start + second)[0] ?? "")
+    return numberOf.get(terms(start + second)[0] ?? "")
   }
 
   return (query: string, effort: Effort = { steps: 0, most: mostSteps }) => {
