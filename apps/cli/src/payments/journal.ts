@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import { createJournal, memoryStore, type Journal, type PaymentOutcome, type Relay, type SvcError } from "@svc/client"
+import { createJournal, type Journal, type PaymentOutcome, type Relay, type SvcError } from "@svc/client"
 import { fileStore } from "@svc/client/node"
 import type { Context } from "../command.ts"
 
@@ -11,9 +11,6 @@ const usualTimeoutS = 180
 /** This user's payments, in the folder that --journal names, else in the settings folder. */
 export const openJournal = (context: Context, relay: Relay): Journal =>
   createJournal({ relay, store: fileStore(context.options["journal"] ?? join(context.folder, "payments")) })
-
-/** A journal for this run only. With it, a transaction without an id follows the same rules. */
-export const passingJournal = (relay: Relay): Journal => createJournal({ relay, store: memoryStore() })
 
 /** Runs with a signal that aborts after --timeout, or when the user interrupts. */
 export const withTimeout = async <Value>(

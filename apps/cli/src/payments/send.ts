@@ -1,16 +1,7 @@
-import { settle, signatureOf, SvcError, type SubmitOnceOptions } from "@svc/client"
+import { createJournal, memoryStore, settle, signatureOf, SvcError, type SubmitOnceOptions } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
 import { usageError } from "../errors.ts"
-import {
-  type Ending,
-  endingJson,
-  exitOf,
-  openJournal,
-  passingJournal,
-  reasonOf,
-  stackWords,
-  withTimeout,
-} from "./journal.ts"
+import { type Ending, endingJson, exitOf, openJournal, reasonOf, stackWords, withTimeout } from "./journal.ts"
 import { textOf } from "../output/json-value.ts"
 import { openRelay } from "../services/relay.ts"
 import { pairs } from "../output/table.ts"
@@ -78,7 +69,8 @@ export const send = async (context: Context): Promise<Outcome> => {
     } as const satisfies SubmitOnceOptions
 
     const pay = async (): Promise<Ending> => {
-      const journal = id === undefined ? passingJournal(relay) : openJournal(context, relay)
+      // Without an id, a journal for this run only makes the same rules hold.
+      const journal = id === undefined ? createJournal({ relay, store: memoryStore() }) : openJournal(context, relay)
       try {
         return await journal.submitOnce(id ?? signature, transaction, options)
       } catch (thrown) {

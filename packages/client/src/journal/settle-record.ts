@@ -4,7 +4,7 @@ import type { Records } from "./journal-records.ts"
 import { finalView, retry } from "./prepare.ts"
 import type { Abortable, Relay } from "../relay/relay.ts"
 import { lookOnce, type LoopOptions, settleWith } from "../submit/settle-loop.ts"
-import { landedOutcome, type PaymentRecord } from "./store.ts"
+import type { PaymentRecord } from "./store.ts"
 import { refusal } from "../relay/wire.ts"
 
 /** For how many blocks a provider is trusted to keep its history. */
@@ -56,8 +56,8 @@ export const createSettler = ({ relay, records, allowRelay, clock }: Settler) =>
     record: PaymentRecord,
     { isMine = false, resend = true, ...options }: SettleOptions,
   ): Promise<PaymentOutcome> => {
-    const { state, signature, transaction } = record
-    if (state === "landed") return landedOutcome(record)
+    const { state, signature, transaction, slot = "0", err = null } = record
+    if (state === "landed") return { state, signature, slot: BigInt(slot), commitment: "finalized", err }
     if (state === "expired") return { state, signature }
     const { commitment = "finalized", signal } = options
     const lastValidBlockHeight = BigInt(record.lastValidBlockHeight)

@@ -1,4 +1,3 @@
-import type { Commitment } from "../relay/relay.ts"
 import type { ChainError } from "../relay/relay-answers.ts"
 import { readSigned } from "../relay/wire.ts"
 
@@ -100,12 +99,3 @@ export const isSound = (record: StoredRecord, id: string): boolean => {
     return false
   }
 }
-
-/** The outcome of a landed record. */
-export const landedOutcome = ({ signature, slot = "0", err = null }: PaymentRecord) => ({
-  state: "landed" as const,
-  signature,
-  slot: BigInt(slot),
-  commitment: "finalized" satisfies Commitment as Commitment,
-  err,
-})

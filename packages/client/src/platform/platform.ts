@@ -22,13 +22,6 @@ export type NewKey = { readonly name?: string; readonly expires_in_days?: number
 /** How to replace a key: the old one expires in `overlap_seconds` (0 to 604,800, default 3,600). */
 export type Rotation = { readonly name?: string; readonly overlap_seconds?: number }
 
-/** Sends one request to the platform. */
-type Ask = <Answer>(
-  method: "GET" | "POST" | "DELETE",
-  path: string,
-  options?: { readonly query?: object; readonly body?: unknown },
-) => Promise<Answer>
-
 const timeoutMs = 12_000
 
 const pathPart = (value: string | number): string => {
@@ -43,6 +36,24 @@ const queryOf = (values: object): string => {
   const query = new URLSearchParams(given).toString()
   return query && `?${query}`
 }
+
+/** Makes what sends one request to the platform. */
+const askerOf =
+  (base: string, key: string | undefined, fetch: Fetch | undefined, clock: Clock) =>
+  async <Answer>(
+    method: "GET" | "POST" | "DELETE",
+    path: string,
+    { query = {}, body }: { readonly query?: object; readonly body?: unknown } = {},
+  ): Promise<Answer> => {
+    const url = `${base}${path}${queryOf(query)}`
+    // The global one is looked up at each call, because a page may replace it.
+    const answer = await request(fetch ?? globalThis.fetch, clock, { url, method, bearer: key, body, timeoutMs })
+    if (answer.status < 200 || answer.status >= 300 || answer.body === undefined) throw errorOf(answer)
+    // The platform's tests check its responses against the document that these types are generated from.
+    return answer.body as Answer
+  }
+
+type Ask = ReturnType<typeof askerOf>
 
 const keysOf = (ask: Ask) => {
   const path = "/api/agents/me/keys"
@@ -133,18 +144,7 @@ const recordsOf = (ask: Ask) => ({
  */
 export const createPlatform = ({ apiUrl, key, fetch, clock = systemClock }: PlatformOptions) => {
   const base = baseUrl(apiUrl, "apiUrl")
-  const ask: Ask = async <Answer>(
-    method: "GET" | "POST" | "DELETE",
-    path: string,
-    { query = {}, body }: { readonly query?: object; readonly body?: unknown } = {},
-  ): Promise<Answer> => {
-    const url = `${base}${path}${queryOf(query)}`
-    // The global one is looked up at each call, because a page may replace it.
-    const answer = await request(fetch ?? globalThis.fetch, clock, { url, method, bearer: key, body, timeoutMs })
-    if (answer.status < 200 || answer.status >= 300 || answer.body === undefined) throw errorOf(answer)
-    // The platform's tests check its responses against the document that these types are generated from.
-    return answer.body as Answer
-  }
+  const ask = askerOf(base, key, fetch, clock)
   return {
     /** Registers an agent; needs no key. `api_key` is shown only once. */
     signUp: (agent: { readonly display_name?: string } = {}) =>
