@@ -86,14 +86,14 @@ const bounds: readonly Bound[] = [
     "longest overlap",
     overlap,
     grouped,
-    { [limits]: "| 0–# seconds", "packages/client/src/platform.ts": "(0 to #, default" },
+    { [limits]: "| 0–# seconds", "packages/client/src/platform/platform.ts": "(0 to #, default" },
   ],
   ["longest overlap", overlap, plain, { [`${content}/keys.md`]: "0–# (a week)" }],
   [
     "usual overlap",
     usualOverlap,
     grouped,
-    { [limits]: "seconds, default # |", "packages/client/src/platform.ts": "default #)" },
+    { [limits]: "seconds, default # |", "packages/client/src/platform/platform.ts": "default #)" },
   ],
   ["usual overlap", usualOverlap, plain, { [`${content}/keys.md`]: "(a week), default #:" }],
   [
@@ -104,7 +104,7 @@ const bounds: readonly Bound[] = [
       [limits]: "`expires_in_days` (1–#)",
       [`${content}/keys.md`]: "| 1–#; if omitted",
       "apps/cli/src/usage/options.ts": "1 to #",
-      "packages/client/src/platform.ts": "in days (1 to #)",
+      "packages/client/src/platform/platform.ts": "in days (1 to #)",
     },
   ],
   [

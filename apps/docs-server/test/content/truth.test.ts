@@ -57,9 +57,10 @@ const defaultsOf = async (folder: string): Promise<Record<string, unknown>> => {
     return { ...config, loadConfig }
   })
   const module: unknown = await import(join(root, "apps", folder, "src/config.ts"))
-  for (const readSettings of Object.values(Object(module))) {
+  for (const [name, readSettings] of Object.entries(Object(module))) {
     // What is not there is told with an error of the service's own, after all was read.
-    if (typeof readSettings === "function") await Promise.resolve(readSettings({})).catch(() => {})
+    if (name.startsWith("read") && typeof readSettings === "function")
+      await Promise.resolve(readSettings({})).catch(() => {})
   }
   vi.doUnmock("@svc/config")
   return defaults
