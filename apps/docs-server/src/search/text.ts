@@ -1,7 +1,7 @@
 import type { Page } from "../corpus/corpus.ts"
 import { passageKinds, passagesOf } from "./passages.ts"
 import type { fields } from "./weights.ts"
-import { eachWord, terms } from "./words.ts"
+import { bareWords, terms } from "./words.ts"
 
 export type Field = keyof typeof fields
 export const fieldNames: readonly Field[] = ["title", "slug", "folders", "names", "body"]
@@ -49,7 +49,7 @@ export const readTexts = (pages: readonly Page[]) => {
     return found
   }
   const add = (text: string): void => {
-    for (const { text: word } of eachWord(text))
+    for (const word of bareWords(text))
       if (word.length <= longestWord) for (const number of look(word).numbers) numbers.push(number)
   }
 
@@ -64,7 +64,7 @@ export const readTexts = (pages: readonly Page[]) => {
     fieldStarts.push(numbers.length)
     // As names count whole identifiers alone: their parts, and names of one word, are words of every text.
     for (const name of namesIn(page.markdown.slice(page.bodyStart)))
-      for (const { text: word } of eachWord(name)) {
+      for (const word of bareWords(name)) {
         const [whole, ...parts] = look(word).numbers
         if (whole !== undefined && parts.length > 0) numbers.push(whole)
       }
