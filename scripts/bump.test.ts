@@ -4,10 +4,20 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import cli from "../apps/cli/package.json" with { type: "json" }
+import { parse } from "yaml"
+import { z } from "zod"
 import { setVersion, versionsIn } from "./bump.ts"
 
 const root = join(import.meta.dirname, "..")
 const skill = "apps/docs-server/content/skill.md"
+
+test("packages are checked against the Node that is pinned", () => {
+  const workspace: unknown = parse(readFileSync(join(root, "pnpm-workspace.yaml"), "utf8"))
+  const { nodeVersion, catalog } = z
+    .object({ nodeVersion: z.string(), catalog: z.object({ node: z.string() }) })
+    .parse(workspace)
+  expect(nodeVersion).toBe(catalog.node)
+})
 
 test("everything that is published has one version", () => {
   expect(versionsIn(root).filter(({ version }) => version !== cli.version)).toEqual([])
