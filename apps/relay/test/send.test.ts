@@ -9,7 +9,7 @@ const plain = (text: string) => text
 const judge = (answer: UpstreamAnswer) => {
   const outcome = judgeSend(answer, signature, plain)
   const error = outcome.state === "accepted" ? undefined : outcome.error
-  return { state: outcome.state, code: error?.code, status: error?.status, retryable: error?.retryable ?? false, error }
+  return { state: outcome.state, code: error?.code, status: error?.status, retryable: error?.retryable, error }
 }
 const rpc = (code: number, data?: unknown, message = "m"): UpstreamAnswer => ({
   kind: "rpc-error",

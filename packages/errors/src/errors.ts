@@ -62,9 +62,9 @@ type Texts = readonly [message: string, hint?: string, retryable?: boolean]
 /** The rows of one status: of each code its message, the next step, and whether the same request may succeed later. */
 export const withStatus = <Code extends string>(status: number, rows: Readonly<Record<Code, Texts>>) =>
   Object.fromEntries(
-    Object.entries<Texts>(rows).map(([code, [message, hint, retryable]]) => [
+    Object.entries<Texts>(rows).map(([code, [message, hint, retryable = false]]) => [
       code,
-      { status, message, ...(hint === undefined ? {} : { hint }), ...(retryable === undefined ? {} : { retryable }) },
+      { status, message, retryable, ...(hint === undefined ? {} : { hint }) },
     ]),
   ) as Record<Code, ErrorRow>
 
