@@ -52,10 +52,16 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
   // Nobody may be waiting when the start fails: the error is the caller's, below.
   ready.promise.catch(() => {})
   // While the pages are read, probes are answered and all else waits.
+  const probes = new Map<string, readonly string[]>([
+    ["/livez", []],
+    ["/readyz", ["pages"]],
+  ])
   server.handle(async (request, exchange) => {
-    if (exchange.incoming.url === "/livez") return probeAnswer([])
-    if (exchange.incoming.url === "/readyz") return probeAnswer(["pages"])
-    return (await ready.promise).fetch(request, exchange)
+    const { url = "" } = exchange.incoming
+    const missing = probes.get(url)
+    if (missing === undefined) return (await ready.promise).fetch(request, exchange)
+    exchange.outgoing.route = url
+    return probeAnswer(missing)
   })
   const streams = createStreams()
   metrics?.observeStreams(streams.size)

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { get } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type TestProcess, startProcess } from "@svc/testing"
+import { freePort, type TestProcess, startProcess } from "@svc/testing"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { fixturePages } from "./pages.ts"
 
@@ -42,6 +42,20 @@ test("SIGTERM with streams open: they end, and the exit code is 0", async () => 
   program.kill("SIGTERM")
   await Promise.all(ended)
   expect(await program.exited).toBe(0)
+})
+
+test("while the pages are read, the server isn't ready, and the log calls that no error", async () => {
+  const write = (number: number) => writeFile(join(dir, `page-${number}.md`), `# Page ${number}\n\nText.\n`)
+  await Promise.all(Array.from({ length: 300 }, (_, number) => write(number)))
+  const port = await freePort()
+  child = startProcess(process.execPath, [main], { env: { PORT: `${port}`, SVC_DOCS_DIR: dir }, cwd: tmpdir() })
+  const ready = () => fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined)
+  let first: Response | undefined
+  while (first === undefined) first = await ready()
+  expect(first.status).toBe(503)
+  await child.waitFor(/"msg":"listening"/)
+  await child.waitFor(/"level":"info".*"route":"\/readyz","status":503/)
+  expect(child.stdout()).not.toContain('"level":"error"')
 })
 
 test("an edit of the pages is served, a broken one keeps the last good pages and tells why", async () => {

@@ -202,14 +202,6 @@ test("the log names the route's pattern and a request id that the answer carries
   ])
 })
 
-test("whoever asks before the app is there gets a 503, which is no error in the log", async () => {
-  const server = await serve({ host: "127.0.0.1", port: 0, drainMs: 0, requests })
-  lines.length = 0
-  expect((await fetch(server.url)).status).toBe(503)
-  expect(lines.map(({ level, route, status }) => [level, route, status])).toEqual([["info", "-", 503]])
-  await server.close()
-})
-
 test("closing answers what was on its way on an idle connection, and tells it to close", async () => {
   const { server } = await start()
   const { socket, received } = await dial(server.port)

@@ -7,7 +7,7 @@ import { createConnections } from "./connections/connections.ts"
 import { createCutLog } from "./connections/cut-log.ts"
 import type { Exchange } from "./exchange.ts"
 import { Outgoing } from "./outgoing.ts"
-import { createRequestLog, type RequestLogOptions, starting } from "./logs/request-log.ts"
+import { createRequestLog, type RequestLogOptions } from "./logs/request-log.ts"
 import { createUnparsedAnswer } from "./unparsed.ts"
 
 /** An app, as Hono's `fetch` is. */
@@ -74,10 +74,7 @@ const notAHost = /[\s/?#@\\]/
 export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   const onUnreadable = options.onUnreadable ?? unreadable
   const log = options.requests && createRequestLog(options.requests)
-  let app: Fetch = (_, { outgoing }) => {
-    outgoing.route = starting
-    return new Response(null, { status: 503 })
-  }
+  let app: Fetch = () => new Response(null, { status: 503 })
   // The adapter turns an unreadable request away before it returns, and tells its error handler nothing of it.
   let newest: string | undefined
   // The cast: the adapter also knows HTTP/2, which this server does not speak.

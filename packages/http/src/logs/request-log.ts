@@ -10,9 +10,6 @@ export type RequestLogOptions = {
   readonly quiet?: readonly string[]
 }
 
-/** The route of requests that come before the app is there. */
-export const starting = "-"
-
 const acceptable = /^[\w.-]{8,64}$/
 
 /**
@@ -21,7 +18,7 @@ const acceptable = /^[\w.-]{8,64}$/
  */
 export const createRequestLog = ({ log, now, randomId, quiet = [] }: RequestLogOptions) => {
   const levelOf = (status: number, route: string) => {
-    if (!quiet.includes(route) && route !== starting) return status >= 500 ? "error" : "info"
+    if (!quiet.includes(route)) return status >= 500 ? "error" : "info"
     // A probe's 503 is an answer like another: the service starts, stops or waits for something.
     return status === 503 ? "info" : status >= 500 ? "error" : "debug"
   }
