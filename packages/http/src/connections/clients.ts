@@ -26,7 +26,7 @@ export type Connection = {
   held: number
   deadline: NodeJS.Timeout | undefined
   /** Reads on, if what the client sent was kept back. */
-  readonly readOn: () => void
+  readOn: (() => void) | undefined
   /** Bytes given to the kernel, and those of them that the client had acknowledged when the kernel was last asked. */
   sent: number
   acknowledged: number

@@ -70,14 +70,28 @@ const closed = (socket: Socket): Promise<void> =>
     else socket.resume().once("close", () => resolve())
   })
 
-test("thousands of pipelined requests of a client that reads are all answered, in their order; they wait unread", async () => {
-  const port = await start({ waitingRequests: 300 })
-  const paths = Array.from({ length: 5000 }, (_, i) => `/${i}`)
-  const socket = await dial(port)
+/** Sends so many pipelined requests; gives what they were answered, once that is all. */
+const pipeline = async (socket: Socket, count: number): Promise<unknown> => {
   const all = received(socket)
-  for (const path of paths) socket.write(get(path))
-  await vi.waitFor(() => expect(all.text).toContain("[/4999]"), { timeout: 20_000 })
-  expect([...all.text.matchAll(/\[(.*?)\]/g)].map(([, path]) => path)).toEqual(paths)
+  socket.write(Array.from({ length: count }, (_, i) => get(`/${i}`)).join(""))
+  await vi.waitFor(() => expect(all.text).toContain(`[/${count - 1}]`), { timeout: 20_000 })
+  return [...all.text.matchAll(/\[\/(.*?)\]/g)].map(([, path]) => Number(path))
+}
+const firstNumbers = (count: number): unknown => Array.from({ length: count }, (_, i) => i)
+
+test("thousands of pipelined requests of a client that reads are all answered, in their order; they wait unread", async () => {
+  // More than one read brings, before it is known that the client pipelines.
+  const port = await start({ waitingRequests: 3000 })
+  expect(await pipeline(await dial(port), 20_000)).toEqual(firstNumbers(20_000))
+})
+
+test("once a client pipelines, requests of all others wait unread too", async () => {
+  const port = await start({ waitingRequests: 300 })
+  const before = await dial(port)
+  await dial(port, get("/stuck").repeat(2))
+  await vi.waitFor(() => expect(begun).toBe(1))
+  const after = await dial(port)
+  for (const socket of [before, after]) expect(await pipeline(socket, 5000)).toEqual(firstNumbers(5000))
 })
 
 test("bodies of pipelined requests are read whole, whatever the pieces they come in", async () => {

@@ -45,8 +45,6 @@ export const readBody = async (c: Served, { limit, deadlineMs }: BodyOptions): P
   // The socket's own stream is read: a web stream in between costs a third of a small request.
   const { incoming, outgoing } = c.env
   if (declared === "0" || (declared === undefined && requestHeader(c, "transfer-encoding") === undefined)) return empty
-  // What came with the head is there once Node's parser is through with it, and so is nearly every body.
-  await Promise.resolve()
   if (incoming.complete) return buffered(incoming, limit)
   return collect({ incoming, outgoing }, limit, deadlineMs).finally(() => outgoing.shared.connections.release(outgoing))
 }
