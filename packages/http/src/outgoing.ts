@@ -9,9 +9,13 @@ import type { Socket } from "node:net"
 import { type ClientAddress, createClientAddress } from "./client-address.ts"
 import type { Connections } from "./connections/connections.ts"
 
+/** Header lines as they go out, and the headers in them by their names in lower case. */
+type Block = { readonly lines: string; readonly headers: ReadonlyMap<string, string> }
+
 /** What all responses of a server have in common, read when a response begins. */
 type Shared = {
-  readonly headers: Readonly<Record<string, string>>
+  /** Headers of every answer, unless the answer or its handler says otherwise. */
+  readonly common: Block
   readonly draining: boolean
   readonly clientAddress: ClientAddress
   /** Bounds what is kept for slow clients. */
@@ -20,16 +24,23 @@ type Shared = {
 
 const nothing = (): void => {}
 const none: Shared = {
-  headers: {},
+  common: { lines: "", headers: new Map() },
   draining: false,
   clientAddress: createClientAddress([]),
   connections: { hold: nothing, release: nothing, ended: nothing },
 }
 
-/** Header lines as they go out, and the names in them. */
-type Block = { readonly lines: string; readonly names: ReadonlySet<string> }
-
 const blocks = new WeakMap<object, Block>()
+
+/** Checks headers and writes them as lines. Throws a TypeError for one that HTTP doesn't allow. */
+export const blockOf = (headers: Readonly<Record<string, string>>): Block => {
+  const all = Object.entries(headers).map(([name, value]) => {
+    validateHeaderName(name)
+    validateHeaderValue(name, value)
+    return [name.toLowerCase(), value] as const
+  })
+  return { lines: all.map(([name, value]) => `${name}: ${value}\r\n`).join(""), headers: new Map(all) }
+}
 
 /**
  * Headers that many responses have, checked and written as lines once instead of for each response. Hand the record that this
@@ -38,12 +49,7 @@ const blocks = new WeakMap<object, Block>()
  */
 export const fixedHeaders = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
   const own = Object.freeze({ ...headers })
-  const lines = Object.entries(own).map(([name, value]) => {
-    validateHeaderName(name)
-    validateHeaderValue(name, value)
-    return `${name.toLowerCase()}: ${value}\r\n`
-  })
-  blocks.set(own, { lines: lines.join(""), names: new Set(Object.keys(own).map((name) => name.toLowerCase())) })
+  blocks.set(own, blockOf(own))
   return own
 }
 
@@ -82,20 +88,28 @@ export class Outgoing extends ServerResponse {
   ): this {
     // The adapter gives a record or nothing, never Node's list of names and values.
     const given = (typeof message === "string" ? headers : message) as OutgoingHttpHeaders | undefined
-    const { headers: common, draining } = this.shared
-    const own: OutgoingHttpHeaders = { ...(this.sharesHeaders ? common : undefined), ...this.preset }
-    let block = given && blocks.get(given)
-    for (const name in own) if (block?.names.has(name) === true) block = undefined
+    const { common, draining } = this.shared
+    const own: OutgoingHttpHeaders = { ...this.preset }
+    const fixed = given && blocks.get(given)
     // One name in two cases would go out twice.
-    if (block === undefined) for (const name in given) own[name.toLowerCase()] = given[name]
+    if (fixed === undefined) for (const name in given) own[name.toLowerCase()] = given[name]
+    else for (const name in own) if (fixed.headers.has(name)) delete own[name]
+    const isNamed = (name: string): boolean => own[name] !== undefined || fixed?.headers.has(name) === true
+    let lines = fixed?.lines ?? ""
+    // No more than letters, digits, and `_.-`: Node needn't look at it.
+    if (this.requestId !== "" && !isNamed("x-request-id")) lines += `x-request-id: ${this.requestId}\r\n`
+    if (this.sharesHeaders) {
+      let clashes = false
+      for (const name of common.headers.keys()) clashes ||= isNamed(name)
+      if (!clashes) lines += common.lines
+      else for (const [name, value] of common.headers) if (!isNamed(name)) own[name] = value
+    }
     if (draining) own["connection"] = "close"
     super.writeHead(status, own)
-    if (block !== undefined) {
-      const { _header: head } = this
-      const afterStatus = head.indexOf("\n") + 1
-      // oxlint-disable-next-line no-underscore-dangle
-      this._header = head.slice(0, afterStatus) + block.lines + head.slice(afterStatus)
-    }
+    const { _header: head } = this
+    const afterStatus = head.indexOf("\n") + 1
+    // oxlint-disable-next-line no-underscore-dangle
+    if (lines !== "") this._header = head.slice(0, afterStatus) + lines + head.slice(afterStatus)
     this.onHead?.(status)
     return this
   }

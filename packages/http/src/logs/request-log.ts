@@ -28,7 +28,6 @@ export const createRequestLog = ({ log, now, randomId, quiet = [] }: RequestLogO
       const given = incoming.headers["x-request-id"]
       const requestId = typeof given === "string" && acceptable.test(given) ? given : (outgoing.traceId ?? randomId())
       outgoing.requestId = requestId
-      outgoing.preset["x-request-id"] = requestId
       outgoing.onHead = (status) => {
         const { route } = outgoing
         const duration = Math.round((now() - started) * 100) / 100
