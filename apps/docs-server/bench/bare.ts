@@ -1,5 +1,5 @@
 // What the server is measured against: a Hono route that answers with as many bytes as its path says.
-import { serve } from "@svc/http"
+import { serve } from "@hono/node-server"
 import { Hono } from "hono"
 
 const bare = new Hono()
@@ -10,6 +10,4 @@ bare.on(["GET", "POST"], "/:size", (c) => {
   sizes.set(size, text)
   return new Response(text, { headers: { "Content-Type": "application/json" } })
 })
-const server = await serve({ host: "127.0.0.1", port: 0, drainMs: 0 })
-server.handle(bare.fetch)
-console.log(`"port":${server.port}`)
+serve({ fetch: bare.fetch, hostname: "127.0.0.1", port: 0 }, ({ port }) => console.log(`"port":${port}`))

@@ -1,5 +1,5 @@
 // The yardstick: Hono and undici, and nothing in between. Takes the provider's URL as PROVIDER, prints its port.
-import { serve } from "@svc/http"
+import { serve } from "@hono/node-server"
 import { Hono } from "hono"
 import { Agent } from "undici"
 
@@ -17,6 +17,4 @@ app.post("/", async (c) => {
   const text = await body.text()
   return c.body(text, statusCode === 200 ? 200 : 502, { "Content-Type": "application/json" })
 })
-const server = await serve({ host: "127.0.0.1", port: 0, drainMs: 1000 })
-server.handle(app.fetch)
-console.log(`"port":${server.port}`)
+serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 }, ({ port }) => console.log(`"port":${port}`))
