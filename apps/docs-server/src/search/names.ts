@@ -80,11 +80,10 @@ const spaced = (text: string): string =>
     .map((word) => ` ${word}`)
     .join("")
 
-const titleValue = (typed: string, title: string): number => {
-  if (title === typed) return whole
-  if (title.startsWith(typed)) return begun
-  const words = typed.split(" ").slice(1)
-  return words.length <= 2 && words.every((word) => title.includes(` ${word}`)) ? anywhere : 0
+/** @param apart the words one by one, where they may be anywhere in the name */
+const titleValue = (typed: string, apart: readonly string[] | undefined, title: string): number => {
+  if (title.startsWith(typed)) return title.length === typed.length ? whole : begun
+  return apart?.every((word) => title.includes(word)) === true ? anywhere : 0
 }
 
 /** Finds the pages that a query names: by method and path of the operation, or by the title; the end of either may be missing. */
@@ -98,14 +97,17 @@ export const createNames = (pages: readonly Page[]) => {
     if (text.length < 2 || text.length > longestName) return named
     const typed = readOperation(text)
     const words = spaced(text)
-    const isOneWord = words.lastIndexOf(" ") === 0
+    const all = words.split(/(?= )/)
+    const apart = all.length <= 2 ? all : undefined
     for (const [page, { searchWeight = 1 }] of pages.entries()) {
       const own = operations[page]
       const byOperation = own === undefined || typed === undefined ? 0 : operationValue(typed, own)
       const byTitle =
-        words === "" ? 0 : Math.max(...[titles, slugs].map((names) => titleValue(words, names[page] ?? "")))
+        words === ""
+          ? 0
+          : Math.max(titleValue(words, apart, titles[page] ?? ""), titleValue(words, apart, slugs[page] ?? ""))
       // Many pages that count little have a word in common, or two in the middle of their titles.
-      const isLittle = searchWeight < 1 && byTitle <= (isOneWord ? begun : anywhere)
+      const isLittle = searchWeight < 1 && byTitle <= (all.length === 1 ? begun : anywhere)
       const value = Math.max(byOperation, isLittle ? byTitle - anywhere : byTitle)
       if (value > 0) named.set(page, value)
     }
