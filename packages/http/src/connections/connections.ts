@@ -197,8 +197,8 @@ export const createConnections = (
       connection.newest = exchange
       if (before !== undefined && !before.writableFinished) wait(connection, before, exchange)
       else if (!hasBody(exchange)) begin(exchange)
-      // What came with the head is parsed by then, and nearly every body comes with it.
-      else setImmediate(() => open.has(socket) && begin(exchange))
+      // What came with the head is parsed by then, and nearly every body comes with it; what was no HTTP has its answer.
+      else setImmediate(() => open.has(socket) && socket.writable && begin(exchange))
     },
 
     /** A response was made: the kernel has taken it, or its client has not taken all of it yet. */
