@@ -202,7 +202,8 @@ const measure = async (seconds: number): Promise<boolean> => {
           await response.arrayBuffer()
           return response.status
         },
-        (error: unknown) => String(error),
+        // fetch itself says no more than that it failed.
+        (error: unknown) => String(error instanceof TypeError ? (error.cause ?? error) : error),
       )
       own.push(performance.now() - began)
       if (answer !== expected) refused.set(`${name}: ${answer}`, (refused.get(`${name}: ${answer}`) ?? 0) + 1)

@@ -27,9 +27,10 @@ export type Connection = {
   deadline: NodeJS.Timeout | undefined
   /** Reads on, if what the client sent was kept back. */
   readOn: (() => void) | undefined
-  /** Bytes given to the kernel, and those of them that the client had acknowledged when the kernel was last asked. */
+  /** Bytes given to the kernel, and those of them that the client had, or had not, acknowledged when the kernel was last asked. */
   sent: number
   acknowledged: number
+  queued: number
 }
 
 /** The connection of the client that has most in all, and of its connections the one that has most; else the first. */

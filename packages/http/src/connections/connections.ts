@@ -164,7 +164,8 @@ export const createConnections = (
         deadline: undefined,
         readOn: undefined,
         sent: 0,
-        acknowledged: -Infinity,
+        acknowledged: 0,
+        queued: 0,
       }
       clients.charge(client, { connections: 1 })
       open.set(socket, connection)

@@ -35,11 +35,13 @@ const readSendQueues = async (): Promise<(socket: Socket) => number> => {
  * Keeps what the kernel holds for clients that don't read within `heldBytes`. This process can't see it, so it asks the kernel
  * once it has sent that much since it last knew, at most four times a second. While it is too much, clients that take next to
  * nothing are cut off, the one for whom most is held first.
+ * @param read asks the kernel how many bytes it holds for a connection
  */
 export const watchSendQueues = (
   { heldBytes, bytesPerSecond }: Bounds,
   open: ReadonlyMap<Socket, Connection>,
   cut: (connection: Connection) => void,
+  read = readSendQueues,
 ) => {
   /** Bytes that the kernel may still hold. */
   let unacknowledged = 0
@@ -48,28 +50,34 @@ export const watchSendQueues = (
   const look = async (): Promise<void> => {
     looking = true
     const before = unacknowledged
-    const queueOf = await readSendQueues()
-    unacknowledged -= before
+    const queueOf = await read()
+    let queuedInAll = 0
     const sums = new Map<Client, number>()
     const slow: { connection: Connection; queued: number }[] = []
     for (const connection of open.values()) {
       const { socket, client } = connection
       const queued = queueOf(socket)
-      unacknowledged += queued
+      queuedInAll += queued
       const acknowledged = socket.bytesWritten - socket.writableLength - queued
       const taken = acknowledged - connection.acknowledged
+      // Of what was queued at the last look: a response that is under way just now makes nobody slow.
+      const isSlow = queued > 0 && taken < Math.min(connection.queued, (bytesPerSecond * lookEveryMs) / 1000)
       connection.acknowledged = acknowledged
-      if (queued === 0 || taken >= (bytesPerSecond * lookEveryMs) / 1000) continue
+      connection.queued = queued
+      if (!isSlow) continue
       slow.push({ connection, queued })
       sums.set(client, (sums.get(client) ?? 0) + queued)
     }
     const sumOf = ({ client }: Connection): number => sums.get(client) ?? 0
     slow.sort((a, b) => sumOf(b.connection) - sumOf(a.connection) || b.queued - a.queued)
+    // Part of what was sent while the kernel was asked is in its queues too: nobody is cut off for that.
+    const sentMeanwhile = unacknowledged - before
     for (const { connection, queued } of slow) {
-      if (unacknowledged <= heldBytes) break
-      unacknowledged -= queued
+      if (queuedInAll <= heldBytes) break
+      queuedInAll -= queued
       cut(connection)
     }
+    unacknowledged = queuedInAll + sentMeanwhile
     const again = (): void => {
       looking = false
       lookIfNeeded()
