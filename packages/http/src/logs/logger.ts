@@ -84,6 +84,8 @@ const prettyStream = async (): Promise<DestinationStream> => {
 
 const batchBytes = 16_000
 const longestWaitMs = 250
+// What a pipe takes.
+const mostAtOnce = 65_536
 
 /** What pino's own types don't know of: in this mode it takes bytes. */
 type Bytes = { readonly write: (bytes: Buffer) => void; readonly flush: (done?: (error?: Error) => void) => void }
@@ -91,29 +93,38 @@ type Bytes = { readonly write: (bytes: Buffer) => void; readonly flush: (done?: 
 // Each line becomes bytes when it is written: a text of seventy, put together from a thousand pieces, costs the reading of all of
 // them from main memory.
 const batchedStream = () => {
-  const options = { dest: 1, sync: false, minLength: 1, contentMode: "buffer" } as const
+  // It begins to write when it is told to, never when it is given something: what begins on exit would be lost.
+  const options = {
+    dest: 1,
+    sync: false,
+    minLength: mostAtOnce - 1,
+    maxWrite: mostAtOnce,
+    contentMode: "buffer",
+  } as const
   const file = pino.destination(options) as unknown as Bytes
   let batch = Buffer.allocUnsafe(batchBytes)
   let used = 0
   const handOn = (): void => {
-    if (used > 0) file.write(batch.subarray(0, used))
-    batch = used > 0 ? Buffer.allocUnsafe(batchBytes) : batch
+    if (used === 0) return
+    file.write(batch.subarray(0, used))
+    batch = Buffer.allocUnsafe(batchBytes)
     used = 0
+  }
+  const flush = (done?: (error?: Error) => void): void => {
+    handOn()
+    file.flush(done)
   }
   // Before pino's own listener, which writes what it has.
   process.prependListener("exit", handOn)
-  setInterval(handOn, longestWaitMs).unref()
+  setInterval(flush, longestWaitMs).unref()
   return {
     write: (line: string): void => {
       // Three bytes a character at most.
       const most = line.length * 3
-      if (used + most > batchBytes) handOn()
+      if (used + most > batchBytes) flush()
       if (most > batchBytes) file.write(Buffer.from(line))
       else used += batch.write(line, used)
     },
-    flush: (done?: (error?: Error) => void): void => {
-      handOn()
-      file.flush(done)
-    },
+    flush,
   }
 }
