@@ -9,13 +9,13 @@ import type { Socket } from "node:net"
 import { type ClientAddress, createClientAddress } from "./client-address.ts"
 import type { Connections } from "./connections/connections.ts"
 
-/** Header lines as they go out, and the headers in them by their names in lower case. */
-type Block = { readonly lines: string; readonly headers: ReadonlyMap<string, string> }
+/** Headers that HTTP allows, by their names in lower case. */
+type CheckedHeaders = ReadonlyMap<string, string>
 
 /** What all responses of a server have in common, read when a response begins. */
 type Shared = {
   /** Headers of every answer, unless the answer or its handler says otherwise. */
-  readonly common: Block
+  readonly common: CheckedHeaders
   readonly draining: boolean
   readonly clientAddress: ClientAddress
   /** Bounds what is kept for slow clients. */
@@ -24,23 +24,28 @@ type Shared = {
 
 const nothing = (): void => {}
 const none: Shared = {
-  common: { lines: "", headers: new Map() },
+  common: new Map(),
   draining: false,
   clientAddress: createClientAddress([]),
   connections: { hold: nothing, release: nothing, ended: nothing },
 }
 
+/** Headers, and the same as they go out. */
+type Block = { readonly headers: CheckedHeaders; readonly lines: string }
+
 const blocks = new WeakMap<object, Block>()
 
-/** Checks headers and writes them as lines. Throws a TypeError for one that HTTP doesn't allow. */
-export const blockOf = (headers: Readonly<Record<string, string>>): Block => {
-  const all = Object.entries(headers).map(([name, value]) => {
-    validateHeaderName(name)
-    validateHeaderValue(name, value)
-    return [name.toLowerCase(), value] as const
-  })
-  return { lines: all.map(([name, value]) => `${name}: ${value}\r\n`).join(""), headers: new Map(all) }
-}
+const lineOf = (name: string, value: string): string => `${name}: ${value}\r\n`
+
+/** Throws a TypeError for a header that HTTP doesn't allow. */
+export const checkedHeaders = (headers: Readonly<Record<string, string>>): CheckedHeaders =>
+  new Map(
+    Object.entries(headers).map(([name, value]) => {
+      validateHeaderName(name)
+      validateHeaderValue(name, value)
+      return [name.toLowerCase(), value]
+    }),
+  )
 
 /**
  * Headers that many responses have, checked and written as lines once instead of for each response. Hand the record that this
@@ -49,7 +54,8 @@ export const blockOf = (headers: Readonly<Record<string, string>>): Block => {
  */
 export const fixedHeaders = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
   const own = Object.freeze({ ...headers })
-  blocks.set(own, blockOf(own))
+  const all = checkedHeaders(own)
+  blocks.set(own, { headers: all, lines: [...all].map(([name, value]) => lineOf(name, value)).join("") })
   return own
 }
 
@@ -66,7 +72,7 @@ export class Outgoing extends ServerResponse {
   sharesHeaders = true
   /** Headers of the response that follows, by their names in lower case. */
   readonly preset: Record<string, string> = {}
-  /** The request's id; empty when the server keeps no request log. */
+  /** The request's id, which the response tells; empty when the server keeps no request log. */
   requestId = ""
   /** The request's trace, where telemetry is on. */
   traceId: string | undefined
@@ -97,13 +103,8 @@ export class Outgoing extends ServerResponse {
     const isNamed = (name: string): boolean => own[name] !== undefined || fixed?.headers.has(name) === true
     let lines = fixed?.lines ?? ""
     // No more than letters, digits, and `_.-`: Node needn't look at it.
-    if (this.requestId !== "" && !isNamed("x-request-id")) lines += `x-request-id: ${this.requestId}\r\n`
-    if (this.sharesHeaders) {
-      let clashes = false
-      for (const name of common.headers.keys()) clashes ||= isNamed(name)
-      if (!clashes) lines += common.lines
-      else for (const [name, value] of common.headers) if (!isNamed(name)) own[name] = value
-    }
+    if (this.requestId !== "" && !isNamed("x-request-id")) lines += lineOf("x-request-id", this.requestId)
+    if (this.sharesHeaders) for (const [name, value] of common) if (!isNamed(name)) lines += lineOf(name, value)
     if (draining) own["connection"] = "close"
     super.writeHead(status, own)
     const { _header: head } = this

@@ -6,7 +6,7 @@ import { createClientAddress, type TrustedNetwork } from "./client-address.ts"
 import { createConnections } from "./connections/connections.ts"
 import { createCutLog } from "./connections/cut-log.ts"
 import type { Exchange } from "./exchange.ts"
-import { blockOf, Outgoing } from "./outgoing.ts"
+import { checkedHeaders, Outgoing } from "./outgoing.ts"
 import { createRequestLog, type RequestLogOptions } from "./logs/request-log.ts"
 import { createUnparsedAnswer } from "./unparsed.ts"
 
@@ -114,7 +114,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
     },
     createCutLog(options.requests?.log),
   )
-  const shared = { common: blockOf(options.headers ?? {}), draining: false, clientAddress, connections }
+  const shared = { common: checkedHeaders(options.headers ?? {}), draining: false, clientAddress, connections }
   const answer = (incoming: IncomingMessage, outgoing: Outgoing): void => connections.arrived({ incoming, outgoing })
   const server = createServer(
     {
@@ -135,7 +135,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
     newest: connections.newest,
     answerTo: (reason) => {
       const response = log?.unparsed((id) => onUnreadable(id, reason)) ?? onUnreadable("", reason)
-      for (const [name, value] of shared.common.headers) response.headers.set(name, value)
+      for (const [name, value] of shared.common) response.headers.set(name, value)
       return response
     },
   })

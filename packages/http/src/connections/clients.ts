@@ -25,10 +25,11 @@ export type Connection = {
   waiting: number
   held: number
   deadline: NodeJS.Timeout | undefined
-  /** Reads on, if what the client sent was kept back. */
+  /** Reads on, if what the client sent was kept back; undefined while Node reads by itself. */
   readOn: (() => void) | undefined
-  /** Bytes given to the kernel, and those of them that the client had, or had not, acknowledged when the kernel was last asked. */
+  /** Bytes given to the kernel. */
   sent: number
+  /** When the kernel was last asked: those of them that the client had acknowledged, and those that it had not. */
   acknowledged: number
   queued: number
 }

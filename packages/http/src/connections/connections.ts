@@ -4,6 +4,7 @@ import { addressBucket, type ClientAddress } from "../client-address.ts"
 import { type Client, type Connection, createClients, heaviest } from "./clients.ts"
 import type { Exchange } from "../exchange.ts"
 import type { Outgoing } from "../outgoing.ts"
+import { hasBody } from "../requests/body.ts"
 import { limitReadAhead } from "./read-ahead.ts"
 import { watchSendQueues } from "./send-queues.ts"
 
@@ -17,9 +18,6 @@ const pipeliningMs = 60_000
 const shareWithoutAccount = 0.75
 
 const isIdle = ({ newest }: Connection): boolean => newest === undefined || newest.outgoing.writableFinished
-
-const hasBody = ({ incoming: { headers } }: Exchange): boolean =>
-  headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined
 
 // Waits for the client's body, and for nothing of ours.
 const isReceiving = ({ newest, waiting }: Connection): boolean =>

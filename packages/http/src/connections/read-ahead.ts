@@ -4,7 +4,7 @@ import type { Socket } from "node:net"
 const pieceBytes = 4096
 
 /**
- * Hands a new connection's bytes to Node's parser in pieces, and none while `isReady` is false. Left alone, the parser makes
+ * Hands a connection's further bytes to Node's parser in pieces, and none while `isReady` is false. Left alone, the parser makes
  * objects for each of the thousands of requests that one read can bring, before any is answered, and an error for each when
  * their client is cut off.
  * @returns hands on what was kept back

@@ -32,6 +32,10 @@ type BodyOptions = {
 
 const empty = new Uint8Array(0)
 
+/** Whether a request's head announces a body (RFC 9112 section 6). It may have no bytes. */
+export const hasBody = ({ incoming: { headers } }: Exchange): boolean =>
+  headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined
+
 /** Whether all of a request's body has arrived: reading it waits for nothing. */
 export const hasWholeBody = (c: Served): boolean => c.env.incoming.complete
 
@@ -44,7 +48,7 @@ export const readBody = async (c: Served, { limit, deadlineMs }: BodyOptions): P
   if (declared !== undefined && Number(declared) > limit) throw new BodyError({ kind: "too-large", limit })
   // The socket's own stream is read: a web stream in between costs a third of a small request.
   const { incoming, outgoing } = c.env
-  if (declared === "0" || (declared === undefined && requestHeader(c, "transfer-encoding") === undefined)) return empty
+  if (declared === "0" || !hasBody(c.env)) return empty
   if (incoming.complete) return buffered(incoming, limit)
   return collect({ incoming, outgoing }, limit, deadlineMs).finally(() => outgoing.shared.connections.release(outgoing))
 }
