@@ -1,6 +1,7 @@
 // Every example of every command's help, run as it stands against all services.
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
+import { createSolanaRpc } from "@solana/kit"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { z } from "zod"
 import { commands } from "../apps/cli/src/commands.ts"
@@ -19,14 +20,14 @@ const records = z.array(
     key_class: z.string().optional(),
   }),
 )
-const latest = z.object({ blockhash: z.string(), lastValidBlockHeight: z.string() })
 
 let instance: Instance
 let shell: Shell
+let wallet: Awaited<ReturnType<typeof createWallet>>
 let signature: string
 beforeAll(async () => {
   instance = await startInstance(undefined, makeOwner)
-  const { apiUrl, docsUrl, relayUrl, chainUrl, folder, streamUrl } = instance
+  const { apiUrl, docsUrl, relayUrl, chainUrl, folder } = instance
   shell = await createShell(join(folder, "examples"), () => {})
   const tool = join(shell.home, "npm/bin/svc")
   await mkdir(dirname(tool), { recursive: true })
@@ -38,27 +39,19 @@ beforeAll(async () => {
   await shell.write("project/key.txt", await readFile(ownerKeyFile(folder), "utf8"))
   await shell.write("project/stack.json", JSON.stringify(auctions.first))
 
-  const wallet = await createWallet(chainUrl)
+  wallet = await createWallet(chainUrl)
   await wallet.fund(2_000_000_000n)
-  await shell.json("svc auth signup --json")
-  const token = z
-    .object({ token: z.string() })
-    .parse(await shell.json(`svc session ${streamUrl}/transfers --scope transaction:inspect --json`)).token
-  const sign = async (amount: bigint) => {
-    const response = await fetch(`${relayUrl}/transactions/v1/latest-blockhash`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      body: "{}",
-    })
-    return wallet.signTransfer(amount, latest.parse(await response.json()))
-  }
-  const [first, second] = [await sign(1_000_000n), await sign(2_000_000n)]
-  signature = second.signature
-  await writeFile(join(shell.home, "project/transaction.bin"), Buffer.from(first.wire, "base64"))
-  await shell.write("project/transaction.base64", second.wire)
-  await shell.json("svc auth logout --json")
 }, 180_000)
 afterAll(() => instance?.stop())
+
+/** Two payments for the examples, signed when they're needed: a blockhash lives a minute, and all examples take longer. */
+const signPayments = async () => {
+  const { value: latest } = await createSolanaRpc(instance.chainUrl).getLatestBlockhash().send()
+  const [first, second] = [await wallet.signTransfer(1_000_000n, latest), await wallet.signTransfer(2_000_000n, latest)]
+  await writeFile(join(shell.home, "project/transaction.bin"), Buffer.from(first.wire, "base64"))
+  await shell.write("project/transaction.base64", second.wire)
+  signature = second.signature
+}
 
 /** The newest record of a list for which this is so. */
 const idIn = async (command: string, isMeant: (one: z.infer<typeof records>[number]) => boolean = () => true) => {
@@ -108,6 +101,7 @@ test(
     expect(commands.filter((command) => command.examples.length === 0)).toEqual([])
     const failed: unknown[] = []
     for (const example of examples) {
+      if (example.includes("transaction.b")) await signPayments()
       const command = await adapted(example)
       if (example === "svc runs") {
         await shell.write("project/second.json", JSON.stringify(auctions.breaking))
