@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-node_version=$(sed -n 's/^  node: *\([0-9].*\)/\1/p' pnpm-workspace.yaml)
+node_version=$(sed -n 's/^nodeVersion: *//p' pnpm-workspace.yaml)
 suite=bookworm
 image=${1:-localhost/node:${node_version}-${suite}-slim}
 case $(uname -m) in

@@ -14,6 +14,8 @@ export type Service = {
   readonly urlVariable?: string
   /** Its URL without port; `http://localhost` unless given. */
   readonly urlHost?: string
+  /** Services that it reads as soon as it runs, none of which needs another: `pnpm start` starts it after these. */
+  readonly needs?: readonly string[]
   /** Answers 200 as long as the process serves, whatever its database does. */
   readonly livePath: string
   /** Answers 200 once the service can do its work. */
@@ -41,6 +43,7 @@ export const services: readonly Service[] = [
     defaultPort: 4002,
     portVariable: "SVC_RELAY_PORT",
     urlVariable: "SVC_RELAY_URL",
+    needs: ["platform", "chain"],
     ...probes,
     offers: "transaction relay: /openapi.json",
   },
@@ -68,6 +71,7 @@ export const services: readonly Service[] = [
     portVariable: "SVC_STREAM_PORT",
     urlVariable: "SVC_STREAM_URL",
     urlHost: "ws://127.0.0.1",
+    needs: ["platform", "chain"],
     ...health,
     offers: "live data of every stack on the local chain: /transfers",
   },

@@ -13,10 +13,10 @@ const skill = "apps/docs-server/content/skill.md"
 
 test("packages are checked against the Node that is pinned", () => {
   const workspace: unknown = parse(readFileSync(join(root, "pnpm-workspace.yaml"), "utf8"))
-  const { nodeVersion, catalog } = z
-    .object({ nodeVersion: z.string(), catalog: z.object({ node: z.string() }) })
+  const { nodeVersion, catalogs } = z
+    .object({ nodeVersion: z.string(), catalogs: z.object({ node: z.record(z.string(), z.string()) }) })
     .parse(workspace)
-  expect(nodeVersion).toBe(catalog.node)
+  expect(new Set(Object.values(catalogs.node))).toEqual(new Set([nodeVersion]))
 })
 
 test("everything that is published has one version", () => {

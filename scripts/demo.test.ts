@@ -19,7 +19,7 @@ const refuses = (port: number): Promise<boolean> =>
 
 test("Ctrl-C in the middle of the demo stops all services and leaves no file", async () => {
   // The demo builds the tool when it has changed, and the compiler keeps a cache where files of a moment go.
-  expect(buildTool(join(import.meta.dirname, ".."))).toBeUndefined()
+  expect(await buildTool(join(import.meta.dirname, ".."))).toBeUndefined()
   const folder = await mkdtemp(join(tmpdir(), "svc-demo-"))
   try {
     // setsid gives it a process group of its own, as a terminal does with what it runs.

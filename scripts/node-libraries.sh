@@ -1,10 +1,15 @@
 #!/bin/sh
 # The workspace's own Node needs a library of GCC's, libatomic, which the smallest Debian systems come without. Run after
 # an install: adds it where it may (root, apt), and elsewhere says what is missing. Does nothing when Node starts.
-problem=$(node --version 2>&1 >/dev/null) && exit 0
-case $problem in
+if said=$(node --version 2>&1); then
+  major=${said#v}
+  [ "${major%%.*}" -ge 26 ] && exit 0
+  echo "The workspace's own Node is missing and the one on the PATH is $said: repeat the install, or where there is none for your system, put Node 26 on the PATH." >&2
+  exit 1
+fi
+case $said in
   *libatomic*) ;;
-  *) echo "$problem" >&2; exit 1 ;;
+  *) echo "$said" >&2; exit 1 ;;
 esac
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
   echo "Node needs libatomic1: installing it with apt-get"

@@ -117,6 +117,22 @@ test("a service that fails to start shows why and takes the others down", async 
   expect(await listens(env["SVC_DOCS_PORT"])).toBe(false)
 })
 
+test("the relay starts once the platform, whose keys it reads, is ready", async () => {
+  env["SVC_API_PORT"] = String(await freePort())
+  const late = `${obedient}
+let probes = 0
+server.prependListener("request", (_, answer) => {
+  if (++probes < 3) answer.statusCode = 503
+  else console.log("ready now")
+})`
+  await Promise.all([put("platform-api", late), put("relay", obedient)])
+  const script = start()
+  await script.waitFor(/All services are up/)
+  expect(script.stdout()).toMatch(/^platform \| ready now$[^]*^relay    \| INFO  listening/m)
+  script.kill("SIGINT")
+  expect(await script.exited).toBe(0)
+})
+
 test("a port in use stops the start before anything runs and names the variable to set", async () => {
   await put("relay", obedient)
   const other = createServer().listen(Number(env["SVC_RELAY_PORT"]), "127.0.0.1")

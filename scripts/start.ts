@@ -28,13 +28,7 @@ if (refusals.length > 0) {
   process.exit(1)
 }
 
-const buildFault = buildTool(root)
-if (buildFault !== undefined) {
-  console.error(buildFault)
-  process.exit(1)
-}
-
-const running = supervise(planned, { root, write: say, patienceMs: 120_000 })
+const running = supervise(planned, { root, write: say, patienceMs: 120_000, before: { docs: buildTool(root) } })
 let signals = 0
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => {

@@ -21,7 +21,7 @@ export const startInstance = async (
   signal?: AbortSignal,
   prepare: (dataFolder: string, streamUrl: string) => Promise<void> = async () => {},
 ) => {
-  const fault = buildTool(root)
+  const fault = await buildTool(root)
   if (fault !== undefined) throw new Error(fault)
   const folder = await mkdtemp(join(tmpdir(), "svc-instance-"))
   const sparePort = await freePort()

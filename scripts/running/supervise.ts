@@ -1,5 +1,5 @@
 // Runs services as children of this process: either all run, or all are stopped.
-import { spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { createServer } from "node:net"
 import { createInterface } from "node:readline"
 import { join } from "node:path"
@@ -12,6 +12,10 @@ import type { PlannedService } from "./start-plan.ts"
 
 const preload = pathToFileURL(join(import.meta.dirname, "../stop-with-parent.ts")).href
 
+/** Those that others need first. */
+const inOrder = (planned: readonly PlannedService[]): readonly PlannedService[] =>
+  planned.toSorted((a, b) => (a.service.needs?.length ?? 0) - (b.service.needs?.length ?? 0))
+
 /** Whether a port can be listened on now, at the address where the services will listen. */
 export const portIsFree = (port: number, host: string): Promise<boolean> =>
   new Promise((resolve) => {
@@ -20,21 +24,29 @@ export const portIsFree = (port: number, host: string): Promise<boolean> =>
     probe.listen(port, host, () => probe.close(() => resolve(true)))
   })
 
+type Options = {
+  readonly root: string
+  /** Takes one line for people. */
+  readonly write: (line: string) => void
+  /** How long a service may take until it is ready. */
+  readonly patienceMs: number
+  /** What has to end before a service starts, by its name; resolves to what went wrong, if something did. */
+  readonly before?: Readonly<Record<string, Promise<string | undefined>>>
+}
+
 /**
- * Starts the services from their folders under `root`. Children are detached, because a terminal sends Ctrl-C to the whole
- * process group: so they get it once, from here. A service that ends by itself stops all.
- * @param write takes one line for people
- * @param patienceMs how long a service may take until it is ready
+ * Starts the services from their folders under `root`, each once those that it needs are ready. Children are detached,
+ * because a terminal sends Ctrl-C to the whole process group: so they get it once, from here. A service that ends by itself
+ * stops all.
  */
-export const supervise = (
-  planned: readonly PlannedService[],
-  { root, write, patienceMs }: { root: string; write: (line: string) => void; patienceMs: number },
-) => {
+export const supervise = (planned: readonly PlannedService[], { root, write, patienceMs, before = {} }: Options) => {
   const width = Math.max(...planned.map(({ service }) => service.name.length))
   const stopped = new AbortController()
   let exitCode = 0
 
-  const children = planned.map(({ service, env, port }) => {
+  const children: ChildProcess[] = []
+  /** Resolves when the service has ended. */
+  const run = ({ service, env }: PlannedService): Promise<void> => {
     const child = spawn(process.execPath, [...nodeFlags, "--import", preload, "src/main.ts"], {
       cwd: join(root, service.folder),
       detached: true,
@@ -47,7 +59,8 @@ export const supervise = (
         write(`${service.name.padEnd(width)} | ${readableLine(line)}`),
       )
     }
-    const exited = new Promise<void>((resolve) => {
+    children.push(child)
+    return new Promise<void>((resolve) => {
       child.once("error", (error) => fail(`${service.name} could not be started: ${error.message}`))
       child.once("close", (code, signal) => {
         if (!stopped.signal.aborted)
@@ -55,17 +68,10 @@ export const supervise = (
         resolve()
       })
     })
-    return {
-      service,
-      port,
-      child,
-      exited,
-      readyUrl: `http://${reachableHost(env["HOST"])}:${port}${service.readyPath}`,
-    }
-  })
+  }
 
   const signalAll = (signal: NodeJS.Signals): void => {
-    for (const { child } of children) {
+    for (const child of children) {
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) continue
       try {
         // The process group, with everything that the service has started.
@@ -87,24 +93,39 @@ export const supervise = (
     stop()
   }
 
-  const becomesReady = async (name: string, url: string): Promise<void> => {
+  const becomesReady = async ({ service, env, port }: PlannedService): Promise<void> => {
+    const url = `http://${reachableHost(env["HOST"])}:${port}${service.readyPath}`
     const until = performance.now() + patienceMs
     // A service may log every failed probe, so the pauses grow.
     let pauseMs = 100
     while (!stopped.signal.aborted) {
-      const answer = await fetch(url, { signal: AbortSignal.timeout(2000) }).catch(() => undefined)
+      const signal = AbortSignal.any([stopped.signal, AbortSignal.timeout(2000)])
+      const answer = await fetch(url, { signal }).catch(() => undefined)
       if (answer?.ok) return
-      if (performance.now() > until) return fail(`${name} is not ready after ${patienceMs / 1000} s; stopping all`)
-      await delay(pauseMs)
+      if (performance.now() > until)
+        return fail(`${service.name} is not ready after ${patienceMs / 1000} s; stopping all`)
+      await delay(pauseMs, undefined, { signal: stopped.signal }).catch(() => {})
       pauseMs = Math.min(1.5 * pauseMs, 500)
     }
   }
+
+  const readiness = new Map<string, Promise<void>>()
+  const ends = inOrder(planned).map((one) => {
+    const { name, needs = [] } = one.service
+    const begun = Promise.all([before[name], ...needs.map((need) => readiness.get(need))]).then(([fault]) => {
+      if (fault !== undefined) fail(fault)
+      return stopped.signal.aborted ? undefined : { exited: run(one) }
+    })
+    readiness.set(
+      name,
+      begun.then((started) => (started === undefined ? undefined : becomesReady(one))),
+    )
+    return begun.then((started) => started?.exited)
+  })
   /** True once every service is ready, false when the start failed or was stopped. */
-  const ready = Promise.all(children.map(({ service, readyUrl }) => becomesReady(service.name, readyUrl))).then(
-    () => !stopped.signal.aborted,
-  )
+  const ready = Promise.all(readiness.values()).then(() => !stopped.signal.aborted)
   /** Resolves when no child is left: 0 after a stop that was asked for, 1 after a failure. */
-  const ended = Promise.all(children.map(({ exited }) => exited)).then(() => exitCode)
+  const ended = Promise.all(ends).then(() => exitCode)
   /** Ends every service at once. */
   const kill = (): void => {
     exitCode = 1
