@@ -1,5 +1,8 @@
+import { once } from "node:events"
+import { createServer } from "node:http"
+import { json } from "node:stream/consumers"
 import { createPlatform, createRelay, createRelayTransport, SvcError } from "@svc/client"
-import { expect, test, vi } from "vitest"
+import { expect, onTestFinished, test } from "vitest"
 import { z } from "zod"
 import platform from "../apps/platform-api/openapi.json" with { type: "json" }
 import { serviceFailure } from "../apps/cli/src/errors.ts"
@@ -75,22 +78,27 @@ const { maxItems } =
 const origins = Array.from({ length: maxItems }, (_, index) => `https://app-${index}.example`)
 
 test("svc-client and the command line give a publishable key as many origins as the API takes", async () => {
-  const { sent, fetch } = clientOf(201, { key: "svc_pk_a" })
-  await createPlatform({ apiUrl: relayUrl, fetch }).keys.mintPublishable({ origin: origins[0] ?? "" })
-  vi.stubGlobal("fetch", fetch)
-  const env = { SVC_API_URL: "http://127.0.0.1:4003", SVC_API_KEY: "svc_ak_a" }
+  const sent: unknown[] = []
+  const api = createServer(async (request, response) => {
+    sent.push(await json(request))
+    response.writeHead(201, { "content-type": "application/json" }).end('{"key":"svc_pk_a"}')
+  }).listen(0, "127.0.0.1")
+  await once(api, "listening")
+  onTestFinished(() => void api.close())
+  const apiUrl = `http://127.0.0.1:${z.object({ port: z.number() }).parse(api.address()).port}`
+  await createPlatform({ apiUrl }).keys.mintPublishable({ origin: origins[0] ?? "" })
   const written: string[] = []
   const output = { isTTY: false, write: (text: string) => written.push(text) > 0 }
   const code = await run({
     argv: ["keys", "publishable", ...origins.flatMap((origin) => ["--origin", origin])],
-    env,
+    env: { SVC_API_URL: apiUrl, SVC_API_KEY: "svc_ak_a" },
     home: "/nonexistent",
     stdout: output,
     stderr: output,
     readLine: async () => "",
     readInput: async () => new Uint8Array(),
     onInterrupt: () => () => {},
-  }).finally(() => vi.unstubAllGlobals())
+  })
   expect([code, sent], written.join("")).toEqual([0, [{ origin_allowlist: origins }, { origin_allowlist: origins }]])
 })
 

@@ -6,14 +6,24 @@ import { build, type Plugin } from "esbuild"
 /** The folder of the app. */
 export const app = fileURLToPath(new URL("..", import.meta.url))
 
-/** Loads node:crypto at its first use: it costs every start as much as all other modules of Node that the tool imports. */
-const lateCrypto: Plugin = {
-  name: "late-crypto",
+/** What the tool uses of modules that cost every start as much as all others of Node's that it imports. */
+const late: Readonly<Record<string, readonly string[]>> = {
+  "node:crypto": ["createHash", "createHmac", "generateKeyPairSync", "hash", "randomUUID", "sign"],
+  "node:http": ["request"],
+  "node:https": ["request"],
+  "node:zlib": ["crc32", "gunzipSync"],
+}
+
+/** Loads these at their first use, by require: an import would also make what their exports load at their own first use. */
+const lateModules: Plugin = {
+  name: "late-modules",
   setup: (plugins) => {
-    plugins.onResolve({ filter: /^node:crypto$/ }, ({ path }) => ({ path, namespace: "late" }))
-    plugins.onLoad({ filter: /.*/, namespace: "late" }, () => ({
-      contents: ["createHash", "createHmac", "generateKeyPairSync", "hash", "randomUUID", "sign"]
-        .map((name) => `export const ${name} = (...given) => require("crypto").${name}(...given)`)
+    plugins.onResolve({ filter: /^node:/ }, ({ path }) => (path in late ? { path, namespace: "late" } : undefined))
+    plugins.onLoad({ filter: /.*/, namespace: "late" }, ({ path }) => ({
+      contents: (late[path] ?? [])
+        .map(
+          (name) => `export const ${name} = (...given) => require("${path.slice("node:".length)}").${name}(...given)`,
+        )
         .join("\n"),
     }))
   },
@@ -36,7 +46,7 @@ export const bundle = async (outfile: string): Promise<void> => {
     external: ["bufferutil", "utf-8-validate"],
     minifySyntax: true,
     minifyWhitespace: true,
-    plugins: [lateCrypto],
+    plugins: [lateModules],
     logLevel: "warning",
   })
   await chmod(outfile, 0o755)

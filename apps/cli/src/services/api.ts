@@ -1,4 +1,7 @@
-import { type Answer as Parsed, type Call, errorOf, request, systemClock } from "@svc/client/http"
+import { request as plain, type IncomingMessage } from "node:http"
+import { request as secure } from "node:https"
+import { gunzipSync } from "node:zlib"
+import { type Answer as Parsed, type Call, errorOf, request, type SendRequest, systemClock } from "@svc/client/http"
 import { readAtMost } from "@svc/common/read-at-most"
 import { CliError, serviceFailure, unreachable } from "../errors.ts"
 import type { Service } from "../settings/settings.ts"
@@ -7,21 +10,42 @@ import type { Service } from "../settings/settings.ts"
 export type Api = { readonly url: string; readonly key?: string }
 
 /** A whole response of any status. */
-export type Answer = Parsed & { readonly bytes: Uint8Array<ArrayBuffer>; readonly text: string }
+export type Answer = Parsed & { readonly bytes: Buffer; readonly text: string }
 
 type Options = Partial<Pick<Call, "method" | "bearer" | "headers" | "body" | "timeoutMs">>
 
 const usualTimeoutMs = 30_000
-const largestMiB = 32
+const largest = 32 * 2 ** 20
+const tooLarge = "the response is larger than 32 MiB"
+
+const decode = (bytes: Buffer): string => new TextDecoder().decode(bytes)
+
+/** Node's own HTTP: `fetch` first loads more than all the rest that a command runs. */
+const send = (url: string, { method, headers, signal, body }: Parameters<SendRequest>[1]): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    const options = { method, signal, headers: { ...headers, "accept-encoding": "gzip" } }
+    const sent = url.startsWith("https:") ? secure(url, options, resolve) : plain(url, options, resolve)
+    sent.on("error", reject).end(body)
+  })
+
+const unpacked = async (response: IncomingMessage): Promise<Buffer> => {
+  const bytes = await readAtMost({ body: response }, largest, tooLarge)
+  if (response.headers["content-encoding"] !== "gzip" || bytes.length === 0) return bytes
+  try {
+    return gunzipSync(bytes, { maxOutputLength: largest })
+  } catch (error) {
+    throw error instanceof RangeError ? new Error(tooLarge) : error
+  }
+}
 
 /** Calls a service through svc-client's HTTP. It doesn't follow redirects: the user decides where a key goes. */
 export const call = async (service: Service, base: string, path: string, options: Options = {}): Promise<Answer> => {
-  let bytes: Uint8Array<ArrayBuffer> = new Uint8Array(0)
-  const fetchWhole: typeof fetch = async (input, init) => {
-    const response = await fetch(input, { ...init, redirect: "manual" })
-    const { status, headers } = response
-    bytes = await readAtMost(response, largestMiB * 2 ** 20, `the response is larger than ${largestMiB} MiB`)
-    return new Response(bytes.length === 0 ? null : bytes, { status, headers })
+  let bytes: Buffer = Buffer.alloc(0)
+  const fetchWhole: SendRequest = async (url, init) => {
+    const response = await send(url, init)
+    bytes = await unpacked(response)
+    const get = (name: string) => response.headersDistinct[name.toLowerCase()]?.join(", ") ?? null
+    return { status: response.statusCode ?? 0, headers: { get }, text: async () => decode(bytes) }
   }
   const asked = { timeoutMs: usualTimeoutMs, ...options, url: base + path }
   const answer = await request(fetchWhole, systemClock, asked).catch((error: unknown) => {
@@ -33,7 +57,7 @@ export const call = async (service: Service, base: string, path: string, options
       next: `If that URL is right, set it with --${service}-url or SVC_${service.toUpperCase()}_URL`,
     })
   }
-  return { ...answer, bytes, text: new TextDecoder().decode(bytes) }
+  return { ...answer, bytes, text: decode(bytes) }
 }
 
 /** The error that a response of any of the services describes. */

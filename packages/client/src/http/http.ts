@@ -25,7 +25,19 @@ export type Answer = {
   readonly body: unknown
 }
 
-const exchange = async (fetch: Fetch, call: Call, signal: AbortSignal): Promise<Answer> => {
+/** What a call needs of `fetch`. */
+export type SendRequest = (
+  url: string,
+  init: {
+    readonly method: string
+    readonly headers: Record<string, string>
+    readonly body?: string
+    readonly redirect: "error"
+    readonly signal: AbortSignal
+  },
+) => Promise<Pick<Response, "status" | "text"> & { readonly headers: Pick<Headers, "get"> }>
+
+const exchange = async (fetch: SendRequest, call: Call, signal: AbortSignal): Promise<Answer> => {
   const response = await fetch(call.url, {
     method: call.method ?? "GET",
     headers: {
@@ -44,7 +56,7 @@ const exchange = async (fetch: Fetch, call: Call, signal: AbortSignal): Promise<
 }
 
 /** Sends a request and reads the complete response. Throws SvcError: `network-error`, `timeout`, `aborted`. */
-export const request = async (fetch: Fetch, clock: Clock, call: Call): Promise<Answer> => {
+export const request = async (fetch: SendRequest, clock: Clock, call: Call): Promise<Answer> => {
   const isGivenUp = (): boolean => call.signal?.aborted === true
   if (isGivenUp()) throw ownError("aborted", "Given up by the caller")
   const leaving = new AbortController()
