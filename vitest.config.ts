@@ -10,8 +10,8 @@ export default defineConfig({
     include: ["{apps,packages}/*/{src,test}/**/*.test.ts", "{scripts,infra,test}/**/*.test.ts"],
     globalSetup: "test/global-setup.ts",
     setupFiles: ["test/fixed-seed.ts", "test/real-timers.ts"],
-    // Many tests start processes and wait for them: two workers on two cores, and half as many as there are on more.
-    maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
+    // Many tests start processes and wait for them: two workers leave a third of two cores idle, three a quarter.
+    maxWorkers: Math.max(3, Math.floor(availableParallelism() / 2)),
     // A worker loads each module once for all its files, which halves what short files cost. A test that changes the
     // environment, timers or globals puts them back; timers are restored by test/real-timers.ts too.
     isolate: false,
