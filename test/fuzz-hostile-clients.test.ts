@@ -49,7 +49,9 @@ const attack = (port: number, connections: number, bytes: string): void => {
   cleanUps.push(() => sockets.forEach((socket) => socket.destroy()))
 }
 
-const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`
+const get = (path: string, more = ""): string => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${more}\r\n`
+/** With a head of several of the pieces in which the server reads. */
+const getAtLength = (path: string): string => get(path, `x-head: ${"h".repeat(9000)}\r\n`)
 
 /** Asks again and again while the attack goes on; the slowest of a hundred answers, and the most memory seen. */
 const others = async (service: Service, path: string) => {
@@ -89,6 +91,11 @@ const served = {
 test("100 clients that pipeline 1,000 requests for the longest page and never read do not bring docs-server down", async () => {
   const docs = await start("docs-server")
   expect(await attacked(docs, () => attack(docs.port, 100, get("/llms-full.txt").repeat(1000)))).toEqual(served)
+})
+
+test("30 clients that pipeline 400 requests with long heads and never read do not bring docs-server down", async () => {
+  const docs = await start("docs-server")
+  expect(await attacked(docs, () => attack(docs.port, 30, getAtLength("/llms-full.txt").repeat(400)))).toEqual(served)
 })
 
 test("150 clients that pipeline 1,000 requests for the document and never read do not bring platform-api down", async () => {

@@ -1,6 +1,7 @@
 import { once } from "node:events"
 import { readFile } from "node:fs/promises"
 import { connect, type Socket } from "node:net"
+import fc from "fast-check"
 import { afterEach, expect, test, vi } from "vitest"
 import { type Bounds, defaultBounds, readBody, type Fetch, type RunningServer, serve, setAccount } from "../index.ts"
 
@@ -113,6 +114,43 @@ test("bodies of pipelined requests are read whole, whatever the pieces they come
   const found = () => [...all.text.matchAll(/\[(\d+)\]/g)].map(([, size]) => Number(size))
   await vi.waitFor(() => expect(found()).toHaveLength(300), { timeout: 20_000 })
   expect(found()).toEqual(sizes)
+})
+
+test("of whatever sizes pipelined requests and their responses are, all are answered in their order", async () => {
+  const sized: Fetch = async (raw, env) => {
+    const [, path, size] = /^(.*)\?(.*)$/.exec(env.incoming.url ?? "") ?? []
+    const c = { env, req: { raw } }
+    const { length } = await readBody(c, { limit: 100_000 })
+    return new Response(`[${path} ${length}]${"x".repeat(Number(size))}`)
+  }
+  const request = fc.record({
+    head: fc.nat(15_000),
+    body: fc.oneof(fc.constant(0), fc.nat(60_000)),
+    // The largest is more than the kernel takes at once.
+    response: fc.constantFrom(0, 100, 4_000_000),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(request, { minLength: 2, maxLength: 20 }), async (all) => {
+      const port = await start({}, sized)
+      const socket = await dial(port)
+      const texts = all.map(({ head, body, response }, index) =>
+        post(`/${index}?${response}`, body, "b".repeat(body), `x-head: ${"h".repeat(head)}\r\n`),
+      )
+      socket.write(texts.join(""))
+      const wanted = all.map(({ body }, index) => `[/${index} ${body}]`)
+      const found: string[] = []
+      let end = ""
+      for await (const chunk of socket) {
+        end += String(chunk)
+        found.push(...(end.match(/\[.*?\]/g) ?? []))
+        end = end.slice(Math.max(end.lastIndexOf("]") + 1, end.length - 20))
+        if (found.length === wanted.length) break
+      }
+      expect(found).toEqual(wanted)
+      await server?.close()
+    }),
+    { numRuns: 15 },
+  )
 })
 
 test("a request is not begun while the answer before it is not taken, and its client is cut off in time", async () => {
