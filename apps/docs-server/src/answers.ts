@@ -43,7 +43,7 @@ export const unreadableAnswer = (_requestId: string, reason: string): Response =
 /** What is told of a body that can't be read. */
 export const bodyError = ({ kind }: BodyFault): ApiError =>
   kind === "too-large"
-    ? errors.fail("request_too_large", { headers: { connection: "close" } })
+    ? errors.fail("request_too_large")
     : errors.fail("invalid_request", { message: "The request body did not arrive." })
 
 /** What a probe is told: 503 while something is missing that the server can't do without. */

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto"
 import { once } from "node:events"
-import { connect, type Socket } from "node:net"
+import { connect, Socket } from "node:net"
 import { Hono } from "hono"
-import { afterEach, expect, test } from "vitest"
+import { text as wholeText } from "node:stream/consumers"
+import { afterEach, expect, onTestFinished, test, vi } from "vitest"
 import {
   allowedMethods,
   BodyError,
@@ -13,9 +14,13 @@ import {
   serve,
   type ServedEnv,
 } from "./index.ts"
+import { createUnparsedAnswer } from "./unparsed.ts"
 
 // What has arrived meanwhile is read in between.
 const passed = () => new Promise(setImmediate)
+
+// More than the kernel takes at once.
+const largeBytes = 10_000_000
 
 const open: RunningServer[] = []
 afterEach(async () => {
@@ -53,6 +58,7 @@ const start = async (gate: Promise<void> = Promise.resolve(), deadlineMs = 5000)
     routed((c) => c.body(null, 503)),
   )
   app.post("/optional", async (c) => c.json({ got: await readJson(c, { limit: 10, emptyAs: "nothing" }) }))
+  app.get("/large", (c) => c.text("x".repeat(largeBytes)))
   app.get("/slow", async (c) => {
     await gate
     return c.text("done")
@@ -229,6 +235,71 @@ test("closing lets a request in flight finish, tells its connection to close, an
   await once(socket, "close")
   expect(received()).toMatch(/connection: close/i)
   await closed
+})
+
+test("closing waits for a client that is still taking its response", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { server, url } = await start()
+  const socket = connect(server.port, "127.0.0.1")
+  socket.write("GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+  await once(socket, "readable")
+  await fetch(`${url}/nowhere`)
+  const seen = { closed: false }
+  const closed = server.close().then(() => (seen.closed = true))
+  vi.advanceTimersByTime(1000)
+  await passed()
+  const taken = wholeText(socket)
+  while (!seen.closed) {
+    vi.advanceTimersByTime(100)
+    await passed()
+  }
+  expect((await taken).split("\r\n\r\n")[1]).toHaveLength(largeBytes)
+  await closed
+})
+
+test("a body that nobody reads is discarded, however slowly it comes, and its connection goes on", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { server } = await start()
+  const { socket, received } = await dial(server.port)
+  socket.write(`POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 300000\r\n\r\n${"b".repeat(1000)}`)
+  await once(socket, "data")
+  vi.advanceTimersByTime(10_000)
+  await passed()
+  socket.write(`${"b".repeat(299_000)}GET /quiet HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+  await once(socket, "close")
+  expect(received()).toMatch(/^HTTP\/1.1 404 [^]*HTTP\/1.1 204 /)
+})
+
+test("what follows a request with Upgrade isn't served: Node's parser would begin in the middle of a body", async () => {
+  const { server } = await start()
+  // Once a client has pipelined, the server reads in pieces of 4,096 bytes, of which the parser drops the rest.
+  const { socket: first, received: answers } = await dial(server.port)
+  first.write("GET /quiet HTTP/1.1\r\nHost: x\r\n\r\n".repeat(2))
+  while (answers().split("204").length < 3) await once(first, "data")
+  const { socket, received } = await dial(server.port)
+  const upgrade = "GET /slow HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+  const head = "POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\n"
+  const before = "b".repeat(4096 - upgrade.length - head.length)
+  const inside = "GET /quiet HTTP/1.1\r\nHost: x\r\n\r\n"
+  lines.splice(0)
+  socket.write(`${upgrade}${head}${before}${inside}${"b".repeat(9000 - before.length - inside.length)}`)
+  await once(socket, "close")
+  expect(received()).toMatch(/^HTTP\/1.1 200 [^]*connection: close[^]*\r\n\r\ndone$/i)
+  expect(lines).toMatchObject([{ method: "GET", status: 200 }])
+  first.destroy()
+})
+
+test("a head that this process has not looked at yet isn't late", () => {
+  const late = Object.assign(new Error("Request timeout"), { code: "ERR_HTTP_REQUEST_TIMEOUT" })
+  const socket = new Socket().on("error", () => {})
+  for (const isHeldBack of [true, false]) {
+    const answerTo = vi.fn<() => Response>(() => new Response("late"))
+    createUnparsedAnswer({ newest: () => undefined, isHeldBack: () => isHeldBack, answerTo })(late, socket)
+    expect(answerTo).toHaveBeenCalledTimes(isHeldBack ? 0 : 1)
+  }
+  socket.destroy()
 })
 
 test("a port that is taken is a plain failure", async () => {

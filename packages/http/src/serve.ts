@@ -95,6 +95,8 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
         newest === undefined ? new Response(null, { status: 500 }) : onUnreadable(newest, notATarget),
       // Stands in for a Host that is missing: the handler above judges it.
       hostname: "localhost",
+      // Node itself discards a body that nobody reads. The adapter would cut its client off after half a second.
+      autoCleanupIncoming: false,
     },
   )
   const { observe } = options
@@ -133,6 +135,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   server.on("connection", connections.opened)
   const unparsed = createUnparsedAnswer({
     newest: connections.newest,
+    isHeldBack: connections.isHeldBack,
     answerTo: (reason) => {
       const response = log?.unparsed((id) => onUnreadable(id, reason)) ?? onUnreadable("", reason)
       for (const [name, value] of shared.common) response.headers.set(name, value)
@@ -154,7 +157,10 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
     const timer = setTimeout(() => server.closeAllConnections(), options.drainMs)
     // What is idle still, and what an answer left open that was under way when the drain began.
-    const sweep = setInterval(() => server.closeIdleConnections(), sweepMs)
+    // Node takes for idle what has ended its response, however much of that its client has yet to take.
+    const sweep = setInterval(() => {
+      if (!connections.areSending()) server.closeIdleConnections()
+    }, sweepMs)
     await closed
     clearInterval(sweep)
     clearTimeout(timer)

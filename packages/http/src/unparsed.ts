@@ -28,19 +28,22 @@ const send = async (socket: Socket, answer: Response): Promise<void> => {
  * no body and none of the server's headers. A request before it that is still being served, or whose body is the broken part
  * but is answered already, gets its answer and no other, and the connection ends with it.
  * @param newest the exchange that began last on this connection
+ * @param isHeldBack whether this process has yet to look at what the client has sent: it isn't late then
  * @param answerTo makes the answer, for this reason
  */
 export const createUnparsedAnswer = ({
   newest,
+  isHeldBack,
   answerTo,
 }: {
   readonly newest: (socket: Socket) => Exchange | undefined
+  readonly isHeldBack: (socket: Socket) => boolean
   readonly answerTo: (reason: string) => Response
 }) => {
   // The parser fails again on whatever else arrives.
   const ended = new WeakSet<Socket>()
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
-    if (ended.has(socket)) return
+    if (ended.has(socket) || (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && isHeldBack(socket))) return
     ended.add(socket)
     const { incoming, outgoing } = newest(socket) ?? {}
     // An answer without a socket waits for the one before it, and ours would be taken for that one.

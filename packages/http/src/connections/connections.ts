@@ -19,6 +19,9 @@ const shareWithoutAccount = 0.75
 
 const isIdle = ({ newest }: Connection): boolean => newest === undefined || newest.outgoing.writableFinished
 
+/** Whether the connection ends with this response: what comes after its request isn't served. */
+const isLast = (outgoing: Outgoing): boolean => !outgoing.shouldKeepAlive
+
 // Waits for the client's body, and for nothing of ours.
 const isReceiving = ({ newest, waiting }: Connection): boolean =>
   newest !== undefined && waiting === 0 && !newest.incoming.complete && !newest.outgoing.headersSent
@@ -127,7 +130,7 @@ export const createConnections = (
     // Not at once: others get their turn between two requests of one client.
     const next = () =>
       setImmediate(() => {
-        if (!open.has(connection.socket)) return
+        if (!open.has(connection.socket) || isLast(before)) return
         count(-1)
         begin(exchange)
         connection.readOn?.()
@@ -194,7 +197,10 @@ export const createConnections = (
       }
       const before = connection.newest?.outgoing
       connection.newest = exchange
+      // Node's parser drops what came with such a request: what it reads next may be in the middle of a body.
+      if (exchange.incoming.headers.upgrade !== undefined) exchange.outgoing.shouldKeepAlive = false
       if (before !== undefined && !before.writableFinished) wait(connection, before, exchange)
+      else if (before !== undefined && isLast(before)) return
       else if (!hasBody(exchange)) begin(exchange)
       // What came with the head is parsed by then, and nearly every body comes with it; what was no HTTP has its answer.
       else setImmediate(() => open.has(socket) && socket.writable && begin(exchange))
@@ -215,6 +221,11 @@ export const createConnections = (
       outgoing.once("close", () => release(outgoing))
     },
 
+    /** Whether a response isn't taken whole yet, or a request waits for that. */
+    areSending: (): boolean =>
+      [...open.values()].some(({ socket, waiting }) => socket.writableLength > 0 || waiting > 0),
+    /** Whether requests that have arrived wait, and with them what arrives after them. */
+    isHeldBack: (socket: Socket): boolean => (open.get(socket)?.waiting ?? 0) > 0,
     newest: (socket: Socket): Exchange | undefined => open.get(socket)?.newest,
     /** So many more bytes are kept for the client of a request. */
     hold,
