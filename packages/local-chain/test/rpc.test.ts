@@ -24,6 +24,7 @@ test.for([
   ["an empty batch", "[]", -32600],
   ["a batch of more than 1,000", JSON.stringify(Array(1001).fill(1)), -32600],
   ["arrays nested too deep", "[".repeat(500_000), -32700],
+  ["an integer of a million digits", `{"jsonrpc":"2.0","id":${"9".repeat(1_000_000)},"method":"getSlot"}`, -32700],
   ["another version", '{"jsonrpc":"1.0","id":1,"method":"getSlot"}', -32600, 1],
   ["no method", '{"jsonrpc":"2.0","id":1}', -32600, 1],
   ["a fractional id", '{"jsonrpc":"2.0","id":1.5,"method":"getSlot"}', -32600],

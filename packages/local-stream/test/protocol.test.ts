@@ -1,3 +1,5 @@
+import { connect as connectTo } from "node:net"
+import { text as wholeText } from "node:stream/consumers"
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
 import { foreignKeys, mintToken, openRaw, sampleAst, startPlatform, startStream } from "./fixture.ts"
 import { startChain, transfer, type TestChain } from "./transfers.ts"
@@ -67,6 +69,28 @@ test("who has no good token for the stack is refused before the upgrade, with th
     hint: expect.any(String),
   })
   expect(await codeOf({ token: await mintToken() }, "nowhere")).toEqual([404, "stack-not-found"])
+})
+
+test("a target that is no path is a 404, and ends nothing", async () => {
+  const { port } = new URL(stream.url())
+  for (const target of ["//", "http://["]) {
+    for (const upgrade of ["", "Connection: Upgrade\r\nUpgrade: websocket\r\n"]) {
+      const socket = connectTo(Number(port), "127.0.0.1")
+      socket.end(`GET ${target} HTTP/1.1\r\nHost: x\r\n${upgrade}\r\n`)
+      expect(await wholeText(socket)).toMatch(/^HTTP\/1.1 404 /)
+    }
+  }
+})
+
+test("a connection has at most 1,000 subscriptions, and leaves them all at once", async () => {
+  const one = await connect({ sub: "agent:greedy" })
+  for (let key = 0; key <= 1000; key++) one.send({ type: "subscribe", view: "Wallet/list", key: `${key}` })
+  await one.message({ code: "subscription-limit-exceeded", fatal: false })
+  expect(one.messages.filter(({ op }) => op === "subscribed")).toHaveLength(1000)
+  one.close()
+  const two = await connect({ sub: "agent:greedy" })
+  two.send({ type: "subscribe", view: "Wallet/list" })
+  await two.message({ op: "subscribed" })
 })
 
 test("plain HTTP gets the health, or an error that says what is wanted", async () => {

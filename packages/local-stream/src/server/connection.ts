@@ -52,6 +52,8 @@ const readMessage = (source: string): Message => {
 }
 
 const snapshotBatch = 500
+// Each change looks at every window that somebody has asked for.
+const mostSubscriptions = 1000
 const longestReason = 123
 
 function* snapshot(
@@ -114,7 +116,8 @@ export const serveConnection = (socket: WebSocket, options: ConnectionOptions) =
     if (view.needsKey && key === undefined) throw new StreamFault("key-required")
     const id = idOf({ view: name, key })
     leave(id)
-    if (subject.subscriptions >= max_subscriptions) throw new StreamFault("subscription-limit-exceeded")
+    if (subject.subscriptions >= max_subscriptions || leaves.size >= mostSubscriptions)
+      throw new StreamFault("subscription-limit-exceeded")
     const asked = { view, key, skip: skip ?? 0, take: take ?? undefined }
     const { rows, missed, leave: left } = channels.subscribe(asked, outbox.send, after)
     const shown = [...rows].slice(0, snapshotLimit ?? undefined).map(([own, { shown: data }]) => ({ key: own, data }))

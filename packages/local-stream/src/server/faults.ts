@@ -45,7 +45,11 @@ export const faults = {
   "view-not-found": { status: 404, message: "The stack has no such view.", hint: "The schema lists the views." },
   "view-unsupported": { status: 501, message: "The local stream doesn't compute this view." },
   "key-required": { status: 400, message: "This view shows one record: add its key to the subscription." },
-  "subscription-limit-exceeded": { status: 429, message: reached, hint: "Unsubscribe from another view first." },
+  "subscription-limit-exceeded": {
+    status: 429,
+    message: "A limit of the token, or of a connection, is reached.",
+    hint: "Unsubscribe from another view first.",
+  },
   "snapshot-limit-exceeded": { status: 429, message: reached, hint: "Ask for fewer records: take or snapshotLimit." },
   "rate-limit-exceeded": { status: 429, message: reached, hint: "Send fewer messages a minute.", ...again },
   "egress-limit-exceeded": { status: 429, message: reached, hint: "Subscribe to less.", ...again },

@@ -41,8 +41,11 @@ const createMinute = (now: () => number) => {
 }
 
 const locate = ({ url = "/" }: IncomingMessage) => {
-  const { pathname, searchParams } = new URL(url, "http://localhost")
-  return { path: pathname, query: searchParams, name: /^\/([a-z0-9][a-z0-9-]*)\/?$/.exec(pathname)?.[1] }
+  // Null for what is no path, such as "//".
+  const target = URL.parse(url, "http://localhost")
+  const path = target?.pathname ?? ""
+  const query = target?.searchParams ?? new URLSearchParams()
+  return { path, query, name: /^\/([a-z0-9][a-z0-9-]*)\/?$/.exec(path)?.[1] }
 }
 
 /** Serves stacks over WebSocket. Rejects if the port isn't free. */

@@ -44,6 +44,8 @@ const appended = (old: Value, next: Value): readonly Value[] | undefined => {
  */
 export const createChannels = (records: Records, shown: ReadonlySet<string>, nextSeq: () => string) => {
   const channels = new Map<string, Channel>()
+  /** Those without subscribers; the one that was left first is the first to go. */
+  const idle = new Set<string>()
   const ordered = new Map<string, { readonly version: number; readonly rows: readonly Row[] }>()
 
   const allRows = (view: View): readonly Row[] => {
@@ -107,15 +109,18 @@ export const createChannels = (records: Records, shown: ReadonlySet<string>, nex
     subscribe: (window: Window, subscriber: Subscriber, after: string | undefined) => {
       const id = JSON.stringify([window.view.id, window.key, window.skip, window.take])
       const channel = channels.get(id) ?? { window, rows: rowsIn(window), subscribers: new Set(), log: [] }
-      channels.delete(id)
       channels.set(id, channel)
+      idle.delete(id)
       channel.subscribers.add(subscriber)
       const seen = channel.log.findIndex(({ seq }) => seq === after)
       const missed = seen === -1 ? undefined : channel.log.slice(seen + 1).map(({ frame }) => frame)
       const leave = (): void => {
-        channel.subscribers.delete(subscriber)
-        const idle = [...channels].filter(([, { subscribers }]) => subscribers.size === 0)
-        for (const [old] of idle.slice(0, Math.max(0, idle.length - mostIdle))) channels.delete(old)
+        if (!channel.subscribers.delete(subscriber) || channel.subscribers.size > 0) return
+        idle.add(id)
+        const [oldest] = idle
+        if (idle.size <= mostIdle || oldest === undefined) return
+        idle.delete(oldest)
+        channels.delete(oldest)
       }
       return { rows: channel.rows, missed, leave }
     },

@@ -26,7 +26,13 @@ const changesQuery = z.object({
     .transform(Number)
     .optional()
     .meta({ type: "integer", minimum: 0, description: "The id of the last change that you have" }),
-  stack: z.string().max(200).toLowerCase().optional().meta({ description: "Only changes of this stack" }),
+  stack: z
+    .string()
+    .max(200)
+    .refine((name) => !name.includes("\0"), "must not contain a null character")
+    .toLowerCase()
+    .optional()
+    .meta({ description: "Only changes of this stack" }),
   limit: pageQuery.shape.limit,
 })
 
