@@ -1,10 +1,11 @@
 #!/bin/sh
 # The workspace's own Node needs a library of GCC's, libatomic, which the smallest Debian systems come without. Run after
-# an install: adds it where it may (root, apt), and elsewhere says what is missing. Does nothing when Node starts.
+# an install: adds it where it may (root, apt), and elsewhere says what is missing. Does nothing when that Node starts.
+wanted=$(sed -n 's/^nodeVersion: *\([0-9]*\).*/\1/p' pnpm-workspace.yaml)
 if said=$(node --version 2>&1); then
   major=${said#v}
-  [ "${major%%.*}" -ge 26 ] && exit 0
-  echo "The workspace's own Node is missing and the one on the PATH is $said: repeat the install, or where there is none for your system, put Node 26 on the PATH." >&2
+  [ "${major%%.*}" -ge "$wanted" ] && exit 0
+  echo "The workspace's own Node is missing, and the one on the PATH is $said. Repeat the install, or put Node $wanted on the PATH." >&2
   exit 1
 fi
 case $said in

@@ -63,8 +63,7 @@ export const supervise = (planned: readonly PlannedService[], { root, write, pat
     return new Promise<void>((resolve) => {
       child.once("error", (error) => fail(`${service.name} could not be started: ${error.message}`))
       child.once("close", (code, signal) => {
-        if (!stopped.signal.aborted)
-          fail(`${service.name} ended (${signal ?? `exit code ${code}`}); stopping the others`)
+        fail(`${service.name} ended (${signal ?? `exit code ${code}`}); stopping the others`)
         resolve()
       })
     })
@@ -87,7 +86,9 @@ export const supervise = (planned: readonly PlannedService[], { root, write, pat
     stopped.abort()
     signalAll("SIGTERM")
   }
+  /** What goes wrong while all is being stopped is no failure. */
   const fail = (reason: string): void => {
+    if (stopped.signal.aborted) return
     write(reason)
     exitCode = 1
     stop()

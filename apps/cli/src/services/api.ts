@@ -18,8 +18,6 @@ const usualTimeoutMs = 30_000
 const largest = 32 * 2 ** 20
 const tooLarge = "the response is larger than 32 MiB"
 
-const decode = (bytes: Buffer): string => new TextDecoder().decode(bytes)
-
 /** Node's own HTTP: `fetch` first loads more than all the rest that a command runs. */
 const send = (url: string, { method, headers, signal, body }: Parameters<SendRequest>[1]): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
@@ -28,7 +26,7 @@ const send = (url: string, { method, headers, signal, body }: Parameters<SendReq
     sent.on("error", reject).end(body)
   })
 
-const unpacked = async (response: IncomingMessage): Promise<Buffer> => {
+const unpacked = async (response: IncomingMessage): Promise<Buffer<ArrayBuffer>> => {
   const bytes = await readAtMost({ body: response }, largest, tooLarge)
   if (response.headers["content-encoding"] !== "gzip" || bytes.length === 0) return bytes
   try {
@@ -40,12 +38,14 @@ const unpacked = async (response: IncomingMessage): Promise<Buffer> => {
 
 /** Calls a service through svc-client's HTTP. It doesn't follow redirects: the user decides where a key goes. */
 export const call = async (service: Service, base: string, path: string, options: Options = {}): Promise<Answer> => {
-  let bytes: Buffer = Buffer.alloc(0)
+  let whole = { bytes: Buffer.alloc(0), text: "" }
   const fetchWhole: SendRequest = async (url, init) => {
     const response = await send(url, init)
-    bytes = await unpacked(response)
+    const bytes = await unpacked(response)
+    const text = new TextDecoder().decode(bytes)
+    whole = { bytes, text }
     const get = (name: string) => response.headersDistinct[name.toLowerCase()]?.join(", ") ?? null
-    return { status: response.statusCode ?? 0, headers: { get }, text: async () => decode(bytes) }
+    return { status: response.statusCode ?? 0, headers: { get }, text: async () => text }
   }
   const asked = { timeoutMs: usualTimeoutMs, ...options, url: base + path }
   const answer = await request(fetchWhole, systemClock, asked).catch((error: unknown) => {
@@ -57,7 +57,7 @@ export const call = async (service: Service, base: string, path: string, options
       next: `If that URL is right, set it with --${service}-url or SVC_${service.toUpperCase()}_URL`,
     })
   }
-  return { ...answer, bytes, text: decode(bytes) }
+  return { ...answer, ...whole }
 }
 
 /** The error that a response of any of the services describes. */

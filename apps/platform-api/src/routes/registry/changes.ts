@@ -12,6 +12,7 @@ import { changeEvent, presentChange, readChanges } from "../../registry/changes.
 import type { Serve } from "../endpoint.ts"
 import { eventStreamHeaders, type EventStreams, lastEventId, leaseMs } from "../event-streams.ts"
 import { pageQuery } from "../paging.ts"
+import { prose } from "../body-fields.ts"
 import type { Caller, RegistryReader } from "./reader.ts"
 import { bump, verdict } from "./schemas.ts"
 
@@ -26,13 +27,7 @@ const changesQuery = z.object({
     .transform(Number)
     .optional()
     .meta({ type: "integer", minimum: 0, description: "The id of the last change that you have" }),
-  stack: z
-    .string()
-    .max(200)
-    .refine((name) => !name.includes("\0"), "must not contain a null character")
-    .toLowerCase()
-    .optional()
-    .meta({ description: "Only changes of this stack" }),
+  stack: prose(200).toLowerCase().optional().meta({ description: "Only changes of this stack" }),
   limit: pageQuery.shape.limit,
 })
 
