@@ -220,4 +220,35 @@ test("a token's bytes a minute end the connection that is over them", async () =
   client.send({ type: "subscribe", view: "Wallet/list" })
   client.send({ type: "subscribe", view: "SolTransfer/list" })
   expect(await client.closed()).toMatchObject({ reason: expect.stringMatching(/^egress-limit-exceeded: /) })
+  // The limit is checked before each frame: only the last one may cross it.
+  const sizes = client.messages.filter(({ code }) => code === undefined).map((one) => JSON.stringify(one).length)
+  expect(sizes.slice(0, -1).reduce((sum, size) => sum + size, 0)).toBeLessThan(1_000)
+  const again = await connect({ sub: "agent:greedy", limits: { max_bytes_per_minute: 1_000 } })
+  again.send({ type: "subscribe", view: "Wallet/list" })
+  await again.closed()
+  expect(again.messages.map(({ code }) => code)).toEqual(["egress-limit-exceeded"])
+})
+
+test("a member that would narrow a subscription is rejected by name, not ignored", async () => {
+  const client = await connect()
+  for (const [member, value] of Object.entries({ filters: { "amount.lamports": 1 }, where: [1], limit: 3 })) {
+    client.send({ type: "subscribe", view: "SolTransfer/latest", [member]: value })
+    const { message } = await client.message({ code: "invalid-message", fatal: false })
+    expect(message).toMatch(new RegExp(`^${member}: isn't a field of a subscription`))
+    client.messages.length = 0
+  }
+  client.send({ type: "subscribe", view: "SolTransfer/latest", partition: "x", filters: {}, where: null })
+  await client.message({ op: "snapshot" })
+})
+
+test("a client that sends no more gets its connection closed and gives its place back", async () => {
+  const token = await mintToken({ sub: "agent:half", limits: { max_connections: 1 } })
+  const half = await open({ token })
+  half.send({ type: "subscribe", view: "Wallet/list" })
+  await half.message({ op: "snapshot" })
+  // The TCP connection's own half close, without a WebSocket close frame.
+  const { _socket: socket } = half.socket as unknown as { _socket: { end: () => void } }
+  socket.end()
+  expect(await half.closed()).toMatchObject({ code: 1006 })
+  await expect.poll(async () => (await open({ token })).refused, { timeout: 10_000 }).toBeUndefined()
 })

@@ -30,8 +30,18 @@ const count = z.int().nonnegative().nullish()
 const text = z.string().max(1024).nullish()
 const address = { view: z.string(), key: text }
 const window = { take: count, skip: count, snapshotLimit: count, withSnapshot: z.boolean().nullish(), after: text }
+// A server that ignored a filter would send records that the client never asked for. Existing clients send `partition`,
+// which narrows nothing here, and empty members.
+const unknownMember = z
+  .unknown()
+  .refine(
+    (value) => typeof value === "object" && Object.keys(value ?? {}).length === 0,
+    "isn't a field of a subscription. Filter the records that arrive, or subscribe to a view with a filter",
+  )
 const messageShape = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("subscribe"), ...address, ...window }),
+  z
+    .object({ type: z.literal("subscribe"), ...address, ...window, partition: z.unknown().optional() })
+    .catchall(unknownMember),
   z.object({ type: z.literal("unsubscribe"), ...address }),
   z.object({ type: z.literal("ping") }),
   z.object({ type: z.literal("refresh_auth"), token: z.string() }),
@@ -80,8 +90,10 @@ export const serveConnection = (socket: WebSocket, options: ConnectionOptions) =
     socket.close(1008, `${fault.code}: ${fault.message}`.slice(0, longestReason))
   }
   const outbox = createOutbox(socket, (bytes) => {
-    const limit = claims.limits?.max_bytes_per_minute ?? Infinity
-    if (subject.bytes(bytes) > limit) end(new StreamFault("egress-limit-exceeded"))
+    const isSpent = subject.bytes(0) >= (claims.limits?.max_bytes_per_minute ?? Infinity)
+    if (isSpent) end(new StreamFault("egress-limit-exceeded"))
+    else subject.bytes(bytes)
+    return !isSpent
   })
   const fail = (error: unknown): void => {
     if (error instanceof StreamFault) {

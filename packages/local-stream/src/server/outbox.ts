@@ -3,8 +3,12 @@ import type { WebSocket } from "ws"
 /** Frames go to the socket while fewer bytes than this wait in it. */
 const highWater = 65_536
 
-/** Queues frames for a client. A snapshot's frames are made only as fast as the socket takes them. */
-export const createOutbox = (socket: WebSocket, onBytes: (bytes: number) => void) => {
+/**
+ * Queues frames for a client. A snapshot's frames are made only as fast as the socket takes them.
+ *
+ * @param maySend asked before a frame of so many bytes is sent; if it says no, nothing more is sent
+ */
+export const createOutbox = (socket: WebSocket, maySend: (bytes: number) => boolean) => {
   const queue: (string | Iterator<string>)[] = []
   let queued = 0
 
@@ -23,9 +27,8 @@ export const createOutbox = (socket: WebSocket, onBytes: (bytes: number) => void
   const pump = (): void => {
     while (socket.readyState === socket.OPEN && socket.bufferedAmount < highWater) {
       const frame = nextFrame()
-      if (frame === undefined) return
+      if (frame === undefined || !maySend(Buffer.byteLength(frame))) return
       socket.send(frame, pump)
-      onBytes(frame.length)
     }
   }
 
