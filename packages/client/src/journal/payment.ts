@@ -34,7 +34,9 @@ const readMessage = (bytes: Uint8Array) => {
     throw refusal("invalid_transaction", "The transaction's message can't be read")
   }
   const byte = (): number => found(bytes[at++])
-  const list = <Item>(size: number, item: () => Item): Item[] => Array.from({ length: size }, item)
+  // Each item has at least one byte, so a size past the end is refused before an array of it is made.
+  const list = <Item>(size: number, item: () => Item): Item[] =>
+    found(size <= bytes.length - at ? Array.from({ length: size }, item) : undefined)
   /** Seven bits per byte, lowest first. */
   const length = (): number => {
     const next = byte()
