@@ -40,7 +40,7 @@ const mcpRoutes = (path: string, alias: string): Described[] => [
     summary: `Descriptor of the MCP server${alias}`,
     description:
       "Answers the descriptor. When `Accept` names `text/event-stream` and wants it more than JSON, the event stream of " +
-      "Streamable HTTP is opened instead, for MCP revisions that have it: 405 says that there is none, or none free.",
+      "Streamable HTTP is opened instead, for MCP revisions that have it: 405 says that there is none, or none free; 429 that the address has too many open.",
     operationId: alias === "" ? "getMcpDescriptor" : "getMcpDescriptorLegacy",
     tags: ["mcp"],
     request: { headers: z.object({ accept: z.string().default("application/json").optional() }) },

@@ -1,8 +1,10 @@
 import type { Meter } from "@opentelemetry/api"
 import { carriedSpan } from "@svc/telemetry"
-import type { RpcEndpoint } from "./mcp/endpoint.ts"
+import type { RpcRequest } from "./mcp/json-rpc.ts"
+import { type Caller, eraOf, type RpcAnswer } from "./mcp/sdk.ts"
 import type { Search } from "./search/search.ts"
-import { eraOf } from "./mcp/sdk-exchange.ts"
+
+type AnswerCaller = (request: RpcRequest, caller: Caller) => Promise<RpcAnswer>
 
 const methods = new Set([
   "initialize",
@@ -51,15 +53,15 @@ export const createMetrics = (meter: Meter) => {
         return found
       },
 
-    /** The same endpoint, with a count and a span for each message; trace fields of its `_meta` name the parent. */
-    measureEndpoint:
-      (endpoint: RpcEndpoint): RpcEndpoint =>
+    /** The same answers, with a count and a span for each request; trace fields of its `_meta` name the parent. */
+    measureAnswers:
+      (answer: AnswerCaller): AnswerCaller =>
       (request, caller) => {
         const method = methods.has(request.method) ? request.method : "other"
-        requests.add(1, { method, era: eraOf(request, caller.header("mcp-protocol-version")) })
+        requests.add(1, { method, era: eraOf(request, caller) })
         const meta: unknown = request.params?.["_meta"]
         const carrier = typeof meta === "object" && meta !== null ? { ...meta } : undefined
-        return carriedSpan(carrier, caller.trustsTraces, `mcp ${method}`, () => endpoint(request, caller))
+        return carriedSpan(carrier, caller.trustsTraces, `mcp ${method}`, () => answer(request, caller))
       },
   }
 }

@@ -8,12 +8,12 @@ import { probeAnswer, unreadableAnswer } from "./answers.ts"
 import { createApp } from "./app.ts"
 import { ownContent, ownFacts, readConfig } from "./config.ts"
 import { type Corpus, CorpusError, hashOf, loadCorpus } from "./corpus/corpus.ts"
-import { createEndpoint, createSdkEndpoint } from "./mcp/endpoint.ts"
 import { createGuard } from "./guard.ts"
 import { createDocsServer } from "./mcp/mcp.ts"
 import { createMetrics } from "./metrics.ts"
 import { logEmptySearches } from "./query-log.ts"
-import { createSdkExchange } from "./mcp/sdk-exchange.ts"
+import { rememberAnswers } from "./mcp/repeated.ts"
+import { createSdk } from "./mcp/sdk.ts"
 import { createRegistry } from "./site/registry.ts"
 import { createSite } from "./site/site.ts"
 import { createStreams } from "./mcp/streams.ts"
@@ -83,7 +83,7 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
     const first = await read()
     for (const warning of first.warnings) log.warn(warning)
 
-    const sdk = await createSdkExchange(factory ?? (() => createDocsServer(site.library, version)), (error) =>
+    const sdk = await createSdk(factory ?? (() => createDocsServer(site.library, version)), (error) =>
       log.debug({ reason: error.message }, "mcp request refused"),
     )
     stops.push(() => sdk.close())
@@ -133,11 +133,11 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
       stops.push(async () => stopWatching())
     }
 
-    const endpoint = factory === undefined ? createEndpoint(sdk, () => site.library) : createSdkEndpoint(sdk)
+    const answer = factory === undefined ? rememberAnswers(sdk.answer, () => site.library) : sdk.answer
     const app = createApp({
       site: () => site,
       refreshStacks: async () => registry?.refresh(),
-      endpoint: metrics?.measureEndpoint(endpoint) ?? endpoint,
+      answer: metrics?.measureAnswers(answer) ?? answer,
       protocolVersions: sdk.protocolVersions,
       streams,
       guard: createGuard({ listenHost: config.host, baseUrl, allowedHosts: config.allowedHosts }),

@@ -2,12 +2,12 @@
 // by doubling its length and counting steps, not seconds.
 import { outline, plainText } from "@svc/site"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { createEndpoint, type RpcEndpoint } from "../src/mcp/endpoint.ts"
 import { messageBounds } from "../src/mcp/json-rpc.ts"
 import { createDocsServer } from "../src/mcp/mcp.ts"
 import { stripMdx } from "../src/corpus/mdx.ts"
 import { createSnippets, passagesOf } from "../src/search/passages.ts"
-import { createSdkExchange } from "../src/mcp/sdk-exchange.ts"
+import { rememberAnswers } from "../src/mcp/repeated.ts"
+import { type AnswerRpc, createSdk } from "../src/mcp/sdk.ts"
 import { libraryOf } from "./library.ts"
 import { modernCall } from "./start.ts"
 import { createStepCounter } from "./steps.ts"
@@ -137,13 +137,13 @@ describe("a message is validated in steps that grow with its values", () => {
     ],
   }
   const library = libraryOf({ index: "# Home\n" })
-  let endpoint: RpcEndpoint
+  let answer: AnswerRpc
   beforeAll(async () => {
-    const sdk = await createSdkExchange(
+    const sdk = await createSdk(
       () => createDocsServer(library, "1.0.0"),
       () => {},
     )
-    endpoint = createEndpoint(sdk, () => library)
+    answer = rememberAnswers(sdk.answer, () => library)
   })
 
   test.each(Object.keys(messages).flatMap((name) => Object.keys(values).map((kind): [string, string] => [name, kind])))(
@@ -152,16 +152,7 @@ describe("a message is validated in steps that grow with its values", () => {
       const send = async (count: number) => {
         const [method = "", params] = messages[name]?.(values[kind]?.(count)) ?? []
         const headers = new Headers("_meta" in (params ?? {}) ? modernCall(method).headers : {})
-        const text = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
-        await endpoint(
-          { method, params, id: 1, idText: "1" },
-          {
-            header: (field) => headers.get(field) ?? undefined,
-            request: () => new Request("http://localhost/mcp", { headers }),
-            trustsTraces: () => false,
-            size: text.length,
-          },
-        )
+        await answer({ method, params, id: 1 }, new Request("http://localhost/mcp", { headers }))
       }
       const few = await stepsOf(messageBounds.values / 4, send)
       const many = await stepsOf(messageBounds.values, send)

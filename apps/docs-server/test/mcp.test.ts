@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from "@modelcontextprotocol/client"
@@ -299,4 +299,24 @@ test("the text of a search says the same as its data", async () => {
   const { results } = result["structuredContent"] as { results: { title: string; url: string; snippet: string }[] }
   const [{ text = "" } = {}] = result["content"] as { text?: string }[]
   for (const { title, url, snippet } of results) for (const part of [title, url, snippet]) expect(text).toContain(part)
+})
+
+test("the page's table of revisions has all that are served, and what it says is missing is", async () => {
+  const page = await readFile(join(import.meta.dirname, "../content/mcp-server.md"), "utf8")
+  const [, table = ""] = /^\| Revision .*\n.*\n((?:\|.*\n)+)/m.exec(page) ?? []
+  const rows = table.split("\n").map((row) => row.split(" | "))
+  const { protocolVersions } = (await (await fetch(`${server.url}/mcp`)).json()) as { protocolVersions: string[] }
+  expect(rows.flatMap(([first = ""]) => first.match(/\d{4}-\d\d-\d\d/g) ?? [])).toEqual(protocolVersions)
+  const lacking = (text: string) => rows.filter((row) => row.at(-1)?.startsWith(text)).map(([first]) => first)
+  expect([lacking("Batches"), lacking("The HTTP+SSE transport")]).toEqual([
+    ["| 2025-03-26"],
+    ["| 2024-11-05, 2024-10-07"],
+  ])
+  const body = '[{"jsonrpc":"2.0","id":1,"method":"ping"}]'
+  const headers = { "content-type": "application/json", "mcp-protocol-version": "2025-03-26" }
+  expect((await fetch(`${server.url}/mcp`, { method: "POST", headers, body })).status).toBe(400)
+  const stream = await fetch(`${server.url}/mcp/sse`, { headers: { accept: "text/event-stream" } })
+  const first = await stream.body?.getReader().read()
+  // HTTP+SSE would begin with the event "endpoint".
+  expect(new TextDecoder().decode(first?.value)).toBe(": open\n\n")
 })

@@ -44,6 +44,19 @@ test("SIGTERM with streams open: they end, and the exit code is 0", async () => 
   expect(await program.exited).toBe(0)
 })
 
+test("svc.docs.streams counts the event streams that are open, and is 0 again once their clients have left", async () => {
+  const port = await freePort()
+  const prometheus = { SVC_OTEL_ENABLED: "true", OTEL_METRICS_EXPORTER: "prometheus", OTEL_TRACES_EXPORTER: "none" }
+  const { url } = await launch({ ...prometheus, OTEL_EXPORTER_PROMETHEUS_PORT: String(port) })
+  const count = async () =>
+    /^svc_docs_streams(?:\{.*\})? (\d+)$/m.exec(await textAt(`http://127.0.0.1:${port}/metrics`))?.[1]
+  const streams = [1, 2, 3].map(() => get(`${url}/mcp`, { headers: { accept: "text/event-stream" }, agent: false }))
+  await Promise.all(streams.map((sent) => once(sent, "response")))
+  expect(await count()).toBe("3")
+  for (const sent of streams) sent.on("error", () => {}).destroy()
+  await vi.waitFor(async () => expect(await count()).toBe("0"), { timeout: 5000 })
+})
+
 test("while the pages are read, the server isn't ready, and the log calls that no error", async () => {
   const write = (number: number) => writeFile(join(dir, `page-${number}.md`), `# Page ${number}\n\nText.\n`)
   await Promise.all(Array.from({ length: 300 }, (_, number) => write(number)))

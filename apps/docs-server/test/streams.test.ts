@@ -95,7 +95,11 @@ test("the ninth stream of a client is refused, and one that ends makes room", as
   const from = { "x-forwarded-for": "192.0.2.1" }
   for (let i = 0; i < 8; i++) expect((await open(from)).statusCode).toBe(200)
   const refused = await open(from)
-  expect([refused.statusCode, await textOf(refused)]).toEqual([405, expect.stringContaining("method_not_allowed")])
+  expect([refused.statusCode, refused.headers["retry-after"], await textOf(refused)]).toEqual([
+    429,
+    "300",
+    expect.stringContaining("rate_limited"),
+  ])
   expect((await open({ "x-forwarded-for": "192.0.2.2" })).statusCode).toBe(200)
   opened[0]?.destroy()
   await vi.waitFor(async () => expect((await open(from)).statusCode).toBe(200), { timeout: 5000 })

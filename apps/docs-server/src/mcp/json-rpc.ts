@@ -37,38 +37,29 @@ export type RpcRequest = {
   readonly method: string
   readonly params: Readonly<Record<string, unknown>> | undefined
   readonly id: string | number | null
-  /** The id as it was sent, to be echoed: 1.0 and numbers past 2^53 keep their digits. */
-  readonly idText: string
 }
 
 /**
- * Bounds of a message, many times what a call needs. The SDK's validator reports an issue for each value that doesn't fit,
- * so the values are what a hostile message costs.
+ * Limits of a message, many times what a call needs. The SDK's validator reports an issue for each value that doesn't fit,
+ * so a hostile message costs as much as it has values.
  */
 export const messageBounds = { bytes: 65_536, values: 500, depth: 32 } as const
 
-/** What a body is: a request to answer, something that wants no answer, or no JSON-RPC at all. */
-export type Message = RpcRequest | "silent" | "invalid"
+/** What a body is: a request, a message that gets no response, or not JSON-RPC. */
+export const readMessage = (value: unknown): RpcRequest | "silent" | "invalid" => {
+  const request = jsonRpcRequest.safeParse(value)
+  if (!request.success) return peerResponse.safeParse(value).success ? "silent" : "invalid"
+  const { id, method, params } = request.data
+  return id === undefined ? "silent" : { method, params, id }
+}
 
-/** The root's last `id` as it is written. */
-const writtenId = (text: string): string => {
+/** The root's last `id` as the client wrote it: 1.0 and numbers past 2^53 keep their digits. */
+export const writtenId = (text: string, id: RpcRequest["id"]): string => {
+  if (typeof id !== "number") return JSON.stringify(id)
   const written = new Map<unknown, string>()
   const root = JSON.parse(text, function (key, value, { source }) {
     if (key === "id" && source !== undefined) written.set(this, source)
     return value
   })
   return written.get(root) ?? "null"
-}
-
-// Looking into the text is slow, and clients write their ids plainly: as an integer behind a key without escapes.
-const oddId = /\\u|"id"\s*:\s*(?:-0|-?\d*[.eE])/
-const idTextOf = (text: string, id: string | number | null): string =>
-  typeof id !== "number" || (Number.isSafeInteger(id) && !oddId.test(text)) ? JSON.stringify(id) : writtenId(text)
-
-export const readMessage = (text: string, value: unknown): Message => {
-  const request = jsonRpcRequest.safeParse(value)
-  if (!request.success) return peerResponse.safeParse(value).success ? "silent" : "invalid"
-  const { id, method, params } = request.data
-  if (id === undefined) return "silent"
-  return { method, params, id, idText: idTextOf(text, id) }
 }

@@ -13,15 +13,15 @@ import { hasMoreValues, isDeeper } from "@svc/common/json-text"
 import type { Context, Handler, Hono } from "hono"
 import { jsonHeaders, reply, serveDocument } from "../answers.ts"
 import { commonHeaders } from "../site/documents.ts"
-import type { RpcEndpoint } from "./endpoint.ts"
 import { errors } from "../errors.ts"
-import { messageBounds, readMessage } from "./json-rpc.ts"
+import { messageBounds, readMessage, type RpcRequest, writtenId } from "./json-rpc.ts"
+import type { Caller, RpcAnswer } from "./sdk.ts"
 import type { Site } from "../site/site.ts"
-import type { Streams } from "./streams.ts"
+import { lifetimeMs, maxStreamsPerClient, type Streams } from "./streams.ts"
 
 export type McpDependencies = {
   readonly site: () => Site
-  readonly endpoint: RpcEndpoint
+  readonly answer: (request: RpcRequest, caller: Caller) => Promise<RpcAnswer>
   readonly protocolVersions: readonly string[]
   readonly streams: Streams
 }
@@ -69,7 +69,7 @@ const readJsonBody = async (c: Context<ServedEnv>): Promise<{ readonly text: str
 /** The MCP endpoint: messages by POST, the descriptor or an event stream by GET. */
 export const mcpRoutes = (
   app: Hono<ServedEnv>,
-  { site, endpoint, protocolVersions, streams }: McpDependencies,
+  { site, answer, protocolVersions, streams }: McpDependencies,
   admitted: Admitted,
 ): void => {
   const openStream = (c: Context<ServedEnv>): Response => {
@@ -84,7 +84,14 @@ export const mcpRoutes = (
     if (version !== undefined && version >= "2026-07-28")
       throw noStream("MCP 2026-07-28 has no stream over GET.", "Call subscriptions/listen by POST; see /openapi.json.")
     if (c.req.raw.method === "HEAD") return reply(200, streamHeaders)
-    const stream = streams.open(addressBucket(clientAddress(c)))
+    const client = addressBucket(clientAddress(c))
+    if (streams.countOf(client) >= maxStreamsPerClient)
+      throw errors.fail("rate_limited", {
+        message: `This address has ${maxStreamsPerClient} event streams open.`,
+        hint: "Close one of them. All tools answer by POST without a stream; see /openapi.json.",
+        retryAfterSeconds: lifetimeMs / 1000,
+      })
+    const stream = streams.open(client)
     if (stream === undefined)
       throw noStream(
         "No further event stream can be opened now.",
@@ -99,21 +106,18 @@ export const mcpRoutes = (
 
   const postMcp = async (c: Context<ServedEnv>): Promise<Response> => {
     const { text, value } = await readJsonBody(c)
-    const message = readMessage(text, value)
+    const message = readMessage(value)
     if (message === "invalid")
       throw errors.fail(
         "invalid_request",
         Array.isArray(value) ? { message: "Batches are not served: send one JSON-RPC message a request." } : {},
       )
     if (message === "silent") return reply(202, commonHeaders)
-    const answer = await endpoint(message, {
-      header: (name) => requestHeader(c, name),
-      request: () => c.req.raw,
-      trustsTraces: () => trustsTraces(c),
-      size: text.length,
-    })
-    if ("stream" in answer) return reply(200, streamHeaders, answer.stream.body)
-    return reply(answer.status, jsonHeaders, answer.body)
+    const { headers, signal } = c.req.raw
+    const answered = await answer(message, { headers, signal, trustsTraces: () => trustsTraces(c) })
+    if ("stream" in answered) return reply(200, streamHeaders, answered.stream.body)
+    const id = writtenId(text, message.id)
+    return reply(answered.status, jsonHeaders, `{"jsonrpc":"2.0","id":${id},"${answered.member}":${answered.text}}`)
   }
   app.on("POST", mcpPaths, admitted(postMcp))
 }

@@ -5,6 +5,8 @@ export const lifetimeMs = 5 * 60_000
 export type Streams = {
   /** Opens the stream of GET /mcp; undefined when no more may be open. */
   readonly open: (client: string) => ReadableStream<Uint8Array> | undefined
+  /** How many a client has open. */
+  readonly countOf: (client: string) => number
   readonly size: () => number
   readonly closeAll: () => void
 }
@@ -14,16 +16,17 @@ const comment = (text: string): Uint8Array => new TextEncoder().encode(`: ${text
 export const maxStreams = 256
 export const maxStreamsPerClient = 8
 
-export const createStreams = ({ max = maxStreams, maxPerClient = maxStreamsPerClient } = {}): Streams => {
+export const createStreams = (): Streams => {
   const open = new Set<() => void>()
   const byClient = new Map<string, number>()
   let closed = false
 
+  const countOf = (client: string): number => byClient.get(client) ?? 0
   return {
+    countOf,
     open: (client) => {
-      const own = byClient.get(client) ?? 0
-      if (closed || open.size >= max || own >= maxPerClient) return undefined
-      byClient.set(client, own + 1)
+      if (closed || open.size >= maxStreams) return undefined
+      byClient.set(client, countOf(client) + 1)
       let release = () => {}
       return new ReadableStream<Uint8Array>({
         start: (controller) => {
@@ -31,7 +34,7 @@ export const createStreams = ({ max = maxStreams, maxPerClient = maxStreamsPerCl
             if (!open.delete(end)) return
             clearTimeout(lifetime)
             clearInterval(keepAlive)
-            const left = (byClient.get(client) ?? 1) - 1
+            const left = countOf(client) - 1
             if (left === 0) byClient.delete(client)
             else byClient.set(client, left)
           }
