@@ -14,7 +14,7 @@ export const nextSteps: Readonly<Record<string, string>> = {
   "missing-credentials": "Next: svc auth signup, or svc auth login < KEY-FILE",
   "invalid-authorization-format": loginWithKey,
   "invalid-api-key": "Next: svc auth status; if the key was revoked or lost, svc auth signup --force",
-  "disabled-api-key": "Next: svc auth login < FILE-WITH-ANOTHER-KEY",
+  "disabled-api-key": "Next: svc auth login < FILE-WITH-ANOTHER-KEY, then svc keys enable ID",
   "expired-api-key": "Next: svc auth login < FILE-WITH-ANOTHER-KEY",
   "agent-account-disabled": "Don't retry: the operator has disabled this agent. Next: svc auth status",
   "agent-account-required": "Use an agent's key (svc_ak_). Next: svc auth signup",

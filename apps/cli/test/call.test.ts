@@ -224,7 +224,15 @@ test("bash completes commands, their second words, options and the names of stac
     return ended.stdout.trim().split("\n")
   }
   expect(await complete("svc", "ex")).toEqual(["explore"])
-  expect(await complete("svc", "keys", "")).toEqual(["list", "mint", "publishable", "rotate", "revoke"])
+  expect(await complete("svc", "keys", "")).toEqual([
+    "list",
+    "mint",
+    "publishable",
+    "rotate",
+    "disable",
+    "enable",
+    "revoke",
+  ])
   expect(await complete("svc", "keys", "mint", "--s")).toEqual(["--save"])
   expect(await complete("svc", "explore", "ore", "--js")).toEqual(["--json"])
   expect(await complete("svc", "completion", "")).toEqual(["bash", "zsh", "fish"])

@@ -56,7 +56,10 @@ export const errors = defineErrors({
       "The API key is unknown.",
       "It is mistyped, revoked or from another service. Use another key of the account, or sign up again.",
     ],
-    "disabled-api-key": ["The API key is disabled.", "Use another key of the account, or ask the operator."],
+    "disabled-api-key": [
+      "The API key is disabled.",
+      "Use another key of the account: it can enable this one, unless the operator disabled it.",
+    ],
     "expired-api-key": [
       "The API key has expired.",
       "If it was rotated, use its successor. Otherwise mint a key with another key of the account.",
@@ -74,6 +77,7 @@ export const errors = defineErrors({
       "Only agent accounts can do this.",
       "Use an agent's key. A person's keys are at /api/auth/keys.",
     ],
+    "key-disabled-by-operator": ["The operator disabled this key, so its owner can't enable it.", "Ask the operator."],
     "key-replaced": ["A replaced key can't manage keys.", "Use its successor. If you lost it, rotate this key again."],
     "origin-required": [
       "A publishable key requires an Origin header, which browsers send.",

@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { randomBytes } from "node:crypto"
-import { createUser, listAudit } from "../src/operator/accounts.ts"
+import { changeKey, createUser, listAudit } from "../src/operator/accounts.ts"
 import { originsPerKey } from "../src/db/schema/index.ts"
 import { databaseKinds, startTestService, type TestService } from "./service.ts"
 
@@ -170,6 +170,90 @@ describe.each(databaseKinds)("key rotation on %s", (kind) => {
     expect([status, body.key.slice(0, 7), body.replaces]).toEqual([201, "svc_sk_", id])
     const { key } = await agent()
     expect((await service.call("POST", path, { key })).code).toBe("agent-account-forbidden")
+  })
+})
+
+describe.each(databaseKinds)("disabled keys on %s", (kind) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService(kind)
+  })
+  afterAll(() => service.close())
+
+  const turn = (verb: "disable" | "enable", key: string, id: unknown, path = own) =>
+    service.call("POST", `${path}/${String(id)}/${verb}`, { key })
+  const pair = async () => {
+    const { body: first } = await service.call("POST", "/api/agents/signup")
+    const { body: second } = await service.call("POST", own, { key: first.api_key })
+    return { first: { key: String(first.api_key), id: Number(first.key_id) }, second }
+  }
+
+  test("the owner disables and enables any key, the calling one too, as often as it likes", async () => {
+    const { first, second } = await pair()
+    for (const round of [1, 2]) {
+      const { status, headers, body } = await turn("disable", first.key, second.id)
+      expect([round, status, headers.get("cache-control")]).toEqual([round, 200, "no-store"])
+      expect(body).toEqual((await list(service, first.key))[1])
+      expect(body).toMatchObject({ id: second.id, status: "disabled", current: false })
+      expect(await codeOf(service, second.key)).toBe("disabled-api-key")
+    }
+    for (const round of [1, 2]) {
+      const { status, body } = await turn("enable", first.key, second.id)
+      expect([round, status, body.status, await codeOf(service, second.key)]).toEqual([round, 200, "active", null])
+    }
+    expect((await turn("disable", first.key, first.id)).body).toMatchObject({ status: "disabled", current: true })
+    expect((await turn("enable", first.key, first.id)).code).toBe("disabled-api-key")
+    expect((await turn("enable", second.key, first.id)).status).toBe(200)
+    const rows = (await listAudit(service.database(), 4)).map(({ action, target }) => `${action} ${target}`)
+    expect(rows.toReversed()).toEqual([
+      `key.disable key:${second.id}`,
+      `key.enable key:${second.id}`,
+      `key.disable key:${first.id}`,
+      `key.enable key:${first.id}`,
+    ])
+  })
+
+  test("what the operator disabled, the owner can't enable, whoever disabled it first", async () => {
+    const { first, second } = await pair()
+    await turn("disable", first.key, second.id)
+    await changeKey(service.database(), second.id, "disable", new Date())
+    expect((await turn("disable", first.key, second.id)).status).toBe(200)
+    const { status, code } = await turn("enable", first.key, second.id)
+    expect([status, code]).toEqual([403, "key-disabled-by-operator"])
+    await changeKey(service.database(), second.id, "enable", new Date())
+    expect(await codeOf(service, second.key)).toBeNull()
+    // A release that didn't know who disabled a key left this.
+    await service.database().query("update api_keys set disabled_at = now() where id = $1", [second.id])
+    expect((await turn("enable", first.key, second.id)).code).toBe("key-disabled-by-operator")
+  })
+
+  test("only live keys of the account, by a key that manages keys", async () => {
+    const { first, second } = await pair()
+    const other = await pair()
+    for (const verb of ["disable", "enable"] as const) {
+      for (const id of [other.first.id, 2_000_000_000, 0]) {
+        const { status, code } = await turn(verb, first.key, id)
+        expect([status, code]).toEqual([404, "key-not-found"])
+      }
+      expect((await turn(verb, first.key, "x")).code).toBe("invalid-key-id")
+      expect((await turn(verb, first.key, first.id, "/api/auth/keys")).code).toBe("agent-account-forbidden")
+    }
+    await rotate(service, second.key, second.id)
+    expect((await turn("disable", second.key, first.id)).code).toBe("key-replaced")
+    await service.call("DELETE", `${own}/${second.id}`, { key: first.key })
+    expect((await turn("enable", first.key, second.id)).code).toBe("key-not-found")
+  })
+
+  test("people disable and enable their keys at a path of their own", async () => {
+    const email = `disabled-${kind}@example.com`
+    const user = await createUser(service.database(), { email, name: undefined }, new Date(), randomBytes)
+    const { body } = await service.call("POST", "/api/auth/keys", { key: user.api_key })
+    for (const [verb, status] of [
+      ["disable", "disabled"],
+      ["enable", "active"],
+    ] as const) {
+      expect((await turn(verb, user.api_key, body.id, "/api/auth/keys")).body).toMatchObject({ id: body.id, status })
+    }
   })
 })
 

@@ -56,6 +56,7 @@ test("where the database checks the values of a column, they are those of src/db
   const listed = checks.filter(({ column, check }) => known.get(column) && check.includes("= ANY (ARRAY["))
   expect(listed.map(({ column }) => column).toSorted()).toEqual([
     "agent_profiles.status",
+    "api_keys.disabled_by",
     "registry_changes.kind",
     "specs.visibility",
     "stacks.visibility",

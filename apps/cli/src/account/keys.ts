@@ -24,6 +24,21 @@ export const listKeys = async (context: Context): Promise<Outcome> => {
   return { json: keys, text: (style) => table(heading, rows, style) }
 }
 
+/** `svc keys disable ID`: the key is rejected until another key of the account enables it. */
+export const disableKey = (context: Context): Promise<Outcome> => switchKey(context, "disable")
+
+/** `svc keys enable ID`: a key that its owner disabled works again. */
+export const enableKey = (context: Context): Promise<Outcome> => switchKey(context, "enable")
+
+const switchKey = async (context: Context, verb: "disable" | "enable"): Promise<Outcome> => {
+  const api = await apiWithKey(context)
+  const answer = await callJson(api, `${path}/${idOf(context)}/${verb}`, { method: "POST" })
+  if (verb === "disable" && textOf(answer, "current") === "true") {
+    context.note("That is the key in use. Only another key of the account, or the operator, can enable it.")
+  }
+  return { json: answer, text: () => `Key ${textOf(answer, "id")} is ${textOf(answer, "status")}.` }
+}
+
 /** `svc keys revoke ID`: the key is rejected from the next request on. */
 export const revokeKey = async (context: Context): Promise<Outcome> => {
   const id = idOf(context)

@@ -52,6 +52,18 @@ export const accountCommands: CommandTable = {
       examples: ["svc keys rotate", "svc keys rotate 7 --overlap 10m --json", "svc keys rotate 8 --overlap 0 --save"],
       load: async () => (await import("../account/keys.ts")).rotateKey,
     },
+    "keys disable": {
+      usage: "ID",
+      summary: "Disable a key until it is enabled again",
+      examples: ["svc keys disable 7"],
+      load: async () => (await import("../account/keys.ts")).disableKey,
+    },
+    "keys enable": {
+      usage: "ID",
+      summary: "Enable a key that its owner disabled",
+      examples: ["svc keys enable 7"],
+      load: async () => (await import("../account/keys.ts")).enableKey,
+    },
     "keys revoke": {
       usage: "ID",
       summary: "Revoke a key for good",

@@ -122,6 +122,33 @@ export const revokeAccountKey = (queries: Queries, change: KeyChange, id: number
   })
 }
 
+/**
+ * Disables a key, or enables it again, and returns it. A key that already is what it should be stays unchanged. Throws
+ * key-not-found, key-disabled-by-operator, and what minting does.
+ */
+export const switchAccountKey = (
+  queries: Queries,
+  change: KeyChange,
+  id: number,
+  verb: "disable" | "enable",
+): Promise<StoredKey> => {
+  const mine = own(change.principal.userId, id)
+  return changing(queries, change, async (tx, tell) => {
+    // Locked, because the operator may disable it at the same time.
+    const [key] = await tx.select().from(apiKeys).where(mine).for("update")
+    if (key === undefined) throw errors.fail("key-not-found")
+    if ((key.disabledAt !== null) === (verb === "disable")) return key
+    if (verb === "enable" && key.disabledBy !== "owner") throw errors.fail("key-disabled-by-operator")
+    const values =
+      verb === "disable"
+        ? { disabledAt: change.at, disabledBy: "owner" as const }
+        : { disabledAt: null, disabledBy: null }
+    await tx.update(apiKeys).set(values).where(mine)
+    await tell(`key.${verb}`, `key:${id}`)
+    return { ...key, ...values }
+  })
+}
+
 /** A successor that was never used, because the client lost the response. Throws key-already-rotated for any other. */
 const lostSuccessor = async (tx: Orm, id: number, at: Date): Promise<StoredKey> => {
   // Locked, so that its first use comes either before this check or after the rotation.

@@ -62,10 +62,14 @@ export const createUser = async (
 /** Takes effect with the key's next request, on every replica. Throws CommandError. */
 export const changeKey = (queries: Queries, id: number, verb: "disable" | "enable" | "revoke", at: Date) =>
   queries.transaction(async (tx) => {
-    const change = { disable: { disabledAt: at }, enable: { disabledAt: null }, revoke: { revokedAt: at } }[verb]
+    const change = {
+      disable: { disabledAt: at, disabledBy: "operator" },
+      enable: { disabledAt: null, disabledBy: null },
+      revoke: { revokedAt: at },
+    } as const
     const changed = await tx
       .update(apiKeys)
-      .set(change)
+      .set(change[verb])
       .where(and(eq(apiKeys.id, id), isNull(apiKeys.revokedAt)))
       .returning({ id: apiKeys.id })
     if (changed.length === 0) throw new CommandError("key-not-found", "the key wasn't found or is revoked")

@@ -68,7 +68,11 @@ const keysOf = (ask: Ask) => {
     /** Replaces a key. The old one expires after an overlap. */
     rotate: (id: number, rotation: Rotation = {}) =>
       ask<answers.RotatedKey>("POST", `${path}/${pathPart(id)}/rotate`, { body: rotation }),
-    /** Revokes a key, from the next request on. */
+    /** Disables a key, from the next request on, until it is enabled. */
+    disable: (id: number) => ask<answers.Keys[number]>("POST", `${path}/${pathPart(id)}/disable`),
+    /** Enables a key that its owner disabled. */
+    enable: (id: number) => ask<answers.Keys[number]>("POST", `${path}/${pathPart(id)}/enable`),
+    /** Revokes a key for good, from the next request on. */
     revoke: (id: number) => ask<answers.RevokedKey>("DELETE", `${path}/${pathPart(id)}`),
   }
 }

@@ -43,6 +43,8 @@ export const apiKeys = pgTable("api_keys", {
   createdAt: time("created_at").notNull(),
   expiresAt: time("expires_at"),
   disabledAt: time("disabled_at"),
+  /** Who disabled it: only what the owner disabled may the owner enable. Null: nobody, or the operator in earlier releases. */
+  disabledBy: text("disabled_by", { enum: ["owner", "operator"] }),
   revokedAt: time("revoked_at"),
   lastUsedAt: time("last_used_at"),
   replacedBy: integer("replaced_by"),

@@ -8,6 +8,7 @@ import {
   mintAccountKey,
   revokeAccountKey,
   rotateAccountKey,
+  switchAccountKey,
 } from "../../auth/account-keys.ts"
 import { policies } from "../../auth/agent-policy.ts"
 import type { AppEnv } from "../../auth/guard.ts"
@@ -152,6 +153,40 @@ const routesOf = (serve: Serve, dependencies: Dependencies, surface: (typeof sur
       return sendKey(c, { ...schemas.presentMade(made), ...old } satisfies z.infer<typeof schemas.rotated>)
     },
   })
+
+  const switching = {
+    disable: [
+      "Disable",
+      "Takes effect at once, and any other key of the account can enable it again. Any key of the account can be disabled, including the calling one.",
+      [],
+    ],
+    enable: [
+      "Enable",
+      "Enables a key that its owner disabled. Only the operator can enable a key that the operator disabled.",
+      ["key-disabled-by-operator"],
+    ],
+  } as const
+  for (const verb of ["disable", "enable"] as const) {
+    const [name, description, codes] = switching[verb]
+    serve({
+      ...common,
+      method: "post",
+      path: `${path}/{id}/${verb}`,
+      id: `${verb}${owner}Key`,
+      summary: `${name} ${whose}'s key`,
+      description,
+      success: [200, `The key, which is ${verb}d`, schemas.keyRecord],
+      codes: ["invalid-key-id", "key-replaced", "key-not-found", ...codes, "outcome-unknown"],
+      handle: async (c) => {
+        checkManager(c.var.principal)
+        const id = idOf(c, "invalid-key-id")
+        if (id === undefined) throw errors.fail("key-not-found")
+        const change = changeOf(c)
+        const key = await switchAccountKey(c.var.queries, change, id, verb)
+        return c.json(schemas.present(key, change.at, change.principal.keyId), 200, noStore)
+      },
+    })
+  }
 
   serve({
     ...common,
