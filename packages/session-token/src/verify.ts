@@ -1,5 +1,5 @@
-import { createMemo } from "@svc/common/memo"
 import { compactVerify, decodeProtectedHeader, errors as joseErrors } from "jose"
+import { LRUCache } from "lru-cache"
 import { type SessionClaims, sessionClaims } from "./claims.ts"
 import { TokenError } from "./errors.ts"
 import type { KeySet, KeySource } from "./key-source.ts"
@@ -72,7 +72,7 @@ export const createVerifier = ({
   readonly now: () => number
   readonly cacheSize?: number
 }) => {
-  const verified = createMemo<{ readonly claims: SessionClaims; readonly set: KeySet }>({ maxEntries: cacheSize })
+  const verified = new LRUCache<string, { readonly claims: SessionClaims; readonly set: KeySet }>({ max: cacheSize })
 
   const checkTime = ({ iat, nbf, exp }: SessionClaims): void => {
     const time = now() / 1000

@@ -1,4 +1,4 @@
-import { createMemo } from "@svc/common/memo"
+import { LRUCache } from "lru-cache"
 import { plainText } from "@svc/site"
 import { eachWord } from "./words.ts"
 
@@ -82,13 +82,17 @@ const plainOf = (passage: string, kind: PassageKind): string =>
 
 /** Shows passages as plain text, cut around the first wanted term when they are long. Keeps what it has read lately, by `id`. */
 export const createSnippets = () => {
-  const kept = createMemo<string>({ maxSize: 1_000_000, sizeOf: ({ length }) => length + 100 })
+  const kept = new LRUCache<number, string, () => string>({
+    maxSize: 1_000_000,
+    sizeCalculation: ({ length }) => length + 100,
+    memoMethod: (_id, _stale, { context }) => context(),
+  })
   return (id: number, passage: string, kind: PassageKind, isWanted: (word: string) => boolean): string => {
     const from =
       passage.length <= readLength ? undefined : Math.max(0, (findWanted(passage, isWanted) ?? 0) - readBefore)
     const plain =
       from === undefined
-        ? (kept.get(String(id)) ?? kept.set(String(id), plainOf(passage, kind)))
+        ? kept.memo(id, { context: () => plainOf(passage, kind) })
         : plainOf(passage.slice(from, from + readLength), kind)
     return plain.length <= snippetLength ? plain : cutAround(plain, findWanted(plain, isWanted) ?? 0)
   }

@@ -1,4 +1,4 @@
-import { createMemo } from "@svc/common/memo"
+import { LRUCache } from "lru-cache"
 import { meant } from "./weights.ts"
 import type { Effort, Vocabulary } from "./vocabulary.ts"
 import { eachWord, partsOf, terms } from "./words.ts"
@@ -28,10 +28,9 @@ type Reading = {
 
 /** Reads querys: known words as they are, others as the word they are nearest to or the start of. */
 export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabulary: Vocabulary) => {
-  const readings = createMemo<Reading>({
+  const readings = new LRUCache<string, Reading>({
     maxSize: mostKept,
-    sizeOf: ({ weights, corrections }) => 100 * (1 + weights.length + corrections.length),
-    fromSecondTime: true,
+    sizeCalculation: ({ weights, corrections }) => 100 * (1 + weights.length + corrections.length),
   })
 
   /** `backup` means the `back` and `up` of pages that write it so. */
@@ -111,7 +110,8 @@ export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabul
     if (kept !== undefined) return kept
     const reading = readWord(word, isPart, effort)
     // A word that was not looked up to the end, at the end of a query that may look up no more, means too little.
-    return effort.steps > effort.most ? reading : readings.set(key, reading)
+    if (effort.steps <= effort.most) readings.set(key, reading)
+    return reading
   }
 
   /** `timed out` means the `timeout` of pages that write it so, too. */

@@ -10,7 +10,7 @@
 // text.ts reads pages as terms, word-index.ts weighs them, query.ts reads a query and corrects it,
 // matches.ts finds its terms, names.ts finds the pages that it names, ranking.ts ranks pages,
 // sections.ts chooses the section to show.
-import { createMemo } from "@svc/common/memo"
+import { LRUCache } from "lru-cache"
 import type { Section } from "@svc/site"
 import type { Corpus, Page } from "../corpus/corpus.ts"
 import { createSnippets, hasWanted, type PassageKind, passageKinds, shorten } from "./passages.ts"
@@ -98,7 +98,10 @@ export const createSearch = (corpus: Corpus): Search => {
   }
 
   // Queries in other words may ask for the same terms, and then have the same hits.
-  const lately = createMemo<Found>({ maxEntries: 1000, fromSecondTime: true })
+  const lately = new LRUCache<string, Found, () => Found>({
+    max: 1000,
+    memoMethod: (_key, _stale, { context }) => context(),
+  })
 
   return (text, offset, limit) => {
     const query = readQuery(text)
@@ -106,7 +109,7 @@ export const createSearch = (corpus: Corpus): Search => {
     const { terms, weights: parts, pairs, corrected, searchable } = query
     const key = `${offset} ${limit} ${terms.join()} ${parts.join()} ${pairs.join()} ${[...named].join()}`
     return {
-      ...(lately.get(key) ?? lately.set(key, find(query, named, offset, limit))),
+      ...lately.memo(key, { context: () => find(query, named, offset, limit) }),
       ...(corrected !== text && named.size === 0 && { corrected }),
       searchable: searchable || named.size > 0,
     }

@@ -1,5 +1,5 @@
 import type { ApiError } from "@svc/errors"
-import { createSharedMemo } from "@svc/common/shared-memo"
+import { LRUCache } from "lru-cache"
 import {
   type Asset,
   createLinks,
@@ -51,7 +51,7 @@ const assetDocument = ({ path, type, text }: Asset): readonly [string, Document]
 const assets: ReadonlyMap<string, Document> = new Map([styles, script].map(assetDocument))
 
 // Rendered pages are many times their Markdown; whoever reads all of a large folder must not fill the memory.
-const memory = { maxEntries: 1000, maxSize: 16 * 2 ** 20 }
+const memory = { max: 1000, maxSize: 16 * 2 ** 20 }
 
 const noStore = { "Cache-Control": "no-store" }
 const searchTool = tools.find(({ name }) => name === "search_docs")
@@ -99,9 +99,14 @@ export const createHtmlDocuments = (
       ["br", "gzip"],
     )
 
-  const kept = createSharedMemo<Document>({ ...memory, sizeOf: ({ text }) => text.length })
+  const kept = new LRUCache<string, Document, () => Promise<Document>>({
+    ...memory,
+    sizeCalculation: ({ text }) => text.length,
+    fetchMethod: (_key, _stale, { context }) => context(),
+    ignoreFetchAbort: true,
+  })
   const once = (key: string, make: () => Promise<Document>): Document | Promise<Document> =>
-    kept.get(key) ?? kept.make(key, make)
+    kept.get(key) ?? kept.forceFetch(key, { context: make })
   const showPage = (page: Page) =>
     once(`page ${page.slug}`, async () =>
       documentOf(

@@ -1,6 +1,6 @@
 import { hashKey, hasTag } from "@svc/keys"
-import { createMemo } from "@svc/common/memo"
 import { createWaiters } from "@svc/telemetry"
+import { LRUCache } from "lru-cache"
 import type { Database } from "../db/database.ts"
 import { agentProfiles, apiKeys, users } from "../db/schema/index.ts"
 import { type RowOf, selectList } from "../db/statements.ts"
@@ -73,7 +73,7 @@ export const createKeyFinder = (database: Database, ms: number, secret: Uint8Arr
   let underWay: Promise<unknown> = Promise.resolve()
   // Whether recent lookups found the key. A key that wasn't found can't exist later, because its text only comes from
   // minting.
-  const remembered = createMemo<boolean>({ maxEntries: mostRemembered })
+  const remembered = new LRUCache<string, boolean>({ max: mostRemembered })
 
   const find = async (): Promise<ReadonlyMap<string, FoundKey>> => {
     const queries = database.within(ms)

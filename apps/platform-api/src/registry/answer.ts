@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { promisify } from "node:util"
 import { gunzip, gzip, gzipSync } from "node:zlib"
-import { createSharedMemo } from "@svc/common/shared-memo"
+import { LRUCache } from "lru-cache"
 
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)
@@ -34,10 +34,15 @@ export const plainAnswer = (text: string): Answer => {
 
 /** Makes responses that are kept compressed. The last ones used are also kept uncompressed. */
 export const createPacker = (maxBytes: number) => {
-  const unpacked = createSharedMemo<Bytes>({ maxSize: maxBytes, sizeOf: ({ length }) => length })
+  const unpacked = new LRUCache<string, Bytes, () => Promise<Bytes>>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ length }) => length,
+    fetchMethod: (_key, _stale, { context }) => context(),
+    ignoreFetchAbort: true,
+  })
   const packed = (bytes: Bytes): Answer => {
     const tag = tagOf(bytes)
-    const unpack = () => unpacked.make(tag, async () => Uint8Array.from(await decompress(bytes)))
+    const unpack = () => unpacked.forceFetch(tag, { context: async () => Uint8Array.from(await decompress(bytes)) })
     return { etags: etagsOf(tag), identity: () => unpacked.get(tag) ?? unpack(), gzip: () => bytes }
   }
   return { packed, pack: async (identity: string | Uint8Array) => packed(Uint8Array.from(await compress(identity))) }

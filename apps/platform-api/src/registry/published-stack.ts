@@ -1,5 +1,5 @@
 // What is in memory of each published stack: its head always, its bodies as far as they fit.
-import { createSharedMemo } from "@svc/common/shared-memo"
+import { LRUCache } from "lru-cache"
 import type { Database } from "../db/database.ts"
 import { and, eq, orm, sql } from "../db/drizzle.ts"
 import { stacks } from "../db/schema/index.ts"
@@ -44,20 +44,26 @@ const keyOf = ({ id, revision }: PublishedStack, body: Body): string => `${body}
 
 /** The bodies of stacks. The most recently used ones are in memory. */
 export const createStackBodies = (database: Database, { packed }: Packer) => {
-  const bodies = createSharedMemo<Answer>({ maxSize: mostBytes, sizeOf: (answer) => answer.gzip().length })
+  const bodies = new LRUCache<string, Answer, () => Promise<Answer>>({
+    maxSize: mostBytes,
+    sizeCalculation: (answer) => answer.gzip().length,
+    fetchMethod: (_key, _stale, { context }) => context(),
+    ignoreFetchAbort: true,
+  })
+  const readBody = async (stack: PublishedStack, body: Body): Promise<Answer> => {
+    // Only this revision: the caller may not be allowed to read another one.
+    const same = and(eq(stacks.id, stack.id), eq(stacks.revision, stack.revision))
+    const [row] = await database
+      .within(readMs)
+      .run((db) => db.select({ bytes: bodyColumns[body] }).from(stacks).where(same))
+    if (row === undefined) throw new StackMoved()
+    return packed(Uint8Array.from(row.bytes))
+  }
   return {
     /** A body that is in memory. */
     known: (stack: PublishedStack, body: Body): Answer | undefined => bodies.get(keyOf(stack, body)),
     /** A body from memory or the database. Throws StackMoved and DatabaseUnavailable. */
     read: (stack: PublishedStack, body: Body): Promise<Answer> =>
-      bodies.make(keyOf(stack, body), async () => {
-        // Only this revision: the caller may not be allowed to read another one.
-        const same = and(eq(stacks.id, stack.id), eq(stacks.revision, stack.revision))
-        const [row] = await database
-          .within(readMs)
-          .run((db) => db.select({ bytes: bodyColumns[body] }).from(stacks).where(same))
-        if (row === undefined) throw new StackMoved()
-        return packed(Uint8Array.from(row.bytes))
-      }),
+      bodies.forceFetch(keyOf(stack, body), { context: () => readBody(stack, body) }),
   }
 }

@@ -1,4 +1,4 @@
-import { createSharedMemo } from "@svc/common/shared-memo"
+import { LRUCache } from "lru-cache"
 import { coalesce } from "../db/coalesce.ts"
 import type { Database } from "../db/database.ts"
 import { DatabaseUnavailable } from "../db/errors.ts"
@@ -56,7 +56,12 @@ export const createRegistry = (database: Database) => {
   let byUrl = new Map<string, PublishedStack>()
   let sorted: readonly PublishedStack[] = []
   let viewersOfPrivate = new Set<number>()
-  const lists = createSharedMemo<List>({ maxSize: listBytes, sizeOf: ({ answer }) => answer.gzip().length + 1024 })
+  const lists = new LRUCache<string, List, () => Promise<List>>({
+    maxSize: listBytes,
+    sizeCalculation: ({ answer }) => answer.gzip().length + 1024,
+    fetchMethod: (_key, _stale, { context }) => context(),
+    ignoreFetchAbort: true,
+  })
   const bodies = createStackBodies(database, packer)
 
   const load = async (): Promise<void> => {
@@ -174,7 +179,7 @@ export const createRegistry = (database: Database) => {
     /** Whether this list is in memory: building one costs far more than sending it. */
     hasList: (query: ListQuery) => lists.get(listKey(query)) !== undefined,
     /** A page of up to `limit` stacks. It ends early if it would be too large. */
-    list: (query: ListQuery) => withBodies(() => lists.make(listKey(query), () => makeList(query))),
+    list: (query: ListQuery) => withBodies(() => lists.forceFetch(listKey(query), { context: () => makeList(query) })),
     /** A stack's body; undefined if the stack is gone. Throws DatabaseUnavailable. */
     body: (audience: Audience, stack: PublishedStack, body: Body): Lookup =>
       bodies.known(stack, body) ??

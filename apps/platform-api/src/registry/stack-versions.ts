@@ -1,5 +1,4 @@
-import { createMemo } from "@svc/common/memo"
-import { createSharedMemo } from "@svc/common/shared-memo"
+import { LRUCache } from "lru-cache"
 import { type Compiler, diffOf } from "../compiler/compiler.ts"
 import { diffText } from "../compiler/tasks.ts"
 import type { Database } from "../db/database.ts"
@@ -40,26 +39,33 @@ const gzipBytes = (answer: Answer): number => answer.gzip().length
 /** Versions of stacks, from the database. They never change, so the most recently used ones are kept. */
 export const createStackVersions = (database: Database, compiler: Compiler) => {
   const { packed, pack } = createPacker(unpackedBytes)
-  const versions = createSharedMemo<Kept | undefined>({
+  const versions = new LRUCache<string, Kept, () => Promise<Kept | undefined>>({
     maxSize: keptBytes,
-    sizeOf: (kept) => (kept === undefined ? 0 : gzipBytes(kept.schema) + kept.ast.gzip.length),
+    sizeCalculation: ({ schema, ast }) => gzipBytes(schema) + ast.gzip.length,
+    fetchMethod: (_key, _stale, { context }) => context(),
+    ignoreFetchAbort: true,
   })
   // A stack can only get more versions with a new revision.
-  const missing = createMemo<true>({ maxEntries: missingKept })
-  const answers = createSharedMemo<Answer>({ maxSize: keptBytes, sizeOf: gzipBytes })
+  const missing = new LRUCache<string, true>({ max: missingKept })
+  const answers = new LRUCache<string, Answer, () => Promise<Answer>>({
+    maxSize: keptBytes,
+    sizeCalculation: gzipBytes,
+    fetchMethod: (_key, _stale, { context }) => context(),
+    ignoreFetchAbort: true,
+  })
+
+  const read = async (stack: PublishedStack, number: number): Promise<Kept | undefined> => {
+    const { schemaGzip: schema, astGzip: gzip } = stackVersions
+    const one = and(eq(stackVersions.line, stack.line), eq(stackVersions.number, number))
+    const [row] = await database.within(readMs).run((db) => db.select({ schema, gzip }).from(stackVersions).where(one))
+    return row && { schema: packed(Uint8Array.from(row.schema)), ast: { gzip: row.gzip, isAnswer: true } }
+  }
 
   const find = async (stack: PublishedStack, number: number): Promise<Kept | undefined> => {
     const key = keyOf(stack, number)
     const missingKey = `${stack.revision} ${key}`
     if (missing.get(missingKey) === true) return undefined
-    const found = await versions.make(key, async () => {
-      const { schemaGzip: schema, astGzip: gzip } = stackVersions
-      const one = and(eq(stackVersions.line, stack.line), eq(stackVersions.number, number))
-      const [row] = await database
-        .within(readMs)
-        .run((db) => db.select({ schema, gzip }).from(stackVersions).where(one))
-      return row && { schema: packed(Uint8Array.from(row.schema)), ast: { gzip: row.gzip, isAnswer: true } }
-    })
+    const found = await versions.fetch(key, { context: () => read(stack, number) })
     if (found === undefined) missing.set(missingKey, true)
     return found
   }
@@ -94,7 +100,7 @@ export const createStackVersions = (database: Database, compiler: Compiler) => {
     const findAll = async () => {
       const found = await Promise.all(numbers.map((number) => find(stack, number)))
       const asts = found.flatMap((kept) => (kept === undefined ? [] : [kept.ast]))
-      return asts.length < found.length ? undefined : answers.make(key, () => make(...asts))
+      return asts.length < found.length ? undefined : answers.fetch(key, { context: () => make(...asts) })
     }
     return answers.get(key) ?? findAll
   }

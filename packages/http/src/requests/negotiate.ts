@@ -1,6 +1,8 @@
-import { createMemo } from "@svc/common/memo"
-
-const readWeights = (header: string): ReadonlyMap<string, number> => {
+/**
+ * The weights of an Accept or Accept-Encoding header (RFC 9110 section 12.4.2), by lower-case name. One that can't be
+ * read counts as 0.
+ */
+export const acceptWeights = (header: string): ReadonlyMap<string, number> => {
   const found = new Map<string, number>()
   for (const entry of header.toLowerCase().split(",")) {
     const [name = "", ...parameters] = entry.split(";").map((part) => part.trim())
@@ -10,17 +12,6 @@ const readWeights = (header: string): ReadonlyMap<string, number> => {
   }
   return found
 }
-
-// Browsers send a long one with each request, and few different ones.
-const longestKept = 500
-const kept = createMemo<ReadonlyMap<string, number>>({ maxEntries: 200 })
-
-/**
- * The weights of an Accept or Accept-Encoding header (RFC 9110 section 12.4.2), by lower-case name. One that can't be
- * read counts as 0.
- */
-export const acceptWeights = (header: string): ReadonlyMap<string, number> =>
-  header.length > longestKept ? readWeights(header) : (kept.get(header) ?? kept.set(header, readWeights(header)))
 
 /** Whether a client takes gzip, by its Accept-Encoding (RFC 9110 section 12.5.3). */
 export const acceptsGzip = (acceptEncoding: string | undefined): boolean => {

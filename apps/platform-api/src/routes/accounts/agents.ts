@@ -1,6 +1,6 @@
 import { addressBucket, clientAddress, requestHeader, requestIdOf } from "@svc/http"
-import { createMemo } from "@svc/common/memo"
 import { z } from "@svc/openapi"
+import { LRUCache } from "lru-cache"
 import { signUp } from "../../auth/accounts.ts"
 import { policies } from "../../auth/agent-policy.ts"
 import { requestMs } from "../../auth/guard.ts"
@@ -35,7 +35,7 @@ const ownJson = { "content-type": "application/json", "cache-control": "no-store
 
 export const agentRoutes = (serve: Serve, dependencies: Dependencies): void => {
   // Addresses that have used up their sign-ups, and until when. They are rejected without a query.
-  const exhausted = createMemo<number>({ maxEntries: mostExhausted })
+  const exhausted = new LRUCache<string, number>({ max: mostExhausted })
   const refuse = (waitSeconds: number) => errors.fail("rate-limit-exceeded", { retryAfterSeconds: waitSeconds })
 
   serve({

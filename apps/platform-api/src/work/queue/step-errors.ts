@@ -1,5 +1,5 @@
 // What steps throw to tell the worker how to go on.
-import { createMemo } from "@svc/common/memo"
+import { LRUCache } from "lru-cache"
 import { AstTooLarge } from "../../registry/ast/document-fault.ts"
 import { StackConflict } from "../../registry/publication.ts"
 
@@ -31,7 +31,7 @@ const kept = 256
 
 /** Results by key, which never change. A missing one throws Needed, or AstTooLarge. */
 export const createNeeds = <T extends object>() => {
-  const known = createMemo<T | AstTooLarge>({ maxEntries: kept })
+  const known = new LRUCache<string, T | AstTooLarge>({ max: kept })
   return (key: string, make: () => Promise<T>): T => {
     const found = known.get(key)
     if (found instanceof AstTooLarge) throw found
