@@ -75,7 +75,7 @@ const mcpRoutes = (path: string, alias: string): Described[] => [
 ]
 
 // MCP 2026-07-28 answers its own errors, JSON-RPC ones, with 400 and 404.
-const withJsonRpc = (responses: ReturnType<typeof failures>): ReturnType<typeof failures> =>
+const withJsonRpc = (responses: ReturnType<typeof failures>): Described["responses"] =>
   Object.fromEntries(
     Object.entries(responses).map(([status, { description, content }]) => {
       const { schema } = content["application/json"]
@@ -150,7 +150,7 @@ const routes: Described[] = [
   get("discovery", "/health", "getHealth", "Health", health("It is up.", healthAnswer)),
 ]
 
-const api = createApi()
+const api = createApi({ ownReasons: false })
 for (const { name, inputSchema, outputSchema } of tools) {
   const prefix = name.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
   api.openAPIRegistry.register(`${prefix}Arguments`, inputSchema)

@@ -1,13 +1,5 @@
-import type { ApiError } from "@svc/errors"
-import {
-  acceptsGzip,
-  acceptWeights,
-  type BodyFault,
-  fixedHeaders,
-  matchesETag,
-  requestHeader,
-  type ServedEnv,
-} from "@svc/http"
+import type { ApiError, BodyFault } from "@svc/errors"
+import { acceptsGzip, acceptWeights, fixedHeaders, matchesETag, requestHeader, type HttpEnv } from "@svc/http"
 import type { Context } from "hono"
 import { hashOf } from "./corpus/corpus.ts"
 import { type Document, type Encoding, commonHeaders, jsonType } from "./site/documents.ts"
@@ -25,20 +17,22 @@ export const reply = (
 export const headersOf = ({ headers, retryAfterSeconds }: ApiError): Readonly<Record<string, string>> =>
   retryAfterSeconds === undefined ? headers : { ...headers, "Retry-After": String(retryAfterSeconds) }
 
-export const errorAnswer = (error: ApiError, more: Readonly<Record<string, string>> = {}): Response => {
-  const { code, message, hint = "", status } = error
-  const body = JSON.stringify({ error: { code, message, hint } })
-  return reply(status, { ...jsonHeaders, ...more, ...headersOf(error) }, body)
-}
+const bodyOf = ({ code, message, hint = "" }: ApiError) => ({ error: { code, message, hint } })
+
+export const errorAnswer = (
+  c: Context<HttpEnv>,
+  error: ApiError,
+  more: Readonly<Record<string, string>> = {},
+): Response => c.body(JSON.stringify(bodyOf(error)), error.status, { ...jsonHeaders, ...more, ...headersOf(error) })
 
 /** Answers what no request can be made of. */
-export const unreadableAnswer = (_requestId: string, reason: string): Response =>
-  errorAnswer(
-    errors.fail("invalid_request", {
-      message: `Not a request: ${reason}.`,
-      hint: "Send HTTP/1.1 with this server's name as Host and a path, as /openapi.json lists them, as target.",
-    }),
-  )
+export const unreadableAnswer = (_requestId: string, reason: string): Response => {
+  const error = errors.fail("invalid_request", {
+    message: `Not a request: ${reason}.`,
+    hint: "Send HTTP/1.1 with this server's name as Host and a path, as /openapi.json lists them, as target.",
+  })
+  return Response.json(bodyOf(error), { status: error.status, headers: jsonHeaders })
+}
 
 /** What is told of a body that can't be read. */
 export const bodyError = ({ kind }: BodyFault): ApiError =>
@@ -74,7 +68,7 @@ const accepts = (encoding: Encoding, header: string | undefined): boolean =>
 const worthCompressing = 1024
 
 /** Answers a GET or HEAD: 304 where the caller has this text, else the text, compressed where that is taken. */
-export const serveDocument = (c: Context<ServedEnv>, document: Document): Response | Promise<Response> => {
+export const serveDocument = (c: Context<HttpEnv>, document: Document): Response | Promise<Response> => {
   const { hash, text, bytes, headers, encodings, encoded } = document
   const taken = requestHeader(c, "accept-encoding")
   const encoding = text.length < worthCompressing ? undefined : encodings.find((one) => accepts(one, taken))
@@ -85,7 +79,7 @@ export const serveDocument = (c: Context<ServedEnv>, document: Document): Respon
 }
 
 export const serveFile = (
-  c: Context<ServedEnv>,
+  c: Context<HttpEnv>,
   file: Uint8Array<ArrayBuffer>,
   more: Readonly<Record<string, string>>,
 ): Response => {

@@ -1,20 +1,17 @@
 import { readFile } from "node:fs/promises"
-import { ApiError } from "@svc/errors"
+import { ApiError, BodyError } from "@svc/errors"
 import {
   addressBucket,
-  BodyError,
   clientAddress,
   type Logger,
   requestHeader,
-  requestIdOf,
+  requestContext,
   routed,
   sentPath,
-  type ServedEnv,
+  type HttpEnv,
 } from "@svc/http"
 import type { RateLimiter } from "@svc/limits"
 import { type Context, Hono } from "hono"
-import type { Result, Router } from "hono/router"
-import { RegExpRouter } from "hono/router/reg-exp-router"
 import {
   bodyError,
   headersOf,
@@ -48,13 +45,13 @@ const mcpMethods = "GET, HEAD, POST, OPTIONS"
 
 const isMcp = (c: Context): boolean => mcpPaths.includes(c.req.path)
 
-const asksForHtml = (c: Context<ServedEnv>): boolean =>
+const asksForHtml = (c: Context<HttpEnv>): boolean =>
   (c.req.method === "GET" || c.req.method === "HEAD") && wantsHtml(requestHeader(c, "accept"))
 
 /** An error for whoever asked: a page for people, but never where MCP is spoken. */
-const errorAnswerFor = async (c: Context<ServedEnv>, error: ApiError, { html }: Site): Promise<Response> => {
-  if (isMcp(c)) return errorAnswer(error)
-  if (!asksForHtml(c)) return errorAnswer(error, { Vary: "Accept" })
+const errorAnswerFor = async (c: Context<HttpEnv>, error: ApiError, { html }: Site): Promise<Response> => {
+  if (isMcp(c)) return errorAnswer(c, error)
+  if (!asksForHtml(c)) return errorAnswer(c, error, { Vary: "Accept" })
   const { headers, text } = await html.error(error, c.req.path)
   const { ETag: _tag, ...kept } = headers
   return reply(error.status, { ...kept, Vary: "Accept", ...headersOf(error) }, text)
@@ -63,7 +60,7 @@ const errorAnswerFor = async (c: Context<ServedEnv>, error: ApiError, { html }: 
 // One slash at the end more or less is the same page.
 const getPath: typeof sentPath = (request, options) => sentPath(request, options).replace(/(?<=.)\/$/, "")
 
-const findDocument = (site: Site, c: Context<ServedEnv>) => {
+const findDocument = (site: Site, c: Context<HttpEnv>) => {
   const path = decodePath(c.req.path)
   return path === undefined ? undefined : site.find(path, asksForHtml(c))
 }
@@ -73,19 +70,10 @@ const imagePolicy = { "Content-Security-Policy": "default-src 'none'; style-src 
 
 const stacksPath = /^\/stacks(?:\.md|\.html|\/.*)?$/
 
-// No handler here calls the next one: with only the first of those that match, Hono needs no chain of them.
-const firstMatch = <T>(router: Router<T>): Router<T> => ({
-  name: router.name,
-  add: (method, path, handler) => router.add(method, path, handler),
-  match: (method, path) => {
-    const [handlers, ...parameters] = router.match(method, path)
-    return [handlers.slice(0, 1), ...parameters] as Result<T>
-  },
-})
-
-export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
+export const createApp = (dependencies: Dependencies): Hono<HttpEnv> => {
   const { site, config, log } = dependencies
-  const app = new Hono<ServedEnv>({ getPath, router: firstMatch(new RegExpRouter()) })
+  const app = new Hono<HttpEnv>({ getPath })
+  app.use(requestContext)
   const fixedPaths = new Set([
     "/favicon.ico",
     "/health",
@@ -97,12 +85,12 @@ export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
 
   app.onError((error, c) => {
     const known = error instanceof BodyError ? bodyError(error.fault) : error instanceof ApiError ? error : undefined
-    if (known === undefined) log.error({ request_id: requestIdOf(c), err: error }, "unexpected error")
+    if (known === undefined) log.error({ request_id: c.var.requestId, err: error }, "unexpected error")
     return errorAnswerFor(c, known ?? errors.fail("internal_error"), site())
   })
 
   /** Asked by each handler rather than as a middleware: every layer around a handler costs each request. */
-  const admit = (c: Context<ServedEnv>): void => {
+  const admit = (c: Context<HttpEnv>): void => {
     if (!dependencies.guard(requestHeader(c, "host"), requestHeader(c, "origin"))) throw errors.fail("forbidden")
     if (c.req.method === "OPTIONS") return
     // Asked for even where nothing is counted by it: this is what tells the operator of a proxy that is not trusted.
@@ -156,7 +144,7 @@ export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
   mcpRoutes(app, dependencies, admitted)
 
   const getTarball = async (
-    c: Context<ServedEnv>,
+    c: Context<HttpEnv>,
     { file: path, name, hint }: Config["tarballs"][number],
   ): Promise<Response> => {
     const file = await readFile(path).catch(() => undefined)
@@ -176,14 +164,14 @@ export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
     admitted((c) => serveFile(c, favicon, { "Content-Type": "image/x-icon" })),
   )
 
-  const getSearch = async (c: Context<ServedEnv>): Promise<Response> => {
+  const getSearch = async (c: Context<HttpEnv>): Promise<Response> => {
     const { searchParams } = new URL(c.req.url)
     const query = searchParams.get("q")?.trim() ?? ""
     return serveDocument(c, await site().html.search(query, searchParams.get("cursor") ?? undefined, asksForHtml(c)))
   }
   app.get("/search", admitted(getSearch))
 
-  const getImage = async (c: Context<ServedEnv>): Promise<Response> => {
+  const getImage = async (c: Context<HttpEnv>): Promise<Response> => {
     const path = decodePath(c.req.path)?.slice(1) ?? ""
     const known = site().library.corpus.images.get(path)
     const file = known === undefined ? undefined : await readFile(known).catch(() => undefined)
@@ -192,7 +180,7 @@ export const createApp = (dependencies: Dependencies): Hono<ServedEnv> => {
     return serveFile(c, file, { ...imagePolicy, "Content-Type": type })
   }
 
-  const getDocument = (c: Context<ServedEnv>) => {
+  const getDocument = (c: Context<HttpEnv>) => {
     const document = findDocument(site(), c)
     if (document === undefined) return getImage(c)
     return document instanceof Promise ? document.then((made) => serveDocument(c, made)) : serveDocument(c, document)

@@ -1,5 +1,6 @@
-import type { ApiError } from "@svc/errors"
-import type { BodyFault } from "@svc/http"
+import type { ApiError, BodyFault } from "@svc/errors"
+import type { Context } from "hono"
+import type { AppEnv } from "./auth/guard.ts"
 import { errors } from "./errors.ts"
 
 /**
@@ -15,10 +16,8 @@ export const everyAnswer = {
 // RFC 6750 section 3: only a caller that sent a key gets the error in this header.
 const withoutKey = new Set<string>(["missing-credentials", "invalid-authorization-format"])
 
-/** Turns an error into a response. No other code does this. */
-export const errorAnswer = (error: ApiError, requestId: string): Response => {
+const headersOf = (error: ApiError): Record<string, string> => {
   const headers: Record<string, string> = {
-    "content-type": "application/json",
     "cache-control": "no-store",
     "x-error-code": error.code,
     ...error.headers,
@@ -27,22 +26,32 @@ export const errorAnswer = (error: ApiError, requestId: string): Response => {
     headers["www-authenticate"] = withoutKey.has(error.code) ? "Bearer" : 'Bearer error="invalid_token"'
   }
   if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds)
-  const body = {
-    error: error.message,
-    code: error.code,
-    request_id: requestId,
-    retryable: error.retryable ?? false,
-    retry_after_seconds: error.retryAfterSeconds,
-    // Every 400 says where and why, even when no field is at fault.
-    details: error.details ?? (error.status === 400 ? { path: "", reason: error.message } : undefined),
-    hint: error.hint,
-  }
-  return new Response(JSON.stringify(body), { status: error.status, headers })
+  return headers
 }
 
+const bodyOf = (error: ApiError, requestId: string) => ({
+  error: error.message,
+  code: error.code,
+  request_id: requestId,
+  retryable: error.retryable ?? false,
+  retry_after_seconds: error.retryAfterSeconds,
+  // Every 400 says where and why, even when no field is at fault.
+  details: error.details ?? (error.status === 400 ? { path: "", reason: error.message } : undefined),
+  hint: error.hint,
+})
+
+/** Turns an error into a response, with the headers that were set for it by `c.header`. */
+export const errorAnswer = (c: Context<AppEnv>, error: ApiError): Response =>
+  c.body(JSON.stringify(bodyOf(error, c.var.requestId)), error.status, {
+    "content-type": "application/json",
+    ...headersOf(error),
+  })
+
 /** The response to bytes that can't be parsed as a request. */
-export const unreadableAnswer = (requestId: string, reason: string): Response =>
-  errorAnswer(errors.fail("invalid-request", { details: { path: "", reason } }), requestId)
+export const unreadableAnswer = (requestId: string, reason: string): Response => {
+  const error = errors.fail("invalid-request", { details: { path: "", reason } })
+  return Response.json(bodyOf(error, requestId), { status: error.status, headers: headersOf(error) })
+}
 
 /** The error for a body that can't be read. */
 export const bodyError = (fault: BodyFault): ApiError => {

@@ -1,5 +1,5 @@
-import { ApiError } from "@svc/errors"
-import { allowedMethods, BodyError, omitServerHeaders, requestIdOf, sentPath } from "@svc/http"
+import { ApiError, BodyError } from "@svc/errors"
+import { allowedMethods, omitServerHeaders, requestContext, sentPath } from "@svc/http"
 import { createApi, openApiDocument } from "@svc/openapi"
 import type { Context } from "hono"
 import { bodyError, errorAnswer } from "./answers.ts"
@@ -67,7 +67,8 @@ const describe = (api: Api, dependencies: Pick<Dependencies, "version" | "public
 
 /** The whole API. It reads nothing from the environment: `dependencies` holds everything it needs. */
 export const createApp = (dependencies: Dependencies): Api => {
-  const api = createApi<AppEnv>(sentPath)
+  const api = createApi<AppEnv>({ getPath: sentPath })
+  api.use(requestContext)
   const { log } = dependencies
   const streams = createEventStreams(dependencies)
 
@@ -135,7 +136,7 @@ export const createApp = (dependencies: Dependencies): Api => {
     log.error({ request_id, stack: error.stack }, "a request failed")
     return errors.fail("internal-error")
   }
-  api.notFound((c) => errorAnswer(missing(c), requestIdOf(c)))
-  api.onError((error, c) => errorAnswer(known(error, requestIdOf(c)), requestIdOf(c)))
+  api.notFound((c) => errorAnswer(c, missing(c)))
+  api.onError((error, c) => errorAnswer(c, known(error, c.var.requestId)))
   return api
 }

@@ -1,5 +1,5 @@
-import type { ApiError } from "@svc/errors"
-import { type BodyFault, fixedHeaders, requestIdOf } from "@svc/http"
+import type { ApiError, BodyFault } from "@svc/errors"
+import { fixedHeaders, requestIdOf } from "@svc/http"
 import type { Context } from "hono"
 import { badRequest, errors } from "./errors.ts"
 import type { RelayEnv } from "./handle.ts"
@@ -70,7 +70,7 @@ export const jsonAnswer = (c: Context<RelayEnv>, body: string, status = 200): Re
 export const errorBody = (c: Context<RelayEnv>, error: ApiError): string => bodyOf(aboutOf(c), error)
 
 export const errorAnswer = (c: Context<RelayEnv>, error: ApiError, body = errorBody(c, error)): Response =>
-  new Response(body, { status: error.status, headers: errorHeaders(aboutOf(c), error) })
+  c.body(body, error.status, errorHeaders(aboutOf(c), error))
 
 /** Answers what no request can be made of. Its path isn't known, so it is treated as a send. */
 export const unreadableAnswer = (requestId: string, reason: string): Response => {

@@ -1,5 +1,5 @@
 import { ApiError } from "@svc/errors"
-import { allowedMethods, type Logger, requestHeader, routed, sentPath } from "@svc/http"
+import { allowedMethods, type Logger, requestContext, requestHeader, routed, sentPath } from "@svc/http"
 import type { LimitsMode } from "@svc/limits"
 import { type Context, Hono } from "hono"
 import { describeRelay } from "./document/document.ts"
@@ -31,6 +31,7 @@ const isWebSocket = (method: string, upgrade: string | undefined): boolean =>
 export const createApp = (dependencies: Dependencies) => {
   const { log, transactions, draining } = dependencies
   const app = new Hono<RelayEnv>({ getPath: sentPath })
+  app.use(requestContext)
   const onBug = (error: unknown): void => {
     // Only its name and where it happened: what else an error carries, its message too, could be the transaction.
     const [name, stack = ""] = error instanceof Error ? [error.name, error.stack] : [typeof error]

@@ -1,12 +1,11 @@
-import { ApiError } from "@svc/errors"
+import { ApiError, BodyError } from "@svc/errors"
 import {
   addressBucket,
-  BodyError,
   clientAddress,
   hasWholeBody,
   readJson,
   requestHeader,
-  type ServedEnv,
+  type HttpEnv,
   setAccount,
 } from "@svc/http"
 import type { Context } from "hono"
@@ -24,7 +23,7 @@ import { inspectFailure, type Redact } from "./upstream/errors.ts"
 import type { Verify } from "./wire.ts"
 
 /** What a request's context holds. */
-export type RelayEnv = ServedEnv & { Variables: { call?: Call } }
+export type RelayEnv = HttpEnv & { Variables: { call?: Call } }
 
 export type HandlerDependencies = {
   readonly config: {

@@ -1,7 +1,12 @@
+/** The statuses that errors of a service can have. */
+export type ErrorStatus =
+  | (400 | 401 | 403 | 404 | 405 | 406 | 408 | 409 | 410 | 412 | 413 | 415 | 422 | 429)
+  | (500 | 501 | 502 | 503 | 504)
+
 /** One line of a service's error table. */
 export type ErrorRow = {
   /** HTTP status of every answer with this code. */
-  readonly status: number
+  readonly status: ErrorStatus
   /** Text for people; the default when `fail` is given none. */
   readonly message: string
   /** What the caller can do about it. */
@@ -30,7 +35,7 @@ export type ErrorOptions = {
 export class ApiError<Code extends string = string> extends Error {
   override readonly name = "ApiError"
   readonly code: Code
-  readonly status: number
+  readonly status: ErrorStatus
   readonly hint: string | undefined
   readonly retryable: boolean | undefined
   readonly details: unknown
@@ -51,8 +56,11 @@ export class ApiError<Code extends string = string> extends Error {
   }
 }
 
-export type ErrorCatalog<Code extends string = string> = {
-  readonly rows: Readonly<Record<Code, ErrorRow>>
+export type ErrorCatalog<
+  Code extends string = string,
+  Rows extends Readonly<Record<Code, ErrorRow>> = Readonly<Record<Code, ErrorRow>>,
+> = {
+  readonly rows: Rows
   /** Makes the error of a row; throw what it returns. */
   readonly fail: (code: Code, options?: ErrorOptions) => ApiError<Code>
 }
@@ -60,13 +68,16 @@ export type ErrorCatalog<Code extends string = string> = {
 type Texts = readonly [message: string, hint?: string, retryable?: boolean]
 
 /** The rows of one status: of each code its message, the next step, and whether the same request may succeed later. */
-export const withStatus = <Code extends string>(status: number, rows: Readonly<Record<Code, Texts>>) =>
+export const withStatus = <const Status extends ErrorStatus, Code extends string>(
+  status: Status,
+  rows: Readonly<Record<Code, Texts>>,
+) =>
   Object.fromEntries(
     Object.entries<Texts>(rows).map(([code, [message, hint, retryable = false]]) => [
       code,
       { status, message, retryable, ...(hint === undefined ? {} : { hint }) },
     ]),
-  ) as Record<Code, ErrorRow>
+  ) as Record<Code, ErrorRow & { readonly status: Status }>
 
 /**
  * Makes a service's error table, the one place where codes, statuses and texts are written.
@@ -74,7 +85,7 @@ export const withStatus = <Code extends string>(status: number, rows: Readonly<R
  */
 export const defineErrors = <const Rows extends Record<string, ErrorRow>>(
   rows: Rows,
-): ErrorCatalog<Extract<keyof Rows, string>> => ({
+): ErrorCatalog<Extract<keyof Rows, string>, Rows> => ({
   rows,
   fail: (code, options) => {
     const row = rows[code]

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto"
 import { once } from "node:events"
 import { connect, Socket } from "node:net"
+import { BodyError } from "@svc/errors"
 import { Hono } from "hono"
 import { text as wholeText } from "node:stream/consumers"
 import { afterEach, expect, onTestFinished, test, vi } from "vitest"
 import {
   allowedMethods,
-  BodyError,
   readJson,
   type RequestLine,
   routed,

@@ -1,5 +1,6 @@
 import { parseExactly, writeExactly } from "@svc/common/exact-json"
-import { BodyError, readBody, serve } from "@svc/http"
+import { readBody, serve } from "@svc/http"
+import { BodyError } from "@svc/errors"
 import { createLocalChain } from "./chain.ts"
 import { errorAnswer, RpcError } from "./rpc.ts"
 

@@ -1,6 +1,8 @@
-import { OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi"
+import { createRoute as createZodRoute, OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi"
+import { BodyError } from "@svc/errors"
 import type { Env, Handler } from "hono"
 import { describeFields } from "./describe-fields.ts"
+import { firstFailure, inOwnWords } from "./validate.ts"
 
 // The library's type is OpenAPI 3.0's, which has no identifier.
 const license = { name: "MIT", identifier: "MIT" }
@@ -27,19 +29,36 @@ export type Access = Readonly<z.infer<typeof accessSchema>>
 
 export type DocumentedRoute = RouteConfig & { readonly "x-access": Access }
 
-/**
- * A Hono app that also collects the descriptions of its routes.
- * @param getPath tells the path that a request is routed by; Hono's own reading unless given
- */
-export const createApi = <E extends Env>(
-  getPath?: (request: Request, options?: { env?: object }) => string,
-): OpenAPIHono<E> => new OpenAPIHono<E>({ ...(getPath && { getPath }) })
+/** `createRoute` of zod-openapi, for routes that say who may call them. */
+// P keeps the path's own text as its type.
+// oxlint-disable-next-line no-unnecessary-type-parameters
+export const createRoute: <P extends string, R extends Omit<DocumentedRoute, "path"> & { path: P }>(
+  route: R,
+) => R & { getRoutingPath: () => string } = createZodRoute
+
+const throwInvalid = (result: { readonly success: true } | { readonly success: false; readonly error: z.ZodError }) => {
+  if (!result.success) throw new BodyError({ kind: "invalid", ...firstFailure(result.error) })
+}
 
 /**
- * Serves a route and describes it in the document. The handler checks what it is given itself (`readJson`,
- * `validate`), in the service's own order, with the schemas that the description is made from: a generated validator
- * would run ahead of authentication, and knows neither malformed JSON nor content types.
+ * A Hono app whose routes are described and validated by zod-openapi. What doesn't fit its schema is thrown as a BodyError of
+ * kind `invalid`, for the app's `onError`.
+ * @param getPath tells the path that a request is routed by; Hono's own reading unless given
+ * @param ownReasons says in our own words why a value isn't valid, in all of this process; else zod's messages are used
  */
+export const createApi = <E extends Env>({
+  getPath,
+  ownReasons = true,
+}: {
+  readonly getPath?: (request: Request, options?: { env?: object }) => string
+  readonly ownReasons?: boolean
+} = {}): OpenAPIHono<E> => {
+  // The validators of zod-openapi take no other error map than zod's own setting.
+  if (ownReasons) z.config({ customError: inOwnWords.error })
+  return new OpenAPIHono<E>({ defaultHook: throwInvalid, ...(getPath && { getPath }) })
+}
+
+/** Serves a route whose handler validates by itself, and describes it. Being replaced by `app.openapi(createRoute(…), handler)`. */
 export const documented = <E extends Env>(app: OpenAPIHono<E>, route: DocumentedRoute, handler: Handler<E>): void => {
   app.openAPIRegistry.registerPath(route)
   app.on(route.method.toUpperCase(), route.path.replaceAll(/\{(\w+)\}/g, ":$1"), handler)

@@ -1,29 +1,33 @@
-import type { ErrorCatalog } from "@svc/errors"
+import type { ErrorRow } from "@svc/errors"
 import type { z } from "@hono/zod-openapi"
 
-type ErrorResponse = {
+type ErrorResponse<Body extends z.ZodType> = {
   readonly description: string
-  readonly content: { readonly "application/json": { readonly schema: z.ZodType } }
+  readonly content: { readonly "application/json": { readonly schema: Body } }
 }
 
 /**
- * The error answers of a route, one a status, each with the codes that can come with it.
+ * The error responses of a route, one a status, each with the codes that can come with it.
  * @param envelope makes the service's error body for the codes of one status
  */
-export const errorResponses = <Code extends string>(
-  catalog: ErrorCatalog<Code>,
-  envelope: (codes: readonly [Code, ...Code[]]) => z.ZodType,
+export const errorResponses = <
+  Code extends string,
+  Rows extends Readonly<Record<Code, ErrorRow>>,
+  Body extends z.ZodType,
+>(
+  { rows }: { readonly rows: Rows },
+  envelope: (codes: readonly [Code, ...Code[]]) => Body,
   ...codes: readonly Code[]
-): Record<number, ErrorResponse> => {
-  const byStatus = Map.groupBy(new Set(codes), (code) => catalog.rows[code].status)
+): { [Status in Rows[Code]["status"]]: ErrorResponse<Body> } => {
+  const byStatus = Map.groupBy(new Set(codes), (code) => rows[code].status)
   return Object.fromEntries(
     [...byStatus].map(([status, same]) => [
       status,
       {
-        description: same.map((code) => `\`${code}\`: ${catalog.rows[code].message}`).join("\n\n"),
+        description: same.map((code) => `\`${code}\`: ${rows[code].message}`).join("\n\n"),
         // A group has at least one member.
         content: { "application/json": { schema: envelope(same as [Code, ...Code[]]) } },
       },
     ]),
-  )
+  ) as { [Status in Rows[Code]["status"]]: ErrorResponse<Body> }
 }

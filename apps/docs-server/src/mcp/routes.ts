@@ -4,7 +4,7 @@ import {
   jsonTypeFault,
   readBody,
   requestHeader,
-  type ServedEnv,
+  type HttpEnv,
   trustsTraces,
   wantsEventStream,
 } from "@svc/http"
@@ -27,7 +27,7 @@ export type McpDependencies = {
 }
 
 /** Makes a route's handler of one that is called only for requests that are admitted. */
-export type Admitted = (handler: (c: Context<ServedEnv>) => Response | Promise<Response>) => Handler<ServedEnv>
+export type Admitted = (handler: (c: Context<HttpEnv>) => Response | Promise<Response>) => Handler<HttpEnv>
 
 /** Where MCP is spoken; the second is what older clients ask. */
 export const mcpPaths = ["/mcp", "/mcp/sse"]
@@ -47,7 +47,7 @@ const notJson = (): ApiError => errors.fail("invalid_request", { message: "The r
 const tooMuch = (bound: string): ApiError =>
   errors.fail("invalid_request", { message: `The request body has more than ${bound}.` })
 
-const readJsonBody = async (c: Context<ServedEnv>): Promise<{ readonly text: string; readonly value: unknown }> => {
+const readJsonBody = async (c: Context<HttpEnv>): Promise<{ readonly text: string; readonly value: unknown }> => {
   const fault = jsonTypeFault(c)
   if (fault !== undefined) throw errors.fail("unsupported_media_type", { message: `In this request, ${fault}.` })
   const bytes = await readBody(c, { limit: messageBounds.bytes, deadlineMs: bodyDeadlineMs })
@@ -68,11 +68,11 @@ const readJsonBody = async (c: Context<ServedEnv>): Promise<{ readonly text: str
 
 /** The MCP endpoint: messages by POST, the descriptor or an event stream by GET. */
 export const mcpRoutes = (
-  app: Hono<ServedEnv>,
+  app: Hono<HttpEnv>,
   { site, answer, protocolVersions, streams }: McpDependencies,
   admitted: Admitted,
 ): void => {
-  const openStream = (c: Context<ServedEnv>): Response => {
+  const openStream = (c: Context<HttpEnv>): Response => {
     const noStream = (message: string, hint: string) =>
       errors.fail("method_not_allowed", { message, hint, headers: { Allow: "POST" } })
     const version = requestHeader(c, "mcp-protocol-version")
@@ -100,11 +100,11 @@ export const mcpRoutes = (
     return reply(200, streamHeaders, stream)
   }
 
-  const getMcp = (c: Context<ServedEnv>) =>
+  const getMcp = (c: Context<HttpEnv>) =>
     wantsEventStream(requestHeader(c, "accept")) ? openStream(c) : serveDocument(c, site().descriptor)
   app.on("GET", mcpPaths, admitted(getMcp))
 
-  const postMcp = async (c: Context<ServedEnv>): Promise<Response> => {
+  const postMcp = async (c: Context<HttpEnv>): Promise<Response> => {
     const { text, value } = await readJsonBody(c)
     const message = readMessage(value)
     if (message === "invalid")

@@ -1,4 +1,4 @@
-import { addressBucket, clientAddress, requestHeader, type ServedEnv, setAccount, setHeader } from "@svc/http"
+import { addressBucket, clientAddress, requestHeader, type HttpEnv, setAccount, setHeader } from "@svc/http"
 import type { Bucket, Decision } from "@svc/limits"
 import type { Context, Handler } from "hono"
 import type { Queries } from "../db/database.ts"
@@ -7,7 +7,7 @@ import type { Dependencies } from "../dependencies.ts"
 import { type Policy, refusedBy } from "./agent-policy.ts"
 import { authenticate, type Principal, readKey, type Refusal } from "./authenticate.ts"
 
-export type AppEnv = ServedEnv & { Variables: { principal: Principal; queries: Queries } }
+export type AppEnv = HttpEnv & { Variables: { principal: Principal; queries: Queries } }
 
 /**
  * Time limit for everything one request asks of the database, in milliseconds: the response must be sent within two

@@ -1,5 +1,5 @@
-import { type Access, type createApi, documented, errorResponses, z } from "@svc/openapi"
-import { readJson, routed, validate } from "@svc/http"
+import { type Access, type createApi, documented, errorResponses, z, validate } from "@svc/openapi"
+import { readJson, routed } from "@svc/http"
 import type { Context, Handler } from "hono"
 import { type Policy, refusalsOf } from "../auth/agent-policy.ts"
 import { keyCodes } from "../auth/authenticate.ts"

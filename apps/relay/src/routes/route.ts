@@ -1,4 +1,4 @@
-import { validate } from "@svc/http"
+import { validate } from "@svc/openapi"
 import type { z } from "zod"
 import type { BadRequestCode } from "../errors.ts"
 import type { Verify } from "../wire.ts"

@@ -1,4 +1,4 @@
-import { validate } from "@svc/http"
+import { validate } from "@svc/openapi"
 import { z } from "zod"
 import { checkSigned, decodeBase64 } from "../wire.ts"
 import { base64, chainView, commitment, minSlotParam } from "./fields.ts"

@@ -1,27 +1,7 @@
+import { BodyError, type BodyFault } from "@svc/errors"
 import type { IncomingMessage } from "node:http"
-import { type JsonRules, parseJson } from "./json.ts"
+import { type JsonRules, parseJsonText } from "./json.ts"
 import { type Exchange, requestHeader, type Served } from "../exchange.ts"
-
-/** Why a request body can't be used. */
-export type BodyFault =
-  | { readonly kind: "unsupported-media-type"; readonly reason: string }
-  | { readonly kind: "too-large"; readonly limit: number }
-  | { readonly kind: "timeout" }
-  /** The client went away in the middle of its body: no answer reaches it. */
-  | { readonly kind: "aborted" }
-  | { readonly kind: "invalid-json"; readonly reason: string }
-  | { readonly kind: "invalid"; readonly path: string; readonly reason: string }
-
-/** Thrown by everything that reads bodies; each service maps the fault to a row of its error table. */
-export class BodyError extends Error {
-  override readonly name = "BodyError"
-  readonly fault: BodyFault
-
-  constructor(fault: BodyFault) {
-    super(fault.kind)
-    this.fault = fault
-  }
-}
 
 type BodyOptions = {
   /** Largest body, in bytes. */
@@ -123,17 +103,24 @@ export const jsonTypeFault = (c: Served): string | undefined => {
  * Reads a JSON body, in this order: content type, declared length, bytes under the cap and the deadline, UTF-8, JSON.
  * Throws BodyError. Without a Content-Type only an empty body is taken, and only where `emptyAs` is given.
  */
-export const readJson = async (c: Served, options: JsonBodyOptions): Promise<unknown> => {
+export const readJson = async (c: Served, options: JsonBodyOptions): Promise<unknown> =>
+  (await readJsonText(c, options)).value
+
+/** As `readJson`; with the text, where the body isn't empty. */
+export const readJsonText = async (
+  c: Served,
+  options: JsonBodyOptions,
+): Promise<{ readonly value: unknown; readonly text?: string }> => {
   const mayBeEmpty = "emptyAs" in options
   const fault = jsonTypeFault(c)
   const untyped = mayBeEmpty && requestHeader(c, "content-type") === undefined
   if (fault !== undefined && !untyped) throw new BodyError({ kind: "unsupported-media-type", reason: fault })
   const bytes = await readBody(c, options)
   options.onSize?.(bytes.length)
-  if (mayBeEmpty && bytes.length === 0) return options.emptyAs
+  if (mayBeEmpty && bytes.length === 0) return { value: options.emptyAs }
   if (fault !== undefined) throw new BodyError({ kind: "unsupported-media-type", reason: fault })
   try {
-    return parseJson(bytes, options)
+    return parseJsonText(bytes, options)
   } catch (error) {
     if (error instanceof RangeError) throw new BodyError({ kind: "invalid", path: "", reason: error.message })
     // A TypeError is the decoder's: its text names the encoding, not the client's bytes.

@@ -13,11 +13,17 @@ export type JsonRules = {
  * Parses JSON bytes: UTF-8 without a byte order mark (RFC 8259 section 8.1), else a SyntaxError or TypeError. Throws a
  * RangeError for more values than the rules allow.
  */
-export const parseJson = (bytes: Uint8Array, { uniqueKeys = false, maxValues = Infinity }: JsonRules = {}): unknown => {
+export const parseJson = (bytes: Uint8Array, rules: JsonRules = {}): unknown => parseJsonText(bytes, rules).value
+
+/** As `parseJson`, with the text. */
+export const parseJsonText = (
+  bytes: Uint8Array,
+  { uniqueKeys = false, maxValues = Infinity }: JsonRules,
+): { readonly value: unknown; readonly text: string } => {
   const text = utf8.decode(bytes)
   if (hasMoreValues(text, maxValues)) throw new RangeError(`must have at most ${maxValues} members and elements`)
   const value: unknown = JSON.parse(text)
   const duplicate = uniqueKeys ? duplicateKey(text) : undefined
   if (duplicate !== undefined) throw new SyntaxError(`the key ${JSON.stringify(duplicate)} stands twice in one object`)
-  return value
+  return { value, text }
 }

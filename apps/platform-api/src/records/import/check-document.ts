@@ -1,4 +1,4 @@
-import { firstFailure, inOwnWords } from "@svc/http"
+import { firstFailure, inOwnWords } from "@svc/openapi"
 import { type PreparedVersion, prepareVersion } from "../../compiler/read-upload.ts"
 import { CommandError } from "../../operator/command-error.ts"
 import { DocumentFault, type DocumentPath, formatPath } from "../../registry/ast/document-fault.ts"

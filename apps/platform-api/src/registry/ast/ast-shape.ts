@@ -1,5 +1,5 @@
 // The parts of an AST that the registry reads. Everything else is kept as published.
-import { inOwnWords } from "@svc/http"
+import { inOwnWords } from "@svc/openapi"
 import { z } from "zod"
 import { DocumentFault, mostFaults } from "./document-fault.ts"
 import { fieldSpelling, rustSpelling } from "./idl-type.ts"

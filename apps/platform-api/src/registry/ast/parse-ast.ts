@@ -1,4 +1,4 @@
-import { inOwnWords } from "@svc/http"
+import { inOwnWords } from "@svc/openapi"
 import { DocumentFault, type DocumentPath, formatPath, mostFaults } from "./document-fault.ts"
 import { type Ast, type AstEntity, astShape, fieldPath } from "./ast-shape.ts"
 import { checkFields } from "../schema/derived-size.ts"

@@ -1,5 +1,5 @@
-import { addressBucket, clientAddress, requestHeader, setHeader, validate, wantsEventStream } from "@svc/http"
-import { z } from "@svc/openapi"
+import { addressBucket, clientAddress, requestHeader, setHeader, wantsEventStream } from "@svc/http"
+import { z, validate } from "@svc/openapi"
 import type { Context } from "hono"
 import type { AppEnv } from "../../auth/guard.ts"
 import { keyCheck } from "../../auth/key-watch.ts"

@@ -1,5 +1,4 @@
-import { validate } from "@svc/http"
-import { z } from "@svc/openapi"
+import { z, validate } from "@svc/openapi"
 import type { Context } from "hono"
 import type { AppEnv } from "../../auth/guard.ts"
 import type { Body } from "../../registry/published-stack.ts"

@@ -1,5 +1,4 @@
-import { validate } from "@svc/http"
-import { z } from "@svc/openapi"
+import { z, validate } from "@svc/openapi"
 import { errors } from "../../errors.ts"
 import { plainAnswer } from "../../registry/answer.ts"
 import { languages, mediaType } from "../../registry/types/typed-module.ts"

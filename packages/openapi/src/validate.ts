@@ -1,5 +1,5 @@
-import type { z } from "zod"
-import { BodyError } from "./body.ts"
+import type { z } from "@hono/zod-openapi"
+import { BodyError } from "@svc/errors"
 
 /** Where a value first breaks its schema (`a.b[0]`, empty for the value itself), and how. */
 export type ValidationFailure = { readonly path: string; readonly reason: string }
