@@ -2,7 +2,7 @@
 // services on a PostgreSQL server.
 import { execFile, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { cp, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
+import { cp, glob, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
 import { type Server, createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -52,6 +52,17 @@ test("what the page says of a command's language is what its shell understands",
     expect(stderr).toBe("")
     expect(status).toBe(0)
   }
+})
+
+test("the log lines that the page tells operators to watch for are lines that the services write", async () => {
+  const watched = /Alert on: .*?\n\n/s.exec(page)?.[0] ?? ""
+  const quoted = [...watched.matchAll(/`([^`]*)`/g), ...page.matchAll(/log line is `([^`]*)`/g)]
+  const lines = quoted.map(([, text = ""]) => text).filter((text) => text.includes(" "))
+  expect(lines).toContain("the session keys could not be fetched")
+  let sources = ""
+  for await (const file of glob("{apps,packages}/*/src/**/*.ts", { cwd: root }))
+    sources += await readFile(join(root, file), "utf8")
+  expect(lines.filter((line) => !sources.includes(`"${line}"`))).toEqual([])
 })
 
 const majorOf = (command: string, ...args: string[]): number => {

@@ -3,7 +3,7 @@ import { createLogger, type Logger, type Runtime, serve, type Served } from "@sv
 import { openLimits } from "@svc/limits"
 import { createVerifier, remoteKeys } from "@svc/session-token"
 import { clientSpan, outsideRequests, startTelemetry } from "@svc/telemetry"
-import { Agent } from "undici"
+import { Agent, fetch } from "undici"
 import manifest from "../package.json" with { type: "json" }
 import { createAdmission } from "./admission.ts"
 import { createApp } from "./app.ts"
@@ -44,10 +44,12 @@ const chooseAuth = (config: Config, log: Logger, { now, wallClock }: Runtime): A
         fetchedAt = now()
       }),
     )
-  const onProblem = (reason: string) => log.warn({ reason }, "the session keys could not be read from their URL")
-  const keys =
-    config.publicKeys ??
-    (jwksUrl === undefined ? undefined : remoteKeys({ url: jwksUrl, fetch, now, observe, onProblem }))
+  const remote = (url: string) => {
+    const { host } = new URL(url)
+    const onProblem = (reason: string) => log.warn({ host, reason }, "the session keys could not be fetched")
+    return remoteKeys({ url, fetch, now, observe, onProblem })
+  }
+  const keys = config.publicKeys ?? (jwksUrl === undefined ? undefined : remote(jwksUrl))
   if (keys !== undefined) {
     return {
       auth: createSignedSessionAuthPlugin(createVerifier({ keys, issuer, audiences, now: wallClock })),

@@ -55,6 +55,22 @@ test("unprotected it warns, and once more when a proxy is trusted", async () => 
   expect(service.stdout()).toMatch(/"warn".*SVC_TRUSTED_PROXY_CIDRS/)
 })
 
+test("a relay that can't fetch the session keys says from which host, and why", async () => {
+  const port = await freePort()
+  const service = await startService({
+    ...enabled("http://127.0.0.1:9"),
+    SVC_SESSION_JWKS_URL: `http://127.0.0.1:${port}/jwks.json`,
+    SVC_SESSION_AUDIENCE: "transfers",
+  })
+  const [, line = ""] = await service.waitFor(/(\{[^\n]*"the session keys could not be fetched"\})/)
+  expect(JSON.parse(line)).toMatchObject({
+    host: `127.0.0.1:${port}`,
+    reason: `fetch failed: connect ECONNREFUSED 127.0.0.1:${port}`,
+  })
+  service.kill("SIGTERM")
+  expect(await service.exited).toBe(0)
+})
+
 test("unprotected it warns once of requests through a proxy, naming the next step, and answers them as before", async () => {
   const rpc = await startFakeRpc()
   rpc.script((request) => result(request, "5"))

@@ -1,40 +1,62 @@
 import { isObject } from "@svc/common/json-object"
 import { readAtMost } from "@svc/common/read-at-most"
-import { type CryptoKey, exportJWK, importJWK, importSPKI, type JWK } from "jose"
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  type CryptoKey,
+  customFetch,
+  errors,
+  exportJWK,
+  type FetchImplementation,
+  importJWK,
+  importSPKI,
+  type JWK,
+  type JWSHeaderParameters,
+} from "jose"
 import { KeysUnavailableError } from "./errors.ts"
-import { publicJwk } from "./sign.ts"
-
-/** Verification keys by their id. */
-export type KeySet = ReadonlyMap<string, CryptoKey>
+import { type PublicJwk, publicJwk } from "./sign.ts"
 
 /** A verifier's source of keys. */
 export type KeySource = {
-  /** The keys: the same object until they change, undefined until they have been loaded once. */
-  readonly current: () => KeySet | undefined
-  /** The keys, loaded again if the current ones lack this id. Throws KeysUnavailableError if none have been loaded yet. */
-  readonly knowing: (kid: string) => Promise<KeySet>
+  /** The key set: the same object until it changes, undefined until it has been loaded once. */
+  readonly current: () => object | undefined
+  /** A key of the set, loaded again if it lacks this id. Throws KeysUnavailableError if none has been loaded yet. */
+  readonly find: (kid: string) => Promise<CryptoKey | undefined>
 }
 
-const listed = (value: unknown): readonly unknown[] =>
-  isObject(value) && Array.isArray(value["keys"]) ? value["keys"] : [value]
+type KeySet = { readonly keys: PublicJwk[] }
 
-/** @param onMalformed called for a key that can't be read */
-const importSet = async (value: unknown, onMalformed: (index: number) => void): Promise<KeySet> => {
-  const set = new Map<string, CryptoKey>()
-  for (const [index, entry] of listed(value).entries()) {
+/**
+ * The Ed25519 keys of a JWK or a JWK set. A key without an id gets its thumbprint. Throws an Error if there are none.
+ * @param onMalformed called for a key that can't be read
+ */
+const readSet = async (value: unknown, onMalformed: (index: number) => void): Promise<KeySet> => {
+  const entries: readonly unknown[] = isObject(value) && Array.isArray(value["keys"]) ? value["keys"] : [value]
+  const keys = new Map<string, PublicJwk>()
+  for (const [index, entry] of entries.entries()) {
     const jwk: JWK | undefined = isObject(entry) ? { ...entry } : undefined
     // The set may contain other kinds of keys. They are ignored.
     if (jwk?.kty !== "OKP" || jwk.crv !== "Ed25519" || (jwk.use ?? "sig") !== "sig") continue
     try {
       const bare = await publicJwk(jwk)
-      const key = await importJWK({ kty: bare.kty, crv: bare.crv, x: bare.x }, "EdDSA")
-      if (!(key instanceof Uint8Array)) set.set(typeof jwk.kid === "string" ? jwk.kid : bare.kid, key)
+      await importJWK({ ...bare })
+      const kid = typeof jwk.kid === "string" ? jwk.kid : bare.kid
+      keys.set(kid, { ...bare, kid })
     } catch {
       onMalformed(index)
     }
   }
-  if (set.size === 0) throw new Error("no Ed25519 public key")
-  return set
+  if (keys.size === 0) throw new Error("no Ed25519 public key")
+  return { keys: [...keys.values()] }
+}
+
+const findIn = async (set: (header: JWSHeaderParameters) => Promise<CryptoKey>, kid: string) => {
+  try {
+    return await set({ alg: "EdDSA", kid })
+  } catch (error) {
+    if (error instanceof errors.JWKSNoMatchingKey) return undefined
+    throw error
+  }
 }
 
 /** Reads keys from a setting: an SPKI PEM, a JWK or a JWK set. Throws an Error if there are none. */
@@ -45,28 +67,43 @@ export const staticKeys = async (text: string): Promise<KeySource> => {
     const value: unknown = trimmed.startsWith("-----BEGIN")
       ? await exportJWK(await importSPKI(trimmed, "EdDSA", { extractable: true }))
       : JSON.parse(trimmed)
-    set = await importSet(value, () => {
+    set = await readSet(value, () => {
       throw new Error("malformed")
     })
   } catch {
     throw new Error("the public key must be an Ed25519 key: an SPKI PEM, a JWK, or a JWK set")
   }
-  return { current: () => set, knowing: async () => set }
+  const local = createLocalJWKSet(set)
+  return { current: () => set, find: (kid) => findIn(local, kid) }
 }
 
 const freshMs = 300_000
 const timeoutMs = 3000
 const refetchMs = 10_000
-const firstRetryMs = 1_000
+const firstRetryMs = 1000
+const longestRetryMs = 60_000
 const maxBytes = 65_536
 
+/** The part of a fetch that is used: undici's own and the global one have different types. */
+type Fetch = (
+  ...request: Parameters<FetchImplementation>
+) => Promise<{ readonly status: number; readonly body: AsyncIterable<Uint8Array> | null }>
+
+/** The message of a failed fetch, with its cause: "fetch failed" alone says nothing. */
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  const { message, cause } = error
+  if (!(cause instanceof Error)) return message
+  return `${message}: ${cause.message || ("code" in cause ? String(cause.code) : cause.name)}`
+}
+
 /**
- * Loads keys from the URL of a JWK set: at once, then every 5 minutes; every second until the first success, and every 10 s
- * while the URL fails. The last valid set stays in use. An unknown id causes a fetch, at most every 10 s, and waits for it.
- * A malformed key is omitted.
+ * Loads keys from the URL of a JWK set: at once, then every 5 minutes; after a failure in 1 s, and in twice as long after each
+ * further one, up to a minute. The last valid set stays in use. An unknown id causes a fetch and waits for it: at most every
+ * 10 s, or every second until the first success. A malformed key is omitted.
  * @param now a monotonic clock, in milliseconds
  * @param observe runs each fetch, for telemetry; a fetch without a usable set rejects
- * @param onProblem called with the reason why a fetch failed or a key was omitted
+ * @param onProblem called with the reason why a key was omitted or a fetch failed, unless an unknown id caused it
  */
 export const remoteKeys = ({
   url,
@@ -76,61 +113,67 @@ export const remoteKeys = ({
   onProblem = () => {},
 }: {
   readonly url: string
-  readonly fetch: (url: string, init: RequestInit) => Promise<Response>
+  readonly fetch: Fetch
   readonly now: () => number
   readonly observe?: (load: () => Promise<void>) => Promise<void>
   readonly onProblem?: (reason: string) => void
 }): KeySource => {
-  let set: KeySet | undefined
   let text: string | undefined
+  let fetched: KeySet | undefined
+  let current: KeySet | undefined
   let triedAt = -Infinity
   let running: Promise<void> | undefined
-  let timer: NodeJS.Timeout | undefined
 
-  const fetchText = async (): Promise<string> => {
-    const response = await fetch(url, {
-      headers: { accept: "application/json", "cache-control": "no-cache" },
-      redirect: "error",
-      signal: AbortSignal.timeout(timeoutMs),
-    })
+  const fetchSet: FetchImplementation = async (href, options) => {
+    const response = await fetch(href, options)
     const { status } = response
-    if (!response.ok) throw Object.assign(new Error(`status ${status}`), { status })
-    return (await readAtMost(response, maxBytes, "the key set is larger than 64 KiB")).toString("utf8")
+    if (status !== 200) throw Object.assign(new Error(`status ${status}`), { status })
+    const body = (await readAtMost(response, maxBytes, "the key set is larger than 64 KiB")).toString("utf8")
+    if (body !== text) {
+      fetched = await readSet(JSON.parse(body), (index) => onProblem(`the key at keys[${index}] is malformed`))
+      text = body
+    }
+    return Response.json(fetched)
   }
+  // When to fetch is decided here: jose would drop the set after a time, and fetch for each unknown id while the URL is down.
+  const remote = createRemoteJWKSet(new URL(url), {
+    [customFetch]: fetchSet,
+    headers: { "cache-control": "no-cache" },
+    timeoutDuration: timeoutMs,
+    cooldownDuration: Infinity,
+    cacheMaxAge: Infinity,
+  })
 
-  /** Resolves to the time until the next fetch. */
-  const load = async (): Promise<number> => {
+  const load = async (): Promise<void> => {
     triedAt = now()
     try {
-      await observe(async () => {
-        const fetched = await fetchText()
-        if (fetched === text) return
-        set = await importSet(JSON.parse(fetched), (index) => onProblem(`the key at keys[${index}] is malformed`))
-        text = fetched
-      })
-      return freshMs
-    } catch (error) {
-      onProblem(error instanceof Error ? error.message : String(error))
-      return set === undefined ? firstRetryMs : refetchMs
+      await observe(() => remote.reload())
+      current = fetched
+    } finally {
+      running = undefined
     }
   }
-
-  const loadAndWait = async (): Promise<void> => {
-    const waitMs = await load()
-    running = undefined
-    clearTimeout(timer)
-    timer = setTimeout(() => void refresh(), waitMs).unref()
+  const refresh = (): Promise<void> => (running ??= load())
+  const keepFresh = async (failures = 0): Promise<void> => {
+    const next = await refresh().then(
+      () => ({ failures: 0, ms: freshMs }),
+      (error: unknown) => {
+        onProblem(reasonOf(error))
+        return { failures: failures + 1, ms: Math.min(firstRetryMs * 2 ** failures, longestRetryMs) }
+      },
+    )
+    setTimeout(() => void keepFresh(next.failures), next.ms).unref()
   }
-  const refresh = (): Promise<void> => (running ??= loadAndWait())
-  void refresh()
+  void keepFresh()
 
   return {
-    current: () => set,
-    knowing: async (kid) => {
-      const pauseMs = set === undefined ? firstRetryMs : refetchMs
-      if (set?.has(kid) !== true && (running !== undefined || now() - triedAt >= pauseMs)) await refresh()
-      if (set === undefined) throw new KeysUnavailableError("no verification key could be fetched yet")
-      return set
+    current: () => current,
+    find: async (kid) => {
+      const isKnown = current?.keys.some((key) => key.kid === kid) ?? false
+      const pauseMs = current === undefined ? firstRetryMs : refetchMs
+      if (!isKnown && (running !== undefined || now() - triedAt >= pauseMs)) await refresh().catch(() => {})
+      if (current === undefined) throw new KeysUnavailableError("no verification key could be fetched yet")
+      return findIn(remote, kid)
     },
   }
 }

@@ -71,7 +71,7 @@ const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
 test("keys are there before the first token, fetched once for all who wait, and again after 5 minutes", async () => {
   const { state, source, codeOf } = await startVerifier()
-  await vi.waitFor(() => expect(source.current()?.size).toBe(1))
+  await vi.waitFor(() => expect(source.current()).toBeDefined())
   const token = await mint()
   expect(await Promise.all(Array.from({ length: 20 }, () => codeOf(token)))).toEqual(Array(20).fill("accepted"))
   await pass(298_000)
@@ -80,16 +80,16 @@ test("keys are there before the first token, fetched once for all who wait, and 
   await vi.waitFor(() => expect(state.requests).toBe(2))
 })
 
-test("until the first keys are there they are fetched again each second, asked for or not", async () => {
+test("until the first keys are there they are fetched again, asked for or not, and ever more rarely", async () => {
   const { state, source, problems, codeOf } = await startVerifier("")
   for (const [index, body] of ['{"keys":[]}', "no json", JSON.stringify("x".repeat(70_000)), one].entries()) {
     await vi.waitFor(() => expect(problems).toHaveLength(index + 1))
     expect(source.current()).toBeUndefined()
     expect(await codeOf(await mint())).toBe("no keys")
     state.body = body
-    await pass(1_000)
+    await pass(1_000 * 2 ** index)
   }
-  await vi.waitFor(() => expect(source.current()?.size).toBe(1))
+  await vi.waitFor(() => expect(source.current()).toBeDefined())
   expect(state.requests).toBe(5)
   expect(await codeOf(await mint())).toBe("accepted")
 })
@@ -102,12 +102,33 @@ test("while the URL is down or hangs, known keys serve without waiting for it", 
   await pass(300_000)
   await vi.waitFor(() => expect(problems).toEqual(["status 503"]))
   state.hangs = true
-  await pass(10_000)
+  await pass(1_000)
   await vi.waitFor(() => expect(state.requests).toBe(3))
   // The third fetch is under way and hangs: neither a remembered token nor a new one waits for its end.
   expect(await codeOf(token)).toBe("accepted")
   expect(await codeOf(await mint())).toBe("accepted")
   expect(problems).toHaveLength(1)
+})
+
+test("a URL that can't be reached is tried at once and after 1, 2, 4 … 60 s, and each reason has its cause", async () => {
+  const problems: string[] = []
+  const unreachable = Object.assign(new TypeError("fetch failed"), { cause: new Error("connect ECONNREFUSED") })
+  const refuse = () => Promise.reject(unreachable)
+  const source = remoteKeys({
+    url: "http://platform.test/jwks.json",
+    fetch: refuse,
+    now: () => performance.now(),
+    onProblem: (reason) => problems.push(reason),
+  })
+  await pass(3_600_000)
+  expect(problems.length).toBeLessThan(70)
+  expect(new Set(problems)).toEqual(new Set(["fetch failed: connect ECONNREFUSED"]))
+  // Requests may ask once a second, and add no line.
+  for (let second = 0; second < 10; second++) {
+    await expect(source.find("any")).rejects.toThrow(KeysUnavailableError)
+    await pass(1_000)
+  }
+  expect(problems.length).toBeLessThan(70)
 })
 
 test("an unknown key id asks again at most every 10 s, and a new key is then found", async () => {

@@ -2,7 +2,7 @@ import { compactVerify, decodeProtectedHeader, errors as joseErrors } from "jose
 import { LRUCache } from "lru-cache"
 import { type SessionClaims, sessionClaims } from "./claims.ts"
 import { TokenError } from "./errors.ts"
-import type { KeySet, KeySource } from "./key-source.ts"
+import type { KeySource } from "./key-source.ts"
 
 const maxTokenBytes = 4096
 const maxLifetimeSeconds = 3600
@@ -72,7 +72,9 @@ export const createVerifier = ({
   readonly now: () => number
   readonly cacheSize?: number
 }) => {
-  const verified = new LRUCache<string, { readonly claims: SessionClaims; readonly set: KeySet }>({ max: cacheSize })
+  const verified = new LRUCache<string, { readonly claims: SessionClaims; readonly set: object | undefined }>({
+    max: cacheSize,
+  })
 
   const checkTime = ({ iat, nbf, exp }: SessionClaims): void => {
     const time = now() / 1000
@@ -89,8 +91,9 @@ export const createVerifier = ({
 
   const checkSignature = async (token: string) => {
     const kid = keyId(token)
-    const set = await keys.knowing(kid)
-    const key = set.get(kid)
+    // Read before the key: a set that changes meanwhile only makes the token's next check one more signature check.
+    const set = keys.current()
+    const key = await keys.find(kid)
     if (key === undefined) throw new TokenError("token-key-not-found", "The token's key is not known here.")
     try {
       const { payload } = await compactVerify(token, key, { algorithms: ["EdDSA"] })
