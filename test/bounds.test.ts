@@ -16,6 +16,7 @@ import {
   mostModuleBytes,
   mostSchemaBytes,
 } from "../apps/platform-api/src/registry/schema/derived-size.ts"
+import { signUpBytes } from "../apps/platform-api/src/routes/accounts/agents.ts"
 import { bodyLimit } from "../apps/platform-api/src/routes/endpoint.ts"
 import { commentMs } from "../apps/platform-api/src/routes/event-streams.ts"
 import { largeBodyLimit } from "../apps/platform-api/src/routes/large-body.ts"
@@ -142,8 +143,16 @@ const bounds: readonly Bound[] = [
     {
       [limits]: "| Request body | # and",
       [`${content}/errors.md`]: "The body is over #, or",
-      [`${content}/agents.md`]: "The body is over #",
       "apps/platform-api/src/errors.ts": "The limit is #, or",
+    },
+  ],
+  [
+    "body of a sign-up",
+    signUpBytes,
+    kib,
+    {
+      [limits]: "| Request body | 64 KiB and 1,000 members and elements; # to sign up",
+      [`${content}/agents.md`]: "The body is over # |",
     },
   ],
   [

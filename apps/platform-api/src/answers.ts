@@ -55,7 +55,12 @@ export const unreadableAnswer = (requestId: string, reason: string): Response =>
 
 /** The error for a body that can't be read. */
 export const bodyError = (fault: BodyFault): ApiError => {
-  if (fault.kind === "too-large") return errors.fail("payload-too-large")
+  if (fault.kind === "too-large") {
+    // The table's message names the limits of all routes but sign-up.
+    const own =
+      fault.limit < 65_536 ? { message: `The body is too large. The limit is ${fault.limit / 1024} KiB.` } : {}
+    return errors.fail("payload-too-large", own)
+  }
   const code = fault.kind === "unsupported-media-type" || fault.kind === "invalid-json" ? fault.kind : "invalid-request"
   const path = "path" in fault ? fault.path : ""
   const reason = "reason" in fault ? fault.reason : "the body didn't arrive"

@@ -100,7 +100,7 @@ export const createApp = (dependencies: Dependencies): Api => {
     return allow === "" ? errors.fail("not-found") : errors.fail("method-not-allowed", { headers: { allow } })
   }
   // Whatever else is asked below /api/auth/keys: agents learn nothing, whatever the body, and people what there is.
-  const refuse = guarded(dependencies, policies.people, (c) => {
+  const refuse = guarded(dependencies, policies.peoplesKeys, (c) => {
     throw missing(c)
   })
   for (const path of ["/api/auth/keys", "/api/auth/keys/*"]) undocumented(api, "all", path, refuse)

@@ -52,7 +52,6 @@ const fields = {
   limits: limitFields,
   publicUrl: url("SVC_API_URL", undefined),
   docsUrl: url("SVC_DOCS_URL", "http://localhost:4001"),
-  relayUrl: url("SVC_RELAY_URL", "http://localhost:4002"),
   streamUrl: url("SVC_STREAM_URL", "ws://127.0.0.1:4004", { protocols: ["ws:", "wss:"] }),
   issuer: text("SVC_SESSION_ISSUER", "svc-platform"),
   signingKey: secret("SVC_SESSION_SIGNING_KEY"),

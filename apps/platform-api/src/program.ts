@@ -16,8 +16,8 @@ const operate = async (args: readonly string[], { env, wallClock, now, randomByt
       close = opened.database.close
       return { queries: opened.database.within(commandMs), applied: opened.applied }
     }
-    const relayUrl = () => readSettings(env).relayUrl
-    console.log(JSON.stringify(await runCommand(args, { database, relayUrl, wallClock, randomBytes })))
+    const streamUrl = () => readSettings(env).streamUrl
+    console.log(JSON.stringify(await runCommand(args, { database, streamUrl, wallClock, randomBytes })))
   } catch (error) {
     console.log(JSON.stringify(failureOf(error)))
     process.exitCode = 1

@@ -79,3 +79,13 @@ test.each(operations)("$method $path lets in whom its x-access names, and nobody
   // Where a key is optional, one that is none is ignored aloud; where it is never looked at, silently.
   expect(looked).toEqual(isOpen && callers.includes("agent") ? ["session", "mistyped"] : [])
 })
+
+test.each([
+  ["GET", ""],
+  ["POST", ""],
+  ["POST", "/publishable"],
+  ["DELETE", "/1"],
+])("%s /api/auth/keys%s tells an agent where its own keys are", async (method, path) => {
+  const { code, body } = await service.call(method, `/api/auth/keys${path}`, { key: credentials["agent"] ?? "" })
+  expect([code, body.hint]).toEqual(["agent-account-forbidden", "An agent's keys are at /api/agents/me/keys."])
+})

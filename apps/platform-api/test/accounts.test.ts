@@ -1,6 +1,7 @@
 import { recogniseKey } from "@svc/keys"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { forgetSignups } from "../src/auth/accounts.ts"
+import { signUpBytes } from "../src/routes/accounts/agents.ts"
 import { databaseKinds, startTestService, type TestService } from "./service.ts"
 
 const minuteMs = 60_000
@@ -68,8 +69,11 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
       "unsupported-media-type",
     ])
     expect(await refused({ raw: new Uint8Array([0x7b, 0x7d]) })).toEqual([415, "unsupported-media-type"])
-    const large = JSON.stringify({ display_name: "x".repeat(65_536) })
-    expect(await refused({ raw: large, headers: json })).toEqual([413, "payload-too-large"])
+    const bodyOf = (bytes: number) => JSON.stringify({ display_name: "" }).padEnd(bytes)
+    expect(await refused({ raw: bodyOf(signUpBytes), headers: json })).toEqual([400, "invalid-display-name"])
+    const tooLarge = await service.call("POST", "/api/agents/signup", { raw: bodyOf(signUpBytes + 1), headers: json })
+    expect([tooLarge.status, tooLarge.code]).toEqual([413, "payload-too-large"])
+    expect(tooLarge.body.error).toContain("The limit is 4 KiB.")
     const { body } = await service.call("POST", "/api/agents/signup", { body: { display_name: 7 } })
     expect(body.details).toEqual({ path: "display_name", reason: expect.any(String) })
   })

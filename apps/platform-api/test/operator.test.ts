@@ -49,7 +49,7 @@ describe.each(databaseKinds)("commands on %s", (kind) => {
     try {
       const printed = await runCommand(line.split(" "), {
         database,
-        relayUrl: () => "",
+        streamUrl: () => "",
         wallClock: Date.now,
         randomBytes,
       })

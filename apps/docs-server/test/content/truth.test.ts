@@ -100,6 +100,17 @@ describe.each(services)("$name", ({ name, folder }) => {
   })
 })
 
+test("agents.md has each error that the document describes for a sign-up", () => {
+  const described = JSON.parse(read("apps/platform-api/openapi.json")).paths["/api/agents/signup"].post.responses
+  const codes = Object.entries(z.record(z.string(), z.object({ description: z.string() })).parse(described)).flatMap(
+    ([status, { description }]) => [...description.matchAll(/^`(\S+)`:/gm)].map(([, code]) => `${status} ${code}`),
+  )
+  const told = rows(below("agents.md", "Sign up")).filter(([status = ""]) => /^\d+$/.test(status))
+  expect(told.map(([status, code]) => `${status} ${code}`).toSorted()).toEqual(
+    codes.filter((one) => !one.startsWith("500")).toSorted(),
+  )
+})
+
 test("limits.md has the default of every setting that it names", async () => {
   const defaults: Record<string, unknown> = {}
   for (const { folder } of services) Object.assign(defaults, await defaultsOf(folder))

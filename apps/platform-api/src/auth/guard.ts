@@ -112,7 +112,7 @@ export const guarded =
     const principal = await identify(dependencies, c, ofKey)
     if ("refused" in principal) throw refusal(principal)
     const refused = refusedBy(policy, principal)
-    if (refused !== undefined) throw errors.fail(refused)
+    if (refused !== undefined) throw refused
     await countRequest(dependencies, c, ofKey(principal.keyHash))
     const noted = dependencies.useTracker.note(principal)
     if (noted !== true && !(await noted)) throw refusal({ refused: "invalid-api-key" })

@@ -16,7 +16,7 @@ export type Dependencies = {
   /** Opens the database. Only commands that need it call this. */
   readonly database: () => Promise<{ readonly queries: Queries; readonly applied: number }>
   /** Where streams are served. */
-  readonly relayUrl: () => string
+  readonly streamUrl: () => string
   /** Wall clock, in milliseconds since 1970. */
   readonly wallClock: () => number
   readonly randomBytes: (size: number) => Uint8Array
@@ -136,9 +136,9 @@ const commands: Readonly<Record<string, Command>> = {
   "key revoke": keyChange("revoke"),
   "records import": {
     usage: "FILE",
-    run: async ({ queries, argument, at, randomBytes, relayUrl }) => {
+    run: async ({ queries, argument, at, randomBytes, streamUrl }) => {
       const document = readFile(argument)
-      const options = { at, randomBytes, relayUrl: relayUrl() }
+      const options = { at, randomBytes, streamUrl: streamUrl() }
       return importRecords(await queries(), document, options)
     },
   },

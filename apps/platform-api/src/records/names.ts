@@ -22,9 +22,6 @@ export const makeSpecSlug = (name: string, randomBytes: (size: number) => Uint8A
   return `${words === "" ? "spec" : words.replace(/-$/, "")}-${end}`
 }
 
-/** Where a spec's stream is served. Each branch has its own path. */
-export const streamUrl = (relayUrl: string, slug: string, branch: string | null): string => {
-  const url = new URL(relayUrl)
-  const path = branch === null ? slug : `${slug}/${encodeURIComponent(branch)}`
-  return `${url.protocol === "https:" ? "wss:" : "ws:"}//${url.host}${url.pathname.replace(/\/$/, "")}/${path}`
-}
+/** Where a spec's stream is served, below the ws:// or wss:// URL of all streams. Each branch has its own path. */
+export const streamUrlBelow = (streamUrl: string, slug: string, branch: string | null): string =>
+  [streamUrl.replace(/\/$/, ""), slug, ...(branch === null ? [] : [encodeURIComponent(branch)])].join("/")

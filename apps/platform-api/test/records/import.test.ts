@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { createTestDatabase } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { runCommand } from "../../src/operator/commands.ts"
 import { failureOf } from "../../src/operator/failure.ts"
 import { importRecords } from "../../src/records/import/import-records.ts"
+import { operate } from "../program.ts"
 import { databaseKinds, startTestService, temporaryFolder, type TestService } from "../service.ts"
 import { countRows, importInto } from "./importing.ts"
 import { manyBuilds, orderAst, sampleDocument } from "./sample-document.ts"
@@ -26,6 +28,33 @@ const changed = (document: unknown, path: readonly (string | number)[], value: u
   else at[last] = value
   return copy
 }
+
+test("the command puts a deployment without a URL of its own where SVC_STREAM_URL says that streams are", async () => {
+  const { url: DATABASE_URL, stop } = await createTestDatabase()
+  const service = await startTestService("postgres", { DATABASE_URL })
+  const { folder, remove } = temporaryFolder()
+  try {
+    const { slug: owner, key } = await service.signUp()
+    const spec = { ref: "a", name: "Orders", url_slug: "orders", entity_name: "Order" }
+    const events = [{ event_type: "created", new_status: "active", at: "2026-11-20T10:00:00Z" }]
+    const document = {
+      owner,
+      specs: [{ ...spec, versions: [{ ast_payload: orderAst() }] }],
+      deployments: [{ ref: "d", spec: "a", events }],
+    }
+    const file = join(folder, "records.json")
+    writeFileSync(file, JSON.stringify(document))
+    const SVC_STREAM_URL = "wss://streams.example.com/live/"
+    const { code } = await operate(["records", "import", file], { DATABASE_URL, SVC_STREAM_URL })
+    expect(code).toBe(0)
+    const { body } = await service.call("GET", "/api/deployments", { key })
+    expect(body).toMatchObject([{ websocket_url: "wss://streams.example.com/live/orders" }])
+  } finally {
+    await service.close()
+    await stop()
+    remove()
+  }
+})
 
 describe.each(databaseKinds)("importing records on %s", (kind) => {
   let service: TestService
@@ -56,7 +85,7 @@ describe.each(databaseKinds)("importing records on %s", (kind) => {
     const run = async (args: readonly string[]): Promise<unknown> => {
       const printed = await runCommand(args, {
         database: async () => ({ queries: service.database(), applied: 0 }),
-        relayUrl: () => "http://localhost:4002",
+        streamUrl: () => "ws://127.0.0.1:4004",
         wallClock: () => Date.UTC(2026, 10, 21),
         randomBytes,
       })
@@ -93,7 +122,7 @@ describe.each(databaseKinds)("importing records on %s", (kind) => {
     const document = manyBuilds(owner, 1)
     const ref = "__proto__"
     const text = JSON.stringify({ ...document, builds: [{ ...document.builds[0], ref }] })
-    const options = { at: new Date(), randomBytes, relayUrl: "http://localhost:4002" }
+    const options = { at: new Date(), randomBytes, streamUrl: "ws://127.0.0.1:4004" }
     const ids = await importRecords(service.database(), text, options)
     expect(JSON.stringify(ids)).toMatch(/"builds":\{"__proto__":\d+\}/)
   })
@@ -121,8 +150,8 @@ describe.each(databaseKinds)("importing records on %s", (kind) => {
     expect(slugs[1]).toMatch(/^u-ni-code-co-[0-9a-z]{6}$|^unicode-co-[0-9a-z]{6}$/)
     const { body: deployments } = await service.call("GET", "/api/deployments", { key: reader.key })
     expect(deployments.map((each: { websocket_url: string }) => each.websocket_url)).toEqual([
-      `wss://relay.example/${slugs[1]}/feature%2Fx%20y`,
-      `wss://relay.example/${slugs[2]}`,
+      `wss://streams.example/${slugs[1]}/feature%2Fx%20y`,
+      `wss://streams.example/${slugs[2]}`,
     ])
     expect(deployments[0]).toMatchObject({ status: "stopped", current_build_id: null, first_deployed_at: null })
   })
@@ -225,7 +254,7 @@ describe.each(databaseKinds)("importing records on %s", (kind) => {
   })
 
   test("a text that JSON readers would change in silence is refused", async () => {
-    const options = { at: new Date(), randomBytes, relayUrl: "http://localhost:4002" }
+    const options = { at: new Date(), randomBytes, streamUrl: "ws://127.0.0.1:4004" }
     const failure = async (text: string) => {
       try {
         await importRecords(service.database(), text, options)

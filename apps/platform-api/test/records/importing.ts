@@ -23,7 +23,7 @@ export const importInto = (service: TestService, document: unknown): Promise<Imp
   importRecords(patiently(service.database()), JSON.stringify(document), {
     at: importedAt,
     randomBytes,
-    relayUrl: "https://relay.example",
+    streamUrl: "wss://streams.example",
   })
 
 /** The id that a reference of the import stands for. */

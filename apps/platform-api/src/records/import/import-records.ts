@@ -25,12 +25,12 @@ const accountOf = async (tx: Orm, who: string, at: DocumentPath): Promise<number
  * Imports records of an account, all or none, and returns the id of each. Throws CommandError with the place of the
  * first error.
  * @param text the JSON document
- * @param relayUrl where streams are served, for deployments without a URL from their build or spec
+ * @param streamUrl where streams are served, for deployments without a URL from their build or spec
  */
 export const importRecords = async (
   queries: Pick<Queries, "transaction">,
   text: string,
-  options: { readonly at: Date; readonly randomBytes: (size: number) => Uint8Array; readonly relayUrl: string },
+  options: { readonly at: Date; readonly randomBytes: (size: number) => Uint8Array; readonly streamUrl: string },
 ) => {
   const checked = checkDocument(text)
   const { owner, shared_with } = checked.document

@@ -4,12 +4,12 @@ import { sql } from "../../db/drizzle.ts"
 import * as tables from "../../db/schema/index.ts"
 import { normaliseWebsocketUrl } from "../../registry/websocket-url.ts"
 import type { Checked } from "./check-document.ts"
-import { makeSpecSlug, streamUrl } from "../names.ts"
+import { makeSpecSlug, streamUrlBelow } from "../names.ts"
 
 type ImportOptions = {
   readonly at: Date
   readonly randomBytes: (size: number) => Uint8Array
-  readonly relayUrl: string
+  readonly streamUrl: string
   readonly ownerId: number
   /** Accounts that can also read the records. */
   readonly viewers: readonly number[]
@@ -41,7 +41,7 @@ const columnsOf = <T extends object>(fields: T) => {
 
 /** Inserts a checked document's records. Triggers derive their status from the events. */
 export const insertRecords = async (tx: Orm, { document, versions, attempts }: Checked, options: ImportOptions) => {
-  const { at, ownerId, viewers, relayUrl, randomBytes } = options
+  const { at, ownerId, viewers, streamUrl, randomBytes } = options
 
   const insertAll = async <T extends PgTable>(table: T, rows: readonly T["$inferInsert"][]): Promise<void> => {
     for (let start = 0; start < rows.length; start += rowsAtOnce) {
@@ -115,7 +115,7 @@ export const insertRecords = async (tx: Orm, { document, versions, attempts }: C
       const spec = taken(specById.get(idOf("specs", specRef)))
       const currentBuildId = maybeId("builds", buildRef)
       const build = currentBuildId === null ? undefined : buildById.get(currentBuildId)
-      const websocketUrl = build?.websocketUrl ?? spec.websocketUrl ?? streamUrl(relayUrl, spec.urlSlug, branch)
+      const websocketUrl = build?.websocketUrl ?? spec.websocketUrl ?? streamUrlBelow(streamUrl, spec.urlSlug, branch)
       return { id: idOf("deployments", ref), ownerId, specId: spec.id, branch, websocketUrl, currentBuildId }
     }),
   )

@@ -29,8 +29,8 @@ const profile = z.object({
 })
 
 const mostExhausted = 100_000
-// There is no key yet to limit the caller, so the limit is small.
-const signUpBytes = 4096
+/** The largest body of a sign-up. It is small, because there is no key yet to limit the caller. */
+export const signUpBytes = 4096
 const ownJson = { "content-type": "application/json", "cache-control": "no-store" }
 
 export const agentRoutes = (serve: Serve, dependencies: Dependencies): void => {

@@ -25,7 +25,7 @@ const publishableDays = 365
 /** Agents and people have the same key routes, at different paths. */
 const surfaces = [
   { path: "/api/agents/me/keys", access: policies.agentAccount, kind: "ak", owner: "Agent" },
-  { path: "/api/auth/keys", access: policies.people, kind: "sk", owner: "User" },
+  { path: "/api/auth/keys", access: policies.peoplesKeys, kind: "sk", owner: "User" },
 ] as const
 
 export const keyRoutes = (serve: Serve, dependencies: Dependencies): void => {
