@@ -1,5 +1,5 @@
 import { prefixesOf } from "./address-prefixes.ts"
-import { advance, createWindows, decrement, increment, secondWhenGone, type Window, windowSeconds } from "./window.ts"
+import { advance, decrement, increment, openWindow, secondWhenGone, type Window, windowSeconds } from "./window.ts"
 
 /** A decision about a request. With several buckets it is that of the one that refused, else of the first. */
 export type Decision = {
@@ -34,7 +34,6 @@ export const createRateLimiter = ({
   readonly maxPrefixes?: number
 }) => {
   const buckets = new Map<string, Bucket>()
-  const windows = createWindows()
   const sizes = new Map<string, number>()
   let sharedBuckets = 0
   let sweptAt = -1
@@ -44,7 +43,6 @@ export const createRateLimiter = ({
     sweptAt = second
     for (const bucket of buckets.values()) {
       if (bucket.total > 0 && second - bucket.second <= windowSeconds) continue
-      windows.close(bucket)
       buckets.delete(bucket.name)
       sizes.set(bucket.kind, (sizes.get(bucket.kind) ?? 0) - 1)
       if (bucket.shared) sharedBuckets--
@@ -74,7 +72,7 @@ export const createRateLimiter = ({
     // The last key, which all share, always has room.
     const { key: prefix, kind } = prefixes.at(index) ?? { key, kind: "" }
     const name = nameOf(prefix)
-    const bucket = buckets.get(name) ?? { ...windows.open(second), name, kind, shared: prefix !== key }
+    const bucket = buckets.get(name) ?? { ...openWindow(second), name, kind, shared: prefix !== key }
     if (!buckets.has(name)) {
       sizes.set(kind, (sizes.get(kind) ?? 0) + 1)
       if (bucket.shared) sharedBuckets++

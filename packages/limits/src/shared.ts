@@ -1,9 +1,8 @@
-import { createBatches, type Renewal } from "./batch.ts"
 import type { Bucket, Entry, Limits, Places, Taken } from "./limits.ts"
 import { createLocalCounts } from "./local.ts"
-import { announceScript } from "./scripts.ts"
+import type { Decision } from "./rate-limiter.ts"
 import { createStoreKeys } from "./store-keys.ts"
-import { type Connect, connectStore, reasonOf, startTimeout, StoreTimeout } from "./store.ts"
+import { type Connect, connectStore, reasonOf, StoreTimeout, within } from "./store.ts"
 
 const announceMs = 5000
 const probeMs = 1000
@@ -30,6 +29,11 @@ export type SharedOptions = {
   readonly onAway: (reason: string) => void
   readonly onBack: () => void
 }
+
+/** Places under a name of their own. */
+type Named = Places & { readonly name: string }
+
+const noPlaces: Named = { places: [], leaseMs: 0, name: "" }
 
 /**
  * Makes limits that all replicas of a service share through a store (Valkey 7.2, Redis 6.2 or newer). While the store is
@@ -65,18 +69,13 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
   }
   const store = await connectStore(options.url, options.connect, lose)
   const keys = createStoreKeys(prefix, service)
-  const batches = createBatches(store, timeoutMs, now)
   /** Places that need renewal. */
-  const held = new Set<Renewal>()
+  const held = new Set<Named>()
 
   const announce = async (stays: boolean): Promise<void> => {
-    const ms = warned ? Math.min(timeoutMs * probeShare, probeMs) : probeMs
-    const seen = await new Promise((resolve, reject) => {
-      const stopTimeout = startTimeout(ms, now, () => reject(new StoreTimeout(`no reply within ${ms} ms`)))
-      const reply = store.run(announceScript, [keys.replicas], [replicaId, stays ? "1" : "0"])
-      reply.then(resolve, reject).finally(stopTimeout)
-    })
-    replicas = Math.max(1, options.replicas, Number(seen))
+    const reply = store.announce([keys.replicas], [replicaId, stays ? 1 : 0])
+    const [seen = 0] = await within(reply, warned ? Math.min(timeoutMs * probeShare, probeMs) : probeMs, now)
+    replicas = Math.max(1, options.replicas, seen)
   }
 
   /** Whether the local share must allow requests too. The outage ends with that minute. */
@@ -96,34 +95,71 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
       if (state === "away" && warned) bothUntil = now() + bothMs
       state = "shared"
       mustBothAdmit()
-      for (const renewal of held) batches.renew(renewal)
+      for (const places of held) renew(places)
     } catch (error) {
       lose(reasonOf(error))
     }
     schedule(state === "away" ? probeMs : announceMs)
   }
 
+  const send = (buckets: readonly Bucket[], { places, name, leaseMs }: Named): Promise<number[]> =>
+    store.decide(
+      [...buckets.map(keys.bucket), ...places.map(keys.place)],
+      [buckets.length, ...[...buckets, ...places].map(({ limit }) => limit), name, leaseMs],
+    )
+
+  /** Extends the lease of places, even if the store has lost them. Isn't awaited. */
+  const renew = (taken: Named): void => {
+    const places = taken.places.map(({ pool }) => ({ pool, limit: Number.MAX_SAFE_INTEGER }))
+    send([], { ...taken, places }).catch(() => {})
+  }
+
+  /** Isn't awaited: the lease of a place that isn't released runs out. */
+  const release = ({ places, name }: Named): void => {
+    store.release(places.map(keys.place), [name]).catch(() => {})
+  }
+
+  /** The decision about the buckets, and the number of the first full pool, or 0. */
+  const ask = async (buckets: readonly Bucket[], places: Named): Promise<{ decision: Decision; full: number }> => {
+    const reply = send(buckets, places)
+    try {
+      const [allowed, remaining = 0, retryAfterSeconds = 1, resetSeconds = 0, full = 0] = await within(
+        reply,
+        timeoutMs,
+        now,
+      )
+      return { decision: { allowed: allowed === 1, remaining, retryAfterSeconds, resetSeconds, shared: false }, full }
+    } catch (error) {
+      // Places that are granted too late are given back.
+      if (error instanceof StoreTimeout)
+        reply.then(
+          () => release(places),
+          () => {},
+        )
+      lose(reasonOf(error))
+      throw error
+    }
+  }
+
   /** Counts places here before the store is asked for them. */
-  const reserve = ({ places, leaseMs, renewed }: Places) => {
-    const leaveHere = counts.enter(places)
-    const place = `${replicaId}:${++placesTaken}`
-    const pools = places.map(keys.place)
-    const ask = { pools, place, leaseMs }
+  const reserve = (wanted: Places) => {
+    const leaveHere = counts.enter(wanted.places)
+    const named: Named = { ...wanted, name: `${replicaId}:${++placesTaken}` }
     return {
-      ask,
+      named,
       cancel: leaveHere,
       /** @param full the number of the first full pool, or 0 */
       entry: (full: number): Entry => {
-        const taken = places[full - 1]
+        const taken = wanted.places[full - 1]
         if (taken !== undefined) {
           leaveHere()
           return { full: taken }
         }
-        if (renewed === true) held.add(ask)
+        if (wanted.renewed === true) held.add(named)
         return {
           leave: () => {
-            held.delete(ask)
-            if (leaveHere()) for (const { key } of pools) batches.release(key, place)
+            held.delete(named)
+            if (leaveHere()) release(named)
           },
         }
       },
@@ -146,16 +182,14 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
     if (own?.allowed === false) return own
     const reserved = early === undefined || own !== undefined ? undefined : reserve(early)
     try {
-      const asked = { pools: [], place: "", leaseMs: 0, ...reserved?.ask, buckets: buckets.map(keys.bucket) }
-      const { decision, full: fullPool } = await batches.ask(asked)
+      const { decision, full: fullPool } = await ask(buckets, reserved?.named ?? noPlaces)
       if (own !== undefined && !decision.allowed) counts.undo(buckets)
       if (own === undefined && decision.allowed) counts.add(buckets)
       if (reserved !== undefined && decision.allowed) return { ...decision, entry: reserved.entry(fullPool) }
       reserved?.cancel()
       return decision
-    } catch (error) {
+    } catch {
       reserved?.cancel()
-      lose(reasonOf(error))
       return own ?? counts.take(buckets, share)
     }
   }
@@ -166,10 +200,9 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
     if (full !== undefined) return { full }
     const reserved = reserve(wanted)
     try {
-      return reserved.entry((await batches.ask({ ...reserved.ask, buckets: [] })).full)
-    } catch (error) {
+      return reserved.entry((await ask([], reserved.named)).full)
+    } catch {
       reserved.cancel()
-      lose(reasonOf(error))
       return enterHere(wanted)
     }
   }
@@ -183,9 +216,8 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
     close: async () => {
       closed = true
       clearTimeout(timer)
-      batches.close()
       if (state === "shared") await announce(false).catch(() => {})
-      store.close()
+      store.destroy()
     },
   }
 }

@@ -167,15 +167,14 @@ describe.skipIf(!store)("a bucket of the store", () => {
     await fc.assert(
       fc.asyncProperty(ages, fc.nat(30), async (given, limit) => {
         const one: Bucket = { table: "t", group: "g", key: String(++runs), limit }
-        const { key } = keys.bucket(one)
+        const key = keys.bucket(one)
         for (;;) {
           const now = await secondNow()
           const counts = given.toSorted((a, b) => b.age - a.age)
-          const bytes = Buffer.alloc(4 + 8 * counts.length)
-          bytes.writeUInt32BE(counts.reduce((sum, { count }) => sum + count, 0))
+          const bytes = Buffer.alloc(8 * counts.length)
           counts.forEach(({ age, count }, index) => {
-            bytes.writeUInt32BE(now - age, 4 + 8 * index)
-            bytes.writeUInt32BE(count, 8 + 8 * index)
+            bytes.writeUInt32BE(now - age, 8 * index)
+            bytes.writeUInt32BE(count, 4 + 8 * index)
           })
           if (counts.length > 0) await admin.set(key, bytes)
           else await admin.del(key)
