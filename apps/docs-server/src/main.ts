@@ -1,8 +1,18 @@
 import { setFlagsFromString } from "node:v8"
 import { processRuntime, runService } from "@svc/http"
+import { runProgram } from "@svc/program"
+import manifest from "../package.json" with { type: "json" }
+import { docsChecks } from "./doctor.ts"
 import { startService } from "./service.ts"
 
 // Reading many pages makes much garbage: with a young generation that grows for it, the server keeps 60 MB more for good.
 setFlagsFromString("--semi-space-growth-factor=1")
 
-await runService(() => startService(processRuntime()))
+const runtime = processRuntime()
+await runProgram({
+  service: "docs-server",
+  version: manifest.version,
+  args: process.argv.slice(2),
+  serve: () => runService(() => startService(runtime)),
+  checks: () => docsChecks(runtime.env, runtime),
+})

@@ -1,8 +1,11 @@
 import { flushCompileCache } from "node:module"
 import { processRuntime, type Runtime, runService } from "@svc/http"
+import { runProgram } from "@svc/program"
+import manifest from "../package.json" with { type: "json" }
 import { readSettings } from "./config.ts"
 import { openDatabase } from "./db/open.ts"
-import { runCommand } from "./operator/commands.ts"
+import { commandUsages, runCommand } from "./operator/commands.ts"
+import { platformChecks } from "./operator/doctor.ts"
 import { failureOf } from "./operator/failure.ts"
 import { startService } from "./service.ts"
 
@@ -26,13 +29,22 @@ const operate = async (args: readonly string[], { env, wallClock, now, randomByt
   }
 }
 
-/** Runs the given operator command. Without one, runs the service until it is stopped. */
-export const run = async (args: readonly string[]): Promise<void> => {
-  const runtime = processRuntime()
-  if (args.length > 0) return operate(args, runtime)
-  await runService(async () => {
+const serve = (runtime: Runtime): Promise<void> =>
+  runService(async () => {
     const service = await startService(runtime)
     flushCompileCache()
     return service
+  })
+
+/** Runs the given operator command. Without one, runs the service until it is stopped. */
+export const run = async (args: readonly string[]): Promise<void> => {
+  const runtime = processRuntime()
+  await runProgram({
+    service: "platform-api",
+    version: manifest.version,
+    args,
+    serve: () => serve(runtime),
+    checks: () => platformChecks(runtime.env, runtime),
+    operate: { commands: commandUsages, run: () => operate(args, runtime) },
   })
 }

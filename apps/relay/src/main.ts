@@ -1,4 +1,14 @@
 import { processRuntime, runService } from "@svc/http"
+import { runProgram } from "@svc/program"
+import manifest from "../package.json" with { type: "json" }
+import { relayChecks } from "./doctor.ts"
 import { startService } from "./service.ts"
 
-await runService(() => startService(processRuntime()))
+const runtime = processRuntime()
+await runProgram({
+  service: "relay",
+  version: manifest.version,
+  args: process.argv.slice(2),
+  serve: () => runService(() => startService(runtime)),
+  checks: () => relayChecks(runtime.env, runtime),
+})

@@ -7,13 +7,16 @@ const migrationsFolder = fileURLToPath(new URL("../../migrations", import.meta.u
 // Any fixed number, but the same in every version of the service.
 const lock = 7_264_911_301
 
+/** The migrations of this version, oldest first. */
+export const migrationFiles = (folder = migrationsFolder) => readMigrationFiles({ migrationsFolder: folder })
+
 /**
  * Applies every new migration in one transaction, one process at a time. Returns their number. A database that is ahead
  * of this version stays as it is.
  * @param folder another version's migrations
  */
 export const migrate = (queries: Pick<Queries, "transaction">, folder = migrationsFolder): Promise<number> => {
-  const files = readMigrationFiles({ migrationsFolder: folder })
+  const files = migrationFiles(folder)
   return queries.transaction(async (tx) => {
     // First, because the timeout also covers the wait for another process that migrates.
     await tx.execute(sql`set local statement_timeout = 0`)

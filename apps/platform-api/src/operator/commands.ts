@@ -211,6 +211,11 @@ const parse = (args: readonly string[], name: string, command: Command, given: D
   }
 }
 
+/** Every command with what follows it. */
+export const commandUsages: readonly string[] = Object.entries(commands).map(([name, command]) =>
+  usageOf(name, command),
+)
+
 /** Runs one operator command and returns what it prints. Throws CommandError, DocumentFault or DatabaseUnavailable. */
 export const runCommand = async (args: readonly string[], dependencies: Dependencies): Promise<unknown> => {
   for (const length of [2, 1]) {
@@ -218,6 +223,5 @@ export const runCommand = async (args: readonly string[], dependencies: Dependen
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined
     if (command !== undefined) return command.run(parse(args.slice(length), name, command, dependencies))
   }
-  const all = Object.entries(commands).map(([name, command]) => usageOf(name, command))
-  throw new CommandError("usage", `unknown command; the commands are: ${all.join(", ")}`)
+  throw new CommandError("usage", `unknown command; \`--help\` lists the commands`)
 }

@@ -1,0 +1,286 @@
+// `doctor` of the three services against real servers: all is well first, then one fault after the other.
+import { spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { createServer } from "node:https"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { generateSigningKey, publicJwks, readSigningKeys } from "@svc/session-token"
+import { createTestDatabase, startProcess, startReceiver, startRedis, testRuntime } from "@svc/testing"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { docsChecks } from "../../apps/docs-server/src/doctor.ts"
+import { platformChecks } from "../../apps/platform-api/src/operator/doctor.ts"
+import { relayChecks } from "../../apps/relay/src/doctor.ts"
+import { runDoctor } from "../../packages/program/src/doctor.ts"
+
+const root = join(import.meta.dirname, "../..")
+const folder = mkdtempSync(join(tmpdir(), "svc-doctor-"))
+
+type App = "docs-server" | "relay" | "platform-api"
+type Env = Readonly<Record<string, string>>
+type Finding = { readonly check: string; readonly verdict: string; readonly text: string; readonly next?: string }
+
+const run = async (app: App, args: readonly string[], env: Env = {}) => {
+  const child = startProcess(process.execPath, ["src/main.ts", ...args], { cwd: join(root, "apps", app), env })
+  const code = await child.exited
+  return { code, stdout: child.stdout(), stderr: child.stderr() }
+}
+
+const checks = { "docs-server": docsChecks, relay: relayChecks, "platform-api": platformChecks }
+
+/** What `doctor --json` prints, without the start of a process. */
+const examine = async (app: App, env: Env) => {
+  let stdout = ""
+  const code = await runDoctor({
+    service: app,
+    version: "1.0.0",
+    args: ["--json"],
+    checks: () => checks[app](env, testRuntime(env)),
+    write: (text) => (stdout += text),
+  })
+  const { verdict, findings } = JSON.parse(stdout) as { verdict: string; findings: readonly Finding[] }
+  for (const { verdict: one, next } of findings) expect(next === undefined).toBe(one === "pass")
+  return { code, verdict, findings, stdout }
+}
+
+const genesis = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"
+type Answers = Record<string, { body: unknown; headers?: Env; status?: number }>
+/** What the provider, the platform and the proxy in front of each service answer, by path. */
+let answers: Answers
+let others: Awaited<ReturnType<typeof startReceiver>>
+let database: Awaited<ReturnType<typeof createTestDatabase>>
+let store: Awaited<ReturnType<typeof startRedis>>
+let signingKey: string
+let sound: Readonly<Record<App, Env>>
+
+const certificate = (days: number) => {
+  const [key, cert] = [join(folder, "server.key"), join(folder, "server.crt")]
+  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+  const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key]
+  const made = spawnSync("openssl", ["req", "-x509", ...curve, "-out", cert, "-days", `${days}`, ...subject])
+  expect(made.status, String(made.stderr)).toBe(0)
+  return { key: readFileSync(key), cert: readFileSync(cert) }
+}
+
+const rpc = (hash = genesis, lagSeconds = 0) => ({
+  getGenesisHash: hash,
+  getSlot: 1000,
+  get getBlockTime() {
+    return Math.floor(Date.now() / 1000) - lagSeconds
+  },
+})
+
+beforeAll(async () => {
+  signingKey = await generateSigningKey()
+  others = await startReceiver()
+  others.answer(({ url, body }, response) => {
+    const { status = 200, headers = {}, body: answer } = answers[url] ?? { status: 404, body: {} }
+    const { method } = (body.length > 0 ? JSON.parse(body.toString()) : {}) as { method?: string }
+    const result = method === undefined ? answer : { jsonrpc: "2.0", id: 1, result: Object(answer)[method] as unknown }
+    response.writeHead(status, headers).end(JSON.stringify(result))
+  })
+  database = await createTestDatabase()
+  store = await startRedis()
+  const at = (path: string) => `${others.url}${path}`
+  sound = {
+    "docs-server": { SVC_API_URL: at("/platform"), SVC_RELAY_URL: at("/relay"), SVC_DOCS_URL: at("/docs") },
+    relay: {
+      SVC_TRANSACTIONS_ENABLED: "true",
+      SVC_TRANSACTION_RPC_URL: at("/rpc"),
+      SVC_TRANSACTION_READ_FALLBACK_URLS: at("/fallback"),
+      SVC_SESSION_JWKS_URL: at("/jwks"),
+      SVC_SESSION_AUDIENCE: "transfers",
+      SVC_LIMITS_URL: store.url,
+      SVC_RELAY_URL: at("/relay"),
+    },
+    "platform-api": {
+      DATABASE_URL: database.url,
+      SVC_DATA_DIR: join(folder, "data"),
+      SVC_SESSION_SIGNING_KEY: signingKey,
+      SVC_LIMITS_URL: store.url,
+      SVC_API_URL: at("/platform"),
+    },
+  }
+  mkdirSync(join(folder, "data"), { mode: 0o700 })
+  const jwks = publicJwks(await readSigningKeys(signingKey))
+  answers = {
+    "/rpc": { body: rpc() },
+    "/fallback": { body: rpc() },
+    "/jwks": { body: jwks },
+    "/old": { body: jwks, headers: { age: "4000" } },
+    "/expired": { body: { keys: [{ kty: "OKP", crv: "Ed25519", x: "a", exp: 1_700_000_000 }] } },
+    "/other-chain": { body: rpc("EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG") },
+    "/lagging": { body: rpc(genesis, 600) },
+    "/late-clock": { body: rpc(), headers: { date: new Date(Date.now() - 60_000).toUTCString() } },
+    "/platform/": { body: { name: "svc-platform-api" } },
+    "/relay/": { body: { name: "svc-relay" } },
+    "/docs/livez": { body: {} },
+    "/relay/livez": { body: {} },
+    "/platform/livez": { body: {}, headers: { "x-svc-client-address": "203.0.113.7; trusted" } },
+    "/hidden/livez": { body: {}, headers: { "x-svc-client-address": "10.0.0.2; ignored" } },
+  }
+  await run("platform-api", ["migrate"], sound["platform-api"])
+})
+afterAll(async () => {
+  await Promise.all([others?.close(), database?.stop(), store?.stop()])
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test("what is sound passes in every service", async () => {
+  for (const app of ["relay", "platform-api"] as const) {
+    const { code, findings } = await examine(app, sound[app])
+    // The tests' database belongs to the superuser.
+    const notes = findings.filter(({ verdict, text }) => verdict !== "pass" && !text.includes("superuser"))
+    expect(notes).toEqual([])
+    expect(code).toBe(0)
+  }
+  const { findings } = await examine("docs-server", sound["docs-server"])
+  expect(findings.filter(({ check, verdict }) => verdict !== "pass" && check !== "packages")).toEqual([])
+})
+
+const badPassword = (): string => {
+  const url = new URL(database.url)
+  url.username = "nobody_here"
+  url.password = "hunter2hunter2"
+  return url.href
+}
+
+const faults: readonly [name: string, App, () => Env, check: string, RegExp][] = [
+  ["a setting that can't be read", "relay", () => ({ PORT: "x" }), "settings", /^PORT: /],
+  [
+    "the database away",
+    "platform-api",
+    () => ({ DATABASE_URL: "postgres://127.0.0.1:9/a" }),
+    "database",
+    /ECONNREFUSED/,
+  ],
+  ["a wrong role or password", "platform-api", () => ({ DATABASE_URL: badPassword() }), "database", /nobody_here/],
+  [
+    "the limits' store away",
+    "relay",
+    () => ({ SVC_LIMITS_URL: "redis://:pw@127.0.0.1:9" }),
+    "limits-store",
+    /ECONNREFUSED/,
+  ],
+  ["an expired key set", "relay", () => ({ SVC_SESSION_JWKS_URL: `${others.url}/expired` }), "session-keys", /expired/],
+  [
+    "an old copy of the key set",
+    "relay",
+    () => ({ SVC_SESSION_JWKS_URL: `${others.url}/old` }),
+    "session-keys",
+    /4000 s/,
+  ],
+  ["no key set", "relay", () => ({ SVC_SESSION_JWKS_URL: `${others.url}/none` }), "session-keys", /404/],
+  [
+    "a provider away",
+    "relay",
+    () => ({ SVC_TRANSACTION_RPC_URL: "http://127.0.0.1:19/?key=secret" }),
+    "provider",
+    /ECONNREFUSED/,
+  ],
+  [
+    "a provider of another chain",
+    "relay",
+    () => ({ SVC_TRANSACTION_READ_FALLBACK_URLS: `${others.url}/other-chain` }),
+    "provider",
+    /devnet/,
+  ],
+  [
+    "a provider that lags",
+    "relay",
+    () => ({ SVC_TRANSACTION_RPC_URL: `${others.url}/lagging` }),
+    "provider-lag",
+    /60\d s/,
+  ],
+  [
+    "a clock that is wrong",
+    "relay",
+    () => ({ SVC_TRANSACTION_RPC_URL: `${others.url}/late-clock` }),
+    "clock",
+    /the provider/,
+  ],
+  [
+    "a proxy that hides addresses",
+    "platform-api",
+    () => ({ SVC_API_URL: `${others.url}/hidden` }),
+    "client-address",
+    /ignored/,
+  ],
+  [
+    "a proxy that leads elsewhere",
+    "platform-api",
+    () => ({ SVC_API_URL: `${others.url}/elsewhere` }),
+    "public-url",
+    /404/,
+  ],
+  ["no pages", "docs-server", () => ({ SVC_DOCS_DIR: join(folder, "none") }), "pages", /./],
+  [
+    "pages that name this machine's stream",
+    "docs-server",
+    () => ({ SVC_DOCS_URL: "https://docs.example.com" }),
+    "stream-url",
+    /ws:/,
+  ],
+]
+
+test.each(faults)("%s is found", async (_name, app, env, check, text) => {
+  const { code, verdict, findings, stdout } = await examine(app, { ...sound[app], ...env() })
+  expect([code, verdict]).toEqual([1, "fail"])
+  expect(findings).toContainEqual(
+    expect.objectContaining({ check, verdict: "fail", text: expect.stringMatching(text) as string }),
+  )
+  expect(stdout).not.toMatch(/secret|hunter2|:pw@/)
+})
+
+test("a missing migration is found, and nothing is written while looking", async () => {
+  const empty = await createTestDatabase()
+  const env = { ...sound["platform-api"], DATABASE_URL: empty.url, SVC_DATA_DIR: join(folder, "new") }
+  for (let time = 0; time < 2; time++) {
+    const { findings } = await examine("platform-api", env)
+    expect(findings).toContainEqual(expect.objectContaining({ check: "migrations", verdict: "fail" }))
+  }
+  expect(spawnSync("ls", [join(folder, "new")]).status).not.toBe(0)
+  await empty.stop()
+})
+
+test("a certificate's end is told before clients meet it", async () => {
+  const server = createServer(certificate(3), (_request, response) => response.end("{}")).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const url = `https://localhost:${(server.address() as AddressInfo).port}`
+  const { findings } = await examine("relay", { ...sound.relay, SVC_RELAY_URL: url })
+  server.close()
+  expect(findings).toContainEqual(
+    expect.objectContaining({
+      check: "certificate",
+      verdict: "warn",
+      text: expect.stringMatching(/ in [23] days/) as string,
+    }),
+  )
+})
+
+test("a full disk and a folder that everybody can write to are found", async (context) => {
+  const data = join(folder, "small")
+  mkdirSync(data)
+  if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=600k", "tmpfs", data]).status !== 0) context.skip("can't mount")
+  try {
+    chmodSync(data, 0o700)
+    const small = await examine("platform-api", { ...sound["platform-api"], SVC_DATA_DIR: data })
+    expect(small.findings).toContainEqual(expect.objectContaining({ check: "data-folder", verdict: "fail" }))
+    chmodSync(data, 0o777)
+    const open = await examine("platform-api", { ...sound["platform-api"], SVC_DATA_DIR: data })
+    expect(open.findings.find(({ check }) => check === "data-folder")?.text).toMatch(/every user can write/)
+  } finally {
+    spawnSync("umount", [data])
+  }
+})
+
+test("--help and --version print, and an argument that isn't known starts nothing", async () => {
+  const { version } = JSON.parse(readFileSync(join(root, "apps/relay/package.json"), "utf8")) as { version: string }
+  for (const app of ["docs-server", "relay", "platform-api"] as const) {
+    expect(await run(app, ["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" })
+    expect((await run(app, ["--help"])).stdout).toMatch(/^\S+ [\d.]+\n[\s\S]+ {2}doctor \[--json\]/)
+    expect((await run(app, ["doctor", "--jsno"])).code).toBe(2)
+    expect((await run(app, ["serve"])).code).toBe(app === "platform-api" ? 1 : 2)
+  }
+})

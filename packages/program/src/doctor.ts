@@ -1,0 +1,79 @@
+import { ConfigError } from "@svc/config"
+
+/** What a check found. `next` is the operator's next step, on everything that isn't a pass. No text contains a secret. */
+export type Finding = {
+  readonly check: string
+  readonly verdict: "pass" | "warn" | "fail"
+  readonly text: string
+  readonly next?: string
+}
+
+/** Looks at one thing that the service needs. It writes nothing. */
+export type Check = () => Promise<readonly Finding[]>
+
+export const pass = (check: string, text: string): Finding => ({ check, verdict: "pass", text })
+export const warn = (check: string, text: string, next: string): Finding => ({ check, verdict: "warn", text, next })
+export const fail = (check: string, text: string, next: string): Finding => ({ check, verdict: "fail", text, next })
+
+const deadlineMs = 10_000
+
+const inTime = async (name: string, check: Check): Promise<readonly Finding[]> => {
+  const late = Promise.withResolvers<readonly Finding[]>()
+  const slow = fail(name, `nothing answered within ${deadlineMs / 1000} s`, "Look whether it is overloaded or frozen.")
+  const timer = setTimeout(() => late.resolve([slow]), deadlineMs)
+  try {
+    return await Promise.race([check(), late.promise])
+  } catch (error) {
+    // An error's text can quote what it was given, so only its kind is told.
+    const { code, name: kind } = Object(error) as { code?: unknown; name?: unknown }
+    return [fail(name, `the check itself failed (${String(code ?? kind)})`, "Report this as a fault of the doctor.")]
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const lineOf = ({ check, verdict, text, next }: Finding): string =>
+  `${verdict}  ${check.padEnd(15)}  ${text}${next === undefined ? "" : ` – ${next}`}\n`
+
+/**
+ * Checks what a service needs without serving, and prints a line for each finding, or all as one JSON document with
+ * `--json`: `{service, version, verdict, findings: [{check, verdict, text, next?}]}`. Returns the exit code: 1 if a check
+ * failed, 2 for an argument that isn't known, else 0.
+ *
+ * @param checks makes the checks, by their names, from the settings; a ConfigError becomes one finding for each problem
+ */
+export const runDoctor = async ({
+  service,
+  version,
+  args,
+  checks,
+  write,
+}: {
+  readonly service: string
+  readonly version: string
+  readonly args: readonly string[]
+  readonly checks: () => Promise<Readonly<Record<string, Check>>>
+  readonly write: (text: string) => void
+}): Promise<number> => {
+  const unknown = args.find((arg) => arg !== "--json")
+  if (unknown !== undefined) {
+    write(`doctor doesn't know the argument ${JSON.stringify(unknown)}. Its only option is --json.\n`)
+    return 2
+  }
+  let findings: readonly Finding[]
+  try {
+    const all = Object.entries(await checks())
+    const found = await Promise.all(all.map(([name, check]) => inTime(name, check)))
+    findings = [pass("settings", "every variable can be used"), ...found.flat()]
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    findings = error.problems.map((problem) =>
+      fail("settings", problem, "Correct the variable, then run doctor again."),
+    )
+  }
+  const has = (verdict: Finding["verdict"]) => findings.some((finding) => finding.verdict === verdict)
+  const verdict = has("fail") ? "fail" : has("warn") ? "warn" : "pass"
+  if (args.includes("--json")) write(`${JSON.stringify({ service, version, verdict, findings }, undefined, 2)}\n`)
+  else write(`${service} ${version}\n${findings.map(lineOf).join("")}`)
+  return verdict === "fail" ? 1 : 0
+}

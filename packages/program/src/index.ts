@@ -1,0 +1,7 @@
+export { checkFolder } from "./folder.ts"
+export { checkLimitsStore } from "./limits-store.ts"
+export { checkPublicUrl } from "./public-url.ts"
+export { ask, checkClock } from "./requests.ts"
+export { fail, pass, warn } from "./doctor.ts"
+export type { Check, Finding } from "./doctor.ts"
+export { runProgram } from "./program.ts"

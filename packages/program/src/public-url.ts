@@ -1,0 +1,95 @@
+import { connect } from "node:tls"
+import { isLoopback } from "@svc/common/loopback"
+import { type Finding, fail, pass, warn } from "./doctor.ts"
+import { ask } from "./requests.ts"
+
+/** When a server's certificate ends, in milliseconds since 1970; undefined if it shows none. */
+const certificateEnd = ({ hostname, port }: URL): Promise<number | undefined> =>
+  new Promise((resolve) => {
+    // Whether it is trusted is what the request has told.
+    const socket = connect({
+      host: hostname,
+      port: Number(port || 443),
+      servername: hostname,
+      rejectUnauthorized: false,
+    })
+    const end = (time?: number): void => {
+      socket.destroy()
+      resolve(time)
+    }
+    socket.setTimeout(5_000, end)
+    socket.on("error", () => end())
+    socket.on("secureConnect", () => end(Date.parse(socket.getPeerCertificate().valid_to)))
+  })
+
+const dayMs = 86_400_000
+
+const certificate = async (variable: string, url: URL, at: number): Promise<readonly Finding[]> => {
+  const end = await certificateEnd(url)
+  if (end === undefined || Number.isNaN(end)) return []
+  const days = Math.floor((end - at) / dayMs)
+  const next = "Renew it, and look why it wasn't renewed by itself."
+  if (days < 0) return [fail("certificate", `the certificate of ${variable} has expired`, next)]
+  const text = `the certificate of ${variable} ends in ${days} days`
+  return [days < 14 ? warn("certificate", text, next) : pass("certificate", text)]
+}
+
+/**
+ * Makes a request through the public URL: whether it arrives at a running replica, whose address that replica sees, and
+ * when the certificate ends.
+ *
+ * @param variable the setting that has the URL
+ * @param url undefined while it isn't set
+ * @param at now, in milliseconds since 1970
+ */
+export const checkPublicUrl = async (
+  variable: string,
+  url: string | undefined,
+  at: number,
+): Promise<readonly Finding[]> => {
+  if (url === undefined)
+    return [
+      warn(
+        "public-url",
+        `${variable} isn't set: clients are told a URL of this machine`,
+        `Set ${variable} to the URL that clients use.`,
+      ),
+    ]
+  const target = new URL(url)
+  const ends = target.protocol === "https:" ? await certificate(variable, target, at) : []
+  const answer = await ask(`${url}/livez`, { headers: { "x-svc-doctor": "1" } })
+  if ("reason" in answer)
+    return [
+      ...ends,
+      warn(
+        "public-url",
+        `${url} doesn't answer (${answer.reason})`,
+        "Start the service and the proxy, then run doctor again.",
+      ),
+    ]
+  if (answer.status !== 200)
+    return [
+      ...ends,
+      fail("public-url", `${url}/livez answers ${answer.status}`, "Point the proxy at the service's port."),
+    ]
+  const found = [...ends, pass("public-url", `${url} answers`)]
+  const seen = answer.header("x-svc-client-address")
+  if (seen === undefined) return found
+  const [address = "", forwarded] = seen.split("; ")
+  const trusted = "Set SVC_TRUSTED_PROXY_CIDRS to the proxy's network: its address is in the log's warning."
+  if (forwarded === "ignored") {
+    return [
+      ...found,
+      fail("client-address", "the proxy's forwarding header is ignored: all clients share one limit", trusted),
+    ]
+  }
+  const isFar = target.protocol === "https:" && !isLoopback(target.hostname)
+  if (forwarded === "none" && isFar) {
+    const text = `the proxy hides its clients: all of them count as ${address}`
+    return [
+      ...found,
+      fail("client-address", text, "Let the proxy set X-Forwarded-For, and set SVC_TRUSTED_PROXY_CIDRS."),
+    ]
+  }
+  return [...found, pass("client-address", `this request came from ${address}`)]
+}
