@@ -4,8 +4,14 @@ const lifeCycle = <Status extends string>(
   next: Readonly<Record<Status, readonly NoInfer<Status>[]>>,
 ) => {
   const statuses = Object.keys(next) as [Status, ...Status[]]
+  const ended = statuses.filter((status) => next[status].length === 0)
   const entries = Object.entries<readonly string[]>(next)
-  return { start, statuses, following: new Map<string | undefined, readonly string[]>([[start, statuses], ...entries]) }
+  return {
+    start,
+    statuses,
+    ended,
+    following: new Map<string | undefined, readonly string[]>([[start, statuses], ...entries]),
+  }
 }
 
 /**

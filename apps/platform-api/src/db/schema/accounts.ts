@@ -1,67 +1,121 @@
-import { pg } from "../drizzle.ts"
-import { bytea, id, time } from "./columns.ts"
+import { pg, sql } from "../drizzle.ts"
+import { bytea, id, isOneOf, refersTo, time } from "./columns.ts"
 
-const { bigint, integer, pgTable, text } = pg
+const { bigint, check, foreignKey, index, integer, pgTable, text, uniqueIndex } = pg
+
+const accountKinds = ["agent", "human"] as const
 
 /** The owner of keys and records: an agent, which has a profile, or a person, who has an e-mail address. */
-export const users = pgTable("users", {
-  id: id(),
-  kind: text({ enum: ["agent", "human"] }).notNull(),
-  email: text(),
-  name: text(),
-  createdAt: time("created_at").notNull(),
-})
+export const users = pgTable(
+  "users",
+  {
+    id: id(),
+    kind: text({ enum: accountKinds }).notNull(),
+    email: text(),
+    name: text(),
+    createdAt: time("created_at").notNull(),
+  },
+  (t) => [
+    check("users_kind", isOneOf(t.kind, accountKinds)),
+    check("users_email", sql`(${t.kind} = 'human') = (${t.email} is not null)`),
+    uniqueIndex("users_email_unique").on(sql`lower(${t.email})`),
+  ],
+)
 
 /** What an agent's account can be. */
 export const agentStatuses = ["active", "disabled"] as const
 
-export const agentProfiles = pgTable("agent_profiles", {
-  userId: integer("user_id").primaryKey(),
-  slug: text().notNull(),
-  displayName: text("display_name").notNull(),
-  status: text({ enum: agentStatuses }).notNull().default("active"),
-  createdAt: time("created_at").notNull(),
-  lastSeenAt: time("last_seen_at").notNull(),
-})
+export const agentProfiles = pgTable(
+  "agent_profiles",
+  {
+    userId: integer("user_id")
+      .primaryKey()
+      .references(() => users.id),
+    slug: text().notNull().unique(),
+    displayName: text("display_name").notNull(),
+    status: text({ enum: agentStatuses }).notNull().default("active"),
+    createdAt: time("created_at").notNull(),
+    lastSeenAt: time("last_seen_at").notNull(),
+  },
+  (t) => [
+    check("agent_profiles_slug", sql`${t.slug} ~ '^agt_[0-9a-hjkmnp-tv-z]{10}$'`),
+    check("agent_profiles_display_name", sql`char_length(${t.displayName}) between 1 and 64`),
+    check("agent_profiles_status", isOneOf(t.status, agentStatuses)),
+  ],
+)
 
 /** How many origins a publishable key has. */
 export const originsPerKey = 1
+
+const keyDisablers = ["owner", "operator"] as const
 
 /**
  * Only the hash of a key is stored, and what lists show. Revoked rows stay, so that no hash is used twice. A rotated
  * key names its successor, and a successor names what it replaces. Only the last successor is valid.
  */
-export const apiKeys = pgTable("api_keys", {
-  id: id(),
-  userId: integer("user_id").notNull(),
-  keyHash: bytea("key_hash").notNull(),
-  keyClass: text("key_class", { enum: ["secret", "publishable"] }).notNull(),
-  prefix: text().notNull(),
-  lastFour: text("last_four").notNull(),
-  name: text().notNull(),
-  originAllowlist: text("origin_allowlist").array(),
-  createdAt: time("created_at").notNull(),
-  expiresAt: time("expires_at"),
-  disabledAt: time("disabled_at"),
-  /** Who disabled it: only what the owner disabled may the owner enable. Null: nobody, or the operator in earlier releases. */
-  disabledBy: text("disabled_by", { enum: ["owner", "operator"] }),
-  revokedAt: time("revoked_at"),
-  lastUsedAt: time("last_used_at"),
-  replacedBy: integer("replaced_by"),
-  replaces: integer(),
-})
+export const apiKeys = pgTable(
+  "api_keys",
+  {
+    id: id(),
+    userId: refersTo("user_id", () => users.id),
+    keyHash: bytea("key_hash").notNull().unique(),
+    keyClass: text("key_class", { enum: ["secret", "publishable"] }).notNull(),
+    prefix: text().notNull(),
+    lastFour: text("last_four").notNull(),
+    name: text().notNull(),
+    originAllowlist: text("origin_allowlist").array(),
+    createdAt: time("created_at").notNull(),
+    expiresAt: time("expires_at"),
+    disabledAt: time("disabled_at"),
+    /** Who disabled it: only what the owner disabled may the owner enable. Null: nobody, or the operator in earlier releases. */
+    disabledBy: text("disabled_by", { enum: keyDisablers }),
+    revokedAt: time("revoked_at"),
+    lastUsedAt: time("last_used_at"),
+    replacedBy: integer("replaced_by").unique(),
+    replaces: integer(),
+  },
+  (t) => [
+    foreignKey({ columns: [t.replacedBy], foreignColumns: [t.id] }),
+    foreignKey({ columns: [t.replaces], foreignColumns: [t.id] }),
+    index("api_keys_live")
+      .on(t.userId, t.id)
+      .where(sql`${t.revokedAt} is null`),
+    index("api_keys_of_user").on(t.userId),
+    index("api_keys_replaces").on(t.replaces),
+    check("api_keys_hash", sql`octet_length(${t.keyHash}) = 32`),
+    check("api_keys_prefix", isOneOf(t.prefix, ["svc_ak_", "svc_pk_", "svc_sk_"])),
+    check("api_keys_class", sql`${t.keyClass} = case ${t.prefix} when 'svc_pk_' then 'publishable' else 'secret' end`),
+    check("api_keys_last_four", sql`${t.lastFour} ~ '^[0-9A-Za-z]{4}$'`),
+    check("api_keys_name", sql`char_length(${t.name}) between 1 and 64`),
+    check(
+      "api_keys_origins",
+      sql`case ${t.keyClass} when 'publishable' then coalesce(cardinality(${t.originAllowlist}), 0) = ${sql.raw(`${originsPerKey}`)} else ${t.originAllowlist} is null end`,
+    ),
+    check("api_keys_disabled_by", isOneOf(t.disabledBy, keyDisablers)),
+    check(
+      "api_keys_replaced",
+      sql`${t.replacedBy} is null or (${t.replacedBy} > ${t.id} and ${t.expiresAt} is not null)`,
+    ),
+  ],
+)
 
 /** One row, inserted by the migration: the secret behind the tag of every key. */
-export const keySecrets = pgTable("key_secrets", { id: integer().primaryKey(), secret: bytea().notNull() })
+export const keySecrets = pgTable("key_secrets", { id: integer().primaryKey(), secret: bytea().notNull() }, (t) => [
+  check("key_secrets_one_row", sql`${t.id} = 1`),
+])
 
 /**
  * Sign-ups of the last hour by client address (IPv6 by /64), which the sign-up limit counts. Older rows are deleted.
  */
-export const signups = pgTable("signups", {
-  id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
-  address: text().notNull(),
-  at: time("at").notNull(),
-})
+export const signups = pgTable(
+  "signups",
+  {
+    id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+    address: text().notNull(),
+    at: time("at").notNull(),
+  },
+  (t) => [index("signups_address").on(t.address, t.at), index("signups_at").on(t.at)],
+)
 
 /**
  * Lower relay limits that the operator set for an account (`agent:<slug>`, `user:<id>`) or a stack (`stack:<name>`).

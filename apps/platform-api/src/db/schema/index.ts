@@ -1,4 +1,4 @@
-// Names, types, null and defaults of columns: what statements need. Keys, indexes and checks are only in migrations/.
+// The tables. Only triggers and functions are in migrations/ alone.
 export * from "./accounts.ts"
 export { bumps, verdicts, visibilities } from "./columns.ts"
 export * from "./records.ts"
