@@ -43,10 +43,10 @@ if (await running.ready) {
   const lines = planned.map(({ service, url }) => `  ${service.name.padEnd(10)}${url.padEnd(25)}${service.offers}`)
   const platform = planned.find(({ service }) => service.name === "platform")
   const docs = planned.find(({ service }) => service.name === "docs")
-  const tool = `npx ${docs?.url}/cli/svc.tgz`
+  const tool = `npx -y ${docs?.url}/cli/svc.tgz`
   say(["", "All services are up.", "", ...lines, ""].join("\n"))
   if (platform !== undefined && docs !== undefined) {
-    const steps = [`${tool} auth signup --api-url ${platform.url}`, `${tool} watch transfers --api-url ${platform.url}`]
+    const steps = [`${tool} auth signup`, `${tool} watch transfers`]
     say(["Try this first: an agent signs up, then watches transfers arrive.", "", ...steps, ""].join("\n  "))
   }
   say("Ctrl-C stops them all.\n")

@@ -92,6 +92,7 @@ test("svc-client and the command line give a publishable key as many origins as 
   const code = await run({
     argv: ["keys", "publishable", ...origins.flatMap((origin) => ["--origin", origin])],
     env: { SVC_API_URL: apiUrl, SVC_API_KEY: "svc_ak_a" },
+    copy: undefined,
     home: "/nonexistent",
     stdout: output,
     stderr: output,

@@ -19,7 +19,7 @@ test("facts.json is what the code says; `pnpm openapi` writes it anew", () => {
 })
 
 test("every name in braces that a page uses is a fact or a URL", () => {
-  const known = new Set([...Object.keys(facts), "base_url", "api_url", "relay_url", "stream_url"])
+  const known = new Set([...Object.keys(facts), "base_url", "api_url", "relay_url", "stream_url", "chain_url"])
   const unknown = served.flatMap((file) =>
     [...read(file).matchAll(/(?<![$/])\{([a-z]+(?:_[a-z]+)+)\}/g)]
       .filter(([, name = ""]) => !known.has(name))

@@ -20,7 +20,7 @@ const wiring = (env: Environment, urls: Readonly<Record<string, string | undefin
   const upstream = upstreams.map((name) => env[name]).find((url) => url !== undefined && url !== "")
   const keys = ["SVC_SESSION_JWKS_URL", "SVC_SESSION_PUBLIC_KEY", "SVC_SESSION_PUBLIC_KEY_FILE"]
   return {
-    docs: { SVC_DOCS_WATCH: "true" },
+    docs: { SVC_DOCS_WATCH: "true", ...(upstream === undefined ? { SVC_CHAIN_URL: urls["chain"] } : {}) },
     platform: { SVC_STREAM_URL_TEMPLATE: `${urls["stream"]}/{slug}` },
     // It reads the chain that the relay sends to. Only the local one gives funds for sample traffic.
     stream: { RPC_URL: upstream ?? urls["chain"], SVC_SAMPLE_TRAFFIC: String(upstream === undefined) },

@@ -1,5 +1,6 @@
 import type { Format } from "./output/format.ts"
 import type { Style } from "./output/style.ts"
+import type { Urls } from "./settings/contexts.ts"
 import type { Environment } from "./settings/settings.ts"
 import type { OptionName } from "./usage/options.ts"
 
@@ -8,6 +9,8 @@ export type Screen = { readonly columns: number; readonly rows: number }
 /** What the process gives to a command as it is. */
 export type Inputs = {
   readonly env: Environment
+  /** The URLs of the copy of the platform that served this tool, if one did. */
+  readonly copy: Urls | undefined
   /** The first line of the standard input; rejects if that is a terminal. */
   readonly readLine: () => Promise<string>
   /** The bytes of a file, or for "-" of the standard input; rejects if that is a terminal. */

@@ -52,6 +52,7 @@ export const nextSteps: Readonly<Record<string, string>> = {
   "invalid-lock": "Next: correct or delete svc.lock.json, then svc lock NAME",
   "unwritable-file": "Next: make the folder writable, or use another file",
   "invalid-config": "Next: correct or delete that setting, then run the command again",
+  "context-not-found": "Next: svc contexts",
   "config-unwritable": "Next: make the folder writable, or set XDG_CONFIG_HOME to another",
   "credentials-unreadable": "Next: correct or move the file, then svc auth login < KEY-FILE",
   "credentials-unwritable": "Next: make the folder writable, or set XDG_CONFIG_HOME to another",

@@ -1,8 +1,9 @@
-import { createReadStream } from "node:fs"
+import { createReadStream, readFileSync } from "node:fs"
 import { homedir, userInfo } from "node:os"
 import { isAbsolute } from "node:path"
 import { CliError, systemReason, usageError } from "./errors.ts"
 import { run } from "./run.ts"
+import { type Urls, urlsOf } from "./settings/contexts.ts"
 import { inputLimit } from "./payments/transaction.ts"
 
 const stdinLimit = 4096
@@ -66,6 +67,15 @@ const homeFolder = (): string | undefined => {
   return undefined
 }
 
+// The documentation server adds this file to the package that it serves.
+const servedCopy = (): Urls | undefined => {
+  try {
+    return urlsOf(JSON.parse(readFileSync(new URL("copy.json", import.meta.url), "utf8")))
+  } catch {
+    return undefined
+  }
+}
+
 // A reader that stops early (svc explore | head) isn't a failure.
 let isRead = true
 process.stdout.on("error", (error: Error & { code?: string }) => {
@@ -80,6 +90,7 @@ process.stderr.on("error", () => {})
 process.exitCode = await run({
   argv: process.argv.slice(2),
   env: process.env,
+  copy: servedCopy(),
   home: homeFolder(),
   stdout: {
     isTTY: process.stdout.isTTY,

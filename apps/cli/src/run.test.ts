@@ -30,6 +30,7 @@ const call = async (command: string[], env: Record<string, string>, isTTY = true
   const code = await run({
     argv: [...command, "--api-url", url],
     env,
+    copy: undefined,
     home: "/nonexistent",
     stdout: { isTTY, write: (text) => (written.stdout += text) !== "", screen: () => ({ columns, rows: 24 }) },
     stderr: { isTTY, write: (text) => (written.stderr += text) },

@@ -81,7 +81,7 @@ test("--dir names another project", async () => {
   expect(await readdir(project)).toEqual(["other"])
 })
 
-test("the URLs given are kept in the configuration file, beside what it has, and used from then on", async () => {
+test("the URLs given become the current context, beside what the file has, and are used from then on", async () => {
   const path = join(tool.home, "config/svc/config.json")
   await mkdir(join(tool.home, "config/svc"), { recursive: true })
   await writeFile(path, JSON.stringify({ other: 1, api_url: "https://old.example" }))
@@ -89,7 +89,11 @@ test("the URLs given are kept in the configuration file, beside what it has, and
   const ended = await tool.svc(args, { cwd: project })
   expect(ended.code).toBe(0)
   expect(ended.stdout).toMatch(/^RESULT +FILE\ncreated +\.agents\/skills\/svc\/SKILL\.md\n/)
-  const config = { other: 1, api_url: "https://api.example", docs_url: server.url }
+  const contexts = {
+    default: { api_url: "https://old.example" },
+    "api.example": { docs_url: server.url, api_url: "https://api.example" },
+  }
+  const config = { other: 1, contexts, current: "api.example" }
   expect(JSON.parse(await readFile(path, "utf8"))).toEqual(config)
   const { mtimeMs } = await stat(path)
   expect((await tool.svc(args, { cwd: project })).code).toBe(0)

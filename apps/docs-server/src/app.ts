@@ -29,6 +29,7 @@ import { errors } from "./errors.ts"
 import { imageType } from "./corpus/files.ts"
 import { type Admitted, type McpDependencies, mcpPaths, mcpRoutes } from "./mcp/routes.ts"
 import type { Site } from "./site/site.ts"
+import { withCopy } from "./tool-package.ts"
 import { decodePath, favicon } from "@svc/site"
 
 export type Dependencies = McpDependencies & {
@@ -37,6 +38,8 @@ export type Dependencies = McpDependencies & {
   readonly guard: (host: string | undefined, origin: string | undefined) => boolean
   readonly limiter: RateLimiter
   readonly config: Pick<Config, "requestsPerMinute" | "tarballs">
+  /** The URLs of this copy, by their names in the tool's configuration. */
+  readonly copy: Readonly<Record<string, string | undefined>>
   readonly version: string
   readonly log: Logger
 }
@@ -145,12 +148,13 @@ export const createApp = (dependencies: Dependencies): Hono<HttpEnv> => {
 
   const getTarball = async (
     c: Context<HttpEnv>,
-    { file: path, name, hint }: Config["tarballs"][number],
+    { file: path, name, hint, carriesCopy }: Config["tarballs"][number],
   ): Promise<Response> => {
     const file = await readFile(path).catch(() => undefined)
     if (file === undefined)
       throw errors.fail("not_found", { message: `${name} has not been built on this server.`, hint })
-    return serveFile(c, file, { "Content-Type": "application/gzip" })
+    const served = carriesCopy ? withCopy(file, dependencies.copy) : file
+    return serveFile(c, served, { "Content-Type": "application/gzip" })
   }
   for (const tarball of config.tarballs) {
     app.get(

@@ -12,6 +12,8 @@ const fields = {
   apiUrl: url("SVC_API_URL", "http://localhost:4003"),
   relayUrl: url("SVC_RELAY_URL", "http://localhost:4002"),
   streamUrl: url("SVC_STREAM_URL", "ws://127.0.0.1:4004", { protocols: ["ws:", "wss:"] }),
+  /** Undefined: the copy isn't on a local chain. */
+  chainUrl: url("SVC_CHAIN_URL", undefined),
   docsDir: text("SVC_DOCS_DIR", undefined),
   /** Undefined: that of the first page. */
   title: text("SVC_DOCS_TITLE", undefined),
@@ -33,8 +35,10 @@ export const ownContent = join(appFolder, "content")
 /** What stands in them for names in braces, besides URLs: `{session_token_minutes}`. */
 export const ownFacts: Readonly<Record<string, string>> = facts
 
-const tarball = (path: string, file: string, name: string, app: string) => ({
+const tarball = (path: string, file: string, name: string, app: string, carriesCopy = false) => ({
   path,
+  /** Whether it is served with the URLs of this copy in it. */
+  carriesCopy,
   file: resolve(file),
   name,
   hint: `The operator builds it with \`pnpm --filter ${app} build\`; all it does can be done by HTTP, see /llms.txt.`,
@@ -48,7 +52,7 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>) =>
     docsDir: settings.docsDir === undefined ? ownContent : resolve(settings.docsDir),
     /** The packages that are handed out, and where they are. */
     tarballs: [
-      tarball("/cli/svc.tgz", settings.cliTarball, "The command-line tool", "@svc/cli"),
+      tarball("/cli/svc.tgz", settings.cliTarball, "The command-line tool", "@svc/cli", true),
       tarball("/client/svc-client.tgz", settings.clientTarball, "The client library", "@svc/client"),
     ],
   }

@@ -22,6 +22,7 @@ import { folderState, watchFolder } from "./corpus/watch.ts"
 const { version } = manifest
 
 const drainMs = 5000
+const localChainUrl = "http://localhost:8899"
 
 /**
  * Reads the pages and serves them until `close`. Rejects when the pages can't be read or the port can't be had.
@@ -75,9 +76,10 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
   try {
     const baseUrl = config.publicUrl ?? server.url
     const own = config.docsDir === ownContent
-    const { apiUrl, relayUrl, streamUrl, title, editUrl } = config
+    const { apiUrl, relayUrl, streamUrl, chainUrl, title, editUrl } = config
     const htmlOptions = { title, version, editUrl, own, apiUrl, relayUrl, streamUrl }
-    const fill = { base_url: baseUrl, api_url: apiUrl, relay_url: relayUrl, stream_url: streamUrl, ...ownFacts }
+    const services = { api_url: apiUrl, relay_url: relayUrl, stream_url: streamUrl }
+    const fill = { base_url: baseUrl, ...services, chain_url: chainUrl ?? localChainUrl, ...ownFacts }
     const read = () => loadCorpus(config.docsDir, own ? { fill } : {})
     const watched = config.watch ? await folderState(config.docsDir) : undefined
     const first = await read()
@@ -143,6 +145,7 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
       guard: createGuard({ listenHost: config.host, baseUrl, allowedHosts: config.allowedHosts }),
       limiter: createRateLimiter({ now }),
       config,
+      copy: { docs_url: baseUrl, ...services, chain_url: chainUrl },
       version,
       log,
     })

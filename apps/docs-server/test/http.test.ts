@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { request } from "node:http"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
-import { gunzipSync } from "node:zlib"
+import { gunzipSync, gzipSync } from "node:zlib"
 import { accessSchema } from "@svc/openapi"
 import { responseChecker } from "@svc/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
@@ -208,13 +208,12 @@ test.each(["/cli/svc.tgz", "/client/svc-client.tgz"])(
       error: { hint: expect.stringContaining("pnpm --filter @svc/") },
     })
     expect(await errorOf(missing)).toEqual([404, "not_found"])
-    await writeFile(join(dir, basename(path)), "packed")
+    await writeFile(join(dir, basename(path)), gzipSync("packed"))
     const response = await get(path)
-    expect([response.status, response.headers.get("content-type"), await response.text()]).toEqual([
-      200,
-      "application/gzip",
-      "packed",
-    ])
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/gzip"])
+    expect(gunzipSync(await response.bytes()).toString()).toMatch(
+      path === "/cli/svc.tgz" ? /^package\/copy\.json.*packed$/s : /^packed$/,
+    )
     expect((await get(path, { "if-none-match": response.headers.get("etag") ?? "" })).status).toBe(304)
   },
 )

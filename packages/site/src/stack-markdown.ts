@@ -119,7 +119,7 @@ export const stackMarkdown = (stack: Stack, urls: Urls): string => {
       `- Transaction relay: ${relay === true ? "session tokens of this stack may use it" : "not for session tokens of this stack"}`,
       `- As JSON: [schema](${api}/schema), [AST](${urls.apiUrl}/api/registry/stacks/${encodeURIComponent(name)}/ast), [TypeScript types](${api}/types)`,
     ].join("\n"),
-    `## Get the schema\n\n\`\`\`sh\ncurl ${api}/schema\n\`\`\`\n\n\`\`\`sh\nnpx ${urls.baseUrl}/cli/svc.tgz explore ${name} --json\n\`\`\``,
+    `## Get the schema\n\n\`\`\`sh\ncurl ${api}/schema\n\`\`\`\n\n\`\`\`sh\nnpx -y ${urls.baseUrl}/cli/svc.tgz explore ${name} --json\n\`\`\``,
     ...entities.map(entityText),
     typesText(types),
   ])

@@ -5,7 +5,9 @@ import { textOf } from "../output/json-value.ts"
 import { pairs } from "../output/table.ts"
 import { callApi, callJson } from "../services/api.ts"
 import { requireSafeForKeys } from "../settings/api-url.ts"
+import { forgetContexts, storeContext } from "../settings/contexts.ts"
 import { changeCredentials, credentialsFile, readCredentials, type Credential } from "../settings/credentials.ts"
+import { copyUrls } from "../settings/settings.ts"
 import { apiUrl, type ApiWithKey, apiWithKey, entryOf, keysFor, noteEnvironmentKey, ownerOf } from "../settings/key.ts"
 
 type Identity = {
@@ -68,9 +70,18 @@ export const authStatus = async (context: Context): Promise<Outcome> => {
   return outcome(identity, owner.key_hint)
 }
 
+/** Makes the copy whose key was stored the current context. The key is safe already, so a failure is only told. */
+const enter = async (context: Context, urls: Awaited<ReturnType<typeof copyUrls>>): Promise<void> => {
+  await storeContext(context.folder, urls).catch((error: unknown) => {
+    if (!(error instanceof CliError)) throw error
+    context.note(`${error.message} The current context stays what it was.`)
+  })
+}
+
 /** `svc auth login`: stores a key from the standard input once the API has accepted it. */
 export const authLogin = async (context: Context): Promise<Outcome> => {
-  const url = await apiUrl(context)
+  const urls = await copyUrls({ ...context, prefersCopy: true })
+  const url = urls.api_url
   requireSafeForKeys(url)
   const key = await context.readLine()
   if (!/^svc_(ak|sk|pk)_[0-9A-Za-z]+$/.test(key)) {
@@ -89,13 +100,15 @@ export const authLogin = async (context: Context): Promise<Outcome> => {
     const backup = await save({ ...credentials, [place]: entry }, failure, isOther)
     if (backup !== undefined) context.note(`Another key was stored before; the old file is ${backup}.`)
     noteEnvironmentKey(context)
+    await enter(context, urls)
     return outcome(identity)
   })
 }
 
 /** `svc auth signup`: registers an agent and stores its key without printing it. */
 export const authSignup = async (context: Context): Promise<Outcome> => {
-  const url = await apiUrl(context)
+  const urls = await copyUrls({ ...context, prefersCopy: true })
+  const url = urls.api_url
   // The response contains the key.
   requireSafeForKeys(url)
   return changeCredentials(context.folder, async ({ credentials, save }) => {
@@ -118,11 +131,12 @@ export const authSignup = async (context: Context): Promise<Outcome> => {
     if (backup !== undefined) context.note(`The old credentials are in ${backup}.`)
     noteEnvironmentKey(context)
     context.note(`The key is stored in ${credentialsFile(context.folder)}.`)
+    await enter(context, urls)
     return outcome(identity)
   })
 }
 
-/** `svc auth logout`: deletes the stored keys of this API URL, the person's too. They stay valid: the API isn't called. */
+/** `svc auth logout`: forgets the stored keys of this API URL, the person's too, and its context. They stay valid: the API isn't called. */
 export const authLogout = async (context: Context): Promise<Outcome> => {
   const url = await apiUrl(context)
   const end = (old: Credential | undefined): Outcome => {
@@ -131,6 +145,7 @@ export const authLogout = async (context: Context): Promise<Outcome> => {
     const { slug = null, display_name = null } = old ?? {}
     return outcome({ ...nobody(url), slug, display_name, key_hint: old === undefined ? null : keyHint(old.api_key) })
   }
+  await forgetContexts(context.folder, url)
   const place = entryOf(url, "person")
   const before = await readCredentials(context.folder)
   if (before[url] === undefined && before[place] === undefined) return end(undefined)

@@ -21,9 +21,21 @@ export const accountCommands: CommandTable = {
       load: async () => (await import("../account/auth.ts")).authStatus,
     },
     "auth logout": {
-      summary: "Delete the stored key; it stays valid until svc keys revoke",
+      summary: "Forget the stored key and its context; the key stays valid until svc keys revoke",
       examples: ["svc auth logout"],
       load: async () => (await import("../account/auth.ts")).authLogout,
+    },
+    contexts: {
+      summary: "List the copies of the platform that svc knows",
+      details: "svc auth signup, svc auth login and svc init store the URLs of a copy and make it the current context.",
+      examples: ["svc contexts --json"],
+      load: async () => (await import("../account/contexts.ts")).listContexts,
+    },
+    use: {
+      usage: "CONTEXT",
+      summary: "Use another copy of the platform from now on",
+      examples: ["svc use api.example"],
+      load: async () => (await import("../account/contexts.ts")).use,
     },
     "keys list": {
       summary: "List the agent's keys, without the keys themselves",

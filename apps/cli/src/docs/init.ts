@@ -2,7 +2,8 @@ import { readFile, realpath, stat } from "node:fs/promises"
 import { dirname, join, relative, sep } from "node:path"
 import type { Context, Outcome } from "../command.ts"
 import { CliError, isMissing, systemReason } from "../errors.ts"
-import { storeUrls, serviceUrl } from "../settings/settings.ts"
+import { configFile, storeContext } from "../settings/contexts.ts"
+import { copyUrls, serviceUrl } from "../settings/settings.ts"
 import { makeFolder, replaceFile } from "../settings/files.ts"
 import { fetchSkills } from "./skills.ts"
 import { table } from "../output/table.ts"
@@ -39,8 +40,9 @@ const isFolder = (path: string): Promise<boolean> =>
 
 /** `svc init`: installs the skill files. All are fetched and checked before the first is written. */
 export const init = async (context: Context): Promise<Outcome> => {
+  const here = { ...context, prefersCopy: true } as const
   const project = context.options["dir"] ?? "."
-  const skills = await fetchSkills(await serviceUrl("docs", context))
+  const skills = await fetchSkills(await serviceUrl("docs", here))
   const folders = [".agents", ...((await isFolder(join(project, ".claude"))) ? [".claude"] : [])]
   const files: { path: string; result: Result }[] = []
   for (const folder of folders) {
@@ -53,8 +55,8 @@ export const init = async (context: Context): Promise<Outcome> => {
       files.push({ path, result })
     }
   }
-  const stored = await storeUrls(context)
-  if (stored !== undefined) context.note(`The URLs are stored in ${stored}.`)
+  const { name, changed } = await storeContext(context.folder, await copyUrls(here))
+  if (changed) context.note(`${name} is the current context, stored in ${configFile(context.folder)}.`)
   context.note("Next: svc explore --json")
   const rows = files.map(({ path, result }) => [result, path])
   return { json: { files }, text: (style) => table(["RESULT", "FILE"], rows, style) }

@@ -24,7 +24,7 @@ type Keys = Partial<Readonly<Record<Owner, string>>>
 export const keysFor = async (context: Context, url: string): Promise<Keys> => {
   const key = variable(context.env, "SVC_API_KEY")
   if (key !== undefined) {
-    const home = environmentApiUrl(context.env)
+    const home = environmentApiUrl(context)
     if (home === url) {
       if (headerText.test(key)) return { [ownerOf(key)]: key }
       throw new CliError("invalid-api-key", "SVC_API_KEY isn't a key.", {

@@ -1,8 +1,7 @@
 import { isAbsolute, join } from "node:path"
-import type { JsonObject } from "@svc/common/json-object"
-import { CliError, systemReason, usageError } from "../errors.ts"
+import { CliError, usageError } from "../errors.ts"
 import { normaliseUrl } from "./api-url.ts"
-import { makeFolder, readObject, replaceFile } from "./files.ts"
+import { contextNamed, readContexts, type Urls } from "./contexts.ts"
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -11,6 +10,10 @@ type Given = {
   readonly options: Readonly<Record<string, string>>
   readonly env: Environment
   readonly folder: string
+  /** The copy of the platform that served this tool, if one did. */
+  readonly copy: Urls | undefined
+  /** Use that copy, rather than the current context, as long as no context is stored for it. */
+  readonly prefersCopy?: true
 }
 
 /** The services and their ports on this machine. */
@@ -20,7 +23,7 @@ const localUrls = {
   relay: "http://localhost:4002",
 } as const
 
-/** A service: its URL is set by --NAME-url, SVC_NAME_URL, or NAME_url in the configuration file. */
+/** A service: its URL is set by --NAME-url, SVC_NAME_URL, or NAME_url of a context. */
 export type Service = keyof typeof localUrls
 
 /** The value of a variable. An empty one counts as unset. */
@@ -37,12 +40,8 @@ export const settingsFolder = (env: Environment, home: string | undefined): stri
   return join(home, ".config", "svc")
 }
 
-const configFile = (folder: string): string => join(folder, "config.json")
-
-const readConfig = (folder: string): Promise<JsonObject> => readObject(configFile(folder), "invalid-config")
-
-const checked = (text: unknown, where: string): string => {
-  const url = typeof text === "string" ? normaliseUrl(text) : undefined
+const checked = (text: string, where: string): string => {
+  const url = normaliseUrl(text)
   if (url === undefined) throw new CliError("invalid-config", `${where} isn't an http or https URL.`)
   return url
 }
@@ -56,40 +55,47 @@ const urlOption = ({ options }: Pick<Given, "options">, service: Service): strin
   return url
 }
 
-/** The URL of a service: from the option, the environment, the configuration file, or the local port, in this order. */
-export const serviceUrl = async (service: Service, given: Given): Promise<string> => {
-  const option = urlOption(given, service)
-  if (option !== undefined) return option
+/** The URL that the option or the environment sets. */
+const explicitUrl = (service: Service, given: Pick<Given, "options" | "env">): string | undefined => {
   const name = `SVC_${service.toUpperCase()}_URL`
   const value = variable(given.env, name)
-  if (value !== undefined) return checked(value, name)
-  const member = `${service}_url`
-  const kept = (await readConfig(given.folder))[member]
-  return kept === undefined ? localUrls[service] : checked(kept, `${member} in ${configFile(given.folder)}`)
+  return urlOption(given, service) ?? (value === undefined ? undefined : checked(value, name))
 }
 
-/** The only API URL that gets the key in SVC_API_KEY: the environment decides, never an option or a file. */
-export const environmentApiUrl = (env: Environment): string => {
+/** The URLs of the copy in use: of --context, of the current context, or of the copy that served this tool, in this order. */
+const copyInUse = async ({ options, folder, copy, prefersCopy }: Omit<Given, "env">): Promise<Urls> => {
+  const stored = await readContexts(folder)
+  const { contexts, current = "" } = stored
+  if (options["context"] !== undefined) return contextNamed(stored, options["context"])
+  const isNew = Object.values(contexts).every((urls) => urls.api_url !== copy?.api_url)
+  if (prefersCopy && copy !== undefined && isNew) return copy
+  const used = contexts[current]
+  // What a context lacks comes from the tool's copy, unless it is of another copy.
+  return used?.api_url === undefined || used.api_url === copy?.api_url ? { ...copy, ...used } : used
+}
+
+/** The URL of a service: from the option, the environment, the copy in use, or the local port, in this order. */
+export const serviceUrl = async (service: Service, given: Given): Promise<string> =>
+  explicitUrl(service, given) ?? (await copyInUse(given))[`${service}_url`] ?? localUrls[service]
+
+/** Every URL that is known of the copy in use. Only the services' have defaults, on this machine. */
+export const copyUrls = async (given: Given): Promise<Urls & { readonly api_url: string }> => {
+  const api_url = await serviceUrl("api", given)
+  const used = await copyInUse(given)
+  // Another API than the copy's is of another copy, of which nothing more is known.
+  const local = { api_url: localUrls.api, docs_url: localUrls.docs, relay_url: localUrls.relay }
+  const known = [local, given.copy, used].filter((urls) => urls?.api_url === api_url)
+  const explicit = Object.fromEntries(
+    (["docs", "relay"] as const).flatMap((service) => {
+      const url = explicitUrl(service, given)
+      return url === undefined ? [] : [[`${service}_url`, url]]
+    }),
+  )
+  return Object.assign({}, ...known, explicit, { api_url })
+}
+
+/** The only API URL that gets the key in SVC_API_KEY: the environment or the tool's copy decides, never an option or a file. */
+export const environmentApiUrl = ({ env, copy }: Pick<Given, "env" | "copy">): string => {
   const value = variable(env, "SVC_API_URL")
-  return value === undefined ? localUrls.api : checked(value, "SVC_API_URL")
-}
-
-/** Adds the URLs given as options to the configuration file. Returns its path if that changed anything. */
-export const storeUrls = async (given: Given): Promise<string | undefined> => {
-  const urls = (["api", "docs", "relay"] as const).flatMap((service) => {
-    const url = urlOption(given, service)
-    return url === undefined ? [] : [[`${service}_url`, url] as const]
-  })
-  if (urls.length === 0) return undefined
-  const config = await readConfig(given.folder)
-  if (urls.every(([member, url]) => config[member] === url)) return undefined
-  const path = configFile(given.folder)
-  const text = `${JSON.stringify({ ...config, ...Object.fromEntries(urls) }, undefined, 2)}\n`
-  try {
-    await makeFolder(given.folder, 0o700)
-    await replaceFile(path, text, 0o600)
-  } catch (error) {
-    throw new CliError("config-unwritable", `${path} can't be written (${systemReason(error)}).`)
-  }
-  return path
+  return value === undefined ? (copy?.api_url ?? localUrls.api) : checked(value, "SVC_API_URL")
 }

@@ -62,11 +62,7 @@ const overview = (groups: readonly CommandGroup[], style: Style): string => {
     ...groups.map((group) => listing(group, style)),
     `${bold("Options of every command")}\n${columns(commonOptions.map(optionRow), style)}`,
     `${bold("Environment")}\n${columns(settings, style)}`,
-    hang(
-      "",
-      "Options come first, then the environment, then config.json in $XDG_CONFIG_HOME/svc (~/.config/svc).",
-      width,
-    ),
+    hang("", "Options come first, then the environment, then --context or the current context (svc contexts).", width),
     `${bold("Exit codes")}\n${columns(exits, style)}`,
     hang(
       "",

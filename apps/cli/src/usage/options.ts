@@ -25,6 +25,7 @@ export const optionTable = {
   help: { help: "print this help", short: "h" },
   version: { help: "print the tool's version", short: "v" },
   "api-url": { value: "URL", help: "the platform API (SVC_API_URL)" },
+  context: { value: "NAME", help: "another copy of the platform than the current one (svc contexts)" },
   "docs-url": { value: "URL", help: "the documentation server (SVC_DOCS_URL)" },
   "relay-url": { value: "URL", help: "the transaction relay (SVC_RELAY_URL)" },
   stack: { value: "NAME", help: "the stack that the session is for" },
@@ -84,6 +85,6 @@ export type OptionName = keyof typeof optionTable
 export const optionOf = (name: OptionName): Option => optionTable[name]
 
 /** Options that every command takes. */
-export const commonOptions: readonly OptionName[] = [...formatNames, "api-url", "docs-url", "help"]
+export const commonOptions: readonly OptionName[] = [...formatNames, "api-url", "docs-url", "context", "help"]
 
 export const isOptionName = (name: string): name is OptionName => Object.hasOwn(optionTable, name)

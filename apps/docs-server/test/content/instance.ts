@@ -29,8 +29,8 @@ export const startInstance = async (): Promise<Instance> => {
     SVC_API_URL: `http://localhost:${platform}`,
     // Not the default, so that no page can name it by hand.
     SVC_STREAM_URL: "ws://127.0.0.1:4104",
+    SVC_CHAIN_URL: `http://localhost:${chain}`,
   }
-  const chainUrl = `http://localhost:${chain}`
   const database = await createTestDatabase()
   const data = { DATABASE_URL: database.url, SVC_DATA_DIR: join(folder, "platform"), SVC_SAMPLE_STACKS: "true" }
   const operator = startProcess(process.execPath, ["src/main.ts", "user", "create", "--email", "ada@example.com"], {
@@ -61,7 +61,7 @@ export const startInstance = async (): Promise<Instance> => {
     // Last: a relay that finds no keys at its start asks for them again only seconds later.
     const last = start("apps/relay", relay, {
       SVC_TRANSACTIONS_ENABLED: "true",
-      SVC_TRANSACTION_RPC_URL: chainUrl,
+      SVC_TRANSACTION_RPC_URL: urls.SVC_CHAIN_URL,
       SVC_SESSION_JWKS_URL: `${urls.SVC_API_URL}/.well-known/jwks.json`,
       SVC_SESSION_AUDIENCE: "transfers",
     })
@@ -76,7 +76,7 @@ export const startInstance = async (): Promise<Instance> => {
     apiUrl: urls.SVC_API_URL,
     relayUrl: urls.SVC_RELAY_URL,
     streamUrl: urls.SVC_STREAM_URL,
-    chainUrl,
+    chainUrl: urls.SVC_CHAIN_URL,
     userKey,
     folder,
     close,

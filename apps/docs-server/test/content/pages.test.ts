@@ -44,8 +44,7 @@ afterAll(() => instance?.close())
 const fetchPage = async (path: string): Promise<string> => {
   const response = await fetch(`${instance.docsUrl}/${path}`)
   if (!response.ok) throw new Error(`${path}: ${response.status}`)
-  // The local chain's address is written out, since the pages are no place where it can be set.
-  return (await response.text()).replaceAll("http://localhost:8899", instance.chainUrl)
+  return response.text()
 }
 
 const sendRequest = async ({ command, answer }: Step, values: Values): Promise<string[]> => {
@@ -120,7 +119,12 @@ test("the first command of agent.md installs the skill files and remembers this 
   const npx = startProcess(program, words, { cwd: project, env })
   expect([await npx.exited, npx.stderr()]).toEqual([0, expect.any(String)])
   const kept = await readFile(join(project, ".config/svc/config.json"), "utf8")
-  expect(JSON.parse(kept)).toMatchObject({ api_url: instance.apiUrl, docs_url: instance.docsUrl })
+  const name = new URL(instance.apiUrl).host
+  const { docsUrl: docs_url, apiUrl: api_url, relayUrl: relay_url, streamUrl: stream_url } = instance
+  expect(JSON.parse(kept)).toMatchObject({
+    current: name,
+    contexts: { [name]: { docs_url, api_url, relay_url, stream_url, chain_url: instance.chainUrl } },
+  })
   expect((await readdir(join(project, ".agents/skills"))).toSorted()).toEqual(["svc", "svc-build", "svc-consume"])
   for (const skill of ["svc", "svc-build", "svc-consume"]) {
     const installed = await readFile(join(project, ".agents/skills", skill, "SKILL.md"), "utf8")

@@ -1,0 +1,120 @@
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { beforeEach, expect, test } from "vitest"
+import { startServer, type Received, type Reply } from "./server.ts"
+import { json } from "./tool.ts"
+import { startToolAndServer } from "./tool-and-server.ts"
+
+const api = ({ target }: Received): Reply =>
+  target === "/api/agents/signup"
+    ? { status: 201, body: { slug: "agt_1", display_name: "a", api_key: "svc_ak_first" } }
+    : { body: [] }
+const { tool, server: first } = await startToolAndServer(api)
+const second = await startServer(api)
+const third = await startServer(api)
+const folder = join(tool.home, "config/svc")
+const nameOf = (url: string): string => new URL(url).host
+
+/** The URLs of a copy whose services are all one server. */
+const copyOf = ({ url }: { readonly url: string }) => ({
+  api_url: url,
+  docs_url: `${url}/docs`,
+  relay_url: `${url}/relay`,
+  stream_url: url.replace("http", "ws"),
+})
+/** Makes the tool one that the server's copy handed out. */
+const servedBy = (server: { readonly url: string } | undefined) =>
+  writeFile(join(tool.home, "copy.json"), server === undefined ? "" : JSON.stringify(copyOf(server)))
+const svc = async (words: string, env: Record<string, string> = {}) => {
+  const ended = await tool.svc([...words.split(" "), "--json"], { env })
+  return { code: ended.code, body: json(ended) }
+}
+const stored = async (): Promise<unknown> => JSON.parse(await readFile(join(folder, "config.json"), "utf8"))
+
+beforeEach(async () => {
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(folder, { recursive: true })
+  for (const server of [first, second, third]) server.received.length = 0
+})
+
+test("a tool speaks to the copy that served it, and signing up makes that copy the current context", async () => {
+  await servedBy(first)
+  await svc("explore")
+  expect(first.received.length).toBeGreaterThan(0)
+  expect((await svc("auth signup")).body).toMatchObject({ api_url: first.url })
+  const contexts = { [nameOf(first.url)]: copyOf(first) }
+  expect(await stored()).toEqual({ contexts, current: nameOf(first.url) })
+  await servedBy(second)
+  expect((await svc("auth signup")).body).toMatchObject({ api_url: second.url })
+  expect(await stored()).toMatchObject({ current: nameOf(second.url) })
+  // Both are known now, so the current one counts, whatever copy the tool is of.
+  await svc(`use ${nameOf(first.url)}`)
+  expect((await svc("auth signup --force")).body).toMatchObject({ api_url: first.url })
+  expect((await svc("contexts")).body).toEqual([
+    { name: nameOf(first.url), current: true, ...copyOf(first), key_hint: expect.stringMatching(/^svc_ak/) },
+    { name: nameOf(second.url), current: false, ...copyOf(second), key_hint: expect.stringMatching(/^svc_ak/) },
+  ])
+})
+
+test("option, environment, --context, current context, the tool's copy: the first that is given counts", async () => {
+  await servedBy(third)
+  const contexts = { one: copyOf(first), two: copyOf(second) }
+  await writeFile(join(folder, "config.json"), JSON.stringify({ contexts, current: "one" }))
+  const reached = async (words: string, env: Record<string, string> = {}) => {
+    for (const server of [first, second, third]) server.received.length = 0
+    await svc(`explore${words}`, env)
+    return [first, second, third].flatMap((server, index) => (server.received.length > 0 ? [index + 1] : []))
+  }
+  expect(await reached("")).toEqual([1])
+  expect(await reached(" --context two")).toEqual([2])
+  expect(await reached(" --context two", { SVC_API_URL: third.url })).toEqual([3])
+  expect(await reached(` --context two --api-url ${first.url}`, { SVC_API_URL: third.url })).toEqual([1])
+  await writeFile(join(folder, "config.json"), JSON.stringify({ contexts }))
+  expect(await reached("")).toEqual([3])
+  // What an earlier release stored is the context "default".
+  await writeFile(join(folder, "config.json"), JSON.stringify({ api_url: second.url, contexts }))
+  expect(await reached("")).toEqual([2])
+  expect((await svc("use one")).body).toEqual({ name: "one", ...copyOf(first) })
+  expect(await stored()).toEqual({ contexts: { default: { api_url: second.url }, ...contexts }, current: "one" })
+})
+
+test("a key goes only to the API that it was stored for, whatever context is chosen", async () => {
+  await servedBy(first)
+  await svc("auth signup")
+  await servedBy(undefined)
+  const contexts = { one: copyOf(first), two: copyOf(second) }
+  await writeFile(join(folder, "config.json"), JSON.stringify({ contexts, current: "one" }))
+  await svc("explore --context two")
+  await svc("keys list --context two")
+  await svc("explore")
+  const keys = (server: typeof first) => server.received.map(({ headers }) => headers.authorization)
+  expect(keys(second).filter((key) => key !== undefined)).toEqual([])
+  expect(keys(first).at(-1)).toBe("Bearer svc_ak_first")
+  // Without SVC_API_URL a key of the environment belongs to the copy that served the tool.
+  await servedBy(second)
+  await svc("explore --context one", { SVC_API_KEY: "svc_ak_environment" })
+  await svc("explore --context two", { SVC_API_KEY: "svc_ak_environment" })
+  expect([keys(first).at(-1), keys(second).at(-1)]).toEqual(["Bearer svc_ak_first", "Bearer svc_ak_environment"])
+})
+
+test("logout forgets key and context; an unknown context is an error with the nearest name", async () => {
+  await servedBy(first)
+  await svc("auth signup")
+  expect((await svc("auth logout")).code).toBe(0)
+  expect([await stored(), (await svc("contexts")).body]).toEqual([{ contexts: {} }, []])
+  await servedBy(undefined)
+  await writeFile(join(folder, "config.json"), JSON.stringify({ contexts: { production: copyOf(first) } }))
+  for (const words of ["explore --context prodution", "use prodution"]) {
+    const error = expect.stringMatching(/Did you mean production\?/)
+    expect(await svc(words)).toEqual({ code: 1, body: { code: "context-not-found", error } })
+  }
+})
+
+test.each([
+  [{ contexts: 7 }, "contexts"],
+  [{ contexts: { a: { docs_url: "ftp://a" } }, current: "a" }, "docs_url"],
+])("a file with %j is an error that says what is wrong in it", async (config, what) => {
+  await servedBy(undefined)
+  await writeFile(join(folder, "config.json"), JSON.stringify(config))
+  expect((await svc("explore")).body).toMatchObject({ code: "invalid-config", error: expect.stringContaining(what) })
+})
