@@ -15,9 +15,11 @@ import {
   lineOf,
   previousVersion,
   putStack,
-  raiseRevision,
+  removeStack,
   StackConflict,
+  updateStack,
 } from "../registry/publication.ts"
+import { raiseRevision } from "../registry/stack-changes.ts"
 import { astIn, makeStackBytes, type StackHead } from "../registry/stack-bytes.ts"
 import { normaliseWebsocketUrl } from "../registry/websocket-url.ts"
 import { workChannel } from "../work/queue/jobs.ts"
@@ -137,27 +139,25 @@ const change = <Answer extends { readonly name: string }>(
     return answer
   })
 
-const named = (name: string) => eq(stacks.name, name.toLowerCase())
-const ofOperator = (name: string) => and(named(name), isNull(stacks.ownerId))
+const ofOperator = (name: string) => and(eq(stacks.name, name.toLowerCase()), isNull(stacks.ownerId))
 
 /** Removes one of the operator's stacks from the registry. Throws CommandError. */
 export const unpublish = (queries: Queries, given: string, at: Date) =>
-  change(queries, "unpublish", at, async (tx) => {
-    const [gone] = await tx.delete(stacks).where(ofOperator(given)).returning({ name: stacks.name })
-    if (gone === undefined) throw notFound()
-    await freeNames(tx, lineOf(gone.name, undefined), at)
-    return { name: gone.name, unpublished: true }
+  change(queries, "unpublish", at, async (tx, revision) => {
+    const name = await removeStack(tx, ofOperator(given), revision)
+    if (name === undefined) throw notFound()
+    await freeNames(tx, lineOf(name, undefined), at)
+    return { name, unpublished: true }
   })
 
 /** Deprecates one of the operator's stacks; undefined ends the deprecation. Throws CommandError. */
 export const deprecate = (queries: Queries, given: string, told: Deprecation | undefined, at: Date) =>
   change(queries, "deprecate", at, async (tx, revision) => {
-    const [before] = await tx.select({ deprecated: stacks.deprecated }).from(stacks).where(named(given))
-    const deprecated = told === undefined ? null : deprecation(told, before?.deprecated ?? null, at)
-    const set = { deprecated, revision }
-    const [changed] = await tx.update(stacks).set(set).where(ofOperator(given)).returning({ name: stacks.name })
-    if (changed === undefined) throw notFound()
-    return { name: changed.name, deprecated: deprecated === null ? null : (JSON.parse(deprecated) as unknown) }
+    const [stack] = await tx.select().from(stacks).where(ofOperator(given))
+    if (stack === undefined) throw notFound()
+    const deprecated = told === undefined ? null : deprecation(told, stack.deprecated, at)
+    await updateStack(tx, stack, { deprecated }, revision)
+    return { name: stack.name, deprecated: deprecated === null ? null : (JSON.parse(deprecated) as unknown) }
   })
 
 /** Gives a person's stack the visibility of its spec, now that it is approved. */

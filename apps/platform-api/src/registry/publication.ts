@@ -2,9 +2,9 @@
 import type { SQL } from "drizzle-orm"
 import { bind } from "../db/statements.ts"
 import type { Orm } from "../db/database.ts"
-import { registryChanges, registryState, stackNames, stacks, stackVersions } from "../db/schema/index.ts"
-import { and, desc, eq, inArray, lt, orm, sql } from "../db/drizzle.ts"
-import type { SchemaDiff } from "./schema/diff.ts"
+import { stackNames, stacks, stackVersions } from "../db/schema/index.ts"
+import { and, desc, eq, inArray, lt, ne, sql } from "../db/drizzle.ts"
+import { lastServed, type Shown, tellChanges, type Verdict, viewersOf } from "./stack-changes.ts"
 import { spellingsOf } from "./websocket-url.ts"
 import { bytesFor, type StackBytes, type StackHead } from "./stack-bytes.ts"
 
@@ -31,15 +31,6 @@ export const lineOf = (name: string, holder: StackHolder): string =>
 
 const restMs = 30 * 24 * 3600 * 1000
 
-/** Numbers a publication. The lock on the one row makes publications wait for each other until they commit. */
-export const raiseRevision = async (tx: Orm): Promise<number> => {
-  const [state] = await tx
-    .update(registryState)
-    .set({ revision: sql`${registryState.revision} + 1` })
-    .returning()
-  return state?.revision ?? 1
-}
-
 /**
  * Throws StackConflict if somebody else has the name, or the URL if it is known. Call it under the revision's lock, or
  * as a preliminary check.
@@ -58,7 +49,7 @@ export const checkFree = async (
     if (rests) throw new StackConflict("stack-name-taken")
   }
   if (websocketUrl === undefined) return
-  const other = and(inArray(stacks.websocketUrl, [...spellingsOf(websocketUrl)]), orm.ne(stacks.line, line))
+  const other = and(inArray(stacks.websocketUrl, [...spellingsOf(websocketUrl)]), ne(stacks.line, line))
   const [taken] = await tx.select({ id: stacks.id }).from(stacks).where(other)
   if (taken !== undefined) throw new StackConflict("websocket-url-taken")
 }
@@ -76,19 +67,15 @@ export const previousVersion = (tx: Orm, line: string, number: number) =>
 
 /** The version that a stack serves, or served until it was withdrawn; undefined if unknown. */
 export const servedVersion = async (tx: Orm, { line, stack }: { readonly line: string; readonly stack: string }) => {
-  const [change] = await tx
-    .select({ version: registryChanges.version })
-    .from(registryChanges)
-    .where(and(eq(registryChanges.line, line), eq(registryChanges.stack, stack)))
-    .orderBy(desc(registryChanges.id))
-    .limit(1)
+  const told = await lastServed(tx, { line, name: stack })
   // Published before changes were recorded.
   const [current] = await tx.select({ version: stacks.version }).from(stacks).where(eq(stacks.line, line))
-  const number = current?.version ?? change?.version
+  const number = current?.version ?? told
   return number === undefined ? undefined : latestVersion(tx, line, eq(stackVersions.number, number))
 }
 
-type Verdict = Pick<SchemaDiff, "verdict" | "bump">
+const { name, line, version, visibility, viewers, deprecated, message } = stacks
+const shown = { name, line, version, visibility, viewers, deprecated, message }
 
 type Published = StackHead & {
   readonly relay: boolean
@@ -136,20 +123,43 @@ export const putStack = async (
     ...owner,
     specId: holder?.specId ?? null,
     branch: holder?.branch ?? null,
+    viewers: await viewersOf(tx, owner.ownerId, holder?.specId ?? null),
     verdict: diff?.verdict ?? null,
     bump: diff?.bump ?? null,
     changes: diff?.changes ?? null,
     revision,
     updatedAt: at,
   }
+  const [before] = await tx.select(shown).from(stacks).where(eq(stacks.line, line))
   await tx
     .insert(stacks)
     .values({ ...row, createdAt: at })
     .onConflictDoUpdate({ target: stacks.line, set: row })
-  if (toServed !== undefined) {
-    const { verdict, bump } = toServed
-    await tx.update(registryChanges).set({ verdict, bump }).where(eq(registryChanges.id, revision))
-  }
+  await tellChanges(tx, revision, before, { ...row, line }, toServed ?? diff)
+}
+
+type Stack = Shown & Pick<typeof stacks.$inferSelect, "id" | "ownerId" | "specId">
+
+/** Changes a stack without publishing a version. Call it under the registry's lock. */
+export const updateStack = async (
+  tx: Orm,
+  stack: Stack,
+  set: Partial<Pick<typeof stacks.$inferSelect, "visibility" | "deprecated"> & StackBytes>,
+  revision: number,
+): Promise<void> => {
+  const viewersNow = await viewersOf(tx, stack.ownerId, stack.specId)
+  await tx
+    .update(stacks)
+    .set({ ...set, viewers: viewersNow, revision })
+    .where(eq(stacks.id, stack.id))
+  await tellChanges(tx, revision, stack, { ...stack, ...set, viewers: viewersNow })
+}
+
+/** Removes a stack from the registry. Returns its name, if it was there. Call it under the registry's lock. */
+export const removeStack = async (tx: Orm, which: SQL | undefined, revision: number): Promise<string | undefined> => {
+  const [removed] = await tx.delete(stacks).where(which).returning(shown)
+  if (removed !== undefined) await tellChanges(tx, revision, removed, undefined)
+  return removed?.name
 }
 
 /** Changes who can read a stack, in the served texts too. Call it under the registry's lock. */
@@ -161,8 +171,7 @@ export const changeVisibility = async (
 ): Promise<void> => {
   const { detail, astGzip } = stack
   const texts = visibility === stack.visibility ? {} : await bytesFor({ detail, astGzip }, visibility)
-  const set = { ...texts, visibility, deprecated, revision }
-  await tx.update(stacks).set(set).where(eq(stacks.id, stack.id))
+  await updateStack(tx, stack, { ...texts, visibility, deprecated }, revision)
 }
 
 const pastSql = `
@@ -174,8 +183,8 @@ const pastSql = `
     and not exists (select from stacks s where s.line = c.line)`
 
 /**
- * Updates who can read the past changes of a spec's withdrawn stacks. For published stacks, the trigger on `stacks`
- * does this.
+ * Updates who can read the past changes of a spec's withdrawn stacks. Published stacks have it done with
+ * each change of theirs.
  * @param visibility of the spec's production; undefined leaves it unchanged
  */
 export const showPast = (tx: Orm, specId: number, visibility: StackHead["visibility"] | undefined) =>

@@ -26,9 +26,6 @@ type ListQuery = {
 
 type List = { readonly answer: Answer; readonly shown: number; readonly more: boolean }
 
-/** The channel on which the database announces every change of the registry. */
-export const registryChannel = "svc_registry"
-
 const mib = 1024 * 1024
 const unpackedBytes = 32 * mib
 const listBytes = 32 * mib

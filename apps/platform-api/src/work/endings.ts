@@ -2,7 +2,8 @@
 import type { Orm } from "../db/database.ts"
 import { and, eq, isNull, sql } from "../db/drizzle.ts"
 import { deployments, deploymentShares, stackNames, stacks } from "../db/schema/index.ts"
-import { freeNames, lineOf, raiseRevision } from "../registry/publication.ts"
+import { freeNames, lineOf, removeStack } from "../registry/publication.ts"
+import { raiseRevision } from "../registry/stack-changes.ts"
 import { moveBuild, moveDeployment } from "./events.ts"
 import { addJob, dropJob, wakeJob } from "./queue/jobs.ts"
 import { type BuildRow, deploymentOf, type DeploymentRow } from "./records.ts"
@@ -48,8 +49,7 @@ export const endBuild = async (
 
 /** Removes the stack of a deployment from the registry. */
 export const withdraw = async (tx: Orm, deployment: DeploymentRow): Promise<void> => {
-  await raiseRevision(tx)
-  await tx.delete(stacks).where(eq(stacks.line, lineOf("", deployment)))
+  await removeStack(tx, eq(stacks.line, lineOf("", deployment)), await raiseRevision(tx))
 }
 
 /** Deletes a stopped deployment. Its stack's name stays reserved for a while. Stream servers are told afterwards. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { changeKinds } from "../../src/db/schema/index.ts"
 import { deprecate, publish, unpublish } from "../../src/operator/publish.ts"
 import { parseAst } from "../../src/registry/ast/parse-ast.ts"
 import { databaseKinds, startTestService, type TestService } from "../service.ts"
@@ -168,6 +169,11 @@ describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
     ])
     await expect(release(first, { name: "changes" })).rejects.toMatchObject({ code: "invalid-name" })
     expect((await owner.call("POST", "/api/specs", { name: "changes" })).code).toBe("invalid-request")
+  })
+
+  test("every kind of the list was told", async () => {
+    const told = await changesAfter(service, 0, { key: owner.key })
+    expect(new Set(told.map(({ kind: what }) => what))).toEqual(new Set(changeKinds))
   })
 
   test("pages go on where the last one ended; an empty one says to ask for the same again", async () => {

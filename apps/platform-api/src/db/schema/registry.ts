@@ -35,7 +35,7 @@ export const stacks = pgTable(
     specId: integer("spec_id"),
     branch: text(),
     /**
-     * The accounts that can read it while it is private: its owner and those the spec is shared with. Set by a trigger.
+     * The accounts that can read it while it is private: its owner and those the spec is shared with.
      */
     viewers: integer().array().notNull().default([]),
     /** Identifies a series of versions: the spec's branch, or the operator's name. It never passes to another stack. */
@@ -58,6 +58,8 @@ export const stacks = pgTable(
     index("stacks_owner").on(t.ownerId),
     check("stacks_name", sql`${t.name} ~ '^[a-z0-9][a-z0-9-]{0,62}$'`),
     check("stacks_visibility", isOneOf(t.visibility, visibilities)),
+    check("stacks_verdict", isOneOf(t.verdict, verdicts)),
+    check("stacks_bump", isOneOf(t.bump, bumps)),
     check("stacks_version", sql`${t.version} >= 1`),
     check("stacks_content_hash", sql`${t.contentHash} ~ '^[0-9a-f]{64}$'`),
   ],
@@ -78,7 +80,11 @@ export const stackVersions = pgTable(
     changes: integer(),
     message: text(),
   },
-  (t) => [primaryKey({ columns: [t.line, t.number] })],
+  (t) => [
+    primaryKey({ columns: [t.line, t.number] }),
+    check("stack_versions_verdict", isOneOf(t.verdict, verdicts)),
+    check("stack_versions_bump", isOneOf(t.bump, bumps)),
+  ],
 )
 
 /** Modules of types, generated on the first request, for the name that the stack has then. */
@@ -122,8 +128,8 @@ export const registryState = pgTable(
 export const changeKinds = ["published", "rolled-back", "deprecated", "undeprecated", "withdrawn", "restored"] as const
 
 /**
- * One row per change that readers can see, added by a trigger on `stacks`. The id is the registry's revision, raised
- * under a lock until the commit, so ids become visible in order.
+ * One row per change that readers can see (`registry/stack-changes.ts`). The id is the registry's revision, raised under
+ * a lock until the commit, so ids become visible in order.
  */
 export const registryChanges = pgTable(
   "registry_changes",
@@ -139,7 +145,7 @@ export const registryChanges = pgTable(
     bump: text({ enum: bumps }).notNull(),
     message: text(),
     successor: text(),
-    /** Who can read the stack now; for `withdrawn`, who could until then. A trigger keeps it up to date. */
+    /** Who can read the stack now; for `withdrawn`, who could until then. */
     visibility: text({ enum: visibilities }).notNull(),
     viewers: integer().array().notNull(),
     /** Readers for whom nothing changed, if only the visibility did: those who could read it before, or still can. */
@@ -151,5 +157,11 @@ export const registryChanges = pgTable(
     index("registry_changes_of_stack").on(t.stack, t.id),
     index("registry_changes_at").on(t.at),
     check("registry_changes_kind", isOneOf(t.kind, changeKinds)),
+    check("registry_changes_version", sql`${t.version} >= 1`),
+    check("registry_changes_previous_version", sql`${t.previousVersion} >= 1`),
+    check("registry_changes_verdict", isOneOf(t.verdict, verdicts)),
+    check("registry_changes_bump", isOneOf(t.bump, bumps)),
+    check("registry_changes_visibility", isOneOf(t.visibility, visibilities)),
+    check("registry_changes_except_visibility", isOneOf(t.exceptVisibility, visibilities)),
   ],
 )

@@ -4,14 +4,8 @@ import type { Orm } from "../../db/database.ts"
 import { eq, sql } from "../../db/drizzle.ts"
 import { stackNames } from "../../db/schema/index.ts"
 import { ofVersion } from "../../records/spec-versions.ts"
-import {
-  lineOf,
-  previousVersion,
-  putStack,
-  raiseRevision,
-  servedVersion,
-  StackConflict,
-} from "../../registry/publication.ts"
+import { lineOf, previousVersion, putStack, servedVersion, StackConflict } from "../../registry/publication.ts"
+import { raiseRevision } from "../../registry/stack-changes.ts"
 import { bytesFor, sizeOf, type StackHead } from "../../registry/stack-bytes.ts"
 import type { WorkContext } from "./context.ts"
 import { Needed, WorkFailure } from "../queue/step-errors.ts"
