@@ -54,8 +54,8 @@ export type Outcome = {
   readonly exit?: 0 | 1 | 3
 }
 
-/** Runs a command; undefined if it has written its output already. */
-export type Run = (context: Context) => Promise<Outcome | undefined>
+/** Runs a command; undefined, or an exit code, if it has written its output already. */
+export type Run = (context: Context) => Promise<Outcome | number | undefined>
 
 /** A command's usage, its help, and how to load it. */
 type Entry = {

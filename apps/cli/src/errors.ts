@@ -1,5 +1,4 @@
 import type { SvcError } from "@svc/client/http"
-import { keyHint } from "@svc/keys"
 import { listOf, textOf } from "./output/json-value.ts"
 import type { Service } from "./settings/settings.ts"
 
@@ -23,9 +22,6 @@ export const nextSteps: Readonly<Record<string, string>> = {
   "already-signed-up": "Next: svc auth status; svc auth signup --force registers another agent and keeps the old file",
   "stack-not-found": "Next: svc explore --json",
   "invalid-websocket-url": "Next: svc explore --json lists the websocket_url of every public stack",
-  "view-not-found": "Next: svc explore STACK lists the views",
-  "key-required": "Next: svc watch STACK VIEW --key KEY",
-  "snapshot-limit-exceeded": "Next: svc watch STACK VIEW --take N, with fewer records",
   "agent-account-forbidden": "Next: svc explore --json lists what agents may read",
   "scope-not-allowed": "Next: svc session --help",
   "invalid-scope": "Next: svc session --help",
@@ -40,7 +36,7 @@ export const nextSteps: Readonly<Record<string, string>> = {
   "invalid-id": "Next: choose an id of 1 to 200 bytes of printable UTF-8",
   "id-reused": "Nothing was sent. Next: svc payments list; use another --id for another payment",
   "wrong-blockhash": "Nothing was sent. Next: use a recent blockhash instead of a durable nonce",
-  "other-relay": "Next: set that relay with --relay-url",
+  "other-relay": "Next: set that relay with --relay-url; if it has moved, add --allow-relay-change",
   "other-chain": "Next: use the relay of the chain on which the payment was made",
   "payment-open": "Next: svc payments settle ID --stack NAME",
   "payment-not-found": "Next: svc payments list",
@@ -147,9 +143,6 @@ export const serviceFailure = (error: SvcError, url = ""): CliError => {
 /** An error in how the tool was called. It refers to the help of `words`, by default to that of the command that runs. */
 export const usageError = (message: string, words?: string): CliError =>
   new CliError("usage", message, words === undefined ? {} : { next: `Next: ${`svc ${words}`.trimEnd()} --help` })
-
-/** The text without any key in it: an argument, a file or a server's response can contain one by mistake. */
-export const withoutKeys = (text: string): string => text.replaceAll(/svc_(?:ak|pk|sk)_[0-9A-Za-z]+/g, keyHint)
 
 /** The reason in an error of the operating system, without the stack and the path. */
 export const systemReason = (error: unknown): string =>

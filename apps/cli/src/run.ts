@@ -1,8 +1,9 @@
 import { SvcError } from "@svc/client/http"
+import { withoutKeys } from "@svc/keys"
 import manifest from "../package.json" with { type: "json" }
 import type { Context, Inputs, Screen } from "./command.ts"
 import { commandGroups, commands } from "./commands.ts"
-import { CliError, serviceFailure, withoutKeys } from "./errors.ts"
+import { CliError, serviceFailure } from "./errors.ts"
 import { documentFormats, type Format, formatOf } from "./output/format.ts"
 import { styleOf } from "./output/style.ts"
 import { plain, plainLines } from "./output/table.ts"
@@ -64,7 +65,7 @@ const failure = (error: unknown): CliError => {
 const noOptions = { options: {}, flags: new Set<string>() }
 
 /** Runs one call of the tool and returns its exit code. */
-export const run = async (runtime: Runtime): Promise<0 | 1 | 2 | 3> => {
+export const run = async (runtime: Runtime): Promise<number> => {
   const { argv, env, stdout, stderr } = runtime
   const format = formatOf(argv)
   const document = (value: unknown): string =>
@@ -87,6 +88,7 @@ export const run = async (runtime: Runtime): Promise<0 | 1 | 2 | 3> => {
       const context = contextOf(call, format, runtime)
       const outcome = await (await call.command.load())(context)
       if (outcome === undefined) return 0
+      if (typeof outcome === "number") return outcome
       stdout.write(`${format === "text" ? outcome.text(context.style) : document(outcome.json)}\n`)
       return outcome.exit ?? 0
     }

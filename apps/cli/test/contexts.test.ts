@@ -110,6 +110,27 @@ test("logout forgets key and context; an unknown context is an error with the ne
   }
 })
 
+test("a program that svc runs gets the key and the URLs of the copy, and its exit code counts", async () => {
+  await servedBy(first)
+  await svc("auth signup")
+  const script =
+    "console.log(JSON.stringify([process.env.SVC_API_KEY, process.env.SVC_API_URL, process.env.SVC_RELAY_URL])); process.exit(7)"
+  const ended = await tool.svc(["run", "--", process.execPath, "-e", script])
+  expect([ended.code, json(ended)]).toEqual([7, ["svc_ak_first", first.url, `${first.url}/relay`]])
+  const missing = await tool.svc(["run", "--json", "--", "/nonexistent"])
+  expect([missing.code, json(missing)]).toMatchObject([1, { code: "program-not-started" }])
+})
+
+test("env tells every URL of the copy, whose key it is and the versions; no service has to be up", async () => {
+  await servedBy(first)
+  const { body } = await svc("env")
+  expect(body).toEqual({
+    ...copyOf(first),
+    account: { status: "missing-credentials" },
+    versions: { svc: expect.any(String), api: null, docs: null, relay: null },
+  })
+})
+
 test.each([
   [{ contexts: 7 }, "contexts"],
   [{ contexts: { a: { docs_url: "ftp://a" } }, current: "a" }, "docs_url"],

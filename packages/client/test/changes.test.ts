@@ -21,6 +21,7 @@ const platformOf = async (...answers: Answer[]) => {
     server.closeAllConnections()
   }
   const waits: number[] = []
+  let silences = 0
   const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const clock = {
     now: () => performance.now(),
@@ -28,7 +29,11 @@ const platformOf = async (...answers: Answer[]) => {
     // Silence is waited for beside every read.
     sleep: async (ms: number, signal?: AbortSignal) => {
       if (ms !== 45_000) waits.push(ms)
-      else await new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve()))
+      else {
+        silences += 1
+        await new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve()))
+        silences -= 1
+      }
     },
   }
   return {
@@ -36,6 +41,8 @@ const platformOf = async (...answers: Answer[]) => {
     withKey: createPlatform({ apiUrl, clock, key: "k" }),
     asked,
     waits,
+    /** How many timers are left. */
+    silences: () => silences,
   }
 }
 
@@ -80,14 +87,14 @@ test("changes go on where a lost connection ended, whatever cut it: none is miss
 })
 
 test("a signal ends the loop, also while it waits for the next change", async () => {
-  const { platform } = await platformOf(stream("stay", change(7)))
+  const { platform, silences } = await platformOf(stream("stay", change(7)))
   const ending = new AbortController()
   const ids: number[] = []
   for await (const { id } of platform.registry.changes({ after: 6, signal: ending.signal })) {
     ids.push(id)
     setImmediate(() => ending.abort())
   }
-  expect(ids).toEqual([7])
+  expect([ids, silences()]).toEqual([[7], 0])
   expect(await take(platform.registry.changes({ signal: AbortSignal.abort() }), 1)).toEqual([])
 })
 

@@ -1,1 +1,1 @@
-export { hashKey, hasTag, keyHint, mintKey, recogniseKey } from "./keys.ts"
+export { hashKey, hasTag, keyHint, mintKey, prefixKind, recogniseKey, withoutKeys } from "./keys.ts"

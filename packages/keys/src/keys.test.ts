@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { hashKey, hasTag, keyHint, mintKey, recogniseKey } from "./index.ts"
+import { hashKey, hasTag, keyHint, mintKey, prefixKind, recogniseKey, withoutKeys } from "./index.ts"
 
 const kinds = fc.constantFrom("ak", "pk", "sk")
 const secret = randomBytes(32)
@@ -48,6 +48,17 @@ test("only a key made with the same secret has its tag", () => {
       expect([hasTag(key, secret), hasTag(key, other)]).toEqual([true, false])
     }),
   )
+})
+
+test("whatever kinds there are: a text shows no key, and its prefix tells its kind even when it is cut off", () => {
+  fc.assert(
+    fc.property(kinds, fc.integer({ min: 8, max: 45 }), (kind, length) => {
+      const key = mintKey(kind, randomBytes, secret)
+      expect(prefixKind(key.slice(0, length))).toBe(kind)
+      expect(withoutKeys(`a ${key}, b`)).toBe(`a ${keyHint(key)}, b`)
+    }),
+  )
+  expect([prefixKind("svc_xk_a"), withoutKeys("svc_xk_a")]).toEqual([undefined, "svc_xk_a"])
 })
 
 test("arbitrary text is never taken for a key", () => {

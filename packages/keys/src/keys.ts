@@ -2,11 +2,13 @@ import { createHmac, hash } from "node:crypto"
 import { crc32 } from "node:zlib"
 
 /** `ak`: an agent's secret key, `pk`: a publishable key for browsers, `sk`: a human's secret key. */
-type KeyKind = "ak" | "pk" | "sk"
+const kinds = ["ak", "pk", "sk"] as const
+type KeyKind = (typeof kinds)[number]
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const randomLength = 26
-const shape = /^svc_(ak|pk|sk)_[0-9A-Za-z]{38}$/
+const prefix = `svc_(${kinds.join("|")})_`
+const shape = new RegExp(`^${prefix}[0-9A-Za-z]{38}$`)
 
 /** The last six base62 digits of a number, most significant first. */
 const sixDigits = (value: number): string => {
@@ -41,12 +43,20 @@ export const mintKey = (kind: KeyKind, randomBytes: (size: number) => Uint8Array
   return text + sixDigits(crc32(text))
 }
 
-/** The kind of a key whose form and checksum are right, without any look-up; undefined for anything else. */
-export const recogniseKey = (text: string): KeyKind | undefined => {
-  const kind = shape.exec(text)?.[1]
-  if (kind !== "ak" && kind !== "pk" && kind !== "sk") return undefined
-  return sixDigits(crc32(text.slice(0, -6))) === text.slice(-6) ? kind : undefined
+const kindIn = (text: string, pattern: RegExp): KeyKind | undefined => {
+  const kind = pattern.exec(text)?.[1]
+  return kinds.find((one) => one === kind)
 }
+
+/** The kind that a key's prefix says, whatever follows; undefined without such a prefix. */
+export const prefixKind = (text: string): KeyKind | undefined => kindIn(text, new RegExp(`^${prefix}`))
+
+/** The kind of a key whose form and checksum are right, without any look-up; undefined for anything else. */
+export const recogniseKey = (text: string): KeyKind | undefined =>
+  sixDigits(crc32(text.slice(0, -6))) === text.slice(-6) ? kindIn(text, shape) : undefined
+
+/** A text with every key in it, whole or cut off, replaced by its hint. */
+export const withoutKeys = (text: string): string => text.replaceAll(new RegExp(`${prefix}[0-9A-Za-z]+`, "g"), keyHint)
 
 /**
  * Whether `mintKey` made a recognised key with this secret. False for forged keys, and for keys from before keys had a

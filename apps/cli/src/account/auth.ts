@@ -1,4 +1,4 @@
-import { keyHint } from "@svc/keys"
+import { keyHint, recogniseKey } from "@svc/keys"
 import type { Context, Outcome } from "../command.ts"
 import { CliError } from "../errors.ts"
 import { textOf } from "../output/json-value.ts"
@@ -84,7 +84,7 @@ export const authLogin = async (context: Context): Promise<Outcome> => {
   const url = urls.api_url
   requireSafeForKeys(url)
   const key = await context.readLine()
-  if (!/^svc_(ak|sk|pk)_[0-9A-Za-z]+$/.test(key)) {
+  if (recogniseKey(key) === undefined) {
     throw new CliError("invalid-api-key", "The standard input isn't a key (svc_ak_ and 38 letters and digits).", {
       next: "Next: svc auth login < KEY-FILE",
     })

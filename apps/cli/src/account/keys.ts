@@ -53,8 +53,8 @@ const idOf = ({ args: [id = ""] }: Context): string => {
   return id
 }
 
-const minted = (answer: unknown, shown: string): Outcome => ({
-  json: answer,
+const minted = (answer: unknown, shown: string, json = answer): Outcome => ({
+  json,
   text: (style) =>
     pairs(
       [
@@ -103,7 +103,8 @@ const store = (context: Context, make: () => Promise<Minted>, then: string): Pro
     if (copy !== undefined) context.note(`The old credentials are in ${copy}.`)
     context.note(`The key is stored in ${credentialsFile(context.folder)}. ${then}`)
     noteEnvironmentKey(context)
-    return minted(answer, keyHint(key))
+    const { key: _key, message: _message, ...rest } = isObject(answer) ? answer : {}
+    return minted(answer, keyHint(key), { ...rest, key_hint: keyHint(key) })
   })
 
 // JSON leaves out what is undefined.

@@ -82,6 +82,19 @@ export const accountCommands: CommandTable = {
       examples: ["svc keys revoke 7"],
       load: async () => (await import("../account/keys.ts")).revokeKey,
     },
+    env: {
+      summary: "Show every URL of this copy, whose key is stored, and the versions",
+      examples: ["svc env", "svc env --json"],
+      load: async () => (await import("../account/env.ts")).showEnvironment,
+    },
+    run: {
+      usage: "-- PROGRAM…",
+      summary: "Run a program with the stored key and this copy's URLs in its environment",
+      details:
+        "It sets SVC_API_KEY, SVC_API_URL, SVC_DOCS_URL and SVC_RELAY_URL for that program only, and exits with its exit code.",
+      examples: ["svc run -- node pay.mjs"],
+      load: async () => (await import("../account/run-program.ts")).runProgram,
+    },
     session: {
       usage: "WEBSOCKET_URL",
       options: ["scope"],

@@ -15,7 +15,15 @@ export const transactionCommands: CommandTable = {
     },
     send: {
       usage: "[FILE|-]",
-      options: [...relayOptions, "id", "journal", "last-valid-block-height", "timeout"],
+      options: [
+        ...relayOptions,
+        "id",
+        "purpose",
+        "journal",
+        "allow-relay-change",
+        "last-valid-block-height",
+        "timeout",
+      ],
       summary: "Send a signed transaction and wait for its outcome",
       details:
         "FILE or the standard input holds the signed bytes, raw or as base64. With --id, the transaction is stored before it's " +
@@ -49,7 +57,7 @@ export const transactionCommands: CommandTable = {
     },
     "payments settle": {
       usage: "[ID]",
-      options: [...relayOptions, "journal", "timeout"],
+      options: [...relayOptions, "journal", "allow-relay-change", "timeout"],
       summary: "Find out the outcome of open payments, and send their stored bytes again",
       details:
         "It signs nothing. Exit codes: 0 all of them landed, or none is open; 1 one failed or has expired; 3 one is undecided.",

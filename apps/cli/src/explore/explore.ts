@@ -6,6 +6,7 @@ import { readPages, type Answer, type Api } from "../services/api.ts"
 import { apiForReading } from "../settings/key.ts"
 import { nearest } from "../usage/nearest.ts"
 import { entityText, stackList, stackText } from "./explore-tables.ts"
+import { withRecords } from "./records-now.ts"
 import { readSchema } from "./stack.ts"
 
 const pick = (value: unknown, names: readonly string[]): JsonObject => {
@@ -32,7 +33,7 @@ const readRegistry = async (context: Context, api: Api, query: string): Promise<
   }
 }
 
-const missing = (kind: string, name: string, names: readonly string[], command: string): CliError => {
+export const missing = (kind: string, name: string, names: readonly string[], command: string): CliError => {
   const near = nearest(name, names)
   const hint = near.length === 0 ? `There is no ${kind} at all.` : `Nearest: ${near.join(", ")}.`
   const next = `Next: ${command} ${near[0] ?? ""}`.trim()
@@ -56,7 +57,7 @@ const exploreAll = async (context: Context, api: Api): Promise<Outcome> => {
   const names = ["name", "description", "websocket_url", "entities", "visibility", "schema"]
   // A table needs no schemas, and they are most of the response.
   const query = context.format === "text" ? "limit=100" : "include=schema&limit=100"
-  const registry = (await readRegistry(context, api, query)).map((stack) => pick(stack, names))
+  const registry = await withRecords((await readRegistry(context, api, query)).map((stack) => pick(stack, names)))
   return { json: { registry }, text: (style) => stackList(registry, api.url, style) }
 }
 
@@ -66,7 +67,10 @@ export const explore = async (context: Context): Promise<Outcome> => {
   const api = await apiForReading(context)
   if (name === undefined) return exploreAll(context, api)
   const stack = await readStack(context, api, name)
-  if (entityName === undefined) return { json: stack, text: (style) => stackText(stack, style) }
+  if (entityName === undefined) {
+    const [json = stack] = await withRecords([stack])
+    return { json, text: (style) => stackText(json, style) }
+  }
   const { schema } = stack
   const entities = listOf(schema, "entities")
   const names = entities.map((entity) => textOf(entity, "name"))

@@ -21,6 +21,26 @@ const summary = (record: PaymentRecord | DamagedRecord) => {
   return { id, state, attempt, signature, last_valid_block_height: lastValidBlockHeight, stored_at: storedAt }
 }
 
+/** Each member of a record, and its name in the output; undefined if it isn't shown. */
+const memberNames = {
+  id: "id",
+  state: "state",
+  purpose: "purpose",
+  attempt: "attempt",
+  signature: "signature",
+  lastValidBlockHeight: "last_valid_block_height",
+  storedAt: "stored_at",
+  version: "version",
+  fingerprint: "fingerprint",
+  relayUrl: "relay_url",
+  finalizedHeight: "finalized_height",
+  refused: "refused",
+  slot: "slot",
+  err: "err",
+  // Whoever has the signed bytes can send them.
+  transaction: undefined,
+} as const satisfies Readonly<Record<keyof PaymentRecord, string | undefined>>
+
 /** `svc payments list`: every payment of the journal, damaged records included. */
 export const listPayments = async (context: Context): Promise<Outcome> => {
   const payments = (await storedPayments(context).list()).map(summary)
@@ -36,12 +56,16 @@ export const listPayments = async (context: Context): Promise<Outcome> => {
 /** `svc payments show ID`: one payment, without its signed bytes. */
 export const showPayment = async (context: Context): Promise<Outcome> => {
   const record = await find(storedPayments(context), context.args[0] ?? "")
-  const { version, fingerprint, relayUrl, finalizedHeight, refused, slot, err } = record
-  const more = { version, fingerprint, relay_url: relayUrl, finalized_height: finalizedHeight }
-  const json = { ...summary(record), ...more, refused, slot, err }
-  const rows = Object.entries(json).flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, typeof value === "string" ? value : JSON.stringify(value)]],
+  const json = Object.fromEntries(
+    Object.entries(memberNames).flatMap(([member, name]) => {
+      const value: unknown = Reflect.get(record, member)
+      return name === undefined || value === undefined ? [] : [[name, value]]
+    }),
   )
+  const rows = Object.entries(json).map(([name, value]): [string, string] => [
+    name,
+    typeof value === "string" ? value : JSON.stringify(value),
+  ])
   return { json, text: (style) => pairs(rows, style) }
 }
 
@@ -51,7 +75,11 @@ export const settlePayments = async (context: Context): Promise<Outcome> => {
   if (id !== undefined) await find(storedPayments(context), id)
   const relay = await openRelay(context, "transaction:inspect transaction:send")
   const settled: readonly Settlement[] = await withTimeout(context, (signal) =>
-    openJournal(context, relay).settleAll({ signal, ...(id === undefined ? {} : { id }) }),
+    openJournal(context, relay).settleAll({
+      signal,
+      allowRelay: context.flags.has("allow-relay-change"),
+      ...(id === undefined ? {} : { id }),
+    }),
   )
   const rows = settled.map((one) => [one.id, one.state, one.signature, reasonOf(one)])
   const exits = new Set(settled.map(exitOf))

@@ -46,8 +46,9 @@ const outcomeOf = (ending: Ending, id: string | undefined, given: string, contex
 
 /** `svc send [FILE|-]`: sends a signed transaction and waits for its outcome. */
 export const send = async (context: Context): Promise<Outcome> => {
-  const { id, journal: folder } = context.options
+  const { id, journal: folder, purpose } = context.options
   if (id === undefined && folder !== undefined) throw usageError("--journal FOLDER needs --id NAME.")
+  if (id === undefined && purpose !== undefined) throw usageError("--purpose TEXT needs --id NAME.")
   const given = BigInt(context.options["last-valid-block-height"] ?? 0)
   const transaction = await readTransaction(context)
   const signature = signatureOf(transaction)
@@ -59,6 +60,8 @@ export const send = async (context: Context): Promise<Outcome> => {
       signal,
       commitment: id === undefined ? "confirmed" : "finalized",
       lastValidBlockHeight: given,
+      allowRelay: context.flags.has("allow-relay-change"),
+      ...(purpose !== undefined && { purpose }),
       onStep: ({ step }) => {
         if (step === "sending" && id === undefined && !isNoted) {
           isNoted = true

@@ -1,3 +1,4 @@
+import { prefixKind } from "@svc/keys"
 import type { Context } from "../command.ts"
 import { CliError } from "../errors.ts"
 import type { Api } from "../services/api.ts"
@@ -16,7 +17,7 @@ type Owner = "agent" | "person"
 export const entryOf = (url: string, owner: Owner): string => (owner === "agent" ? url : `${url}#person`)
 
 /** Whose key it is, by its prefix. */
-export const ownerOf = (key: string): Owner => (key.startsWith("svc_sk_") ? "person" : "agent")
+export const ownerOf = (key: string): Owner => (prefixKind(key) === "sk" ? "person" : "agent")
 
 type Keys = Partial<Readonly<Record<Owner, string>>>
 

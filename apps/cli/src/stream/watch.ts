@@ -3,7 +3,7 @@ import { firstView } from "@svc/common/stack-views"
 import { WebSocket } from "ws"
 import type { Context } from "../command.ts"
 import { CliError } from "../errors.ts"
-import { readStack } from "../explore/explore.ts"
+import { missing, readStack } from "../explore/explore.ts"
 import { listOf, textOf } from "../output/json-value.ts"
 import { plain } from "../output/table.ts"
 import { platformOf } from "../services/relay.ts"
@@ -48,6 +48,11 @@ const createDrawing = ({ write, screen, style }: Context, title: string) => {
   }
 }
 
+const nextSteps = (command: string): Readonly<Record<string, string>> => ({
+  "key-required": `Next: ${command} --key KEY`,
+  "snapshot-limit-exceeded": `Next: ${command} --take N, with fewer records`,
+})
+
 /** `svc watch STACK [VIEW]`: a stack's live records, until the user interrupts. */
 export const watch = async (context: Context): Promise<undefined> => {
   const [name = "", given] = context.args
@@ -58,6 +63,8 @@ export const watch = async (context: Context): Promise<undefined> => {
     name: textOf(entity, "name"),
     views: listOf(entity, "views").map((view) => ({ id: textOf(view, "id") })),
   }))
+  const views = entities.flatMap((entity) => entity.views.map(({ id }) => id))
+  if (given !== undefined && !views.includes(given)) throw missing("view", given, views, `svc watch ${stackName}`)
   const view = given ?? firstView(entities)
   const session = createSession({ platform: platformOf(api), websocketUrl, scope: "read" })
   // Node 20 has no WebSocket of its own.
@@ -79,12 +86,17 @@ export const watch = async (context: Context): Promise<undefined> => {
     const wanted = { ...(take !== undefined && { take: Number(take) }), ...(key !== undefined && { key }) }
     for await (const step of stream.watch(view, { ...wanted, signal: leaving.signal, onReconnect })) {
       isLost = false
+      if (step.change.op === "snapshot" && step.records.size === 0)
+        context.note(`${stackName} ${view} has no records now.`)
       if (drawing !== undefined) drawing.show(step.records)
       else if (!changesOf(step).every(context.writeRecord)) break
       if (context.flags.has("once")) break
     }
   } catch (error) {
-    if (!(error instanceof SvcError) || error.code !== "network-error") throw error
+    if (!(error instanceof SvcError)) throw error
+    const next = nextSteps(`svc watch ${stackName} ${view}`)[error.code]
+    if (next !== undefined) throw new CliError(error.code, `${error.message}.`, { next })
+    if (error.code !== "network-error") throw error
     throw new CliError("unreachable", `${error.message}.`, {
       next: `Next: svc stream check ${websocketUrl} --stack ${stackName}`,
     })

@@ -58,6 +58,8 @@ export const optionTable = {
     help: "sign up although a key is stored (the old file is kept as .bak); forget a payment that may still land",
   },
   id: { value: "NAME", help: "the payment's id: at most one transaction with this id lands" },
+  purpose: { value: "TEXT", help: "what the payment is for; another purpose under the same id is rejected" },
+  "allow-relay-change": { help: "continue payments that were stored with another relay URL of the same chain" },
   journal: { value: "FOLDER", help: "where payments are stored (default: payments in the settings folder)" },
   save: { help: "store the new key instead of the current one, and don't print it" },
   origin: { value: "ORIGIN", help: "the only origin that may use the key, such as https://app.example" },

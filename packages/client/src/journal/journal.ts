@@ -35,6 +35,13 @@ export type SettleAllOptions = Shared &
     readonly id?: string
   }
 
+/** What a payment's record keeps in a later attempt. */
+type Kept = "purpose"
+/** Each other member is set for every attempt, if only to undefined. */
+type Attempt = {
+  readonly [Member in Exclude<keyof PaymentRecord, Kept> & string]-?: PaymentRecord[Member] | undefined
+} & PaymentRecord
+
 /** What `settleAll` found out about one payment. */
 export type Settlement = { readonly id: string } & PaymentOutcome
 
@@ -130,7 +137,7 @@ export const createJournal = ({ relay, store, allowRelay = false, clock = system
         const message = `"${id}" and "${other}" have one transaction: make them differ by a memo`
         throw refusal("duplicate-transaction", message)
       }
-      const next: PaymentRecord = {
+      const attempt: Attempt = {
         id,
         version: (record?.version ?? 0) + 1,
         state: "open",
@@ -139,11 +146,14 @@ export const createJournal = ({ relay, store, allowRelay = false, clock = system
         transaction: base64,
         lastValidBlockHeight: String(prepared.lastValidBlockHeight),
         fingerprint: facts.fingerprint,
-        ...(purpose === undefined ? {} : { purpose }),
         relayUrl: relay.url,
         finalizedHeight: String(prepared.finalizedHeight),
         storedAt: new Date().toISOString(),
+        refused: undefined,
+        slot: undefined,
+        err: undefined,
       }
+      const next: PaymentRecord = { ...known, ...attempt, ...(purpose !== undefined && { purpose }) }
       working.set(signature, id)
       try {
         if (!(await write(next))) continue

@@ -23,11 +23,11 @@ export type PaymentRecord = {
   /** When this attempt was stored, ISO 8601. */
   readonly storedAt: string
   /** The error code, if the first send was refused. */
-  readonly refused?: string
+  readonly refused?: string | undefined
   /** The slot in which it landed. */
-  readonly slot?: string
+  readonly slot?: string | undefined
   /** null: it succeeded. */
-  readonly err?: ChainError | null
+  readonly err?: ChainError | null | undefined
 }
 
 /** Left behind by `forget`, so that old versions are never reused. */

@@ -18,8 +18,7 @@ async function* eventsOf({ body }: Response, clock: Clock): AsyncGenerator<{ id:
   for (;;) {
     const heard = new AbortController()
     const silence = clock.sleep(silentMs, heard.signal).then(() => undefined)
-    const part = await Promise.race([reader?.read(), silence])
-    heard.abort()
+    const part = await Promise.race([reader?.read(), silence]).finally(() => heard.abort())
     if (part === undefined || part.done) return
     text += decoder.decode(part.value, { stream: true })
     const blocks = text.split("\n\n")

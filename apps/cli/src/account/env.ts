@@ -1,0 +1,55 @@
+import manifest from "../../package.json" with { type: "json" }
+import type { Context, Outcome } from "../command.ts"
+import { CliError } from "../errors.ts"
+import { textOf } from "../output/json-value.ts"
+import { pairs } from "../output/table.ts"
+import { call } from "../services/api.ts"
+import { copyUrls, type Service, serviceUrl } from "../settings/settings.ts"
+import { authStatus } from "./auth.ts"
+
+const timeoutMs = 3000
+
+/** The version that a service tells; null if it can't be reached. */
+const versionOf = async (service: Service, url: string): Promise<string | null> => {
+  const answer = await call(service, url, "/health", { timeoutMs }).catch((error: unknown) => {
+    if (error instanceof CliError) return undefined
+    throw error
+  })
+  return textOf(answer?.body, "version") || null
+}
+
+/** Whose key is stored, or the code of the error that says why that can't be told. */
+const ownerOf = async (context: Context): Promise<unknown> =>
+  authStatus(context).then(
+    ({ json }) => json,
+    (error: unknown) => {
+      if (error instanceof CliError) return { status: error.code }
+      throw error
+    },
+  )
+
+/** `svc env`: every URL of the copy in use, whose key is stored, and which versions run. */
+export const showEnvironment = async (context: Context): Promise<Outcome> => {
+  const known = await copyUrls(context)
+  const [docs_url, relay_url] = await Promise.all([serviceUrl("docs", context), serviceUrl("relay", context)])
+  const urls = { ...known, docs_url, relay_url }
+  const [api, docs, relay, account] = await Promise.all([
+    versionOf("api", urls.api_url),
+    versionOf("docs", docs_url),
+    versionOf("relay", relay_url),
+    ownerOf(context),
+  ])
+  const { chain_url } = urls
+  // A local chain gives funds to whoever asks.
+  const chain = chain_url === undefined ? {} : { faucet: `${chain_url} (requestAirdrop)` }
+  const versions = { svc: manifest.version, api, docs, relay }
+  const rows = Object.entries({
+    ...urls,
+    ...chain,
+    account: textOf(account, "slug") || textOf(account, "status"),
+    ...Object.fromEntries(
+      Object.entries(versions).map(([name, version]) => [`${name} version`, version ?? "not reached"]),
+    ),
+  })
+  return { json: { ...urls, ...chain, account, versions }, text: (style) => pairs(rows, style) }
+}
