@@ -2,8 +2,9 @@
 import { runInNewContext } from "node:vm"
 import { createPlatform, createRelay } from "@svc/client"
 import { expect, test } from "vitest"
-import { readArguments } from "../apps/cli/src/usage/arguments.ts"
-import { commands } from "../apps/cli/src/commands.ts"
+import { commandGroups } from "../apps/cli/src/commands.ts"
+import { styleOf } from "../apps/cli/src/output/style.ts"
+import { readCall } from "../apps/cli/src/usage/program.ts"
 import calls from "../apps/docs-server/scripts/reference/calls.json" with { type: "json" }
 import { openApiDocument, operationsOf } from "../apps/docs-server/scripts/reference/operation-page.ts"
 import platformDocument from "../apps/platform-api/openapi.json" with { type: "json" }
@@ -46,6 +47,7 @@ test.each(rows.flatMap(([id, { cli }]) => (cli === undefined ? [] : [[id, cli] a
     expect(operations.has(id)).toBe(true)
     const [program, ...words] = shellWords(cli.replaceAll("{stream_url}", "wss://stream.test"), new Map())
     expect(program).toBe("svc")
-    expect(() => readArguments(words, commands)).not.toThrow()
+    const style = styleOf({}, false, undefined)
+    expect(readCall(commandGroups, { argv: words, version: "", style, write: () => {} })).toBeDefined()
   },
 )

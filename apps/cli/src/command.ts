@@ -59,7 +59,7 @@ export type Run = (context: Context) => Promise<Outcome | number | undefined>
 
 /** A command's usage, its help, and how to load it. */
 type Entry = {
-  /** Its arguments as the help shows them, such as "STACK [VIEW]" or "STACK…". Their number is read from this. */
+  /** Its arguments, as commander takes them: "<STACK> [VIEW]" or "<STACK...>". */
   readonly usage?: string
   readonly options?: readonly OptionName[]
   readonly summary: string

@@ -2,14 +2,13 @@ import { SvcError } from "@svc/client/http"
 import { withoutKeys } from "@svc/keys"
 import manifest from "../package.json" with { type: "json" }
 import type { Context, Inputs, Screen } from "./command.ts"
-import { commandGroups, commands } from "./commands.ts"
+import { commandGroups } from "./commands.ts"
 import { CliError, serviceFailure } from "./errors.ts"
 import { documentFormats, type Format, formatOf } from "./output/format.ts"
 import { styleOf } from "./output/style.ts"
 import { plain, plainLines } from "./output/table.ts"
 import { settingsFolder } from "./settings/settings.ts"
-import { readArguments } from "./usage/arguments.ts"
-import { helpText } from "./usage/help.ts"
+import { readCall } from "./usage/program.ts"
 
 /** What the process gives to the tool. */
 export type Runtime = Inputs & {
@@ -78,21 +77,16 @@ export const run = async (runtime: Runtime): Promise<number> => {
       await complete(contextOf({ args: argv.slice(1), ...noOptions }, "text", runtime))
       return 0
     }
-    const call = readArguments(argv, commands)
-    if (call.kind === "version") stdout.write(`${manifest.version}\n`)
-    else if (call.kind === "help") {
-      const style = styleOf(env, stdout.isTTY, stdout.isTTY ? stdout.screen?.()?.columns : undefined)
-      stdout.write(`${helpText(call.words, commandGroups, style)}\n`)
-    } else {
-      help = `Next: svc ${call.command.name} --help`
-      const context = contextOf(call, format, runtime)
-      const outcome = await (await call.command.load())(context)
-      if (outcome === undefined) return 0
-      if (typeof outcome === "number") return outcome
-      stdout.write(`${format === "text" ? outcome.text(context.style) : document(outcome.json)}\n`)
-      return outcome.exit ?? 0
-    }
-    return 0
+    const style = styleOf(env, stdout.isTTY, stdout.isTTY ? stdout.screen?.()?.columns : undefined)
+    const call = readCall(commandGroups, { argv, version: manifest.version, style, write: stdout.write })
+    if (call === undefined) return 0
+    help = `Next: svc ${call.command.name} --help`
+    const context = contextOf(call, format, runtime)
+    const outcome = await (await call.command.load())(context)
+    if (outcome === undefined) return 0
+    if (typeof outcome === "number") return outcome
+    stdout.write(`${format === "text" ? outcome.text(context.style) : document(outcome.json)}\n`)
+    return outcome.exit ?? 0
   } catch (thrown) {
     const { code, message, next = help, extra, rescued } = failure(thrown)
     const said = message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message

@@ -10,7 +10,6 @@ export const accountCommands: CommandTable = {
       load: async () => (await import("../account/auth.ts")).authSignup,
     },
     "auth login": {
-      usage: "< KEY-FILE",
       summary: "Check a key from the standard input and store it",
       examples: ["svc auth login < key.txt"],
       load: async () => (await import("../account/auth.ts")).authLogin,
@@ -32,7 +31,7 @@ export const accountCommands: CommandTable = {
       load: async () => (await import("../account/contexts.ts")).listContexts,
     },
     use: {
-      usage: "CONTEXT",
+      usage: "<CONTEXT>",
       summary: "Use another copy of the platform from now on",
       examples: ["svc use api.example"],
       load: async () => (await import("../account/contexts.ts")).use,
@@ -65,19 +64,19 @@ export const accountCommands: CommandTable = {
       load: async () => (await import("../account/keys.ts")).rotateKey,
     },
     "keys disable": {
-      usage: "ID",
+      usage: "<ID>",
       summary: "Disable a key until it is enabled again",
       examples: ["svc keys disable 7"],
       load: async () => (await import("../account/keys.ts")).disableKey,
     },
     "keys enable": {
-      usage: "ID",
+      usage: "<ID>",
       summary: "Enable a key that its owner disabled",
       examples: ["svc keys enable 7"],
       load: async () => (await import("../account/keys.ts")).enableKey,
     },
     "keys revoke": {
-      usage: "ID",
+      usage: "<ID>",
       summary: "Revoke a key for good",
       examples: ["svc keys revoke 7"],
       load: async () => (await import("../account/keys.ts")).revokeKey,
@@ -88,15 +87,15 @@ export const accountCommands: CommandTable = {
       load: async () => (await import("../account/env.ts")).showEnvironment,
     },
     run: {
-      usage: "-- PROGRAM…",
+      usage: "<PROGRAM...>",
       summary: "Run a program with the stored key and this copy's URLs in its environment",
       details:
         "It sets SVC_API_KEY, SVC_API_URL, SVC_DOCS_URL and SVC_RELAY_URL for that program only, and exits with its exit code.",
-      examples: ["svc run -- node pay.mjs"],
+      examples: ["svc run -- printenv SVC_API_URL"],
       load: async () => (await import("../account/run-program.ts")).runProgram,
     },
     session: {
-      usage: "WEBSOCKET_URL",
+      usage: "<WEBSOCKET_URL>",
       options: ["scope"],
       summary: "Mint a short-lived session token for one stack",
       details: "svc explore shows each stack's WebSocket URL. Without --scope, the token may only read the stream.",

@@ -4,7 +4,7 @@ export const publishingCommands: CommandTable = {
   title: "Publish stacks",
   commands: {
     push: {
-      usage: "FILE",
+      usage: "<FILE>",
       options: ["name", "websocket-url", "visibility", "allow-breaking", "branch"],
       summary: "Publish an AST as the next version of a stack, and wait for the result",
       details:
@@ -27,7 +27,7 @@ export const publishingCommands: CommandTable = {
       load: async () => (await import("../publish/records.ts")).builds,
     },
     deployments: {
-      usage: "[[ACTION] ID]",
+      usage: "[ACTION] [ID]",
       options: ["to", "wait"],
       summary: "List, show or manage deployments",
       details: "ACTION is stop, restart, rollback or delete. Actions need a person's key (svc_sk_).",
@@ -40,7 +40,7 @@ export const publishingCommands: CommandTable = {
       load: async () => (await import("../publish/records.ts")).deployments,
     },
     runs: {
-      usage: "[[ACTION] ID]",
+      usage: "[ACTION] [ID]",
       options: ["wait"],
       summary: "List, show or manage workflow runs",
       details: "ACTION is resume, retry or cancel. Actions need a person's key (svc_sk_).",
@@ -48,7 +48,7 @@ export const publishingCommands: CommandTable = {
       load: async () => (await import("../publish/records.ts")).runs,
     },
     "stream check": {
-      usage: "WS_URL",
+      usage: "<WS_URL>",
       options: ["stack", "wait"],
       summary: "Check that a stream server follows the stream protocol",
       details:

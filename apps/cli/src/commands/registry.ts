@@ -4,7 +4,7 @@ export const registryCommands: CommandTable = {
   title: "Read stacks",
   commands: {
     explore: {
-      usage: "[STACK [ENTITY]]",
+      usage: "[STACK] [ENTITY]",
       options: ["at"],
       summary: "Show all stacks, or the entities, fields, types and views of one",
       details: "The registry is the source of truth for code that reads a stack. Upper and lower case don't matter.",
@@ -17,7 +17,7 @@ export const registryCommands: CommandTable = {
       load: async () => (await import("../explore/explore.ts")).explore,
     },
     watch: {
-      usage: "STACK [VIEW]",
+      usage: "<STACK> [VIEW]",
       options: ["key", "take", "once"],
       summary: "Show a stack's live records until Ctrl-C",
       details:
@@ -32,27 +32,27 @@ export const registryCommands: CommandTable = {
       load: async () => (await import("../stream/watch.ts")).watch,
     },
     versions: {
-      usage: "STACK",
+      usage: "<STACK>",
       summary: "List a stack's versions, newest first",
       examples: ["svc versions transfers"],
       load: async () => (await import("../explore/versions.ts")).versions,
     },
     diff: {
-      usage: "STACK",
+      usage: "<STACK>",
       options: ["from", "to"],
       summary: "Show what changed between two versions, and whether it breaks readers",
       examples: ["svc diff transfers", "svc diff transfers --from 1 --to 2 --json"],
       load: async () => (await import("../explore/versions.ts")).diff,
     },
     types: {
-      usage: "STACK",
+      usage: "<STACK>",
       options: ["language", "output", "at"],
       summary: "Generate a module with the stack's types",
       examples: ["svc types transfers --output transfers.ts", "svc types transfers --language python --json"],
       load: async () => (await import("../explore/types.ts")).types,
     },
     lock: {
-      usage: "STACK…",
+      usage: "<STACK...>",
       summary: "Write the versions that this project uses to svc.lock.json",
       examples: ["svc lock transfers token-swaps"],
       load: async () => (await import("../lock/lock.ts")).lock,

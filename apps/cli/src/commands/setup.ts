@@ -4,14 +4,14 @@ export const setupCommands: CommandTable = {
   title: "Documentation and setup",
   commands: {
     "docs search": {
-      usage: "QUERY…",
+      usage: "<QUERY...>",
       options: ["limit", "cursor"],
       summary: "Search the documentation",
       examples: ["svc docs search rotate a key", "svc docs search origin-invalid-scheme --limit 3 --json"],
       load: async () => (await import("../docs/docs.ts")).searchDocs,
     },
     "docs fetch": {
-      usage: "SLUG",
+      usage: "<SLUG>",
       options: ["section", "max-tokens", "cursor"],
       summary: "Print a page of the documentation as Markdown",
       examples: ["svc docs fetch getting-started", "svc docs fetch errors --section platform-api --json"],
@@ -27,7 +27,7 @@ export const setupCommands: CommandTable = {
       load: async () => (await import("../docs/init.ts")).init,
     },
     completion: {
-      usage: "SHELL",
+      usage: "<SHELL>",
       summary: "Print a completion script for bash, zsh or fish",
       examples: ["svc completion bash >> ~/.bashrc", "svc completion fish > ~/.config/fish/completions/svc.fish"],
       load: async () => (await import("../usage/completion.ts")).completion,

@@ -36,7 +36,7 @@ export const transactionCommands: CommandTable = {
       load: async () => (await import("../payments/send.ts")).send,
     },
     status: {
-      usage: "SIGNATURE",
+      usage: "<SIGNATURE>",
       options: relayOptions,
       summary: "Look up a transaction; exit 0 landed, 1 failed, 3 not found",
       examples: ["svc status SIGNATURE --stack transfers --json"],
@@ -49,7 +49,7 @@ export const transactionCommands: CommandTable = {
       load: async () => (await import("../payments/payments.ts")).listPayments,
     },
     "payments show": {
-      usage: "ID",
+      usage: "<ID>",
       options: ["journal"],
       summary: "Show one payment",
       examples: ["svc payments show invoice-42 --json"],
@@ -65,7 +65,7 @@ export const transactionCommands: CommandTable = {
       load: async () => (await import("../payments/payments.ts")).settlePayments,
     },
     "payments forget": {
-      usage: "ID",
+      usage: "<ID>",
       options: ["journal", "force"],
       summary: "Remove a payment that has landed or expired, so that its id is free",
       details:

@@ -1,11 +1,11 @@
+import type { Command as Program, Option } from "commander"
 import type { Context, Outcome, Run } from "../command.ts"
-import { commands } from "../commands.ts"
+import { commandGroups } from "../commands.ts"
 import { usageError } from "../errors.ts"
 import { textOf } from "../output/json-value.ts"
 import { callApi } from "../services/api.ts"
 import { apiForReading } from "../settings/key.ts"
-import { argumentCount, findCommand } from "./arguments.ts"
-import { commonOptions, isOptionName, optionOf } from "./options.ts"
+import { createProgram } from "./program.ts"
 
 /** The first argument with which the scripts ask for the words that fit. */
 export const completeWord = "__complete"
@@ -30,32 +30,38 @@ const stackNames = async (context: Context): Promise<string[]> => {
   return Array.isArray(body) ? body.map((stack) => textOf(stack, "name")) : []
 }
 
-const takesValue = (word: string | undefined): boolean =>
-  word !== undefined && isOptionName(word.slice(2)) && optionOf(word.slice(2) as "stack").value !== undefined
+/** The command that the words name, its arguments so far, and the option whose value comes next. */
+const locate = (root: Program, words: readonly string[]) => {
+  let command = root
+  let option: Option | undefined
+  const args: string[] = []
+  for (const word of words) {
+    const isValue = option !== undefined
+    const found: Option | undefined = command.options.find(({ short, long }) => [short, long].includes(word))
+    option = !isValue && found?.required === true ? found : undefined
+    if (isValue || word.startsWith("-")) continue
+    const next = args.length === 0 ? command.commands.find((one) => one.name() === word) : undefined
+    if (next === undefined) args.push(word)
+    else command = next
+  }
+  return { command, option, args }
+}
 
 /** The words that can follow; the last of `words` is the one being typed, and may be empty. */
 const candidates = async (words: readonly string[], context: Context): Promise<readonly string[]> => {
-  const before = words.slice(0, -1)
-  const last = before.at(-1)
-  if (last === "--stack") return stackNames(context)
-  if (takesValue(last)) return []
-  const typed = before.filter((word, index) => !word.startsWith("-") && !takesValue(before[index - 1]))
-  const command = findCommand(typed, commands)
+  const setting = { argv: words, version: "", style: context.style, write: () => {}, onCall: () => {} }
+  const root = createProgram(commandGroups, setting)
+  const { command, option, args } = locate(root, words.slice(0, -1))
+  if (option !== undefined) return option.name() === "stack" ? stackNames(context) : []
   if (words.at(-1)?.startsWith("-") === true) {
-    const names = command === undefined ? ["help", "version"] : [...(command.options ?? []), ...commonOptions]
-    return names.map((name) => `--${name}`)
+    const shown = command.options.filter(({ hidden }) => !hidden).map(({ long }) => long ?? "")
+    return [...(command === root ? ["--version"] : shown), "--help"]
   }
-  if (command === undefined) {
-    const parts = commands.map(({ name }) => name.split(" "))
-    return parts
-      .filter((part) => typed.every((word, index) => part[index] === word))
-      .map((part) => part[typed.length] ?? "")
-  }
-  const { name, usage = "" } = command
-  const given = typed.length - name.split(" ").length
-  if (usage === "SHELL" && given === 0) return Object.keys(scripts)
-  const isStack = /^\[?STACK/.test(usage) && (given === 0 || argumentCount(command).most > 2)
-  return isStack ? stackNames(context) : []
+  if (command.commands.length > 0) return args.length > 0 ? [] : command.commands.map((one) => one.name())
+  const { registeredArguments } = command
+  const next = registeredArguments[args.length] ?? registeredArguments.find(({ variadic }) => variadic)
+  if (next?.name() === "SHELL") return Object.keys(scripts)
+  return next?.name() === "STACK" ? stackNames(context) : []
 }
 
 /** What a shell may complete the last word to, one word a line. Without a registry there are no stack names. */

@@ -38,9 +38,9 @@ export type SettleAllOptions = Shared &
 /** What a payment's record keeps in a later attempt. */
 type Kept = "purpose"
 /** Each other member is set for every attempt, if only to undefined. */
-type Attempt = {
-  readonly [Member in Exclude<keyof PaymentRecord, Kept> & string]-?: PaymentRecord[Member] | undefined
-} & PaymentRecord
+type Attempt = PaymentRecord & {
+  readonly [Member in Exclude<keyof PaymentRecord, Kept>]-?: PaymentRecord[Member] | undefined
+}
 
 /** What `settleAll` found out about one payment. */
 export type Settlement = { readonly id: string } & PaymentOutcome
