@@ -1,8 +1,8 @@
-import { isProxied, type Logger, requestHeader, type Served } from "@svc/http"
+import type { Logger } from "@svc/http"
 import { recogniseKey } from "@svc/keys"
 import { isLoopback } from "@svc/common/loopback"
 import { KeysUnavailableError, type SessionClaims, TokenError, type Verifier } from "@svc/session-token"
-import { errors } from "./errors.ts"
+import { badRequest, errors } from "./errors.ts"
 import type { Scope } from "./routes/route.ts"
 
 /** The parts of a request that authorization looks at. */
@@ -61,6 +61,7 @@ export const createSignedSessionAuthPlugin = (verifier: Verifier): HttpAuthPlugi
     } catch (error) {
       if (error instanceof KeysUnavailableError) throw errors.fail("auth_unavailable", { retryAfterSeconds: 1 })
       if (!(error instanceof TokenError)) throw error
+      if (error.code === "origin-mismatch") checkOrigin(origin)
       const headers = errors.rows[error.code].status === 401 ? challenge(error) : {}
       const slip = error.code === "token-invalid-format" ? keyAsToken(authorization) : {}
       throw errors.fail(error.code, { message: error.message, headers, ...slip })
@@ -69,6 +70,12 @@ export const createSignedSessionAuthPlugin = (verifier: Verifier): HttpAuthPlugi
 })
 
 const hostOf = (url: string): string => URL.parse(url)?.hostname ?? ""
+
+/** Throws `invalid_request` for an Origin that no browser sends (RFC 6454: a URL's origin, or `null`). */
+const checkOrigin = (origin: string | undefined): void => {
+  if (origin === undefined || origin === "null" || URL.canParse(origin)) return
+  throw badRequest("invalid_request", "Origin", "must be an origin such as https://app.example.com")
+}
 
 const everyScope: readonly Scope[] = ["transaction:inspect", "transaction:send"]
 
@@ -79,8 +86,9 @@ const everyScope: readonly Scope[] = ["transaction:inspect", "transaction:send"]
 export const createLoopbackAuthPlugin = (): HttpAuthPlugin => ({
   authorize: async ({ host, origin }) => {
     const local = isLoopback(hostOf(`http://${host ?? ""}`)) && (origin === undefined || isLoopback(hostOf(origin)))
-    if (!local) throw errors.fail("forbidden")
-    return { scopes: everyScope, claims: {} }
+    if (local) return { scopes: everyScope, claims: {} }
+    checkOrigin(origin)
+    throw errors.fail("forbidden")
   },
 })
 
@@ -90,11 +98,11 @@ const forwardingHeaders = ["x-forwarded-for", "forwarded", "via"]
  * Looks at the requests of an unprotected relay, and warns once when one came through a proxy that isn't trusted: it may serve
  * others than this machine. (The operator was warned of trusted ones at the start.)
  */
-export const createProxyWarning = (log: Pick<Logger, "warn">): ((c: Served) => void) => {
+export const createProxyWarning = (log: Pick<Logger, "warn">) => {
   let warned = false
-  return (c) => {
-    const header = warned ? undefined : forwardingHeaders.find((name) => requestHeader(c, name) !== undefined)
-    if (header === undefined || isProxied(c)) return
+  return (headerOf: (name: string) => string | undefined, isProxied: boolean): void => {
+    const header = warned ? undefined : forwardingHeaders.find((name) => headerOf(name) !== undefined)
+    if (header === undefined || isProxied) return
     warned = true
     log.warn(
       { header },
@@ -103,6 +111,8 @@ export const createProxyWarning = (log: Pick<Logger, "warn">): ((c: Served) => v
     )
   }
 }
+
+export type ProxyWarning = ReturnType<typeof createProxyWarning>
 
 /** Throws `insufficient_scope`, naming what is missing. */
 export const requireScope = (principal: Principal, scope: Scope): void => {

@@ -1,5 +1,5 @@
 import { metrics } from "@opentelemetry/api"
-import { createLogger, type Logger, type Runtime, serve, type Served } from "@svc/http"
+import { createLogger, type Logger, type Runtime, serve } from "@svc/http"
 import { openLimits } from "@svc/limits"
 import { createVerifier, remoteKeys } from "@svc/session-token"
 import { clientSpan, outsideRequests, startTelemetry } from "@svc/telemetry"
@@ -12,11 +12,12 @@ import {
   createProxyWarning,
   createSignedSessionAuthPlugin,
   type HttpAuthPlugin,
+  type ProxyWarning,
 } from "./auth.ts"
 import { type Config, readConfig } from "./config.ts"
 import { createMetering } from "./usage/metering.ts"
 import { createMetrics, observeKeys, observeLimits, observeReads } from "./metrics.ts"
-import { unreadableAnswer } from "./answers.ts"
+import { commonHeaders, unreadableAnswer } from "./answers.ts"
 import { openUpstreams } from "./upstream/upstreams.ts"
 import { createUsage } from "./usage/usage.ts"
 import { createDelivery, createPostUsage } from "./usage/delivery.ts"
@@ -26,7 +27,7 @@ const { version } = manifest
 type Auth = {
   readonly auth: HttpAuthPlugin
   /** Where there is no such plugin: called for each request. */
-  readonly onUnprotected?: (c: Served) => void
+  readonly onUnprotected?: ProxyWarning
   /** Whether tokens can be verified, where they have to be. */
   readonly keysKnown: () => boolean
   /** How old the keys from their URL are, in seconds. */
@@ -122,6 +123,7 @@ export const startService = async (runtime: Runtime) => {
     // A little over the longest upstream timeout, so that the last answer still gets out.
     drainMs: Math.max(...Object.values(config.timeoutMs)) + 500,
     bounds: config.bounds,
+    headers: commonHeaders,
     trustedProxies: config.trustedProxies,
     observe: telemetry?.observe,
     requests: { log, now, randomId: createRequestIds(randomBytes), quiet: ["/health", "/livez", "/readyz"] },

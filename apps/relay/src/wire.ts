@@ -1,16 +1,16 @@
 import {
-  firstMissingSignature,
-  signatureAt,
-  sizeLimit,
-  transactionParts,
-  type TransactionParts,
-  version1,
-} from "@svc/common/transaction-parts"
-import { base58 } from "@svc/common/base58"
-import {
   type Address,
+  fixDecoderSize,
+  getArrayDecoder,
+  getBase58Decoder,
+  getBase64Decoder,
+  getBase64Encoder,
+  getBytesDecoder,
   getCompiledTransactionMessageDecoder,
   getPublicKeyFromAddress,
+  getShortU16Decoder,
+  isSignature as isSignatureText,
+  type ReadonlyUint8Array,
   signatureBytes,
   verifySignature,
 } from "@solana/kit"
@@ -19,42 +19,85 @@ import { badRequest } from "./errors.ts"
 /** How much is checked before the provider: nothing more, the message's structure, or also every signature. */
 export type Verify = "none" | "structure" | "signatures"
 
+/** A transaction's signatures and its message. */
+type Parts = { readonly signatures: readonly ReadonlyUint8Array[]; readonly message: ReadonlyUint8Array }
+
+const base58 = getBase58Decoder()
+const base64 = { bytes: getBase64Encoder(), text: getBase64Decoder() }
+const count16 = getShortU16Decoder()
+const signature = fixDecoderSize(getBytesDecoder(), 64)
 const messages = getCompiledTransactionMessageDecoder()
 
-/**
- * Decodes the canonical base64 of a transaction or a message; `path` names the field in the refusal.
- * @param maxBytes for version 1; the older ones stay at a packet's 1,232 bytes
- */
-export const decodeBase64 = (text: string, path: string, maxBytes: number): Uint8Array => {
-  const bytes = Buffer.from(text, "base64")
-  // Node's decoder forgives whitespace, missing padding and stray bits; only the canonical text comes back the same.
-  if (bytes.toString("base64") !== text) throw badRequest("invalid_base64", path, "must be canonical, padded base64")
-  const limit = sizeLimit(bytes, maxBytes)
-  if (bytes.length > limit) {
-    throw badRequest("transaction_too_large", path, `must decode to at most ${limit} bytes, has ${bytes.length}`)
+/** The first byte of version 1, whose message comes before the signatures. */
+const version1 = 0x81
+const maxSignatures = 64
+const headerBytes = 4
+
+const canonicalBytes = (text: string): ReadonlyUint8Array | undefined => {
+  try {
+    const bytes = base64.bytes.encode(text)
+    // The encoder forgives missing padding and stray bits; only the canonical text comes back the same.
+    return base64.text.decode(bytes) === text ? bytes : undefined
+  } catch {
+    return undefined
   }
-  return bytes
+}
+
+/** Decodes the canonical base64 of a transaction or a message; `path` names the field in the refusal. */
+export const decodeBase64 = (text: string, path: string, maxBytes: number): ReadonlyUint8Array => {
+  const bytes = canonicalBytes(text)
+  if (bytes === undefined) throw badRequest("invalid_base64", path, "must be canonical, padded base64")
+  if (bytes.length <= maxBytes) return bytes
+  throw badRequest("transaction_too_large", path, `must decode to at most ${maxBytes} bytes, has ${bytes.length}`)
+}
+
+/** Whether a text is base58 of exactly 64 bytes. */
+export const isSignature = (text: string): boolean => {
+  try {
+    return isSignatureText(text)
+  } catch {
+    return false
+  }
 }
 
 const refuse = (path: string, reason: string) => badRequest("invalid_transaction", path, reason)
 
-const readParts = (bytes: Uint8Array): TransactionParts => {
-  const parts = transactionParts(bytes)
-  if (parts === "too-short") throw refuse("transaction", "ends before its message and signatures do")
-  if (parts !== "signature-count") return parts
-  throw refuse(
-    "transaction",
-    bytes[0] === version1
-      ? "is of version 1 and must demand from 1 to 64 signatures"
-      : "must start with a signature count from 1 to 64 (legacy and version 0) or with 0x81 (version 1)",
-  )
+/** How many signatures a transaction announces; 0 for a number that isn't written in as few bytes as it can be. */
+const countOf = (bytes: ReadonlyUint8Array): number => {
+  if (bytes[0] === version1) return bytes[1] ?? 0
+  try {
+    const [count, end] = count16.read(bytes, 0)
+    return end === 1 ? count : 0
+  } catch {
+    return 0
+  }
 }
 
-const readMessage = (bytes: Uint8Array, path: string) => {
+/** Splits a transaction. kit's own decoder reads the message too, whose version may be newer than it knows. */
+const readParts = (bytes: ReadonlyUint8Array): Parts => {
+  const isVersion1 = bytes[0] === version1
+  const count = countOf(bytes)
+  if (count < 1 || count > maxSignatures) {
+    throw refuse(
+      "transaction",
+      isVersion1
+        ? "is of version 1 and must demand from 1 to 64 signatures"
+        : "must start with a signature count from 1 to 64 (legacy and version 0) or with 0x81 (version 1)",
+    )
+  }
+  const size = count * signature.fixedSize
+  if (bytes.length <= size + (isVersion1 ? headerBytes : 1)) {
+    throw refuse("transaction", "ends before its message and signatures do")
+  }
+  const from = isVersion1 ? bytes.length - size : 1
+  const signatures = getArrayDecoder(signature, { size: count }).decode(bytes, from)
+  return { signatures, message: isVersion1 ? bytes.slice(0, from) : bytes.slice(from + size) }
+}
+
+const readMessage = (bytes: ReadonlyUint8Array, path: string) => {
   // At the end of its input the decoder takes a list whose length is missing for an empty one. With a zero after the end
   // it reads that as the length, and so past the end.
-  const padded = new Uint8Array(bytes.length + 1)
-  padded.set(bytes)
+  const padded = Uint8Array.of(...bytes, 0)
   let message
   let end
   try {
@@ -68,15 +111,16 @@ const readMessage = (bytes: Uint8Array, path: string) => {
 }
 
 /** Checks a message for its fee. */
-export const checkMessage = (bytes: Uint8Array, verify: Verify): void => {
+export const checkMessage = (bytes: ReadonlyUint8Array, verify: Verify): void => {
   if (bytes.length === 0) throw refuse("message", "must not be empty")
   if (verify !== "none") readMessage(bytes, "message")
 }
 
 /** The signers of a transaction; none where the message is not to be read. */
-const readSigners = (bytes: Uint8Array, { count, message }: TransactionParts, verify: Verify): readonly Address[] => {
+const readSigners = (bytes: ReadonlyUint8Array, parts: Parts, verify: Verify): readonly Address[] => {
   if (verify === "none") return []
-  const { header, staticAccounts, version } = readMessage(message, "transaction")
+  const { length: count } = parts.signatures
+  const { header, staticAccounts, version } = readMessage(parts.message, "transaction")
   if (version === 1 && bytes[0] !== version1) {
     throw refuse("transaction", "its message is of version 1, which must come before the signatures")
   }
@@ -88,29 +132,31 @@ const readSigners = (bytes: Uint8Array, { count, message }: TransactionParts, ve
 }
 
 /** Checks a transaction, signed or not. */
-export const checkTransaction = (bytes: Uint8Array, verify: Verify): void => {
+export const checkTransaction = (bytes: ReadonlyUint8Array, verify: Verify): void => {
   readSigners(bytes, readParts(bytes), verify)
 }
 
 /** Checks that a transaction can be submitted, and derives its id: the first signature, in base58. */
-export const checkSigned = async (bytes: Uint8Array, verify: Verify): Promise<string> => {
+export const checkSigned = async (bytes: ReadonlyUint8Array, verify: Verify): Promise<string> => {
   const parts = readParts(bytes)
-  const missing = firstMissingSignature(parts)
+  const { signatures, message } = parts
+  const missing = signatures.findIndex((one) => one.every((byte) => byte === 0))
   if (missing >= 0) throw badRequest("unsigned_transaction", "transaction", `signature ${missing} is all zeros`)
   const signers = readSigners(bytes, parts, verify)
-  if (verify === "signatures") {
-    for (const [index, signer] of signers.entries()) {
-      if (!(await isSignedBy(signer, signatureAt(parts, index), parts.message))) {
-        throw badRequest("signature_verification_failed", "transaction", `signature ${index} does not verify`)
-      }
+  for (const [index, signer] of verify === "signatures" ? signers.entries() : []) {
+    if (!(await isSignedBy(signer, signatures[index], message))) {
+      throw badRequest("signature_verification_failed", "transaction", `signature ${index} does not verify`)
     }
   }
-  return base58(signatureAt(parts, 0))
+  return base58.decode(signatures[0] ?? new Uint8Array())
 }
 
-const isSignedBy = async (signer: Address, signature: Uint8Array, message: Uint8Array): Promise<boolean> => {
+const isSignedBy = async (signer: Address, signed: ReadonlyUint8Array | undefined, message: ReadonlyUint8Array) => {
   try {
-    return await verifySignature(await getPublicKeyFromAddress(signer), signatureBytes(signature), message)
+    return (
+      signed !== undefined &&
+      (await verifySignature(await getPublicKeyFromAddress(signer), signatureBytes(signed), message))
+    )
   } catch {
     // An address that is no point of the curve has no signatures.
     return false

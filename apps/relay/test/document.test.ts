@@ -2,13 +2,12 @@ import { fileURLToPath } from "node:url"
 import { startProcess } from "@svc/testing"
 import { expect, test } from "vitest"
 import committed from "../openapi.json" with { type: "json" }
-import manifest from "../package.json" with { type: "json" }
-import { describeRelay } from "../src/document/document.ts"
+import { document } from "../scripts/openapi.ts"
 import { errors } from "../src/errors.ts"
+import { startRelay } from "./fixture.ts"
 import { routes } from "../src/routes/table.ts"
 
 const folder = fileURLToPath(new URL("..", import.meta.url))
-const document = describeRelay(manifest.version, "http://localhost:4002")
 
 test("openapi.json is what the schemas say; `pnpm openapi` writes it anew", () => {
   expect(committed).toEqual(JSON.parse(JSON.stringify(document)))
@@ -22,15 +21,24 @@ test("openapi.json passes the linter without a warning", async () => {
   expect(lint.stdout() + lint.stderr()).not.toMatch(/warning/i)
 })
 
+const ofService = ["/", "/health", "/livez", "/readyz", "/openapi.json"]
+
+test("a relay describes what it serves: without its routes nothing of them", async () => {
+  for (const enabled of ["true", "false"]) {
+    const relay = await startRelay("http://127.0.0.1:9", { env: { SVC_TRANSACTIONS_ENABLED: enabled } })
+    const { body } = await relay.request("/openapi.json", {})
+    const paths = Object.keys(body.paths)
+    expect(paths.toSorted()).toEqual(
+      [...ofService, ...(enabled === "true" ? routes.map(({ path }) => path) : [])].toSorted(),
+    )
+    await relay.close()
+  }
+})
+
 test("every route and every code of the error table is described", () => {
-  expect(Object.keys(document.paths ?? {})).toEqual([
-    ...routes.map(({ path }) => path),
-    "/",
-    "/health",
-    "/livez",
-    "/readyz",
-    "/openapi.json",
-  ])
+  expect(Object.keys(document.paths ?? {}).toSorted()).toEqual(
+    [...routes.map(({ path }) => path), ...ofService].toSorted(),
+  )
   const text = JSON.stringify(document)
   // What no described operation can answer.
   const elsewhere = new Set(["method_not_allowed", "not_implemented"])

@@ -12,21 +12,21 @@ import {
 } from "@svc/session-token"
 import { responseChecker } from "@svc/testing"
 import { expect } from "vitest"
+import document from "../openapi.json" with { type: "json" }
 import { createAdmission } from "../src/admission.ts"
 import { createApp } from "../src/app.ts"
 import { createLoopbackAuthPlugin, createSignedSessionAuthPlugin, type HttpAuthPlugin } from "../src/auth.ts"
 import { type Config, readConfig } from "../src/config.ts"
-import { describeRelay } from "../src/document/document.ts"
 import { createMetering } from "../src/usage/metering.ts"
 import { createMetrics, type Metrics } from "../src/metrics.ts"
-import { unreadableAnswer } from "../src/answers.ts"
+import { commonHeaders, unreadableAnswer } from "../src/answers.ts"
 import { routes } from "../src/routes/table.ts"
 import { openUpstreams } from "../src/upstream/upstreams.ts"
 import type { Usage } from "../src/usage/usage.ts"
 
 const version = "1.0.0"
 const publicUrl = "http://localhost:4002"
-const check = responseChecker(JSON.parse(JSON.stringify(describeRelay(version, publicUrl))))
+const check = responseChecker(document)
 
 const prefix = "/transactions/v1/"
 
@@ -77,7 +77,8 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
   const requests = { log: { request: write, warn: write }, now, randomId: () => crypto.randomUUID() }
   const onUnreadable = unreadableAnswer
   const trustedProxies = options.trusted ?? []
-  const server = await serve({ host: "127.0.0.1", port: 0, drainMs: 5000, requests, onUnreadable, trustedProxies })
+  const common = { onUnreadable, trustedProxies, headers: commonHeaders }
+  const server = await serve({ host: "127.0.0.1", port: 0, drainMs: 5000, requests, ...common })
   const app = createApp({
     log: { error: write },
     version,
@@ -110,7 +111,8 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
     const response = await fetch(url + path, init)
     const { status, headers } = response
     expectHeaders(headers, status)
-    const described = paths[path]?.[init.method === "POST" ? "post" : "get"] !== undefined && status !== 405
+    const operations = new Map(Object.entries<object>(document.paths)).get(path) ?? {}
+    const described = (init.method ?? "GET").toLowerCase() in operations && status !== 405
     const text = await (described ? (await check(init.method ?? "GET", path, response)).text() : response.text())
     const body: unknown = text === "" ? undefined : JSON.parse(text)
     if (status >= 400) {
@@ -144,8 +146,6 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
     },
   }
 }
-
-const paths = describeRelay(version, publicUrl).paths ?? {}
 
 export type Relay = Awaited<ReturnType<typeof startRelay>>
 

@@ -156,7 +156,7 @@ test("one that failed is asked last for 10 s, of several the oldest failure firs
         const expected = [...[0, 1, 2, 3].filter((index) => !last.includes(index)), ...last]
         const until = expected.findIndex((index) => !fails.includes(index))
         const started = time
-        await reads.ask(blockHeight, [], 1000, () => {})
+        await reads.ask({ ...blockHeight, read: (value) => value }, [], 1000, () => {})
         expect(order).toEqual(until === -1 ? expected : expected.slice(0, until + 1))
         for (const [place, index] of order.entries()) failedAt.set(index, started + place + 1)
         const answered = order.at(-1)

@@ -1,8 +1,8 @@
 import { z } from "zod"
 import { chainView, exactU64, viewParams } from "./fields.ts"
-import { KiB, readRoute } from "./route.ts"
+import { type Definition, KiB, type Route } from "./route.ts"
 
-export const blockHeight = readRoute({
+const definition = {
   path: "/transactions/v1/block-height",
   operation: "block_height",
   summary: "Block height",
@@ -13,6 +13,14 @@ export const blockHeight = readRoute({
   request: z.strictObject(chainView),
   response: z.object({ blockHeight: exactU64 }),
   codes: [],
-  prepare: (body) => [viewParams(body)],
-  arrange: (result) => ({ blockHeight: result }),
-})
+} as const satisfies Definition
+
+export const blockHeight: Route = {
+  ...definition,
+  register: (app, relay) => {
+    app.openapi(relay.route(definition), async (c) => {
+      const params = [viewParams(c.req.valid("json"))]
+      return c.json(await relay.read(c, definition, params, (result) => ({ blockHeight: result })), 200)
+    })
+  },
+}

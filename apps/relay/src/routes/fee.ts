@@ -1,9 +1,9 @@
 import { z } from "zod"
 import { checkMessage, decodeBase64 } from "../wire.ts"
 import { base64, chainView, exactU64, viewParams, withSlot } from "./fields.ts"
-import { KiB, readRoute } from "./route.ts"
+import { type Definition, KiB, type Route } from "./route.ts"
 
-export const fee = readRoute({
+const definition = {
   path: "/transactions/v1/fee",
   operation: "fee",
   summary: "Fee of a message",
@@ -19,12 +19,20 @@ export const fee = readRoute({
     contextSlot: exactU64,
   }),
   codes: ["invalid_base64", "transaction_too_large", "invalid_transaction"],
-  prepare: (body, { maxBytes, verify }) => {
-    checkMessage(decodeBase64(body.message, "message", maxBytes), verify)
-    return [body.message, viewParams(body)]
+} as const satisfies Definition
+
+export const fee: Route = {
+  ...definition,
+  register: (app, relay) => {
+    app.openapi(relay.route(definition), async (c) => {
+      const { message, ...view } = c.req.valid("json")
+      const { maxBytes, verify } = relay.rules(c)
+      checkMessage(decodeBase64(message, "message", maxBytes), verify)
+      const answer = await relay.read(c, definition, [message, viewParams(view)], (result) => {
+        const { value, contextSlot } = withSlot(result)
+        return { feeLamports: value, contextSlot }
+      })
+      return c.json(answer, 200)
+    })
   },
-  arrange: (result) => {
-    const { value, contextSlot } = withSlot(result)
-    return { feeLamports: value, contextSlot }
-  },
-})
+}

@@ -1,8 +1,8 @@
 import { z } from "zod"
 import { chainView, exactU64, flatWithSlot, viewParams } from "./fields.ts"
-import { KiB, readRoute } from "./route.ts"
+import { type Definition, KiB, type Route } from "./route.ts"
 
-export const latestBlockhash = readRoute({
+const definition = {
   path: "/transactions/v1/latest-blockhash",
   operation: "latest_blockhash",
   summary: "Latest blockhash",
@@ -13,6 +13,14 @@ export const latestBlockhash = readRoute({
   request: z.strictObject(chainView),
   response: z.object({ blockhash: z.string(), contextSlot: exactU64, lastValidBlockHeight: exactU64 }),
   codes: [],
-  prepare: (body) => [viewParams(body)],
-  arrange: flatWithSlot,
-})
+} as const satisfies Definition
+
+export const latestBlockhash: Route = {
+  ...definition,
+  register: (app, relay) => {
+    app.openapi(relay.route(definition), async (c) => {
+      const params = [viewParams(c.req.valid("json"))]
+      return c.json(await relay.read(c, definition, params, flatWithSlot), 200)
+    })
+  },
+}

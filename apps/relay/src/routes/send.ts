@@ -1,17 +1,9 @@
-import { validate } from "@svc/openapi"
 import { z } from "zod"
 import { checkSigned, decodeBase64 } from "../wire.ts"
 import { base64, chainView, commitment, minSlotParam } from "./fields.ts"
-import { KiB, type SendRoute } from "./route.ts"
+import { type Definition, KiB, type Route } from "./route.ts"
 
-const request = z.strictObject({
-  transaction: base64.meta({ description: "A fully signed wire transaction." }),
-  skipPreflight: z.boolean().default(false).meta({ description: "Whether to skip the provider's simulation." }),
-  preflightCommitment: commitment.default("confirmed").meta({ description: "Which state that simulation reads." }),
-  minContextSlot: chainView.minContextSlot,
-})
-
-export const send: SendRoute = {
+const definition = {
   path: "/transactions/v1/send",
   operation: "send",
   summary: "Send a transaction, once",
@@ -19,7 +11,12 @@ export const send: SendRoute = {
   class: "send",
   method: "sendTransaction",
   maxAnswerBytes: 64 * KiB,
-  request,
+  request: z.strictObject({
+    transaction: base64.meta({ description: "A fully signed wire transaction." }),
+    skipPreflight: z.boolean().default(false).meta({ description: "Whether to skip the provider's simulation." }),
+    preflightCommitment: commitment.default("confirmed").meta({ description: "Which state that simulation reads." }),
+    minContextSlot: chainView.minContextSlot,
+  }),
   response: z.object({
     signature: z.string().meta({ description: "The transaction's first signature, base58 of 64 bytes." }),
   }),
@@ -30,16 +27,24 @@ export const send: SendRoute = {
     "unsigned_transaction",
     "signature_verification_failed",
   ],
-  prepare: async (body, { maxBytes, verify }) => {
-    const { transaction, skipPreflight, preflightCommitment, minContextSlot } = validate(request, body)
-    const signature = await checkSigned(decodeBase64(transaction, "transaction", maxBytes), verify)
-    const options = {
-      encoding: "base64",
-      skipPreflight,
-      preflightCommitment,
-      maxRetries: 0,
-      ...minSlotParam(minContextSlot),
-    }
-    return { params: [transaction, options], signature }
+} as const satisfies Definition
+
+export const send: Route = {
+  ...definition,
+  register: (app, relay) => {
+    app.openapi(relay.route(definition), async (c) => {
+      const { transaction, skipPreflight, preflightCommitment, minContextSlot } = c.req.valid("json")
+      const { maxBytes, verify } = relay.rules(c)
+      const signature = await checkSigned(decodeBase64(transaction, "transaction", maxBytes), verify)
+      const options = {
+        encoding: "base64",
+        skipPreflight,
+        preflightCommitment,
+        maxRetries: 0,
+        ...minSlotParam(minContextSlot),
+      }
+      await relay.send(c, definition, [transaction, options], signature)
+      return c.json({ signature }, 200)
+    })
   },
 }

@@ -1,8 +1,8 @@
 import { z } from "zod"
 import { badRequest } from "../errors.ts"
-import { isSignature } from "@svc/common/transaction-parts"
+import { isSignature } from "../wire.ts"
 import { chainError, commitment, exactU64, withSlot } from "./fields.ts"
-import { KiB, readRoute } from "./route.ts"
+import { type Definition, KiB, type Route } from "./route.ts"
 
 const request = z.strictObject({
   signature: z.string().meta({ description: "A transaction's first signature, base58 of 64 bytes." }),
@@ -22,7 +22,7 @@ const status = z.object({
 
 const statuses = z.tuple([z.looseObject({}).nullable()], z.unknown())
 
-export const signatureStatus = readRoute({
+const definition = {
   path: "/transactions/v1/signature-status",
   operation: "signature_status",
   summary: "Status of a signature",
@@ -39,15 +39,23 @@ export const signatureStatus = readRoute({
     contextSlot: exactU64.meta({ description: "The last slot that the provider searched." }),
   }),
   codes: ["invalid_signature"],
-  prepare: ({ signature, searchTransactionHistory }) => {
-    if (!isSignature(signature)) {
-      throw badRequest("invalid_signature", "signature", "must be base58 of exactly 64 bytes")
-    }
-    return [[signature], { searchTransactionHistory }]
+} as const satisfies Definition
+
+export const signatureStatus: Route = {
+  ...definition,
+  register: (app, relay) => {
+    app.openapi(relay.route(definition), async (c) => {
+      const { signature, searchTransactionHistory } = c.req.valid("json")
+      if (!isSignature(signature)) {
+        throw badRequest("invalid_signature", "signature", "must be base58 of exactly 64 bytes")
+      }
+      const params = [[signature], { searchTransactionHistory }]
+      const answer = await relay.read(c, definition, params, (result) => {
+        const { value, contextSlot } = withSlot(result)
+        const [first] = statuses.parse(value)
+        return { status: first && { confirmationStatus: null, ...first }, contextSlot }
+      })
+      return c.json(answer, 200)
+    })
   },
-  arrange: (result) => {
-    const { value, contextSlot } = withSlot(result)
-    const [first] = statuses.parse(value)
-    return { status: first && { confirmationStatus: null, ...first }, contextSlot }
-  },
-})
+}

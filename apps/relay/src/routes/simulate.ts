@@ -4,7 +4,7 @@ import { isShallow } from "../upstream/exact-json.ts"
 import { isAddress } from "@solana/kit"
 import { checkTransaction, decodeBase64 } from "../wire.ts"
 import { base64, chainError, chainView, encodedBytes, exactU64, flatWithSlot, viewParams } from "./fields.ts"
-import { KiB, readRoute } from "./route.ts"
+import { type Definition, KiB, type Route } from "./route.ts"
 
 const maxAccounts = 16
 
@@ -63,7 +63,7 @@ const checkAccounts = (addresses: readonly string[]): void => {
   }
 }
 
-export const simulate = readRoute({
+const definition = {
   path: "/transactions/v1/simulate",
   operation: "simulate",
   summary: "Simulate a transaction",
@@ -74,15 +74,24 @@ export const simulate = readRoute({
   request,
   response,
   codes: ["invalid_base64", "transaction_too_large", "invalid_transaction", "invalid_options", "invalid_accounts"],
-  prepare: ({ transaction, sigVerify, replaceRecentBlockhash, innerInstructions, accounts, ...view }, rules) => {
-    if (sigVerify && replaceRecentBlockhash) {
-      throw badRequest("invalid_options", "replaceRecentBlockhash", "cannot be combined with sigVerify")
-    }
-    if (accounts !== undefined) checkAccounts(accounts.addresses)
-    checkTransaction(decodeBase64(transaction, "transaction", rules.maxBytes), rules.verify)
-    const options = { ...viewParams(view), encoding: "base64", sigVerify, replaceRecentBlockhash, innerInstructions }
-    const states = accounts && { encoding: "base64", addresses: accounts.addresses }
-    return [transaction, states ? { ...options, accounts: states } : options]
+} as const satisfies Definition
+
+export const simulate: Route = {
+  ...definition,
+  register: (app, relay) => {
+    app.openapi(relay.route(definition), async (c) => {
+      const { transaction, sigVerify, replaceRecentBlockhash, innerInstructions, accounts, ...view } =
+        c.req.valid("json")
+      if (sigVerify && replaceRecentBlockhash) {
+        throw badRequest("invalid_options", "replaceRecentBlockhash", "cannot be combined with sigVerify")
+      }
+      if (accounts !== undefined) checkAccounts(accounts.addresses)
+      const { maxBytes, verify } = relay.rules(c)
+      checkTransaction(decodeBase64(transaction, "transaction", maxBytes), verify)
+      const options = { ...viewParams(view), encoding: "base64", sigVerify, replaceRecentBlockhash, innerInstructions }
+      const states = accounts && { encoding: "base64", addresses: accounts.addresses }
+      const params = [transaction, states ? { ...options, accounts: states } : options]
+      return c.json(await relay.read(c, definition, params, (result) => ({ ...absent, ...flatWithSlot(result) })), 200)
+    })
   },
-  arrange: (result) => ({ ...absent, ...flatWithSlot(result) }),
-})
+}

@@ -9,7 +9,7 @@ import { simulate } from "./simulate.ts"
 /** Every route to the provider: what is not in this table is no path. */
 export const routes: readonly Route[] = [latestBlockhash, fee, simulate, signatureStatus, blockHeight, send]
 
-const sendPaths = new Set(routes.filter((route) => route.class === "send").map(({ path }) => path))
+const sendPaths = new Set<string>(routes.filter((route) => route.class === "send").map(({ path }) => path))
 
 /** Whether an error at this path must tell what became of a transaction. */
 export const isSendPath = (path: string): boolean => sendPaths.has(path)

@@ -1,22 +1,31 @@
 import { providerSpan } from "../metrics.ts"
-import type { ReadRoute } from "../routes/route.ts"
 import type { Upstream, UpstreamAnswer } from "./upstream.ts"
 import type { UpstreamFailure } from "./errors.ts"
 
+/** A call that asks and changes nothing. */
+type Read<Value> = {
+  /** The provider's method. */
+  readonly method: string
+  /** Largest answer of the provider, in bytes. */
+  readonly maxAnswerBytes: number
+  /** Makes the answer of the provider's result; throws when that is malformed. */
+  readonly read: (result: unknown) => Value
+}
+
 /** What came of a read: the route's answer, or why there is none. */
-type ReadAnswer = { readonly kind: "value"; readonly value: unknown } | UpstreamFailure
+type ReadAnswer<Value> = { readonly kind: "value"; readonly value: Value } | UpstreamFailure
 
 export type Reads = {
   /**
    * Asks the upstreams in turn until one answers, all within `timeoutMs`; gives the last one's failure when none does.
    * @param onAnswer told what came of each call
    */
-  readonly ask: (
-    route: ReadRoute,
+  readonly ask: <Value>(
+    read: Read<Value>,
     params: readonly unknown[],
     timeoutMs: number,
     onAnswer: (kind: UpstreamAnswer["kind"]) => void,
-  ) => Promise<ReadAnswer>
+  ) => Promise<ReadAnswer<Value>>
   /** Which upstream gave the last answer: 0 for the first, 1 for the first fallback, and so on. */
   readonly answering: () => number
   readonly count: number
@@ -26,7 +35,7 @@ const lastForMs = 10_000
 const failing = new Set([401, 403, 404, 408, 429])
 
 // A JSON-RPC error is an answer, unless the status it came with says that this upstream serves nobody, or not us.
-const isWorthAnother = (answer: ReadAnswer): boolean => {
+const isWorthAnother = (answer: ReadAnswer<unknown>): boolean => {
   if (answer.kind === "value") return false
   if (answer.kind !== "rpc-error" && answer.kind !== "http-error") return true
   return failing.has(answer.status) || answer.status >= 500
@@ -51,32 +60,40 @@ export const createReads = (upstreams: readonly Upstream[], now: () => number): 
     return upstreams.map((_, index) => index).sort((a, b) => compare(placeOf(a), placeOf(b)))
   }
 
-  const askOne = async (upstream: Upstream, route: ReadRoute, params: readonly unknown[], timeoutMs: number) => {
-    const { method, maxAnswerBytes } = route
-    return providerSpan(method, async () => {
+  const askOne = <Value>(
+    upstream: Upstream,
+    { method, maxAnswerBytes, read }: Read<Value>,
+    params: readonly unknown[],
+    timeoutMs: number,
+  ) =>
+    providerSpan(method, async () => {
       const answer = await upstream.call({ method, params, timeoutMs, maxAnswerBytes })
       if (answer.kind !== "result") return answer
       try {
-        return { kind: "value", value: route.read(answer.result) } as const
+        return { kind: "value", value: read(answer.result) } as const
       } catch {
         return { kind: "malformed" } as const
       }
     })
-  }
 
   return {
     count: upstreams.length,
     answering: () => answering,
-    ask: async (route, params, timeoutMs, onAnswer) => {
+    ask: async <Value>(
+      read: Read<Value>,
+      params: readonly unknown[],
+      timeoutMs: number,
+      onAnswer: (kind: UpstreamAnswer["kind"]) => void,
+    ): Promise<ReadAnswer<Value>> => {
       const deadline = now() + timeoutMs
       const order = inOrder()
-      let answer: ReadAnswer = { kind: "malformed" }
+      let answer: ReadAnswer<Value> = { kind: "malformed" }
       for (const [asked, index] of order.entries()) {
         const upstream = upstreams[index]
         if (upstream === undefined) continue
         // The first one's share is counted from the whole: the clock has not moved yet.
         const share = asked === 0 ? timeoutMs / order.length : (deadline - now()) / (order.length - asked)
-        answer = await askOne(upstream, route, params, Math.max(1, share))
+        answer = await askOne(upstream, read, params, Math.max(1, share))
         onAnswer(answer.kind === "value" ? "result" : answer.kind)
         if (!isWorthAnother(answer)) {
           if (answer.kind === "value" || answer.kind === "rpc-error") {

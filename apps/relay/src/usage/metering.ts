@@ -1,24 +1,17 @@
 import type { ApiError } from "@svc/errors"
 import type { Principal } from "../auth.ts"
 import type { DenialReason, Metrics, UpstreamOutcome } from "../metrics.ts"
-import type { Route } from "../routes/route.ts"
+import type { Definition } from "../routes/route.ts"
 import type { UpstreamAnswer } from "../upstream/upstream.ts"
 import type { Usage, UsageEvent } from "./usage.ts"
 
 /** What is known so far about one request on a route. */
 export type Call = {
   readonly startedAt: number
-  /** The upstream call was handed to the HTTP client. */
-  attempted: boolean
   requestBytes: number
-  /** Of a send, once derived. */
-  signature?: string
   /** Once the request is past authorization and its subject's bucket. */
   principal?: Principal
 }
-
-/** The result of a request: its JSON, or the error to render. */
-export type Outcome = { readonly body: string } | { readonly error: ApiError }
 
 const denialReasons: Readonly<Record<string, DenialReason>> = {
   auth_unavailable: "auth",
@@ -44,10 +37,10 @@ const upstreamOutcomes: Readonly<Record<UpstreamAnswer["kind"], UpstreamOutcome>
   timeout: "timeout",
 }
 
-const usageResult = (route: Route, outcome: Outcome): UsageEvent["result"] => {
-  if (route.class !== "send") return "error" in outcome ? "error" : "ok"
-  if (!("error" in outcome)) return "accepted"
-  return outcome.error.extra["submissionState"] === "unknown" ? "unknown" : "rejected"
+const usageResult = ({ class: of }: Definition, refusal: ApiError | undefined): UsageEvent["result"] => {
+  if (of !== "send") return refusal === undefined ? "ok" : "error"
+  if (refusal === undefined) return "accepted"
+  return refusal.extra["submissionState"] === "unknown" ? "unknown" : "rejected"
 }
 
 const identity = ({ claims }: Principal) => ({
@@ -71,26 +64,27 @@ export type MeteringDependencies = {
 
 /** Makes what counts requests: for the operator as metrics, for who pays as usage records. */
 export const createMetering = ({ metrics, usage, now, wallClock, eventId }: MeteringDependencies) => ({
-  begin: (route: Route): Call => {
-    metrics.begin(route.operation)
-    return { startedAt: now(), attempted: false, requestBytes: 0 }
+  begin: ({ operation }: Definition): Call => {
+    metrics.begin(operation)
+    return { startedAt: now(), requestBytes: 0 }
   },
   upstream: (kind: UpstreamAnswer["kind"]): void => metrics.upstream(upstreamOutcomes[kind]),
-  /** Once for each call that began, with the size of the body that answers it. */
-  end: (route: Route, call: Call, outcome: Outcome, responseBytes: number): void => {
+  /** Once for each call that began, with the error that its response tells, if any. */
+  end: async (definition: Definition, call: Call, refusal: ApiError | undefined, response: Response): Promise<void> => {
+    const { operation } = definition
     const latency = now() - call.startedAt
-    metrics.end(route.operation, "error" in outcome ? "error" : "ok", latency, call.requestBytes)
-    const denied = "error" in outcome ? denialReason(outcome.error) : undefined
+    metrics.end(operation, refusal === undefined ? "ok" : "error", latency, call.requestBytes)
+    const denied = refusal && denialReason(refusal)
     if (denied !== undefined) metrics.denied(denied)
     // Denied requests make no record.
     if (usage === undefined || call.principal === undefined) return
     usage.record({
       event_id: eventId(),
       occurred_at_ms: wallClock(),
-      operation: route.operation,
-      result: usageResult(route, outcome),
+      operation,
+      result: usageResult(definition, refusal),
       request_bytes: call.requestBytes,
-      response_bytes: responseBytes,
+      response_bytes: (await response.clone().arrayBuffer()).byteLength,
       latency_ms: Math.round(latency * 1000) / 1000,
       ...identity(call.principal),
     })
