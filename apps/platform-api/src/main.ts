@@ -7,8 +7,8 @@ const dataFolder = process.env["SVC_DATA_DIR"]?.trim() || fileURLToPath(new URL(
 
 // Compiled code is cached in the data folder, which no other user can write to. It makes the start faster and smaller.
 // It must be enabled before the program is imported. If the folder isn't usable, the start is only slower.
-// Commands don't use it: `doctor` writes nothing.
-if (process.argv[2] === undefined) {
+// `doctor` writes nothing, not even there.
+if (!["doctor", "--help", "--version"].includes(process.argv[2] ?? "")) {
   try {
     closeDataFolder(dataFolder)
     enableCompileCache(join(dataFolder, "compile-cache"))

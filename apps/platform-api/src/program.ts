@@ -19,8 +19,8 @@ const operate = async (args: readonly string[], { env, wallClock, now, randomByt
       close = opened.database.close
       return { queries: opened.database.within(commandMs), applied: opened.applied }
     }
-    const streamUrl = () => readSettings(env).streamUrl
-    console.log(JSON.stringify(await runCommand(args, { database, streamUrl, wallClock, randomBytes })))
+    const settings = () => readSettings(env)
+    console.log(JSON.stringify(await runCommand(args, { database, settings, wallClock, randomBytes })))
   } catch (error) {
     console.log(JSON.stringify(failureOf(error)))
     process.exitCode = 1

@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { randomBytes } from "node:crypto"
 import { readSigningKeys } from "@svc/session-token"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { readSettings } from "../src/config.ts"
 import { runCommand } from "../src/operator/commands.ts"
 import { failureOf } from "../src/operator/failure.ts"
 import { smallAst } from "./registry/small-ast.ts"
@@ -49,7 +50,7 @@ describe.each(databaseKinds)("commands on %s", (kind) => {
     try {
       const printed = await runCommand(line.split(" "), {
         database,
-        streamUrl: () => "",
+        settings: () => readSettings({}),
         wallClock: Date.now,
         randomBytes,
       })

@@ -6,6 +6,8 @@ import { agentStatuses, visibilities } from "../db/schema/index.ts"
 import { importRecords } from "../records/import/import-records.ts"
 import { readAst } from "../registry/ast/read-ast.ts"
 import { changeKey, createUser, listAgents, listAudit, setAgentStatus, statusActions } from "./accounts.ts"
+import type { Settings } from "../config.ts"
+import { backup, restore } from "./backup.ts"
 import { CommandError } from "./command-error.ts"
 import { limitOptions, listLimits, readLimit, setLimits } from "./limits.ts"
 import { pruneAgents, pruneAudit } from "./prune.ts"
@@ -15,8 +17,7 @@ import { approve, deprecate, listStacks, publish, unpublish } from "./publish.ts
 export type Dependencies = {
   /** Opens the database. Only commands that need it call this. */
   readonly database: () => Promise<{ readonly queries: Queries; readonly applied: number }>
-  /** Where streams are served. */
-  readonly streamUrl: () => string
+  readonly settings: () => Settings
   /** Wall clock, in milliseconds since 1970. */
   readonly wallClock: () => number
   readonly randomBytes: (size: number) => Uint8Array
@@ -87,6 +88,8 @@ const agentCommands = agentStatuses.map((status) => [
 
 const commands: Readonly<Record<string, Command>> = {
   migrate: { run: async ({ database }) => ({ applied: (await database()).applied }) },
+  backup: { usage: "FILE", run: async ({ settings, argument }) => backup(settings(), argument) },
+  restore: { usage: "FILE", run: async ({ settings, argument }) => restore(settings(), argument) },
   "session-key generate": { run: async () => JSON.parse(await generateSigningKey()) as unknown },
   "stack publish": {
     usage:
@@ -136,9 +139,9 @@ const commands: Readonly<Record<string, Command>> = {
   "key revoke": keyChange("revoke"),
   "records import": {
     usage: "FILE",
-    run: async ({ queries, argument, at, randomBytes, streamUrl }) => {
+    run: async ({ queries, argument, at, randomBytes, settings }) => {
       const document = readFile(argument)
-      const options = { at, randomBytes, streamUrl: streamUrl() }
+      const options = { at, randomBytes, streamUrl: settings().streamUrl }
       return importRecords(await queries(), document, options)
     },
   },

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { createTestDatabase } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { readSettings } from "../../src/config.ts"
 import { runCommand } from "../../src/operator/commands.ts"
 import { failureOf } from "../../src/operator/failure.ts"
 import { importRecords } from "../../src/records/import/import-records.ts"
@@ -85,7 +86,7 @@ describe.each(databaseKinds)("importing records on %s", (kind) => {
     const run = async (args: readonly string[]): Promise<unknown> => {
       const printed = await runCommand(args, {
         database: async () => ({ queries: service.database(), applied: 0 }),
-        streamUrl: () => "ws://127.0.0.1:4004",
+        settings: () => readSettings({}),
         wallClock: () => Date.UTC(2026, 10, 21),
         randomBytes,
       })

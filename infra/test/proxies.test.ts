@@ -1,0 +1,188 @@
+// The shipped HAProxy and nginx configurations in front of two replicas, and all three proxies against slow clients
+// (slowhttptest; `pnpm fuzz`). Needs the Debian packages haproxy, nginx, caddy and slowhttptest; CI has them.
+import { spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createServer, type Server } from "node:http"
+import { request, type RequestOptions } from "node:https"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { stripVTControlCharacters } from "node:util"
+import { freePort, startProcess, type TestProcess } from "@svc/testing"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+
+const infra = join(import.meta.dirname, "..")
+const isFull = process.env["SVC_FUZZ"] === "full"
+const has = (program: string, ...args: string[]): boolean => spawnSync(program, args).error === undefined
+const isThere = process.env["CI"] !== undefined || (has("haproxy", "-v") && has("nginx", "-v"))
+
+type Proxy = {
+  readonly file: string
+  /** How it is started in a folder with its configuration, certificates and pid. */
+  readonly start: (folder: string, file: string) => readonly [string, ...string[]]
+  readonly check: (folder: string, file: string) => readonly [string, ...string[]]
+  readonly domain: string
+  /** Whether it has two replicas of each service, and bounds the connections of one address. */
+  readonly isLarge: boolean
+}
+const proxies: Readonly<Record<string, Proxy>> = {
+  haproxy: {
+    file: "proxies/haproxy.cfg",
+    start: (_folder, file) => ["haproxy", "-db", "-f", file],
+    check: (_folder, file) => ["haproxy", "-c", "-f", file],
+    domain: "example.com",
+    isLarge: true,
+  },
+  nginx: {
+    file: "proxies/nginx.conf",
+    start: (folder, file) => ["nginx", "-p", folder, "-c", file, "-g", "daemon off; error_log stderr;"],
+    check: (folder, file) => ["nginx", "-t", "-p", folder, "-c", file],
+    domain: "example.com",
+    isLarge: true,
+  },
+  caddy: {
+    file: "Caddyfile",
+    start: (_folder, file) => ["caddy", "run", "--config", file, "--adapter", "caddyfile"],
+    check: (_folder, file) => ["caddy", "validate", "--config", file, "--adapter", "caddyfile"],
+    domain: "localhost",
+    isLarge: false,
+  },
+}
+
+describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
+  let folder: string
+  let file: string
+  let port: number
+  let running: TestProcess
+  const replicas: Server[] = []
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), `svc-${name}-`))
+    for (const sub of ["ssl", "run", "logs"]) mkdirSync(join(folder, sub))
+    const [key, cert] = [join(folder, "ssl/privkey.pem"), join(folder, "ssl/fullchain.pem")]
+    const names = "DNS:docs.example.com,DNS:api.example.com,DNS:relay.example.com"
+    const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", cert]
+    spawnSync("openssl", [
+      "req",
+      "-x509",
+      ...curve,
+      "-days",
+      "2",
+      "-subj",
+      "/CN=svc",
+      "-addext",
+      `subjectAltName=${names}`,
+    ])
+    // HAProxy wants both in one file.
+    if (name === "haproxy") {
+      writeFileSync(join(folder, "ssl/all.pem"), readFileSync(cert, "utf8") + readFileSync(key, "utf8"))
+      rmSync(key)
+      rmSync(cert)
+    }
+    port = await freePort()
+    const own = { 443: port, 80: await freePort(), 8443: port, 8080: await freePort(), 8081: await freePort() }
+    let settings = readFileSync(join(infra, proxy.file), "utf8")
+    for (const upstream of new Set(
+      settings.match(/\b(?:docs|api|relay)-[12]:\d+|(?:docs-server|platform-api|relay):400\d/g),
+    )) {
+      const server = createServer((incoming, response) => {
+        incoming.on("data", () => {})
+        response.end(JSON.stringify({ upstream, method: incoming.method, headers: incoming.headers }))
+      }).listen(0, "127.0.0.1")
+      await once(server, "listening")
+      replicas.push(server)
+      settings = settings.replaceAll(upstream, `127.0.0.1:${(server.address() as AddressInfo).port}`)
+    }
+    settings = settings
+      .replaceAll(/(?<=bind :|listen )(443|80)\b|\b(8443|8080|8081)\b/g, (found) =>
+        String(own[Number(found) as keyof typeof own]),
+      )
+      // The attack's requests name no host.
+      .replace("admin off", "admin off\n\tdefault_sni relay.localhost")
+      .replaceAll("/etc/ssl/svc", join(folder, "ssl"))
+      .replaceAll("/run/nginx.pid", join(folder, "run/nginx.pid"))
+    file = join(folder, "config")
+    writeFileSync(file, settings)
+    const [program, ...args] = proxy.start(folder, file)
+    const env = { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
+    running = startProcess(program, args, { cwd: folder, env })
+    await vi.waitFor(async () => expect((await asked("relay")).status).toBe(200), { timeout: 30_000, interval: 100 })
+  })
+  afterAll(async () => {
+    running?.kill("SIGTERM")
+    await running?.exited
+    for (const replica of replicas) replica.closeAllConnections()
+    for (const replica of replicas) replica.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const asked = async (service: string, options: RequestOptions = {}, body = "") => {
+    const host = `${service}.${proxy.domain}`
+    const base = { host: "127.0.0.1", port, servername: host, rejectUnauthorized: false, agent: false }
+    const call = request({ ...base, ...options, headers: { host, ...options.headers } })
+    call.end(body)
+    const [response] = await once(call, "response")
+    const chunks: Buffer[] = []
+    for await (const chunk of response) chunks.push(chunk as Buffer)
+    return { status: response.statusCode as number, text: Buffer.concat(chunks).toString() }
+  }
+
+  test("its configuration is valid, and each host name leads to its service with the address that the proxy saw", async () => {
+    const [program, ...args] = proxy.check(folder, file)
+    expect(spawnSync(program, args, { encoding: "utf8" })).toMatchObject({ status: 0 })
+    const claims = { "x-forwarded-for": "203.0.113.9", forwarded: "for=203.0.113.9" }
+    for (const service of ["docs", "api", "relay"]) {
+      const { text } = await asked(service, { headers: claims, localAddress: "127.0.0.5" })
+      const { upstream, headers } = JSON.parse(text) as { upstream: string; headers: Record<string, string> }
+      expect(upstream).toContain(service)
+      expect([headers["x-forwarded-for"], headers["forwarded"] ?? ""]).toEqual(["127.0.0.5", ""])
+    }
+  })
+
+  test.skipIf(!proxy.isLarge)("a request goes to the replica that is left", async () => {
+    const [, , , , first] = replicas
+    first?.closeAllConnections()
+    await new Promise((resolve) => first?.close(resolve))
+    for (let time = 0; time < 6; time++) {
+      const { status } = await asked("relay", { method: "POST", headers: { "content-length": "2" } }, "{}")
+      expect(status).toBe(200)
+    }
+  })
+
+  test.skipIf(!isFull).each([
+    ["slow heads", ["-H"]],
+    ["slow bodies", ["-B", "-s", "4000"]],
+    ["slow readers", ["-X", "-k", "3"]],
+  ])("%s keep nobody else out, and end", async (_title, mode) => {
+    const args = [
+      "-c",
+      "400",
+      "-r",
+      "200",
+      "-i",
+      "3",
+      "-x",
+      "8",
+      "-l",
+      "40",
+      "-p",
+      "3",
+      "-u",
+      `https://127.0.0.1:${port}/`,
+    ]
+    const attack = startProcess("slowhttptest", [...mode, ...args])
+    let ended = false
+    void attack.exited.then(() => (ended = true))
+    let honest = 0
+    while (!ended) {
+      // Another address than the attack's.
+      expect((await asked("api", { localAddress: "127.0.0.9" })).status).toBe(200)
+      honest += 1
+    }
+    expect(honest).toBeGreaterThan(3)
+    // Whoever is slow was cut off before the attack's own end.
+    const report = stripVTControlCharacters(attack.stdout())
+    expect(report).toMatch(/closed:\s+[1-9]|Exit status:\s+No open connections left/)
+  })
+})
