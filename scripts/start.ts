@@ -4,6 +4,7 @@ import { join } from "node:path"
 
 import { services } from "../infra/services.ts"
 import { buildTool } from "./running/build-tool.ts"
+import { makeDeveloper } from "./running/developer.ts"
 import { planStart } from "./running/start-plan.ts"
 import { portIsFree, supervise } from "./running/supervise.ts"
 
@@ -28,7 +29,10 @@ if (refusals.length > 0) {
   process.exit(1)
 }
 
-const running = supervise(planned, { root, write: say, patienceMs: 120_000, before: { docs: buildTool(root) } })
+const platform = planned.find(({ service }) => service.name === "platform")
+const developerKey = platform === undefined ? Promise.resolve(undefined) : makeDeveloper(root, platform.env)
+const before = { docs: buildTool(root), platform: developerKey.then(() => undefined) }
+const running = supervise(planned, { root, write: say, patienceMs: 120_000, before })
 let signals = 0
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => {
@@ -41,12 +45,13 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 
 if (await running.ready) {
   const lines = planned.map(({ service, url }) => `  ${service.name.padEnd(10)}${url.padEnd(25)}${service.offers}`)
-  const platform = planned.find(({ service }) => service.name === "platform")
   const docs = planned.find(({ service }) => service.name === "docs")
   const tool = `npx -y ${docs?.url}/cli/svc.tgz`
   say(["", "All services are up.", "", ...lines, ""].join("\n"))
   if (platform !== undefined && docs !== undefined) {
     const steps = [`${tool} auth signup`, `${tool} watch transfers`]
+    const key = await developerKey
+    if (key !== undefined) say(`To publish stacks, log in as the developer:\n\n  ${tool} auth login < ${key}\n`)
     say(["Try this first: an agent signs up, then watches transfers arrive.", "", ...steps, ""].join("\n  "))
   }
   say("Ctrl-C stops them all.\n")

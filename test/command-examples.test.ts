@@ -80,6 +80,7 @@ const adapted = async (example: string): Promise<string> => {
     .replaceAll("https://docs.example", docsUrl)
     // The only stack here that has two versions.
     .replace("diff transfers", "diff my-stack")
+    .replace("svc use api.example", `svc use ${new URL(apiUrl).host}`)
     .replace("SIGNATURE", signature)
   for (const [pattern, find] of ids) if (pattern.test(command)) command = command.replace(pattern, await find())
   return command

@@ -1,0 +1,31 @@
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import { recogniseKey } from "@svc/keys"
+import { expect, onTestFinished, test } from "vitest"
+import { makeDeveloper } from "./developer.ts"
+
+const root = join(import.meta.dirname, "../..")
+
+test("the first start makes a developer's account, whose key nobody else can read; a later start changes nothing", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "svc-developer-"))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const env = { PATH: process.env["PATH"], SVC_DATA_DIR: folder }
+  const file = join(root, (await makeDeveloper(root, env)) ?? "")
+  expect(file).toBe(join(folder, "developer.key"))
+  const key = await readFile(file, "utf8")
+  expect([recogniseKey(key.trim()), (await stat(file)).mode & 0o777]).toEqual(["sk", 0o600])
+  await makeDeveloper(root, env)
+  expect(await readFile(file, "utf8")).toBe(key)
+  // Without the file, the account isn't made again: the start goes on without it.
+  await rm(file)
+  expect(await makeDeveloper(root, env)).toBeUndefined()
+}, 60_000)
+
+test.each([{ DATABASE_URL: "postgresql://localhost/a" }, { NODE_ENV: "production" }])(
+  "with %j no account is made",
+  async (env) => {
+    expect(await makeDeveloper(root, env)).toBeUndefined()
+  },
+)

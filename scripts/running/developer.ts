@@ -1,0 +1,34 @@
+import { execFile } from "node:child_process"
+import { existsSync } from "node:fs"
+import { writeFile } from "node:fs/promises"
+import { join, relative } from "node:path"
+import { promisify } from "node:util"
+
+import type { Environment } from "./start-plan.ts"
+
+const isSet = (env: Environment, name: string): boolean => (env[name] ?? "") !== ""
+
+/**
+ * Makes a person's account once, because agents may not publish stacks, and keeps its key in the data folder. It has to end
+ * before the platform opens its embedded database. A server's accounts are its operator's. Resolves to the key's file, if
+ * there is one.
+ */
+export const makeDeveloper = async (root: string, env: Environment): Promise<string | undefined> => {
+  const platform = join(root, "apps/platform-api")
+  if (isSet(env, "DATABASE_URL") || env["NODE_ENV"] === "production" || !existsSync(join(platform, "src/operator")))
+    return undefined
+  const folder = isSet(env, "SVC_DATA_DIR") ? (env["SVC_DATA_DIR"] ?? "") : join(platform, ".data")
+  const file = join(folder, "developer.key")
+  const shown = relative(root, file)
+  if (existsSync(file)) return shown
+  const words = ["src/main.ts", "user", "create", "--email", "developer@localhost", "--name", "Developer"]
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: platform, env, timeout: 60_000 })
+    const { api_key: key }: { api_key: string } = JSON.parse(stdout)
+    await writeFile(file, `${key}\n`, { mode: 0o600 })
+    return shown
+  } catch {
+    // The account exists and its key's file was deleted, or the platform itself says what is wrong.
+    return undefined
+  }
+}
