@@ -131,6 +131,11 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     fires(counters("svc_platform_database_duration_count", "outcome", { ok: 10, unavailable: 10 }), 10),
     quiet(counters("svc_platform_database_duration_count", "outcome", { ok: 10, refused: 10 }), 10),
   ],
+  RelayKeysOld: [fires({ svc_relay_jwks_age: "0+60x60" }, 45), quiet({ svc_relay_jwks_age: "300x60" }, 45)],
+  PlatformTablesGrow: [
+    fires({ 'svc_platform_table_size{table="audit_log"}': "0+2000000x1600" }, 1590, { table: "audit_log" }),
+    quiet({ 'svc_platform_table_size{table="audit_log"}': "0+100000x1600" }, 1590),
+  ],
   PlatformRegistryStale: [
     fires({ svc_platform_registry_age: "0+30x20" }, 10),
     quiet({ svc_platform_registry_age: "2x20" }, 10),
