@@ -91,7 +91,7 @@ export const startService = async (runtime: Runtime) => {
     bounds: config.bounds,
     trustedProxies: config.trustedProxies,
     observe: telemetry?.observe,
-    requests: { log, now, randomId, quiet: ["/health", "/health/live", "/livez", "/readyz"] },
+    requests: { log, now, randomId, quiet: ["/health", "/livez", "/readyz"] },
     headers: everyAnswer,
     onUnreadable: unreadableAnswer,
   })

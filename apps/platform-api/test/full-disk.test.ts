@@ -31,7 +31,7 @@ describe.each(databaseKinds)("while the database on %s reads and can store nothi
     expect((await service.call("POST", "/api/agents/me/keys", { key, body: {} })).code).toBe("service-unavailable")
     expect((await service.call("GET", "/api/agents/me", { key })).status).toBe(200)
     expect(await health()).toEqual([503, "degraded", "unavailable"])
-    expect((await service.call("GET", "/health/live")).status).toBe(200)
+    expect((await service.call("GET", "/livez")).status).toBe(200)
     await service.database().query("drop trigger full_disk on api_keys", [])
     expect(await health()).toEqual([503, "degraded", "unavailable"])
     expect((await service.call("POST", "/api/agents/me/keys", { key, body: {} })).status).toBe(201)

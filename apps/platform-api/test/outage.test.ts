@@ -65,7 +65,7 @@ describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the datab
   test("health says degraded, liveness goes on, keyless registry reads go on, made-up keys are refused", async () => {
     const health = await service.call("GET", "/health")
     expect([health.status, health.body.status, health.body.database]).toEqual([503, "degraded", "unavailable"])
-    expect((await service.call("GET", "/health/live")).status).toBe(200)
+    expect((await service.call("GET", "/livez")).status).toBe(200)
     expect((await service.call("GET", "/api/registry")).status).toBe(200)
     const typo = `${mintKey("ak", randomBytes, randomBytes(32)).slice(0, -1)}!`
     expect((await service.call("GET", "/api/agents/me", { key: typo })).code).toBe("invalid-api-key")

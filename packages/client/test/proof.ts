@@ -144,7 +144,7 @@ export const prove = async (count: number) => {
     let outcome = await submit(relay, { ...options, signal: leaving.signal })
     // Given up, as after a crash: the signature is enough, with the bytes or without.
     if (outcome.state === "undecided") {
-      outcome = await settle(relay, next() < 0.5 ? { ...common, signature } : { ...options, signature })
+      outcome = await settle(relay, next() < 0.5 ? { ...common, signature } : { ...options, signature, resend: base64 })
     }
     if (outcome.state === "undecided") throw new Error("nobody gave up")
     return { signature, amount, recipient, outcome }

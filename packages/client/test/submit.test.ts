@@ -182,7 +182,7 @@ test("a token that the relay refuses is replaced once a call, and the transactio
 })
 
 describe("settle", () => {
-  const find = async (says: Said[], transaction?: string) => {
+  const find = async (says: Said[], resend?: string) => {
     const virtual = createVirtualClock()
     let count = 0
     const { relay, routes } = scriptedRelay(virtual.clock, ({ route }) => {
@@ -190,7 +190,7 @@ describe("settle", () => {
       return route === "send" ? "lost" : (says[Math.min(count++, says.length - 1)] ?? "lost")
     })
     const options = { signature, lastValidBlockHeight, clock: virtual.clock }
-    const outcome = await virtual.run(settle(relay, transaction === undefined ? options : { ...options, transaction }))
+    const outcome = await virtual.run(settle(relay, resend === undefined ? options : { ...options, resend }))
     return { outcome, routes: routes() }
   }
 

@@ -13,7 +13,6 @@ const health = z.object({
     .meta({ description: "Where limits are counted: in a store shared by all replicas, or in each replica." }),
 })
 const about = z.object({ name: z.string(), version: z.string(), docs: z.url(), openapi: z.url(), health: z.url() })
-const live = z.object({ status: z.literal("ok"), version: z.string() })
 const probe = z.object({ status: z.enum(["ok", "unavailable"]), missing: z.array(z.enum(["database"])) })
 const jwk = z.object({
   kty: z.literal("OKP"),
@@ -81,16 +80,6 @@ export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => 
       return c.json(body, ok ? 200 : 503, headersOf(ok))
     },
   })
-  serve({
-    ...common,
-    path: "/health/live",
-    id: "getLiveness",
-    summary: "Liveness (older path)",
-    description: "Whether the process serves requests, whatever the database does.",
-    success: [200, "The process serves requests", live],
-    handle: (c) => c.json({ status: "ok", version }, 200, noStore),
-  })
-
   serve({
     ...common,
     path: "/livez",

@@ -24,8 +24,6 @@ export type SettleOptions = LoopOptions & {
   readonly lastValidBlockHeight: bigint
   /** The same bytes as before: `settle` sends them again while the outcome is open. Without them it only looks up. */
   readonly resend?: Transaction
-  /** @deprecated The old name of `resend`: it sends, too. */
-  readonly transaction?: Transaction
 }
 
 const start = (
@@ -67,7 +65,7 @@ export const submit = async (relay: Relay, options: SubmitOptions): Promise<Outc
  * const outcome = await settle(relay, { signature, lastValidBlockHeight })
  */
 export const settle = async (relay: Relay, options: SettleOptions): Promise<Outcome> => {
-  const { signature, transaction, resend = transaction } = options
+  const { signature, resend } = options
   if (!isSignature(signature)) throw ownError("invalid_signature", "The signature is not base58 of 64 bytes")
   const wire = resend === undefined ? undefined : readSigned(resend)
   if (wire !== undefined && wire.signature !== signature) {
