@@ -72,6 +72,19 @@ test("the transport for kit has the provider's method of each route, and no othe
   expect(listed.split(", ").toSorted()).toEqual(routes.map(({ method }) => method).toSorted())
 })
 
+test.each(routes)("the transport for kit carries every field of $operation", async ({ path, method, request }) => {
+  const fields = Object.keys(z.toJSONSchema(request, { io: "input", unrepresentable: "any" }).properties ?? {})
+  const isFirst = (field: string): boolean => ["transaction", "message", "signature"].includes(field)
+  const options = fields.filter((field) => !isFirst(field)).map((field) => [field, given[field]])
+  const encoding = fields.includes("transaction") ? { encoding: "base64" } : {}
+  const accounts = fields.includes("accounts") ? { accounts: { addresses: given["accounts"], encoding: "base64" } } : {}
+  const first = fields.filter(isFirst).map((field) => (field === "signature" ? [given[field]] : given[field]))
+  const params = [...first, { ...Object.fromEntries(options), ...encoding, ...accounts }]
+  const { relay, sent } = clientOf(400, { code: "invalid_request", message: "No.", retryable: false, requestId: "r" })
+  await createRelayTransport(relay)({ payload: { id: 1, method, params } }).catch(() => {})
+  expect(Object.keys(sent[0] ?? {}).toSorted(), path).toEqual(fields.toSorted())
+})
+
 const { maxItems } =
   platform.paths["/api/agents/me/keys/publishable"].post.requestBody.content["application/json"].schema.properties
     .origin_allowlist

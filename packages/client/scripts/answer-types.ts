@@ -19,6 +19,7 @@ type Schema = {
 }
 
 type Operation = {
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: Schema }>> }
   readonly responses: Readonly<
     Record<string, { readonly content?: Readonly<Record<string, { readonly schema?: Schema }>> }>
   >
@@ -49,6 +50,14 @@ const named: readonly (readonly [name: string, about: string, method: string, pa
   ["SpecSchema", "A spec's schema.", "get", "/api/specs/{id}/schema"],
   ["BuildWithEvents", "A build and what happened to it.", "get", "/api/builds/{id}"],
   ["RunWithSteps", "A workflow run and its steps.", "get", "/api/automation/runs/{id}"],
+]
+
+/** The bodies that the library sends, by the operation that takes them. */
+const sent: typeof named = [
+  ["NewAgent", "What a new agent may choose.", "post", "/api/agents/signup"],
+  ["NewKey", "What a new key may have.", "post", "/api/agents/me/keys"],
+  ["Rotation", "How to replace a key.", "post", "/api/agents/me/keys/{id}/rotate"],
+  ["NewSession", "What a session token is for.", "post", "/ws/sessions"],
 ]
 
 const comment = (text: string | undefined): string =>
@@ -101,11 +110,15 @@ export const answerTypes = async (): Promise<string> => {
     // A route that this platform does not have yet has no type.
     return schema === undefined ? [] : [`/** ${about} */\nexport type ${name} = ${typeOf(schema)}\n`]
   })
+  const bodies = sent.map(([name, about, method, path]) => {
+    const schema = paths[path]?.[method]?.requestBody?.content["application/json"]?.schema ?? {}
+    return `/** ${about} */\nexport type ${name} = ${typeOf(schema)}\n`
+  })
   // An error is a class of the library's own.
   const parts = Object.entries(all.schemas).flatMap(([name, schema]) =>
     name === "Error" ? [] : [`${comment(schema.description)}export type ${name} = ${typeOf(schema)}\n`],
   )
-  return `// Made by \`pnpm openapi\` from the platform's OpenAPI document.\n\n${[...types, ...parts].join("\n")}`
+  return `// Made by \`pnpm openapi\` from the platform's OpenAPI document.\n\n${[...types, ...bodies, ...parts].join("\n")}`
 }
 
 /** Writes src/generated/answers.ts. */

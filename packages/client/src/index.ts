@@ -1,4 +1,4 @@
-// The platform's responses: the generator names them.
+// The platform's requests and responses: the generator names them.
 export type * from "./generated/answers.ts"
 export type { Clock } from "./http/clock.ts"
 export { SvcError } from "./http/error.ts"
@@ -9,7 +9,7 @@ export type { Journal, JournalOptions, SettleAllOptions, Settlement, SubmitOnceO
 export type { Outcome, Step } from "./submit/judge.ts"
 export type { PaymentFacts } from "./journal/payment.ts"
 export { createPlatform } from "./platform/platform.ts"
-export type { FollowOptions, NewKey, Page, Platform, PlatformOptions, Rotation } from "./platform/platform.ts"
+export type { FollowOptions, Page, Platform, PlatformOptions } from "./platform/platform.ts"
 export type { BuildPayment } from "./journal/prepare.ts"
 export { createRelay } from "./relay/relay.ts"
 export type {

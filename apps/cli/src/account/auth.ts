@@ -1,3 +1,4 @@
+import type { SignUp } from "@svc/client"
 import { keyHint, recogniseKey } from "@svc/keys"
 import type { Context, Outcome } from "../command.ts"
 import { CliError } from "../errors.ts"
@@ -105,6 +106,9 @@ export const authLogin = async (context: Context): Promise<Outcome> => {
   })
 }
 
+/** What a sign-up's response says that is stored and shown. A new member belongs here, or among those left out. */
+type Shown = Readonly<Record<Exclude<keyof SignUp, "api_key" | "key_id" | "message">, string>>
+
 /** `svc auth signup`: registers an agent and stores its key without printing it. */
 export const authSignup = async (context: Context): Promise<Outcome> => {
   const urls = await copyUrls({ ...context, prefersCopy: true })
@@ -120,7 +124,7 @@ export const authSignup = async (context: Context): Promise<Outcome> => {
     const answer = await callJson({ url }, "/api/agents/signup", { method: "POST", body })
     const key = textOf(answer, "api_key")
     if (key === "") throw new CliError("unexpected-answer", `The response of ${url} to the sign-up has no key.`)
-    const who = { slug: textOf(answer, "slug"), display_name: textOf(answer, "display_name") }
+    const who = { slug: textOf(answer, "slug"), display_name: textOf(answer, "display_name") } satisfies Shown
     const identity = { ...who, status: "active", api_url: url, key_hint: keyHint(key) }
     const entry: Credential = { api_key: key, ...who }
     const failure = (what: string): CliError => {

@@ -1,8 +1,9 @@
+import type { Keys, RotatedKey } from "@svc/client"
 import { isObject } from "@svc/common/json-object"
 import { keyHint } from "@svc/keys"
 import type { Context, Outcome } from "../command.ts"
 import { CliError, usageError } from "../errors.ts"
-import { listOf, rowOf, textOf } from "../output/json-value.ts"
+import { labelled, textOf } from "../output/json-value.ts"
 import { pairs, table } from "../output/table.ts"
 import { callJson, readPages } from "../services/api.ts"
 import { changeCredentials, credentialsFile, readCredentials } from "../settings/credentials.ts"
@@ -10,17 +11,31 @@ import { type ApiWithKey, apiWithKey, noteEnvironmentKey } from "../settings/key
 
 const path = "/api/agents/me/keys"
 
+const columns = {
+  id: "ID",
+  name: "NAME",
+  key_class: "CLASS",
+  key_hint: "KEY",
+  status: "STATUS",
+  origin_allowlist: "ORIGIN",
+  expires_at: "EXPIRES",
+  last_used_at: "LAST USED",
+  // Shown beside the status.
+  current: undefined,
+  created_at: undefined,
+  replaced_by: undefined,
+} as const satisfies Readonly<Record<keyof Keys[number], string | undefined>>
+
 /** `svc keys list`: every key of this agent, never the keys themselves. */
 export const listKeys = async (context: Context): Promise<Outcome> => {
   const keys = await readPages(await apiWithKey(context), path)
-  const rows = keys.map((key) => [
-    ...rowOf(key, ["id", "name", "key_class", "key_hint"]),
-    textOf(key, "status") + (textOf(key, "current") === "true" ? " (this one)" : ""),
-    listOf(key, "origin_allowlist").join(" "),
-    textOf(key, "expires_at") || "never",
-    textOf(key, "last_used_at") || "never",
-  ])
-  const heading = ["ID", "NAME", "CLASS", "KEY", "STATUS", "ORIGIN", "EXPIRES", "LAST USED"]
+  const rows = keys.map((key) =>
+    labelled(key, columns).map(([column, text]) => {
+      if (column === "STATUS" && textOf(key, "current") === "true") return `${text} (this one)`
+      return text === "" && ["EXPIRES", "LAST USED"].includes(column) ? "never" : text
+    }),
+  )
+  const heading = Object.values(columns).filter((column) => column !== undefined)
   return { json: keys, text: (style) => table(heading, rows, style) }
 }
 
@@ -53,20 +68,26 @@ const idOf = ({ args: [id = ""] }: Context): string => {
   return id
 }
 
+const labels = {
+  id: "Id",
+  name: "Name",
+  key_class: "Class",
+  key: "Key",
+  origin_allowlist: "Origin",
+  expires_at: "Expires",
+  replaces: "Replaces",
+  old_expires_at: "Old key ends",
+  message: undefined,
+} as const satisfies Readonly<Record<keyof RotatedKey, string | undefined>>
+
 const minted = (answer: unknown, shown: string, json = answer): Outcome => ({
   json,
   text: (style) =>
     pairs(
-      [
-        ["Id", textOf(answer, "id")],
-        ["Name", textOf(answer, "name")],
-        ["Class", textOf(answer, "key_class")],
-        ["Key", shown],
-        ["Origin", listOf(answer, "origin_allowlist").join(" ")],
-        ["Expires", textOf(answer, "expires_at") || "never"],
-        ["Replaces", textOf(answer, "replaces")],
-        ["Old key ends", textOf(answer, "old_expires_at")],
-      ],
+      labelled(answer, labels).map(([label, text]) => {
+        if (label === "Key") return [label, shown]
+        return [label, label === "Expires" && text === "" ? "never" : text]
+      }),
       style,
     ),
 })

@@ -236,6 +236,38 @@ export type RunWithSteps = Run & {
   }[]
 }
 
+/** What a new agent may choose. */
+export type NewAgent = {
+  /** The name shown to people. Default: derived from the slug */
+  readonly display_name?: string
+}
+
+/** What a new key may have. */
+export type NewKey = {
+  /** The name in the key list */
+  readonly name?: string
+  /** When it expires. Default: never for a secret key, after a year for a publishable key */
+  readonly expires_in_days?: number
+}
+
+/** How to replace a key. */
+export type Rotation = {
+  /** Default: the old key's name */
+  readonly name?: string
+  /** How long the old key stays valid; 0 ends it at once */
+  readonly overlap_seconds?: number
+}
+
+/** What a session token is for. */
+export type NewSession = {
+  /** The websocket_url of the stream, from the registry */
+  readonly websocket_url: string
+  /** Scopes, separated by spaces */
+  readonly scope?: string
+  /** The scopes as an array, instead of `scope` */
+  readonly scopes?: readonly string[]
+}
+
 export type Stack = {
   /** Its name */
   readonly name: string

@@ -16,12 +16,6 @@ export type PlatformOptions = {
 /** A page of a list: `limit` is 1 to 100 (default 50), `offset` starts at 0. */
 export type Page = { readonly limit?: number; readonly offset?: number }
 
-/** A new key's name, and its lifetime in days (1 to 3650). */
-export type NewKey = { readonly name?: string; readonly expires_in_days?: number }
-
-/** How to replace a key: the old one expires in `overlap_seconds` (0 to 604,800, default 3,600). */
-export type Rotation = { readonly name?: string; readonly overlap_seconds?: number }
-
 const timeoutMs = 12_000
 
 const pathPart = (value: string | number): string => {
@@ -61,12 +55,12 @@ const keysOf = (ask: Ask) => {
     /** The agent's keys, oldest first, without the secrets. */
     list: (page: Page = {}) => ask<answers.Keys>("GET", path, { query: page }),
     /** Creates another secret key. `key` is shown only once. */
-    mint: (key: NewKey = {}) => ask<answers.MintedKey>("POST", path, { body: key }),
+    mint: (key: answers.NewKey = {}) => ask<answers.MintedKey>("POST", path, { body: key }),
     /** Creates a key for web pages of one origin, such as `https://app.example`. It is shown only once. */
-    mintPublishable: ({ origin, ...key }: NewKey & { readonly origin: string }) =>
+    mintPublishable: ({ origin, ...key }: answers.NewKey & { readonly origin: string }) =>
       ask<answers.MintedKey>("POST", `${path}/publishable`, { body: { ...key, origin_allowlist: [origin] } }),
     /** Replaces a key. The old one expires after an overlap. */
-    rotate: (id: number, rotation: Rotation = {}) =>
+    rotate: (id: number, rotation: answers.Rotation = {}) =>
       ask<answers.RotatedKey>("POST", `${path}/${pathPart(id)}/rotate`, { body: rotation }),
     /** Disables a key, from the next request on, until it is enabled. */
     disable: (id: number) => ask<answers.Keys[number]>("POST", `${path}/${pathPart(id)}/disable`),
@@ -151,8 +145,7 @@ export const createPlatform = ({ apiUrl, key, fetch, clock = systemClock }: Plat
   const ask = askerOf(base, key, fetch, clock)
   return {
     /** Registers an agent; needs no key. `api_key` is shown only once. */
-    signUp: (agent: { readonly display_name?: string } = {}) =>
-      ask<answers.SignUp>("POST", "/api/agents/signup", { body: agent }),
+    signUp: (agent: answers.NewAgent = {}) => ask<answers.SignUp>("POST", "/api/agents/signup", { body: agent }),
     /** The agent that the key belongs to. */
     me: () => ask<answers.Profile>("GET", "/api/agents/me"),
     keys: keysOf(ask),
@@ -162,8 +155,7 @@ export const createPlatform = ({ apiUrl, key, fetch, clock = systemClock }: Plat
     }),
     ...recordsOf(ask),
     /** A session token, valid until `expires_at`; `scope` is separated by spaces. Prefer `createSession`. */
-    mintSession: (session: { readonly websocket_url: string; readonly scope?: string }) =>
-      ask<answers.MintedSession>("POST", "/ws/sessions", { body: session }),
+    mintSession: (session: answers.NewSession) => ask<answers.MintedSession>("POST", "/ws/sessions", { body: session }),
   }
 }
 
