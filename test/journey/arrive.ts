@@ -19,7 +19,7 @@ export const arrive = async ({ instance, svc, take, show }: Traveller): Promise<
       const page = await (await fetch(`${docsUrl}/agent.md`)).text()
       show(`GET ${docsUrl}/agent.md`)
       const [init = "", install = ""] = (/```console\n(.*?)```/s.exec(page)?.[1] ?? "").split("\n")
-      assert.match(init, /^npx .*\/cli\/svc\.tgz init /)
+      assert.match(init, /^npx .*\/cli\/svc\.tgz init\b/)
       assert.match(install, /^npm install /)
       const { code, stdout, stderr } = await svc.run(`${init} --json`)
       assert.equal(code, 0, stderr)
