@@ -7,6 +7,7 @@ import { buildTool } from "./running/build-tool.ts"
 import { makeDeveloper } from "./running/developer.ts"
 import { planStart } from "./running/start-plan.ts"
 import { portIsFree, supervise } from "./running/supervise.ts"
+import { withViewerKey } from "./running/viewer-key.ts"
 
 const root = join(import.meta.dirname, "..")
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
@@ -30,9 +31,11 @@ if (refusals.length > 0) {
 }
 
 const platform = planned.find(({ service }) => service.name === "platform")
-const developerKey = platform === undefined ? Promise.resolve(undefined) : makeDeveloper(root, platform.env)
-const before = { docs: buildTool(root), platform: developerKey.then(() => undefined) }
-const running = supervise(planned, { root, write: say, patienceMs: 120_000, before })
+const built = buildTool(root)
+// One after the other: each opens the embedded database.
+const developerKey = platform === undefined ? undefined : await makeDeveloper(root, platform.env)
+const ready = await withViewerKey(root, planned)
+const running = supervise(ready, { root, write: say, patienceMs: 120_000, before: { docs: built } })
 let signals = 0
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => {
@@ -50,7 +53,7 @@ if (await running.ready) {
   say(["", "All services are up.", "", ...lines, ""].join("\n"))
   if (platform !== undefined && docs !== undefined) {
     const steps = [`${tool} auth signup`, `${tool} watch transfers`]
-    const key = await developerKey
+    const key = developerKey
     if (key !== undefined) say(`To publish stacks, log in as the developer:\n\n  ${tool} auth login < ${key}\n`)
     say(["Try this first: an agent signs up, then watches transfers arrive.", "", ...steps, ""].join("\n  "))
   }

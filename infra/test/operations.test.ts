@@ -19,6 +19,8 @@ const fences = fencesOf(page)
 
 const notRun: Readonly<Record<string, string>> = {
   "flowchart LR": "a picture",
+  "npx -y pnpm@12 install --frozen-lockfile": "was run before this test",
+  "npx -y pnpm@12 build": "an image's build and every start from a checkout run it",
   "npx -y pnpm@12 install --prod --frozen-lockfile": "would change this checkout; an image's build runs it",
   "npx -y pnpm@12 image": "takes minutes; CI runs it",
   "npx -y pnpm@12 licence-check": "CI runs it",

@@ -9,6 +9,7 @@ import { services } from "../../infra/services.ts"
 import { buildTool } from "./build-tool.ts"
 import { planStart } from "./start-plan.ts"
 import { supervise } from "./supervise.ts"
+import { withViewerKey } from "./viewer-key.ts"
 
 const root = join(import.meta.dirname, "../..")
 const patienceMs = 120_000
@@ -16,10 +17,15 @@ const patienceMs = 120_000
 /**
  * Throws, with the log, when a service does not start or `signal` aborts before all are up. Nothing of the environment
  * reaches the services but PATH. `prepare` is given the data folder before anything runs on it, and where streams will be.
+ * `viewer`: whether the pages get a key for live data, as under `pnpm start`. `settings` go to all services.
  */
 export const startInstance = async (
   signal?: AbortSignal,
   prepare: (dataFolder: string, streamUrl: string) => Promise<void> = async () => {},
+  {
+    viewer = false,
+    settings = {},
+  }: { readonly viewer?: boolean; readonly settings?: Readonly<Record<string, string>> } = {},
 ) => {
   const fault = await buildTool(root)
   if (fault !== undefined) throw new Error(fault)
@@ -31,6 +37,7 @@ export const startInstance = async (
     NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
     SVC_DATA_DIR: join(folder, "data"),
     SVC_SAMPLE_TRAFFIC: "false",
+    ...settings,
     ...Object.fromEntries(services.map(({ portVariable }, index) => [portVariable, String(ports[index])])),
   })
   const named = (name: string) => {
@@ -39,9 +46,10 @@ export const startInstance = async (
     return found
   }
   await prepare(join(folder, "data"), named("stream").url)
+  const ready = viewer ? await withViewerKey(root, planned) : planned
   const lines: string[] = []
   const options = { root, write: (line: string) => void lines.push(line), patienceMs }
-  const running = [supervise(planned, options)]
+  const running = [supervise(ready, options)]
   /** Stops every service in order and removes the folder. Can be called repeatedly. */
   const stop = async (): Promise<void> => {
     for (const one of running) one.stop()
@@ -49,14 +57,14 @@ export const startInstance = async (
     // A command that was interrupted may still be writing.
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   }
-  const ready = async (): Promise<void> => {
+  const allReady = async (): Promise<void> => {
     if ((await Promise.all(running.map((one) => one.ready))).every(Boolean)) return
     await stop()
     throw new Error(`the services did not start:\n${lines.join("\n")}`)
   }
   signal?.addEventListener("abort", () => running[0]?.stop())
   if (signal?.aborted) running[0]?.stop()
-  await ready()
+  await allReady()
 
   /** Starts another relay whose clock is ahead by so much, and returns its URL. */
   const startRelayAhead = async (ms: number): Promise<string> => {
@@ -68,7 +76,7 @@ export const startInstance = async (
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(clock)}`,
     }
     running.push(supervise([{ ...relay, port: sparePort, env }], options))
-    await ready()
+    await allReady()
     return `http://localhost:${sparePort}`
   }
   return {

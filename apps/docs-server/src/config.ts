@@ -1,9 +1,24 @@
 import { join, resolve } from "node:path"
-import { flag, integer, list, loadConfig, text, url } from "@svc/config"
+import { field, flag, integer, list, loadConfig, text, url } from "@svc/config"
+import { recogniseKey } from "@svc/keys"
 import { serviceFields } from "@svc/http"
+import { z } from "zod"
 import facts from "../facts.json" with { type: "json" }
 
 const appFolder = join(import.meta.dirname, "..")
+
+// Whoever reads a page reads this key: a secret one must never get there.
+const viewerKey = z
+  .string()
+  .refine((key) => recogniseKey(key) === "pk", "must be a publishable key (svc_pk_…): pages show it to every visitor")
+
+const homeView = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9-]{0,62}\/[^\s/]+\/[^\s/]+$/,
+    "must be a stack and a view, such as transfers/SolTransfer/latest",
+  )
+  .transform((value) => ({ stack: value.slice(0, value.indexOf("/")), view: value.slice(value.indexOf("/") + 1) }))
 
 const fields = {
   ...serviceFields(4001),
@@ -14,6 +29,10 @@ const fields = {
   streamUrl: url("SVC_STREAM_URL", "ws://127.0.0.1:4004", { protocols: ["ws:", "wss:"] }),
   /** Undefined: the copy isn't on a local chain. */
   chainUrl: url("SVC_CHAIN_URL", undefined),
+  /** Lets every page read public streams; its origin is the documentation's. Undefined: readers paste a key of their own. */
+  viewerKey: field<string | undefined>("SVC_VIEWER_KEY", viewerKey, undefined),
+  /** What the home page shows live, where the registry has that stack. */
+  homeView: field("SVC_HOME_VIEW", homeView, { stack: "transfers", view: "SolTransfer/latest" }),
   docsDir: text("SVC_DOCS_DIR", undefined),
   /** Undefined: that of the first page. */
   title: text("SVC_DOCS_TITLE", undefined),

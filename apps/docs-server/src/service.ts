@@ -16,6 +16,7 @@ import { rememberAnswers } from "./mcp/repeated.ts"
 import { createSdk } from "./mcp/sdk.ts"
 import { createRegistry } from "./site/registry.ts"
 import { createSite } from "./site/site.ts"
+import { bundles } from "@svc/site"
 import { createStreams } from "./mcp/streams.ts"
 import { folderState, watchFolder } from "./corpus/watch.ts"
 
@@ -76,8 +77,9 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
   try {
     const baseUrl = config.publicUrl ?? server.url
     const own = config.docsDir === ownContent
-    const { apiUrl, relayUrl, streamUrl, chainUrl, title, editUrl } = config
-    const htmlOptions = { title, version, editUrl, own, apiUrl, relayUrl, streamUrl }
+    const { apiUrl, relayUrl, streamUrl, chainUrl, viewerKey, homeView, title, editUrl } = config
+    const htmlOptions = { title, version, editUrl, own, apiUrl, relayUrl, streamUrl, viewerKey, homeView }
+    if (bundles.site.length === 0) log.warn("the pages have no scripts: run `pnpm build`")
     const services = { api_url: apiUrl, relay_url: relayUrl, stream_url: streamUrl }
     const fill = { base_url: baseUrl, ...services, chain_url: chainUrl ?? localChainUrl, ...ownFacts }
     const read = () => loadCorpus(config.docsDir, own ? { fill } : {})

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { brotliDecompressSync, gzipSync } from "node:zlib"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { script, styles } from "@svc/site"
+import { bundles, styles } from "@svc/site"
 import { wantsHtml } from "../src/answers.ts"
 import { answerAt, clients, paths } from "./old-clients.ts"
 import kept from "./old-answers.json" with { type: "json" }
@@ -361,15 +361,27 @@ test("crawlers find every page once, and the registry, without asking for HTML",
   )
 })
 
-test("style sheet and script are kept for a year, and are less than 12 kB together", async () => {
-  const text = await html("/", own)
-  let size = 0
-  for (const { path, text: content } of [script, styles]) {
-    expect(text).toContain(`"${path}"`)
-    expect((await get(path)).headers.get("cache-control")).toBe("public, max-age=31536000, immutable")
-    size += gzipSync(content).length
+test("style sheet and scripts are kept for a year, and are small: a page's, live pages' and the console's", async () => {
+  const sizes = { site: 0, live: 0, console: 0 }
+  for (const name of ["site", "live", "console"] as const) {
+    expect(
+      bundles[name].some(({ path }) => /\.[A-Z0-9]{8}\.js$/.test(path)),
+      name,
+    ).toBe(true)
+    for (const { path, text } of bundles[name]) {
+      expect((await get(path)).headers.get("cache-control")).toBe("public, max-age=31536000, immutable")
+      if (path.endsWith(".js")) sizes[name] += gzipSync(text).length
+    }
   }
-  expect(size).toBeLessThan(12_000)
+  console.log(`scripts, gzipped: ${JSON.stringify(sizes)}`)
+  expect(sizes.site).toBeLessThan(12_000)
+  expect(sizes.site + sizes.live).toBeLessThan(60_000)
+  expect(sizes.site + sizes.console).toBeLessThan(90_000)
+  expect(gzipSync(styles.text).length).toBeLessThan(8000)
+  const page = await html("/keys.html", own)
+  expect(page).toContain(`"${styles.path}"`)
+  expect(page.match(/<script/g)).toHaveLength(1)
+  expect((await html("/", own)).match(/<script/g)).toHaveLength(2)
 })
 
 test("our own pages: every link between them leads to a page, a file or a section that is there", async () => {

@@ -101,10 +101,10 @@ test("the list shows the latest changes, newest first, and none that it can't re
   const { text } = await get("/stacks", "text/markdown")
   expect(text.slice(text.indexOf("## Latest changes")).split("\n").slice(4, 7)).toEqual([
     "| 2026-11-20 10:30 UTC | `gone\\|<b>` | withdrawn |",
-    "| 2026-11-20 10:30 UTC | `auctions` | published, version 3, breaking |",
+    "| 2026-11-20 10:30 UTC | `auctions` | version 3 published; it breaks readers |",
     "",
   ])
-  expect((await get("/stacks")).text).toContain("published, version 3, breaking")
+  expect((await get("/stacks")).text).toContain("version 3 published; it breaks readers")
 })
 
 test("stacks are pages without a script, as HTML and as Markdown, past the first page of the list", async () => {

@@ -1,26 +1,9 @@
-import { createHash } from "node:crypto"
-import { readFileSync } from "node:fs"
-import { join } from "node:path"
 import { html, raw } from "hono/html"
+import { type BundleName, bundles, styles } from "./assets.ts"
 import { describe } from "./boxes.ts"
 import { markdownLink, pageLink, pageUrl } from "./links.ts"
 import type { SitePage } from "./markdown.ts"
 import type { Navigation, NavigationSection } from "./navigation.ts"
-
-/** A file that pages load. Its path changes with its text, so it can be cached for good. */
-export type Asset = { readonly path: string; readonly type: string; readonly text: string }
-
-const read = (extension: string, type: string): Asset => {
-  const text = readFileSync(join(import.meta.dirname, `../assets/site.${extension}`), "utf8")
-  const hash = createHash("sha256").update(text).digest("hex").slice(0, 12)
-  return { path: `/assets/site.${hash}.${extension}`, type, text }
-}
-
-/** What browsers ask for at /favicon.ico, whatever a page says. */
-export const favicon = new Uint8Array(readFileSync(join(import.meta.dirname, "../assets/favicon.ico")))
-
-export const styles = read("css", "text/css; charset=utf-8")
-export const script = read("js", "text/javascript; charset=utf-8")
 
 /** Escaped HTML; a promise only where a part of it was one. */
 export type Html = ReturnType<typeof html>
@@ -49,6 +32,10 @@ type Framed = {
   readonly canonical?: string
   readonly query?: string
   readonly contents?: Html | ""
+  /** What the page loads besides the script of all pages. */
+  readonly bundle?: BundleName | undefined
+  /** A class of the page, for its layout. */
+  readonly layout?: string | undefined
 }
 
 // A navigation of more pages than this has links of its own section alone: every page carries it.
@@ -103,10 +90,13 @@ const footer = ({ root, title, version, navigation, editUrl }: Look, { file }: F
     ${editUrl === undefined || file === undefined ? "" : html`<a href="${editUrl}/${file.split("/").map(encodeURIComponent).join("/")}">Edit this page</a>`}
   </footer>`
 
+const loaded = (root: string, name: BundleName): Html =>
+  html`${bundles[name].map(({ path }) => (path.endsWith(".css") ? html`<link rel="stylesheet" href="${root}${path}" /> ` : html`<script src="${root}${path}" type="module"></script> `))}`
+
 /** A whole page around its text. */
 export const frame = (look: Look, framed: Framed): Html => {
   const { root, baseUrl, title: site } = look
-  const { page, query = "" } = framed
+  const { page, query = "", layout = page?.method && "operation" } = framed
   const links = topLinks(look)
   const title = framed.title === site ? site : `${framed.title} · ${site}`
   const description = page && describe(page)
@@ -128,9 +118,9 @@ export const frame = (look: Look, framed: Framed): Html => {
         ${canonical ? html`<meta property="og:url" content="${canonical}" />` : ""}
         <link rel="icon" href="${raw(icon)}" />
         <link rel="stylesheet" href="${root}${styles.path}" />
-        <script src="${root}${script.path}" type="module"></script>
+        ${loaded(root, "site")} ${framed.bundle === undefined ? "" : loaded(root, framed.bundle)}
       </head>
-      <body data-root="${root}"${page?.method !== undefined ? raw(' class="operation"') : ""}>
+      <body data-root="${root}"${layout === undefined ? "" : html` class="${layout}"`}>
         <a class="skip" href="#frame.main">Skip to the text</a>
         <header class="top">
           <button class="menu" type="button" popovertarget="frame.menu" aria-label="Menu">

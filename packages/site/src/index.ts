@@ -1,4 +1,5 @@
-export { type Asset, type Html, type Look, favicon, script, styles } from "./frame.ts"
+export { type Asset, bundles, favicon, styles } from "./assets.ts"
+export type { Html, Look } from "./frame.ts"
 export { loadHighlighter } from "./highlight.ts"
 export { createLinks, decodePath, markdownLink, pageUrl, rootOf } from "./links.ts"
 export {
@@ -14,5 +15,5 @@ export {
 export { createNavigation, hasText } from "./navigation.ts"
 export { longestRendered, renderPage } from "./render-page.ts"
 export { changeSchema, type Stack, stackMarkdown, stackSchema, stacksMarkdown } from "./stack-markdown.ts"
-export { noStacksView, stacksView } from "./stacks-view.ts"
+export { homeView, type Live, noStacksView, stacksView } from "./stacks-view.ts"
 export { errorView, indexView, pageView, type SearchResults, searchView } from "./views.ts"

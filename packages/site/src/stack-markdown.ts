@@ -125,18 +125,45 @@ export const stackMarkdown = (stack: Stack, urls: Urls): string => {
   ])
 }
 
+/** What happened, as a sentence's end. */
+const changeText = ({ kind, version, verdict }: StackChange): string => {
+  const number = version === undefined ? "" : ` ${version}`
+  const effect = verdict === "breaking" ? "; it breaks readers" : verdict === "compatible" ? "; readers go on" : ""
+  switch (kind) {
+    case "published":
+      return `version${number} published${effect}`
+    case "rolled-back":
+      return `rolled back to version${number}${effect}`
+    case "undeprecated":
+      return "no longer deprecated"
+    default:
+      return text(kind)
+  }
+}
+
 const changesText = (changes: readonly StackChange[], { apiUrl, baseUrl }: Urls): string => {
   if (changes.length === 0) return ""
-  const rows = changes.map(({ at, stack, kind, version, verdict }) => [
-    `${at.slice(0, 16).replace("T", " ")} UTC`,
-    code(stack),
-    [kind, ...(version === undefined ? [] : [`version ${version}`]), ...(verdict === undefined ? [] : [verdict])]
-      .map(text)
-      .join(", "),
+  const rows = changes.map((change) => [
+    `${change.at.slice(0, 16).replace("T", " ")} UTC`,
+    code(change.stack),
+    changeText(change),
   ])
   const more = `[All changes](${apiUrl}/api/registry/changes); [Notifications](${baseUrl}/notifications.md) says how to follow them.`
   return `## Latest changes\n\n${table(["Time", "Stack", "Change"], rows)}\n\n${more}`
 }
+
+const listText = (stacks: readonly Stack[], { baseUrl }: Urls): string =>
+  table(
+    ["Stack", "What it has", "Entities", "Version", "Relay", "Status"],
+    stacks.map(({ name, description, version, relay, deprecated, schema }) => [
+      `[${name}](${baseUrl}/stacks/${encodeURIComponent(name)}.md)`,
+      text(description ?? ""),
+      schema.entities.map((entity) => code(entity.name)).join(", "),
+      String(version ?? ""),
+      relay === true ? "yes" : "no",
+      deprecated === undefined ? "active" : "deprecated",
+    ]),
+  )
 
 /**
  * The list of all public stacks.
@@ -145,12 +172,6 @@ const changesText = (changes: readonly StackChange[], { apiUrl, baseUrl }: Urls)
 export const stacksMarkdown = (stacks: readonly Stack[], changes: readonly StackChange[], urls: Urls): string =>
   page("Stacks", "The public stacks of the registry: live Solana data, entity by entity.", [
     `${stacks.length === 1 ? "1 public stack" : `${stacks.length} public stacks`}. [All as JSON](${urls.apiUrl}/api/registry); [Registry](${urls.baseUrl}/registry.md) says how to read them from a program.`,
-    stacks
-      .map(({ name, description, schema, relay, deprecated }) => {
-        const marks = [...(relay === true ? ["relay"] : []), ...(deprecated === undefined ? [] : ["deprecated"])]
-        const names = schema.entities.map((entity) => code(entity.name)).join(", ")
-        return `- [${name}](${urls.baseUrl}/stacks/${encodeURIComponent(name)}.md)${marks.length === 0 ? "" : ` (${marks.join(", ")})`}: ${text(description ?? "")}${names === "" ? "" : ` Entities: ${names}.`}`
-      })
-      .join("\n"),
+    stacks.length === 0 ? "" : listText(stacks, urls),
     changesText(changes, urls),
   ])

@@ -1,7 +1,7 @@
-import { firstView } from "@svc/common/stack-views"
 import { html, raw } from "hono/html"
 import { type Html, type Look, frame } from "./frame.ts"
 import type { SitePage } from "./markdown.ts"
+import { pageLink } from "./links.ts"
 import { pageView } from "./views.ts"
 import type { Stack, StackEntity } from "./stack-markdown.ts"
 
@@ -63,38 +63,93 @@ const stackDrawing = (entities: readonly StackEntity[]): Html => {
   </div>`
 }
 
-type Place = { readonly apiUrl: string; readonly streamUrl: string; readonly note: string | undefined }
+/** Where live data is, and the copy's own key for reading it. */
+export type Live = {
+  readonly apiUrl: string
+  readonly streamUrl: string
+  /** A publishable key that every page may use; undefined: readers paste their own. */
+  readonly viewerKey?: string | undefined
+}
 
 const noteOf = (note: string | undefined): Html | "" =>
   note === undefined ? "" : html`<p class="note care" role="status">${note}</p>`
 
-/** Where the script shows live records: of the first view that isn't simply all records, where the page's policy allows it. */
-const livePlace = ({ apiUrl, streamUrl }: Place, { websocket_url: url, schema }: Stack): Html | "" => {
-  if (typeof url !== "string" || URL.parse(url)?.origin !== new URL(streamUrl).origin) return ""
-  return html`<div id="frame.live" data-api="${apiUrl}" data-url="${url}" data-view="${firstView(schema.entities)}"></div>`
+/** Where the script shows live records. @param view undefined: the stack's first one, and the reader may choose another */
+const livePlace = ({ baseUrl }: Look, { apiUrl, streamUrl, viewerKey }: Live, stack: string, view?: string): Html => {
+  const small = view === undefined ? "" : html` data-small data-view="${view}"`
+  const key = viewerKey === undefined ? "" : html` data-key="${viewerKey}"`
+  return html`<div id="frame.live" class="live" data-base="${baseUrl}" data-api="${apiUrl}" data-stream="${new URL(streamUrl).origin}" data-stack="${stack}"${small}${key}>
+    <p class="muted">With JavaScript, this place shows live records as a table and a chart.</p>
+  </div>`
+}
+
+/** A stack's page: its live records first, then a drawing of its entities. The script adds the records and the versions. */
+const stackView = (look: Look, live: Live, note: Html | "", page: SitePage, text: string, stack: Stack): Html => {
+  const facts = Math.max(0, text.indexOf("<ul>"))
+  const middle = Math.max(facts, text.indexOf("<h2"))
+  return pageView(
+    look,
+    page,
+    html`${note}${raw(text.slice(0, facts))}
+      <h2 id="frame.live-title">Live records</h2>
+      ${livePlace(look, live, stack.name)}
+      <h2>What it has</h2>
+      ${raw(text.slice(facts, middle))}${stackDrawing(stack.schema.entities)}${raw(text.slice(middle))}
+      <div id="frame.stack" data-api="${live.apiUrl}" data-stack="${stack.name}"></div>`,
+    { parent: { name: "Stacks", href: `${look.root}/stacks` }, bundle: "live", isWide: true },
+  )
 }
 
 /**
- * The list of stacks, or one stack with a drawing of its entities. The script adds live records and the versions.
+ * The list of stacks, or one stack.
  * @param text the page's Markdown as HTML
  * @param note says that the registry could not be read lately
  */
 export const stacksView = (
   look: Look,
-  place: Place,
+  live: Live,
+  note: string | undefined,
   page: SitePage,
   text: string,
   stack: Stack | undefined,
-): Html | Promise<Html> => {
-  const { apiUrl, note } = place
-  if (stack === undefined) return pageView(look, page, html`${noteOf(note)}${raw(text)}`)
-  const middle = Math.max(0, text.indexOf("<h2"))
+): Html => {
+  if (stack !== undefined) return stackView(look, live, noteOf(note), page, text, stack)
+  const health = `${new URL(live.streamUrl).origin.replace(/^ws/, "http")}/health`
   return pageView(
     look,
     page,
-    html`${noteOf(note)}${raw(text.slice(0, middle))}${stackDrawing(stack.schema.entities)}${livePlace(place, stack)}${raw(text.slice(middle))}
-      <div id="frame.stack" data-api="${apiUrl}" data-stack="${stack.name}"></div>`,
-    { name: "Stacks", href: `${look.root}/stacks` },
+    html`${noteOf(note)}${raw(text)}
+      <p id="frame.flow" class="muted" data-health="${health}">
+        With JavaScript, the table also shows how many records each stack has now.
+      </p>`,
+    { bundle: "live", isWide: true },
+  )
+}
+
+/** The product's home page: what it is, what to do first, and live records of one view. */
+export const homeView = (
+  look: Look,
+  live: Live,
+  { stack, view }: { readonly stack: string; readonly view: string },
+  page: SitePage,
+  text: string,
+): Html => {
+  // The title, the first paragraph and the commands behind it; what they answer stands below.
+  const middle = text.indexOf("<p>", text.indexOf("<p>") + 1)
+  const opening = text.slice(0, middle)
+  const [answer = ""] = /<div class="code" data-language="http">[^]*?<\/div>/.exec(opening) ?? []
+  return pageView(
+    look,
+    page,
+    html`<div class="hero">
+        <div class="opening">${raw(opening.replace(answer, ""))}</div>
+        <h2 id="frame.live-title">
+          Live: <a href="${pageLink(look.root, `stacks/${stack}`)}">${stack}</a> <span class="muted">${view}</span>
+        </h2>
+        ${livePlace(look, live, stack, view)}
+      </div>
+      ${raw(text.slice(middle).replace("</p>", () => `</p>${answer}`))}`,
+    { bundle: "live", isWide: true, isHome: true },
   )
 }
 

@@ -1,4 +1,5 @@
 import { html, raw } from "hono/html"
+import type { BundleName } from "./assets.ts"
 import { type Html, type Look, frame } from "./frame.ts"
 import { describe } from "./boxes.ts"
 import { markdownLink, pageLink } from "./links.ts"
@@ -48,15 +49,23 @@ const withExample = (text: string, { trial }: SitePage): string => {
   return `<div>${before}</div><section class="example">${example}${place}</section><div>${after}</div>`
 }
 
-/**
- * @param text the page's Markdown as HTML
- * @param parent a page above this one, for pages outside the navigation
- */
+export type PageOptions = {
+  /** A page above this one, for pages outside the navigation. */
+  readonly parent?: { readonly name: string; readonly href: string }
+  /** What it loads besides the script of all pages. */
+  readonly bundle?: BundleName
+  /** Wider than text should be, for tables. */
+  readonly isWide?: boolean
+  /** Without a list of its sections. */
+  readonly isHome?: boolean
+}
+
+/** @param text the page's Markdown as HTML */
 export const pageView = (
   look: Look,
   page: SitePage,
   text: string | Html,
-  parent?: { readonly name: string; readonly href: string },
+  { parent, bundle, isWide = false, isHome = false }: PageOptions = {},
 ): Html => {
   const { root, navigation } = look
   const { section, previous, next } = navigation.placeOf(page)
@@ -66,7 +75,9 @@ export const pageView = (
     title: page.title,
     page,
     file: parent === undefined ? page.file : undefined,
-    contents: isOperation ? "" : contentsOf(page),
+    contents: isOperation || isHome ? "" : contentsOf(page),
+    bundle,
+    layout: isWide ? "wide" : undefined,
     main: html`<div class="bar">
         <nav class="crumbs" aria-label="Breadcrumb">
           <ol>

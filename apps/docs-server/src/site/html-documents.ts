@@ -2,13 +2,16 @@ import type { ApiError } from "@svc/errors"
 import { LRUCache } from "lru-cache"
 import {
   type Asset,
+  bundles,
   createLinks,
   createNavigation,
   decodePath,
   errorView,
   hasText,
+  homeView,
   type Html,
   indexView,
+  type Live,
   loadHighlighter,
   type Look,
   markdownLink,
@@ -16,7 +19,6 @@ import {
   pageView,
   renderPage,
   rootOf,
-  script,
   type SearchResults,
   searchView,
   noStacksView,
@@ -29,12 +31,11 @@ import type { Registry } from "./registry.ts"
 import { findPage, nearestSlugs } from "../corpus/slug.ts"
 import { type Library, tools } from "../mcp/tools.ts"
 
-export type HtmlOptions = {
-  readonly apiUrl: string
+export type HtmlOptions = Live & {
   /** Where the relay is: the reference's pages may send requests there that a reader tries out. */
   readonly relayUrl: string
-  /** Where streams are: the stacks' pages may connect there. */
-  readonly streamUrl: string
+  /** What the home page shows live. */
+  readonly homeView: { readonly stack: string; readonly view: string }
   readonly version: string
   /** Where readers may edit the files of the pages. */
   readonly editUrl?: string | undefined
@@ -48,7 +49,7 @@ const assetDocument = ({ path, type, text }: Asset): readonly [string, Document]
   const cached = { "Cache-Control": "public, max-age=31536000, immutable", Vary: "Accept-Encoding" }
   return [path, createDocument(type, text, cached, ["br", "gzip"])]
 }
-const assets: ReadonlyMap<string, Document> = new Map([styles, script].map(assetDocument))
+const assets: ReadonlyMap<string, Document> = new Map([styles, ...Object.values(bundles).flat()].map(assetDocument))
 
 // Rendered pages are many times their Markdown; whoever reads all of a large folder must not fill the memory.
 const memory = { max: 1000, maxSize: 16 * 2 ** 20 }
@@ -64,8 +65,9 @@ const escapeXml = (text: string): string => text.replaceAll("&", "&amp;").replac
 /** Makes what is served to browsers, and to others only by its own name. */
 export const createHtmlDocuments = (
   library: Library,
-  { apiUrl, relayUrl, streamUrl, own, registry, version, editUrl }: HtmlOptions,
+  { apiUrl, relayUrl, streamUrl, viewerKey, homeView: shown, own, registry, version, editUrl }: HtmlOptions,
 ) => {
+  const live: Live = { apiUrl, streamUrl, viewerKey }
   const { corpus, baseUrl } = library
   const root = rootOf(baseUrl)
   const first = corpus.pages.get("index")
@@ -115,7 +117,18 @@ export const createHtmlDocuments = (
         own && page.trial !== undefined ? policyFor(new URL(relayUrl).origin) : policyFor(),
       ),
     )
-  const showHome = () => (index === undefined ? once("home", () => documentOf(indexView(look))) : showPage(index))
+  // Pages with live data open streams, and read which stacks have records.
+  const streamOrigin = new URL(streamUrl).origin
+  const livePolicy = policyFor(streamOrigin, streamOrigin.replace(/^ws/, "http"))
+  const showHome = () => {
+    if (index === undefined) return once("home", () => documentOf(indexView(look)))
+    const hasStack = own && registry?.copy()?.stacks.has(shown.stack) !== false
+    if (!hasStack) return showPage(index)
+    return once("home", async () => {
+      const rendered = await renderPage(index, links, await loadHighlighter())
+      return documentOf(homeView(look, live, shown, index, rendered), markdownLink(root, index.slug), livePolicy)
+    })
+  }
   const text = (key: string, type: string, make: () => string) => once(key, async () => createDocument(type, make()))
   const robots = `User-agent: *\nAllow: /\nSitemap: ${baseUrl}/sitemap.xml\n`
   const sitemap = (): string => {
@@ -148,11 +161,7 @@ export const createHtmlDocuments = (
     return once(`${slug} ${note}`, async () => {
       const rendered = await renderPage(page, links, await loadHighlighter())
       const stack = name === undefined ? undefined : copy.stacks.get(name)
-      return documentOf(
-        await stacksView(look, { apiUrl, streamUrl, note }, page, rendered, stack),
-        markdownLink(root, slug),
-        policyFor(new URL(streamUrl).origin),
-      )
+      return documentOf(stacksView(look, live, note, page, rendered, stack), markdownLink(root, slug), livePolicy)
     })
   }
 

@@ -11,6 +11,7 @@ import { backup, restore } from "./backup.ts"
 import { CommandError } from "./command-error.ts"
 import { limitOptions, listLimits, readLimit, setLimits } from "./limits.ts"
 import { pruneAgents, pruneAudit } from "./prune.ts"
+import { createViewerKey } from "./viewer-key.ts"
 import { approve, deprecate, listStacks, publish, unpublish } from "./publish.ts"
 
 /** What commands work with. */
@@ -132,6 +133,13 @@ const commands: Readonly<Record<string, Command>> = {
     run: async ({ queries, need, option, at, randomBytes }) => {
       const user = { email: need("email"), name: option("name") }
       return createUser(await queries(), user, at, randomBytes)
+    },
+  },
+  "viewer-key create": {
+    usage: "--origin URL [--replace]",
+    run: async ({ queries, need, flag, at, randomBytes }) => {
+      const given = { origin: need("origin"), replace: flag("replace") }
+      return createViewerKey(await queries(), given, at, randomBytes)
     },
   },
   "key disable": keyChange("disable"),

@@ -1,3 +1,4 @@
+import { parseExactly } from "@svc/common/exact-json"
 import type { Clock } from "../http/clock.ts"
 import type { asSvcError, ownError, SvcError } from "../http/error.ts"
 import { isObject, type Json, parseJson, textOf } from "../http/json.ts"
@@ -36,6 +37,16 @@ export type SocketOptions = {
   readonly errors: Errors
   /** The first message, once the connection is open. */
   readonly hello: () => object
+}
+
+/** A frame, in which a whole number that a JavaScript number can't hold is a decimal string, as 64-bit integers are anyway. */
+const parseFrame = (text: string): unknown => {
+  if (!/\d{16}/.test(text)) return parseJson(text)
+  try {
+    return parseExactly(text, (source, value) => (/^-?\d+$/.test(source) ? source : value))
+  } catch {
+    return parseJson(text)
+  }
 }
 
 const subprotocol = "svc.stream.v1"
@@ -101,7 +112,7 @@ export const openSocket = async ({ url, session, webSocket, clock, errors, hello
     void ping()
   })
   socket.addEventListener("message", ({ data }) => {
-    const message = parseJson(String(data))
+    const message = parseFrame(String(data))
     if (!isObject(message)) return
     if (message["type"] === "error") fault = faultOf(message, errors)
     add({ message })

@@ -1,0 +1,24 @@
+/** The URL path before every link of the pages: empty, or with a slash in front. */
+export const root = document.body.dataset["root"] ?? ""
+
+/** An element with attributes and children; text is text, never markup. */
+export const make = <Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Readonly<Record<string, string>> = {},
+  ...children: readonly (Node | string)[]
+): HTMLElementTagNameMap[Name] => {
+  const element = document.createElement(name)
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
+  element.append(...children)
+  return element
+}
+
+/** Copies text; false where the browser has no clipboard, as on plain HTTP. */
+export const copyText = async (text: string): Promise<boolean> => {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    return false
+  }
+}

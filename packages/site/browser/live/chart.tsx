@@ -1,0 +1,68 @@
+import { useEffect, useState } from "preact/hooks"
+import { CopyButton } from "./copy-button.tsx"
+import type { Feed } from "./feed.ts"
+import type { Point } from "./history.ts"
+import { Plot } from "./plot.tsx"
+
+const rate = "changes a second"
+
+/** The field that is drawn first: an amount where there is one. */
+const firstOf = (paths: readonly string[]): string =>
+  paths.find((path) => /(?:^|[._])(?:sol|ui_amount)$/.test(path)) ??
+  paths.find((path) => /(?:lamports|amount|price|balance|total|count)$/.test(path)) ??
+  rate
+
+const csvOf = (name: string, points: readonly Point[]): string =>
+  [`time,${name}`, ...points.map(({ at, text }) => `${new Date(at).toISOString()},${text}`)].join("\n")
+
+const labelOf = (name: string, points: readonly Point[]): string => {
+  const newest = points.at(-1)
+  return newest === undefined
+    ? `Chart of ${name}: nothing yet.`
+    : `Chart of ${name}: ${points.length} points, the newest is ${newest.text}.`
+}
+
+type Props = { readonly feed: Feed; readonly isPaused: boolean; readonly tick: number; readonly height: number }
+
+/** A numeric field of the records over time, or how many changes each second has. */
+export const Chart = ({ feed, isPaused, tick, height }: Props) => {
+  const [chosen, choose] = useState<string>()
+  const [second, setSecond] = useState(0)
+  const [points, setPoints] = useState<readonly Point[]>([])
+  const paths = feed.history.paths()
+  const name = chosen === rate || (chosen !== undefined && paths.includes(chosen)) ? chosen : firstOf(paths)
+  const isRate = name === rate
+  // Seconds without a change are drawn too.
+  useEffect(() => {
+    if (!isRate) return undefined
+    const timer = setInterval(() => setSecond((count) => count + 1), 1000)
+    return () => clearInterval(timer)
+  }, [isRate])
+  useEffect(() => {
+    if (!isPaused) setPoints(isRate ? feed.history.rate(Date.now()) : feed.history.points(name))
+  }, [feed, name, isPaused, tick, second])
+  const drawn = [points.map(({ at }) => at / 1000), points.map(({ text }) => Number(text))] as const
+  const csv = csvOf(name, points)
+  return (
+    <div class="chart">
+      <label>
+        Chart{" "}
+        <select value={name} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+          {[...paths, rate].map((path) => (
+            <option key={path}>{path}</option>
+          ))}
+        </select>
+      </label>
+      <Plot data={drawn} names={[name]} label={labelOf(name, points)} height={height} />
+      <details>
+        <summary>{points.length} points as text</summary>
+        <div class="code">
+          <pre tabIndex={0}>
+            <code>{csv}</code>
+          </pre>
+          <CopyButton text={csv} of="the points as CSV" />
+        </div>
+      </details>
+    </div>
+  )
+}

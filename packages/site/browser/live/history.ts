@@ -1,0 +1,67 @@
+// What a chart is drawn of: the numbers of the latest changes, and how many changes each second had.
+import { leavesOf, numberText, timeOf } from "./values.ts"
+
+/** `at` in milliseconds since 1970, `text` the exact value. */
+export type Point = { readonly at: number; readonly text: string }
+
+type Entry = { readonly at: number; readonly numbers: ReadonlyMap<string, string> }
+
+const mostEntries = 600
+const rateSeconds = 60
+
+/** Bounded: 600 changes and 60 seconds, however long a page is open. */
+export const createHistory = () => {
+  let entries: Entry[] = []
+  const perSecond = new Map<number, number>()
+
+  /** A record's numbers at its own time, or at `now` where it has none. */
+  const entryOf = (record: unknown, now: number | undefined): Entry | undefined => {
+    let at = now
+    const numbers = new Map<string, string>()
+    for (const [path, value] of leavesOf(record)) {
+      const text = numberText(value)
+      if (text === undefined) continue
+      at = timeOf(path, value) ?? at
+      numbers.set(path, text)
+    }
+    return at === undefined ? undefined : { at, numbers }
+  }
+
+  return {
+    /** Adds a change that came now. */
+    add: (record: unknown, now: number): void => {
+      const entry = entryOf(record, now)
+      if (entry !== undefined) entries.push(entry)
+      if (entries.length > 1.5 * mostEntries) entries = entries.slice(-mostEntries)
+      const second = Math.floor(now / 1000)
+      perSecond.set(second, (perSecond.get(second) ?? 0) + 1)
+      for (const old of perSecond.keys()) if (old < second - rateSeconds) perSecond.delete(old)
+    },
+    /** Adds a record of a snapshot, whose time is known only if it tells it. */
+    addOld: (record: unknown): void => {
+      const entry = entryOf(record, undefined)
+      if (entry !== undefined) entries.push(entry)
+    },
+    /** Paths that have had a number. */
+    paths: (): readonly string[] => [...new Set(entries.flatMap(({ numbers }) => [...numbers.keys()]))],
+    /** A field's values by time. */
+    points: (path: string): readonly Point[] =>
+      entries
+        .slice(-mostEntries)
+        .flatMap(({ at, numbers }) => {
+          const text = numbers.get(path)
+          return text === undefined ? [] : [{ at, text }]
+        })
+        .sort((a, b) => a.at - b.at),
+    /** Changes in each of the last 60 whole seconds. */
+    rate: (now: number): readonly Point[] => {
+      const last = Math.floor(now / 1000) - 1
+      return Array.from({ length: rateSeconds }, (_, index) => {
+        const second = last - rateSeconds + 1 + index
+        return { at: second * 1000, text: String(perSecond.get(second) ?? 0) }
+      })
+    },
+  }
+}
+
+export type History = ReturnType<typeof createHistory>

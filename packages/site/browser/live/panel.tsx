@@ -1,0 +1,91 @@
+import { useEffect, useState } from "preact/hooks"
+import { partNames } from "./away.ts"
+import { Chart } from "./chart.tsx"
+import { ColumnsMenu } from "./columns-menu.tsx"
+import type { Feed } from "./feed.ts"
+import { KeyForm } from "./key-form.tsx"
+import { columnsOf, RecordsTable } from "./records-table.tsx"
+import { SameInTabs } from "./same-in-tabs.tsx"
+import { type Place, readSource, type Source } from "./stack-source.ts"
+import { Status } from "./status.tsx"
+import { useFeed } from "./use-feed.ts"
+import { ViewForm } from "./view-form.tsx"
+
+type Watched = { readonly view: string; readonly recordKey: string }
+
+type RecordsProps = {
+  readonly feed: Feed
+  readonly tick: number
+  readonly base: string
+  readonly isSmall: boolean
+}
+
+const chartHeight = 190
+const smallColumns = 4
+
+/** The records and their chart, which can be held. */
+const Records = ({ feed, tick, base, isSmall }: RecordsProps) => {
+  const [held, hold] = useState<ReadonlyMap<string, unknown>>()
+  const [chosen, choose] = useState<readonly string[]>()
+  const records = held ?? feed.records()
+  const { all, first } = columnsOf(records, isSmall ? smallColumns : undefined)
+  const columns = chosen?.filter((path) => all.includes(path)) ?? first
+  return (
+    <>
+      <div class="controls">
+        <button type="button" onClick={() => hold(held === undefined ? new Map(feed.records()) : undefined)}>
+          {held === undefined ? "Pause" : "Resume"}
+        </button>
+        {!isSmall && <ColumnsMenu all={all} shown={columns} onChange={choose} />}
+        <Status feed={feed} isPaused={held !== undefined} base={base} />
+      </div>
+      <div class="watched">
+        <Chart feed={feed} isPaused={held !== undefined} tick={tick} height={chartHeight} />
+        <RecordsTable feed={feed} records={records} columns={columns} isSmall={isSmall} />
+      </div>
+    </>
+  )
+}
+
+type Props = { readonly place: Place; readonly isSmall: boolean; readonly take: number }
+
+/** Live records of a stack, as they come. `isSmall`: one view, without choices. */
+export const Panel = ({ place, isSmall, take }: Props) => {
+  const { api, base, stack, stream, viewerKey } = place
+  const [source, setSource] = useState<Source | "missing" | "away">()
+  const [pasted, setPasted] = useState("")
+  const [watched, watch] = useState<Watched>()
+  useEffect(() => {
+    const leaving = new AbortController()
+    const read = async (): Promise<void> => {
+      const found = await readSource(place, () => setSource("away"), leaving.signal)
+      if (leaving.signal.aborted) return
+      setSource(found ?? "missing")
+      if (found !== undefined) watch({ view: place.view ?? found.first, recordKey: "" })
+    }
+    void read()
+    return () => leaving.abort()
+  }, [])
+
+  const apiKey = viewerKey || pasted
+  const known = typeof source === "object" ? source : undefined
+  const view = known?.views.find(({ id }) => id === watched?.view)
+  const lacksKey = view?.needsKey === true && watched?.recordKey === ""
+  const isReady = known !== undefined && watched !== undefined && apiKey !== "" && !lacksKey
+  const watching = isReady ? { ...watched, api, websocketUrl: known.websocketUrl, take } : undefined
+  const { feed, tick } = useFeed(watching && { ...watching, apiKey })
+
+  if (source === undefined) return <p class="muted">Connecting…</p>
+  if (source === "missing") return <p class="muted">The registry has no stack {stack}.</p>
+  if (source === "away") return <p role="status">{partNames.platform} This page goes on by itself.</p>
+  if (URL.parse(source.websocketUrl)?.origin !== stream)
+    return <p class="muted">The stream of this stack is elsewhere: {source.websocketUrl}</p>
+  if (apiKey === "") return <KeyForm onKey={setPasted} />
+  return (
+    <>
+      {!isSmall && watched !== undefined && <ViewForm views={source.views} watched={watched} onWatch={watch} />}
+      {feed !== undefined && <Records feed={feed} tick={tick} base={base} isSmall={isSmall} />}
+      {!isSmall && watching !== undefined && <SameInTabs {...watching} base={base} stack={stack} />}
+    </>
+  )
+}

@@ -1,0 +1,59 @@
+import { createPlatform, type StackWithSchema } from "@svc/client"
+import { firstView } from "@svc/common/stack-views"
+import { reaches } from "./away.ts"
+
+/** What the page says about a panel's place. */
+export type Place = {
+  readonly api: string
+  readonly base: string
+  /** The origin that this page may open streams at. */
+  readonly stream: string
+  /** The copy's own publishable key, if it has one. */
+  readonly viewerKey: string
+  readonly stack: string
+  /** Undefined: the stack's first view. */
+  readonly view: string | undefined
+}
+
+export const placeOf = ({ dataset }: HTMLElement): Place => ({
+  api: dataset["api"] ?? "",
+  base: dataset["base"] ?? "",
+  stream: dataset["stream"] ?? "",
+  viewerKey: dataset["key"] ?? "",
+  stack: dataset["stack"] ?? "",
+  view: dataset["view"],
+})
+
+export type View = { readonly id: string; readonly needsKey: boolean }
+export type Source = { readonly websocketUrl: string; readonly views: readonly View[]; readonly first: string }
+
+const retryMs = 2000
+
+const sourceOf = ({ websocket_url: websocketUrl, schema }: StackWithSchema): Source => ({
+  websocketUrl,
+  views: schema.entities.flatMap(({ name, views }) =>
+    views.map(({ id }) => ({ id, needsKey: id === `${name}/state` })),
+  ),
+  first: firstView(schema.entities),
+})
+
+/** Reads a stack's views, and tries again while the platform is away. Undefined: there is no such stack. */
+export const readSource = async (
+  { api, stack }: Place,
+  onAway: () => void,
+  signal: AbortSignal,
+): Promise<Source | undefined> => {
+  const { registry } = createPlatform({ apiUrl: api })
+  while (!signal.aborted) {
+    try {
+      return sourceOf(await registry.schema(stack))
+    } catch (error) {
+      if ((error as { status?: number }).status === 404) return undefined
+      onAway()
+      // Asked every two seconds rather than once and waited for.
+      do await new Promise((resolve) => setTimeout(resolve, retryMs))
+      while (!signal.aborted && !(await reaches(`${api}/livez`)))
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,50 @@
+import { make } from "../dom.ts"
+
+/** Lets a reader send what curl sends in the example, from this page. @param kind what the request needs: open, key or token */
+export const addTryPanel = (panel: HTMLElement, kind: string): void => {
+  const command = panel.parentElement?.querySelector("[data-language=sh] code")?.textContent ?? ""
+  const [url = ""] = /https?:\/\/[^\s'"]+/.exec(command) ?? []
+  const [, , json] = /--json (['"])([^]*)\1\s*$/.exec(command) ?? []
+  const address = make("input", { "aria-label": "URL", value: url, ...(json !== undefined && { readonly: "" }) })
+  const body =
+    json === undefined
+      ? undefined
+      : make("textarea", { "aria-label": "Body", rows: "4", spellcheck: "false" }, json.replaceAll('\\"', '"'))
+  const name = kind === "token" ? "Session token" : "Publishable key"
+  const key =
+    kind === "open"
+      ? undefined
+      : make("input", { type: "password", "aria-label": name, placeholder: name, autocomplete: "off" })
+  const said = make("p", { class: "muted", role: "status" })
+  const say = (text: string): void => {
+    said.textContent = text
+  }
+  if (kind === "key") say(`The key's origin must be ${location.origin}. The key isn't stored.`)
+  if (kind === "token") say("The token isn't stored.")
+  const shown = make("pre", { tabindex: "0", hidden: "" })
+  const { origin } = new URL(url)
+  const send = async (): Promise<void> => {
+    say("…")
+    const response = await fetch(address.value, {
+      method: body === undefined ? "GET" : "POST",
+      headers: {
+        ...(key && { authorization: `Bearer ${key.value.trim()}` }),
+        ...(body && { "content-type": "application/json" }),
+      },
+      ...(body && { body: body.value }),
+    })
+    say(`Status ${response.status}`)
+    shown.textContent = await response.text()
+    shown.hidden = shown.textContent === ""
+  }
+  const isSecret = (): boolean => kind === "key" && key?.value.trim().startsWith("svc_pk_") !== true
+  const parts = [address, key, body, make("button", {}, "Send request")]
+  const form = make("form", { class: "try" }, ...parts.filter((part) => part !== undefined))
+  form.addEventListener("submit", (event) => {
+    event.preventDefault()
+    if (URL.parse(address.value)?.origin !== origin) say(`The URL must start with ${origin}.`)
+    else if (isSecret()) say("Paste a publishable key, never a secret one.")
+    else send().catch(() => say(`${origin} does not answer now.`))
+  })
+  panel.append(make("h3", {}, "Try it"), form, said, shown)
+}

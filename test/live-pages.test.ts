@@ -1,0 +1,220 @@
+// Live data in a real browser, on real services, by the copy's own key: nobody clicks, nobody pastes.
+import axe from "axe-core"
+import { WebSocket } from "ws"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { createPlatform, createSession, createStream, type WebSocketClass } from "@svc/client"
+import { type Instance, startInstance } from "../scripts/running/instance.ts"
+import { type Browser, hasChromium, startChromium, type Tab } from "./browser/chromium.ts"
+
+type Transfer = { readonly amount: { readonly lamports: string; readonly sol: number } }
+
+let instance: Instance
+let browser: Browser
+let tab: Tab
+
+const at = (path: string): string => `${instance.docsUrl}${path}`
+const panel = "[id='frame.live']"
+const status = () => tab.page.locator(`${panel} [role=status]`)
+const rows = () => tab.page.locator(`${panel} tbody tr`)
+const told = (text: string | RegExp) => status().filter({ hasText: text }).waitFor()
+
+const violations = async (): Promise<string[]> => {
+  const { page } = tab
+  if (await page.evaluate(() => !("axe" in globalThis))) await page.evaluate(axe.source)
+  return page.evaluate(async () => {
+    const found = await (globalThis as unknown as { axe: typeof axe }).axe.run()
+    const wide =
+      document.documentElement.scrollWidth > innerWidth ? [`${document.documentElement.scrollWidth} wide`] : []
+    return [
+      ...found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" ")}`),
+      ...wide,
+    ]
+  })
+}
+
+describe.skipIf(!hasChromium && process.env["CI"] === undefined)("live pages in a browser", () => {
+  beforeAll(async () => {
+    browser = await startChromium()
+    instance = await startInstance(undefined, undefined, { viewer: true, settings: { SVC_SAMPLE_TRAFFIC: "true" } })
+    tab = await browser.open("about:blank")
+  }, 180_000)
+  afterAll(async () => {
+    await browser?.close()
+    await instance?.stop()
+  })
+
+  test("the home page shows records that move without a click", async () => {
+    const { page } = tab
+    const opened = performance.now()
+    await page.goto(at("/"))
+    await rows().nth(4).waitFor()
+    const firstMs = performance.now() - opened
+    const newest = await rows().first().innerText()
+    await page.waitForFunction(
+      ([selector = "", before]) => document.querySelector<HTMLElement>(`${selector} tbody tr`)?.innerText !== before,
+      [panel, newest],
+    )
+    // Told, not asserted: the machine may be busy with other tests.
+    console.log(`five records ${firstMs.toFixed(0)} ms after the page was opened`)
+    expect(await rows().count()).toBe(5)
+    expect(await page.locator(".plot canvas").count()).toBe(1)
+    expect(await page.locator(`${panel} .plot`).getAttribute("aria-label")).toMatch(/^Chart of amount\.sol: \d+ points/)
+    expect(tab.console()).toEqual([])
+  })
+
+  test("a chart's points are the records that a WebSocket client sees", async () => {
+    const { page } = tab
+    const agent = await createPlatform({ apiUrl: instance.apiUrl }).signUp()
+    const platform = createPlatform({ apiUrl: instance.apiUrl, key: agent.api_key })
+    const websocketUrl = `${instance.streamUrl}/transfers`
+    const stream = createStream({
+      websocketUrl,
+      session: createSession({ platform, websocketUrl, scope: "read" }),
+      webSocket: WebSocket as unknown as WebSocketClass,
+    })
+    const seen = new Set<string>()
+    const leaving = new AbortController()
+    const watching = (async () => {
+      for await (const { records } of stream.watch<Transfer>("SolTransfer/list", { signal: leaving.signal }))
+        for (const record of records.values()) seen.add(String(record.amount.sol))
+    })()
+    await page.goto(at("/stacks/transfers"))
+    await told("Connected.")
+    await page.getByText("points as text").click()
+    const text = page.locator(".chart pre")
+    await page.waitForFunction(() => (document.querySelector(".chart pre")?.textContent?.split("\n").length ?? 0) > 8)
+    await page.getByRole("button", { name: "Pause" }).click()
+    const [head, ...lines] = (await text.innerText()).split("\n")
+    expect(head).toBe("time,amount.sol")
+    const drawn = lines.map((line) => line.split(",")[1] ?? "")
+    await expect.poll(() => drawn.every((value) => seen.has(value))).toBe(true)
+    expect(lines.map((line) => line.slice(0, 24))).toEqual(lines.map((line) => line.slice(0, 24)).toSorted())
+    leaving.abort()
+    await watching
+    // What is held stays, while new records come.
+    const held = await rows().first().innerText()
+    await page.getByText("changes since this page was opened").waitFor()
+    expect(await rows().first().innerText()).toBe(held)
+    await page.getByRole("button", { name: "Resume" }).click()
+    await told("Connected.")
+  })
+
+  test("a reader chooses a view, a record, columns and what is drawn; the same is told for other programs", async () => {
+    const { page } = tab
+    await page.goto(at("/stacks/transfers"))
+    await told("Connected.")
+    await page.getByText("Columns").click()
+    await page.getByRole("checkbox", { name: "context.slot" }).check()
+    await page.locator(`${panel} th`, { hasText: "slot" }).waitFor()
+    await page.getByRole("checkbox", { name: "parties.source" }).uncheck()
+    expect(await page.locator(`${panel} th`, { hasText: "source" }).count()).toBe(0)
+    await page.getByRole("combobox", { name: "Chart" }).selectOption("changes a second")
+    await page.locator(".plot[aria-label^='Chart of changes a second: 60 points']").waitFor()
+    await page.getByRole("combobox", { name: "View" }).selectOption("Wallet/list")
+    await told("Connected.")
+    const copy = page.locator(`${panel} tbody tr`).first().getByRole("button", { name: "Copy key" })
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin: instance.docsUrl })
+    await copy.click()
+    const key = await page.evaluate(() => navigator.clipboard.readText())
+    await page.getByRole("combobox", { name: "View" }).selectOption("Wallet/state")
+    await told("enter its key")
+    await page.getByLabel("Key", { exact: true }).fill(key)
+    await page.keyboard.press("Enter")
+    await rows().first().waitFor()
+    expect(await rows().count()).toBe(1)
+    const code = page.locator(".same-in code")
+    expect(await code.innerText()).toContain(`watch transfers Wallet/state --key ${key} --take 20`)
+    await page.getByRole("button", { name: "TypeScript" }).click()
+    expect(await code.innerText()).toContain(`stream.watch("Wallet/state", { key: "${key}", take: 20 })`)
+    await page.getByRole("button", { name: "WebSocket" }).click()
+    expect(await code.innerText()).toContain(`{"type":"subscribe","view":"Wallet/state","key":"${key}","take":20}`)
+    expect(await violations()).toEqual([])
+  })
+
+  test("the list of stacks says which have records now, and changes in words", async () => {
+    const { page } = tab
+    await page.goto(at("/stacks"))
+    const row = page.locator("article tr", { hasText: "transfers" }).first()
+    await row.getByText(/^\d+$/).last().waitFor()
+    await page.locator("article td", { hasText: "version 1 published" }).first().waitFor()
+    expect(await violations()).toEqual([])
+  })
+
+  test("a panel says whether the stream, the platform or the network is away, keeps the last records and goes on by itself", async () => {
+    const { page } = tab
+    let isStreamAway = false
+    const sockets: { close: (options: { code: number }) => Promise<void> }[] = []
+    await page.routeWebSocket(/.*/, (socket) => {
+      if (isStreamAway) return void socket.close({ code: 1011 })
+      socket.connectToServer()
+      sockets.push(socket)
+    })
+    const cut = () => Promise.all(sockets.splice(0).map((socket) => socket.close({ code: 1011 })))
+    await page.goto(at("/"))
+    await rows().nth(4).waitFor()
+    isStreamAway = true
+    await cut()
+    await told("The stream server isn't reachable. These are the last records.")
+    expect(await rows().count()).toBe(5)
+    isStreamAway = false
+    await told("Connected.")
+
+    isStreamAway = true
+    await page.route(`${instance.apiUrl}/**`, (route) => route.abort())
+    await cut()
+    await told("The platform API isn't reachable.")
+    expect(await rows().count()).toBe(5)
+    isStreamAway = false
+    await page.unrouteAll()
+    await told("Connected.")
+
+    await page.context().setOffline(true)
+    await told("Your network is offline")
+    await page.context().setOffline(false)
+    await told("Connected.")
+    tab.console()
+    await page.reload()
+  })
+
+  test("a hostile record is shown as text: markup, 10 kB strings, numbers past 2^53, names of an object's own", async () => {
+    const { page } = tab
+    const hostile = `{"id":{"signature":"<img src=x onerror=alert(1)>"},"__proto__":{"polluted":"yes"},"constructor":1,"text":"${"<b>".repeat(3500)}","big":9007199254740993,"javascript:alert(1)":"javascript:alert(2)","list":[{"a":"<script>"}]}`
+    const frames = [
+      `{"op":"subscribed","view":"SolTransfer/latest","mode":"list"}`,
+      `{"mode":"list","entity":"SolTransfer/latest","op":"snapshot","complete":true,"data":[{"key":"<script>alert(3)</script>","data":${hostile}}]}`,
+    ]
+    await page.routeWebSocket(/.*/, (socket) => socket.onMessage(() => frames.forEach((frame) => socket.send(frame))))
+    await page.goto(at("/stacks/transfers"))
+    await rows().first().waitFor()
+    await page.getByText("Columns").click()
+    for (const box of await page.locator(`${panel} [type=checkbox]`).all()) await box.check()
+    const text = await rows().first().innerText()
+    expect(text).toContain("9007199254740993")
+    expect(text).toContain("<script>")
+    expect(await page.locator(`${panel} :is(img, script, b, a[href^=javascript])`).count()).toBe(0)
+    expect(await page.evaluate(() => ({} as { polluted?: string }).polluted)).toBeUndefined()
+    expect(text.length).toBeLessThan(2000)
+    expect(tab.console()).toEqual([])
+    await page.goto("about:blank")
+  })
+
+  test("the pages have no violation, wide and narrow, light and dark, and keep nothing in the browser", async () => {
+    const { page } = tab
+    for (const path of ["/", "/stacks/transfers"]) {
+      for (const [width, colorScheme] of [
+        [1280, "light"],
+        [1280, "dark"],
+        [320, "light"],
+        [320, "dark"],
+      ] as const) {
+        await page.setViewportSize({ width, height: 800 })
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
+        await page.goto(at(path))
+        await rows().first().waitFor()
+        expect(await violations(), `${path} ${width} ${colorScheme}`).toEqual([])
+      }
+    }
+    expect(await page.evaluate(() => [localStorage.length, sessionStorage.length, document.cookie])).toEqual([0, 0, ""])
+    await page.setViewportSize({ width: 1280, height: 800 })
+  })
+})
