@@ -54,6 +54,22 @@ describe.each(databaseKinds)("a stack's versions on %s", (kind) => {
     expect((await get("/api/registry/nothing/versions")).code).toBe("stack-not-found")
   })
 
+  test("an AST is compared with the published one by anybody who has a secret key, and nothing is stored", async () => {
+    const { key } = await service.signUp()
+    const check = (name: string, ast: unknown, by = key) =>
+      service.call("POST", `/api/registry/${name}/check`, { key: by, body: { ast_payload: ast } })
+    const same = await check("orders", broken)
+    expect([same.status, same.headers.get("cache-control")]).toEqual([200, "no-store"])
+    expect(same.body).toMatchObject({ version: 3, verdict: "none", bump: "none", changes: [] })
+    expect(same.body.schema).toEqual((await get("/api/registry/orders/schema")).body.schema)
+    expect((await check("ORDERS", first)).body).toMatchObject({ version: 3, verdict: "breaking", bump: "major" })
+    expect((await check("nothing", grown)).body).toMatchObject({ version: null, verdict: "none", changes: [] })
+    const wrong = await check("orders", { ...grown, entities: [{}] })
+    expect([wrong.code, wrong.body.details.path]).toEqual(["invalid-request", expect.stringMatching(/^ast_payload\./)])
+    expect((await service.call("POST", "/api/registry/orders/check", { body: {} })).code).toBe("missing-credentials")
+    expect((await get("/api/registry/orders/versions")).body).toHaveLength(3)
+  })
+
   test("stay readable as they were served: schema, AST and types", async () => {
     const old = await get("/api/registry/orders/schema?version=1")
     expect(old.body.schema.entities[0].fields.map(({ path }: { path: string }) => path)).toEqual(["id.address"])

@@ -5,12 +5,13 @@ export const publishingCommands: CommandTable = {
   commands: {
     push: {
       usage: "<FILE>",
-      options: ["name", "websocket-url", "visibility", "allow-breaking", "branch"],
+      options: ["name", "websocket-url", "visibility", "allow-breaking", "branch", "check"],
       summary: "Publish an AST as the next version of a stack, and wait for the result",
       details:
         "It needs a person's key (svc_sk_). A change that breaks readers waits for svc runs resume ID: then the exit code is 1 " +
-        "and the error is run-waiting.",
+        "and the error is run-waiting. --check publishes nothing and exits with 1 for such a change.",
       examples: [
+        "svc push stack.json --name my-stack --check --json",
         "svc push stack.json --name my-stack --websocket-url wss://streams.example/my-stack --visibility public",
       ],
       load: async () => (await import("../publish/push.ts")).push,

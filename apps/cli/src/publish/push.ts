@@ -1,10 +1,13 @@
 import { isObject, parseJson } from "@svc/common/json-object"
 import type { Context, Outcome } from "../command.ts"
 import { CliError, usageError } from "../errors.ts"
-import { textOf } from "../output/json-value.ts"
+import { changeRows } from "../explore/versions.ts"
+import { stackPath } from "../explore/stack.ts"
+import { labelled, listOf, textOf } from "../output/json-value.ts"
+import { pairs, table } from "../output/table.ts"
 import { callApi, callJson, readPages, type Api } from "../services/api.ts"
 import { readTextFile } from "../settings/files.ts"
-import { apiOfOwner } from "../settings/key.ts"
+import { apiOfOwner, apiWithKey } from "../settings/key.ts"
 import { followRun } from "./follow.ts"
 
 const readAst = async (file: string): Promise<unknown> => {
@@ -36,11 +39,37 @@ const prepareSpec = async (context: Context, api: Api, name: string, ast: unknow
   return { id, hasAst: false }
 }
 
+/** `svc push FILE --name N --check`: what publishing the AST would change. It publishes nothing. */
+const checkAst = async (context: Context, name: string, ast: unknown): Promise<Outcome> => {
+  const body = { ast_payload: ast }
+  const answer = await callJson(await apiWithKey(context), stackPath(name, "/check"), { method: "POST", body })
+  const [schema, changes] = [isObject(answer) ? answer["schema"] : undefined, changeRows(answer)]
+  const entities = listOf(schema, "entities").map((entity) => [
+    textOf(entity, "name"),
+    String(listOf(entity, "fields").length),
+    listOf(entity, "views")
+      .map((view) => textOf(view, "id"))
+      .join(" "),
+  ])
+  const isBreaking = textOf(answer, "verdict") === "breaking" && !context.flags.has("allow-breaking")
+  return {
+    json: answer,
+    text: (style) => {
+      const about = labelled(answer, { version: "Compared with version", verdict: "Verdict", bump: "Bump" })
+      const tables = [pairs([["Stack", name], ...about], style), table(["ENTITY", "FIELDS", "VIEWS"], entities, style)]
+      if (changes.length > 0) tables.push(table(["VERDICT", "WHERE", "CHANGE"], changes, style))
+      return tables.join("\n\n")
+    },
+    exit: isBreaking ? 1 : 0,
+  }
+}
+
 /** `svc push FILE --name N`: publishes an AST as the next version of a spec, and waits for the result. */
 export const push = async (context: Context): Promise<Outcome> => {
   const { name, branch } = context.options
   if (name === undefined) throw usageError("--name NAME is missing: the stack's name in the registry.")
   const ast = await readAst(context.args[0] ?? "")
+  if (context.flags.has("check")) return checkAst(context, name, ast)
   const api = await apiOfOwner(context)
   // The registry's names are in lower case.
   const { id, hasAst } = await prepareSpec(context, api, name.toLowerCase(), ast)

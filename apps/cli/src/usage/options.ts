@@ -52,6 +52,7 @@ export const optionTable = {
   visibility: { value: "VISIBILITY", help: "public, global or private (default for a new stack)" },
   branch: { value: "BRANCH", help: "publish as the private stack NAME--BRANCH" },
   wait: { help: "wait for the result; exit with 1 if it failed. For stream check: wait until a token expires" },
+  check: { help: "only say what publishing it would change; any key is enough" },
   "allow-breaking": { help: "publish even if it breaks readers" },
   name: { value: "NAME", help: "the name of the agent or key in lists; for push, the stack's name in the registry" },
   force: {

@@ -118,6 +118,11 @@ export const createStackVersions = (database: Database, compiler: Compiler) => {
       lookUp("diff", stack, [from, to], async (before, after) => {
         return pack(diffText({ from, to }, await diffOf(compiler, before, after, readers)))
       }),
+    /** How a new AST differs from the published one; undefined if that is gone. Throws as `diff` does. */
+    compare: async (stack: PublishedStack, ast: StoredAst, owner: string) => {
+      const published = await find(stack, stack.version)
+      return published && diffOf(compiler, published.ast, ast, owner)
+    },
     /** Types of a version. Throws DatabaseUnavailable, AstTooLarge and CompilerBusy. */
     module: (stack: PublishedStack, number: number, language: Language) =>
       lookUp(`types ${language} ${stack.name}`, stack, [number], (ast) => findModule(ast, stack, number, language)),

@@ -120,7 +120,7 @@ export const endpoint = (api: Api, dependencies: Dependencies, spec: Endpoint): 
     isTagged: spec.others?.[304] !== undefined,
     isPaged: query !== undefined && "offset" in query.shape,
     // Answers of these changes are kept under the Idempotency-Key.
-    isKept: method === "post" && largeBody !== undefined,
+    isKept: spec.tag === "records" && method === "post" && largeBody !== undefined,
     isOfStack: access === "optional key" && path.includes("{"),
   }
   const responses = Object.entries(responsesOf(spec, codes)).map(([status, response]) => [

@@ -7,6 +7,7 @@ import type { Serve } from "../endpoint.ts"
 import type { EventStreams } from "../event-streams.ts"
 import { nextLink, pageQuery } from "../paging.ts"
 import { changeRoutes } from "./changes.ts"
+import { checkRoutes } from "./check.ts"
 import { type Caller, createRegistryReader, foundBy } from "./reader.ts"
 import { astAnswer, detail, schemaAnswer } from "./schemas.ts"
 import { stackVersionRoutes, versionQuery } from "./versions.ts"
@@ -111,5 +112,6 @@ export const registryRoutes = (serve: Serve, dependencies: Dependencies, streams
     })
   content("/api/registry/{name}/schema", "getStackSchema", "Get a stack's schema", schemaAnswer, "schema", "name")
   content("/api/registry/stacks/{stack}/ast", "getStackAst", "Get a stack's AST", astAnswer, "ast", "stack")
+  checkRoutes(serve, dependencies)
   stackVersionRoutes(serve, dependencies, reader)
 }

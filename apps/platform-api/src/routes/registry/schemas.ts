@@ -92,3 +92,13 @@ export const diffAnswer = z
     ),
   })
   .openapi("Diff")
+export const checkAnswer = z.object({
+  version: z
+    .int()
+    .positive()
+    .nullable()
+    .meta({ description: "The published version that it was compared with; null if there is none" }),
+  content_hash: z.string(),
+  ...diffAnswer.pick({ verdict: true, bump: true, changes: true }).shape,
+  schema,
+})
