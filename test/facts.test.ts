@@ -123,9 +123,3 @@ test("a text that names several MCP tools names all of them: a third tool is for
   for (const file of ["README.md", "apps/docs-server/README.md", "apps/docs-server/src/errors.ts"])
     expect(forgotten).toContain(file)
 })
-
-test("headings weigh alike for a page and for its section: one number says how much", () => {
-  const lines = read("apps/docs-server/src/search/weights.ts").match(/^ {2}heading\w*: .*$/gm) ?? []
-  expect(lines).toHaveLength(3)
-  for (const line of lines) expect(line).toMatch(/\bheadings,$/)
-})

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { messageBounds } from "../src/mcp/json-rpc.ts"
 import { createDocsServer } from "../src/mcp/mcp.ts"
 import { stripMdx } from "../src/corpus/mdx.ts"
-import { createSnippets, passagesOf } from "../src/search/passages.ts"
+import { passagesOf, snippetOf } from "../src/search/passages.ts"
 import { rememberAnswers } from "../src/mcp/repeated.ts"
 import { type AnswerRpc, createSdk } from "../src/mcp/sdk.ts"
 import { libraryOf } from "./library.ts"
@@ -92,9 +92,7 @@ describe("Markdown is read in steps that grow with its length, not with its squa
   })
   test.each(Object.entries(markdown))("%s, when a query finds it", async (_, make) => {
     const find = (text: string) => {
-      const snippetOf = createSnippets()
-      for (const [i, { text: passage, kind }] of passagesOf(text, false).entries())
-        snippetOf(i, passage, kind, (term) => term === "b")
+      for (const { text: passage, kind } of passagesOf(text, false)) snippetOf(passage, kind, (term) => term === "b")
       plainText(text)
     }
     expect(await growth(make, find)).toEqual(linear)

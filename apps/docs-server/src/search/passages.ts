@@ -1,4 +1,3 @@
-import { LRUCache } from "lru-cache"
 import { plainText } from "@svc/site"
 import { eachWord } from "./words.ts"
 
@@ -76,26 +75,27 @@ const withoutEdges = (text: string): string => {
   return inner.endsWith("|") ? inner.slice(0, -1) : inner
 }
 
+const cellsOf = (row: string): string[] =>
+  withoutEdges(row)
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim())
+
+/** A row of a table, each cell with the name of its column. @param header the row of these names */
+export const withColumnNames = (row: string, header: string): string => {
+  const names = cellsOf(header)
+  const cells = cellsOf(row).map((cell, i) => ((names[i] ?? "") === "" || cell === "" ? cell : `${names[i]}: ${cell}`))
+  return cells.join(" | ")
+}
+
 // In code nothing is a mark or a tag: a placeholder such as <API_KEY> has to stay.
 const plainOf = (passage: string, kind: PassageKind): string =>
   kind === "code" ? passage.replace(/\s+/g, " ").trim() : plainText(withoutEdges(passage))
 
-/** Shows passages as plain text, cut around the first wanted term when they are long. Keeps what it has read lately, by `id`. */
-export const createSnippets = () => {
-  const kept = new LRUCache<number, string, () => string>({
-    maxSize: 1_000_000,
-    sizeCalculation: ({ length }) => length + 100,
-    memoMethod: (_id, _stale, { context }) => context(),
-  })
-  return (id: number, passage: string, kind: PassageKind, isWanted: (word: string) => boolean): string => {
-    const from =
-      passage.length <= readLength ? undefined : Math.max(0, (findWanted(passage, isWanted) ?? 0) - readBefore)
-    const plain =
-      from === undefined
-        ? kept.memo(id, { context: () => plainOf(passage, kind) })
-        : plainOf(passage.slice(from, from + readLength), kind)
-    return plain.length <= snippetLength ? plain : cutAround(plain, findWanted(plain, isWanted) ?? 0)
-  }
+/** Shows a passage as plain text, cut around the first wanted word when it is long. */
+export const snippetOf = (passage: string, kind: PassageKind, isWanted: (word: string) => boolean): string => {
+  const from = passage.length <= readLength ? 0 : Math.max(0, (findWanted(passage, isWanted) ?? 0) - readBefore)
+  const plain = plainOf(passage.slice(from, from + readLength), kind)
+  return plain.length <= snippetLength ? plain : cutAround(plain, findWanted(plain, isWanted) ?? 0)
 }
 
 /** The beginning of a longer text, as far as a snippet goes. */

@@ -1,4 +1,3 @@
-import { LRUCache } from "lru-cache"
 import { meant } from "./weights.ts"
 import type { Effort, Vocabulary } from "./vocabulary.ts"
 import { eachWord, partsOf, terms } from "./words.ts"
@@ -9,9 +8,6 @@ export type Query = ReturnType<ReturnType<typeof createQueryReader>>
 const mostSteps = 400_000
 const mostCompletions = 8
 const longestJoined = 20
-
-// Queries share their words: what the latest of them mean is kept, so many characters of it.
-const mostKept = 500_000
 
 /** A stretch of a word that no page has, and the nearest that one has. */
 type Correction = { readonly start: number; readonly length: number; readonly near: string }
@@ -26,13 +22,8 @@ type Reading = {
   readonly corrections: readonly Correction[]
 }
 
-/** Reads querys: known words as they are, others as the word they are nearest to or the start of. */
-export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabulary: Vocabulary) => {
-  const readings = new LRUCache<string, Reading>({
-    maxSize: mostKept,
-    sizeCalculation: ({ weights, corrections }) => 100 * (1 + weights.length + corrections.length),
-  })
-
+/** Reads queries: known words as they are, others as the word they are nearest to or the start of. */
+export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabulary: () => Vocabulary) => {
   /** `backup` means the `back` and `up` of pages that write it so. */
   const halvesOf = (word: string): readonly string[] => {
     if (word.length > longestJoined || !/^\p{L}+$/u.test(word)) return []
@@ -68,22 +59,20 @@ export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabul
       weighWhole(own, meant.asWritten)
       return meaning([whole])
     }
-    // An identifier that no page has, of parts that some have, means those, and the longer ones that hold it: `session-token`.
+    // An identifier that no page has, of parts that some have, means those: `session-token`.
     const ofKnown = parts.length > 0 && parts.every((part) => numberOf.has(part))
-    const near = ofKnown ? undefined : vocabulary.nearest(word, effort)
+    const near = ofKnown ? undefined : vocabulary().nearest(word, effort)
     if (near !== undefined) {
       weighWhole(terms(near), meant.corrected)
       for (const part of parts) weigh(part, meant.asWritten)
       return meaning(terms(near).slice(0, 1), [{ start: 0, length: word.length, near }])
     }
-    if (ofKnown)
-      for (const longer of vocabulary.holding(word, mostCompletions, effort)) weigh(terms(longer)[0] ?? "", meant.held)
     const pieces = partsOf({ text: word, start: 0 })
     if (pieces.length > 1) {
-      const read = pieces.map(({ text }) => readingOf(text, true, effort))
+      const read = pieces.map(({ text }) => readWord(text, true, effort))
       return {
         isStopWord: false,
-        weights: [...weights, ...read.flatMap((piece) => piece.weights)],
+        weights: read.flatMap((piece) => piece.weights),
         stands: read.flatMap((piece) => piece.stands),
         corrections: read.flatMap((piece, i) =>
           piece.corrections.map(({ start, length, near: to }) => ({
@@ -98,27 +87,9 @@ export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabul
     for (const half of halves) weigh(half, meant.asWritten)
     if (halves.length > 0) return meaning(halves)
     if (!isPart)
-      for (const longer of vocabulary.startingWith(word, mostCompletions))
+      for (const longer of vocabulary().startingWith(word, mostCompletions))
         weigh(terms(longer)[0] ?? "", meant.completed)
     return meaning([whole])
-  }
-
-  const readingOf = (word: string, isPart: boolean, effort: Effort): Reading => {
-    // No word begins with a dot.
-    const key = isPart ? `.${word}` : word
-    const kept = readings.get(key)
-    if (kept !== undefined) return kept
-    const reading = readWord(word, isPart, effort)
-    // A word that was not looked up to the end, at the end of a query that may look up no more, means too little.
-    if (effort.steps <= effort.most) readings.set(key, reading)
-    return reading
-  }
-
-  /** `timed out` means the `timeout` of pages that write it so, too. */
-  const joined = (first: string, second: string): number | undefined => {
-    const [start, ...parts] = terms(first)
-    if (start === undefined || parts.length > 0 || start.length + second.length > longestJoined) return undefined
-    return numberOf.get(terms(start + second)[0] ?? "")
   }
 
   return (query: string, effort: Effort = { steps: 0, most: mostSteps }) => {
@@ -129,13 +100,9 @@ export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabul
     const pairs: [number, number][] = []
     let corrected = query
     let searchable = false
-    let previous: string | undefined
     let before: number | undefined
     for (const { text, start } of eachWord(query)) {
-      const one = previous === undefined ? undefined : joined(previous, text)
-      if (one !== undefined) weigh(one, meant.joined)
-      previous = text
-      const { isStopWord, weights: own, stands, corrections } = readingOf(text, false, effort)
+      const { isStopWord, weights: own, stands, corrections } = readWord(text, false, effort)
       for (const [term, weight] of own) weigh(term, weight)
       searchable ||= !isStopWord
       for (const term of stands) {

@@ -4,24 +4,20 @@
 // - posting: one term on one page, with its worth there and its positions
 // - section: a heading with the text down to the next heading; a page's first has none
 // - passage: what a snippet is made of: a paragraph, a row, an item, a block of code
-// - query term: a term of the query at hand, numbered from 1
+// - match: a position that has a term of the query
 // - share: how much of the query a term is, by its rarity; all shares together are 1
 //
-// text.ts reads pages as terms, word-index.ts weighs them, query.ts reads a query and corrects it,
-// matches.ts finds its terms, names.ts finds the pages that it names, ranking.ts ranks pages,
-// sections.ts chooses the section to show.
-import { LRUCache } from "lru-cache"
+// text.ts reads pages as terms, word-index.ts weighs them, query.ts reads a query and corrects it, names.ts finds the pages
+// that it names, ranking.ts ranks pages, matches.ts and reading.ts choose the section and the passage to show.
 import type { Section } from "@svc/site"
 import type { Corpus, Page } from "../corpus/corpus.ts"
-import { createSnippets, hasWanted, type PassageKind, passageKinds, shorten } from "./passages.ts"
-import { buildIndex } from "./word-index.ts"
-import { createMatcher } from "./matches.ts"
-import { createNames, type Named } from "./names.ts"
-import { createQueryReader, type Query } from "./query.ts"
+import { createNames } from "./names.ts"
+import { hasWanted, type PassageKind, passageKinds, shorten, snippetOf, withColumnNames } from "./passages.ts"
+import { createQueryReader } from "./query.ts"
 import { createRanking } from "./ranking.ts"
-import { type Choice, createSectionChooser } from "./sections.ts"
 import { readTexts } from "./text.ts"
-import { createVocabulary } from "./vocabulary.ts"
+import { createVocabulary, type Vocabulary } from "./vocabulary.ts"
+import { buildIndex } from "./word-index.ts"
 
 type Hit = {
   readonly page: Page
@@ -40,7 +36,6 @@ type Answer = {
   /** False when the query has stop words alone. */
   readonly searchable: boolean
 }
-type Found = Pick<Answer, "hits" | "total">
 
 export type Search = (query: string, offset: number, limit: number) => Answer
 
@@ -53,23 +48,31 @@ export const createSearch = (corpus: Corpus): Search => {
   const texts = readTexts(pages)
   const weights = pages.map(({ searchWeight = 1 }) => searchWeight)
   const index = buildIndex(texts, weights)
-  const readQuery = createQueryReader(texts.numberOf, createVocabulary(texts.written))
+  let vocabulary: Vocabulary | undefined
+  // Built for the first word that no page has: a start has no time for it.
+  const readQuery = createQueryReader(texts.numberOf, () => (vocabulary ??= createVocabulary(texts.written)))
   const namedBy = createNames(pages)
-  const matchesOf = createMatcher(texts, index)
   const rank = createRanking(texts, index, weights)
-  const choicesOf = createSectionChooser(texts)
-  const snippetOf = createSnippets()
 
   const snippetFor = (id: number, page: Page, passage: number, isWanted: (word: string) => boolean): string => {
     const endOfPage = texts.sectionPassages[texts.pageSections[id + 1] ?? 0] ?? 0
     const textOf = (one: number): string =>
       page.markdown.slice(texts.passageStarts[one], one + 1 < endOfPage ? texts.passageStarts[one + 1] : undefined)
     const kindOf = (one: number): PassageKind => passageKinds[texts.passageKindsOf[one] ?? 0] ?? "prose"
-    const show = (one: number): string => snippetOf(one, textOf(one), kindOf(one), isWanted)
+    /** A row with the names of its columns, which stand above the rule in front of the first row. */
+    const rowOf = (one: number): string => {
+      let rule = one
+      while (kindOf(rule) === "row") rule--
+      return kindOf(rule) === "mark" && kindOf(rule - 1) === "mark"
+        ? withColumnNames(textOf(one), textOf(rule - 1))
+        : textOf(one)
+    }
+    const show = (one: number): string =>
+      snippetOf(kindOf(one) === "row" ? rowOf(one) : textOf(one), kindOf(one), isWanted)
     const snippet = show(passage)
     // What ends in a colon is answered by what follows: by a row or item that was asked for, else by the first.
     const lead = snippet.length < 120 ? snippet : snippet.slice(snippet.lastIndexOf(". ") + 1).trim()
-    if (!lead.endsWith(":") || !hasWanted(lead, isWanted)) return snippet
+    if (!lead.endsWith(":")) return snippet
     const following: number[] = []
     for (let one = passage + 1; one < endOfPage && /^(?:mark|row|item|code)$/.test(kindOf(one)); one++)
       if (kindOf(one) !== "mark") following.push(one)
@@ -77,41 +80,29 @@ export const createSearch = (corpus: Corpus): Search => {
     return next === undefined ? snippet : shorten(`${lead} ${show(next)}`)
   }
 
-  const find = (query: Query, named: Named, offset: number, limit: number): Found => {
-    const wanted = query.terms.map((term, n) => (query.weights[n] ?? 0) * (index.rarity[term] ?? 0))
-    const sum = wanted.reduce((all, weight) => all + weight, 0)
-    const shares = wanted.map((weight) => weight / sum)
-    const matches = matchesOf(query)
-    const ranking = rank(query, matches, shares, named)
-    const choose = choicesOf(matches, shares)
-    const toHit = (id: number): Hit[] => {
-      const page = pages[id]
-      if (page === undefined) return []
-      const score = ranking.scoreOf(id)
-      // A page that was asked for by its name is meant as a whole.
-      if (named.has(id)) return [{ page, score, section: page.sections[0], snippet: page.description }]
-      const { section, passage }: Choice = choose(id)
-      const snippet = passage === undefined ? page.description : snippetFor(id, page, passage, matches.asksFor)
-      return [{ page, score, section: page.sections[section - 1], snippet }]
-    }
-    return { hits: ranking.pages.slice(offset, offset + limit).flatMap(toHit), total: ranking.pages.length }
-  }
-
-  // Queries in other words may ask for the same terms, and then have the same hits.
-  const lately = new LRUCache<string, Found, () => Found>({
-    max: 1000,
-    memoMethod: (_key, _stale, { context }) => context(),
-  })
-
   return (text, offset, limit) => {
     const query = readQuery(text)
     const named = namedBy(text)
-    const { terms, weights: parts, pairs, corrected, searchable } = query
-    const key = `${offset} ${limit} ${terms.join()} ${parts.join()} ${pairs.join()} ${[...named].join()}`
+    const wanted = query.terms.map((term, n) => (query.weights[n] ?? 0) * (index.rarity[term] ?? 0))
+    const sum = wanted.reduce((all, weight) => all + weight, 0)
+    const shares = wanted.map((weight) => weight / sum)
+    const { ranked, readingOf } = rank(query, shares, named)
+    const terms = new Set(query.terms)
+    const asksFor = (word: string): boolean => texts.written.get(word)?.numbers.some((term) => terms.has(term)) === true
+    const toHit = ([id, score]: readonly [number, number]): Hit[] => {
+      const page = pages[id]
+      if (page === undefined) return []
+      // A page that was asked for by its name is meant as a whole.
+      if (named.has(id)) return [{ page, score, section: page.sections[0], snippet: page.description }]
+      const { section, passage } = readingOf(id)
+      const snippet = passage === undefined ? page.description : snippetFor(id, page, passage, asksFor)
+      return [{ page, score, section: page.sections[section - 1], snippet }]
+    }
     return {
-      ...lately.memo(key, { context: () => find(query, named, offset, limit) }),
-      ...(corrected !== text && named.size === 0 && { corrected }),
-      searchable: searchable || named.size > 0,
+      hits: ranked.slice(offset, offset + limit).flatMap(toHit),
+      total: ranked.length,
+      ...(query.corrected !== text && named.size === 0 && { corrected: query.corrected }),
+      searchable: query.searchable || named.size > 0,
     }
   }
 }

@@ -1,5 +1,5 @@
 import { editDistance } from "@svc/common/edit-distance"
-import { firstIndex } from "./matches.ts"
+import { firstIndex } from "./word-index.ts"
 
 /** Letters compared so far, over all words of a query: what a query may cost does not grow with what it asks. */
 export type Effort = { steps: number; readonly most: number }
@@ -65,17 +65,6 @@ export const createVocabulary = (written: ReadonlyMap<string, { readonly times: 
         if (far <= most && better) [best, bestDistance] = [candidate, far]
       }
       return best === undefined ? undefined : commonest.get(best)
-    },
-    /** Longer words that hold this one. */
-    holding: (part: string, most: number, effort: Effort): string[] => {
-      const folded = part.toLowerCase()
-      const found: string[] = []
-      for (let i = startOf(folded.length + 1); i < all.length && found.length < most; i++) {
-        if (effort.steps++ > effort.most) break
-        const word = all[i] ?? ""
-        if (word.includes(folded)) found.push(word)
-      }
-      return found
     },
     /** Words that start so. */
     startingWith: (start: string, most: number): string[] => {

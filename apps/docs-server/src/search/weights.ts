@@ -12,11 +12,8 @@ export const fields = {
   body: { weight: 4, half: 1.2, length: 0.75 },
 }
 
-/** How heavy headings are, for finding a page and for choosing its section: the one number to change for both. */
-const headings = 1
-
 /** On top, for where in the body a word first stands: half at `half` words from the start. */
-export const early = { weight: 5, half: 50 }
+export const early = { weight: 4, half: 50 }
 
 /** What a page gains besides its words, each times a share from 0 to 1. */
 export const bonus = {
@@ -26,9 +23,7 @@ export const bonus = {
   titlePairs: 1.5,
   pairs: 1.5,
   /** Of the query that the best section has, squared. */
-  section: 3,
-  /** Of the query in a section's heading, squared, times the share of the heading that the query has. */
-  heading: 2.5 * headings,
+  section: 4,
   /** For a row of a table that opens with the only word of the query. */
   row: 2.5,
   /** For a page that the query names: more than anything else can give. */
@@ -36,7 +31,7 @@ export const bonus = {
 }
 
 /** Only so many pages, the best by their terms, are read for neighbours and sections. */
-export const mostRead = 25
+export const maxRead = 25
 
 /** A page is listed only with this share of the best one's score: others have a word or two in common with the query. */
 export const cut = { leastShare: 0.4 }
@@ -48,37 +43,32 @@ export const meant = {
   partOfKnown: 0.2,
   corrected: 0.8,
   completed: 0.4,
-  /** One word for two that stand side by side in the query. */
-  joined: 0.5,
-  /** A longer identifier that holds the one that was asked for. */
-  held: 0.8,
 }
 
-/** How a term's times in a section of some length count, and what decides between the sections of a page. */
+/** What decides between the sections of a page. */
 export const sectionWeights = {
-  half: 1.2,
-  length: 0.9,
-  /** A word in code counts this much of one in text. */
-  code: 0.8,
-  /** A word of the page's title, too. */
+  /** How much of the query a section has, by the times of each of its terms there. */
+  words: { weight: 1.2, half: 0.7, length: 0 },
+  covered: { half: 1.2, length: 0.9 },
+  /** For a word of the page's title. */
   ofTitle: 0.2,
-  words: 1.2,
-  halfOfWords: 0.7,
-  heading: headings,
-  headingCover: headings,
+  /** For a word of a heading that the query doesn't have. */
   otherWord: 0.3,
   pairs: 0.3,
   passage: 0.5,
 }
 
-/** What a passage is worth by its kind, for neighbours, and for opening with a term of the query. */
+/** What a passage is worth by its kind, and for neighbours. */
 export const passageWeights = {
-  kind: { prose: 1, item: 1, row: 1, code: 0.6, heading: 0, mark: 0 },
+  prose: 1,
+  item: 1,
+  row: 1,
+  code: 0.6,
   pairs: 0.3,
-  opening: 0.2,
-  /** Where the query is one word, a row or an item that opens with it. */
-  openingAlone: 1,
-  firstProse: 0.02,
+  /** For a word that the section's heading has, too. */
+  ofHeading: 0.3,
+  /** A heading with more of the query than this is answered by the passage below it. */
+  headingAlone: 0.8,
 }
 
 /** So many times in a text of so much of the usual length, between 0 and 1. */

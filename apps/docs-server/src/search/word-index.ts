@@ -1,6 +1,18 @@
 import { type Field, type Texts, fieldNames } from "./text.ts"
 import { early, fields, rarity, saturate } from "./weights.ts"
 
+/** The first index from `low` up to `high` that fits, where all behind it fit too; `high` where none does. */
+export const firstIndex = (low: number, high: number, fits: (index: number) => boolean): number => {
+  let from = low
+  let to = high
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (fits(middle)) to = middle
+    else from = middle + 1
+  }
+  return from
+}
+
 export type Index = ReturnType<typeof buildIndex>
 
 const count = fieldNames.length
@@ -33,9 +45,9 @@ const meanLengths = ({ fieldStarts }: Texts, pageCount: number): number[] =>
 const body = count - 1
 
 // Of a term in one page: a query reads them all, and the first say enough about a page that has more.
-const mostPositions = 1000
+const maxPositions = 1000
 
-/** Which pages have each term, and what it is worth there: known beforehand, so that a query only adds numbers up. */
+/** Which pages have each term, where, and what it is worth there: computed here, so that a query only adds numbers up. */
 export const buildIndex = (texts: Texts, weights: readonly number[]) => {
   const pageCount = weights.length
   const { numbers, fieldStarts, numberOf } = texts
@@ -57,35 +69,42 @@ export const buildIndex = (texts: Texts, weights: readonly number[]) => {
 
   for (let page = 0; page < pageCount; page++) {
     const startOf = (field: number): number => fieldStarts[page * count + field] ?? 0
-    /** How often each term stands in each field, and where in the body. */
-    const found = new Map<number, { readonly times: number[]; readonly inBody: number[] }>()
+    /** How often each term stands in each field, where in the title and the body, and where first in the body. */
+    const found = new Map<number, { readonly times: number[]; readonly at: number[]; first: number }>()
     for (let field = 0; field < count; field++)
       for (let i = startOf(field); i < startOf(field + 1); i++) {
         const term = numbers[i] ?? 0
         let one = found.get(term)
-        if (one === undefined) found.set(term, (one = { times: fieldNames.map(() => 0), inBody: [] }))
+        if (one === undefined) found.set(term, (one = { times: fieldNames.map(() => 0), at: [], first: -1 }))
         one.times[field] = (one.times[field] ?? 0) + 1
-        if (field === body && one.inBody.length < mostPositions) one.inBody.push(i)
+        if (field === body && one.first === -1) one.first = i - startOf(body)
+        if ((field === 0 || field === body) && one.at.length < maxPositions) one.at.push(i)
       }
     const lengths = means.map((mean, field) => (startOf(field + 1) - startOf(field)) / mean)
-    for (const [term, { times, inBody }] of found) {
+    for (const [term, { times, at, first }] of found) {
       const posting = next[term] ?? 0
       next[term] = posting + 1
       pages[posting] = page
-      const first = (inBody[0] ?? 0) - startOf(body)
       let sum = 0
       for (const [field, name] of fieldNames.entries())
         if (times[field] !== 0) sum += valueOf(name, times[field] ?? 0, lengths[field] ?? 1, first)
       worth[posting] = sum
       positionStarts[posting] = positions.length
-      for (const position of inBody) positions.push(position)
+      for (const position of at) positions.push(position)
       positionEnds[posting] = positions.length
       if (times[0] === 0) continue
       inTitle[posting] = 1
       titleRarity[page] = (titleRarity[page] ?? 0) + (rarities[term] ?? 0)
     }
   }
+  /** A term's posting for a page; undefined when the page doesn't have the term. */
+  const postingOf = (term: number, page: number): number | undefined => {
+    const end = termStarts[term + 1] ?? 0
+    const at = firstIndex(termStarts[term] ?? 0, end, (i) => (pages[i] ?? 0) >= page)
+    return at < end && pages[at] === page ? at : undefined
+  }
   return {
+    postingOf,
     /** Where in the arrays of postings each term's start; the end of all behind the last. */
     termStarts,
     pages,
@@ -94,7 +113,7 @@ export const buildIndex = (texts: Texts, weights: readonly number[]) => {
     /** Where in `positions` those of each posting start and end. */
     positionStarts,
     positionEnds,
-    /** Where in the texts' numbers the page's body has the term, ascending: the first thousand. */
+    /** Where in the texts' numbers the page's title and body have the term, ascending: the first thousand. */
     positions: Uint32Array.from(positions),
     /** Of each term. */
     rarity: rarities,
