@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
-import { parseArgs } from "node:util"
 import { generateSigningKey } from "@svc/session-token"
+import { Command as Program, CommanderError } from "commander"
 import type { Queries } from "../db/database.ts"
 import { agentStatuses, visibilities } from "../db/schema/index.ts"
 import { importRecords } from "../records/import/import-records.ts"
@@ -36,10 +36,12 @@ type Call = Omit<Dependencies, "wallClock"> & {
 }
 
 type Command = {
-  /** What follows the command's name: a required argument, if any, and options. They are parsed as this says. */
-  readonly usage?: string
-  /** The argument as errors name it, if not as `usage` does. */
+  /** Its argument, as commander takes it. */
   readonly argument?: string
+  /** Options that are required, as commander takes them. */
+  readonly needs?: readonly string[]
+  /** Other options. */
+  readonly takes?: readonly string[]
   readonly run: (call: Call) => Promise<unknown>
 }
 
@@ -69,32 +71,39 @@ const visibilityOf = (word: string) => {
 }
 
 const keyChange = (verb: "disable" | "enable" | "revoke"): Command => ({
-  usage: "ID",
+  argument: "<ID>",
   run: async ({ queries, argument, at }) => {
     const id = wholeNumber(argument, 2_147_483_647, "key-not-found")
     return changeKey(await queries(), id, verb, at)
   },
 })
 
-const named = (run: (queries: Queries, name: string, at: Date) => Promise<unknown>, usage = "NAME"): Command => ({
-  usage,
-  run: async ({ queries, argument, at }) => run(await queries(), argument, at),
+const named = (run: (queries: Queries, name: string, at: Date) => Promise<unknown>, argument = "<NAME>"): Command => ({
+  argument,
+  run: async ({ queries, argument: name, at }) => run(await queries(), name, at),
 })
 
 /** `agent enable` and its like: a status without a command could never be set. */
 const agentCommands = agentStatuses.map((status) => [
   statusActions[status].replace(".", " "),
-  named((queries, slug, at) => setAgentStatus(queries, slug, status, at), "SLUG"),
+  named((queries, slug, at) => setAgentStatus(queries, slug, status, at), "<SLUG>"),
 ])
 
 const commands: Readonly<Record<string, Command>> = {
   migrate: { run: async ({ database }) => ({ applied: (await database()).applied }) },
-  backup: { usage: "FILE", run: async ({ settings, argument }) => backup(settings(), argument) },
-  restore: { usage: "FILE", run: async ({ settings, argument }) => restore(settings(), argument) },
+  backup: { argument: "<FILE>", run: async ({ settings, argument }) => backup(settings(), argument) },
+  restore: { argument: "<FILE>", run: async ({ settings, argument }) => restore(settings(), argument) },
   "session-key generate": { run: async () => JSON.parse(await generateSigningKey()) as unknown },
   "stack publish": {
-    usage:
-      "<ast.json> --name N --websocket-url U [--description D] [--visibility public|global|private] [--relay] [--browser-send] [--allow-breaking]",
+    argument: "<FILE>",
+    needs: ["--name <N>", "--websocket-url <U>"],
+    takes: [
+      "--description <D>",
+      `--visibility <${visibilities.join("|")}>`,
+      "--relay",
+      "--browser-send",
+      "--allow-breaking",
+    ],
     run: async ({ queries, argument, option, need, flag, at }) => {
       const stack = {
         name: need("name"),
@@ -112,7 +121,8 @@ const commands: Readonly<Record<string, Command>> = {
   "stack list": { run: async ({ queries }) => listStacks(await queries()) },
   "stack unpublish": named(unpublish),
   "stack deprecate": {
-    usage: "NAME (--message M [--successor N] | --clear)",
+    argument: "<NAME>",
+    takes: ["--message <M>", "--successor <N>", "--clear"],
     run: async ({ queries, argument, option, need, flag, at }) => {
       const given = flag("clear") ? undefined : { message: need("message"), successor: option("successor") }
       return deprecate(await queries(), argument, given, at)
@@ -122,21 +132,24 @@ const commands: Readonly<Record<string, Command>> = {
   "agent list": { run: async ({ queries }) => listAgents(await queries()) },
   ...Object.fromEntries(agentCommands),
   "agent prune": {
-    usage: "--unused-days N [--dry-run]",
+    needs: ["--unused-days <N>"],
+    takes: ["--dry-run"],
     run: async ({ queries, need, flag, at }) => {
       const unusedDays = wholeNumber(need("unused-days"), 100_000)
       return pruneAgents(await queries(), { unusedDays, at, actor: "operator", dryRun: flag("dry-run") })
     },
   },
   "user create": {
-    usage: "--email E [--name N]",
+    needs: ["--email <E>"],
+    takes: ["--name <N>"],
     run: async ({ queries, need, option, at, randomBytes }) => {
       const user = { email: need("email"), name: option("name") }
       return createUser(await queries(), user, at, randomBytes)
     },
   },
   "viewer-key create": {
-    usage: "--origin URL [--replace]",
+    needs: ["--origin <URL>"],
+    takes: ["--replace"],
     run: async ({ queries, need, flag, at, randomBytes }) => {
       const given = { origin: need("origin"), replace: flag("replace") }
       return createViewerKey(await queries(), given, at, randomBytes)
@@ -146,7 +159,7 @@ const commands: Readonly<Record<string, Command>> = {
   "key enable": keyChange("enable"),
   "key revoke": keyChange("revoke"),
   "records import": {
-    usage: "FILE",
+    argument: "<FILE>",
     run: async ({ queries, argument, at, randomBytes, settings }) => {
       const document = readFile(argument)
       const options = { at, randomBytes, streamUrl: settings().streamUrl }
@@ -154,10 +167,8 @@ const commands: Readonly<Record<string, Command>> = {
     },
   },
   "limits set": {
-    usage: `agent:SLUG|user:ID|stack:NAME ${Object.keys(limitOptions)
-      .map((option) => `[--${option} N|none]`)
-      .join(" ")}`,
-    argument: "agent:SLUG, user:ID or stack:NAME",
+    argument: "<agent:SLUG|user:ID|stack:NAME>",
+    takes: Object.keys(limitOptions).map((option) => `--${option} <N|none>`),
     run: async ({ queries, argument, option, at }) => {
       const change = Object.entries(limitOptions).flatMap(([name, limit]) => {
         const value = option(name)
@@ -168,14 +179,14 @@ const commands: Readonly<Record<string, Command>> = {
   },
   "limits list": { run: async ({ queries }) => listLimits(await queries()) },
   "audit prune": {
-    usage: "--older-days N",
+    needs: ["--older-days <N>"],
     run: async ({ queries, need, at }) => {
       const olderDays = wholeNumber(need("older-days"), 100_000)
       return pruneAudit(await queries(), olderDays, at)
     },
   },
   "audit list": {
-    usage: "[--limit N]",
+    takes: ["--limit <N>"],
     run: async ({ queries, option }) => {
       const limit = wholeNumber(option("limit") ?? "100", 1_000_000)
       return listAudit(await queries(), limit)
@@ -183,42 +194,39 @@ const commands: Readonly<Record<string, Command>> = {
   },
 }
 
-const usageOf = (name: string, { usage }: Command): string => (usage === undefined ? name : `${name} ${usage}`)
+const usageOf = (name: string, { argument, needs = [], takes = [] }: Command): string =>
+  [name, argument, ...needs, ...takes.map((flags) => `[${flags}]`)].filter(Boolean).join(" ").replaceAll(/[<>]/g, "")
 
 const parse = (args: readonly string[], name: string, command: Command, given: Dependencies): Call => {
-  const { usage = "", argument = /^[^-[(]\S*/.exec(usage)?.[0] } = command
+  const { argument, needs = [], takes = [] } = command
+  const program = new Program(name)
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} })
+    .helpOption(false)
+  if (argument !== undefined) program.argument(argument)
+  for (const flags of needs) program.requiredOption(flags)
+  // Every command takes --json. The output is always JSON.
+  for (const flags of ["--json", ...takes]) program.option(flags)
   try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      // Every command takes --json. The output is always JSON.
-      options: Object.fromEntries(
-        ["--json", ...(usage.match(/--[a-z-]+( \w)?/g) ?? [])].map((option) => {
-          const [key = "", value] = option.slice(2).split(" ")
-          return [key, { type: value === undefined ? "boolean" : "string" }]
-        }),
-      ),
-      allowPositionals: true,
-      strict: true,
-    })
-    if (positionals.length > (argument === undefined ? 0 : 1)) throw new Error("too many arguments")
-    const found: Readonly<Record<string, unknown>> = values
-    const option = (key: string) => {
-      const value = found[key]
-      return typeof value === "string" ? value : undefined
-    }
-    return {
-      ...given,
-      argument: argument === undefined ? "" : required(positionals[0], argument),
-      option,
-      need: (key) => required(option(key), `--${key}`),
-      flag: (key) => found[key] === true,
-      queries: async () => (await given.database()).queries,
-      at: new Date(given.wallClock()),
-    }
+    program.parse(args, { from: "user" })
   } catch (error) {
-    if (error instanceof CommandError) throw error
-    const problem = error instanceof Error ? error.message : "the arguments aren't valid"
-    throw new CommandError("usage", `${problem}; usage: ${usageOf(name, command)}`)
+    if (!(error instanceof CommanderError)) throw error
+    throw new CommandError("usage", `${error.message.replace("error: ", "")}; usage: ${usageOf(name, command)}`)
+  }
+  const value = (key: string): unknown =>
+    program.getOptionValue(key.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase()))
+  const option = (key: string) => {
+    const found = value(key)
+    return typeof found === "string" ? found : undefined
+  }
+  return {
+    ...given,
+    argument: argument === undefined ? "" : required(program.args[0], argument),
+    option,
+    need: (key) => required(option(key), `--${key}`),
+    flag: (key) => value(key) === true,
+    queries: async () => (await given.database()).queries,
+    at: new Date(given.wallClock()),
   }
 }
 
