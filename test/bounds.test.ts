@@ -83,19 +83,9 @@ const bounds: readonly Bound[] = [
       [`${content}/errors.md`]: "or # replaced keys",
     },
   ],
-  [
-    "longest overlap",
-    overlap,
-    grouped,
-    { [limits]: "| 0–# seconds", "packages/client/src/platform/platform.ts": "(0 to #, default" },
-  ],
+  ["longest overlap", overlap, grouped, { [limits]: "| 0–# seconds" }],
   ["longest overlap", overlap, plain, { [`${content}/keys.md`]: "0–# (a week)" }],
-  [
-    "usual overlap",
-    usualOverlap,
-    grouped,
-    { [limits]: "seconds, default # |", "packages/client/src/platform/platform.ts": "default #)" },
-  ],
+  ["usual overlap", usualOverlap, grouped, { [limits]: "seconds, default # |" }],
   ["usual overlap", usualOverlap, plain, { [`${content}/keys.md`]: "(a week), default #:" }],
   [
     "longest life of a key, in days",
@@ -105,7 +95,6 @@ const bounds: readonly Bound[] = [
       [limits]: "`expires_in_days` (1–#)",
       [`${content}/keys.md`]: "| 1–#; if omitted",
       "apps/cli/src/usage/options.ts": "1 to #",
-      "packages/client/src/platform/platform.ts": "in days (1 to #)",
     },
   ],
   [

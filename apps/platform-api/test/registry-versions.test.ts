@@ -51,7 +51,11 @@ describe.each(databaseKinds)("a stack's versions on %s", (kind) => {
       { version: 2, verdict: "compatible", bump: "minor", changes: 1, current: false },
       { version: 1, verdict: "none", bump: "none", changes: 0, current: false },
     ])
-    expect((await get("/api/registry/nothing/versions")).code).toBe("stack-not-found")
+    const missing = [await get("/api/registry/nothing/versions"), await get("/api/registry/Ordesr/versions")]
+    expect(missing.map(({ code, body: { hint } }) => [code, hint])).toEqual([
+      ["stack-not-found", "GET /api/registry lists the stacks."],
+      ["stack-not-found", "Did you mean orders? GET /api/registry lists the stacks."],
+    ])
   })
 
   test("an AST is compared with the published one by anybody who has a secret key, and nothing is stored", async () => {

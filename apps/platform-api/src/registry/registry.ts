@@ -5,7 +5,7 @@ import { DatabaseUnavailable } from "../db/errors.ts"
 import { asc, gt } from "../db/drizzle.ts"
 import { registryState, stacks } from "../db/schema/index.ts"
 import { type Audience, sees } from "./audience.ts"
-import { spellingsOf } from "./websocket-url.ts"
+import { nearestText, spellingsOf } from "./websocket-url.ts"
 import { type Answer, createPacker, type Lookup } from "./answer.ts"
 import {
   type Body,
@@ -169,6 +169,14 @@ export const createRegistry = (database: Database) => {
     /** The audience of an account. Most accounts can read nothing private, and share their lists. */
     audienceOf: (userId: number): Audience => (viewersOfPrivate.has(userId) ? userId : "keyed"),
     find,
+    /** The name of a readable stack that a mistyped name most likely means. */
+    nearest: (audience: Audience, name: string): string | undefined => {
+      const names = sorted
+        .values()
+        .filter((stack) => seen(stack, audience))
+        .map((stack) => stack.name)
+      return nearestText(name.toLowerCase(), names, Math.min(3, Math.ceil(name.length / 4)))
+    },
     /** A stack of any visibility by its normalized URL, in any spelling of the local host. */
     findByUrl: (websocketUrl: string) => byUrl.get(spellingsOf(websocketUrl)[0]),
     /** Every stack of any visibility, by name. */

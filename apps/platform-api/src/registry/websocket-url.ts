@@ -35,15 +35,15 @@ const mostEdits = 3
 const longestCompared = 200
 const mostSteps = 1_000_000
 
-/** The normalized URL that a mistyped one most likely means; undefined if none is close. */
-export const nearestUrl = (url: string, candidates: Iterable<string>): string | undefined => {
-  if (url.length > longestCompared) return undefined
+/** The text, such as a normalized URL, that a mistyped one most likely means; undefined if none is close. */
+export const nearestText = (text: string, candidates: Iterable<string>, most = mostEdits): string | undefined => {
+  if (text.length > longestCompared) return undefined
   let best: string | undefined
-  let edits = mostEdits + 1
+  let edits = most + 1
   let steps = 0
   for (const candidate of candidates) {
-    if (Math.abs(candidate.length - url.length) >= edits) continue
-    const distance = editDistance(url, candidate, edits - 1, (row) => (steps += row))
+    if (Math.abs(candidate.length - text.length) >= edits) continue
+    const distance = editDistance(text, candidate, edits - 1, (row) => (steps += row))
     if (distance < edits) [best, edits] = [candidate, distance]
     if (steps > mostSteps) break
   }

@@ -6,7 +6,7 @@ import { limitsOf } from "../../auth/token-limits.ts"
 import { type ErrorCode, errors } from "../../errors.ts"
 import type { Registry } from "../../registry/registry.ts"
 import type { PublishedStack } from "../../registry/published-stack.ts"
-import { nearestUrl, normaliseWebsocketUrl, urlFault } from "../../registry/websocket-url.ts"
+import { nearestText, normaliseWebsocketUrl, urlFault } from "../../registry/websocket-url.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { jsonBody, type Serve } from "../endpoint.ts"
 
@@ -43,7 +43,7 @@ const isOpenTo = (stack: PublishedStack, principal: Principal): boolean =>
 const noSuchStack = (url: string, principal: Principal, registry: Registry) => {
   const isPerson = principal.kind === "human"
   const open = registry.all().filter((stack) => isOpenTo(stack, principal))
-  const near = nearestUrl(
+  const near = nearestText(
     url,
     open.map(({ websocketUrl }) => websocketUrl),
   )

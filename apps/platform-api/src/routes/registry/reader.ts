@@ -81,7 +81,11 @@ export const createRegistryReader = (dependencies: Dependencies) => {
   const count = (c: Context<AppEnv>, { limit }: Caller) => countRequest(dependencies, c, limit)
 
   const respond = (c: Context<AppEnv>, caller: Caller, found: Found | undefined, unchanged: boolean) => {
-    if (found === undefined) throw errors.fail("stack-not-found")
+    if (found === undefined) {
+      const near = registry.nearest(caller.audience, c.req.param("name") ?? c.req.param("stack") ?? "")
+      if (near === undefined) throw errors.fail("stack-not-found")
+      throw errors.fail("stack-not-found", { hint: `Did you mean ${near}? GET /api/registry lists the stacks.` })
+    }
     const encoding = acceptsGzip(requestHeader(c, "accept-encoding")) ? "gzip" : "identity"
     const headers: Record<string, string> = {
       etag: found.answer.etags[encoding],
