@@ -139,6 +139,31 @@ describe.each(databaseKinds)("commands on %s", (kind) => {
     expect(await told("audit list --limit 1")).toMatchObject([{ address_prefix: "2001:db8:0:7::/64" }])
   })
 
+  test("an abusive agent is found by its key, hint or network, told why it is disabled, and listed", async () => {
+    const { slug, key } = await service.signUp("198.51.100.77")
+    const [mine] = await told(`agent find ${slug}`)
+    expect(mine).toMatchObject({ slug, status: "active", address_prefix: "198.51.100.0/24", disabled_at: null })
+    const [{ id, key_hint }] = mine.keys
+    for (const clue of [String(id), key_hint, key_hint.slice(-4), "198.51.100.0/24"])
+      expect(await told(`agent find ${clue}`)).toContainEqual(expect.objectContaining({ slug }))
+    expect(await told("agent find 203.0.113.0/26")).toMatchObject({ code: "agent-not-found" })
+    await told(`agent disable ${slug} --message Too-many-requests`)
+    const refused = await service.call("GET", "/api/agents/me", { key })
+    expect(refused).toMatchObject({ status: 403, body: { code: "agent-account-disabled" } })
+    expect(refused.body.error).toBe("The agent account is disabled: Too-many-requests")
+    expect(await told("agent list --disabled")).toMatchObject([
+      { slug, status: "disabled", message: "Too-many-requests", disabled_at: expect.any(String) },
+    ])
+    await told(`agent enable ${slug}`)
+    expect(await told("agent list --disabled")).toEqual([])
+    await told(`key disable ${id}`)
+    expect(await told("key list --disabled")).toMatchObject([
+      { id, owner: `agent:${slug}`, key_hint, disabled_by: "operator", disabled_at: expect.any(String) },
+    ])
+    expect(await told("key list")).toMatchObject({ code: "usage" })
+    expect(await told(`agent disable ${slug} --message ${"x".repeat(501)}`)).toMatchObject({ code: "usage" })
+  })
+
   test("limits of tokens are set by name, numbers from 0 or none, for an account or stack that is there", async () => {
     const { slug } = await service.signUp()
     expect(await told(`limits set agent:${slug} --send-per-minute 0 --concurrency 3`)).toEqual({

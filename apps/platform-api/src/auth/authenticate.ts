@@ -65,7 +65,9 @@ const accountOf = (row: FoundKey): Account | Refusal => {
   if (row.kind === "human") return { kind: "human" }
   if (row.slug === null) return { refused: "agent-profile-missing" }
   const refusal = refusedStatus[row.status]
-  if (refusal !== undefined) return refusal
+  const { disabled_message: reason } = row
+  if (refusal !== undefined)
+    return { ...refusal, ...(reason !== null && { message: `The agent account is disabled: ${reason}` }) }
   const [created_at, last_seen_at] = [isoTime(row.created_at), isoTime(row.last_seen_at)]
   const { slug, display_name } = row
   return { kind: "agent", profile: { slug, display_name, status: "active", created_at, last_seen_at } }

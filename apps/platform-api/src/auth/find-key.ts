@@ -23,6 +23,7 @@ const ofProfile = {
   status: agentProfiles.status,
   created_at: agentProfiles.createdAt,
   last_seen_at: agentProfiles.lastSeenAt,
+  disabled_message: agentProfiles.disabledMessage,
 }
 
 /** The result of an outer join: a row, or nulls. */

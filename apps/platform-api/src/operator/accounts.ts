@@ -1,16 +1,10 @@
 import { audit, type AuditEntry } from "../audit.ts"
 import { insertKey } from "../auth/accounts.ts"
 import type { Queries } from "../db/database.ts"
-import { and, asc, desc, eq, isNull } from "../db/drizzle.ts"
+import { and, desc, eq, isNull } from "../db/drizzle.ts"
 import { brokenConstraint } from "../db/errors.ts"
 import { agentProfiles, apiKeys, auditLog, users } from "../db/schema/index.ts"
 import { CommandError } from "./command-error.ts"
-
-export const listAgents = (queries: Queries) => {
-  const { slug, displayName, status, createdAt, lastSeenAt, userId } = agentProfiles
-  const columns = { slug, display_name: displayName, status, created_at: createdAt, last_seen_at: lastSeenAt }
-  return queries.run((db) => db.select(columns).from(agentProfiles).orderBy(asc(userId)))
-}
 
 /** What sets each status, as the audit log names it. The commands have the same names. */
 export const statusActions = { active: "agent.enable", disabled: "agent.disable" } as const satisfies Record<
@@ -18,12 +12,24 @@ export const statusActions = { active: "agent.enable", disabled: "agent.disable"
   AuditEntry["action"]
 >
 
-/** Takes effect with the agent's next request, on every replica. Throws CommandError. */
-export const setAgentStatus = (queries: Queries, slug: string, status: keyof typeof statusActions, at: Date) =>
+/**
+ * Takes effect with the agent's next request, on every replica. Throws CommandError.
+ * @param message what a disabled agent's requests are told
+ */
+export const setAgentStatus = (
+  queries: Queries,
+  slug: string,
+  status: keyof typeof statusActions,
+  at: Date,
+  message?: string,
+) =>
   queries.transaction(async (tx) => {
+    if (message !== undefined && (message.length > 500 || message.trim() === ""))
+      throw new CommandError("usage", "--message must be 1 to 500 characters")
+    const change = status === "active" ? ([null, null] as const) : ([at, message ?? null] as const)
     const changed = await tx
       .update(agentProfiles)
-      .set({ status })
+      .set({ status, disabledAt: change[0], disabledMessage: change[1] })
       .where(eq(agentProfiles.slug, slug))
       .returning({ slug: agentProfiles.slug })
     if (changed.length === 0)

@@ -5,10 +5,11 @@ import type { Queries } from "../db/database.ts"
 import { agentStatuses, visibilities } from "../db/schema/index.ts"
 import { importRecords } from "../records/import/import-records.ts"
 import { readAst } from "../registry/ast/read-ast.ts"
-import { changeKey, createUser, listAgents, listAudit, setAgentStatus, statusActions } from "./accounts.ts"
+import { changeKey, createUser, listAudit, setAgentStatus, statusActions } from "./accounts.ts"
 import type { Settings } from "../config.ts"
 import { backup, restore } from "./backup.ts"
 import { CommandError } from "./command-error.ts"
+import { findAgents, listAgents, listDisabledKeys } from "./find-accounts.ts"
 import { limitOptions, listLimits, readLimit, setLimits } from "./limits.ts"
 import { pruneAgents, pruneAudit } from "./prune.ts"
 import { createViewerKey } from "./viewer-key.ts"
@@ -84,9 +85,14 @@ const named = (run: (queries: Queries, name: string, at: Date) => Promise<unknow
 })
 
 /** `agent enable` and its like: a status without a command could never be set. */
-const agentCommands = agentStatuses.map((status) => [
+const agentCommands = agentStatuses.map((status): readonly [string, Command] => [
   statusActions[status].replace(".", " "),
-  named((queries, slug, at) => setAgentStatus(queries, slug, status, at), "<SLUG>"),
+  {
+    argument: "<SLUG>",
+    ...(status === "disabled" && { takes: ["--message <M>"] }),
+    run: async ({ queries, argument, option, at }) =>
+      setAgentStatus(await queries(), argument, status, at, option("message")),
+  },
 ])
 
 const commands: Readonly<Record<string, Command>> = {
@@ -129,7 +135,14 @@ const commands: Readonly<Record<string, Command>> = {
     },
   },
   "stack approve": named(approve),
-  "agent list": { run: async ({ queries }) => listAgents(await queries()) },
+  "agent list": {
+    takes: ["--disabled"],
+    run: async ({ queries, flag }) => listAgents(await queries(), flag("disabled")),
+  },
+  "agent find": {
+    argument: "<SLUG|KEY-ID|KEY-HINT|NETWORK>",
+    run: async ({ queries, argument }) => findAgents(await queries(), argument),
+  },
   ...Object.fromEntries(agentCommands),
   "agent prune": {
     needs: ["--unused-days <N>"],
@@ -153,6 +166,13 @@ const commands: Readonly<Record<string, Command>> = {
     run: async ({ queries, need, flag, at, randomBytes }) => {
       const given = { origin: need("origin"), replace: flag("replace") }
       return createViewerKey(await queries(), given, at, randomBytes)
+    },
+  },
+  "key list": {
+    needs: ["--disabled"],
+    run: async ({ queries, flag }) => {
+      if (!flag("disabled")) throw new CommandError("usage", "only disabled keys are listed here: key list --disabled")
+      return listDisabledKeys(await queries())
     },
   },
   "key disable": keyChange("disable"),

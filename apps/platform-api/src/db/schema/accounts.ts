@@ -36,8 +36,12 @@ export const agentProfiles = pgTable(
     status: text({ enum: agentStatuses }).notNull().default("active"),
     createdAt: time("created_at").notNull(),
     lastSeenAt: time("last_seen_at").notNull(),
+    disabledAt: time("disabled_at"),
+    /** What the operator tells whoever holds the agent's keys. */
+    disabledMessage: text("disabled_message"),
   },
   (t) => [
+    check("agent_profiles_disabled_message", sql`char_length(${t.disabledMessage}) between 1 and 500`),
     check("agent_profiles_slug", sql`${t.slug} ~ '^agt_[0-9a-hjkmnp-tv-z]{10}$'`),
     check("agent_profiles_display_name", sql`char_length(${t.displayName}) between 1 and 64`),
     check("agent_profiles_status", isOneOf(t.status, agentStatuses)),

@@ -1,0 +1,110 @@
+import type { Queries } from "../db/database.ts"
+import { and, asc, eq, inArray, isNotNull, isNull, or, sql } from "../db/drizzle.ts"
+import { agentProfiles, apiKeys, auditLog } from "../db/schema/index.ts"
+import { CommandError } from "./command-error.ts"
+
+const agentColumns = {
+  slug: agentProfiles.slug,
+  display_name: agentProfiles.displayName,
+  status: agentProfiles.status,
+  created_at: agentProfiles.createdAt,
+  last_seen_at: agentProfiles.lastSeenAt,
+  disabled_at: agentProfiles.disabledAt,
+  message: agentProfiles.disabledMessage,
+}
+
+/** All agents, or those that are disabled, oldest first. */
+export const listAgents = (queries: Queries, onlyDisabled: boolean) =>
+  queries.run((db) =>
+    db
+      .select(agentColumns)
+      .from(agentProfiles)
+      .where(onlyDisabled ? eq(agentProfiles.status, "disabled") : undefined)
+      .orderBy(asc(agentProfiles.userId)),
+  )
+
+const hint = sql<string>`${apiKeys.prefix} || '…' || ${apiKeys.lastFour}`
+
+const keyColumns = {
+  id: apiKeys.id,
+  owner: sql<string>`coalesce('agent:' || ${agentProfiles.slug}, 'user:' || ${apiKeys.userId})`,
+  key_hint: hint,
+  name: apiKeys.name,
+  created_at: apiKeys.createdAt,
+  last_used_at: apiKeys.lastUsedAt,
+  disabled_at: apiKeys.disabledAt,
+  disabled_by: apiKeys.disabledBy,
+}
+
+const keysWhere = (queries: Queries, condition: ReturnType<typeof and>) =>
+  queries.run((db) =>
+    db
+      .select(keyColumns)
+      .from(apiKeys)
+      .leftJoin(agentProfiles, eq(agentProfiles.userId, apiKeys.userId))
+      .where(and(isNull(apiKeys.revokedAt), condition))
+      .orderBy(asc(apiKeys.id)),
+  )
+
+/** All disabled keys, with who disabled them and when. */
+export const listDisabledKeys = (queries: Queries) => keysWhere(queries, isNotNull(apiKeys.disabledAt))
+
+const slugOf = (target: string): string => target.replace(/^agent:/, "")
+
+/** Agents that signed up from a network, as the audit trail writes it: `203.0.113.0/24`, `2001:db8:0:1::/64`. */
+const slugsFrom = async (queries: Queries, network: string): Promise<string[]> => {
+  const { target, action, addressPrefix } = auditLog
+  const rows = await queries.run((db) =>
+    db
+      .select({ target })
+      .from(auditLog)
+      .where(and(eq(action, "agent.signup"), eq(addressPrefix, network))),
+  )
+  return rows.map((row) => slugOf(row.target))
+}
+
+/** Who signed an agent up, as far as it's known: only the network. */
+const networksOf = async (queries: Queries, slugs: readonly string[]): Promise<ReadonlyMap<string, string | null>> => {
+  const targets = slugs.map((slug) => `agent:${slug}`)
+  const { target, action, addressPrefix } = auditLog
+  const rows = await queries.run((db) =>
+    db
+      .select({ target, addressPrefix })
+      .from(auditLog)
+      .where(and(eq(action, "agent.signup"), inArray(target, targets))),
+  )
+  return new Map(rows.map((row) => [slugOf(row.target), row.addressPrefix]))
+}
+
+/**
+ * The agents that a log line, a report or a key leads to, with their networks and keys.
+ * @param text a slug, a key's id, a key's hint (`svc_ak_…a1b2`, or its last four characters), or the network of a sign-up.
+ *   Throws CommandError where nothing is found
+ */
+export const findAgents = async (queries: Queries, text: string) => {
+  const lastFour = /^(?:svc_[ap]k_)?…?([0-9A-Za-z]{4})$/.exec(text)?.[1]
+  const isId = /^\d{1,9}$/.test(text)
+  const byKey = or(
+    isId ? eq(apiKeys.id, Number(text)) : undefined,
+    lastFour === undefined ? undefined : eq(apiKeys.lastFour, lastFour),
+  )
+  const owners = byKey === undefined ? [] : await keysWhere(queries, byKey)
+  const slugs = [
+    ...owners.map(({ owner }) => slugOf(owner)),
+    ...(text.includes("/") ? await slugsFrom(queries, text) : []),
+    text,
+  ]
+  const agents = await queries.run((db) =>
+    db.select(agentColumns).from(agentProfiles).where(inArray(agentProfiles.slug, slugs)),
+  )
+  if (agents.length === 0)
+    throw new CommandError("agent-not-found", "no agent has this slug, key id, key hint or network of its sign-up")
+  const found = agents.map(({ slug }) => slug)
+  const networks = await networksOf(queries, found)
+  const keys = await keysWhere(queries, inArray(agentProfiles.slug, found))
+  return agents.map((agent) => ({
+    ...agent,
+    address_prefix: networks.get(agent.slug) ?? null,
+    keys: keys.filter(({ owner }) => owner === `agent:${agent.slug}`).map(({ owner: _owner, ...key }) => key),
+  }))
+}
