@@ -1,11 +1,12 @@
 import type { ApiError, BodyFault } from "@svc/errors"
-import { acceptsGzip, acceptWeights, fixedHeaders, matchesETag, requestHeader, type HttpEnv } from "@svc/http"
+import { acceptsGzip, acceptWeights, type HttpEnv, matchesETag } from "@svc/http"
 import type { Context } from "hono"
 import { hashOf } from "./corpus/corpus.ts"
 import { type Document, type Encoding, commonHeaders, jsonType } from "./site/documents.ts"
 import { errors } from "./errors.ts"
 
-export const jsonHeaders = fixedHeaders({ ...commonHeaders, "Content-Type": jsonType })
+export const jsonHeaders = { ...commonHeaders, "Content-Type": jsonType }
+export const noStore = { ...jsonHeaders, "Cache-Control": "no-store" }
 
 /** Every answer is made here, without the context: that would turn the record into a Headers object for each request. */
 export const reply = (
@@ -44,7 +45,7 @@ export const bodyError = ({ kind }: BodyFault): ApiError =>
 export const probeAnswer = (missing: readonly string[]): Response =>
   reply(
     missing.length === 0 ? 200 : 503,
-    { ...jsonHeaders, "Cache-Control": "no-store" },
+    noStore,
     JSON.stringify({ status: missing.length === 0 ? "ok" : "unavailable", missing }),
   )
 
@@ -70,9 +71,9 @@ const worthCompressing = 1024
 /** Answers a GET or HEAD: 304 where the caller has this text, else the text, compressed where that is taken. */
 export const serveDocument = (c: Context<HttpEnv>, document: Document): Response | Promise<Response> => {
   const { hash, text, bytes, headers, encodings, encoded } = document
-  const taken = requestHeader(c, "accept-encoding")
+  const taken = c.req.header("accept-encoding")
   const encoding = text.length < worthCompressing ? undefined : encodings.find((one) => accepts(one, taken))
-  if (matchesETag(requestHeader(c, "if-none-match"), [`"${hash}"`]))
+  if (matchesETag(c.req.header("if-none-match"), [`"${hash}"`]))
     return reply(304, encoding === undefined ? headers : { ...headers, ETag: `W/"${hash}"` })
   if (encoding === undefined) return reply(200, headers, bytes())
   return encoded(encoding).then((one) => reply(200, one.headers, one.body))
@@ -91,6 +92,6 @@ export const serveFile = (
     ...more,
     ETag: etag,
   }
-  if (matchesETag(requestHeader(c, "if-none-match"), [etag])) return reply(304, headers)
+  if (matchesETag(c.req.header("if-none-match"), [etag])) return reply(304, headers)
   return reply(200, headers, new Uint8Array(file))
 }

@@ -1,33 +1,18 @@
 import { readFile } from "node:fs/promises"
 import { ApiError, BodyError } from "@svc/errors"
-import {
-  addressBucket,
-  clientAddress,
-  type Logger,
-  requestHeader,
-  requestContext,
-  routed,
-  sentPath,
-  type HttpEnv,
-} from "@svc/http"
+import { addressBucket, type HttpEnv, type Logger, requestContext, sentPath } from "@svc/http"
 import type { RateLimiter } from "@svc/limits"
-import { type Context, Hono } from "hono"
-import {
-  bodyError,
-  headersOf,
-  jsonHeaders,
-  probeAnswer,
-  errorAnswer,
-  reply,
-  serveDocument,
-  serveFile,
-  wantsHtml,
-} from "./answers.ts"
+import { createApi } from "@svc/openapi"
+import type { Context } from "hono"
+import { bodyError, errorAnswer, headersOf, noStore, reply, serveDocument, serveFile, wantsHtml } from "./answers.ts"
 import type { Config } from "./config.ts"
 import { preflightHeaders } from "./site/documents.ts"
 import { errors } from "./errors.ts"
 import { imageType } from "./corpus/files.ts"
-import { type Admitted, type McpDependencies, mcpPaths, mcpRoutes } from "./mcp/routes.ts"
+import { describeDocs } from "./document.ts"
+import { type McpDependencies, mcpPaths, mcpRoutes } from "./mcp/routes.ts"
+import { cliRoute, clientRoute, documentRoutes } from "./routes/documents.ts"
+import { health, livez, readyz } from "./routes/service.ts"
 import type { Site } from "./site/site.ts"
 import { withCopy } from "./tool-package.ts"
 import { decodePath, favicon } from "@svc/site"
@@ -49,7 +34,7 @@ const mcpMethods = "GET, HEAD, POST, OPTIONS"
 const isMcp = (c: Context): boolean => mcpPaths.includes(c.req.path)
 
 const asksForHtml = (c: Context<HttpEnv>): boolean =>
-  (c.req.method === "GET" || c.req.method === "HEAD") && wantsHtml(requestHeader(c, "accept"))
+  (c.req.method === "GET" || c.req.method === "HEAD") && wantsHtml(c.req.header("accept"))
 
 /** An error for whoever asked: a page for people, but never where MCP is spoken. */
 const errorAnswerFor = async (c: Context<HttpEnv>, error: ApiError, { html }: Site): Promise<Response> => {
@@ -73,9 +58,10 @@ const imagePolicy = { "Content-Security-Policy": "default-src 'none'; style-src 
 
 const stacksPath = /^\/stacks(?:\.md|\.html|\/.*)?$/
 
-export const createApp = (dependencies: Dependencies): Hono<HttpEnv> => {
-  const { site, config, log } = dependencies
-  const app = new Hono<HttpEnv>({ getPath })
+/** The server's HTTP side, and the document of its routes. */
+export const createApp = (dependencies: Dependencies) => {
+  const { site, config, log, version } = dependencies
+  const app = createApi<HttpEnv>({ getPath, ownReasons: false })
   app.use(requestContext)
   const fixedPaths = new Set([
     "/favicon.ico",
@@ -83,7 +69,8 @@ export const createApp = (dependencies: Dependencies): Hono<HttpEnv> => {
     "/livez",
     "/readyz",
     "/search",
-    ...config.tarballs.map(({ path }) => path),
+    cliRoute.path,
+    clientRoute.path,
   ])
 
   app.onError((error, c) => {
@@ -92,26 +79,7 @@ export const createApp = (dependencies: Dependencies): Hono<HttpEnv> => {
     return errorAnswerFor(c, known ?? errors.fail("internal_error"), site())
   })
 
-  /** Asked by each handler rather than as a middleware: every layer around a handler costs each request. */
-  const admit = (c: Context<HttpEnv>): void => {
-    if (!dependencies.guard(requestHeader(c, "host"), requestHeader(c, "origin"))) throw errors.fail("forbidden")
-    if (c.req.method === "OPTIONS") return
-    // Asked for even where nothing is counted by it: this is what tells the operator of a proxy that is not trusted.
-    const address = clientAddress(c)
-    if (config.requestsPerMinute === 0) return
-    const decision = dependencies.limiter.take("docs", addressBucket(address), config.requestsPerMinute)
-    if (!decision.allowed) throw errors.fail("rate_limited", { retryAfterSeconds: decision.retryAfterSeconds })
-  }
-  const admitted: Admitted = (handler) => {
-    const named = routed(handler)
-    return (c, next) => {
-      admit(c)
-      return named(c, next)
-    }
-  }
-
   app.notFound((c) => {
-    admit(c)
     const path = c.req.path.replace(/\/$/, "")
     const methods = mcpPaths.includes(path) ? mcpMethods : "GET, HEAD, OPTIONS"
     const known = methods === mcpMethods || fixedPaths.has(path) || findDocument(site(), c) !== undefined
@@ -123,32 +91,29 @@ export const createApp = (dependencies: Dependencies): Hono<HttpEnv> => {
   })
 
   const pageCount = (): number => site().library.corpus.pages.size
-  const health = (): Response =>
-    reply(
-      200,
-      { ...jsonHeaders, "Cache-Control": "no-store" },
-      JSON.stringify({ status: "ok", version: dependencies.version, pages: pageCount() }),
-    )
-  app.get(
-    "/livez",
-    routed(() => probeAnswer([])),
+  app.openapi(livez, (c) => c.json({ status: "ok" as const, missing: [] }, 200, noStore))
+  app.openapi(readyz, (c) =>
+    pageCount() === 0
+      ? c.json({ status: "unavailable" as const, missing: ["pages" as const] }, 503, noStore)
+      : c.json({ status: "ok" as const, missing: [] }, 200, noStore),
   )
-  app.get(
-    "/readyz",
-    routed(() => probeAnswer(pageCount() === 0 ? ["pages"] : [])),
-  )
-  app.get("/health", routed(health))
+  app.openapi(health, (c) => c.json({ status: "ok" as const, version, pages: pageCount() }, 200, noStore))
 
-  app.options("*", (c) => {
-    admit(c)
-    return reply(204, preflightHeaders)
+  app.use((c, next) => {
+    if (!dependencies.guard(c.req.header("host"), c.req.header("origin"))) throw errors.fail("forbidden")
+    if (c.req.method === "OPTIONS" || config.requestsPerMinute === 0) return next()
+    const client = addressBucket(c.get("clientAddress"))
+    const decision = dependencies.limiter.take("docs", client, config.requestsPerMinute)
+    if (!decision.allowed) throw errors.fail("rate_limited", { retryAfterSeconds: decision.retryAfterSeconds })
+    return next()
   })
+  app.options("*", (c) => c.body(null, 204, preflightHeaders))
 
-  mcpRoutes(app, dependencies, admitted)
+  mcpRoutes(app, dependencies)
 
   const getTarball = async (
     c: Context<HttpEnv>,
-    { file: path, name, hint, carriesCopy }: Config["tarballs"][number],
+    { file: path, name, hint, carriesCopy }: Config["tarballs"]["cli"],
   ): Promise<Response> => {
     const file = await readFile(path).catch(() => undefined)
     if (file === undefined)
@@ -156,24 +121,17 @@ export const createApp = (dependencies: Dependencies): Hono<HttpEnv> => {
     const served = carriesCopy ? withCopy(file, dependencies.copy) : file
     return serveFile(c, served, { "Content-Type": "application/gzip" })
   }
-  for (const tarball of config.tarballs) {
-    app.get(
-      tarball.path,
-      admitted((c) => getTarball(c, tarball)),
-    )
-  }
+  app.openapi(cliRoute, (c) => getTarball(c, config.tarballs.cli))
+  app.openapi(clientRoute, (c) => getTarball(c, config.tarballs.client))
 
-  app.get(
-    "/favicon.ico",
-    admitted((c) => serveFile(c, favicon, { "Content-Type": "image/x-icon" })),
-  )
+  app.get("/favicon.ico", (c) => serveFile(c, favicon, { "Content-Type": "image/x-icon" }))
 
   const getSearch = async (c: Context<HttpEnv>): Promise<Response> => {
     const { searchParams } = new URL(c.req.url)
     const query = searchParams.get("q")?.trim() ?? ""
     return serveDocument(c, await site().html.search(query, searchParams.get("cursor") ?? undefined, asksForHtml(c)))
   }
-  app.get("/search", admitted(getSearch))
+  app.get("/search", getSearch)
 
   const getImage = async (c: Context<HttpEnv>): Promise<Response> => {
     const path = decodePath(c.req.path)?.slice(1) ?? ""
@@ -189,11 +147,13 @@ export const createApp = (dependencies: Dependencies): Hono<HttpEnv> => {
     if (document === undefined) return getImage(c)
     return document instanceof Promise ? document.then((made) => serveDocument(c, made)) : serveDocument(c, document)
   }
-  app.get(
-    "/*",
-    admitted((c) =>
-      stacksPath.test(c.req.path) ? dependencies.refreshStacks().then(() => getDocument(c)) : getDocument(c),
-    ),
-  )
-  return app
+  for (const route of documentRoutes)
+    // A parameter of Hono's paths has no slash, and a slug may.
+    if (route.path.includes("{slug}")) app.openAPIRegistry.registerPath(route)
+    else app.openapi(route, getDocument)
+  app.get("/*", async (c) => {
+    if (stacksPath.test(c.req.path)) await dependencies.refreshStacks()
+    return getDocument(c)
+  })
+  return { fetch: app.fetch, document: (baseUrl: string) => describeDocs(app, baseUrl) }
 }

@@ -70,10 +70,10 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>) =>
     ...settings,
     docsDir: settings.docsDir === undefined ? ownContent : resolve(settings.docsDir),
     /** The packages that are handed out, and where they are. */
-    tarballs: [
-      tarball("/cli/svc.tgz", settings.cliTarball, "The command-line tool", "@svc/cli", true),
-      tarball("/client/svc-client.tgz", settings.clientTarball, "The client library", "@svc/client"),
-    ],
+    tarballs: {
+      cli: tarball("/cli/svc.tgz", settings.cliTarball, "The command-line tool", "@svc/cli", true),
+      client: tarball("/client/svc-client.tgz", settings.clientTarball, "The client library", "@svc/client"),
+    },
   }
 }
 

@@ -18,7 +18,7 @@ const checkPages = async ({ docsDir }: Config): Promise<readonly Finding[]> => {
 }
 
 const checkTarballs = ({ tarballs }: Config): readonly Finding[] =>
-  tarballs.map(({ path, file, hint }) =>
+  Object.values(tarballs).map(({ path, file, hint }) =>
     existsSync(file)
       ? pass("packages", `${path} can be served`)
       : fail("packages", `${path} is missing, and pages tell agents to use it`, hint),

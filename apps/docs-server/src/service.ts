@@ -91,7 +91,8 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
       log.debug({ reason: error.message }, "mcp request refused"),
     )
     stops.push(() => sdk.close())
-    const about = { baseUrl, version, protocolVersions: sdk.protocolVersions }
+    const openApi = (): unknown => app.document(baseUrl)
+    const about = { baseUrl, version, protocolVersions: sdk.protocolVersions, openApi }
     let folder = first
     const registry = own
       ? createRegistry({

@@ -1,31 +1,35 @@
-import { z } from "zod"
+import { z } from "@svc/openapi"
 import type { Corpus } from "../corpus/corpus.ts"
 import { agentFiles, descriptionFor, serverName, titleFor } from "./mcp.ts"
 import { pageUrl } from "@svc/site"
 import { annotations, type Product, tools } from "./tools.ts"
 
-export const mcpTool = z.object({
-  name: z.enum(tools.map(({ name }) => name)),
-  title: z.string(),
-  description: z.string(),
-  inputSchema: z.record(z.string(), z.unknown()),
-  outputSchema: z.record(z.string(), z.unknown()),
-  annotations: z.record(z.string(), z.boolean()),
-})
+const mcpTool = z
+  .object({
+    name: z.enum(tools.map(({ name }) => name)),
+    title: z.string(),
+    description: z.string(),
+    inputSchema: z.record(z.string(), z.unknown()),
+    outputSchema: z.record(z.string(), z.unknown()),
+    annotations: z.record(z.string(), z.boolean()),
+  })
+  .openapi("McpTool")
 
-export const mcpDescriptor = z.object({
-  name: z.string(),
-  description: z.string(),
-  version: z.string(),
-  protocolVersion: z.string().meta({ description: "The newest MCP revision served." }),
-  protocolVersions: z.array(z.string()).meta({ description: "All MCP revisions served, newest first." }),
-  transport: z.literal("streamable-http"),
-  endpoint: z.url(),
-  aliases: z.array(z.url()),
-  tools: z.array(mcpTool),
-  resources: z.array(z.object({ uri: z.url(), name: z.string(), description: z.string(), mimeType: z.string() })),
-  prompts: z.array(z.string()).max(0),
-})
+export const mcpDescriptor = z
+  .object({
+    name: z.string(),
+    description: z.string(),
+    version: z.string(),
+    protocolVersion: z.string().meta({ description: "The newest MCP revision served." }),
+    protocolVersions: z.array(z.string()).meta({ description: "All MCP revisions served, newest first." }),
+    transport: z.literal("streamable-http"),
+    endpoint: z.url(),
+    aliases: z.array(z.url()),
+    tools: z.array(mcpTool),
+    resources: z.array(z.object({ uri: z.url(), name: z.string(), description: z.string(), mimeType: z.string() })),
+    prompts: z.array(z.string()).max(0),
+  })
+  .openapi("McpDescriptor")
 
 export type About = {
   readonly baseUrl: string

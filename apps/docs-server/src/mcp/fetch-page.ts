@@ -1,5 +1,5 @@
 import { pageUrl, type Row, type Section } from "@svc/site"
-import { z } from "zod"
+import { z } from "@svc/openapi"
 import type { Page } from "../corpus/corpus.ts"
 import { readCursor, writeCursor } from "./cursor.ts"
 import { findPage, nearestSlugs, readReference } from "../corpus/slug.ts"

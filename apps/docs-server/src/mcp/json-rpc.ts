@@ -1,23 +1,27 @@
-import { z } from "zod"
+import { z } from "@svc/openapi"
 
 /** One JSON-RPC 2.0 request or notification. */
-export const jsonRpcRequest = z.looseObject({
-  jsonrpc: z.literal("2.0").meta({ description: "The protocol's version." }),
-  id: z
-    .union([z.string(), z.number(), z.null()])
-    .optional()
-    .meta({ description: "Returned with the response; without it the message is a notification." }),
-  method: z.string().meta({ description: "An MCP method such as initialize, tools/list or tools/call." }),
-  params: z.record(z.string(), z.unknown()).optional().meta({ description: "Parameters of the method." }),
-})
+export const jsonRpcRequest = z
+  .looseObject({
+    jsonrpc: z.literal("2.0").meta({ description: "The protocol's version." }),
+    id: z
+      .union([z.string(), z.number(), z.null()])
+      .optional()
+      .meta({ description: "Returned with the response; without it the message is a notification." }),
+    method: z.string().meta({ description: "An MCP method such as initialize, tools/list or tools/call." }),
+    params: z.record(z.string(), z.unknown()).optional().meta({ description: "Parameters of the method." }),
+  })
+  .openapi("JsonRpcRequest")
 
 /** A success or an error, never both. */
-export const jsonRpcResponse = z.looseObject({
-  jsonrpc: z.literal("2.0").optional(),
-  id: z.union([z.string(), z.number(), z.null()]).optional(),
-  result: z.record(z.string(), z.unknown()).optional(),
-  error: z.looseObject({ code: z.int(), message: z.string(), data: z.unknown().optional() }).optional(),
-})
+export const jsonRpcResponse = z
+  .looseObject({
+    jsonrpc: z.literal("2.0").optional(),
+    id: z.union([z.string(), z.number(), z.null()]).optional(),
+    result: z.record(z.string(), z.unknown()).optional(),
+    error: z.looseObject({ code: z.int(), message: z.string(), data: z.unknown().optional() }).optional(),
+  })
+  .openapi("JsonRpcResponse")
 
 const peerResponse = z.union([
   z.looseObject({

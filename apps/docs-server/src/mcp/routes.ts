@@ -1,23 +1,18 @@
-import {
-  addressBucket,
-  clientAddress,
-  jsonTypeFault,
-  readBody,
-  requestHeader,
-  type HttpEnv,
-  trustsTraces,
-  wantsEventStream,
-} from "@svc/http"
-import type { ApiError } from "@svc/errors"
 import { hasMoreValues, isDeeper } from "@svc/common/json-text"
-import type { Context, Handler, Hono } from "hono"
-import { jsonHeaders, reply, serveDocument } from "../answers.ts"
-import { commonHeaders } from "../site/documents.ts"
+import type { ApiError } from "@svc/errors"
+import { addressBucket, type HttpEnv, jsonTypeFault, readBody, wantsEventStream } from "@svc/http"
+import { createRoute, z } from "@svc/openapi"
+import type { Context, MiddlewareHandler } from "hono"
+import { jsonHeaders, serveDocument } from "../answers.ts"
 import { errors } from "../errors.ts"
-import { messageBounds, readMessage, type RpcRequest, writtenId } from "./json-rpc.ts"
-import type { Caller, RpcAnswer } from "./sdk.ts"
+import { type DocsApp, failures, notModified, open } from "../routes/describe-route.ts"
+import { commonHeaders } from "../site/documents.ts"
 import type { Site } from "../site/site.ts"
+import { mcpDescriptor } from "./descriptor.ts"
+import { jsonRpcRequest, jsonRpcResponse, messageBounds, readMessage, type RpcRequest, writtenId } from "./json-rpc.ts"
+import type { Caller, RpcAnswer } from "./sdk.ts"
 import { lifetimeMs, maxStreamsPerClient, type Streams } from "./streams.ts"
+import { tools } from "./tools.ts"
 
 export type McpDependencies = {
   readonly site: () => Site
@@ -25,9 +20,6 @@ export type McpDependencies = {
   readonly protocolVersions: readonly string[]
   readonly streams: Streams
 }
-
-/** Makes a route's handler of one that is called only for requests that are admitted. */
-export type Admitted = (handler: (c: Context<HttpEnv>) => Response | Promise<Response>) => Handler<HttpEnv>
 
 /** Where MCP is spoken; the second is what older clients ask. */
 export const mcpPaths = ["/mcp", "/mcp/sse"]
@@ -66,16 +58,85 @@ const readJsonBody = async (c: Context<HttpEnv>): Promise<{ readonly text: strin
   }
 }
 
+/** Reads the body, and responds to what wants no result. The validator then has a request. */
+const readMcpMessage: MiddlewareHandler<HttpEnv> = async (c, next) => {
+  const { text, value } = await readJsonBody(c)
+  const message = readMessage(value)
+  if (message === "invalid")
+    throw errors.fail(
+      "invalid_request",
+      Array.isArray(value) ? { message: "Batches are not served: send one JSON-RPC message a request." } : {},
+    )
+  if (message === "silent") return c.body(null, 202, commonHeaders)
+  Object.assign(c.req.bodyCache, { text: Promise.resolve(text) })
+  return next()
+}
+
+const stream = { "text/event-stream": { schema: z.string() } }
+const toolNotes = tools.map(({ name, describe }) => `- \`${name}\`: ${describe({ name: "svc", about: "" })}`).join("\n")
+
+// MCP 2026-07-28 answers its own errors, JSON-RPC ones, with 400 and 404.
+const withJsonRpc = (responses: ReturnType<typeof failures>) =>
+  Object.fromEntries(
+    Object.entries(responses).map(([status, { description, content }]) => {
+      const { schema } = content["application/json"]
+      const either = status === "400" || status === "404" ? z.union([schema, jsonRpcResponse]) : schema
+      return [status, { description, content: { "application/json": { schema: either } } }]
+    }),
+  )
+
+const descriptorRoute = (path: string, alias: string) =>
+  createRoute({
+    method: "get",
+    path,
+    summary: `Descriptor of the MCP server${alias}`,
+    description:
+      "Answers the descriptor. When `Accept` names `text/event-stream` and wants it more than JSON, the event stream of " +
+      "Streamable HTTP is opened instead, for MCP revisions that have it: 405 says that there is none, or none free; " +
+      "429 that the address has too many open.",
+    operationId: alias === "" ? "getMcpDescriptor" : "getMcpDescriptorLegacy",
+    tags: ["mcp"],
+    ...open,
+    request: { headers: z.object({ accept: z.string().default("application/json").optional() }) },
+    responses: {
+      200: {
+        description: "The descriptor, or the stream.",
+        content: { "application/json": { schema: mcpDescriptor }, ...stream },
+      },
+      ...notModified,
+      ...failures("invalid_request", "method_not_allowed"),
+    },
+  })
+
+const messageRoute = (path: string, alias: string) =>
+  createRoute({
+    method: "post",
+    path,
+    summary: `Call the MCP server${alias}`,
+    description:
+      `One JSON-RPC 2.0 message of the Model Context Protocol over Streamable HTTP: at most ${messageBounds.bytes / 1024} KiB, ` +
+      `${messageBounds.values} values and ${messageBounds.depth} levels of nesting. Tools:\n\n${toolNotes}`,
+    operationId: alias === "" ? "postMcp" : "postMcpLegacy",
+    tags: ["mcp"],
+    ...open,
+    middleware: readMcpMessage,
+    request: { body: { required: true, content: { "application/json": { schema: jsonRpcRequest } } } },
+    responses: {
+      200: {
+        description: "The result or a JSON-RPC error; a stream for methods that are one by nature.",
+        content: { "application/json": { schema: jsonRpcResponse }, ...stream },
+      },
+      202: { description: "A notification or a response was taken; there is no body." },
+      ...withJsonRpc(failures("invalid_request", "not_found", "request_too_large", "unsupported_media_type")),
+    },
+  })
+
 /** The MCP endpoint: messages by POST, the descriptor or an event stream by GET. */
-export const mcpRoutes = (
-  app: Hono<HttpEnv>,
-  { site, answer, protocolVersions, streams }: McpDependencies,
-  admitted: Admitted,
-): void => {
+export const mcpRoutes = (app: DocsApp, { site, answer, protocolVersions, streams }: McpDependencies): void => {
   const openStream = (c: Context<HttpEnv>): Response => {
     const noStream = (message: string, hint: string) =>
       errors.fail("method_not_allowed", { message, hint, headers: { Allow: "POST" } })
-    const version = requestHeader(c, "mcp-protocol-version")
+    const version = c.req.header("mcp-protocol-version")
     if (version !== undefined && !protocolVersions.includes(version))
       throw errors.fail("invalid_request", {
         message: "The MCP-Protocol-Version header names no revision that is served here.",
@@ -83,8 +144,8 @@ export const mcpRoutes = (
       })
     if (version !== undefined && version >= "2026-07-28")
       throw noStream("MCP 2026-07-28 has no stream over GET.", "Call subscriptions/listen by POST; see /openapi.json.")
-    if (c.req.raw.method === "HEAD") return reply(200, streamHeaders)
-    const client = addressBucket(clientAddress(c))
+    if (c.req.raw.method === "HEAD") return c.body(null, 200, streamHeaders)
+    const client = addressBucket(c.get("clientAddress"))
     if (streams.countOf(client) >= maxStreamsPerClient)
       throw errors.fail("rate_limited", {
         message: `This address has ${maxStreamsPerClient} event streams open.`,
@@ -97,27 +158,27 @@ export const mcpRoutes = (
         "No further event stream can be opened now.",
         "All tools answer by POST without one; see /openapi.json.",
       )
-    return reply(200, streamHeaders, stream)
+    return c.body(stream, 200, streamHeaders)
   }
 
-  const getMcp = (c: Context<HttpEnv>) =>
-    wantsEventStream(requestHeader(c, "accept")) ? openStream(c) : serveDocument(c, site().descriptor)
-  app.on("GET", mcpPaths, admitted(getMcp))
-
-  const postMcp = async (c: Context<HttpEnv>): Promise<Response> => {
-    const { text, value } = await readJsonBody(c)
-    const message = readMessage(value)
-    if (message === "invalid")
-      throw errors.fail(
-        "invalid_request",
-        Array.isArray(value) ? { message: "Batches are not served: send one JSON-RPC message a request." } : {},
+  for (const [path, alias] of [
+    ["/mcp", ""],
+    ["/mcp/sse", ", legacy alias"],
+  ] as const) {
+    app.openapi(descriptorRoute(path, alias), (c) =>
+      wantsEventStream(c.req.header("accept")) ? openStream(c) : serveDocument(c, site().descriptor),
+    )
+    app.openapi(messageRoute(path, alias), async (c) => {
+      const { method, params, id = null } = c.req.valid("json")
+      const { headers, signal } = c.req.raw
+      const answered = await answer(
+        { method, params, id },
+        { headers, signal, trustsTraces: () => c.get("trustsTraces") },
       )
-    if (message === "silent") return reply(202, commonHeaders)
-    const { headers, signal } = c.req.raw
-    const answered = await answer(message, { headers, signal, trustsTraces: () => trustsTraces(c) })
-    if ("stream" in answered) return reply(200, streamHeaders, answered.stream.body)
-    const id = writtenId(text, message.id)
-    return reply(answered.status, jsonHeaders, `{"jsonrpc":"2.0","id":${id},"${answered.member}":${answered.text}}`)
+      if ("stream" in answered) return new Response(answered.stream.body, { headers: streamHeaders })
+      const { status, member, text } = answered
+      const sentId = writtenId(await c.req.text(), id)
+      return new Response(`{"jsonrpc":"2.0","id":${sentId},"${member}":${text}}`, { status, headers: jsonHeaders })
+    })
   }
-  app.on("POST", mcpPaths, admitted(postMcp))
 }

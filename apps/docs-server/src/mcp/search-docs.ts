@@ -1,4 +1,4 @@
-import { z } from "zod"
+import { z } from "@svc/openapi"
 import { readCursor, writeCursor } from "./cursor.ts"
 import { pageUrl } from "@svc/site"
 import type { Library } from "./tools.ts"

@@ -1,6 +1,5 @@
 import { promisify } from "node:util"
 import { brotliCompress, constants, gzip } from "node:zlib"
-import { fixedHeaders } from "@svc/http"
 import { hashOf } from "../corpus/corpus.ts"
 
 /** On every answer: these documents are for any page and any agent to read. */
@@ -48,18 +47,18 @@ export const createDocument = (
   encodings: readonly Encoding[] = ["gzip"],
 ) => {
   const hash = hashOf(text)
-  const headers = fixedHeaders({
+  const headers = {
     ...commonHeaders,
     "Content-Type": type,
     "Cache-Control": "public, max-age=300",
     Vary: "Accept, Accept-Encoding",
     ...more,
     ETag: `"${hash}"`,
-  })
+  }
   const made = new Map<Encoding, Promise<Encoded>>()
   const encode = async (encoding: Encoding): Promise<Encoded> => ({
     // The same text in another encoding is not the same bytes: its tag is weak.
-    headers: fixedHeaders({ ...headers, ETag: `W/"${hash}"`, "Content-Encoding": encoding }),
+    headers: { ...headers, ETag: `W/"${hash}"`, "Content-Encoding": encoding },
     body: new Uint8Array(await compressors[encoding](text)),
   })
   let bytes: Uint8Array<ArrayBuffer> | undefined

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto"
 import clientVectors from "../../content/client/test-vectors.json" with { type: "json" }
-import openApi from "../../openapi.json" with { type: "json" }
 import { type Corpus, hashOf, isOwnPath, type Page, readPage } from "../corpus/corpus.ts"
 import { type About, createDescriptor, createServerCard } from "../mcp/descriptor.ts"
 import { type Document, createDocument, jsonType, markdownType } from "./documents.ts"
@@ -102,10 +101,10 @@ const textPage = (path: string, text: string): Page =>
 /** Makes all that is served from one reading of the pages: replaced as a whole when they change. */
 export const createSite = (
   corpus: Corpus,
-  served: Omit<About, "product">,
+  served: Omit<About, "product"> & { readonly openApi: () => unknown },
   options: HtmlOptions & { readonly title?: string | undefined },
 ) => {
-  const { baseUrl } = served
+  const { baseUrl, openApi } = served
   const product = productOf(corpus, options.own, options.title)
   const about = { ...served, product }
   const map = pageMap(corpus, baseUrl)
@@ -114,7 +113,7 @@ export const createSite = (
     ["/", () => createDocument(markdownType, map, links)],
     ["/llms.txt", () => createDocument("text/plain; charset=utf-8", map, links)],
     ["/llms-full.txt", () => createDocument("text/plain; charset=utf-8", allPages(corpus, baseUrl), links)],
-    ["/openapi.json", () => createDocument(jsonType, json({ ...openApi, servers: [{ url: baseUrl }] }))],
+    ["/openapi.json", () => createDocument(jsonType, json(openApi()))],
     ["/client/test-vectors.json", () => createDocument(jsonType, json(clientVectors), links)],
     ["/mcp", () => descriptor],
     ["/.well-known/mcp.json", () => descriptor],

@@ -1,0 +1,25 @@
+import { openApiDocument } from "@svc/openapi"
+import { tools } from "./mcp/tools.ts"
+import type { DocsApp } from "./routes/describe-route.ts"
+
+const info = {
+  title: "Documentation server",
+  // The version of this description, which is not the server's.
+  version: "1.0.0",
+  description: "Machine-readable documentation: Markdown pages, search, and an MCP endpoint. No authentication.",
+  tags: [
+    { name: "mcp", description: "The tool server" },
+    { name: "pages", description: "Documentation as Markdown" },
+    { name: "discovery", description: "What this server is" },
+  ],
+}
+
+/** The OpenAPI 3.1 document of what an app serves. */
+export const describeDocs = (app: DocsApp, baseUrl: string) => {
+  for (const { name, inputSchema, outputSchema } of tools) {
+    const prefix = name.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
+    app.openAPIRegistry.register(`${prefix}Arguments`, inputSchema)
+    app.openAPIRegistry.register(`${prefix}Result`, outputSchema)
+  }
+  return openApiDocument(app, info, [{ url: baseUrl }])
+}
