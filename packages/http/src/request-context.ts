@@ -26,6 +26,12 @@ export const requestContext: MiddlewareHandler<HttpEnv> = async (c, next) => {
   c.set("isProxied", isProxied(c))
   c.set("trustsTraces", trustsTraces(c))
   await next()
+  // `doctor` asks through the public URL whose address arrives here. The caller learns its own and no other.
+  if (c.req.header("x-svc-doctor") !== undefined && c.req.path === "/livez") {
+    const isForwarded = c.req.header("x-forwarded-for") !== undefined
+    const forwarded = !isForwarded ? "none" : c.get("isProxied") ? "trusted" : "ignored"
+    c.header("X-Svc-Client-Address", `${c.get("clientAddress")}; ${forwarded}`)
+  }
   const { outgoing } = c.env
   outgoing.account ??= c.get("account")
   // Middlewares run for all methods; an unknown path ends in one of them.
