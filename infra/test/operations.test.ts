@@ -208,7 +208,7 @@ describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tel
   })
 
   test("brings the three services up from settings files and a key of the operator's", async () => {
-    const [, , migrated = ""] = await follow("Bare Node")
+    const [, , migrated = ""] = await follow("A copy for 1,000 agents")
     expect(JSON.parse(migrated)).toEqual({ applied: expect.any(Number) })
     expect((await stat(join(folder, "private/session-signing-key.json"))).mode & 0o777).toBe(0o600)
   })
