@@ -81,7 +81,11 @@ test("svc watch --once prints the snapshot of the first view that the stack defi
     stdout: `${JSON.stringify(newest)}\n`,
   })
   expect((await svc("watch", "transfers", "--take", "1", "--once")).stdout).toBe(`${JSON.stringify(newest)}\n`)
-  expect(await svc("watch", "name-service", "--once")).toEqual({ code: 0, stdout: "", stderr: "" })
+  expect(await svc("watch", "name-service", "--once")).toEqual({
+    code: 0,
+    stdout: "",
+    stderr: "name-service NameRecord/recent has no records now.\n",
+  })
 })
 
 test("svc watch says what is wrong, and what to do", async () => {
@@ -92,7 +96,7 @@ test("svc watch says what is wrong, and what to do", async () => {
   expect(await told("no-such-stack")).toEqual([1, expect.stringMatching(/Next: svc explore .*\(stack-not-found\)$/)])
   expect(await told("transfers", "Nothing/list")).toEqual([
     1,
-    expect.stringMatching(/Next: svc explore .*\(view-not-found\)$/),
+    expect.stringMatching(/Nearest: Wallet\/list.* Next: svc watch transfers Wallet\/list \(view-not-found\)$/),
   ])
   expect(await told("transfers", "Wallet/state")).toEqual([1, expect.stringMatching(/--key KEY \(key-required\)$/)])
   expect(await told("transfers", "--take", "0")).toEqual([2, expect.stringMatching(/\(usage\)$/)])
