@@ -37,9 +37,12 @@ const asksForHtml = (c: Context<HttpEnv>): boolean =>
   (c.req.method === "GET" || c.req.method === "HEAD") && wantsHtml(c.req.header("accept"))
 
 /** An error for whoever asked: a page for people, but never where MCP is spoken. */
-const errorAnswerFor = async (c: Context<HttpEnv>, error: ApiError, { html }: Site): Promise<Response> => {
-  if (isMcp(c)) return errorAnswer(c, error)
-  if (!asksForHtml(c)) return errorAnswer(c, error, { Vary: "Accept" })
+const errorAnswerFor = async (c: Context<HttpEnv>, error: ApiError, { html, library }: Site): Promise<Response> => {
+  const row = `docs-${error.code}`
+  const isExplained = library.corpus.pages.get("errors")?.rows.some(({ anchor }) => anchor === row) === true
+  const link = isExplained ? { Link: `</errors.md#${row}>; rel="help"` } : {}
+  if (isMcp(c)) return errorAnswer(c, error, link)
+  if (!asksForHtml(c)) return errorAnswer(c, error, { ...link, Vary: "Accept" })
   const { headers, text } = await html.error(error, c.req.path)
   const { ETag: _tag, ...kept } = headers
   return reply(error.status, { ...kept, Vary: "Accept", ...headersOf(error) }, text)

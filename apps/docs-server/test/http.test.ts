@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import { z } from "zod"
 import manifest from "../package.json" with { type: "json" }
 import committed from "../openapi.json" with { type: "json" }
+import { errors } from "../src/errors.ts"
 import { fixturePages } from "./pages.ts"
 import { start } from "./start.ts"
 
@@ -358,4 +359,26 @@ test("a chunked body over the cap is refused without a length to go by", async (
   for (let i = 0; i < 32; i++) sent.write(new Uint8Array(2 ** 16))
   sent.end()
   expect(await answered).toBe(413)
+})
+
+test("an error links to the row of the errors page that explains its code", async () => {
+  const own = await start()
+  try {
+    const { rows } = errors
+    const answers = [
+      fetch(`${own.url}/nowhere`),
+      fetch(`${own.url}/llms.txt`, { method: "POST" }),
+      fetch(`${own.url}/mcp`, { method: "POST", body: "{}" }),
+      fetch(`${own.url}/mcp`, { method: "POST", body: "{}", headers: { "content-type": "application/json" } }),
+    ]
+    for (const answer of await Promise.all(answers)) {
+      const { error } = (await answer.json()) as { error: { code: string } }
+      expect(answer.headers.get("link")).toBe(`</errors.md#docs-${error.code}>; rel="help"`)
+    }
+    const page = await (await fetch(`${own.url}/errors.md`)).text()
+    const section = page.slice(page.indexOf("## Documentation server"))
+    for (const code of Object.keys(rows)) expect(section).toContain(`| \`${code}\` |`)
+  } finally {
+    await own.close()
+  }
 })

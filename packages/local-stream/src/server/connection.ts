@@ -38,7 +38,8 @@ const unknownMember = z
     (value) => typeof value === "object" && Object.keys(value ?? {}).length === 0,
     "isn't a field of a subscription. Filter the records that arrive, or subscribe to a view with a filter",
   )
-const messageShape = z.discriminatedUnion("type", [
+/** What a client may send. */
+export const clientMessage = z.discriminatedUnion("type", [
   z
     .object({ type: z.literal("subscribe"), ...address, ...window, partition: z.unknown().optional() })
     .catchall(unknownMember),
@@ -47,12 +48,12 @@ const messageShape = z.discriminatedUnion("type", [
   z.object({ type: z.literal("refresh_auth"), token: z.string() }),
 ])
 
-type Message = z.infer<typeof messageShape>
+type Message = z.infer<typeof clientMessage>
 
 /** Throws StreamFault, which names the first wrong field. */
 const readMessage = (source: string): Message => {
   try {
-    const result = messageShape.safeParse(JSON.parse(source))
+    const result = clientMessage.safeParse(JSON.parse(source))
     if (result.success) return result.data
     const { path = [], message = "" } = result.error.issues[0] ?? {}
     throw new StreamFault("invalid-message", `${path.join(".") || "The message"}: ${message}.`)

@@ -1,0 +1,150 @@
+// Tables that people write in pages, compared with the schemas and lists of the code that they describe.
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { codeIn, type PageTable, readPageTables } from "@svc/testing"
+import { expect, test } from "vitest"
+import { z } from "zod"
+import platform from "../apps/platform-api/openapi.json" with { type: "json" }
+import relay from "../apps/relay/openapi.json" with { type: "json" }
+import { tools } from "../apps/docs-server/src/mcp/tools.ts"
+import { errors as platformErrors } from "../apps/platform-api/src/errors.ts"
+import { errors as relayErrors } from "../apps/relay/src/errors.ts"
+import { clientMessage } from "../packages/local-stream/src/server/connection.ts"
+import { faults } from "../packages/local-stream/src/server/faults.ts"
+import { sessionClaims } from "../packages/session-token/src/claims.ts"
+
+const content = join(import.meta.dirname, "../apps/docs-server/content")
+const tablesOf = (page: string) => readPageTables(readFileSync(join(content, page), "utf8"))
+
+/** The table below a heading whose first column has a name. */
+const tableOf = (page: string, heading: string, column: string): PageTable => {
+  const found = tablesOf(page).find((table) => table.heading === heading && table.columns[0] === column)
+  if (found === undefined) throw new Error(`${page} has no table "${column}" below "${heading}"`)
+  return found
+}
+const firstCells = (table: PageTable): string[] => table.rows.flatMap(([cell = ""]) => codeIn(cell))
+
+type Schema = {
+  $ref?: string
+  properties?: Record<string, Schema>
+  items?: Schema
+  anyOf?: Schema[]
+  allOf?: Schema[]
+  enum?: string[]
+}
+type Operation = {
+  parameters?: { in: string; name: string }[]
+  requestBody?: { content: Record<string, { schema: Schema }> }
+  responses: Record<string, { content?: Record<string, { schema: Schema }> }>
+}
+type Service = { paths: Record<string, Record<string, Operation>>; components: { schemas: Record<string, Schema> } }
+const services = { platform, relay } as unknown as Record<"platform" | "relay", Service>
+
+const resolve = (service: Service, schema: Schema | undefined): Schema =>
+  schema?.$ref === undefined
+    ? (schema ?? {})
+    : resolve(service, service.components.schemas[schema.$ref.split("/").at(-1) ?? ""])
+const fieldsOf = (service: Service, schema: Schema | undefined): string[] => {
+  const { properties = {}, items, anyOf = [], allOf = [] } = resolve(service, schema)
+  const below = [...(items === undefined ? [] : [items]), ...anyOf, ...allOf]
+  return [...new Set([...Object.keys(properties), ...below.flatMap((one) => fieldsOf(service, one))])]
+}
+const operationOf = (name: "platform" | "relay", operation: string): Operation => {
+  const [method = "", path = ""] = operation.split(" ")
+  const found = services[name].paths[path]?.[method.toLowerCase()]
+  if (found === undefined) throw new Error(`no operation ${operation}`)
+  return found
+}
+const jsonOf = (body: { content?: Record<string, { schema: Schema }> } | undefined) =>
+  body?.content?.["application/json"]?.schema
+const request = (name: "platform" | "relay", operation: string): string[] =>
+  fieldsOf(services[name], jsonOf(operationOf(name, operation).requestBody))
+const response = (name: "platform" | "relay", operation: string): string[] => {
+  const { responses } = operationOf(name, operation)
+  return fieldsOf(services[name], jsonOf(responses["200"] ?? responses["201"]))
+}
+const query = (operation: string): string[] =>
+  (operationOf("platform", operation).parameters ?? []).filter((one) => one.in === "query").map(({ name }) => name)
+const shapeOf = (type: string): string[] =>
+  clientMessage.options.filter((one) => one.shape.type.value === type).flatMap((one) => Object.keys(one.shape))
+const relayPath = "POST /transactions/v1"
+const change = services.platform.components.schemas["RegistryChange"]
+
+const stacks = readdirSync(join(content, "../../platform-api/stacks")).flatMap((file) =>
+  file.endsWith(".stack.json") ? [file.slice(0, -".stack.json".length)] : [],
+)
+
+test.each<[page: string, heading: string, column: string, expected: readonly string[]]>([
+  ["agents.md", "Sign up", "Response field", response("platform", "POST /api/agents/signup")],
+  ["agents.md", "Sign up", "Field", request("platform", "POST /api/agents/signup")],
+  ["keys.md", "List keys", "Field", response("platform", "GET /api/agents/me/keys")],
+  ["keys.md", "Rotate a key", "Field", request("platform", "POST /api/agents/me/keys/{id}/rotate")],
+  ["keys.md", "Mint another key", "Field", request("platform", "POST /api/agents/me/keys")],
+  ["sessions.md", "Mint a token", "Request field", request("platform", "POST /ws/sessions")],
+  ["sessions.md", "Mint a token", "Response field", response("platform", "POST /ws/sessions")],
+  ["sessions.md", "Token format", "Claim", Object.keys(sessionClaims.shape)],
+  [
+    "registry.md",
+    "List stacks",
+    "Field",
+    response("platform", "GET /api/registry").filter((name) => name !== "schema"),
+  ],
+  ["registry.md", "List stacks", "Query parameter", query("GET /api/registry")],
+  ["notifications.md", "Get notified", "Query parameter", query("GET /api/registry/changes")],
+  ["notifications.md", "Fields and kinds", "Field", fieldsOf(services.platform, change)],
+  ["notifications.md", "Fields and kinds", "`kind`", change?.properties?.["kind"]?.enum ?? []],
+  ["relay.md", "latest-blockhash", "Field", request("relay", `${relayPath}/latest-blockhash`)],
+  ["relay.md", "fee", "Field", request("relay", `${relayPath}/fee`)],
+  ["relay.md", "simulate", "Field", request("relay", `${relayPath}/simulate`)],
+  ["relay.md", "send", "Field", request("relay", `${relayPath}/send`)],
+  ["relay.md", "signature-status", "Field", request("relay", `${relayPath}/signature-status`)],
+  [
+    "streams.md",
+    "Messages from a client",
+    "Field of `subscribe`",
+    shapeOf("subscribe").filter((name) => !["type", "partition"].includes(name)),
+  ],
+  ["local-development.md", "Local development", "Stack", stacks],
+  ["mcp-server.md", "Tools", "Tool", tools.map(({ name }) => name)],
+])("%s, %s: the table of each %s has all of them, and no other", (page, heading, column, expected) => {
+  expect(expected).not.toEqual([])
+  expect(firstCells(tableOf(page, heading, column)).toSorted()).toEqual(expected.toSorted())
+})
+
+test("streams.md has each type of message that a client may send", () => {
+  const messages = firstCells(tableOf("streams.md", "Messages from a client", "Message"))
+  const types = messages.map((message) => /"type":"(\w+)"/.exec(message)?.[1])
+  expect(types).toEqual(clientMessage.options.map(({ shape }) => shape.type.value))
+})
+
+test.each(tools.map(({ name, inputSchema }) => [name, inputSchema] as const))(
+  "mcp-server.md names each argument of %s, with its default and its bounds",
+  (name, inputSchema) => {
+    const row = tableOf("mcp-server.md", "Tools", "Tool").rows.find(([cell]) => cell === `\`${name}\``)
+    const [, cell = ""] = row ?? []
+    expect(codeIn(cell)).toEqual(Object.keys(inputSchema.shape))
+    const { properties = {} } = z.toJSONSchema(inputSchema, { io: "input" })
+    const limit = properties["limit"]
+    if (typeof limit === "object")
+      expect(cell).toContain(`\`limit\` (${limit.minimum}–${limit.maximum}, default ${String(limit.default)})`)
+  },
+)
+
+test("each table of codes in a page has codes that exist, with their statuses", () => {
+  const statuses = new Map<string, Set<string>>()
+  for (const rows of [platformErrors.rows, relayErrors.rows, faults])
+    for (const [code, { status }] of Object.entries(rows))
+      statuses.set(code, (statuses.get(code) ?? new Set()).add(String(status)))
+  const pages = readdirSync(content).filter((file) => file.endsWith(".md") && file !== "errors.md")
+  const told = pages.flatMap((file) =>
+    tablesOf(file).flatMap(({ columns, rows }) => {
+      const [code, status] = [columns.indexOf("Code"), columns.indexOf("Status")]
+      if (code === -1 || status === -1) return []
+      return rows.flatMap((row) =>
+        codeIn(row[code] ?? "").map((one) => ({ file, code: one, status: row[status] ?? "" })),
+      )
+    }),
+  )
+  expect(told.length).toBeGreaterThan(30)
+  expect(told.filter((one) => !one.status.split(", ").some((given) => statuses.get(one.code)?.has(given)))).toEqual([])
+})
