@@ -2,7 +2,7 @@
 import axe from "axe-core"
 import { WebSocket } from "ws"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { createPlatform, createSession, createStream, type WebSocketClass } from "@svc/client"
+import { createPlatform, createSession, createStream } from "@svc/client"
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Browser, hasChromium, startChromium, type Tab } from "./browser/chromium.ts"
 
@@ -70,7 +70,7 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("live pages in 
     const stream = createStream({
       websocketUrl,
       session: createSession({ platform, websocketUrl, scope: "read" }),
-      webSocket: WebSocket as unknown as WebSocketClass,
+      webSocket: WebSocket,
     })
     const seen = new Set<string>()
     const leaving = new AbortController()
@@ -145,7 +145,10 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("live pages in 
     let isStreamAway = false
     const sockets: { close: (options: { code: number }) => Promise<void> }[] = []
     await page.routeWebSocket(/.*/, (socket) => {
-      if (isStreamAway) return void socket.close({ code: 1011 })
+      if (isStreamAway) {
+        void socket.close({ code: 1011 })
+        return
+      }
       socket.connectToServer()
       sockets.push(socket)
     })

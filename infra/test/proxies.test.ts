@@ -1,5 +1,6 @@
 // The shipped HAProxy and nginx configurations in front of two replicas, and all three proxies against slow clients
 // (slowhttptest; `pnpm fuzz`). Needs the Debian packages haproxy, nginx, caddy and slowhttptest; CI has them.
+import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -107,7 +108,7 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
     const [program, ...args] = proxy.start(folder, file)
     const env = { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
     running = startProcess(program, args, { cwd: folder, env })
-    await vi.waitFor(async () => expect((await asked("relay")).status).toBe(200), { timeout: 30_000, interval: 100 })
+    await vi.waitFor(async () => assert.equal((await asked("relay")).status, 200), { timeout: 30_000, interval: 100 })
   })
   afterAll(async () => {
     running?.kill("SIGTERM")
@@ -120,7 +121,7 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
   const asked = async (service: string, options: RequestOptions = {}, body = "") => {
     const host = `${service}.${proxy.domain}`
     const base = { host: "127.0.0.1", port, servername: host, rejectUnauthorized: false, agent: false }
-    const call = request({ ...base, ...options, headers: { host, ...options.headers } })
+    const call = request({ ...base, ...options, headers: { host, ...(options.headers as Record<string, string>) } })
     call.end(body)
     const [response] = await once(call, "response")
     const chunks: Buffer[] = []
@@ -173,10 +174,10 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
       `https://127.0.0.1:${port}/`,
     ]
     const attack = startProcess("slowhttptest", [...mode, ...args])
-    let ended = false
-    void attack.exited.then(() => (ended = true))
+    const state = { ended: false }
+    void attack.exited.then(() => (state.ended = true))
     let honest = 0
-    while (!ended) {
+    while (!state.ended) {
       // Another address than the attack's.
       expect((await asked("api", { localAddress: "127.0.0.9" })).status).toBe(200)
       honest += 1

@@ -1,1 +1,2 @@
-export {}
+// The console comes with its own entry.
+export const isConsole = true

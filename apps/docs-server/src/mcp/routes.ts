@@ -72,7 +72,7 @@ const readMcpMessage: MiddlewareHandler<HttpEnv> = async (c, next) => {
   return next()
 }
 
-const stream = { "text/event-stream": { schema: z.string() } }
+const streamContent = { "text/event-stream": { schema: z.string() } }
 const toolNotes = tools.map(({ name, describe }) => `- \`${name}\`: ${describe({ name: "svc", about: "" })}`).join("\n")
 
 // MCP 2026-07-28 answers its own errors, JSON-RPC ones, with 400 and 404.
@@ -101,7 +101,7 @@ const descriptorRoute = (path: string, alias: string) =>
     responses: {
       200: {
         description: "The descriptor, or the stream.",
-        content: { "application/json": { schema: mcpDescriptor }, ...stream },
+        content: { "application/json": { schema: mcpDescriptor }, ...streamContent },
       },
       ...notModified,
       ...failures("invalid_request", "method_not_allowed"),
@@ -124,7 +124,7 @@ const messageRoute = (path: string, alias: string) =>
     responses: {
       200: {
         description: "The result or a JSON-RPC error; a stream for methods that are one by nature.",
-        content: { "application/json": { schema: jsonRpcResponse }, ...stream },
+        content: { "application/json": { schema: jsonRpcResponse }, ...streamContent },
       },
       202: { description: "A notification or a response was taken; there is no body." },
       ...withJsonRpc(failures("invalid_request", "not_found", "request_too_large", "unsupported_media_type")),

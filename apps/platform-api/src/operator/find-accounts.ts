@@ -102,9 +102,10 @@ export const findAgents = async (queries: Queries, text: string) => {
   const found = agents.map(({ slug }) => slug)
   const networks = await networksOf(queries, found)
   const keys = await keysWhere(queries, inArray(agentProfiles.slug, found))
-  return agents.map((agent) => ({
-    ...agent,
-    address_prefix: networks.get(agent.slug) ?? null,
-    keys: keys.filter(({ owner }) => owner === `agent:${agent.slug}`).map(({ owner: _owner, ...key }) => key),
-  }))
+  return agents.map((agent) =>
+    Object.assign(agent, {
+      address_prefix: networks.get(agent.slug) ?? null,
+      keys: keys.filter(({ owner }) => owner === `agent:${agent.slug}`).map(({ owner: _owner, ...key }) => key),
+    }),
+  )
 }

@@ -74,8 +74,15 @@ export const servedVersion = async (tx: Orm, { line, stack }: { readonly line: s
   return number === undefined ? undefined : latestVersion(tx, line, eq(stackVersions.number, number))
 }
 
-const { name, line, version, visibility, viewers, deprecated, message } = stacks
-const shown = { name, line, version, visibility, viewers, deprecated, message }
+const shown = {
+  name: stacks.name,
+  line: stacks.line,
+  version: stacks.version,
+  visibility: stacks.visibility,
+  viewers: stacks.viewers,
+  deprecated: stacks.deprecated,
+  message: stacks.message,
+}
 
 type Published = StackHead & {
   readonly relay: boolean

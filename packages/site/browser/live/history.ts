@@ -63,5 +63,3 @@ export const createHistory = () => {
     },
   }
 }
-
-export type History = ReturnType<typeof createHistory>

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks"
 import uPlot from "uplot"
 
 /** Values of one line, or several; `x` in seconds since 1970, ascending. */
-export type PlotData = readonly [x: readonly number[], ...y: readonly (readonly number[])[]]
+type PlotData = readonly [x: readonly number[], ...y: readonly (readonly number[])[]]
 
 type Props = {
   readonly data: PlotData
@@ -37,6 +37,8 @@ const optionsFor = (place: HTMLElement, names: readonly string[], height: number
     height,
     legend: { show: false },
     cursor: { drag: { x: false, y: false } },
+    // The library's names for these numbers exist only as types.
+    // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
     scales: { y: { distr: isLog ? 3 : 1 } },
     axes: [
       { ...axis, space: 90, values: (_, ticks) => ticks.map((tick) => timeOfDay.format(tick * 1000)) },

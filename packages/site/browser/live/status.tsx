@@ -14,7 +14,7 @@ const textOf = (feed: Feed): string => {
       return `${state.error.message}${kept} This page goes on by itself.`
     case "refused":
       return `${state.error.message} ${state.error.hint ?? ""}`
-    default:
+    case "live":
       if (feed.platformAway()) return `${partNames.platform} Records still come until the session ends.`
       return feed.records().size === 0 ? "Connected. No records yet." : "Connected."
   }

@@ -31,7 +31,7 @@ export const timeOf = (path: string, value: unknown): number | undefined => {
 }
 
 /** Lamports as SOL, exactly. */
-export const solOf = (lamports: string): string => {
+const solOf = (lamports: string): string => {
   const digits = lamports.replace("-", "").padStart(10, "0")
   const fraction = digits.slice(-9).replace(/0+$/, "")
   return `${lamports.startsWith("-") ? "-" : ""}${digits.slice(0, -9)}${fraction === "" ? "" : `.${fraction}`}`
@@ -41,7 +41,7 @@ const textOf = (value: unknown): string =>
   typeof value === "string" ? value : value == null ? "" : JSON.stringify(value)
 
 /** Text of at most `most` characters, its beginning and its end. */
-export const shorten = (text: string, most: number): Shown => {
+const shorten = (text: string, most: number): Shown => {
   const tail = Math.floor(most / 3)
   return text.length <= most ? { text } : { text: `${text.slice(0, most - tail - 1)}…${text.slice(-tail)}`, full: text }
 }
