@@ -1,4 +1,4 @@
-// What the server is measured against: a Hono route that answers with as many bytes as its path says.
+// The benchmark's peer: a Hono route that returns as many bytes as its path says.
 import { serve } from "@hono/node-server"
 import { Hono } from "hono"
 

@@ -8,7 +8,7 @@ import { errors } from "./errors.ts"
 export const jsonHeaders = { ...commonHeaders, "Content-Type": jsonType }
 export const noStore = { ...jsonHeaders, "Cache-Control": "no-store" }
 
-/** Every answer is made here, without the context: that would turn the record into a Headers object for each request. */
+/** A response with prepared headers. `c.body` would make a Headers object of them for each request. */
 export const reply = (
   status: number,
   headers: Readonly<Record<string, string>>,
@@ -26,7 +26,7 @@ export const errorAnswer = (
   more: Readonly<Record<string, string>> = {},
 ): Response => c.body(JSON.stringify(bodyOf(error)), error.status, { ...jsonHeaders, ...more, ...headersOf(error) })
 
-/** Answers what no request can be made of. */
+/** The response to bytes that aren't an HTTP request. */
 export const unreadableAnswer = (_requestId: string, reason: string): Response => {
   const error = errors.fail("invalid_request", {
     message: `Not a request: ${reason}.`,
@@ -35,13 +35,13 @@ export const unreadableAnswer = (_requestId: string, reason: string): Response =
   return Response.json(bodyOf(error), { status: error.status, headers: jsonHeaders })
 }
 
-/** What is told of a body that can't be read. */
+/** The error for a body that can't be read. */
 export const bodyError = ({ kind }: BodyFault): ApiError =>
   kind === "too-large"
     ? errors.fail("request_too_large")
     : errors.fail("invalid_request", { message: "The request body did not arrive." })
 
-/** What a probe is told: 503 while something is missing that the server can't do without. */
+/** The response to a probe: 503 while something that the server needs is missing. */
 export const probeAnswer = (missing: readonly string[]): Response =>
   reply(
     missing.length === 0 ? 200 : 503,
@@ -50,8 +50,8 @@ export const probeAnswer = (missing: readonly string[]): Response =>
   )
 
 /**
- * Whether a GET asks for a page as people read it: HTML is named, and wanted more than Markdown and plain text. Wildcards do
- * not count: that is what curl, fetch and MCP clients send.
+ * Whether a GET asks for HTML: it is named and preferred to Markdown and plain text. Wildcards don't count, because curl,
+ * fetch and MCP clients send them.
  */
 export const wantsHtml = (accept: string | undefined): boolean => {
   if (accept === undefined || !/html/i.test(accept)) return false
@@ -65,10 +65,10 @@ const accepts = (encoding: Encoding, header: string | undefined): boolean =>
     ? acceptsGzip(header)
     : header?.includes("br") === true && (acceptWeights(header).get("br") ?? 0) > 0
 
-// Below this compression saves less than its own header costs.
+// Compressing less than this saves less than the header costs.
 const worthCompressing = 1024
 
-/** Answers a GET or HEAD: 304 where the caller has this text, else the text, compressed where that is taken. */
+/** Responds to a GET or HEAD: 304 if the caller has this text, else the text, compressed if the caller accepts it. */
 export const serveDocument = (c: Context<HttpEnv>, document: Document): Response | Promise<Response> => {
   const { hash, text, bytes, headers, encodings, encoded } = document
   const taken = c.req.header("accept-encoding")

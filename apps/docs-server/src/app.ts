@@ -36,7 +36,7 @@ const isMcp = (c: Context): boolean => mcpPaths.includes(c.req.path)
 const asksForHtml = (c: Context<HttpEnv>): boolean =>
   (c.req.method === "GET" || c.req.method === "HEAD") && wantsHtml(c.req.header("accept"))
 
-/** An error for whoever asked: a page for people, but never where MCP is spoken. */
+/** Renders an error: as a page for browsers, except on the MCP paths. */
 const errorAnswerFor = async (c: Context<HttpEnv>, error: ApiError, { html, library }: Site): Promise<Response> => {
   const row = `docs-${error.code}`
   const isExplained = library.corpus.pages.get("errors")?.rows.some(({ anchor }) => anchor === row) === true
@@ -48,7 +48,7 @@ const errorAnswerFor = async (c: Context<HttpEnv>, error: ApiError, { html, libr
   return reply(error.status, { ...kept, Vary: "Accept", ...headersOf(error) }, text)
 }
 
-// One slash at the end more or less is the same page.
+// A slash at the end is ignored.
 const getPath: typeof sentPath = (request, options) => sentPath(request, options).replace(/(?<=.)\/$/, "")
 
 const findDocument = (site: Site, c: Context<HttpEnv>) => {
@@ -56,12 +56,12 @@ const findDocument = (site: Site, c: Context<HttpEnv>) => {
   return path === undefined ? undefined : site.find(path, asksForHtml(c))
 }
 
-// A drawing that is opened by itself may bring styles, but no script.
+// An SVG that is opened directly may have styles, but no scripts.
 const imagePolicy = { "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox" }
 
 const stacksPath = /^\/stacks(?:\.md|\.html|\/.*)?$/
 
-/** The server's HTTP side, and the document of its routes. */
+/** Makes the HTTP app, and the OpenAPI document of its routes. */
 export const createApp = (dependencies: Dependencies) => {
   const { site, config, log, version } = dependencies
   const app = createApi<HttpEnv>({ getPath, ownReasons: false })
@@ -151,7 +151,7 @@ export const createApp = (dependencies: Dependencies) => {
     return document instanceof Promise ? document.then((made) => serveDocument(c, made)) : serveDocument(c, document)
   }
   for (const route of documentRoutes)
-    // A parameter of Hono's paths has no slash, and a slug may.
+    // A slug may have slashes, which a path parameter of Hono can't: the last route serves it.
     if (route.path.includes("{slug}")) app.openAPIRegistry.registerPath(route)
     else app.openapi(route, getDocument)
   app.get("/*", async (c) => {

@@ -34,7 +34,7 @@ const fields = {
   /** What the home page shows live, where the registry has that stack. */
   homeView: field("SVC_HOME_VIEW", homeView, { stack: "transfers", view: "SolTransfer/latest" }),
   docsDir: text("SVC_DOCS_DIR", undefined),
-  /** Undefined: that of the first page. */
+  /** Undefined: the first page's title. */
   title: text("SVC_DOCS_TITLE", undefined),
   /** The folder of the pages where readers may edit them. */
   editUrl: url("SVC_DOCS_EDIT_URL", undefined),
@@ -51,7 +51,7 @@ const fields = {
 /** The product's own pages. */
 export const ownContent = join(appFolder, "content")
 
-/** What stands in them for names in braces, besides URLs: `{session_token_minutes}`. */
+/** Values of placeholders in them, besides URLs: `{session_token_minutes}`. */
 export const ownFacts: Readonly<Record<string, string>> = facts
 
 const tarball = (path: string, file: string, name: string, app: string, carriesCopy = false) => ({
@@ -63,7 +63,7 @@ const tarball = (path: string, file: string, name: string, app: string, carriesC
   hint: `The operator builds it with \`pnpm --filter ${app} build\`; all it does can be done by HTTP, see /llms.txt.`,
 })
 
-/** Everything the server is told from outside, or one ConfigError with all that is wrong. */
+/** Reads all settings. Throws one ConfigError with every problem. */
 export const readConfig = (env: Readonly<Record<string, string | undefined>>) => {
   const settings = loadConfig(fields, env)
   return {

@@ -4,7 +4,7 @@ import type { DocsApp } from "./routes/describe-route.ts"
 
 const info = {
   title: "Documentation server",
-  // The version of this description, which is not the server's.
+  // The version of this description, not of the server.
   version: "1.0.0",
   description: "Machine-readable documentation: Markdown pages, search, and an MCP endpoint. No authentication.",
   tags: [

@@ -3,7 +3,7 @@ import { isLoopback } from "@svc/common/loopback"
 const plainHost = /^(?:localhost|127\.0\.0\.1)(?::\d+)?$/
 
 const hostOf = (host: string): string | undefined =>
-  // The usual case needs no parser.
+  // The most frequent hosts need no parser.
   plainHost.test(host) ? "localhost" : URL.parse(`http://${host}`)?.hostname
 
 /**

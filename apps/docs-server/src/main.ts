@@ -5,7 +5,7 @@ import manifest from "../package.json" with { type: "json" }
 import { docsChecks } from "./doctor.ts"
 import { startService } from "./service.ts"
 
-// Reading many pages makes much garbage: with a young generation that grows for it, the server keeps 60 MB more for good.
+// Reading many pages makes much garbage. If the young generation grew for it, the process would keep 60 MB more.
 setFlagsFromString("--semi-space-growth-factor=1")
 
 const runtime = processRuntime()

@@ -31,7 +31,7 @@ export const createMetrics = (meter: Meter) => {
     unit: "s",
     advice: { explicitBucketBoundaries: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25] },
   })
-  // What never happened is 0: a series that begins with its first event has no rate.
+  // Start at 0: a series that begins with its first event has no rate.
   for (const outcome of ["found", "corrected", "nothing"]) searches.add(0, { outcome })
   return {
     observeStreams: (open: () => number): void => {
@@ -40,7 +40,7 @@ export const createMetrics = (meter: Meter) => {
         .addCallback((result) => result.observe(open()))
     },
 
-    /** The same search, with its time and what came of it. */
+    /** Wraps a search to record its duration and outcome. */
     measureSearch:
       (search: Search): Search =>
       (...asked) => {
@@ -53,7 +53,7 @@ export const createMetrics = (meter: Meter) => {
         return found
       },
 
-    /** The same answers, with a count and a span for each request; trace fields of its `_meta` name the parent. */
+    /** Wraps the MCP endpoint to record a count and a span for each request. Trace fields in `_meta` name the parent. */
     measureAnswers:
       (answer: AnswerCaller): AnswerCaller =>
       (request, caller) => {

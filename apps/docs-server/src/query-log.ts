@@ -2,11 +2,11 @@ import type { Search } from "./search/search.ts"
 
 // Keys, tokens, addresses and hashes are longer than any word that a reader looks for.
 const longestWord = 24
-// Words that are a wallet's recovery phrase come in twelves; questions with as many find something.
+// A wallet's recovery phrase has at least twelve words; questions with that many words find something.
 const mostWords = 8
 const word = /^[-/]?[\p{L}\p{N}][\p{L}\p{N}._/-]*$/u
 
-/** Whether a word can be told to an operator: no e-mail address, no number of a card or a telephone, nothing that looks made by chance. */
+/** Whether a word may be logged: not an e-mail address, a card or telephone number, or a random-looking string. */
 const isPlain = (text: string): boolean => {
   const digits = text.match(/\p{N}/gu)?.length ?? 0
   const byChance = digits > 0 && /\p{Lu}/u.test(text) && /\p{Ll}/u.test(text)
@@ -14,7 +14,7 @@ const isPlain = (text: string): boolean => {
 }
 
 /**
- * What of a query may stand in a log: its words, with `…` for each that could be a secret, and nothing but their number where
+ * The part of a query that may be logged: its words, with `…` for each that could be a secret, or only their number if
  * there are more than eight.
  */
 export const loggedQuery = (query: string): { readonly words: number; readonly query?: string } => {
@@ -23,7 +23,7 @@ export const loggedQuery = (query: string): { readonly words: number; readonly q
   return { words: words.length, query: words.map((part) => (isPlain(part) ? part : "…")).join(" ") }
 }
 
-/** The same search, which logs what it finds nothing for. */
+/** Wraps a search to log queries that find nothing. */
 export const logEmptySearches =
   (search: Search, log: { readonly info: (line: object, message: string) => void }): Search =>
   (query, ...page) => {

@@ -26,7 +26,7 @@ const drainMs = 5000
 const localChainUrl = "http://localhost:8899"
 
 /**
- * Reads the pages and serves them until `close`. Rejects when the pages can't be read or the port can't be had.
+ * Reads the pages and serves them until `close`. Rejects if the pages can't be read or the port is in use.
  * @param factory another MCP server behind the same HTTP layer
  */
 export const startService = async (runtime: Runtime, factory?: McpServerFactory) => {
@@ -51,9 +51,9 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
     onUnreadable: unreadableAnswer,
   })
   const ready = Promise.withResolvers<ReturnType<typeof createApp>>()
-  // Nobody may be waiting when the start fails: the error is the caller's, below.
+  // Avoid an unhandled rejection if the start fails: startService itself throws.
   ready.promise.catch(() => {})
-  // While the pages are read, probes are answered and all else waits.
+  // While the pages are being read, probes are answered and other requests wait.
   const probes = new Map<string, readonly string[]>([
     ["/livez", []],
     ["/readyz", ["pages"]],

@@ -80,7 +80,7 @@ export const meaningOf = (one: Schema): string => {
   return text === "" ? `${bounds.charAt(0).toUpperCase()}${bounds.slice(1)}` : `${text}; ${bounds}`
 }
 
-// Deeper objects are named, not unfolded: a table of everything is read by nobody.
+// Deeper objects are named, not expanded: nobody would read such a table.
 const deepest = 4
 
 /** The fields of an object, those of objects inside it by their path: `a.b`, `a[].b`. */

@@ -62,7 +62,7 @@ const kebab = (id: string): string =>
     .replaceAll("_", "-")
     .toLowerCase()
 
-// What a service is made for comes before what is said about it.
+// A service's main operations come before those that describe it.
 const lastTags = new Set(["discovery", "service"])
 const placeOf = ({ about }: Operation, tags: OpenApi["tags"]): number => {
   const [tag = ""] = about.tags
@@ -99,9 +99,9 @@ const fieldTable = (one: Schema, lookup: Lookup, required: boolean): string => {
   const rows = fieldsOf(one, lookup).map((field) => [
     `\`${field.name}\``,
     field.type,
-    // Of an answer's fields nobody asks whether they are required; the empty column is left out.
+    // Readers don't need to know whether a response field is required; the empty column is omitted.
     required && field.required ? "yes" : "",
-    // How long a request's field may be matters to its sender; a reader takes what comes.
+    // Length limits matter only in requests.
     required ? field.meaning : field.meaning.replace(/; at most \d+ characters$/, ""),
   ])
   return rows.length === 0 ? "" : tableOf(["Field", "Type", "Required", "Meaning"], rows)
@@ -148,7 +148,7 @@ const errorTable = ({ about }: Operation, service: Service, explained: ReadonlyS
 }
 
 const keys = "[Keys]({base_url}/keys.md)"
-// By the callers of an operation; without a row here the page can't be written.
+// By the callers of an operation. A missing row is an error.
 const authentication: Readonly<Record<string, string>> = {
   anyone: "none.",
   "anyone agent person publishable": `optional, an API key: ${keys}.`,
@@ -276,7 +276,7 @@ export const overviewPage = (service: Service, document: OpenApi, all: readonly 
   ].join("\n")
 }
 
-/** The way in to the references of all services. */
+/** The overview of all services' references. */
 export const referencePage = (counts: ReadonlyMap<Service, number>): string => {
   const title = "API reference"
   const rows = [...counts].map(([service, operations]) => [

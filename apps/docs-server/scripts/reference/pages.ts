@@ -15,7 +15,7 @@ import {
 
 const app = join(import.meta.dirname, "../..")
 const content = join(app, "content")
-/** Where the reference stands. */
+/** The folder of the reference pages. */
 export const referenceFolder = join(content, "reference")
 
 const services: readonly Service[] = [
@@ -35,7 +35,7 @@ const exampleOf = ({ command, answer }: Step): Example => ({ command: command.te
 
 type Shown = Example & { readonly guide: string; readonly method: string; readonly url: string }
 
-// What these answer, an earlier call has made: their examples show it too.
+// Their examples also show the earlier call that created what they return.
 const precededBy: Readonly<Record<string, string>> = { "get-profile": "sign-up", "signature-status": "send" }
 
 /** The exchanges that the guides show, which the tests of the pages run. */
@@ -59,7 +59,7 @@ const shownExchanges = async (): Promise<Shown[]> => {
   )
 }
 
-// An example is run on its own: what stands in it as a placeholder must be something that a reader has beforehand.
+// Each example runs on its own, so readers must already have a value for every placeholder in it.
 const given = new Set(["API_KEY", "TOKEN", "TRANSACTION", "MESSAGE", "SIGNATURE", "ADDRESS", "PUBLISHABLE_KEY"])
 const standsAlone = ({ command }: Shown): boolean =>
   [...command.matchAll(/\$(\w+)/g)].every(([, name = ""]) => given.has(name)) && !/<[A-Z_]+>/.test(command)

@@ -9,9 +9,9 @@ import { isImage, listFiles } from "./files.ts"
 import { stripMdx } from "./mdx.ts"
 
 export type Page = SitePage & {
-  /** Whether the description is its author's own; else it is the first paragraph. */
+  /** Whether the author wrote the description; if not, it is the first paragraph. */
   readonly described: boolean
-  /** How much the page counts in a search, relative to others; 1 unless its author says otherwise. */
+  /** The page's weight in a search, relative to other pages. Default: 1. */
   readonly searchWeight?: number | undefined
   /** Where the page may be cut, ascending; the first is 0. */
   readonly cuts: readonly number[]
@@ -26,9 +26,9 @@ type Skill = { readonly name: string; readonly description: string; readonly tex
 export type Corpus = {
   readonly pages: ReadonlyMap<string, Page>
   readonly skills: ReadonlyMap<string, Skill>
-  /** Pictures in the folder, by their paths in it: the files, read when they are asked for. */
+  /** Paths of the folder's images by their paths in it. They are read on request. */
   readonly images: ReadonlyMap<string, string>
-  /** Changes with any page. */
+  /** Changes whenever a page changes. */
   readonly version: string
   readonly warnings: readonly string[]
 }
@@ -71,7 +71,7 @@ const trialSchema = z.enum(["open", "key", "token"])
 
 type FrontMatter = { readonly data: z.infer<typeof frontMatterSchema>; readonly end: number }
 
-/** What a file may hold. The YAML parser compares each key of the front matter with all keys before it. */
+/** Largest sizes. Front matter is limited because the YAML parser compares each key with all keys before it. */
 export const fileBounds = { bytes: 4 * 2 ** 20, frontMatter: 16_384 } as const
 
 const readFrontMatter = (text: string): FrontMatter => {
@@ -80,7 +80,7 @@ const readFrontMatter = (text: string): FrontMatter => {
   if (match === null) return none
   if (match[0].length > fileBounds.frontMatter)
     throw new Error(`its front matter has more than ${fileBounds.frontMatter} characters`)
-  // Two rules with a paragraph between them are no front matter: that is a map.
+  // Two horizontal rules with a paragraph between them aren't front matter, which is a map.
   const { success, data } = frontMatterSchema.safeParse(parseYaml(match[1] ?? "") ?? {})
   return success ? { data, end: match[0].length } : none
 }
@@ -89,16 +89,16 @@ const textOf = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" ? plainText(String(value)) || String(value).trim() : ""
 
 export type LoadOptions = {
-  /** Texts that stand for the names in braces, in the product's own pages: `{base_url}`. */
+  /** Values for placeholders such as `{base_url}` in the product's own pages. */
   readonly fill?: Readonly<Record<string, string>>
 }
 
-// What was a file a moment ago may be a pipe now, which nobody writes to: opening it would wait without end.
+// The file may have become a pipe since it was listed, and opening a pipe without a writer would block forever.
 const withoutWaiting = constants.O_RDONLY | constants.O_NONBLOCK
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** A number of the front matter; whatever else stands there counts as none. */
+/** A number from the front matter; undefined for any other value. */
 const numberOf = (value: unknown): number | undefined => {
   const number = typeof value === "number" || (typeof value === "string" && value.trim() !== "") ? Number(value) : NaN
   return Number.isFinite(number) ? number : undefined
@@ -108,7 +108,7 @@ const rowPrefixes = z.record(z.string(), z.string())
 const namedRow = /^\|[ \t]*`([^`\n]+)`[ \t]*\|.*$/gm
 
 /**
- * The rows of a page that have anchors: `<prefix>-<name>`, of the first row of that name.
+ * The table rows of a page that have anchors: `<prefix>-<name>`, for the first row with that name.
  * @param value `{<section>: <prefix>}`, the front matter's `row_anchors`
  */
 const rowsOf = (markdown: string, sections: readonly Section[], value: unknown): Row[] => {
@@ -127,7 +127,7 @@ const rowsOf = (markdown: string, sections: readonly Section[], value: unknown):
   return [...rows.values()]
 }
 
-/** What a file says as a page. @param file its path, which tells MDX from Markdown */
+/** Parses a file as a page. @param file its path, which decides between MDX and Markdown */
 export const readPage = (source: string, file: string, slug: string): Page => {
   const { data, end } = readFrontMatter(source)
   const markdown = file.endsWith(".mdx") ? source.slice(0, end) + stripMdx(source.slice(end)) : source

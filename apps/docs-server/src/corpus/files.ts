@@ -12,7 +12,7 @@ const types: Readonly<Record<string, string>> = {
   ".webp": "image/webp",
 }
 
-/** The media type of a picture by its name; undefined for all else. */
+/** The media type of an image by its file name; undefined for other files. */
 export const imageType = (name: string): string | undefined => types[extname(name).toLowerCase()]
 
 export const isImage = (name: string): boolean => imageType(name) !== undefined
@@ -21,7 +21,7 @@ const isFileWithin = async (root: string, path: string): Promise<boolean> =>
   (await realpath(path)).startsWith(root + sep) && (await stat(path)).isFile()
 
 /**
- * Paths of the Markdown files and pictures below `dir`, sorted; without hidden folders, installed packages, links that lead
+ * Paths of the Markdown files and images below `dir`, sorted. Skips hidden folders, installed packages, links that lead
  * outside, and pipes.
  */
 export const listFiles = async (dir: string): Promise<string[]> => {

@@ -1,8 +1,8 @@
-// An MDX compiler rejects a page for a stray brace, and gives a tree instead of the text byte for byte.
+// We don't use an MDX compiler: it rejects a page with a stray brace, and it returns a tree, not the original text.
 
 const { raw } = String
 const blankLine = raw`\n[ \t]*\r?\n`
-/** What comes before something: never past `stop`, and bounded, so that the time stays in proportion to the page. */
+/** Any text up to what follows it, but never past `stop`. Bounded, so that the time grows only linearly with the page. */
 const upTo = (stop: string, char = "[^]"): string => `(?:(?!${stop})${char}){0,2000}?`
 
 const fence =
@@ -20,7 +20,7 @@ const comment = raw`\{/\*${upTo(raw`\{/\*`)}\*/\}`
 const importing =
   raw`^import\s*(?:[\w*{$]${upTo(raw`${blankLine}|\nimport`, "[^'\"`;]")}\sfrom\s*)?` +
   raw`(?:"[^"\n]*"|'[^'\n]*')\s*;?[ \t]*$\n?`
-// To the closing bracket where the first line opens one, else with the lines that are indented.
+// Up to the closing bracket if the first line opens one, else all indented lines that follow.
 const exporting =
   raw`^export(?:\s+(?:default|const|let|var|function|async|class|type|interface)\b|\s*[{*])` +
   raw`.*?(?:[({[]\r?\n${upTo("^export")}^[)}\]].*|(?:\r?\n[ \t]+\S.*)*)$\n?`
@@ -29,7 +29,7 @@ const pieces = new RegExp(`${fence}|${escaped}|${codeSpan}|(?<gone>${importing}|
 
 /**
  * Takes the MDX parts out of a page: imports, exports, comments and JSX tags go; text between tags and all code (fences,
- * inline code) stays byte for byte, and so does what is too long or too deep to be found.
+ * inline code) stays byte for byte. Tags that are too long or nested too deeply stay too.
  */
 export const stripMdx = (source: string): string =>
   source.replaceAll(pieces, (piece, ...more) => {

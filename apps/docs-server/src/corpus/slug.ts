@@ -1,14 +1,14 @@
 import { decodePath } from "@svc/site"
 import type { Corpus, Page } from "./corpus.ts"
 
-/** Without the slashes at its end. No pattern: one would look at a path of slashes as often as it has slashes. */
+/** Removes slashes from the end. A regular expression would take quadratic time on a path of slashes. */
 const withoutSlashes = (path: string): string => {
   let end = path.length
   while (path[end - 1] === "/") end--
   return path.slice(0, end)
 }
 
-/** The page at a decoded path without its leading slash: a slug, with `.md` or as a folder's index too. */
+/** The page at a decoded path without its leading slash. The path may also end in `.md`, or name a folder's index. */
 export const findPage = (corpus: Corpus, path: string): Page | undefined => {
   const bare = withoutSlashes(path)
   const tries = [bare, bare.replace(/\.mdx?$/, ""), bare.replace(/(?:\.mdx?)?$/, "").replace(/(?:^|\/)index$/, "")]
@@ -19,7 +19,7 @@ export const findPage = (corpus: Corpus, path: string): Page | undefined => {
   return undefined
 }
 
-/** What a caller wrote for a page: a slug, a path or a whole URL, with an anchor or without; `isOwn` unless it names another host. */
+/** Reads a reference to a page: a slug, a path or a full URL, with or without an anchor. `isOwn` is false for another host's URL. */
 export const readReference = (
   reference: string,
   baseUrl: string,
@@ -38,11 +38,11 @@ export const readReference = (
   return { path: decodePath(bare) ?? bare, anchor: decodePath(anchor.join("#")) ?? anchor.join("#"), isOwn }
 }
 
-// Not by edits: a guess like `guides/sign-up` shares a word with the right slug and little of its length.
+// Edit distance would fail here: a guess like `guides/sign-up` shares a word with the right slug but differs in length.
 const pairs = (text: string): Set<string> =>
   new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, i) => text.slice(i, i + 2)))
 
-/** The three slugs that look most like `wanted`, by the pairs of letters they share. */
+/** The three slugs that are most similar to `wanted`, by the pairs of letters that they share. */
 export const nearestSlugs = (corpus: Corpus, wanted: string): string[] => {
   const asked = pairs(wanted.toLowerCase().slice(0, 200))
   const likeness = (slug: string): number => {

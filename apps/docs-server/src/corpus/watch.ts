@@ -4,12 +4,12 @@ import { setTimeout as delay } from "node:timers/promises"
 import { listFiles } from "./files.ts"
 
 const lookMs = 500
-// Editors and version control write in several steps: a change is reported once nothing moves any more.
+// Editors and version control write in several steps: a change is reported once the files have stopped changing.
 const quietMs = 100
-// Comparing takes one part in so many of the time, however many files there are.
+// Comparing takes at most 1/20 of the time, however many files there are.
 const timeShare = 20
 
-/** Names, times and sizes of the files that pages are read from, as one text; the reason where they can't be listed. */
+/** Names, times and sizes of all page files as one text, or the reason why they can't be listed. */
 export const folderState = async (dir: string): Promise<string> => {
   try {
     const states = (await listFiles(dir)).map(async (file) => {

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto"
 import { z } from "zod"
 
-/** Thrown for a cursor that can't be followed; the text is for the caller. */
+/** Thrown for an invalid cursor. The message is for the caller. */
 export class CursorError extends Error {
   override readonly name = "CursorError"
 }
@@ -10,7 +10,7 @@ const sealOf = (payload: string): string => hash("sha256", `cursor ${payload}`, 
 
 const envelope = z.tuple([z.string(), z.unknown()])
 
-/** What a payload holds; undefined for one that `writeCursor` did not make, whoever sealed it. */
+/** Decodes a payload; undefined for one that `writeCursor` didn't make, even with a valid seal. */
 const open = (payload: string): z.infer<typeof envelope> | undefined => {
   try {
     return envelope.safeParse(JSON.parse(Buffer.from(payload, "base64url").toString())).data
@@ -20,8 +20,8 @@ const open = (payload: string): z.infer<typeof envelope> | undefined => {
 }
 
 /**
- * Makes an opaque cursor for the place `value`. It holds for one version of the pages: an offset in another version
- * would skip or repeat text. The seal finds damage; it keeps no secret, for a cursor gives no access to anything.
+ * Makes an opaque cursor for the position `value`. It is valid for one version of the pages: an offset in another version
+ * would skip or repeat text. The seal detects damage; it isn't a secret, because a cursor grants no access.
  */
 export const writeCursor = (version: string, value: unknown): string => {
   const payload = Buffer.from(JSON.stringify([version, value])).toString("base64url")

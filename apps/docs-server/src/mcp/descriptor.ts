@@ -41,7 +41,7 @@ export type About = {
 const jsonSchema = (schema: z.ZodType, io: "input" | "output") =>
   z.toJSONSchema(schema, { io, target: "draft-2020-12" })
 
-/** The tools as tools/list gives them. */
+/** The tools as in the response to tools/list. */
 const describeTools = (product: Product): z.input<typeof mcpTool>[] =>
   tools.map(({ name, title, describe, inputSchema, outputSchema }) => ({
     name,
@@ -77,7 +77,7 @@ export const createDescriptor = (
   prompts: [],
 })
 
-/** The card by which registries learn about the server without connecting. */
+/** The server card, from which registries learn about the server without connecting. */
 export const createServerCard = (corpus: Corpus, about: About) => {
   const descriptor = createDescriptor(corpus, about)
   return {

@@ -66,7 +66,7 @@ const findSection = (page: Page, wanted: string): Section | Row | undefined => {
   )
 }
 
-/** Where the part that starts at `from` ends: as many whole blocks as fit, one at least. */
+/** The end of the part that starts at `from`: as many whole blocks as fit, but at least one. */
 const partEnd = (page: Page, from: number, end: number, tokens: number): number => {
   const limit = from + tokens * charactersPerToken
   if (end <= limit) return end
@@ -76,7 +76,7 @@ const partEnd = (page: Page, from: number, end: number, tokens: number): number 
 
 export const fetchPage = (library: Library, args: z.output<typeof fetchPageInput>) => {
   const { corpus, baseUrl, findText } = library
-  // A slug as search_docs gives it is meant as it stands, with a `#` or `?` of its own too.
+  // A slug that search_docs returned is used as it is, even if it has a `#` or `?`.
   const reference = corpus.pages.has(args.slug)
     ? { path: args.slug, anchor: "", isOwn: true }
     : readReference(args.slug, baseUrl)

@@ -10,7 +10,7 @@ export const titleFor = ({ name }: Product): string => `${name} documentation`
 export const descriptionFor = (product: Product): string =>
   `${titleFor(product)} for software agents: search it, read pages and sections as Markdown. Read-only, without sign-in.`
 
-/** The files that agents are pointed at, where the folder has them, and the names they go by. */
+/** The files for agents, if the folder has them, and their resource names. */
 export const agentFiles = [
   { slug: "skill", name: "svc-platform" },
   { slug: "agent", name: "svc-agent" },
@@ -23,13 +23,13 @@ its slug and, to save tokens, its anchor as section. If you know the page, call 
 Long pages come in parts: pass next_cursor back until truncated is false. If nothing is found, try fewer words. The tools
 only read.`.replaceAll(/\s+/g, " ")
 
-// As many as the protocol allows in one answer.
+// The most that the protocol allows in one response.
 const mostProposals = 100
 const markdown = "text/markdown"
-// The pages change with a deployment, or under an author's hands: a minute is short enough for both.
+// Pages change with a deployment or while an author edits them: a minute is short enough for both.
 const hint = { ttlMs: 60_000, cacheScope: "public" } as const
 
-/** A server for one exchange: stateless, the same for every caller and revision. */
+/** Makes an MCP server for one request. It is stateless, and the same for every client and revision. */
 export const createDocsServer = (library: Library, version: string): McpServer => {
   const { corpus, baseUrl, product } = library
   const server = new McpServer(
@@ -78,7 +78,7 @@ export const createDocsServer = (library: Library, version: string): McpServer =
     if (page === undefined) throw new ResourceNotFoundError(uri.href)
     return { contents: [{ uri: uri.href, mimeType: markdown, text: page.markdown }] }
   })
-  // What can't be completed gets no proposals: clients ask while their users type, and want no error for it.
+  // Anything else gets an empty list, not an error: clients ask while their users type.
   server.server.setRequestHandler("completion/complete", ({ params: { ref, argument } }) => {
     const known = ref.type === "ref/resource" && ref.uri === pageTemplate && argument.name === "slug"
     const slugs = known ? [...corpus.pages.keys()].filter((slug) => slug.startsWith(argument.value)) : []

@@ -21,7 +21,7 @@ export type McpDependencies = {
   readonly streams: Streams
 }
 
-/** Where MCP is spoken; the second is what older clients ask. */
+/** The paths of the MCP endpoint. The second one is for older clients. */
 export const mcpPaths = ["/mcp", "/mcp/sse"]
 
 const bodyDeadlineMs = 30_000
@@ -58,7 +58,7 @@ const readJsonBody = async (c: Context<HttpEnv>): Promise<{ readonly text: strin
   }
 }
 
-/** Reads the body, and responds to what wants no result. The validator then has a request. */
+/** Reads the body, and responds to messages that need no result. The validator then receives a request. */
 const readMcpMessage: MiddlewareHandler<HttpEnv> = async (c, next) => {
   const { text, value } = await readJsonBody(c)
   const message = readMessage(value)
@@ -75,7 +75,7 @@ const readMcpMessage: MiddlewareHandler<HttpEnv> = async (c, next) => {
 const streamContent = { "text/event-stream": { schema: z.string() } }
 const toolNotes = tools.map(({ name, describe }) => `- \`${name}\`: ${describe({ name: "svc", about: "" })}`).join("\n")
 
-// MCP 2026-07-28 answers its own errors, JSON-RPC ones, with 400 and 404.
+// In MCP 2026-07-28, JSON-RPC errors come with 400 and 404.
 const withJsonRpc = (responses: ReturnType<typeof failures>) =>
   Object.fromEntries(
     Object.entries(responses).map(([status, { description, content }]) => {

@@ -1,7 +1,7 @@
 const keepAliveMs = 15_000
 export const lifetimeMs = 5 * 60_000
 
-/** The event streams that are open: bounded in number, by client and in time, and all closed with the server. */
+/** The open event streams: limited in number, per client and in time. They all close with the server. */
 export type Streams = {
   /** Opens the stream of GET /mcp; undefined when no more may be open. */
   readonly open: (client: string) => ReadableStream<Uint8Array> | undefined
@@ -44,7 +44,7 @@ export const createStreams = (): Streams => {
           }
           const lifetime = setTimeout(end, lifetimeMs)
           const keepAlive = setInterval(() => {
-            // A client that does not read gets no more until it does.
+            // Don't buffer for a client that doesn't read.
             if ((controller.desiredSize ?? 0) > 0) controller.enqueue(comment("keep-alive"))
           }, keepAliveMs)
           open.add(end)

@@ -5,7 +5,7 @@ import { fetchPage, fetchPageInput, fetchPageOutput } from "./fetch-page.ts"
 import type { Search } from "../search/search.ts"
 import { searchDocs, searchDocsInput, searchDocsOutput } from "./search-docs.ts"
 
-/** What the pages are about, for whoever has to choose between several documentation servers. */
+/** The subject of the pages, for clients that choose between several documentation servers. */
 export type Product = { readonly name: string; readonly about: string }
 
 /** What the tools read. */
@@ -14,11 +14,11 @@ export type Library = {
   readonly search: Search
   readonly baseUrl: string
   readonly product: Product
-  /** Texts of the server that aren't pages, such as skill files and llms.txt, by path. */
+  /** Finds texts that aren't pages, such as skill files and llms.txt, by path. */
   readonly findText: (path: string) => Page | undefined
 }
 
-/** A tool's answer: data with the same as text, or a refusal that the caller can act on. */
+/** A tool's result: structured data and the same as text, or a refusal that the caller can act on. */
 export type ToolAnswer =
   | { readonly structured: Record<string, unknown>; readonly texts: readonly string[] }
   | { readonly refusal: string }
@@ -29,11 +29,11 @@ export type Tool = {
   readonly describe: (product: Product) => string
   readonly inputSchema: z.ZodObject
   readonly outputSchema: z.ZodObject
-  /** Takes arguments that may be anything; answers undefined when they don't fit the schema. */
+  /** Runs the tool with unchecked arguments. Returns undefined if they don't match the schema. */
   readonly call: (library: Library, args: unknown) => ToolAnswer | undefined
 }
 
-/** The tools only read pages that are part of this server. */
+/** The tools only read pages of this server. */
 export const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 
 const defineTool = <I extends z.ZodObject, O extends z.ZodObject>(

@@ -17,7 +17,7 @@ const errorResponse = z
   })
   .openapi("ErrorResponse")
 
-/** Every operation is open. */
+/** Every operation needs no authentication. */
 export const open = { "x-access": { callers: ["anyone" as const] } }
 
 export const json = <Schema extends z.ZodType>(description: string, schema: Schema) => ({
@@ -32,9 +32,9 @@ export const text = (description: string, type: string) => ({
 
 export const notModified = { 304: { description: "The caller has this content already (If-None-Match)." } }
 
-/** The error responses of a route that not every caller may use: of its own codes and of those that all have. */
+/** The error responses of a route: its own codes, and those that all routes share. */
 export const failures = (...codes: ErrorCode[]) =>
   errorResponses(errors, () => errorResponse, ...codes, "forbidden", "rate_limited", "internal_error")
 
-/** Of a route that answers before a caller can be refused. */
+/** The error responses of a route that runs before any check. */
 export const bug = errorResponses(errors, () => errorResponse, "internal_error")

@@ -1,7 +1,7 @@
 import type { Query } from "./query.ts"
 import type { Index } from "./word-index.ts"
 
-/** Where a page has the terms of a query, in its title and body, by ascending position. Terms are numbered as in the query. */
+/** The positions of a query's terms in a page's title and body, ascending. Terms have their numbers in the query. */
 export type Matches = ReturnType<ReturnType<typeof createMatcher>>
 
 // More terms than a query of 500 characters can have.
@@ -14,7 +14,7 @@ export const createMatcher = ({ positions, positionStarts, positionEnds, inTitle
   const wantedPairs = new Set(pairs.map(([first, second]) => pairOf(terms.indexOf(first), terms.indexOf(second))))
 
   return (page: number) => {
-    // A position and the term there in one number, to be sorted.
+    // A position and its term in one number, so that they can be sorted.
     const found: number[] = []
     const titleTerms = new Set<number>()
     for (const [n, term] of terms.entries()) {
@@ -32,19 +32,19 @@ export const createMatcher = ({ positions, positionStarts, positionEnds, inTitle
       titleTerms,
       positionAt,
       termAt,
-      /** The first match from `i` on that stands at a position or behind it. */
+      /** The first match from `i` on at or after a position. */
       indexOf: (position: number, i: number): number => {
         let at = i
         while (at < sorted.length && positionAt(at) < position) at++
         return at
       },
-      /** The terms of the matches between two. */
+      /** The terms of the matches from `from` to `to`. */
       termsBetween: (from: number, to: number): Set<number> => {
         const between = new Set<number>()
         for (let i = from; i < to; i++) between.add(termAt(i))
         return between
       },
-      /** Which share of the query's neighbours are neighbours between two matches. */
+      /** The share of the query's neighbours that are neighbours in the matches from `from` to `to`. */
       pairShare: (from: number, to: number): number => {
         if (wantedPairs.size === 0) return 0
         const between = new Set<number>()

@@ -1,6 +1,6 @@
 import type { Page } from "../corpus/corpus.ts"
 
-/** How well a query names each page: higher is better, a page that it doesn't name is missing. */
+/** How well a query names each page: higher is better. Pages that it doesn't name are missing. */
 export type Named = ReadonlyMap<number, number>
 
 type Operation = { readonly method: string; readonly segments: readonly string[] }
@@ -8,13 +8,13 @@ type Operation = { readonly method: string; readonly segments: readonly string[]
 const whole = 4
 const begun = 3
 const anywhere = 2
-/** Off for a path that was typed without its beginning, for a parameter that a typed part fills, and for a part not typed. */
+/** Deductions: the path's beginning is missing; a segment fills a parameter; a segment hasn't been typed yet. */
 const less = { tail: 0.5, parameter: 0.1, missing: 0.01 } as const
 
-// What fits worse than the best by more than this isn't meant.
+// A page that is worse than the best match by more than this isn't meant.
 const furthest = 1
 
-// Nobody types a longer name; what is longer is a question.
+// A longer query is a question, not a name.
 const longestName = 200
 
 const segmentsOf = (path: string): string[] =>
@@ -23,7 +23,7 @@ const segmentsOf = (path: string): string[] =>
     .split("/")
     .filter((segment) => segment !== "")
 
-/** The operation that a reference page describes: the line under its title is `METHOD URL`, as code. */
+/** The operation that a reference page describes: the line below its title is `METHOD URL` in code style. */
 const operationOf = ({ markdown, bodyStart }: Page): Operation | undefined => {
   const opening = markdown.slice(bodyStart, bodyStart + 1000)
   const [, method, path] = /^`([A-Z]{3,7}) [^/`\s]*(?:\/\/[^/`\s]+)?(\/[^`\s]*)`$/m.exec(opening) ?? []
@@ -42,13 +42,13 @@ const readOperation = (query: string): Operation | undefined => {
 const fills = (typed: string, segment: string): boolean =>
   segment.startsWith("{") && typed.endsWith(segment.slice(segment.indexOf("}") + 1))
 
-/** How well typed segments fit an operation's from its `at`-th on; the last one may be unfinished. */
+/** How well the typed segments match an operation's segments from index `at` on. The last one may be incomplete. */
 const fit = (typed: readonly string[], own: readonly string[], at: number): number => {
   const missing = own.length - at - typed.length
   if (missing < 0) return 0
   let value = at === 0 ? whole : whole - less.tail
   let finished = missing === 0
-  // A parameter takes any text: by itself it says nothing about which operation is meant.
+  // A parameter accepts any text, so a match of parameters alone doesn't identify an operation.
   let isKnown = at === 0
   for (const [i, segment] of typed.entries()) {
     const known = own[at + i] ?? ""
@@ -69,7 +69,7 @@ const operationValue = (typed: Operation, { method, segments }: Operation): numb
   return Math.max(...segments.map((_, at) => fit(typed.segments, segments, at)), 0)
 }
 
-/** Words in lower case, a space before each. */
+/** The words in lower case, each with a space in front. */
 const spaced = (text: string): string =>
   (
     text
@@ -80,13 +80,13 @@ const spaced = (text: string): string =>
     .map((word) => ` ${word}`)
     .join("")
 
-/** @param apart the words one by one, where they may be anywhere in the name */
+/** @param apart the single words, if they may be anywhere in the title */
 const titleValue = (typed: string, apart: readonly string[] | undefined, title: string): number => {
   if (title.startsWith(typed)) return title.length === typed.length ? whole : begun
   return apart?.every((word) => title.includes(word)) === true ? anywhere : 0
 }
 
-/** Finds the pages that a query names: by method and path of the operation, or by the title; the end of either may be missing. */
+/** Finds the pages that a query names by the method and path of an operation, or by the title. The end of either may be missing. */
 export const createNames = (pages: readonly Page[]) => {
   const operations = pages.map(operationOf)
   const titles = pages.map(({ title }) => spaced(title))
@@ -106,7 +106,7 @@ export const createNames = (pages: readonly Page[]) => {
         words === ""
           ? 0
           : Math.max(titleValue(words, apart, titles[page] ?? ""), titleValue(words, apart, slugs[page] ?? ""))
-      // Many pages that count little have a word in common, or two in the middle of their titles.
+      // Pages with a low weight often share a word or two in the middle of their titles, so such a match isn't enough for them.
       const isLittle = searchWeight < 1 && byTitle <= (all.length === 1 ? begun : anywhere)
       const value = Math.max(byOperation, isLittle ? byTitle - anywhere : byTitle)
       if (value > 0) named.set(page, value)

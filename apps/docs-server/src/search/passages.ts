@@ -1,7 +1,7 @@
 import { plainText } from "@svc/site"
 import { eachWord } from "./words.ts"
 
-/** What a passage is; a mark (a fence's line, a table's rule, a tag alone) says nothing by itself. */
+/** Kinds of passages. A mark (the line of a fence, the rule of a table, a single tag) has no content of its own. */
 export const passageKinds = ["mark", "heading", "prose", "item", "row", "code"] as const
 export type PassageKind = (typeof passageKinds)[number]
 
@@ -19,8 +19,8 @@ const kindOf = (line: string): PassageKind =>
           : "prose"
 
 /**
- * Cuts text in what a reader would point at: paragraphs, single rows and items, blocks of code. Loses nothing. Where the text
- * opens with a heading, `headed`, the first line is one, underlined headings included.
+ * Splits text into paragraphs, single rows and items, and blocks of code, without losing anything. If the text
+ * begins with a heading (`headed`), the first line is one, even an underlined one.
  */
 export const passagesOf = (text: string, headed: boolean): { readonly text: string; readonly kind: PassageKind }[] => {
   const found: { text: string; kind: PassageKind }[] = []
@@ -45,7 +45,7 @@ export const passagesOf = (text: string, headed: boolean): { readonly text: stri
       open &&
       last !== undefined &&
       (kind === "prose" ? last.kind === "prose" || last.kind === "item" : kind === "code" && last.kind === "code")
-    // The names of a table's columns stand over its rule.
+    // The names of a table's columns are above its rule.
     if (kind === "mark" && last?.kind === "row" && open && line.includes("-")) last.kind = "mark"
     if (goesOn) last.text += line
     else found.push({ text: line, kind })
@@ -55,7 +55,7 @@ export const passagesOf = (text: string, headed: boolean): { readonly text: stri
 }
 
 const snippetLength = 240
-// How much of a long passage is read as Markdown, from a little before the first wanted term.
+// How much of a long passage is parsed as Markdown, from a little before the first word of the query.
 const readLength = 3000
 const readBefore = 500
 // A passage may be a whole page without a line break.
@@ -69,7 +69,7 @@ const findWanted = (text: string, isWanted: (word: string) => boolean): number |
 export const hasWanted = (text: string, isWanted: (word: string) => boolean): boolean =>
   findWanted(text, isWanted) !== undefined
 
-/** Without the bars and marks at the ends of a table's row or a quote's line. */
+/** Removes the bars at the ends of a table's row, and the mark of a quote. */
 const withoutEdges = (text: string): string => {
   const inner = text.trim().replace(/^[|>]/, "")
   return inner.endsWith("|") ? inner.slice(0, -1) : inner
@@ -87,23 +87,23 @@ export const withColumnNames = (row: string, header: string): string => {
   return cells.join(" | ")
 }
 
-// In code nothing is a mark or a tag: a placeholder such as <API_KEY> has to stay.
+// In code nothing is markup: a placeholder such as <API_KEY> must stay.
 const plainOf = (passage: string, kind: PassageKind): string =>
   kind === "code" ? passage.replace(/\s+/g, " ").trim() : plainText(withoutEdges(passage))
 
-/** Shows a passage as plain text, cut around the first wanted word when it is long. */
+/** A passage as plain text. A long one is cut around the first word of the query. */
 export const snippetOf = (passage: string, kind: PassageKind, isWanted: (word: string) => boolean): string => {
   const from = passage.length <= readLength ? 0 : Math.max(0, (findWanted(passage, isWanted) ?? 0) - readBefore)
   const plain = plainOf(passage.slice(from, from + readLength), kind)
   return plain.length <= snippetLength ? plain : cutAround(plain, findWanted(plain, isWanted) ?? 0)
 }
 
-/** The beginning of a longer text, as far as a snippet goes. */
+/** The beginning of a text, as long as a snippet may be. */
 export const shorten = (plain: string): string => (plain.length <= snippetLength ? plain : cutAround(plain, 0))
 
 const cutAround = (plain: string, first: number): string => {
   const from = Math.max(0, Math.min(first - 60, plain.length - snippetLength))
-  // Cut at spaces; a text without any is cut where it must.
+  // Cut at spaces if there are any.
   const start = from === 0 ? 0 : plain.slice(from, from + 30).search(/\s/) + 1 + from
   const cut = plain.slice(start, start + snippetLength)
   const end = start + snippetLength >= plain.length ? cut : cut.replace(/\s\S*$/, "")

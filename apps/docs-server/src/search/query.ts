@@ -4,27 +4,27 @@ import { eachWord, partsOf, terms } from "./words.ts"
 
 export type Query = ReturnType<ReturnType<typeof createQueryReader>>
 
-// Letters compared for one query, however long it is and whatever stands in it.
+// The most letters that are compared for one query.
 const mostSteps = 400_000
 const mostCompletions = 8
 const longestJoined = 20
 
-/** A stretch of a word that no page has, and the nearest that one has. */
+/** A part of the query that no page has, and the most similar word that a page has. */
 type Correction = { readonly start: number; readonly length: number; readonly near: string }
 
-/** What a word means, wherever it stands. */
+/** What a word of the query refers to. */
 type Reading = {
   readonly isStopWord: boolean
-  /** Numbers of terms, and what each counts. */
+  /** Numbers of terms with their weights. */
   readonly weights: readonly (readonly [term: number, weight: number])[]
   /** The terms that stand in its place in the query; undefined for one that no page has. */
   readonly stands: readonly (number | undefined)[]
   readonly corrections: readonly Correction[]
 }
 
-/** Reads queries: known words as they are, others as the word they are nearest to or the start of. */
+/** Reads queries. An unknown word is replaced by the most similar known one, or read as the beginning of known ones. */
 export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabulary: () => Vocabulary) => {
-  /** `backup` means the `back` and `up` of pages that write it so. */
+  /** Splits an unknown word into two known ones: `backup` finds `back up`. */
   const halvesOf = (word: string): readonly string[] => {
     if (word.length > longestJoined || !/^\p{L}+$/u.test(word)) return []
     for (let at = word.length - 2; at >= 3; at--) {
@@ -110,20 +110,20 @@ export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabul
         before = term
       }
       for (const { start: from, length, near } of corrections) {
-        // Counted from the end, because what stands before it may have been corrected.
+        // Counted from the end, because earlier words may have been corrected.
         const end = corrected.length - (query.length - start - from - length)
         corrected = corrected.slice(0, end - length) + near + corrected.slice(end)
       }
     }
     return {
-      /** What is asked for, in the numbers of terms, and what each counts, from 0 to 1. */
+      /** The numbers of the terms, and their weights from 0 to 1. */
       terms: [...weights.keys()],
       weights: [...weights.values()],
       /** Terms that stand side by side in the query. */
       pairs,
       /** The query with each word that no page has replaced by the one that was looked up for it. */
       corrected,
-      /** False when the query has stop words alone. */
+      /** False if the query has only stop words. */
       searchable,
     }
   }

@@ -7,7 +7,7 @@ import { bonus, cut, maxRead } from "./weights.ts"
 import type { Index } from "./word-index.ts"
 
 /**
- * Ranks pages: all of them by the worth of the query's terms on each, and the best of those by how closely the terms stand
+ * Ranks pages: all of them by the values of the query's terms, and the best of them also by how close the terms are
  * together, in the title, in the text and in one section.
  * @param weights of the pages
  */
@@ -46,7 +46,7 @@ export const createRanking = (texts: Texts, index: Index, weights: readonly numb
     const least = cut.leastShare * Math.max(...scores.values())
     for (const [page, score] of scores) if (score < least && !named.has(page)) scores.delete(page)
     for (const [page, value] of named) scores.set(page, (scores.get(page) ?? 0) + bonus.named * value)
-    /** The pages worth listing with their scores, best first, and where each answers. */
+    /** The pages to list with their scores, best first, and where each answers. */
     return { ranked: [...scores].sort(([a, one], [b, other]) => other - one || a - b), readingOf }
   }
 }

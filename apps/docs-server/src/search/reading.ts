@@ -3,22 +3,22 @@ import { passageKinds } from "./passages.ts"
 import { fieldNames, type Texts } from "./text.ts"
 import { passageWeights, saturate, sectionWeights } from "./weights.ts"
 
-/** What a page has of a query, and where it answers. */
+/** How much of a query a page has, and where it answers it. */
 export type Reading = {
   /** Shares of the query's neighbours that are neighbours in the title, and anywhere. */
   readonly titlePairs: number
   readonly pairs: number
-  /** The share of the query in the section that has most of it. */
+  /** The share of the query in the section that has the most of it. */
   readonly covered: number
-  /** The section that answers, counted from the page's first. */
+  /** The section that answers the query, counted from the page's first. */
   readonly section: number
-  /** Whether that passage is a row of a table that opens with the query's only word. */
+  /** Whether the passage is a table row that begins with the query's only word. */
   readonly isRow: boolean
-  /** The passage of it to show; undefined when only the title or the path has the query's words. */
+  /** The passage to show; undefined if only the title or the path has words of the query. */
   readonly passage: number | undefined
 }
 
-/** Reads a page's sections: how much of a query each has, in its heading, its best passage and all of it. */
+/** Reads the sections of a page: how much of a query is in the heading, in the best passage and in the whole section. */
 export const createReader = ({ fieldStarts, pageSections, sectionPassages, passageTerms, passageKindsOf }: Texts) => {
   const meanLength = Math.max(1, (fieldStarts.at(-1) ?? 0) / (sectionPassages.length - 1))
 
@@ -29,12 +29,12 @@ export const createReader = ({ fieldStarts, pageSections, sectionPassages, passa
     const startOf = (passage: number): number => Math.min(passageTerms[passage] ?? pageEnd, pageEnd)
     const first = pageSections[page] ?? 0
     const count = (pageSections[page + 1] ?? 0) - first
-    /** Of each section: its first passage and its first match; the end of all behind the last. */
+    /** The first passage and the first match of each section, with the end of the page as the last element. */
     const passages = Array.from({ length: count + 1 }, (_, i) => sectionPassages[first + i] ?? 0)
     const starts: number[] = []
     for (const passage of passages) starts.push(indexOf(startOf(passage), starts.at(-1) ?? 0))
 
-    // What each term says about which section is meant: the more sections have it, the less.
+    // The more sections have a term, the less it tells which section is meant.
     const having = shares.map(() => 0)
     for (let i = 0; i < count; i++)
       for (const n of termsBetween(starts[i] ?? 0, starts[i + 1] ?? 0)) having[n] = (having[n] ?? 0) + 1
@@ -49,7 +49,7 @@ export const createReader = ({ fieldStarts, pageSections, sectionPassages, passa
         sum += (telling[n] ?? 0) * (known?.has(n) === true ? passageWeights.ofHeading : 1)
       return sum / all
     }
-    /** Of a heading of so many terms, which has the matches between two. */
+    /** The value of a heading with `length` terms and the matches from `from` to `to`. */
     const headingValue = (length: number, from: number, to: number): number => {
       const said = valueOf(from, to)
       return said === 0 ? 0 : said + (said / (said + (length - (to - from)) * sectionWeights.otherWord)) ** 2
@@ -87,7 +87,7 @@ export const createReader = ({ fieldStarts, pageSections, sectionPassages, passa
           headingTerms = termsBetween(start, end)
           inHeading = valueOf(start, end)
         }
-        // The page's own title says nothing about which of its sections is meant.
+        // The page's title doesn't tell which of its sections is meant.
         if (kind === "heading" && one === firstPassage && section > 1)
           heading = headingValue(startOf(one + 1) - startOf(one), start, end)
         if (kind === "heading" || kind === "mark") continue
@@ -97,7 +97,7 @@ export const createReader = ({ fieldStarts, pageSections, sectionPassages, passa
             : valueOf(start, end, headingTerms) * passageWeights[kind] + passageWeights.pairs * pairShare(start, end)
         if (shares.length === 1 && kind === "row" && start < end && positionAt(start) === startOf(one))
           row ??= { section, passage: one }
-        // A heading that says all that was asked is answered by what follows it.
+        // If the heading has all of the query, the first passage below it answers.
         if (passage === undefined && inHeading > passageWeights.headingAlone) {
           passage = one
           bestPassage = 1

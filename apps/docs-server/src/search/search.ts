@@ -33,13 +33,13 @@ type Answer = {
   readonly total: number
   /** The query with each unknown word replaced by the nearest known one. */
   readonly corrected?: string
-  /** False when the query has stop words alone. */
+  /** False if the query has only stop words. */
   readonly searchable: boolean
 }
 
 export type Search = (query: string, offset: number, limit: number) => Answer
 
-// Rows and items behind a passage that are looked at for a wanted word.
+// The most rows and items after a passage that are searched for a word of the query.
 const mostFollowing = 40
 
 /** Indexes the pages. A search ranks pages first and then names the section of each that fits best. */
@@ -49,7 +49,7 @@ export const createSearch = (corpus: Corpus): Search => {
   const weights = pages.map(({ searchWeight = 1 }) => searchWeight)
   const index = buildIndex(texts, weights)
   let vocabulary: Vocabulary | undefined
-  // Built for the first word that no page has: a start has no time for it.
+  // Built when a query first has an unknown word, so that it doesn't delay the start.
   const readQuery = createQueryReader(texts.numberOf, () => (vocabulary ??= createVocabulary(texts.written)))
   const namedBy = createNames(pages)
   const rank = createRanking(texts, index, weights)
@@ -59,7 +59,7 @@ export const createSearch = (corpus: Corpus): Search => {
     const textOf = (one: number): string =>
       page.markdown.slice(texts.passageStarts[one], one + 1 < endOfPage ? texts.passageStarts[one + 1] : undefined)
     const kindOf = (one: number): PassageKind => passageKinds[texts.passageKindsOf[one] ?? 0] ?? "prose"
-    /** A row with the names of its columns, which stand above the rule in front of the first row. */
+    /** A row with the names of its columns, which are above the rule before the first row. */
     const rowOf = (one: number): string => {
       let rule = one
       while (kindOf(rule) === "row") rule--
@@ -70,7 +70,7 @@ export const createSearch = (corpus: Corpus): Search => {
     const show = (one: number): string =>
       snippetOf(kindOf(one) === "row" ? rowOf(one) : textOf(one), kindOf(one), isWanted)
     const snippet = show(passage)
-    // What ends in a colon is answered by what follows: by a row or item that was asked for, else by the first.
+    // After a colon comes the answer: the first row or item that has a word of the query, else the first one.
     const lead = snippet.length < 120 ? snippet : snippet.slice(snippet.lastIndexOf(". ") + 1).trim()
     if (!lead.endsWith(":")) return snippet
     const following: number[] = []
@@ -92,7 +92,7 @@ export const createSearch = (corpus: Corpus): Search => {
     const toHit = ([id, score]: readonly [number, number]): Hit[] => {
       const page = pages[id]
       if (page === undefined) return []
-      // A page that was asked for by its name is meant as a whole.
+      // A query that names a page means the whole page.
       if (named.has(id)) return [{ page, score, section: page.sections[0], snippet: page.description }]
       const { section, passage } = readingOf(id)
       const snippet = passage === undefined ? page.description : snippetFor(id, page, passage, asksFor)

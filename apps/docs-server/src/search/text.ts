@@ -8,7 +8,7 @@ export const fieldNames: readonly Field[] = ["title", "slug", "folders", "names"
 
 export type Texts = ReturnType<typeof readTexts>
 
-/** What a page explains row by row: error codes, variables, fields that stand as inline code in a table's first cell. */
+/** Names in code style in the first cells of tables: error codes, variables, fields. */
 const namesIn = (markdown: string): string[] =>
   [...markdown.matchAll(/^[ \t]*\|[ \t]*`([^`\n]+)`[ \t]*\|/gm)].map(([, name = ""]) => name)
 
@@ -19,10 +19,10 @@ type Written = {
   times: number
 }
 
-// Nobody asks for more: what is longer is data, such as a picture in Base64.
+// A longer word is data, such as an image in Base64.
 const longestWord = 200
 
-/** Reads every page once: all pages as the numbers of their terms. */
+/** Reads every page once and converts it into the numbers of its terms. */
 export const readTexts = (pages: readonly Page[]) => {
   const numberOf = new Map<string, number>()
   const known = new Map<string, Written>()
@@ -42,7 +42,7 @@ export const readTexts = (pages: readonly Page[]) => {
         if (number === undefined) numberOf.set(term, (number = numberOf.size))
         return number
       })
-      // The text of a slice would keep its whole page alive.
+      // A copy, because a slice would keep the whole page in memory.
       known.set(Buffer.from(word).toString(), (found = { numbers: own, times: 0 }))
     }
     found.times++
@@ -62,7 +62,7 @@ export const readTexts = (pages: readonly Page[]) => {
     fieldStarts.push(numbers.length)
     add(page.slug.slice(0, folder))
     fieldStarts.push(numbers.length)
-    // As names count whole identifiers alone: their parts, and names of one word, are words of every text.
+    // Only whole identifiers count as names: their parts, and names of one word, occur everywhere.
     for (const name of namesIn(page.markdown.slice(page.bodyStart)))
       for (const word of bareWords(name)) {
         const [whole, ...parts] = look(word).numbers
@@ -94,7 +94,7 @@ export const readTexts = (pages: readonly Page[]) => {
     /** Words as they are written. */
     written: known,
     numbers: Uint32Array.from(numbers),
-    // Each array below holds starts, and the end of all behind the last.
+    // Each array below holds start indices, with the end of everything as the last element.
     /** Where in `numbers` each field of each page starts. */
     fieldStarts: Uint32Array.from(fieldStarts),
     /** The first section of each page; a section is a heading with the text down to the next, the first is without heading. */

@@ -1,13 +1,13 @@
 import { editDistance } from "@svc/common/edit-distance"
 import { firstIndex } from "./word-index.ts"
 
-/** Letters compared so far, over all words of a query: what a query may cost does not grow with what it asks. */
+/** Letters compared so far for all words of a query. The limit keeps the cost of a query constant. */
 export type Effort = { steps: number; readonly most: number }
 
 const allowedEdits = (word: string): number =>
   word.length < 4 || word.length > 40 || !/\p{L}/u.test(word) ? 0 : word.length < 8 ? 1 : 2
 
-/** One bit for each letter that a word has; other characters share six. */
+/** A bit mask of the letters in a word; all other characters share six bits. */
 const lettersOf = (word: string): number => {
   let letters = 0
   for (let i = 0; i < word.length; i++) {
@@ -17,7 +17,7 @@ const lettersOf = (word: string): number => {
   return letters
 }
 
-/** How many bits of a 32-bit number are set: counted in pairs, fours and eights at once. */
+/** The number of bits that are set in a 32-bit number. */
 const bits = (number: number): number => {
   const pairs = number - ((number >>> 1) & 0x55555555)
   const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
@@ -43,7 +43,7 @@ export const createVocabulary = (written: ReadonlyMap<string, { readonly times: 
   for (const [i, word] of all.entries()) while (starts.length <= word.length) starts.push(i)
   const startOf = (length: number) => starts[length] ?? all.length
   return {
-    /** The word that looks most like one that no page has; the commoner of two. Undefined when none is near. */
+    /** The known word that is most similar to an unknown one; of two, the more frequent. Undefined if none is close. */
     nearest: (wanted: string, effort: Effort): string | undefined => {
       const word = wanted.toLowerCase()
       const edits = allowedEdits(word)
@@ -53,11 +53,11 @@ export const createVocabulary = (written: ReadonlyMap<string, { readonly times: 
       let bestDistance = edits + 1
       for (let i = startOf(word.length - edits); i < startOf(word.length + edits + 1); i++) {
         if (effort.steps++ > effort.most) break
-        // An edit changes two letters at most.
+        // One edit changes at most two letters.
         if (bits((letters[i] ?? 0) ^ own) > 2 * Math.min(edits, bestDistance)) continue
         const candidate = all[i] ?? ""
         const far = editDistance(word, candidate, Math.min(edits, bestDistance), (steps) => (effort.steps += steps))
-        // The first letter is seldom wrong: with another one, two edits make another word of "notified": "modified".
+        // The first letter is seldom wrong: "modified" isn't a misspelt "notified", although it is only two edits away.
         const most = candidate[0] === word[0] ? edits : 1
         const better =
           far < bestDistance ||
@@ -66,7 +66,7 @@ export const createVocabulary = (written: ReadonlyMap<string, { readonly times: 
       }
       return best === undefined ? undefined : commonest.get(best)
     },
-    /** Words that start so. */
+    /** Words with this beginning. */
     startingWith: (start: string, most: number): string[] => {
       const folded = start.toLowerCase()
       const from = firstIndex(0, alphabetic.length, (i) => (alphabetic[i] ?? "") >= folded)

@@ -1,8 +1,8 @@
 /**
- * The texts of a page, in the order in which they are read, and what a word in each is worth: at most `weight`, and the less
- * the longer the text is (`length`, 0 to 1) and the fewer times it stands there (`half`: so many give half). `folders` is the
- * path without its last part; `names` stand as code in the first cell of a table's row. A description that its author wrote
- * opens the body.
+ * The fields of a page in the order in which they are read, and the value of a word in each: at most `weight`, and less
+ * for a longer field (`length`, 0 to 1) and for fewer occurrences (`half` of them give half of the weight). `folders` is the
+ * path without its last part; `names` are in code style in the first cell of a table's row. A description by the author
+ * is the beginning of the body.
  */
 export const fields = {
   title: { weight: 3.5, half: 0.4, length: 0.3 },
@@ -12,10 +12,10 @@ export const fields = {
   body: { weight: 4, half: 1.2, length: 0.75 },
 }
 
-/** On top, for where in the body a word first stands: half at `half` words from the start. */
+/** Added for the first position of a word in the body: half of the weight at `half` words from the start. */
 export const early = { weight: 4, half: 50 }
 
-/** What a page gains besides its words, each times a share from 0 to 1. */
+/** What is added to a page's score; each is multiplied by a share from 0 to 1. */
 export const bonus = {
   /** Of the title's terms that the query has, squared. */
   title: 1.5,
@@ -30,16 +30,16 @@ export const bonus = {
   named: 1000,
 }
 
-/** Only so many pages, the best by their terms, are read for neighbours and sections. */
+/** Only this many pages, the best by their terms, are read for neighbours and sections. */
 export const maxRead = 25
 
-/** A page is listed only with this share of the best one's score: others have a word or two in common with the query. */
+/** A page is listed only if it has this share of the best score: worse ones only share a word or two with the query. */
 export const cut = { leastShare: 0.4 }
 
-/** What each way of meaning a term counts. */
+/** The weight of a term by how the query refers to it. */
 export const meant = {
   asWritten: 1,
-  /** The parts of an identifier that is known as a whole only break ties. */
+  /** The parts of an identifier that is itself known: they only break ties. */
   partOfKnown: 0.2,
   corrected: 0.8,
   completed: 0.4,
@@ -71,13 +71,13 @@ export const passageWeights = {
   headingAlone: 0.8,
 }
 
-/** So many times in a text of so much of the usual length, between 0 and 1. */
+/** A value between 0 and 1 for the occurrences in a text of a relative length. */
 export const saturate = (
   times: number,
   lengths: number,
   by: { readonly half: number; readonly length: number },
 ): number => (times === 0 ? 0 : times / (times + by.half * (1 - by.length + by.length * lengths)))
 
-/** How telling a term is that `having` of `all` have: the square root of BM25's measure, as whole questions want it. */
+/** The rarity of a term that `having` of `all` pages have: the square root of BM25's, which suits whole questions. */
 export const rarity = (having: number, all: number): number =>
   Math.sqrt(Math.log(1 + (all - having + 0.5) / (having + 0.5)))

@@ -1,7 +1,7 @@
 import { type Field, type Texts, fieldNames } from "./text.ts"
 import { early, fields, rarity, saturate } from "./weights.ts"
 
-/** The first index from `low` up to `high` that fits, where all behind it fit too; `high` where none does. */
+/** Binary search: the first index from `low` to `high` for which `fits` is true, as it is for all later ones; else `high`. */
 export const firstIndex = (low: number, high: number, fits: (index: number) => boolean): number => {
   let from = low
   let to = high
@@ -17,7 +17,7 @@ export type Index = ReturnType<typeof buildIndex>
 
 const count = fieldNames.length
 
-/** How many pages each term has, without a page twice, and what they count together. */
+/** The number of pages that have each term, and the sum of these pages' weights. */
 const countPages = ({ numbers, fieldStarts, numberOf }: Texts, weights: readonly number[]) => {
   const pageCount = weights.length
   const pagesOf = new Uint32Array(numberOf.size)
@@ -44,10 +44,10 @@ const meanLengths = ({ fieldStarts }: Texts, pageCount: number): number[] =>
 
 const body = count - 1
 
-// Of a term in one page: a query reads them all, and the first say enough about a page that has more.
+// For a term on one page. A query reads all of them, so their number is limited.
 const maxPositions = 1000
 
-/** Which pages have each term, where, and what it is worth there: computed here, so that a query only adds numbers up. */
+/** The pages that have each term, its positions and its value there, computed once so that a query only adds numbers. */
 export const buildIndex = (texts: Texts, weights: readonly number[]) => {
   const pageCount = weights.length
   const { numbers, fieldStarts, numberOf } = texts
@@ -69,7 +69,7 @@ export const buildIndex = (texts: Texts, weights: readonly number[]) => {
 
   for (let page = 0; page < pageCount; page++) {
     const startOf = (field: number): number => fieldStarts[page * count + field] ?? 0
-    /** How often each term stands in each field, where in the title and the body, and where first in the body. */
+    /** Of each term: its occurrences in each field, its positions in title and body, and the first one in the body. */
     const found = new Map<number, { readonly times: number[]; readonly at: number[]; first: number }>()
     for (let field = 0; field < count; field++)
       for (let i = startOf(field); i < startOf(field + 1); i++) {
@@ -97,7 +97,7 @@ export const buildIndex = (texts: Texts, weights: readonly number[]) => {
       titleRarity[page] = (titleRarity[page] ?? 0) + (rarities[term] ?? 0)
     }
   }
-  /** A term's posting for a page; undefined when the page doesn't have the term. */
+  /** A term's posting for a page; undefined if the page doesn't have the term. */
   const postingOf = (term: number, page: number): number | undefined => {
     const end = termStarts[term + 1] ?? 0
     const at = firstIndex(termStarts[term] ?? 0, end, (i) => (pages[i] ?? 0) >= page)
@@ -105,19 +105,19 @@ export const buildIndex = (texts: Texts, weights: readonly number[]) => {
   }
   return {
     postingOf,
-    /** Where in the arrays of postings each term's start; the end of all behind the last. */
+    /** Where each term's postings start, with the end of all as the last element. */
     termStarts,
     pages,
     worth,
     inTitle,
-    /** Where in `positions` those of each posting start and end. */
+    /** Where each posting's positions start and end in `positions`. */
     positionStarts,
     positionEnds,
-    /** Where in the texts' numbers the page's title and body have the term, ascending: the first thousand. */
+    /** Positions of terms in titles and bodies, ascending: at most a thousand for each posting. */
     positions: Uint32Array.from(positions),
-    /** Of each term. */
+    /** By term. */
     rarity: rarities,
-    /** The sum over each page's title. */
+    /** By page: the sum of the rarities of its title's terms. */
     titleRarity,
   }
 }

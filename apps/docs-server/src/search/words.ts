@@ -8,7 +8,7 @@ export type Word = { readonly text: string; readonly start: number }
 const wordPattern =
   /[0-9]{1,3}(?:,[0-9]{3})+(?![\p{L}\p{M}\p{N}_$,])|[\p{L}\p{M}\p{N}_$]+(?:[.-][\p{L}\p{M}\p{N}_$]+)*/gu
 const asciiPattern = /[0-9]{1,3}(?:,[0-9]{3})+(?![A-Za-z0-9_$,])|[A-Za-z0-9_$]+(?:[.-][A-Za-z0-9_$]+)*/g
-// Scripts written without spaces are cut by dictionary.
+// Scripts without spaces are split into words by a dictionary.
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
 const segmenter = new Intl.Segmenter(undefined, { granularity: "word" })
 
@@ -23,7 +23,7 @@ const stopWords = new Set(
 
 const isAscii = (text: string): boolean => !/[^\s!-~]/.test(text)
 
-// Most texts are ASCII, where the pattern without Unicode classes is several times faster.
+// Most texts are ASCII, for which the pattern without Unicode classes is several times faster.
 const patternFor = (text: string): RegExp => (isAscii(text) ? asciiPattern : wordPattern)
 
 const cut = (text: string): Word[] =>
@@ -31,14 +31,14 @@ const cut = (text: string): Word[] =>
     isWordLike === true ? [{ text: segment, start: index }] : [],
   )
 
-/** The words of a text, each where it stands, as far as they are asked for. */
+/** Yields the words of a text with their positions. */
 export const eachWord = function* (text: string): Generator<Word> {
   for (const { 0: word, index } of text.matchAll(patternFor(text)))
     if (unspaced.test(word)) for (const part of cut(word)) yield { text: part.text, start: index + part.start }
     else yield { text: word, start: index }
 }
 
-/** The same without their places: the index reads all pages, and an object for each word makes that a tenth slower. */
+/** The words without positions. An object for each word would make indexing 10 % slower. */
 export const bareWords = (text: string): readonly string[] => {
   const found = text.match(patternFor(text)) ?? []
   return unspaced.test(text)
@@ -46,7 +46,7 @@ export const bareWords = (text: string): readonly string[] => {
     : found
 }
 
-/** Upper and lower case, accents on Latin letters and typographic variants are one to the search. */
+/** Removes accents from Latin letters and unifies typographic variants, so that the search ignores them. */
 const fold = (word: string): string =>
   isAscii(word)
     ? word
