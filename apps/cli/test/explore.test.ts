@@ -1,3 +1,5 @@
+import { rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { expect, test } from "vitest"
 import { startServer, type Reply } from "./server.ts"
@@ -76,6 +78,29 @@ test("explore --json is the schemas of all pages of the registry, whatever URL t
       return shown
     }),
   })
+})
+
+test("explore tells how many records the copy's own stream server has now, and asks no other host", async () => {
+  const stranger = await startServer(() => ({ body: {} }))
+  const copy = await startServer(({ target }): Reply => {
+    if (target === "/health") return { body: { stacks: { mining: { entities: { Round: 3, Miner: 4 } } } } }
+    const urls = { mining: `ws://${new URL(copy.url).host}/mining`, swaps: `ws://${new URL(stranger.url).host}/swaps` }
+    return { body: Object.entries(urls).map(([name, websocket_url]) => ({ name, websocket_url })) }
+  })
+  await writeFile(
+    join(tool.home, "copy.json"),
+    JSON.stringify({ api_url: copy.url, stream_url: copy.url.replace("http", "ws") }),
+  )
+  expect(json(await tool.svc(["explore", "--json"]))).toEqual({
+    registry: [
+      { name: "mining", websocket_url: expect.any(String), records: { Round: 3, Miner: 4 } },
+      { name: "swaps", websocket_url: expect.any(String) },
+    ],
+  })
+  expect((await tool.svc(["explore"])).stdout).toMatch(/^STACK +RECORDS NOW .*\nmining +7 /)
+  expect(stranger.received).toEqual([])
+  await rm(join(tool.home, "copy.json"))
+  await Promise.all([copy.close(), stranger.close()])
 })
 
 test("explore <stack> --json is the stack with its schema, read in one call, its name in any case", async () => {

@@ -9,16 +9,29 @@ const strings = (value: unknown, name: string): string =>
     .filter((item) => typeof item === "string")
     .join(", ")
 
+/** How many records of all entities the stream has now, if it tells. */
+const recordsOf = (stack: unknown): string | undefined => {
+  const records = isObject(stack) ? stack["records"] : undefined
+  if (!isObject(records)) return undefined
+  return String(Object.values(records).reduce<number>((sum, count) => sum + Number(count), 0))
+}
+
 /** The stacks of a registry, one a line. */
 export const stackList = (registry: readonly unknown[], url: string, style: Style): string => {
   if (registry.length === 0) return `The registry at ${url} has no public stack.`
+  const isKnown = registry.some((stack) => recordsOf(stack) !== undefined)
   const rows = registry.map((stack) => [
     textOf(stack, "name"),
+    ...(isKnown ? [recordsOf(stack) ?? ""] : []),
     strings(stack, "entities"),
     textOf(stack, "websocket_url"),
     textOf(stack, "description"),
   ])
-  const stacks = table(["STACK", "ENTITIES", "WEBSOCKET URL", "DESCRIPTION"], rows, style)
+  const stacks = table(
+    ["STACK", ...(isKnown ? ["RECORDS NOW"] : []), "ENTITIES", "WEBSOCKET URL", "DESCRIPTION"],
+    rows,
+    style,
+  )
   return `${stacks}\n\nFields and types: svc explore STACK`
 }
 
@@ -84,6 +97,7 @@ export const stackText = (stack: unknown, style: Style): string => {
       ["Stack", textOf(stack, "name")],
       ["WebSocket URL", textOf(stack, "websocket_url")],
       ["Description", textOf(stack, "description")],
+      ["Records now", recordsOf(stack) ?? ""],
     ],
     style,
   )

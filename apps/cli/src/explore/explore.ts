@@ -57,7 +57,10 @@ const exploreAll = async (context: Context, api: Api): Promise<Outcome> => {
   const names = ["name", "description", "websocket_url", "entities", "visibility", "schema"]
   // A table needs no schemas, and they are most of the response.
   const query = context.format === "text" ? "limit=100" : "include=schema&limit=100"
-  const registry = await withRecords((await readRegistry(context, api, query)).map((stack) => pick(stack, names)))
+  const registry = await withRecords(
+    context,
+    (await readRegistry(context, api, query)).map((stack) => pick(stack, names)),
+  )
   return { json: { registry }, text: (style) => stackList(registry, api.url, style) }
 }
 
@@ -68,7 +71,7 @@ export const explore = async (context: Context): Promise<Outcome> => {
   if (name === undefined) return exploreAll(context, api)
   const stack = await readStack(context, api, name)
   if (entityName === undefined) {
-    const [json = stack] = await withRecords([stack])
+    const [json = stack] = await withRecords(context, [stack])
     return { json, text: (style) => stackText(json, style) }
   }
   const { schema } = stack

@@ -1,32 +1,25 @@
 import { isObject, type JsonObject } from "@svc/common/json-object"
+import type { Context } from "../command.ts"
 import { textOf } from "../output/json-value.ts"
 import { call } from "../services/api.ts"
+import { copyUrls } from "../settings/settings.ts"
 
 const timeoutMs = 1000
-// Stream servers of one copy have one origin. More of them aren't worth the wait.
-const mostServers = 8
-
-const originOf = (websocketUrl: string): string => {
-  const url = URL.canParse(websocketUrl) ? new URL(websocketUrl) : undefined
-  return url === undefined ? "" : `${url.protocol.replace("ws", "http")}//${url.host}`
-}
 
 /**
- * Adds `records` to the stacks whose stream server tells at /health how many records each entity has now. A server that can't be
- * reached, or tells nothing, isn't an error. No key is sent.
+ * Adds `records` to the stacks of the copy's own stream server, which tells at /health how many records each entity has now. Any
+ * other host of a stack could be anybody's, so it isn't asked. A server that can't be reached, or tells nothing, isn't an error.
  */
-export const withRecords = async (stacks: readonly JsonObject[]): Promise<readonly JsonObject[]> => {
-  const origins = [...new Set(stacks.map((stack) => originOf(textOf(stack, "websocket_url"))))].slice(0, mostServers)
-  const told = await Promise.all(
-    origins.map(async (origin) => {
-      const answer = await call("relay", origin, "/health", { timeoutMs }).catch(() => undefined)
-      return [origin, isObject(answer?.body) ? answer.body["stacks"] : undefined] as const
-    }),
-  )
-  const byOrigin = new Map(told)
+export const withRecords = async (context: Context, stacks: readonly JsonObject[]): Promise<readonly JsonObject[]> => {
+  const { stream_url: stream } = await copyUrls(context)
+  const isOwn = (stack: JsonObject): boolean =>
+    stream !== undefined && textOf(stack, "websocket_url").startsWith(`${stream}/`)
+  if (stream === undefined || !stacks.some(isOwn)) return stacks
+  const origin = new URL(stream.replace("ws", "http")).origin
+  const answer = await call("relay", origin, "/health", { timeoutMs }).catch(() => undefined)
+  const told = isObject(answer?.body) ? answer.body["stacks"] : undefined
   return stacks.map((stack) => {
-    const known = byOrigin.get(originOf(textOf(stack, "websocket_url")))
-    const state = isObject(known) ? known[textOf(stack, "name")] : undefined
+    const state = isObject(told) && isOwn(stack) ? told[textOf(stack, "name")] : undefined
     return isObject(state) && isObject(state["entities"])
       ? Object.assign({}, stack, { records: state["entities"] })
       : stack
