@@ -39,7 +39,7 @@ export const unreadableAnswer = (_requestId: string, reason: string): Response =
 export const bodyError = ({ kind }: BodyFault): ApiError =>
   kind === "too-large"
     ? errors.fail("request_too_large")
-    : errors.fail("invalid_request", { message: "The request body did not arrive." })
+    : errors.fail("invalid_request", kind === "invalid" ? {} : { message: "The request body did not arrive." })
 
 /** The response to a probe: 503 while something that the server needs is missing. */
 export const probeAnswer = (missing: readonly string[]): Response =>

@@ -57,9 +57,12 @@ export const readMessage = (value: unknown): RpcRequest | "silent" | "invalid" =
   return id === undefined ? "silent" : { method, params, id }
 }
 
+// Nearly all ids are plain integers, and searching the text for others is much faster than parsing it again.
+const oddId = /\\u|"id"\s*:\s*(?:-0|-?\d*[.eE])/
+
 /** The root's last `id` as the client wrote it: 1.0 and numbers past 2^53 keep their digits. */
 export const writtenId = (text: string, id: RpcRequest["id"]): string => {
-  if (typeof id !== "number") return JSON.stringify(id)
+  if (typeof id !== "number" || (Number.isSafeInteger(id) && !oddId.test(text))) return JSON.stringify(id)
   const written = new Map<unknown, string>()
   const root = JSON.parse(text, function (key, value, { source }) {
     if (key === "id" && source !== undefined) written.set(this, source)

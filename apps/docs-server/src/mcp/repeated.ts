@@ -8,6 +8,9 @@ const readHeaders = ["mcp-protocol-version", "mcp-method", "mcp-name"]
 /** A trace changes no response, and its fields are new in each request. */
 const traceFields = new Set(["traceparent", "tracestate", "baggage"])
 
+const isTraced = (params: object | undefined): boolean => params !== undefined && "_meta" in params
+const withoutTraces = (name: string, value: unknown): unknown => (traceFields.has(name) ? undefined : value)
+
 /**
  * Answers repeated requests from memory. The server has no state and only reads, so a response depends on the headers, the
  * method, the params and the pages alone.
@@ -23,9 +26,7 @@ export const rememberAnswers = (answer: AnswerRpc, pages: () => unknown): Answer
   return async (request, caller) => {
     const { method, params } = request
     const headers = readHeaders.map((name) => caller.headers.get(name))
-    const key = JSON.stringify([headers, method, params], (name, value: unknown) =>
-      traceFields.has(name) ? undefined : value,
-    )
+    const key = JSON.stringify([headers, method, params], isTraced(params) ? withoutTraces : undefined)
     if (pages() !== current) {
       current = pages()
       kept.clear()

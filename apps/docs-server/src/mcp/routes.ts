@@ -61,7 +61,9 @@ const readJsonBody = async (c: Context<HttpEnv>): Promise<{ readonly text: strin
 /** Reads the body, and responds to messages that need no result. The validator then receives a request. */
 const readMcpMessage: MiddlewareHandler<HttpEnv> = async (c, next) => {
   const { text, value } = await readJsonBody(c)
-  const message = readMessage(value)
+  // The validator judges what looks like a request.
+  const isRequest = typeof value === "object" && value !== null && "id" in value && "method" in value
+  const message = isRequest ? "request" : readMessage(value)
   if (message === "invalid")
     throw errors.fail(
       "invalid_request",
@@ -97,7 +99,9 @@ const descriptorRoute = (path: string, alias: string) =>
     operationId: alias === "" ? "getMcpDescriptor" : "getMcpDescriptorLegacy",
     tags: ["mcp"],
     ...open,
-    request: { headers: z.object({ accept: z.string().default("application/json").optional() }) },
+    parameters: [
+      { name: "accept", in: "header", required: false, schema: { type: "string", default: "application/json" } },
+    ],
     responses: {
       200: {
         description: "The descriptor, or the stream.",

@@ -31,7 +31,7 @@ export const bonus = {
 }
 
 /** Only this many pages, the best by their terms, are read for neighbours and sections. */
-export const maxRead = 25
+export const maxRead = 10
 
 /** A page is listed only if it has this share of the best score: worse ones only share a word or two with the query. */
 export const cut = { leastShare: 0.4 }
