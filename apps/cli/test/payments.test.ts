@@ -111,6 +111,28 @@ test("given up, a payment is open: settle ends it, and until then it can't be fo
   expect((await setup.svc(["payments", "settle", "--stack", "transfers"])).code).toBe(0)
 })
 
+test("a payment tells its purpose, and continues at a relay that has moved only where that is allowed", async () => {
+  const { base64, signature } = await setup.wallet.transfer()
+  const left = await setup.svc([...sendArgs("moved"), "--purpose", "rent to Ada", "--timeout", "6"], base64)
+  expect(left.code).toBe(3)
+  expect(json(await setup.svc(["payments", "show", "moved", "--json"]))).toMatchObject({ purpose: "rent to Ada" })
+  const moved = await startFaultProxy({
+    target: setup.env.SVC_RELAY_URL,
+    late: async () => {},
+    choose: () => undefined,
+  })
+  const settle = ["payments", "settle", "moved", "--stack", "transfers", "--json", "--relay-url", moved.url]
+  expect(json(await setup.svc(settle))).toMatchObject([{ state: "undecided", lastError: { code: "other-relay" } }])
+  const resend = [...sendArgs("moved"), "--relay-url", moved.url]
+  const refused = json(await setup.svc(resend, base64))
+  expect(refused).toMatchObject({ code: "other-relay", error: expect.stringContaining("--allow-relay-change") })
+  const settled = await setup.inFastTime(setup.svc([...settle, "--allow-relay-change"]), signature)
+  expect(json(settled)).toMatchObject([{ id: "moved", state: "landed", signature }])
+  const other = await setup.svc([...sendArgs("moved"), "--purpose", "rent to Bob"], base64)
+  expect(json(other)).toMatchObject({ code: "id-reused" })
+  await moved.close()
+})
+
 test("a damaged record is shown as such, never taken for none, and goes by force", async () => {
   const before = new Set(await readdir(journal()))
   const payment = await setup.wallet.transfer()
