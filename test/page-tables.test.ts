@@ -74,7 +74,7 @@ const stacks = readdirSync(join(content, "../../platform-api/stacks")).flatMap((
   file.endsWith(".stack.json") ? [file.slice(0, -".stack.json".length)] : [],
 )
 
-test.each<[page: string, heading: string, column: string, expected: readonly string[]]>([
+const compared: [page: string, heading: string, column: string, expected: readonly string[]][] = [
   ["agents.md", "Sign up", "Response field", response("platform", "POST /api/agents/signup")],
   ["agents.md", "Sign up", "Field", request("platform", "POST /api/agents/signup")],
   ["keys.md", "List keys", "Field", response("platform", "GET /api/agents/me/keys")],
@@ -106,9 +106,24 @@ test.each<[page: string, heading: string, column: string, expected: readonly str
   ],
   ["local-development.md", "Local development", "Stack", stacks],
   ["mcp-server.md", "Tools", "Tool", tools.map(({ name }) => name)],
-])("%s, %s: the table of each %s has all of them, and no other", (page, heading, column, expected) => {
+]
+
+test.each(compared)("%s, %s: the table of each %s has all of them, and no other", (page, heading, column, expected) => {
   expect(expected).not.toEqual([])
   expect(firstCells(tableOf(page, heading, column)).toSorted()).toEqual(expected.toSorted())
+})
+
+test("each table of fields in a page is compared with the code", () => {
+  const isOfFields = (column = ""): boolean =>
+    /^(?:(?:Request |Response )?[Ff]ield\b|Query parameter|Claim|`kind`)/.test(column)
+  const tables = readdirSync(content).flatMap((page) =>
+    page.endsWith(".md") ? tablesOf(page).map(({ heading, columns: [column] }) => ({ page, heading, column })) : [],
+  )
+  const forgotten = tables.filter(
+    ({ page, heading, column }) =>
+      isOfFields(column) && !compared.some((one) => one[0] === page && one[1] === heading && one[2] === column),
+  )
+  expect(forgotten).toEqual([])
 })
 
 test("streams.md has each type of message that a client may send", () => {
