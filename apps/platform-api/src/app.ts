@@ -27,6 +27,7 @@ import { runRoutes } from "./routes/runs/runs.ts"
 import { specChangeRoutes } from "./routes/specs/changes.ts"
 import { specRoutes } from "./routes/specs/specs.ts"
 import { sessionRoutes } from "./routes/accounts/ws-sessions.ts"
+import { usageRoutes } from "./routes/accounts/usage.ts"
 import type { Dependencies } from "./dependencies.ts"
 
 const signUpPath = "/api/agents/signup"
@@ -69,6 +70,11 @@ const describe = (api: Api, dependencies: Pick<Dependencies, "version" | "public
 export const createApp = (dependencies: Dependencies): Api => {
   const api = createApi<AppEnv>({ getPath: sentPath })
   api.use(requestContext)
+  api.use(async (c, next) => {
+    await next()
+    const key = c.get("usedKey")
+    if (key !== undefined) dependencies.usage.count(key, c.res.status, c.req.path === "/ws/sessions")
+  })
   const { log } = dependencies
   const streams = createEventStreams(dependencies)
 
@@ -84,6 +90,7 @@ export const createApp = (dependencies: Dependencies): Api => {
   agentRoutes(serve, dependencies)
   keyRoutes(serve, dependencies)
   sessionRoutes(serve, dependencies)
+  usageRoutes(serve, dependencies)
   specRoutes(serve, dependencies)
   buildRoutes(serve)
   deploymentRoutes(serve)

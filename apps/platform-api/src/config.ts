@@ -77,6 +77,7 @@ const fields = {
     eventStreams: integer("SVC_EVENT_STREAMS_PER_OWNER", 5, { min: 1, max: 10_000 }),
   },
   agentUnusedDays: integer("SVC_AGENT_UNUSED_DAYS", undefined, { min: 1, max: 100_000 }),
+  usageDays: integer("SVC_USAGE_DAYS", 90, { min: 1, max: 100_000 }),
   changesDays: integer("SVC_CHANGES_DAYS", 400, { min: 1, max: 100_000 }),
   versionsPerSpec: integer("SVC_VERSIONS_PER_SPEC", 1000, { min: 1, max: 1_000_000 }),
 }

@@ -3,6 +3,7 @@ import type { Limits } from "@svc/limits"
 import type { SigningKeys } from "@svc/session-token"
 import type { FindKey } from "./auth/find-key.ts"
 import type { KeyWatch } from "./auth/key-watch.ts"
+import type { UsageCounter } from "./auth/usage.ts"
 import type { UseTracker } from "./auth/use-tracker.ts"
 import type { Compiler } from "./compiler/compiler.ts"
 import type { Settings } from "./config.ts"
@@ -33,6 +34,7 @@ export type Dependencies = {
   readonly signingKeys: SigningKeys
   readonly limits: Limits
   readonly useTracker: UseTracker
+  readonly usage: UsageCounter
   readonly log: Logger
   readonly metrics: Metrics
   /** Wall clock, in milliseconds since 1970. */

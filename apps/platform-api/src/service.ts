@@ -9,6 +9,7 @@ import { forgetSignups, readKeySecret } from "./auth/accounts.ts"
 import { createKeyWatch, keyChannel } from "./auth/key-watch.ts"
 import { createKeyFinder } from "./auth/find-key.ts"
 import { requestMs } from "./auth/guard.ts"
+import { createUsageCounter, forgetUsage } from "./auth/usage.ts"
 import { createUseTracker } from "./auth/use-tracker.ts"
 import { startBackgroundTasks } from "./background-tasks.ts"
 import { createCompiler } from "./compiler/compiler.ts"
@@ -83,6 +84,7 @@ export const startService = async (runtime: Runtime) => {
   })
   const keyWatch = createKeyWatch()
   const useTracker = createUseTracker(database, wallClock)
+  const usage = createUsageCounter(database, wallClock)
   const stopping = new AbortController()
   const server = await serve({
     host: config.host,
@@ -114,6 +116,7 @@ export const startService = async (runtime: Runtime) => {
     signingKeys,
     limits,
     useTracker,
+    usage,
     log,
     metrics: serviceMetrics,
     wallClock,
@@ -131,6 +134,8 @@ export const startService = async (runtime: Runtime) => {
   const stopBackgroundTasks = startBackgroundTasks(log, [
     [1000, refresh],
     [1000, useTracker.flush],
+    [10_000, usage.flush],
+    [600_000, () => forgetUsage(database.within(statementMs), config.usageDays, new Date(wallClock()))],
     [60_000, keyWatch.check],
     ...(unusedDays === undefined
       ? []
@@ -170,6 +175,7 @@ export const startService = async (runtime: Runtime) => {
       await compiler.close()
       stopBackgroundTasks()
       await useTracker.flush().catch(() => {})
+      await usage.flush().catch(() => {})
       await limits.close()
       await database.close()
       await telemetry?.stop()

@@ -41,6 +41,12 @@ export const accountCommands: CommandTable = {
       examples: ["svc keys list --json"],
       load: async () => (await import("../account/keys.ts")).listKeys,
     },
+    usage: {
+      options: ["days"],
+      summary: "Show what the account's keys did, by day",
+      examples: ["svc usage", "svc usage --days 7 --json"],
+      load: async () => (await import("../account/usage.ts")).showUsage,
+    },
     "keys mint": {
       options: ["name", "expires-in-days", "save"],
       summary: "Create a secret key; it's shown once, or stored with --save",

@@ -67,6 +67,7 @@ export const optionTable = {
   "expires-in-days": { value: "DAYS", takes: wholeNumber, help: "1 to 3650" },
   overlap: { value: "TIME", help: "how long the old key still works: seconds, or 10m, 1h, 7d; 0 if it leaked" },
   scope: { value: "SCOPE", help: "read, transaction:inspect or transaction:send; can be repeated", repeats: true },
+  days: { value: "N", takes: numberUpTo(90), help: "how many days, today included (default 30)" },
   limit: { value: "N", takes: wholeNumber, help: "number of results, 1 to 20" },
   cursor: { value: "CURSOR", help: "continue where the last response ended" },
   key: { value: "KEY", help: "only the record with this key" },

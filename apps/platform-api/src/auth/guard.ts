@@ -7,7 +7,7 @@ import type { Dependencies } from "../dependencies.ts"
 import { type Policy, refusedBy } from "./agent-policy.ts"
 import { authenticate, type Principal, readKey, type Refusal } from "./authenticate.ts"
 
-export type AppEnv = HttpEnv & { Variables: { principal: Principal; queries: Queries } }
+export type AppEnv = HttpEnv & { Variables: { principal: Principal; queries: Queries; usedKey?: number } }
 
 /**
  * Time limit for everything one request asks of the database, in milliseconds: the response must be sent within two
@@ -80,7 +80,10 @@ export const identify = async (
     found = await authenticate(findKey, key, { origin: requestHeader(c, "origin"), now: wallClock(), isSuspect })
   }
   metrics.keyChecked("refused" in found ? found.refused : "ok")
-  if (!("refused" in found)) setAccount(c, String(found.userId))
+  if (!("refused" in found)) {
+    setAccount(c, String(found.userId))
+    c.set("usedKey", found.keyId)
+  }
   if (!("refused" in found) || perMinute === 0 || errors.rows[found.refused].status !== 401) return found
   const { allowed, retryAfterSeconds } = await limits.take([failures])
   if (allowed) return found

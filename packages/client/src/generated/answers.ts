@@ -405,6 +405,31 @@ export type Diff = {
   }[]
 }
 
+export type Usage = {
+  /** The first day, in UTC */
+  readonly from: string
+  /** Today, in UTC */
+  readonly to: string
+  /** Days with use, oldest first */
+  readonly days: readonly {
+    /** A day, in UTC */
+    readonly date: string
+    /** Public keys, the current one first */
+    readonly keys: readonly {
+      /** Its number */
+      readonly id: number
+      /** Its name */
+      readonly name: string
+      /** Requests with this key, the refused ones too */
+      readonly requests: number
+      /** Responses with 403 or 429 */
+      readonly refused: number
+      /** Session tokens that it minted */
+      readonly sessions: number
+    }[]
+  }[]
+}
+
 export type Spec = {
   /** Its id */
   readonly id: number

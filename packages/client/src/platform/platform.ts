@@ -149,6 +149,8 @@ export const createPlatform = ({ apiUrl, key, fetch, clock = systemClock }: Plat
     /** The agent that the key belongs to. */
     me: () => ask<answers.Profile>("GET", "/api/agents/me"),
     keys: keysOf(ask),
+    /** What the account's keys did, by UTC day; `days` is 1 to 90 (default 30). */
+    usage: (options: { readonly days?: number } = {}) => ask<answers.Usage>("GET", "/api/usage", { query: options }),
     registry: registryOf(ask, async function* (options) {
       // Loaded when it is first used: most programs never follow changes.
       yield* (await import("./changes.ts")).follow(base, key, fetch, clock, errorOf, options)

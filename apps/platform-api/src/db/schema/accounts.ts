@@ -1,7 +1,7 @@
 import { pg, sql } from "../drizzle.ts"
 import { bytea, id, isOneOf, refersTo, time } from "./columns.ts"
 
-const { bigint, check, foreignKey, index, integer, pgTable, text, uniqueIndex } = pg
+const { bigint, check, date, foreignKey, index, integer, pgTable, primaryKey, text, uniqueIndex } = pg
 
 const accountKinds = ["agent", "human"] as const
 
@@ -101,6 +101,21 @@ export const apiKeys = pgTable(
       sql`${t.replacedBy} is null or (${t.replacedBy} > ${t.id} and ${t.expiresAt} is not null)`,
     ),
   ],
+)
+
+/** What keys did, by UTC day. Deleted after SVC_USAGE_DAYS, and with the key's account. */
+export const keyUsage = pgTable(
+  "key_usage",
+  {
+    keyId: integer("key_id")
+      .notNull()
+      .references(() => apiKeys.id, { onDelete: "cascade" }),
+    day: date({ mode: "string" }).notNull(),
+    requests: integer().notNull(),
+    refused: integer().notNull(),
+    sessions: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.keyId, t.day] }), index("key_usage_day").on(t.day)],
 )
 
 /** One row, inserted by the migration: the secret behind the tag of every key. */

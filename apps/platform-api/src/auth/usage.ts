@@ -1,0 +1,92 @@
+import type { Database, Queries } from "../db/database.ts"
+import { and, asc, eq, gte, lt, sql } from "../db/drizzle.ts"
+import { apiKeys, keyUsage } from "../db/schema/index.ts"
+
+const counted = ["requests", "refused", "sessions"] as const
+
+/** What a key did on one day. */
+type Counts = Record<(typeof counted)[number], number>
+
+export type UsageCounter = ReturnType<typeof createUsageCounter>
+
+// Keys that were deleted meanwhile are left out, and so are their rows. JSON, because the builder can't insert from a
+// list of values that it joins.
+const addSql = `
+  insert into key_usage (key_id, day, requests, refused, sessions)
+  select n.id, n.day, n.requests, n.refused, n.sessions
+  from jsonb_to_recordset($1::text::jsonb) as n (id int, day date, requests int, refused int, sessions int)
+  join api_keys k on k.id = n.id order by n.id, n.day
+  on conflict (key_id, day) do update set requests = key_usage.requests + excluded.requests,
+    refused = key_usage.refused + excluded.refused, sessions = key_usage.sessions + excluded.sessions`
+
+const mostPending = 100_000
+
+const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10)
+
+/**
+ * Counts what keys do, in memory, and writes it in one statement: no request waits for the database. A killed process loses
+ * what it has counted since the last flush.
+ * @param wallClock milliseconds since 1970
+ */
+export const createUsageCounter = (database: Database, wallClock: () => number) => {
+  let pending = new Map<string, Counts & { readonly id: number; readonly day: string }>()
+  return {
+    /** @param status of the response; 403 and 429 count as refused */
+    count: (id: number, status: number, isSession: boolean): void => {
+      const day = dayOf(wallClock())
+      const name = `${id} ${day}`
+      const one = pending.get(name) ?? { id, day, requests: 0, refused: 0, sessions: 0 }
+      if (pending.size >= mostPending && !pending.has(name)) return
+      pending.set(name, one)
+      one.requests += 1
+      if (status === 403 || status === 429) one.refused += 1
+      if (isSession && status === 200) one.sessions += 1
+    },
+    /** Writes what was counted. Throws DatabaseUnavailable; then it's written the next time. */
+    flush: async (): Promise<void> => {
+      if (pending.size === 0) return
+      const written = pending
+      pending = new Map()
+      try {
+        await database.within(5000).query(addSql, [JSON.stringify([...written.values()])])
+      } catch (error) {
+        for (const [name, one] of written) {
+          const own = pending.get(name)
+          if (own === undefined) pending.set(name, one)
+          else for (const kind of counted) own[kind] += one[kind]
+        }
+        throw error
+      }
+    },
+  }
+}
+
+/** Usage of an account's keys, by UTC day, oldest first; days and keys without use are left out. */
+export const readUsage = async (queries: Queries, userId: number, from: string) => {
+  const rows = await queries.run((db) =>
+    db
+      .select({
+        date: keyUsage.day,
+        id: apiKeys.id,
+        name: apiKeys.name,
+        requests: keyUsage.requests,
+        refused: keyUsage.refused,
+        sessions: keyUsage.sessions,
+      })
+      .from(keyUsage)
+      .innerJoin(apiKeys, eq(apiKeys.id, keyUsage.keyId))
+      .where(and(eq(apiKeys.userId, userId), gte(keyUsage.day, from)))
+      .orderBy(asc(keyUsage.day), asc(apiKeys.id)),
+  )
+  const days = Map.groupBy(rows, ({ date }) => date)
+  return [...days].map(([date, keys]) => ({ date, keys: keys.map(({ date: _date, ...key }) => key) }))
+}
+
+const rowsAtOnce = 10_000
+
+/** Deletes usage that is older than so many days. */
+export const forgetUsage = async (queries: Queries, days: number, at: Date): Promise<void> => {
+  const before = dayOf(at.getTime() - days * 86_400_000)
+  const old = sql`ctid in (select ctid from key_usage where ${lt(keyUsage.day, before)} limit ${rowsAtOnce})`
+  await queries.run((db) => db.delete(keyUsage).where(old))
+}

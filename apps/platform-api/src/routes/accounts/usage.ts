@@ -1,0 +1,66 @@
+import { validate, z } from "@svc/openapi"
+import { policies } from "../../auth/agent-policy.ts"
+import { readUsage } from "../../auth/usage.ts"
+import type { Dependencies } from "../../dependencies.ts"
+import type { Serve } from "../endpoint.ts"
+
+const mostDays = 90
+
+const usageQuery = z.object({
+  days: z
+    .string()
+    .regex(/^[1-9]\d?$/, `must be a number from 1 to ${mostDays}`)
+    .transform(Number)
+    .refine((days) => days <= mostDays, `must be a number from 1 to ${mostDays}`)
+    .default(30)
+    .meta({ type: "integer", minimum: 1, maximum: mostDays, description: "How many days, today included" }),
+})
+
+const usage = z
+  .object({
+    from: z.iso.date().meta({ description: "The first day, in UTC" }),
+    to: z.iso.date().meta({ description: "Today, in UTC" }),
+    days: z
+      .array(
+        z.object({
+          date: z.iso.date().meta({ description: "A day, in UTC" }),
+          keys: z.array(
+            z.object({
+              id: z.int(),
+              name: z.string(),
+              requests: z.int().meta({ description: "Requests with this key, the refused ones too" }),
+              refused: z.int().meta({ description: "Responses with 403 or 429" }),
+              sessions: z.int().meta({ description: "Session tokens that it minted" }),
+            }),
+          ),
+        }),
+      )
+      .meta({ description: "Days with use, oldest first" }),
+  })
+  .openapi("Usage")
+
+const dayMs = 86_400_000
+
+export const usageRoutes = (serve: Serve, dependencies: Dependencies): void => {
+  serve({
+    method: "get",
+    path: "/api/usage",
+    id: "getUsage",
+    summary: "Get the account's usage by key and day",
+    description:
+      "UTC days, the newest last. Days without use are left out; revoked keys are included. Counted in memory and written every 10 seconds, so the last seconds may be missing.",
+    tag: "keys",
+    access: policies.ownRecords,
+    query: usageQuery,
+    success: [200, "The usage", usage],
+    codes: ["invalid-request"],
+    handle: async (c) => {
+      const { days } = validate(usageQuery, c.req.query())
+      const now = dependencies.wallClock()
+      const [from, to] = [now - (days - 1) * dayMs, now].map((time) => new Date(time).toISOString().slice(0, 10))
+      const found = await readUsage(c.get("queries"), c.get("principal").userId, from ?? "")
+      const body = { from: from ?? "", to: to ?? "", days: found } satisfies z.infer<typeof usage>
+      return c.json(body, 200, { "cache-control": "private, no-cache" })
+    },
+  })
+}
