@@ -10,6 +10,7 @@ const places: readonly (readonly [files: string, before: string])[] = [
   ["apps/*/package.json", String.raw`^  "version": "`],
   ["packages/client/package.json", String.raw`^  "version": "`],
   ["infra/**/*.yaml", String.raw`\bimage: svc/[a-z-]+:(?:\$\{SVC_VERSION:-)?|\bnewTag: `],
+  ["infra/env/compose.env.example", "^#SVC_VERSION="],
   ["docs/operations.md", String.raw`\bsvc/[a-z-]+:`],
   ["apps/docs-server/content/skill.md", "^version: "],
 ]
@@ -66,6 +67,8 @@ if (import.meta.main) {
   try {
     setVersion(join(import.meta.dirname, ".."), process.argv[2] ?? "")
     await import("./openapi.ts")
+    const { writeReleased } = await import("./released.ts")
+    writeReleased()
   } catch (error) {
     console.error(`bump: ${error instanceof Error ? error.message : String(error)}`)
     process.exitCode = 1

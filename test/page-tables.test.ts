@@ -68,6 +68,7 @@ const query = (operation: string): string[] =>
 const shapeOf = (type: string): string[] =>
   clientMessage.options.filter((one) => one.shape.type.value === type).flatMap((one) => Object.keys(one.shape))
 const relayPath = "POST /transactions/v1"
+const keyUsage = services.platform.components.schemas["Usage"]?.properties?.["days"]?.items?.properties?.["keys"]
 const change = services.platform.components.schemas["RegistryChange"]
 
 const stacks = readdirSync(join(content, "../../platform-api/stacks")).flatMap((file) =>
@@ -79,6 +80,7 @@ const compared: [page: string, heading: string, column: string, expected: readon
   ["agents.md", "Sign up", "Field", request("platform", "POST /api/agents/signup")],
   ["keys.md", "List keys", "Field", response("platform", "GET /api/agents/me/keys")],
   ["keys.md", "Rotate a key", "Field", request("platform", "POST /api/agents/me/keys/{id}/rotate")],
+  ["keys.md", "Usage", "Field", fieldsOf(services.platform, keyUsage)],
   ["keys.md", "Mint another key", "Field", request("platform", "POST /api/agents/me/keys")],
   ["sessions.md", "Mint a token", "Request field", request("platform", "POST /ws/sessions")],
   ["sessions.md", "Mint a token", "Response field", response("platform", "POST /ws/sessions")],
