@@ -131,20 +131,56 @@ const answers = ({ about }: Operation, lookup: Lookup): string =>
     })
     .join("\n")
 
-/** The codes of each refusal, each with a link to its row on the errors page. */
-const errorTable = ({ about }: Operation, service: Service, explained: ReadonlySet<string>): string => {
-  const linkOf = (code: string): string => {
+type Refusal = { readonly status: string; readonly code: string }
+
+const refusalsOf = ({ about }: Operation): Refusal[] =>
+  Object.entries(about.responses)
+    .filter(([status]) => !isSuccess(status))
+    .flatMap(([status, { description }]) =>
+      [...description.matchAll(/^`([\w-]+)`/gm)].map(([, code = ""]) => ({ status, code })),
+    )
+
+/** The errors that all operations of a group can return: they are listed once, in the overview. A small group has none. */
+const sharedRefusals = (group: readonly Operation[]): Refusal[] => {
+  const [first, ...others] = group.map(refusalsOf)
+  if (first === undefined || others.length < 2) return []
+  return first.filter(({ status, code }) =>
+    others.every((other) => other.some((one) => one.status === status && one.code === code)),
+  )
+}
+
+/** The codes by status, each with a link to its row on the errors page. */
+const errorTable = (refusals: readonly Refusal[], service: Service, explained: ReadonlySet<string>): string => {
+  const linkOf = ({ code }: Refusal): string => {
     const anchor = `${service.name}-${code}`
     return explained.has(anchor) ? `[${code}]({base_url}/errors.md#${anchor})` : `\`${code}\``
   }
-  const rows = Object.entries(about.responses)
-    .filter(([status]) => !isSuccess(status))
-    .map(([status, { description }]) => [
-      status,
-      [...description.matchAll(/^`([\w-]+)`/gm)].map(([, code = ""]) => linkOf(code)).join(", "),
-    ])
-    .filter(([, codes]) => codes !== "")
-  return rows.length === 0 ? "" : `## Errors\n\n${tableOf(["Status", "Codes"], rows)}\n`
+  const rows = [...Map.groupBy(refusals, ({ status }) => status)].map(([status, same]) => [
+    status,
+    same.map(linkOf).join(", "),
+  ])
+  return tableOf(["Status", "Codes"], rows)
+}
+
+const sharedHeading = (group: string): string => `Errors of all operations: ${group}`
+
+/** The errors of an operation: those that it doesn't share with its group in `all`, and a link to the others. */
+const errorsOf = (
+  one: Operation,
+  service: Service,
+  all: readonly Operation[],
+  explained: ReadonlySet<string>,
+): string => {
+  const shared = sharedRefusals(all.filter((other) => groupOf(other) === groupOf(one)))
+  const isShared = (refusal: Refusal) =>
+    shared.some(({ status, code }) => status === refusal.status && code === refusal.code)
+  const own = refusalsOf(one).filter((refusal) => !isShared(refusal))
+  if (own.length + shared.length === 0) return ""
+  const anchor = kebab(sharedHeading(groupOf(one)).replaceAll(":", "").replaceAll(" ", "-"))
+  const link = `{base_url}/reference/${service.name}.md#${anchor}`
+  const more = `${own.length === 0 ? "" : "\n"}All operations of this group can also return [these errors](${link}).\n`
+  const table = own.length === 0 ? "" : `${errorTable(own, service, explained)}\n`
+  return `## Errors\n\n${table}${shared.length === 0 ? "" : more}`
 }
 
 const keys = "[Keys]({base_url}/keys.md)"
@@ -213,10 +249,14 @@ const requestOf = (command: string, one: Operation, { js, cli }: Calls): string 
   return `::: code-group\n\n${blocks.join("\n\n")}\n\n:::\n`
 }
 
+// At four characters a token, with room below the 1,500 that a test allows.
+const maxLength = 1250 * 4
+
 /** One operation's page, as Markdown. @param explained the anchors of the error codes that have a row on the errors page */
 export const operationPage = (
   service: Service,
   document: OpenApi,
+  all: readonly Operation[],
   one: Operation,
   order: number,
   examples: readonly Example[],
@@ -227,32 +267,41 @@ export const operationPage = (
   const body = Object.entries(about.requestBody?.content ?? {})[0]?.[1].schema
   const bodyTable = body === undefined ? "" : fieldTable(body, lookup, true)
   const summary = about.summary.replace(/\.?$/, ".")
-  const parts = [
-    frontMatter(
-      title,
-      `${method} ${path} of the ${service.title}: parameters, body, response and error codes. ${summary}`,
-      { section: `Reference: ${service.short}`, order, group: groupOf(one), method, ...trialOf(one, service) },
-    ),
-    `# ${title}\n`,
-    `\`${method} ${service.url}${path}\`\n`,
-    ...(title === about.summary ? [] : [`${summary}\n`]),
-    ...(about.description === undefined ? [] : [`${about.description}\n`]),
-    `${accessOf(one)}\n`,
-    parameterTable(one, lookup),
-    bodyTable === "" ? "" : `## Request body\n\n${bodyTable}\n`,
-    `## Response\n\n${answers(one, lookup)}`,
-    examples.length === 0 ? "" : "## Example\n",
-    ...examples.map(({ command, answer }, at) => {
-      const others = at === examples.length - 1 ? otherCalls[`${service.name}/${one.id}`] : undefined
-      return `${requestOf(command, one, others ?? {})}\n\`\`\`http\n${answer}\`\`\`\n`
-    }),
-    errorTable(one, service, explained),
-  ]
-  return parts.filter((part) => part !== "").join("\n")
+  const pageWith = (errors: string): string =>
+    [
+      frontMatter(
+        title,
+        `${method} ${path} of the ${service.title}: parameters, body, response and error codes. ${summary}`,
+        { section: `Reference: ${service.short}`, order, group: groupOf(one), method, ...trialOf(one, service) },
+      ),
+      `# ${title}\n`,
+      `\`${method} ${service.url}${path}\`\n`,
+      ...(title === about.summary ? [] : [`${summary}\n`]),
+      ...(about.description === undefined ? [] : [`${about.description}\n`]),
+      `${accessOf(one)}\n`,
+      parameterTable(one, lookup),
+      bodyTable === "" ? "" : `## Request body\n\n${bodyTable}\n`,
+      `## Response\n\n${answers(one, lookup)}`,
+      examples.length === 0 ? "" : "## Example\n",
+      ...examples.map(({ command, answer }, at) => {
+        const others = at === examples.length - 1 ? otherCalls[`${service.name}/${one.id}`] : undefined
+        return `${requestOf(command, one, others ?? {})}\n\`\`\`http\n${answer}\`\`\`\n`
+      }),
+      errors,
+    ]
+      .filter((part) => part !== "")
+      .join("\n")
+  const whole = pageWith(errorsOf(one, service, [], explained))
+  return whole.length <= maxLength ? whole : pageWith(errorsOf(one, service, all, explained))
 }
 
 /** A service's overview: all its operations with their pages. */
-export const overviewPage = (service: Service, document: OpenApi, all: readonly Operation[]): string => {
+export const overviewPage = (
+  service: Service,
+  document: OpenApi,
+  all: readonly Operation[],
+  explained: ReadonlySet<string>,
+): string => {
   const { title, description = "" } = document.info
   const groups = [...Map.groupBy(all, ({ about }) => about.tags[0] ?? "")].flatMap(([tag, own]) => {
     const rows = own.map(({ method, path, about, id }) => [
@@ -261,7 +310,13 @@ export const overviewPage = (service: Service, document: OpenApi, all: readonly 
     ])
     const about = document.tags.find(({ name }) => name === tag)?.description ?? ""
     const heading = `## ${nameOf(tag)}\n\n${about.replace(/\.?$/, ".")}\n`
-    return [heading, `${tableOf(["Method and path", "What it does"], rows)}\n`]
+    const shared = sharedRefusals(own)
+    const errors = `### ${sharedHeading(nameOf(tag))}\n\n${errorTable(shared, service, explained)}\n`
+    return [
+      heading,
+      `${tableOf(["Method and path", "What it does"], rows)}\n`,
+      ...(shared.length === 0 ? [] : [errors]),
+    ]
   })
   return [
     frontMatter(

@@ -114,12 +114,12 @@ export const referencePages = async (): Promise<ReadonlyMap<string, string>> => 
     for (const id of own.keys())
       if (operations.every((one) => one.id !== id)) throw new Error(`${service.name} has no operation ${id}`)
     counts.set(service, operations.length)
-    pages.set(`${service.name}/index.md`, overviewPage(service, document, operations))
+    pages.set(`${service.name}/index.md`, overviewPage(service, document, operations, explained))
     for (const [index, one] of operations.entries()) {
       const examples = own.get(one.id) ?? examplesOf(shown, service, operations, one)
       pages.set(
         `${service.name}/${one.id}.md`,
-        operationPage(service, document, one, service.order + 1 + index, examples, explained),
+        operationPage(service, document, operations, one, service.order + 1 + index, examples, explained),
       )
     }
   }
