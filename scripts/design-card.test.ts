@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { z } from "zod"
@@ -20,6 +21,25 @@ const dependenciesOf = (folder: string): readonly string[] => {
   const read = manifest.parse(JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")))
   return Object.keys({ ...read.dependencies, ...read.devDependencies })
 }
+
+test("the design card names every top-level folder", () => {
+  const folders = execFileSync("git", ["ls-tree", "-d", "--name-only", "HEAD"], { cwd: root, encoding: "utf8" })
+    .split("\n")
+    .filter((name) => name !== "" && !name.startsWith("."))
+  expect(folders.filter((name) => !structure.includes(`\`${name}\``))).toEqual([])
+})
+
+test("the design card names each package that a library runs in", () => {
+  const folders = ["apps", "packages"].flatMap((kind) => readdirSync(join(root, kind)).map((name) => `${kind}/${name}`))
+  const production = (folder: string): string[] =>
+    Object.keys(manifest.parse(JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"))).dependencies)
+  const missing = rowsOf(libraries).flatMap(({ item, where }) =>
+    folders
+      .filter((folder) => production(folder).includes(item) && !where.includes(folder))
+      .map((folder) => ({ item, folder })),
+  )
+  expect(missing).toEqual([])
+})
 
 test("the design card names files and folders that exist, and libraries that are used where it says", () => {
   const paths = rowsOf(structure).flatMap(({ where }) => where)
