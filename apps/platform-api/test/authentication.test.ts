@@ -271,9 +271,9 @@ describe("limits per key and per failing address", () => {
       await db.query("select 'marker'", [])
       expect(await logged("'marker'")).toBeGreaterThan(0)
     })
-    const before = await logged("asked.hash, 'hex'")
+    const before = await logged("\"key_hash\", 'hex'")
     await work()
-    return (await logged("asked.hash, 'hex'")) - before
+    return (await logged("\"key_hash\", 'hex'")) - before
   }
   const me = (key: string, from?: string) =>
     service.call("GET", "/api/agents/me", from === undefined ? { key } : { key, from })

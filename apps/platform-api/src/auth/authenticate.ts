@@ -1,5 +1,4 @@
 import { recogniseKey } from "@svc/keys"
-import { isoTime } from "../db/statements.ts"
 import type { ErrorCode } from "../errors.ts"
 import { type FindKey, type FoundKey, type SentKey, sentKey } from "./find-key.ts"
 
@@ -22,8 +21,8 @@ export type Principal = Account & {
   readonly keyClass: "secret" | "publishable"
   /** The page's origin, for a publishable key. */
   readonly origin: string | undefined
-  /** When the key's last use was recorded, as stored in the database. */
-  readonly lastUsedAt: string | null
+  /** When the key's last use was recorded. */
+  readonly lastUsedAt: Date | null
   /** Whether it has a successor. A replaced key can't manage keys. */
   readonly isReplaced: boolean
   /** Whether it is a successor. */
@@ -58,18 +57,17 @@ export type Refusal = {
 const refusedStatus = {
   active: undefined,
   disabled: { refused: "agent-account-disabled" },
-} as const satisfies Record<NonNullable<FoundKey["status"]>, Refusal | undefined>
+} as const satisfies Record<NonNullable<FoundKey["profile"]>["status"], Refusal | undefined>
 
 const accountOf = (row: FoundKey): Account | Refusal => {
   if (row.kind === null) return { refused: "user-not-found" }
   if (row.kind === "human") return { kind: "human" }
-  if (row.slug === null) return { refused: "agent-profile-missing" }
-  const refusal = refusedStatus[row.status]
-  const { disabled_message: reason } = row
+  if (row.profile === null) return { refused: "agent-profile-missing" }
+  const { slug, displayName: display_name, status, createdAt, lastSeenAt, disabledMessage: reason } = row.profile
+  const refusal = refusedStatus[status]
   if (refusal !== undefined)
     return { ...refusal, ...(reason !== null && { message: `The agent account is disabled: ${reason}` }) }
-  const [created_at, last_seen_at] = [isoTime(row.created_at), isoTime(row.last_seen_at)]
-  const { slug, display_name } = row
+  const [created_at, last_seen_at] = [createdAt.toISOString(), lastSeenAt.toISOString()]
   return { kind: "agent", profile: { slug, display_name, status: "active", created_at, last_seen_at } }
 }
 
@@ -100,23 +98,23 @@ export const authenticate = async (
 ): Promise<Principal | Refusal> => {
   const row = await findKey(key, isSuspect)
   if (row === undefined) return { refused: "invalid-api-key" }
-  if (row.disabled_at !== null) return { refused: "disabled-api-key" }
-  if (row.expires_at !== null && Date.parse(isoTime(row.expires_at)) <= now) return { refused: "expired-api-key" }
+  if (row.disabledAt !== null) return { refused: "disabled-api-key" }
+  if (row.expiresAt !== null && row.expiresAt.getTime() <= now) return { refused: "expired-api-key" }
   const account = accountOf(row)
   if ("refused" in account) return account
-  if (row.key_class === "publishable") {
+  if (row.keyClass === "publishable") {
     if (origin === undefined) return { refused: "origin-required" }
-    if (row.origin_allowlist?.includes(origin) !== true) return { refused: "origin-not-allowed" }
+    if (row.originAllowlist?.includes(origin) !== true) return { refused: "origin-not-allowed" }
   }
   return {
     ...account,
     keyId: row.id,
-    userId: row.user_id,
-    keyHash: row.hash,
-    keyClass: row.key_class,
-    origin: row.key_class === "publishable" ? origin : undefined,
-    lastUsedAt: row.last_used_at,
-    isReplaced: row.replaced_by !== null,
+    userId: row.userId,
+    keyHash: key.hash,
+    keyClass: row.keyClass,
+    origin: row.keyClass === "publishable" ? origin : undefined,
+    lastUsedAt: row.lastUsedAt,
+    isReplaced: row.replacedBy !== null,
     isSuccessor: row.replaces !== null,
   }
 }

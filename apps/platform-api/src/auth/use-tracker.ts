@@ -1,5 +1,6 @@
-import type { Database } from "../db/database.ts"
-import { isoTime } from "../db/statements.ts"
+import type { Database, Orm } from "../db/database.ts"
+import { and, asc, eq, inArray, isNull, lte, or, sql } from "../db/drizzle.ts"
+import { agentProfiles, apiKeys } from "../db/schema/index.ts"
 import type { Principal } from "./authenticate.ts"
 
 export type UseTracker = ReturnType<typeof createUseTracker>
@@ -7,40 +8,46 @@ export type UseTracker = ReturnType<typeof createUseTracker>
 const everyMs = 60_000
 const mostPending = 100_000
 
-// In SQL, because drizzle can't update a batch from JSON. Rows are locked in the order of their ids and locked rows are
-// skipped until the next time, so replicas never wait for each other. The time is compared again, because another
-// replica may have written it meanwhile.
-const statementFor = (table: string, id: string, column: string) => `
-  update ${table} t set ${column} = v.at from (
-    select t.${id}, n.at from ${table} t
-    join jsonb_to_recordset($1::text::jsonb) as n (id int, at timestamptz) on n.id = t.${id}
-    where t.${column} is null or t.${column} <= n.at - interval '60 seconds'
-    order by t.${id} for no key update of t skip locked
-  ) v where t.${id} = v.${id}`
-const keysStatement = statementFor("api_keys", "id", "last_used_at")
-const agentsStatement = statementFor("agent_profiles", "user_id", "last_seen_at")
-
-// Waits for a concurrent rotation. Then either this finds the key revoked, or the rotation finds it used.
-const firstUseStatement = `
-  update api_keys set last_used_at = coalesce(last_used_at, $2::timestamptz) where id = $1 and revoked_at is null
-  returning id`
+/**
+ * The rows of a set of ids whose last use isn't known yet, unless another replica wrote it within a minute. They are locked
+ * in the order of their ids and locked ones are skipped until the next time, so replicas never wait for each other.
+ */
+const due = (
+  db: Orm,
+  [table, id, usedAt]:
+    | readonly [typeof apiKeys, typeof apiKeys.id, typeof apiKeys.lastUsedAt]
+    | readonly [typeof agentProfiles, typeof agentProfiles.userId, typeof agentProfiles.lastSeenAt],
+  used: ReadonlySet<number>,
+  at: Date,
+) => {
+  // One parameter, so that the statement's text is always the same.
+  const isUsed = sql`${id} = any(${`{${[...used].join(",")}}`}::integer[])`
+  const isStale = or(isNull(usedAt), lte(usedAt, new Date(at.getTime() - everyMs)))
+  return db
+    .select({ id })
+    .from(table)
+    .where(and(isUsed, isStale))
+    .orderBy(asc(id))
+    .for("no key update", { skipLocked: true })
+}
 
 /**
- * Records when keys and agents were last used: after the request, in batches, at most once a minute per key.
+ * Records when keys and agents were last used: within seconds after the request, in batches, at most once a minute per key.
  * @param wallClock milliseconds since 1970
  */
 export const createUseTracker = (database: Database, wallClock: () => number) => {
-  let keys = new Map<number, number>()
-  let agents = new Map<number, number>()
+  let usedKeys = new Set<number>()
+  let seenAgents = new Set<number>()
 
-  const write = async (statement: string, times: ReadonlyMap<number, number>): Promise<void> => {
-    if (times.size === 0) return
-    const noted = [...times].map(([id, time]) => ({ id, at: new Date(time).toISOString() }))
-    await database.within(5000).query(statement, [JSON.stringify(noted)])
-  }
-
-  const writeFirst = async (keyId: number, time: number): Promise<boolean> => {
-    const rows = await database.within(1800).query(firstUseStatement, [keyId, new Date(time).toISOString()])
+  // Waits for a concurrent rotation. Then either this finds the key revoked, or the rotation finds it used.
+  const writeFirst = async (keyId: number, at: Date): Promise<boolean> => {
+    const rows = await database.within(1800).run((db) =>
+      db
+        .update(apiKeys)
+        .set({ lastUsedAt: sql`coalesce(${apiKeys.lastUsedAt}, ${at.toISOString()}::timestamptz)` })
+        .where(and(eq(apiKeys.id, keyId), isNull(apiKeys.revokedAt)))
+        .returning({ id: apiKeys.id }),
+    )
     return rows.length > 0
   }
 
@@ -51,22 +58,27 @@ export const createUseTracker = (database: Database, wallClock: () => number) =>
      */
     note: (principal: Principal): Promise<boolean> | true => {
       const time = wallClock()
-      const stale = (at: string | null): boolean => at === null || time - Date.parse(at) >= everyMs
-      if (principal.kind === "agent" && agents.size < mostPending && stale(principal.profile.last_seen_at)) {
-        agents.set(principal.userId, time)
-      }
-      if (principal.isSuccessor && principal.lastUsedAt === null) return writeFirst(principal.keyId, time)
-      const lastUsedAt = principal.lastUsedAt === null ? null : isoTime(principal.lastUsedAt)
-      if (keys.size < mostPending && stale(lastUsedAt)) keys.set(principal.keyId, time)
+      const isStale = (at: number): boolean => time - at >= everyMs
+      const { keyId, userId, lastUsedAt } = principal
+      const isSeen = principal.kind !== "agent" || !isStale(Date.parse(principal.profile.last_seen_at))
+      if (!isSeen && seenAgents.size < mostPending) seenAgents.add(userId)
+      if (principal.isSuccessor && lastUsedAt === null) return writeFirst(keyId, new Date(time))
+      if (isStale(lastUsedAt?.getTime() ?? 0) && usedKeys.size < mostPending) usedKeys.add(keyId)
       return true
     },
     /** Writes the noted uses. Throws DatabaseUnavailable. Lost ones are noted again with the key's next use. */
     flush: async (): Promise<void> => {
-      const [usedKeys, seenAgents] = [keys, agents]
-      keys = new Map()
-      agents = new Map()
-      await write(keysStatement, usedKeys)
-      await write(agentsStatement, seenAgents)
+      const [keys, agents, at] = [usedKeys, seenAgents, new Date(wallClock())]
+      usedKeys = new Set()
+      seenAgents = new Set()
+      await database.within(5000).run(async (db) => {
+        const { id, lastUsedAt } = apiKeys
+        const stale = due(db, [apiKeys, id, lastUsedAt], keys, at)
+        if (keys.size > 0) await db.update(apiKeys).set({ lastUsedAt: at }).where(inArray(id, stale))
+        const { userId, lastSeenAt } = agentProfiles
+        const unseen = due(db, [agentProfiles, userId, lastSeenAt], agents, at)
+        if (agents.size > 0) await db.update(agentProfiles).set({ lastSeenAt: at }).where(inArray(userId, unseen))
+      })
     },
   }
 }

@@ -1,8 +1,18 @@
-// Statements written in SQL, and their results.
+// How statements are made, and their results.
 import type { SQL } from "drizzle-orm"
 import type { AnyPgColumn } from "drizzle-orm/pg-core"
 import type { Orm } from "./database.ts"
 import { sql } from "./drizzle.ts"
+
+/** A statement for many requests: built and prepared once per connection. */
+export const prepared = <Statement>(build: (db: Orm) => Statement): ((db: Orm) => Statement) => {
+  const known = new WeakMap<Orm, Statement>()
+  return (db) => {
+    const statement = known.get(db) ?? build(db)
+    known.set(db, statement)
+    return statement
+  }
+}
 
 /** Converts a statement with $1, $2, … to drizzle's form, for transactions. */
 export const bind = (text: string, values: readonly unknown[]): SQL =>
