@@ -74,7 +74,11 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
   })
   const { readFallbackUrls: fallbacks, sendUrl: send } = config
   const upstreams = openUpstreams({ first: upstreamUrl, fallbacks, send }, now)
-  const requests = { log: { request: write, warn: write }, now, randomId: () => crypto.randomUUID() }
+  const requests = {
+    log: { debug: write, info: write, warn: write, error: write },
+    now,
+    randomId: () => crypto.randomUUID(),
+  }
   const onUnreadable = unreadableAnswer
   const trustedProxies = options.trusted ?? []
   const common = { onUnreadable, trustedProxies, headers: commonHeaders }

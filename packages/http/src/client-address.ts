@@ -76,3 +76,9 @@ export const addressBucket = (address: string): string => {
   const parts = ipaddr.parse(address).toByteArray().slice(0, 8)
   return `${Buffer.from(parts).toString("hex")}/64`
 }
+
+/** The network that an address is in, for the log: of IPv4 the /24, of IPv6 the /48. */
+export const addressNetwork = (address: string): string =>
+  address.includes(":")
+    ? `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/48`).toString()}/48`
+    : `${ipaddr.IPv4.networkAddressFromCIDR(`${address}/24`).toString()}/24`

@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from "node:crypto"
-import { setFlagsFromString } from "node:v8"
 import type { Logger } from "./logs/logger.ts"
 
 /** What a service has of its process. It enters in `main.ts`, and in tests as they like. */
@@ -37,11 +36,6 @@ export const processRuntime = (): Runtime => ({
 export const runService = async (
   start: () => Promise<{ readonly log: Logger; readonly close: () => Promise<void> }>,
 ): Promise<void> => {
-  // Under load V8 learns that what a request makes lives long, and puts it among the old from then on. It does not: garbage
-  // piles up there, and what that refers to is copied with each collection of the young.
-  setFlagsFromString("--no-allocation-site-pretenuring")
-  // The old are looked through once they are a quarter more; V8 would wait until they are up to four times as many.
-  setFlagsFromString("--heap-growing-percent=25")
   // The signal's own way first: an exit waits for threads, and one may be waiting for a pipe that nobody writes to. As the
   // first process of a container the signal does nothing to it.
   const early = (signal: NodeJS.Signals): void => {

@@ -25,8 +25,6 @@ export type Connection = {
   waiting: number
   held: number
   deadline: NodeJS.Timeout | undefined
-  /** Reads on, if what the client sent was kept back; undefined while Node reads by itself. */
-  readOn: (() => void) | undefined
   /** Bytes given to the kernel. */
   sent: number
   /** When the kernel was last asked: those of them that the client had acknowledged, and those that it had not. */

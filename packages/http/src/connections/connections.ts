@@ -5,15 +5,13 @@ import { type Client, type Connection, createClients, heaviest } from "./clients
 import type { Exchange } from "../exchange.ts"
 import type { Outgoing } from "../outgoing.ts"
 import { hasBody } from "../requests/body.ts"
-import { limitReadAhead } from "./read-ahead.ts"
 import { watchSendQueues } from "./send-queues.ts"
 
 /** The bound that a client was cut off by. */
 export type CutReason = keyof Bounds
 
-// While this many requests of a connection wait, no more of what it sends is read.
-const readAhead = 16
-const pipeliningMs = 60_000
+// A client that sends more requests than this ahead of their responses is cut off. Browsers and nearly all libraries send none.
+const mostAhead = 16
 // The rest is for callers with an account: others can't take it from them, however many addresses they have.
 const shareWithoutAccount = 0.75
 
@@ -39,8 +37,6 @@ export const createConnections = (
   onCut: (reason: CutReason) => void,
 ) => {
   const open = new Map<Socket, Connection>()
-  /** Whether a client has lately sent a request before the response to its last one. */
-  let pipelined = false
   const clients = createClients()
 
   const release = (outgoing: Outgoing): void => {
@@ -110,30 +106,19 @@ export const createConnections = (
 
   const queues = watchSendQueues(bounds, open, (connection) => cut(connection, "heldBytes"))
 
-  /** No connection is read so before one pipelines: it makes each request a quarter dearer. */
-  const readInPieces = (connection: Connection): void => {
-    const { socket } = connection
-    connection.readOn ??= limitReadAhead(socket, () => connection.waiting < readAhead && open.has(socket))
-  }
-
   const wait = (connection: Connection, before: Outgoing, exchange: Exchange): void => {
-    if (!pipelined) {
-      pipelined = true
-      for (const one of open.values()) readInPieces(one)
-      setTimeout(() => (pipelined = false), pipeliningMs).unref()
-    }
     const count = (by: 1 | -1): void => {
       connection.waiting += by
       clients.charge(connection.client, { waiting: by })
     }
     count(1)
+    if (connection.waiting > mostAhead) return cut(connection, "waitingRequests")
     // Not at once: others get their turn between two requests of one client.
     const next = () =>
       setImmediate(() => {
         if (!open.has(connection.socket) || isLast(before)) return
         count(-1)
         begin(exchange)
-        connection.readOn?.()
       })
     before.once("close", next)
     if (clients.total.waiting <= bounds.waitingRequests) return
@@ -163,14 +148,12 @@ export const createConnections = (
         waiting: 0,
         held: 0,
         deadline: undefined,
-        readOn: undefined,
         sent: 0,
         acknowledged: 0,
         queued: 0,
       }
       clients.charge(client, { connections: 1 })
       open.set(socket, connection)
-      if (pipelined) readInPieces(connection)
       socket.once("close", () => forget(connection))
       if (open.size <= bounds.connections) return
       // The connection that was opened just now is idle too.

@@ -1,8 +1,9 @@
 import type { Logger } from "./logger.ts"
-import type { Exchange } from "../exchange.ts"
+import { addressNetwork } from "../client-address.ts"
+import { clientAddress, type Exchange } from "../exchange.ts"
 
 export type RequestLogOptions = {
-  readonly log: Pick<Logger, "request" | "warn">
+  readonly log: Pick<Logger, "debug" | "info" | "warn" | "error">
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
   readonly randomId: () => string
@@ -10,11 +11,14 @@ export type RequestLogOptions = {
   readonly quiet?: readonly string[]
 }
 
+// An operator has to find who is behind them, without a full address in the log.
+const refusals = new Set([401, 403, 429])
+
 const acceptable = /^[\w.-]{8,64}$/
 
 /**
  * Gives each request an id (a well-formed `X-Request-Id` of the caller's is kept), answers with it, and writes one line a
- * request: id, method, route pattern, status, duration. Never the path itself, a query or a header: they can hold keys.
+ * request: id, method, route pattern, status, duration; of a refused one the account, if known, and the network. Never the path itself, a query or a header: they can hold keys.
  */
 export const createRequestLog = ({ log, now, randomId, quiet = [] }: RequestLogOptions) => {
   const levelOf = (status: number, route: string) => {
@@ -23,7 +27,8 @@ export const createRequestLog = ({ log, now, randomId, quiet = [] }: RequestLogO
     return status === 503 ? "info" : status >= 500 ? "error" : "debug"
   }
   return {
-    begin: ({ incoming, outgoing }: Exchange): void => {
+    begin: (exchange: Exchange): void => {
+      const { incoming, outgoing } = exchange
       const started = now()
       const given = incoming.headers["x-request-id"]
       const requestId = typeof given === "string" && acceptable.test(given) ? given : (outgoing.traceId ?? randomId())
@@ -34,7 +39,11 @@ export const createRequestLog = ({ log, now, randomId, quiet = [] }: RequestLogO
         const { method = "" } = incoming
         const { traceId: trace_id } = outgoing
         const line = { request_id: requestId, method, route, status, duration_ms: duration, trace_id }
-        log.request(levelOf(status, route), line)
+        const who = refusals.has(status) && {
+          account: outgoing.account,
+          network: addressNetwork(clientAddress({ env: exchange })),
+        }
+        log[levelOf(status, route)]({ ...line, ...who }, "request")
       }
     },
     /** For what no request could be made of. */
@@ -42,7 +51,7 @@ export const createRequestLog = ({ log, now, randomId, quiet = [] }: RequestLogO
       const requestId = randomId()
       const answer = answerTo(requestId)
       answer.headers.set("x-request-id", requestId)
-      log.request("info", { request_id: requestId, method: "-", route: "*", status: answer.status, duration_ms: 0 })
+      log.info({ request_id: requestId, method: "-", route: "*", status: answer.status, duration_ms: 0 }, "request")
       return answer
     },
   }
