@@ -87,12 +87,12 @@ const difference = <Value>(before: Record<string, Value>, now: Record<string, Va
 export const changedNames = (before: Surface, now: Surface): string[] => {
   const paths = difference(before.operations, now.operations).map((key) => key.split(" ").at(-1) ?? key)
   const settings = difference(before.settings, now.settings).map((key) => key.split(" ").at(-1) ?? key)
-  const commands = difference(before.commands, now.commands).flatMap((name) => {
+  const options = difference(before.commands, now.commands).flatMap((name) => {
     const [old, own] = [before.commands[name], now.commands[name]]
     if (old === undefined || own === undefined) return [`svc ${name}`]
     return [...old.filter((one) => !own.includes(one)), ...own.filter((one) => !old.includes(one))].map(
       (one) => `--${one}`,
     )
   })
-  return [...new Set([...paths, ...settings, ...commands])]
+  return [...new Set([...paths, ...settings, ...options])]
 }

@@ -15,9 +15,10 @@ const textOf = (feed: Feed): string => {
     case "refused":
       return `${state.error.message} ${state.error.hint ?? ""}`
     case "live":
-      if (feed.platformAway()) return `${partNames.platform} Records still come until the session ends.`
-      return feed.records().size === 0 ? "Connected. No records yet." : "Connected."
+      break
   }
+  if (feed.platformAway()) return `${partNames.platform} Records still come until the session ends.`
+  return feed.records().size === 0 ? "Connected. No records yet." : "Connected."
 }
 
 type Props = { readonly feed: Feed; readonly isPaused: boolean; readonly base: string }
