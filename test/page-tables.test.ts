@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { codeIn, type PageTable, readPageTables } from "@svc/testing"
+import type { SubmitOnceOptions } from "@svc/client"
 import { expect, test } from "vitest"
 import { z } from "zod"
 import platform from "../apps/platform-api/openapi.json" with { type: "json" }
@@ -75,6 +76,19 @@ const stacks = readdirSync(join(content, "../../platform-api/stacks")).flatMap((
   file.endsWith(".stack.json") ? [file.slice(0, -".stack.json".length)] : [],
 )
 
+// Types have no names at run time: an option that is missing here doesn't compile.
+const submitOnceOptions: Record<Exclude<keyof SubmitOnceOptions, "lastValidBlockHeight">, true> = {
+  purpose: true,
+  commitment: true,
+  signal: true,
+  maxAttempts: true,
+  skipPreflight: true,
+  allowRelay: true,
+  rebroadcastMs: true,
+  preflightCommitment: true,
+  onStep: true,
+}
+
 const compared: [page: string, heading: string, column: string, expected: readonly string[]][] = [
   ["agents.md", "Sign up", "Response field", response("platform", "POST /api/agents/signup")],
   ["agents.md", "Sign up", "Field", request("platform", "POST /api/agents/signup")],
@@ -106,6 +120,7 @@ const compared: [page: string, heading: string, column: string, expected: readon
     "Field of `subscribe`",
     shapeOf("subscribe").filter((name) => !["type", "partition"].includes(name)),
   ],
+  ["payments.md", "Results", "Option", Object.keys(submitOnceOptions)],
   ["local-development.md", "Local development", "Stack", stacks],
   ["mcp-server.md", "Tools", "Tool", tools.map(({ name }) => name)],
 ]
