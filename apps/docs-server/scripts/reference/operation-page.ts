@@ -312,11 +312,8 @@ export const overviewPage = (
     const heading = `## ${nameOf(tag)}\n\n${about.replace(/\.?$/, ".")}\n`
     const shared = sharedRefusals(own)
     const errors = `### ${sharedHeading(nameOf(tag))}\n\n${errorTable(shared, service, explained)}\n`
-    return [
-      heading,
-      `${tableOf(["Method and path", "What it does"], rows)}\n`,
-      ...(shared.length === 0 ? [] : [errors]),
-    ]
+    const parts = [heading, `${tableOf(["Method and path", "What it does"], rows)}\n`]
+    return shared.length === 0 ? parts : parts.concat(errors)
   })
   return [
     frontMatter(
