@@ -18,14 +18,16 @@ export const registryCommands: CommandTable = {
     },
     watch: {
       usage: "<STACK> [VIEW]",
-      options: ["key", "take", "once"],
+      options: ["key", "take", "where", "for", "no-snapshot", "once"],
       summary: "Show a stack's live records until Ctrl-C",
       details:
         "Without VIEW, it shows the first view that the stack defines. A terminal gets a table. A pipe, or --json, gets one line " +
         'per change: {"op", "key", "record"}, where op is snapshot, upsert or delete. It reconnects by itself. Ctrl-C ends it with ' +
-        "exit code 0.",
+        "exit code 0. Conditions of --where have the operators = != < <= > >= in contains; integers compare as integers. " +
+        "They apply to the first N records with --take N.",
       examples: [
         "svc watch transfers",
+        "svc watch transfers --where 'amount.lamports>=1' --for 15",
         "svc watch transfers Wallet/list --once --json",
         "svc watch transfers --take 5",
       ],

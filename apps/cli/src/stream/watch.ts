@@ -1,20 +1,41 @@
-import { createSession, createStream, SvcError, type Watched } from "@svc/client"
+import { createSession, createStream, type StackSchema, SvcError, type Watched } from "@svc/client"
 import { firstView } from "@svc/common/stack-views"
 import { WebSocket } from "ws"
 import type { Context } from "../command.ts"
-import { CliError } from "../errors.ts"
+import { CliError, usageError } from "../errors.ts"
 import { missing, readStack } from "../explore/explore.ts"
 import { listOf, textOf } from "../output/json-value.ts"
 import { plain } from "../output/table.ts"
 import { platformOf } from "../services/relay.ts"
 import { apiWithKey } from "../settings/key.ts"
 import { recordTable } from "./watch-table.ts"
+import { readWhere } from "./where.ts"
 
 const redrawMs = 100
 
 /** One object for each record that changed. */
 const changesOf = ({ records, change }: Watched<unknown>): readonly object[] =>
   change.op === "snapshot" ? [...records].map(([key, record]) => ({ op: "snapshot", key, record })) : [change]
+
+type Records = ReadonlyMap<string, unknown>
+
+const differences = (before: Records, after: Records): object[] => [
+  ...[...before.keys()].filter((key) => !after.has(key)).map((key) => ({ op: "delete", key })),
+  ...[...after]
+    .filter(([key, record]) => JSON.stringify(before.get(key)) !== JSON.stringify(record))
+    .map(([key, record]) => ({ op: "upsert", key, record })),
+]
+
+/** The changes since the last step. A snapshot after the first one follows a lost connection: what differs has changed. */
+const createLater = () => {
+  let before: Records | undefined
+  return ({ records, change }: Watched<unknown>): readonly object[] => {
+    const last = before
+    before = records
+    if (change.op !== "snapshot") return [change]
+    return last === undefined ? [] : differences(last, records)
+  }
+}
 
 /** Redraws a table in place, at most ten times a second. */
 const createDrawing = ({ write, screen, style }: Context, title: string) => {
@@ -53,9 +74,13 @@ const nextSteps = (command: string): Readonly<Record<string, string>> => ({
   "snapshot-limit-exceeded": `Next: ${command} --take N, with fewer records`,
 })
 
-/** `svc watch STACK [VIEW]`: a stack's live records, until the user interrupts. */
+/** `svc watch STACK [VIEW]`: a stack's live records, until the user interrupts or the time of --for is over. */
 export const watch = async (context: Context): Promise<undefined> => {
   const [name = "", given] = context.args
+  const { key, take, where, for: seconds } = context.options
+  const [isOnce, isLater] = [context.flags.has("once"), context.flags.has("no-snapshot")]
+  if (isOnce && isLater) throw usageError("Use either --once or --no-snapshot, not both.")
+  const conditions = readWhere(where)
   const api = await apiWithKey(context)
   const stack = await readStack(context, api, name)
   const [stackName, websocketUrl] = [textOf(stack, "name"), textOf(stack, "websocket_url")]
@@ -66,13 +91,16 @@ export const watch = async (context: Context): Promise<undefined> => {
   const views = entities.flatMap((entity) => entity.views.map(({ id }) => id))
   if (given !== undefined && !views.includes(given)) throw missing("view", given, views, `svc watch ${stackName}`)
   const view = given ?? firstView(entities)
+  // The platform's tests check its responses against the document that this type is generated from.
+  const schema = stack["schema"] as StackSchema
   const session = createSession({ platform: platformOf(api), websocketUrl, scope: "read" })
   // Node 20 has no WebSocket of its own.
-  const stream = createStream({ websocketUrl, session, webSocket: WebSocket })
+  const stream = createStream({ websocketUrl, session, schema, webSocket: WebSocket })
 
   const leaving = new AbortController()
   const undo = context.onInterrupt(() => leaving.abort())
-  const isTable = context.screen() !== undefined && context.format === "text"
+  const timer = seconds === undefined ? undefined : setTimeout(() => leaving.abort(), Number(seconds) * 1000)
+  const isTable = context.screen() !== undefined && context.format === "text" && !isLater
   const drawing = isTable ? createDrawing(context, `${stackName} ${view}`) : undefined
   let isLost = false
   const onReconnect = (error?: SvcError): void => {
@@ -81,16 +109,20 @@ export const watch = async (context: Context): Promise<undefined> => {
     drawing?.leave()
     context.note(`The connection was lost${error === undefined ? "" : ` (${error.code})`}. Reconnecting…`)
   }
-  const { key, take } = context.options
+  const linesOf = isLater ? createLater() : changesOf
   try {
-    const wanted = { ...(take !== undefined && { take: Number(take) }), ...(key !== undefined && { key }) }
+    const wanted = {
+      ...(take !== undefined && { take: Number(take) }),
+      ...(key !== undefined && { key }),
+      ...(conditions !== undefined && { where: conditions }),
+    }
     for await (const step of stream.watch(view, { ...wanted, signal: leaving.signal, onReconnect })) {
       isLost = false
-      if (step.change.op === "snapshot" && step.records.size === 0)
+      if (step.change.op === "snapshot" && step.records.size === 0 && !isLater)
         context.note(`${stackName} ${view} has no records now.`)
       if (drawing !== undefined) drawing.show(step.records)
-      else if (!changesOf(step).every(context.writeRecord)) break
-      if (context.flags.has("once")) break
+      else if (!linesOf(step).every(context.writeRecord)) break
+      if (isOnce) break
     }
   } catch (error) {
     if (!(error instanceof SvcError)) throw error
@@ -102,6 +134,7 @@ export const watch = async (context: Context): Promise<undefined> => {
     })
   } finally {
     drawing?.end()
+    clearTimeout(timer)
     undo()
   }
 }

@@ -15,7 +15,8 @@ type Option = {
   readonly value?: string
   readonly takes?: Values
   readonly help: string
-  readonly repeats?: true
+  /** It can be given several times; the values are joined with this. */
+  readonly repeats?: " " | "\n"
   readonly short?: string
 }
 
@@ -66,7 +67,7 @@ export const optionTable = {
   origin: { value: "ORIGIN", help: "the only origin that may use the key, such as https://app.example" },
   "expires-in-days": { value: "DAYS", takes: wholeNumber, help: "1 to 3650" },
   overlap: { value: "TIME", help: "how long the old key still works: seconds, or 10m, 1h, 7d; 0 if it leaked" },
-  scope: { value: "SCOPE", help: "read, transaction:inspect or transaction:send; can be repeated", repeats: true },
+  scope: { value: "SCOPE", help: "read, transaction:inspect or transaction:send; can be repeated", repeats: " " },
   days: { value: "N", takes: numberUpTo(90), help: "how many days, today included (default 30)" },
   limit: { value: "N", takes: wholeNumber, help: "number of results, 1 to 20" },
   cursor: { value: "CURSOR", help: "continue where the last response ended" },
@@ -78,6 +79,13 @@ export const optionTable = {
     takes: { what: "only breaking", fits: (text) => text === "breaking" },
     help: "breaking: exit with 1 at the first breaking change",
   },
+  where: {
+    value: "CONDITION",
+    help: "only records that fulfil it, such as 'amount.lamports>1000000'; can be repeated",
+    repeats: "\n",
+  },
+  for: { value: "SECONDS", takes: numberUpTo(86_400), help: "end after this time" },
+  "no-snapshot": { help: "only changes, without the records that are there already" },
   once: { help: "print the current records and exit" },
   section: { value: "ANCHOR", help: "only this section of the page" },
   "max-tokens": { value: "N", takes: wholeNumber, help: "maximum length of the response, up to 20000" },

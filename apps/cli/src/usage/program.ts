@@ -36,7 +36,7 @@ const pathOf = (program: Program): string => {
 
 /** The option of this name. Its values are checked as they are read; one that is given twice is refused unless it repeats. */
 const optionFor = (name: OptionName, program: Program, argv: readonly string[], shown = name as string): Option => {
-  const { value: kind, short, help, takes, repeats = false } = optionOf(name)
+  const { value: kind, short, help, takes, repeats } = optionOf(name)
   const flag = `--${shown}`
   const option = new Option(
     `${short === undefined ? "" : `-${short}, `}${flag}${kind === undefined ? "" : ` <${kind}>`}`,
@@ -50,9 +50,9 @@ const optionFor = (name: OptionName, program: Program, argv: readonly string[], 
     if (isNext && value.startsWith("-") && value !== "-") {
       throw refuse(`${flag} needs a value. If it begins with a dash, write ${flag}=${kind}.`)
     }
-    if (old !== undefined && !repeats) throw refuse(`${flag} is given twice.`)
+    if (old !== undefined && repeats === undefined) throw refuse(`${flag} is given twice.`)
     if (takes?.fits(value) === false) throw refuse(`${flag} takes ${takes.what}.`)
-    return old === undefined ? value : `${old} ${value}`
+    return old === undefined ? value : `${old}${repeats}${value}`
   })
 }
 
@@ -155,7 +155,8 @@ const callOf = (leaf: Program, command: Command): Call => {
   for (const option of leaf.options) {
     const value = given[option.attributeName()]
     const name = option.name() === "version" ? "at" : option.name()
-    if (value === true) flags.add(name)
+    // An option such as --no-snapshot is true until it is given.
+    if (value === !option.negate) flags.add(name)
     else if (typeof value === "string") options[name] = value
   }
   return { command, args, options, flags }

@@ -43,8 +43,12 @@ const compare = (a: unknown, b: unknown): number => {
   return left < right ? -1 : left > right ? 1 : 0
 }
 
-const valueAt = (record: unknown, path: readonly string[]): unknown =>
-  path.reduce((value: unknown, name) => (isObject(value) ? value[name] : undefined), record)
+/** What a record has at a path; undefined if nothing. */
+export const valueAt = (record: unknown, path: readonly string[]): unknown =>
+  path.reduce(
+    (value: unknown, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+    record,
+  )
 
 /** The records of a view as frames make them. */
 export const createStreamRecords = <T>() => {

@@ -12,12 +12,15 @@ import {
   type StreamSocket,
   type WebSocketClass,
 } from "./stream-socket.ts"
+import type { Condition } from "./where.ts"
 
 export type WatchOptions = {
   /** One record alone; views of the mode `state` that show a record by its key need it. */
   readonly key?: string
   /** The first records of the view. */
   readonly take?: number
+  /** Only records that fulfil all conditions. The library applies them, to the first `take` records of the view. */
+  readonly where?: readonly Condition[]
   /** Called when the connection was lost, before each attempt to open it again. The error is the server's last one, if it sent any. */
   readonly onReconnect?: (error: SvcError | undefined) => void
   /** Ends the watching. */

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from "../http/clock.ts"
 import { asSvcError, ownError, SvcError } from "../http/error.ts"
+import type { StackSchema } from "../generated/answers.ts"
 import type { Session } from "../platform/session.ts"
 import type { WebSocketClass } from "./stream-socket.ts"
 import type { Watched, WatchOptions } from "./stream-watch.ts"
@@ -9,6 +10,8 @@ export type StreamOptions = {
   readonly websocketUrl: string
   /** A session with the scope `read`, made for the same URL. */
   readonly session: Session
+  /** The stack's schema, by which `where` knows the fields of a view that has no records yet. */
+  readonly schema?: StackSchema
   /** Where the runtime has no global WebSocket, as in Node 20: a class such as that of the package `ws`. */
   readonly webSocket?: WebSocketClass
   /** For tests. */
@@ -24,7 +27,7 @@ export type StreamOptions = {
  * const stream = createStream({ websocketUrl, session: createSession({ platform, websocketUrl, scope: "read" }) })
  * for await (const { records, change } of stream.watch("SolTransfer/latest", { take: 10 })) render(records, change)
  */
-export const createStream = ({ websocketUrl, session, webSocket, clock = systemClock }: StreamOptions) => {
+export const createStream = ({ websocketUrl, session, schema, webSocket, clock = systemClock }: StreamOptions) => {
   const known: WebSocketClass | undefined = webSocket ?? globalThis.WebSocket
   if (known === undefined) throw new TypeError("This runtime has no WebSocket: pass webSocket, such as that of ws")
   const source = { websocketUrl, session, socketClass: known, clock, errors: { asSvcError, ownError, SvcError } }
@@ -32,12 +35,15 @@ export const createStream = ({ websocketUrl, session, webSocket, clock = systemC
   /**
    * The records of a view, first all of them and then after each change.
    *
-   * Throws SvcError for what another attempt would not mend: `view-not-found`, a limit of the token, a key that is
-   * refused, and `network-error` when the first connections all fail.
+   * Throws SvcError for what another attempt would not mend: `view-not-found`, `field-not-found` and `invalid-where`, a limit
+   * of the token, a key that is refused, and `network-error` when the first connections all fail.
    */
   async function* watch<T = unknown>(view: string, options: WatchOptions = {}): AsyncGenerator<Watched<T>, void, void> {
     const { watchView } = await import("./stream-watch.ts")
-    yield* watchView<T>(source, view, options)
+    const steps = watchView<T>(source, view, options)
+    const { where } = options
+    if (where === undefined) yield* steps
+    else yield* (await import("./where.ts")).filtered(steps, { view, where, schema, errors: source.errors })
   }
 
   return { watch }

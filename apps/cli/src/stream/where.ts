@@ -1,0 +1,35 @@
+// Conditions as an option writes them: amount.lamports>1000000
+import type { Condition } from "@svc/client"
+import { parseJson } from "@svc/common/json-object"
+import { usageError } from "../errors.ts"
+
+const symbols: Readonly<Record<string, Condition["op"]>> = {
+  "=": "eq",
+  "==": "eq",
+  "!=": "ne",
+  "<": "lt",
+  "<=": "lte",
+  ">": "gt",
+  ">=": "gte",
+  in: "in",
+  contains: "contains",
+}
+
+/** `null` and JSON texts mean themselves. Other text stays text: the filter compares it with the field as what that is. */
+const valueOf = (text: string): unknown => (text === "null" || text.startsWith('"') ? (parseJson(text) ?? null) : text)
+
+const conditionOf = (text: string): Condition => {
+  const [, field = "", symbol = "", value = ""] =
+    /^\s*([^\s=!<>]+)\s*(==?|!=|<=?|>=?|(?<=\s)(?:in|contains)(?=\s))\s*(.+?)\s*$/.exec(text) ?? []
+  const op = symbols[symbol]
+  if (op === undefined) {
+    throw usageError(
+      `--where takes FIELD OPERATOR VALUE, such as 'amount.lamports>1000000'. Operators: ${Object.keys(symbols).join(" ")}.`,
+    )
+  }
+  return { field, op, value: op === "in" ? value.split(",").map((one) => valueOf(one.trim())) : valueOf(value) }
+}
+
+/** The conditions of the option --where, one a line. */
+export const readWhere = (lines: string | undefined): readonly Condition[] | undefined =>
+  lines?.split("\n").map(conditionOf)
