@@ -11,6 +11,8 @@ import { tools } from "../apps/docs-server/src/mcp/tools.ts"
 import { errors as platformErrors } from "../apps/platform-api/src/errors.ts"
 import { errors as relayErrors } from "../apps/relay/src/errors.ts"
 import { clientMessage } from "../packages/local-stream/src/server/connection.ts"
+import { symbols } from "../apps/cli/src/stream/where.ts"
+import { operators } from "../packages/client/src/stream/where.ts"
 import { faults } from "../packages/local-stream/src/server/faults.ts"
 import { sessionClaims } from "../packages/session-token/src/claims.ts"
 
@@ -179,4 +181,11 @@ test("each table of codes in a page has codes that exist, with their statuses", 
   )
   expect(told.length).toBeGreaterThan(30)
   expect(told.filter((one) => !one.status.split(", ").some((given) => statuses.get(one.code)?.has(given)))).toEqual([])
+})
+
+test.each(["client.md", "command-line.md"])("%s names every operator of a filter", (page) => {
+  const text = readFileSync(join(content, page), "utf8")
+  // One way of two to write equality is shown.
+  const written = page === "client.md" ? operators : Object.keys(symbols).filter((symbol) => symbol !== "==")
+  expect(written.filter((one) => !text.includes(`\`${one}\``))).toEqual([])
 })

@@ -3,7 +3,7 @@ import type { Condition } from "@svc/client"
 import { parseJson } from "@svc/common/json-object"
 import { usageError } from "../errors.ts"
 
-const symbols: Readonly<Record<string, Condition["op"]>> = {
+export const symbols: Readonly<Record<string, Condition["op"]>> = {
   "=": "eq",
   "==": "eq",
   "!=": "ne",
