@@ -53,8 +53,8 @@ if (await running.ready) {
   say(["", "All services are up.", "", ...lines, ""].join("\n"))
   if (platform !== undefined && docs !== undefined) {
     const steps = [`${tool} auth signup`, `${tool} watch transfers`]
-    const key = developerKey
-    if (key !== undefined) say(`To publish stacks, log in as the developer:\n\n  ${tool} auth login < ${key}\n`)
+    if (developerKey !== undefined)
+      say(`To publish stacks, log in as the developer:\n\n  ${tool} auth login < ${developerKey}\n`)
     say(["Try this first: an agent signs up, then watches transfers arrive.", "", ...steps, ""].join("\n  "))
   }
   say("Ctrl-C stops them all.\n")

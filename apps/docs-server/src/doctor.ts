@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs"
-import { isLoopback } from "@svc/common/loopback"
-import { ask, type Check, checkClock, checkPublicUrl, fail, type Finding, pass, warn } from "@svc/program"
+import { ask, type Check, checkClock, checkPublicUrl, fail, type Finding, isPublic, pass, warn } from "@svc/program"
 import { type Config, ownContent, readConfig } from "./config.ts"
 import { CorpusError, loadCorpus } from "./corpus/corpus.ts"
 
@@ -44,8 +43,7 @@ const checkService = async (variable: string, url: string, at: () => number): Pr
 }
 
 const checkStream = ({ streamUrl, publicUrl }: Config): readonly Finding[] => {
-  const isPublic = publicUrl !== undefined && !isLoopback(new URL(publicUrl).hostname)
-  if (!isPublic || !isLoopback(new URL(streamUrl).hostname)) return [pass("stream-url", `pages name ${streamUrl}`)]
+  if (!isPublic(publicUrl) || isPublic(streamUrl)) return [pass("stream-url", `pages name ${streamUrl}`)]
   return [
     fail(
       "stream-url",

@@ -1,6 +1,6 @@
 export { checkFolder } from "./folder.ts"
 export { checkLimitsStore } from "./limits-store.ts"
-export { checkPublicUrl } from "./public-url.ts"
+export { checkPublicUrl, isPublic } from "./public-url.ts"
 export { ask, checkClock } from "./requests.ts"
 export { fail, pass, warn } from "./doctor.ts"
 export type { Check, Finding } from "./doctor.ts"

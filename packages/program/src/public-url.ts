@@ -22,6 +22,9 @@ const certificateEnd = ({ hostname, port }: URL): Promise<number | undefined> =>
     socket.on("secureConnect", () => end(Date.parse(socket.getPeerCertificate().valid_to)))
   })
 
+/** Whether a URL is set and isn't one of this machine. */
+export const isPublic = (url: string | undefined): boolean => url !== undefined && !isLoopback(new URL(url).hostname)
+
 const dayMs = 86_400_000
 
 const certificate = async (variable: string, url: URL, at: number): Promise<readonly Finding[]> => {
@@ -83,8 +86,7 @@ export const checkPublicUrl = async (
       fail("client-address", "the proxy's forwarding header is ignored: all clients share one limit", trusted),
     ]
   }
-  const isFar = target.protocol === "https:" && !isLoopback(target.hostname)
-  if (forwarded === "none" && isFar) {
+  if (forwarded === "none" && target.protocol === "https:" && isPublic(url)) {
     const text = `the proxy hides its clients: all of them count as ${address}`
     return [
       ...found,

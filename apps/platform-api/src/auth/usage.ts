@@ -21,7 +21,11 @@ const addSql = `
 
 const mostPending = 100_000
 
-const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10)
+const dayMs = 86_400_000
+
+/** The UTC day of a time in milliseconds since 1970, some days earlier if told so: `2026-11-25`. */
+export const dayOf = (time: number, daysEarlier = 0): string =>
+  new Date(time - daysEarlier * dayMs).toISOString().slice(0, 10)
 
 /**
  * Counts what keys do, in memory, and writes it in one statement: no request waits for the database. A killed process loses
@@ -33,11 +37,14 @@ export const createUsageCounter = (database: Database, wallClock: () => number) 
   return {
     /** @param status of the response; 403 and 429 count as refused */
     count: (id: number, status: number, isSession: boolean): void => {
-      const day = dayOf(wallClock())
-      const name = `${id} ${day}`
-      const one = pending.get(name) ?? { id, day, requests: 0, refused: 0, sessions: 0 }
-      if (pending.size >= mostPending && !pending.has(name)) return
-      pending.set(name, one)
+      const time = wallClock()
+      const name = `${id} ${Math.floor(time / dayMs)}`
+      let one = pending.get(name)
+      if (one === undefined) {
+        if (pending.size >= mostPending) return
+        one = { id, day: dayOf(time), requests: 0, refused: 0, sessions: 0 }
+        pending.set(name, one)
+      }
       one.requests += 1
       if (status === 403 || status === 429) one.refused += 1
       if (isSession && status === 200) one.sessions += 1
@@ -86,7 +93,7 @@ const rowsAtOnce = 10_000
 
 /** Deletes usage that is older than so many days. */
 export const forgetUsage = async (queries: Queries, days: number, at: Date): Promise<void> => {
-  const before = dayOf(at.getTime() - days * 86_400_000)
-  const old = sql`ctid in (select ctid from key_usage where ${lt(keyUsage.day, before)} limit ${rowsAtOnce})`
+  const isOld = lt(keyUsage.day, dayOf(at.getTime(), days))
+  const old = sql`ctid in (select ctid from key_usage where ${isOld} limit ${rowsAtOnce})`
   await queries.run((db) => db.delete(keyUsage).where(old))
 }

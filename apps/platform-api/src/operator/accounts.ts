@@ -26,10 +26,14 @@ export const setAgentStatus = (
   queries.transaction(async (tx) => {
     if (message !== undefined && (message.length > 500 || message.trim() === ""))
       throw new CommandError("usage", "--message must be 1 to 500 characters")
-    const change = status === "active" ? ([null, null] as const) : ([at, message ?? null] as const)
+    const isActive = status === "active"
     const changed = await tx
       .update(agentProfiles)
-      .set({ status, disabledAt: change[0], disabledMessage: change[1] })
+      .set({
+        status,
+        disabledAt: isActive ? null : at,
+        disabledMessage: isActive ? null : (message ?? null),
+      })
       .where(eq(agentProfiles.slug, slug))
       .returning({ slug: agentProfiles.slug })
     if (changed.length === 0)

@@ -1,4 +1,3 @@
-import { isLoopback } from "@svc/common/loopback"
 import {
   type Check,
   checkClock,
@@ -7,6 +6,7 @@ import {
   checkPublicUrl,
   fail,
   type Finding,
+  isPublic,
   pass,
   warn,
 } from "@svc/program"
@@ -118,10 +118,9 @@ const checkSigningKey = ({ givenKeys, databaseUrl }: Config): readonly Finding[]
 }
 
 const checkUrls = ({ publicUrl, docsUrl, streamUrl }: Config): readonly Finding[] => {
-  const isPublic = publicUrl !== undefined && !isLoopback(new URL(publicUrl).hostname)
   const named = { SVC_DOCS_URL: docsUrl, SVC_STREAM_URL: streamUrl }
-  const local = Object.entries(named).flatMap(([name, url]) => (isLoopback(new URL(url).hostname) ? [name] : []))
-  if (!isPublic || local.length === 0) return [pass("urls", "the other services' URLs fit this one's")]
+  const local = Object.entries(named).flatMap(([name, url]) => (isPublic(url) ? [] : [name]))
+  if (!isPublic(publicUrl) || local.length === 0) return [pass("urls", "the other services' URLs fit this one's")]
   return [
     fail(
       "urls",

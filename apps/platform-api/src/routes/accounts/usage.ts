@@ -1,6 +1,6 @@
 import { validate, z } from "@svc/openapi"
 import { policies } from "../../auth/agent-policy.ts"
-import { readUsage } from "../../auth/usage.ts"
+import { dayOf, readUsage } from "../../auth/usage.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import type { Serve } from "../endpoint.ts"
 
@@ -39,8 +39,6 @@ const usage = z
   })
   .openapi("Usage")
 
-const dayMs = 86_400_000
-
 export const usageRoutes = (serve: Serve, dependencies: Dependencies): void => {
   serve({
     method: "get",
@@ -57,9 +55,9 @@ export const usageRoutes = (serve: Serve, dependencies: Dependencies): void => {
     handle: async (c) => {
       const { days } = validate(usageQuery, c.req.query())
       const now = dependencies.wallClock()
-      const [from, to] = [now - (days - 1) * dayMs, now].map((time) => new Date(time).toISOString().slice(0, 10))
-      const found = await readUsage(c.get("queries"), c.get("principal").userId, from ?? "")
-      const body = { from: from ?? "", to: to ?? "", days: found } satisfies z.infer<typeof usage>
+      const from = dayOf(now, days - 1)
+      const found = await readUsage(c.get("queries"), c.get("principal").userId, from)
+      const body = { from, to: dayOf(now), days: found } satisfies z.infer<typeof usage>
       return c.json(body, 200, { "cache-control": "private, no-cache" })
     },
   })
