@@ -113,6 +113,10 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     fires({ 'nodejs_eventloop_delay_p99{job="platform-api"}': "0.6x20" }, 7, job),
     quiet({ nodejs_eventloop_delay_p99: "0.4x20" }, 7),
   ],
+  ServiceProcessorBusy: [
+    fires({ 'process_cpu_time_total{job="platform-api",cpu_mode="user"}': "0+57x30" }, 25, job),
+    quiet({ 'process_cpu_time_total{job="platform-api",cpu_mode="user"}': "0+42x30" }, 25),
+  ],
   ServiceMemoryHigh: [
     fires({ 'process_memory_usage{job="platform-api"}': "460000000x20" }, 12, job),
     quiet({ process_memory_usage: "300000000x20" }, 12),

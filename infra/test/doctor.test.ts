@@ -13,6 +13,7 @@ import { docsChecks } from "../../apps/docs-server/src/doctor.ts"
 import { platformChecks } from "../../apps/platform-api/src/operator/doctor.ts"
 import { relayChecks } from "../../apps/relay/src/doctor.ts"
 import { runDoctor } from "../../packages/program/src/doctor.ts"
+import { checkPublicUrl } from "../../packages/program/src/public-url.ts"
 
 const root = join(import.meta.dirname, "../..")
 const folder = mkdtempSync(join(tmpdir(), "svc-doctor-"))
@@ -244,19 +245,24 @@ test("a missing migration is found, and nothing is written while looking", async
   await empty.stop()
 })
 
-test("a certificate's end is told before clients meet it", async () => {
-  const server = createServer(certificate(3), (_request, response) => response.end("{}")).listen(0, "127.0.0.1")
+test.each([
+  ["of 90 days is told before clients meet its end", 90, 87, "warn", /ends in [23] days/],
+  [
+    "of one day, as Caddy's own authority makes them, is not late with hours to go",
+    1,
+    0.5,
+    "pass",
+    /ends in 1[12] hours/,
+  ],
+  ["that was not renewed in time is told, however short it lives", 1, 0.9, "warn", /ends in [12] hours/],
+  ["that has expired fails", 1, 2, "fail", /has expired/],
+])("a certificate %s", async (_what, days, passed, verdict, text) => {
+  const server = createServer(certificate(days), (_request, response) => response.end("{}")).listen(0, "127.0.0.1")
   await once(server, "listening")
   const url = `https://localhost:${(server.address() as AddressInfo).port}`
-  const { findings } = await examine("relay", { ...sound.relay, SVC_RELAY_URL: url })
+  const findings = await checkPublicUrl("SVC_RELAY_URL", url, Date.now() + passed * 86_400_000)
   server.close()
-  expect(findings).toContainEqual(
-    expect.objectContaining({
-      check: "certificate",
-      verdict: "warn",
-      text: expect.stringMatching(/ in [23] days/) as string,
-    }),
-  )
+  expect(findings[0]).toMatchObject({ check: "certificate", verdict, text: expect.stringMatching(text) as string })
 })
 
 test("a full disk and a folder that everybody can write to are found", async (context) => {

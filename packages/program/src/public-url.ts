@@ -3,8 +3,10 @@ import { isLoopback } from "@svc/common/loopback"
 import { type Finding, fail, pass, warn } from "./doctor.ts"
 import { ask } from "./requests.ts"
 
-/** When a server's certificate ends, in milliseconds since 1970; undefined if it shows none. */
-const certificateEnd = ({ hostname, port }: URL): Promise<number | undefined> =>
+type Validity = { readonly from: number; readonly to: number }
+
+/** From when to when a server's certificate is valid, in milliseconds since 1970; undefined if it shows none. */
+const validityOf = ({ hostname, port }: URL): Promise<Validity | undefined> =>
   new Promise((resolve) => {
     // Whether it is trusted is what the request has told.
     const socket = connect({
@@ -13,28 +15,34 @@ const certificateEnd = ({ hostname, port }: URL): Promise<number | undefined> =>
       servername: hostname,
       rejectUnauthorized: false,
     })
-    const end = (time?: number): void => {
+    const end = (validity?: Validity): void => {
       socket.destroy()
-      resolve(time)
+      resolve(validity)
     }
-    socket.setTimeout(5_000, end)
+    socket.setTimeout(5_000, () => end())
     socket.on("error", () => end())
-    socket.on("secureConnect", () => end(Date.parse(socket.getPeerCertificate().valid_to)))
+    socket.on("secureConnect", () => {
+      const { valid_from: from, valid_to: to } = socket.getPeerCertificate()
+      end({ from: Date.parse(from), to: Date.parse(to) })
+    })
   })
 
 /** Whether a URL is set and isn't one of this machine. */
 export const isPublic = (url: string | undefined): boolean => url !== undefined && !isLoopback(new URL(url).hostname)
 
-const dayMs = 86_400_000
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
 
 const certificate = async (variable: string, url: URL, at: number): Promise<readonly Finding[]> => {
-  const end = await certificateEnd(url)
-  if (end === undefined || Number.isNaN(end)) return []
-  const days = Math.floor((end - at) / dayMs)
+  const { from, to } = (await validityOf(url)) ?? {}
+  if (from === undefined || to === undefined || Number.isNaN(to - from)) return []
   const next = "Renew it, and look why it wasn't renewed by itself."
-  if (days < 0) return [fail("certificate", `the certificate of ${variable} has expired`, next)]
-  const text = `the certificate of ${variable} ends in ${days} days`
-  return [days < 14 ? warn("certificate", text, next) : pass("certificate", text)]
+  if (to < at) return [fail("certificate", `the certificate of ${variable} has expired`, next)]
+  const left = to - at
+  const text = `the certificate of ${variable} ends in ${left < 2 * dayMs ? `${Math.floor(left / hourMs)} hours` : `${Math.floor(left / dayMs)} days`}`
+  // ACME clients renew when a third is left, also of certificates that live for hours.
+  const isLate = left < Math.min(14 * dayMs, (to - from) / 6)
+  return [isLate ? warn("certificate", text, next) : pass("certificate", text)]
 }
 
 /**

@@ -13,6 +13,7 @@ export const observeProcess = (): (() => void) => {
   const p99 = meter.createObservableGauge("nodejs.eventloop.delay.p99", { unit: "s" })
   const max = meter.createObservableGauge("nodejs.eventloop.delay.max", { unit: "s" })
   const memory = meter.createObservableUpDownCounter("process.memory.usage", { unit: "By" })
+  const processor = meter.createObservableCounter("process.cpu.time", { unit: "s" })
   const heap = meter.createObservableUpDownCounter("v8js.memory.heap.used", { unit: "By" })
   meter.addBatchObservableCallback(
     (result) => {
@@ -21,11 +22,14 @@ export const observeProcess = (): (() => void) => {
       result.observe(max, seconds(delay.max))
       delay.reset()
       result.observe(memory, process.memoryUsage.rss())
+      const { user, system } = process.cpuUsage()
+      result.observe(processor, user / 1e6, { "cpu.mode": "user" })
+      result.observe(processor, system / 1e6, { "cpu.mode": "system" })
       for (const { space_name: name, space_used_size: used } of getHeapSpaceStatistics()) {
         result.observe(heap, used, { "v8js.heap.space.name": name })
       }
     },
-    [p50, p99, max, memory, heap],
+    [p50, p99, max, memory, processor, heap],
   )
   return () => delay.disable()
 }
