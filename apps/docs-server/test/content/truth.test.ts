@@ -310,13 +310,15 @@ test("no page, skill, message or hint advises to sign a payment again before its
 })
 
 describe("operator commands", () => {
-  test("operations.md has every one, and no other", async () => {
+  test("operations.md has every one with its options, and no other", async () => {
     const { stdout } = await run("apps/platform-api/src/main.ts", "--help")
     const commands = [...stdout.matchAll(/^ {2}([a-z][a-z-]*(?: [a-z]+)?)/gm)].map(([, name = ""]) => name)
     const told = rows(below("operations.md", "Operator commands")).map(
-      ([command = ""]) => /^node src\/main\.ts ([a-z-]+(?: [a-z]+)?)/.exec(command)?.[1] ?? command,
+      ([command = ""]) => /^[a-z-]+(?: [a-z]+)?/.exec(command)?.[0] ?? command,
     )
     expect(told.toSorted()).toEqual(commands.toSorted())
+    const options = new Set(stdout.match(/--[a-z-]+/g))
+    expect([...options].filter((option) => !page("operations.md").includes(option))).toEqual(["--version", "--help"])
   })
 
   test("errors.md has every code of theirs", () => {

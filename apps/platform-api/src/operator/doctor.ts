@@ -62,7 +62,7 @@ const rightsFinding = async (queries: Queries, user: string): Promise<Finding> =
   )
   if (lacking.length === 0) return pass("rights", `${user} can use all tables`)
   const names = lacking.map(({ name }) => name).join(", ")
-  return fail("rights", `${user} can't use ${names}`, "Grant the rights as docs/operations.md, Database, says.")
+  return fail("rights", `${user} can't use ${names}`, "Grant the rights as docs/operations.md, The database, says.")
 }
 
 const checkDatabase = async (url: string, now: () => number, wallClock: () => number): Promise<readonly Finding[]> => {
@@ -85,7 +85,7 @@ const checkDatabase = async (url: string, now: () => number, wallClock: () => nu
         warn(
           "rights",
           `the service runs as the superuser ${found.user}`,
-          "Give it a role of its own: docs/operations.md, Database.",
+          "Give it a role of its own: docs/operations.md, The database.",
         ),
       )
     if (found.free < connectionsPerReplica)
