@@ -118,6 +118,38 @@ test("hyperstack-typescript mints its token by a publishable key, sees the libra
   client.disconnect()
 }, 60_000)
 
+test("the schema of each view says what the stream asks for: a key or none, its field, the order", async () => {
+  const { schema } = await createPlatform({ apiUrl: instance.apiUrl }).registry.schema("transfers")
+  const token = await session().token()
+  const socket = new WebSocket(url, ["svc.stream.v1", `bearer.${token}`])
+  const messages: Record<string, unknown>[] = []
+  socket.on("message", (data: Buffer) => messages.push(JSON.parse(data.toString())))
+  await new Promise((resolve) => socket.once("open", resolve))
+  let shown = 0
+  for (const { id, needs_key, key_field, sort, mode } of schema.entities.flatMap(({ views }) => views)) {
+    messages.length = 0
+    socket.send(JSON.stringify({ type: "subscribe", view: id }))
+    const end = await vi.waitFor(
+      () => messages.find(({ code, complete }) => code !== undefined || complete === true) ?? expect.fail(),
+    )
+    expect([id, end["code"] === "key-required"]).toEqual([id, needs_key])
+    if (needs_key) continue
+    expect(messages[0]).toEqual({
+      op: "subscribed",
+      view: id,
+      mode,
+      ...(sort && { sort: { ...sort, field: sort.field.split(".") } }),
+    })
+    for (const { key, data } of end["data"] as { key: string; data: Record<string, unknown> }[]) {
+      const valueAt = (value: unknown, name: string) => (value as Record<string, unknown>)[name]
+      expect(key).toBe(String(key_field?.split(".").reduce<unknown>(valueAt, data)))
+      shown++
+    }
+  }
+  socket.close()
+  expect(shown).toBeGreaterThan(3)
+}, 60_000)
+
 // In CI a missing browser is a failure, elsewhere it is skipped.
 test.skipIf(!hasChromium && process.env["CI"] === undefined)(
   "in a page of its key's origin hyperstack-typescript sees a transfer arrive, and the library sees the same by subprotocol",

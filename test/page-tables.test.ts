@@ -145,6 +145,18 @@ test("each table of fields in a page is compared with the code", () => {
   expect(forgotten).toEqual([])
 })
 
+test.each(["registry.md", "skills/svc-consume/SKILL.md"])("%s has what a schema tells of a view", (page) => {
+  const entity = resolve(services.platform, services.platform.components.schemas["StackSchema"]).properties?.[
+    "entities"
+  ]?.items
+  const members = Object.keys(resolve(services.platform, entity?.properties?.["views"]?.items).properties ?? {})
+  const told = tablesOf(page)
+    .flatMap(firstCells)
+    .flatMap((cell) => /^views\[\]\.(\w+)$/.exec(cell)?.[1] ?? [])
+  expect(members).toContain("needs_key")
+  expect(told.toSorted()).toEqual(members.toSorted())
+})
+
 test("streams.md has each type of message that a client may send", () => {
   const messages = firstCells(tableOf("streams.md", "Messages from a client", "Message"))
   const types = messages.map((message) => /"type":"(\w+)"/.exec(message)?.[1])

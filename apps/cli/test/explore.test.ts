@@ -17,8 +17,15 @@ const schemaOf = (name: string) => ({
         { path: "results.winner", rust_type: "Option<Pubkey>", nullable: true, section: "results" },
       ],
       views: [
-        { id: "Round/state", mode: "state", pipeline: [] },
-        { id: "Round/latest", mode: "list", pipeline: [{ sort: "desc" }] },
+        { id: "Round/state", mode: "state", needs_key: true, key_field: "id.round_id", sort: null, pipeline: [] },
+        {
+          id: "Round/latest",
+          mode: "list",
+          needs_key: false,
+          key_field: null,
+          sort: null,
+          pipeline: [{ sort: "desc" }],
+        },
       ],
     },
     { name: "Miner", primary_keys: ["id.authority"], fields: [], views: [] },
@@ -143,7 +150,9 @@ test("for people there are tables of stacks, fields, types, views and what may b
   expect(list.stdout).toMatch(/^STACK +ENTITIES +WEBSOCKET URL +DESCRIPTION\nairdrops +Round, Miner +wss:\/\/airdrops/)
   const { stdout } = await explore("mining")
   expect(stdout).toMatch(/FIELD +TYPE +NULLABLE\nid\.round_id +u64 +no\nresults\.winner +Option<Pubkey> +yes\n/)
-  expect(stdout).toMatch(/VIEW +MODE +PIPELINE\nRound\/state +state\nRound\/latest +list +sort\(desc\)\n/)
+  expect(stdout).toMatch(
+    /VIEW +MODE +KEY +PIPELINE\nRound\/state +state +id\.round_id \(required\)\nRound\/latest +list +sort\(desc\)\n/,
+  )
   expect(stdout).toMatch(/Side +enum +Left, Right\nStake +struct +amount +u64\n/)
   expect((await explore("mining", "miner")).stdout).toContain("Primary keys: id.authority")
 })

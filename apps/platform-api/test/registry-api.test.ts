@@ -123,8 +123,8 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
             primary_keys: ["id.address"],
             fields: [{ path: "id.address", rust_type: "String", nullable: true, section: "id" }],
             views: [
-              { id: "Coin/state", mode: "state", pipeline: [] },
-              { id: "Coin/list", mode: "list", pipeline: [] },
+              { id: "Coin/state", mode: "state", needs_key: true, key_field: "id.address", sort: null, pipeline: [] },
+              { id: "Coin/list", mode: "list", needs_key: false, key_field: "id.address", sort: null, pipeline: [] },
             ],
           },
         ],

@@ -1,7 +1,12 @@
+import { gunzipSync, gzipSync } from "node:zlib"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import type { Orm } from "../src/db/database.ts"
+import { and, eq, sql } from "../src/db/drizzle.ts"
+import { stacks, stackVersions } from "../src/db/schema/index.ts"
 import { deprecate, publish, unpublish } from "../src/operator/publish.ts"
 import { parseAst } from "../src/registry/ast/parse-ast.ts"
+import { raiseRevision } from "../src/registry/stack-changes.ts"
 import { entity, field, smallAst } from "./registry/small-ast.ts"
 import { databaseKinds, startTestService, type TestService } from "./service.ts"
 
@@ -12,6 +17,36 @@ const astWith = (...fields: object[]) =>
 const first = astWith(field("address", "String"))
 const grown = astWith(field("address", "String"), field("size", "u64"))
 const broken = astWith(field("size", "Option < u64 >"))
+
+const viewsBefore = (gzip: Uint8Array): Uint8Array => {
+  const text = gunzipSync(gzip).toString()
+  const before = text.replaceAll(/"needs_key":\w+,"key_field":"[^"]*","sort":null,/g, "")
+  expect(before).not.toBe(text)
+  return Uint8Array.from(gzipSync(before))
+}
+
+/** Replaces what is stored of the stack `older` by what 1.2.0 stores. */
+const storeAsBefore = async (db: Orm) => {
+  await db.execute(sql`alter table stack_versions disable trigger stack_versions_rows_stay`)
+  for (const { line, number, schemaGzip } of await db
+    .select()
+    .from(stackVersions)
+    .where(eq(stackVersions.line, "name:older"))) {
+    const row = and(eq(stackVersions.line, line), eq(stackVersions.number, number))
+    await db
+      .update(stackVersions)
+      .set({ schemaGzip: viewsBefore(schemaGzip) })
+      .where(row)
+  }
+  await db.execute(sql`alter table stack_versions enable trigger stack_versions_rows_stay`)
+  const [stack] = await db.select().from(stacks).where(eq(stacks.name, "older"))
+  if (stack === undefined) return
+  const revision = await raiseRevision(db)
+  await db
+    .update(stacks)
+    .set({ schemaGzip: viewsBefore(stack.schemaGzip), revision })
+    .where(eq(stacks.id, stack.id))
+}
 
 describe.each(databaseKinds)("a stack's versions on %s", (kind) => {
   let service: TestService
@@ -96,6 +131,19 @@ describe.each(databaseKinds)("a stack's versions on %s", (kind) => {
       // What the query asks for is looked at before there need be such a stack.
       expect((await get(`/api/registry/nothing/${path}`)).code).toBe("invalid-request")
     }
+  })
+
+  test("schemas that 1.2.0 stored tell how to subscribe too, current and past ones; what is stored stays", async () => {
+    for (const ast of [first, grown]) await put("older", ast)
+    await service.database().run(storeAsBefore)
+    await vi.waitFor(async () => expect((await get("/api/registry/older")).body.version).toBe(2), { timeout: 60_000 })
+    const view = { mode: "state", needs_key: true, key_field: "id.address", sort: null }
+    for (const path of ["older/schema", "older/schema?version=1", "older/schema?version=2"]) {
+      expect((await get(`/api/registry/${path}`)).body.schema.entities[0].views[0]).toMatchObject(view)
+    }
+    const [listed] = (await get("/api/registry?include=schema&q=older")).body
+    expect(listed.schema.entities[0].views[0]).toMatchObject(view)
+    expect(listed.schema).toEqual((await get("/api/registry/older/schema")).body.schema)
   })
 
   test("come in pages, each with the way to the next one", async () => {

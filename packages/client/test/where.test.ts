@@ -25,7 +25,7 @@ const schema: StackSchema = {
         ["terms.last", "Option<Terms>"],
         ["terms.side", "Side"],
       ].map(([path = "", rust_type = ""]) => ({ path, rust_type, nullable: true, section: "" })),
-      views: [{ id: view, mode: "list", pipeline: [] }],
+      views: [{ id: view, mode: "list", needs_key: false, key_field: null, sort: null, pipeline: [] }],
     },
   ],
 }

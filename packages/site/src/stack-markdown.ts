@@ -7,7 +7,15 @@ const entitySchema = z.object({
   name: z.string(),
   primary_keys: list(z.string()),
   fields: list(z.object({ path: z.string(), rust_type: z.string(), nullable: z.boolean() })),
-  views: list(z.object({ id: z.string(), mode: z.string(), pipeline: z.array(z.unknown()) })),
+  views: list(
+    z.object({
+      id: z.string(),
+      mode: z.string(),
+      needs_key: z.boolean().optional(),
+      key_field: z.string().nullish(),
+      pipeline: z.array(z.unknown()),
+    }),
+  ),
 })
 
 const typeSchema = z.object({
@@ -67,10 +75,11 @@ const entityText = ({ name, primary_keys: keys, fields, views }: StackEntity): s
     ),
     "Views:",
     table(
-      ["View", "Mode", "Pipeline"],
-      views.map(({ id, mode, pipeline }) => [
+      ["View", "Mode", "Key", "Pipeline"],
+      views.map(({ id, mode, needs_key, key_field, pipeline }) => [
         code(id),
         text(mode),
+        `${typeof key_field === "string" ? code(key_field) : ""}${needs_key === true ? " (required)" : ""}`.trim(),
         pipelineSteps(pipeline).map(code).join(", then ") || "none",
       ]),
     ),

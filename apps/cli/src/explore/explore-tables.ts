@@ -75,6 +75,7 @@ export const entityText = (entity: unknown, types: readonly unknown[], style: St
   const viewRows = listOf(entity, "views").map((view) => [
     textOf(view, "id"),
     textOf(view, "mode"),
+    `${textOf(view, "key_field")}${textOf(view, "needs_key") === "true" ? " (required)" : ""}`.trim(),
     pipelineSteps(listOf(view, "pipeline")).join(", then "),
   ])
   const named = typesNamed(
@@ -84,7 +85,7 @@ export const entityText = (entity: unknown, types: readonly unknown[], style: St
   return [
     `${style.bold(plain(textOf(entity, "name")))}\nPrimary keys: ${plain(strings(entity, "primary_keys"))}`,
     table(["FIELD", "TYPE", "NULLABLE"], fieldRows, style),
-    table(["VIEW", "MODE", "PIPELINE"], viewRows, style),
+    table(["VIEW", "MODE", "KEY", "PIPELINE"], viewRows, style),
     ...typesText(named, style),
   ].join("\n\n")
 }

@@ -4,6 +4,7 @@ import type { Database } from "../db/database.ts"
 import { and, eq, orm, sql } from "../db/drizzle.ts"
 import { stacks } from "../db/schema/index.ts"
 import { type Answer, type Packer, plainAnswer } from "./answer.ts"
+import { schemaAnswerFor } from "./stack-bytes.ts"
 
 const { schema, schemaGzip, astGzip, ...columns } = orm.getTableColumns(stacks)
 /** Every column except the bodies. */
@@ -33,7 +34,6 @@ export type Body = "schema" | "ast"
 
 const readMs = 1800
 const mostBytes = 64 * 1024 * 1024
-const bodyColumns = { schema: stacks.schemaGzip, ast: stacks.astGzip }
 
 /** A stack was changed or withdrawn since its head was read. */
 export class StackMoved extends Error {
@@ -53,11 +53,9 @@ export const createStackBodies = (database: Database, { packed }: Packer) => {
   const readBody = async (stack: PublishedStack, body: Body): Promise<Answer> => {
     // Only this revision: the caller may not be allowed to read another one.
     const same = and(eq(stacks.id, stack.id), eq(stacks.revision, stack.revision))
-    const [row] = await database
-      .within(readMs)
-      .run((db) => db.select({ bytes: bodyColumns[body] }).from(stacks).where(same))
+    const [row] = await database.within(readMs).run((db) => db.select({ schemaGzip, astGzip }).from(stacks).where(same))
     if (row === undefined) throw new StackMoved()
-    return packed(Uint8Array.from(row.bytes))
+    return packed(body === "ast" ? Uint8Array.from(row.astGzip) : await schemaAnswerFor(row.schemaGzip, row.astGzip))
   }
   return {
     /** A body that is in memory. */

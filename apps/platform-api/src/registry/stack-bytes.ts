@@ -2,7 +2,7 @@ import { promisify } from "node:util"
 import { gunzip, gunzipSync, gzip, gzipSync } from "node:zlib"
 import type { Ast } from "./ast/ast-shape.ts"
 import { contentHash } from "./ast/content-hash.ts"
-import { deriveSchema } from "./schema/derive-schema.ts"
+import { currentSchema, deriveSchema } from "./schema/derive-schema.ts"
 
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)
@@ -62,6 +62,20 @@ export const astAnswerFor = async (
   // The first match is the response's own member: inside a string the quotes would be escaped.
   const changed = text.replace(/,"visibility":"\w+",/, `,"visibility":"${visibility}",`)
   return changed === text ? Uint8Array.from(bytes) : Uint8Array.from(await compress(changed, { level: 9 }))
+}
+
+/** A stored schema response as this version makes it. */
+export const schemaAnswerFor = async (
+  schemaGzip: Uint8Array,
+  astGzip: Uint8Array,
+): Promise<Uint8Array<ArrayBuffer>> => {
+  const text = (await decompress(schemaGzip)).toString()
+  // The head holds no object, and the quotes of its texts are escaped.
+  const start = text.indexOf(',"schema":{') + ',"schema":'.length
+  const stored = text.slice(start, -1)
+  const schema = currentSchema(stored, () => astIn({ gzip: astGzip, isAnswer: true }))
+  if (schema === stored) return Uint8Array.from(schemaGzip)
+  return Uint8Array.from(await compress(`${text.slice(0, start)}${schema}}`, { level: 9 }))
 }
 
 /** A compressed AST, alone or in the response that readers get. */

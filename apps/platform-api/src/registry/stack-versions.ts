@@ -7,7 +7,7 @@ import { stackModules, stackVersions } from "../db/schema/index.ts"
 import { isoTime, type RowOf, selectList } from "../db/statements.ts"
 import { type Answer, createPacker, type Lookup } from "./answer.ts"
 import type { PublishedStack } from "./published-stack.ts"
-import { astAnswerFor, sizeOf, type StoredAst } from "./stack-bytes.ts"
+import { astAnswerFor, schemaAnswerFor, sizeOf, type StoredAst } from "./stack-bytes.ts"
 import type { Language } from "./types/typed-module.ts"
 
 /** A version as it was served. */
@@ -58,7 +58,9 @@ export const createStackVersions = (database: Database, compiler: Compiler) => {
     const { schemaGzip: schema, astGzip: gzip } = stackVersions
     const one = and(eq(stackVersions.line, stack.line), eq(stackVersions.number, number))
     const [row] = await database.within(readMs).run((db) => db.select({ schema, gzip }).from(stackVersions).where(one))
-    return row && { schema: packed(Uint8Array.from(row.schema)), ast: { gzip: row.gzip, isAnswer: true } }
+    return (
+      row && { schema: packed(await schemaAnswerFor(row.schema, row.gzip)), ast: { gzip: row.gzip, isAnswer: true } }
+    )
   }
 
   const find = async (stack: PublishedStack, number: number): Promise<Kept | undefined> => {

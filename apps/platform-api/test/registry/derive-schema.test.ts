@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { deriveSchema } from "../../src/registry/schema/derive-schema.ts"
+import { currentSchema, deriveSchema } from "../../src/registry/schema/derive-schema.ts"
 import { parseAst } from "../../src/registry/ast/parse-ast.ts"
 import { entity, field, smallAst, typedAst } from "./small-ast.ts"
 
@@ -50,23 +50,50 @@ test("primary keys are named once each, in their order", () => {
 })
 
 test("every entity has a state and a list view; the custom ones follow with their pipelines as they stand", () => {
-  const pipeline = [{ Sort: { key: { segments: ["a"], offsets: null }, order: "desc" } }, "First"]
+  const pipeline = [{ Sort: { key: { segments: ["s", "a"], offsets: null }, order: "desc" } }, "First"]
   const views = [
     { id: "Thing/many", output: "Collection", pipeline },
     { id: "Thing/one", output: "Single", pipeline: [] },
-    { id: "Thing/keyed", output: { Keyed: { key_field: { segments: ["a"] } } } },
+    { id: "Thing/keyed", output: { Keyed: { key_field: { segments: ["s", "k"] } } } },
     { id: "Thing/keyed-by-name", output: "Keyed" },
     { id: "Thing/default" },
   ]
+  const [key_field = null] = deriveOne({})?.primary_keys ?? []
+  const plain = { key_field, sort: null, pipeline: [] }
   expect(deriveOne({ views })?.views).toEqual([
-    { id: "Thing/state", mode: "state", pipeline: [] },
-    { id: "Thing/list", mode: "list", pipeline: [] },
-    { id: "Thing/many", mode: "list", pipeline },
-    { id: "Thing/one", mode: "state", pipeline: [] },
-    { id: "Thing/keyed", mode: "state", pipeline: [] },
-    { id: "Thing/keyed-by-name", mode: "state", pipeline: [] },
-    { id: "Thing/default", mode: "list", pipeline: [] },
+    { id: "Thing/state", mode: "state", needs_key: true, ...plain },
+    { id: "Thing/list", mode: "list", needs_key: false, ...plain },
+    { id: "Thing/many", mode: "list", needs_key: false, ...plain, sort: { field: "s.a", order: "desc" }, pipeline },
+    { id: "Thing/one", mode: "state", needs_key: false, ...plain },
+    { id: "Thing/keyed", mode: "state", needs_key: false, ...plain, key_field: "s.k" },
+    { id: "Thing/keyed-by-name", mode: "state", needs_key: false, ...plain },
+    { id: "Thing/default", mode: "list", needs_key: false, ...plain },
   ])
+})
+
+test("a view's records have the key of the entity, which several primary keys leave open; the first Sort is its order", () => {
+  const sort = (...segments: string[]) => ({ Sort: { key: { segments } } })
+  const views = [{ id: "Thing/sorted", pipeline: [{ Take: { count: 1 } }, sort("a", "b"), sort("c")] }]
+  const of = (primary_keys: string[]) => deriveOne({ identity: { primary_keys }, views })?.views
+  expect(of(["id.a", "id.a"])?.map(({ key_field }) => key_field)).toEqual(["id.a", "id.a", "id.a"])
+  expect(of(["id.a", "id.b"])?.map(({ key_field }) => key_field)).toEqual([null, null, null])
+  expect(of([])?.at(-1)).toMatchObject({ key_field: null, sort: { field: "a.b", order: "asc" } })
+})
+
+test("a schema that 1.2.0 stored is the one that is derived today, whatever its texts say; a current one stays as it is", () => {
+  const tricky = '"mode":"state","needs_key"'
+  const views = [{ id: `Thing/${tricky}`, pipeline: [{ mode: "state", needs_key: true }] }]
+  const value = smallAst({ stack_name: tricky, entities: [entity(tricky, { views }), entity("Other")] })
+  const ast = parseAst(value)
+  const schema = deriveSchema(ast)
+  const old = JSON.stringify(schema, (_, item: unknown) => {
+    if (typeof item !== "object" || item === null || !("needs_key" in item) || !("key_field" in item)) return item
+    const { id, mode, pipeline } = item as unknown as Record<string, unknown>
+    return { id, mode, pipeline }
+  })
+  expect(old).not.toContain("key_field")
+  expect(currentSchema(old, () => ast)).toBe(JSON.stringify(schema))
+  expect(currentSchema(JSON.stringify(schema), () => expect.fail("the AST isn't needed"))).toBe(JSON.stringify(schema))
 })
 
 test("types are those that the fields name, with all that they name in turn, by name; unnamed and unknown ones are left out", () => {

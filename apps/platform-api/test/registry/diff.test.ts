@@ -56,7 +56,7 @@ const apply = (start: Shape, changes: readonly Change[]): Shape => {
     else if (part === "variant") put(owner(result.types, path).variants, before, after)
     else {
       const views = (given: Loose) => result.entities.find(({ name }: Loose) => name === given.entity).views
-      const bare = ({ id, mode, pipeline }: Loose) => ({ id, mode, pipeline })
+      const bare = ({ entity: _, ...view }: Loose) => view
       if (before !== undefined) put(views(before), bare(before), undefined)
       if (after !== undefined) put(views(after), undefined, bare(after))
     }
@@ -142,6 +142,18 @@ const kinds = (before: Shape, after: Shape) =>
   diffSchemas(before, after).changes.map(({ kind, path, breaking }) => [kind, path, breaking])
 
 describe("what breaks a reader", () => {
+  test("another key of a view; another order doesn't", () => {
+    const key = (name: string) => ({ segments: ["id", name] })
+    const keyed = (name: string) => ({ id: "Thing/by", output: { Keyed: { key_field: key(name) } } })
+    const sorted = (name: string) => ({ id: "Thing/by", pipeline: [{ Sort: { key: key(name), order: "desc" } }] })
+    const withView = (view: object) => of({ entities: [entity("Thing", { views: [view] })] })
+    const { changes } = diffSchemas(withView(keyed("a")), withView(keyed("b")))
+    expect(changes).toMatchObject([
+      { kind: "view-changed", path: "Thing/by", breaking: true, text: "view Thing/by: key id.a → id.b" },
+    ])
+    expect(kinds(withView(sorted("a")), withView(sorted("b")))).toEqual([["view-changed", "Thing/by", false]])
+  })
+
   test("another type, or a null where none was; a null that can't come any more breaks nobody", () => {
     const u64 = withFields(field("n", "u64"))
     const option = withFields(field("n", "Option < u64 >"))

@@ -40,6 +40,9 @@ const entity = fc.record({
     fc.record({
       id: oneOf("v/one", "v/two", "v/three"),
       mode: oneOf("state" as const, "list" as const),
+      needs_key: fc.boolean(),
+      key_field: oneOf("id.a", "id.b", null),
+      sort: fc.constant(null),
       pipeline: fc.array(oneOf<unknown>({ filter: { a: 1, b: 2 } }, { filter: { b: 2, a: 1 } }, "sort"), {
         maxLength: 2,
       }),

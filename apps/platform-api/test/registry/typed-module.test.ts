@@ -126,6 +126,9 @@ const hostileShape: fc.Arbitrary<Shape> = fc.record({
           fc.record({
             id: anyName,
             mode: fc.constantFrom("state" as const, "list" as const),
+            needs_key: fc.boolean(),
+            key_field: fc.option(anyName),
+            sort: fc.constant(null),
             pipeline: fc.constant<unknown[]>([]),
           }),
           { maxLength: 3 },
@@ -203,7 +206,12 @@ describe("typed modules", () => {
           expect(heading.split("\n").every((line) => /^(\/\/|#) /.test(line))).toBe(true)
           const code = rest
             .join("\n\n")
-            .replace("/** What each view shows, by its id: one entity, or a list of them. */", "")
+            .replace("/** What each view shows, by its id: a list of entities; or one, or one for each key. */", "")
+            .replace(
+              "/** The field whose value is a record's key, by the view's id; null if several fields are. */",
+              "",
+            )
+            .replace("/** The views whose subscriptions must have a key. */", "")
           expect(code).not.toMatch(/[#;`$\\]|\/\/|\/\*|\*\//)
           expect(code).not.toMatch(/PWNED\s*=/)
         }
@@ -270,7 +278,7 @@ describe("typed modules", () => {
           } }
         | { Two: [string, boolean] }
 
-      /** What each view shows, by its id: one entity, or a list of them. */
+      /** What each view shows, by its id: a list of entities; or one, or one for each key. */
       export interface Views {
         "Thing/state": Thing
         "Thing/list": Thing[]
@@ -279,6 +287,16 @@ describe("typed modules", () => {
       export type ViewId =
         | "Thing/state"
         | "Thing/list"
+
+      /** The field whose value is a record's key, by the view's id; null if several fields are. */
+      export interface ViewKeys {
+        "Thing/state": "id.address"
+        "Thing/list": "id.address"
+      }
+
+      /** The views whose subscriptions must have a key. */
+      export type NeedsKey =
+        | "Thing/state"
       "
     `)
     expect(make("python").split("\n").slice(4).join("\n")).toMatchInlineSnapshot(`
@@ -324,6 +342,15 @@ describe("typed modules", () => {
       ViewId = Literal[
           "Thing/state",
           "Thing/list",
+      ]
+
+      VIEW_KEYS: Dict[str, Optional[str]] = {
+          "Thing/state": "id.address",
+          "Thing/list": "id.address",
+      }
+
+      NeedsKey = Literal[
+          "Thing/state",
       ]
       "
     `)

@@ -324,9 +324,20 @@ export type StackSchema = {
     readonly views: readonly {
       /** `Entity/name`: what a client subscribes to */
       readonly id: string
-      /** One record, or a list of them */
+      /** `list`: many records. `state`: one, or one for each key */
       readonly mode: "state" | "list"
-      /** Filters and sort orders, in sequence */
+      /** Whether a subscription must have a key. In other views, a key is optional */
+      readonly needs_key: boolean
+      /** The path of the field whose value is a record's key; null if several fields are */
+      readonly key_field: string | null
+      /** The order of its records; null: the last changed first */
+      readonly sort: {
+        /** The path of a field */
+        readonly field: string
+        /** Ascending or descending */
+        readonly order: "asc" | "desc"
+      } | null
+      /** The steps that select and sort its records, in sequence */
       readonly pipeline: readonly unknown[]
     }[]
   }[]

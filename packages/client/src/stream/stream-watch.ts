@@ -15,7 +15,7 @@ import {
 import type { Condition } from "./where.ts"
 
 export type WatchOptions = {
-  /** One record alone; views of the mode `state` that show a record by its key need it. */
+  /** One record alone; views whose `needs_key` is true in the schema need it. */
   readonly key?: string
   /** The first records of the view. */
   readonly take?: number

@@ -31,9 +31,7 @@ const retryMs = 2000
 
 const sourceOf = ({ websocket_url: websocketUrl, schema }: StackWithSchema): Source => ({
   websocketUrl,
-  views: schema.entities.flatMap(({ name, views }) =>
-    views.map(({ id }) => ({ id, needsKey: id === `${name}/state` })),
-  ),
+  views: schema.entities.flatMap(({ views }) => views.map(({ id, needs_key: needsKey }) => ({ id, needsKey }))),
   first: firstView(schema.entities),
 })
 

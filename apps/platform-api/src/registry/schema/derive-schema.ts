@@ -1,3 +1,4 @@
+import { isObject } from "@svc/common/json-object"
 import { type Ast, type AstEntity, fieldPath, type ViewOutput } from "../ast/ast-shape.ts"
 import { deriveTypes, type SchemaType, type ShapeType, type Spend } from "./derive-types.ts"
 import { compactType, optionContent } from "../ast/rust-type.ts"
@@ -47,12 +48,67 @@ const deriveEntity = ({ state_name: name, identity, sections, views = [] }: AstE
       }),
   ),
   views: [
-    ...(["state", "list"] as const).map((mode) => ({ id: `${name}/${mode}`, mode, pipeline: [] })),
-    ...views.map(({ id, output, pipeline = [] }) => ({ id, mode: viewMode(output), pipeline })),
+    ...(["state", "list"] as const).map((mode) => ({
+      id: `${name}/${mode}`,
+      mode,
+      needs_key: mode === "state",
+      key_field: recordKey(identity.primary_keys),
+      sort: null,
+      pipeline: [],
+    })),
+    ...views.map(({ id, output, pipeline = [] }) => ({
+      id,
+      mode: viewMode(output),
+      needs_key: false,
+      key_field: pathOf(contentOf(output, "Keyed")?.["key_field"]) ?? recordKey(identity.primary_keys),
+      sort: sortOf(pipeline),
+      pipeline,
+    })),
   ],
 })
+
+/** Without a key of the view's own, its records have the entity's. */
+const recordKey = (primaryKeys: readonly string[]): string | null => {
+  const [only, ...others] = new Set(primaryKeys)
+  return only === undefined || others.length > 0 ? null : only
+}
+
+/** The content of a variant such as `{"Sort": {…}}`, if the value is one. */
+const contentOf = (value: unknown, kind: string): Readonly<Record<string, unknown>> | undefined => {
+  const content = isObject(value) ? value[kind] : undefined
+  return isObject(content) ? content : undefined
+}
+
+/** The path of a field: `{"segments": ["id", "owner"]}` is `id.owner`. */
+const pathOf = (value: unknown): string | undefined => {
+  const segments = isObject(value) ? value["segments"] : undefined
+  return Array.isArray(segments) && segments.every((one) => typeof one === "string") ? segments.join(".") : undefined
+}
+
+const sortOf = (pipeline: readonly unknown[]) => {
+  const sort = contentOf(
+    pipeline.find((step) => contentOf(step, "Sort")),
+    "Sort",
+  )
+  const field = pathOf(sort?.["key"])
+  return field === undefined
+    ? null
+    : { field, order: sort?.["order"] === "desc" ? ("desc" as const) : ("asc" as const) }
+}
 
 const viewMode = (output: ViewOutput = "Collection"): "state" | "list" => {
   const variant = typeof output === "string" ? output : Object.keys(output)[0]
   return variant === "Collection" ? "list" : "state"
+}
+
+/**
+ * The text of a stored schema as this version derives it. Version 1.2.0 stored schemas whose views don't tell `needs_key`,
+ * `key_field` and `sort`, and still does beside this one.
+ * @param readAst the AST that the schema was derived from
+ */
+export const currentSchema = (stored: string, readAst: () => Ast): string => {
+  // Each schema begins with an entity whose first view is its state.
+  if (/"mode":"state",("needs_key")?/.exec(stored)?.[1] !== undefined) return stored
+  const { stack_name, types } = JSON.parse(stored) as Schema
+  return JSON.stringify({ stack_name, entities: readAst().entities.map(deriveEntity), types })
 }

@@ -58,7 +58,7 @@ export const diffSchemas = (before: Shape, after: Shape): SchemaDiff => {
   // View ids are unique in the whole stack. Views of added and removed entities are reported with the entity.
   const stayed = new Set(entities.map(({ path }) => path))
   compare("view", viewsOf(before, stayed), viewsOf(after, stayed), (was, is) => {
-    return was.mode !== is.mode || was.entity !== is.entity
+    return was.mode !== is.mode || was.entity !== is.entity || was.key_field !== is.key_field
   })
   for (const { path, was, is } of compare("type", byName(before.types), byName(after.types), () => false)) {
     if (was.kind === "struct" && is.kind === "struct") {
@@ -171,5 +171,7 @@ const changeText = (kind: Kind, path: string, { before, after }: Pick<Change, "b
   const was = brief(before)
   const is = brief(after)
   if (was !== is) return `${what}: ${was} → ${is}`
-  return part === "view" ? `${what}: another pipeline` : `${what} changed`
+  if (part !== "view") return `${what} changed`
+  const [key, next] = [before, after].map((view) => (view as SchemaView).key_field ?? "several fields")
+  return key === next ? `${what}: another pipeline` : `${what}: key ${key} → ${next}`
 }

@@ -14,7 +14,7 @@ const plain = {
  * A JSON Schema 2020-12 document that accepts any of the stack's entities. `$defs` holds each entity and type by name.
  */
 export const jsonSchemaModule = ({ declarations, views, named }: Model, heading: readonly string[]): string => {
-  const take = takeNames(["ViewId"])
+  const take = takeNames(["ViewId", "ViewKeys", "NeedsKey"])
   const names = declarations.map(({ name }) => take(name))
   const reference = (index: number | undefined): Json => {
     const name = names[index ?? -1]
@@ -65,10 +65,12 @@ export const jsonSchemaModule = ({ declarations, views, named }: Model, heading:
     return variants.length === 0 ? { not: {} } : { anyOf: variants }
   }
   const entities = declarations.flatMap(({ kind }, index) => (kind === "entity" ? [reference(index)] : []))
-  const ids = views.map(({ id }) => id)
+  const idIn = (some: Model["views"]): Json => (some.length === 0 ? { not: {} } : { enum: some.map(({ id }) => id) })
   const definitions = [
     ...declarations.map((declaration, index) => [names[index] ?? "", declared(declaration)] as const),
-    ["ViewId", ids.length === 0 ? { not: {} } : { enum: ids }] as const,
+    ["ViewId", idIn(views)] as const,
+    ["ViewKeys", { properties: Object.fromEntries(views.map(({ id, key }) => [id, { const: key }])) }] as const,
+    ["NeedsKey", idIn(views.filter(({ needsKey }) => needsKey))] as const,
   ]
   const head = { $schema: "https://json-schema.org/draft/2020-12/schema", $comment: heading.join(" "), anyOf: entities }
   // One line per definition: with full indentation a large document would be mostly spaces.

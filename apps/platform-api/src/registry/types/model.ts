@@ -18,7 +18,14 @@ export type Declaration =
 export type Model = {
   readonly declarations: readonly Declaration[]
   /** The views' ids, each with the index of its entity. */
-  readonly views: readonly { readonly id: string; readonly entity: number; readonly list: boolean }[]
+  readonly views: readonly {
+    readonly id: string
+    readonly entity: number
+    readonly list: boolean
+    /** The field whose value is a record's key; null if several are. */
+    readonly key: string | null
+    readonly needsKey: boolean
+  }[]
   /** The index of the declaration for a type's name. */
   readonly named: ReadonlyMap<string, number>
 }
@@ -63,7 +70,13 @@ export const modelOf = (shape: Shape): Model => {
       ),
     ],
     views: shape.entities.flatMap(({ views }, entity) =>
-      views.map(({ id, mode }) => ({ id, entity, list: mode === "list" })),
+      views.map(({ id, mode, key_field: key, needs_key: needsKey }) => ({
+        id,
+        entity,
+        list: mode === "list",
+        key,
+        needsKey,
+      })),
     ),
     named,
   }

@@ -5,7 +5,9 @@ import type { TypeNode } from "./type-node.ts"
 const reserved =
   `False None True and as assert async await break class continue def del elif else except finally for from
   global if import in is lambda nonlocal not or pass raise return try while with yield match case type
-  Any Dict List Literal Optional Tuple TypedDict Union ViewId VIEWS str int float bool object __all__`.split(/\s+/)
+  Any Dict List Literal Optional Tuple TypedDict Union ViewId NeedsKey VIEW_KEYS str int float bool object __all__`.split(
+    /\s+/,
+  )
 
 const plain = { boolean: "bool", float: "float", text: "str", unknown: "Any" } as const
 
@@ -15,6 +17,9 @@ const text = (value: string): string =>
     const code = char.codePointAt(0) ?? 0
     return code > 0xffff ? `\\U${code.toString(16).padStart(8, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`
   })
+
+const literal = (views: Model["views"]): string =>
+  views.length === 0 ? "Any" : `Literal[\n${views.map(({ id }) => `    ${text(id)},\n`).join("")}]`
 
 /**
  * A Python module of typed dictionaries. They are created by calls instead of classes, so that any text can be a key.
@@ -73,8 +78,11 @@ export const pythonModule = ({ declarations, views, named }: Model, heading: rea
     )
   }
   for (const [index, declaration] of declarations.entries()) declare(declaration, nameAt(index))
-  const ids = views.map(({ id }) => `    ${text(id)},\n`).join("")
-  lines.push(`ViewId = ${views.length === 0 ? "Any" : `Literal[\n${ids}]`}\n`)
+  lines.push(`ViewId = ${literal(views)}\n`)
+  // By the view's id: the field whose value is a record's key.
+  const keys = views.map(({ id, key }) => `    ${text(id)}: ${key === null ? "None" : text(key)},\n`).join("")
+  lines.push(`VIEW_KEYS: Dict[str, Optional[str]] = {\n${keys}}\n`)
+  lines.push(`NeedsKey = ${literal(views.filter(({ needsKey }) => needsKey))}\n`)
   return [
     heading.map((line) => `# ${line}\n`).join(""),
     "from typing import Any, Dict, List, Literal, Optional, Tuple, TypedDict, Union\n",

@@ -6,7 +6,7 @@ const reserved =
   `any as async await bigint boolean break case catch class const continue debugger default delete do else
   enum export extends false finally for function if implements import in instanceof interface let never new null number
   object package private protected public return static string super switch symbol this throw true try type typeof
-  undefined unknown var void while with yield Views ViewId`.split(/\s+/)
+  undefined unknown var void while with yield Views ViewId ViewKeys NeedsKey`.split(/\s+/)
 
 const plain = { boolean: "boolean", float: "number", text: "string", unknown: "unknown" } as const
 
@@ -62,11 +62,18 @@ export const typescriptModule = ({ declarations, views, named }: Model, heading:
   return [
     heading.map((line) => `// ${line}\n`).join(""),
     ...declarations.map(declared),
-    `/** What each view shows, by its id: one entity, or a list of them. */\nexport interface Views {\n${views
+    `/** What each view shows, by its id: a list of entities; or one, or one for each key. */\nexport interface Views {\n${views
       .map(({ id, entity, list }) => `  ${text(id)}: ${nameAt(entity)}${list ? "[]" : ""}\n`)
       .join("")}}\n`,
-    `export type ViewId =${views.length === 0 ? " never" : views.map(({ id }) => `\n  | ${text(id)}`).join("")}\n`,
+    `export type ViewId =${union(views)}\n`,
+    `/** The field whose value is a record's key, by the view's id; null if several fields are. */\nexport interface ViewKeys {\n${views
+      .map(({ id, key }) => `  ${text(id)}: ${key === null ? "null" : text(key)}\n`)
+      .join("")}}\n`,
+    `/** The views whose subscriptions must have a key. */\nexport type NeedsKey =${union(views.filter(({ needsKey }) => needsKey))}\n`,
   ].join("\n")
 }
+
+const union = (views: Model["views"]): string =>
+  views.length === 0 ? " never" : views.map(({ id }) => `\n  | ${text(id)}`).join("")
 
 const keyText = (key: string): string => (/^[A-Za-z_$][\w$]*$/.test(key) ? key : text(key))

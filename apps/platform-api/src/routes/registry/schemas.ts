@@ -9,8 +9,24 @@ const field = z.object({
 })
 const view = z.object({
   id: z.string().meta({ description: "`Entity/name`: what a client subscribes to" }),
-  mode: z.enum(["state", "list"]).meta({ description: "One record, or a list of them" }),
-  pipeline: z.array(z.unknown()).meta({ description: "Filters and sort orders, in sequence" }),
+  mode: z.enum(["state", "list"]).meta({
+    description: "`list`: many records. `state`: one, or one for each key",
+  }),
+  needs_key: z
+    .boolean()
+    .meta({ description: "Whether a subscription must have a key. In other views, a key is optional" }),
+  key_field: z
+    .string()
+    .nullable()
+    .meta({ description: "The path of the field whose value is a record's key; null if several fields are" }),
+  sort: z
+    .object({
+      field: z.string().meta({ description: "The path of a field" }),
+      order: z.enum(["asc", "desc"]).meta({ description: "Ascending or descending" }),
+    })
+    .nullable()
+    .meta({ description: "The order of its records; null: the last changed first" }),
+  pipeline: z.array(z.unknown()).meta({ description: "The steps that select and sort its records, in sequence" }),
 })
 const entity = z.object({
   name: z.string(),

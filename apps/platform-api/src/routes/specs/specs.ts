@@ -2,6 +2,8 @@ import { z, validate } from "@svc/openapi"
 import { specs, specVersions, visibilities } from "../../db/schema/index.ts"
 import { isVisible, listVisible } from "../../records/visible.ts"
 import { errors } from "../../errors.ts"
+import { currentSchema } from "../../registry/schema/derive-schema.ts"
+import { astIn } from "../../registry/stack-bytes.ts"
 import { astOfVersions, numbersOf } from "../../records/spec-versions.ts"
 import { diffOf } from "../../compiler/compiler.ts"
 import { diffText } from "../../compiler/tasks.ts"
@@ -74,7 +76,7 @@ export const specsSql = {
   list: listVisible("specs", columns, "specs s", "s"),
   one: `select ${columns} from specs s where ${isVisible("specs", "s")}`,
   schema: `
-    select ${schemaHead.columns}, v.schema
+    select ${schemaHead.columns}, v.schema, v.ast_gzip
     from specs s left join spec_versions v on v.spec_id = s.id and v.version_number = s.latest_version
     where ${isVisible("specs", "s")}`,
   // A spec without versions on this page gives one row without an id. A missing spec gives no row.
@@ -98,8 +100,9 @@ export const specRoutes = (serve: Serve, dependencies: Dependencies): void => {
     codes: ["invalid-request", "spec-not-found", "version-not-found"],
     handle: async (c) => {
       const [row] = await readOne(c, specsSql.schema, "spec-not-found")
-      const { schema } = row
-      if (typeof schema !== "string") throw errors.fail("version-not-found")
+      const { schema: stored, ast_gzip: gzip } = row
+      if (typeof stored !== "string" || !(gzip instanceof Uint8Array)) throw errors.fail("version-not-found")
+      const schema = currentSchema(stored, () => astIn({ gzip, isAnswer: false }))
       // The schema is stored as the JSON that is sent.
       return sendOwn(c, `${JSON.stringify(schemaHead.present(row)).slice(0, -1)},"schema":${schema}}`)
     },
