@@ -12,6 +12,7 @@ import { errors as platformErrors } from "../apps/platform-api/src/errors.ts"
 import { errors as relayErrors } from "../apps/relay/src/errors.ts"
 import { clientMessage } from "../packages/local-stream/src/server/connection.ts"
 import { symbols } from "../apps/cli/src/stream/where.ts"
+import { operators as astOperators } from "../packages/common/src/ast-operators.ts"
 import { operators } from "../packages/client/src/stream/where.ts"
 import { faults } from "../packages/local-stream/src/server/faults.ts"
 import { sessionClaims } from "../packages/session-token/src/claims.ts"
@@ -143,6 +144,15 @@ test("each table of fields in a page is compared with the code", () => {
       isOfFields(column) && !compared.some((one) => one[0] === page && one[1] === heading && one[2] === column),
   )
   expect(forgotten).toEqual([])
+})
+
+test("the skill has every operator of an AST, with its spellings and kind", () => {
+  const { rows } = tableOf("skills/svc-build/SKILL.md", "Operators", "Operator")
+  const told = rows.map(([name = "", others = "", kind]) => codeIn(`${name} ${others}`).concat(kind ?? ""))
+  const known = Object.entries(astOperators).flatMap(([kind, names]) =>
+    Object.entries<readonly string[]>(names).map(([name, others]) => [name].concat(others, kind)),
+  )
+  expect(told).toEqual(known)
 })
 
 test.each(["registry.md", "skills/svc-consume/SKILL.md"])("%s has what a schema tells of a view", (page) => {

@@ -56,7 +56,7 @@ const apply = (start: Shape, changes: readonly Change[]): Shape => {
     else if (part === "variant") put(owner(result.types, path).variants, before, after)
     else {
       const views = (given: Loose) => result.entities.find(({ name }: Loose) => name === given.entity).views
-      const bare = ({ entity: _, ...view }: Loose) => view
+      const bare = (given: Loose) => ({ ...given, entity: undefined })
       if (before !== undefined) put(views(before), bare(before), undefined)
       if (after !== undefined) put(views(after), undefined, bare(after))
     }

@@ -199,3 +199,109 @@ test("a value nested without end, a circle too, is refused and never overflows t
   circle.vec = circle
   expect(faultOf(smallAst({ circle }))?.reason).toBe("is nested deeper than 128 levels")
 })
+
+const path = { segments: ["a"] }
+const places: [string, (op: unknown) => object, string][] = [
+  [
+    "a handler's condition",
+    (operator) => ({ handlers: [{ conditions: [{ field: path, operator, value: 1 }] }] }),
+    "handlers[0].conditions[0].operator",
+  ],
+  [
+    "a mapping's condition",
+    (op) => ({
+      handlers: [
+        {
+          mappings: [
+            {},
+            { condition: { expression: "a ? 1", parsed: { Comparison: { field: path, op, value: { op: 1 } } } } },
+          ],
+        },
+      ],
+    }),
+    "handlers[0].mappings[1].condition.parsed.Comparison.op",
+  ],
+  [
+    "one of several conditions of a hook",
+    (op) => ({
+      instruction_hooks: [
+        {
+          actions: [
+            { SetField: { condition: { parsed: { Logical: { op: "And", conditions: [{ Comparison: { op } }] } } } } },
+          ],
+        },
+      ],
+    }),
+    "instruction_hooks[0].actions[0].SetField.condition.parsed.Logical.conditions[0].Comparison.op",
+  ],
+  [
+    "a resolver's condition",
+    (op) => ({ resolver_specs: [{ condition: { field_path: "a", op, value: 1 } }] }),
+    "resolver_specs[0].condition.op",
+  ],
+  [
+    "a view's filter",
+    (op) => ({
+      views: [
+        {
+          id: "A/b",
+          pipeline: [
+            { Filter: { predicate: { Not: { Compare: { field: path, op, value: { Literal: { op: 1 } } } } } } },
+          ],
+        },
+      ],
+    }),
+    "views[0].pipeline[0].Filter.predicate.Not.Compare.op",
+  ],
+  [
+    "an expression",
+    (op) => ({
+      computed_field_specs: [
+        {
+          expression: {
+            Let: {
+              name: "x",
+              value: { Binary: { op, left: { Literal: { value: { op: "no operator" } } } } },
+              body: "None",
+            },
+          },
+        },
+      ],
+    }),
+    "computed_field_specs[0].expression.Let.value.Binary.op",
+  ],
+]
+
+test.each(places)(
+  "%s has known operators, in any spelling; of another, path and reason are told",
+  (_place, make, at) => {
+    const of = (op: unknown) => faultOf(smallAst({ entities: [entity("A", make(op))] }))
+    for (const op of ["Equal", "Eq", "Gte", "Contains", "LessThanOrEqual"]) expect(of(op)).toBeUndefined()
+    for (const op of ["Frobnicate", "equal", "toString", "", 5, null, "ReverseBits"]) {
+      const reason = expect.stringMatching(/^must be an operator: Equal, NotEqual, GreaterThan, /)
+      expect([op, of(op)]).toEqual([op, { path: `entities[0].${at}`, reason }])
+    }
+  },
+)
+
+test("an operator is known where it belongs: Xor in an expression, Not before one value, And between conditions", () => {
+  const of = (expression: object) =>
+    faultOf(smallAst({ entities: [entity("A", { computed_field_specs: [{ expression }] })] }))
+  expect(
+    of({
+      Binary: { op: "Xor", left: { Unary: { op: "ReverseBits", expr: "None" } }, right: { Binary: { op: "And" } } },
+    }),
+  ).toBeUndefined()
+  expect(of({ Unary: { op: "Xor" } })).toEqual({
+    path: "entities[0].computed_field_specs[0].expression.Unary.op",
+    reason: "must be an operator: Not, ReverseBits",
+  })
+  expect(of({ Logical: { op: "Equal" } })?.reason).toBe("must be an operator: And, Or")
+})
+
+test("outside of conditions and expressions, op and operator are names like others", () => {
+  const handlers = [
+    { op: 1, mappings: [{ source: { AsCapture: { field_transforms: { operator: "ToString", op: "HexEncode" } } } }] },
+  ]
+  expect(faultOf(smallAst({ entities: [entity("A", { handlers, operator: "x" })] }))).toBeUndefined()
+})

@@ -1,6 +1,8 @@
 // Compiles the expressions of computed fields to functions of a record.
+import { operatorNamed, type OperatorOf } from "@svc/common/ast-operators"
 import { variant, type Variant } from "./ast.ts"
-import { compare, type Fields, same, Unsupported, type Value } from "./value.ts"
+import { comparisons } from "./fields.ts"
+import { type Fields, Unsupported, type Value } from "./value.ts"
 
 type Scope = {
   /** The value of a field. Integers of any width are bigint, so that division truncates. */
@@ -16,7 +18,7 @@ export type Expression = (scope: Scope) => Value
 type Arithmetic = readonly [(a: bigint, b: bigint) => bigint | null, (a: number, b: number) => number]
 
 /** On integers, and on floats. */
-const arithmetic: Readonly<Record<string, Arithmetic>> = {
+const arithmetic: Readonly<Record<OperatorOf<"arithmetic">, Arithmetic>> = {
   Add: [(a, b) => a + b, (a, b) => a + b],
   Sub: [(a, b) => a - b, (a, b) => a - b],
   Mul: [(a, b) => a * b, (a, b) => a * b],
@@ -24,23 +26,19 @@ const arithmetic: Readonly<Record<string, Arithmetic>> = {
   Mod: [(a, b) => (b === 0n ? null : a % b), (a, b) => a % b],
 }
 
-const relations: Readonly<Record<string, (a: Value, b: Value) => boolean>> = {
-  Eq: same,
-  Ne: (a, b) => !same(a, b),
-  Gt: (a, b) => compare(a, b) > 0,
-  Lt: (a, b) => compare(a, b) < 0,
-  Gte: (a, b) => compare(a, b) >= 0,
-  Lte: (a, b) => compare(a, b) <= 0,
+const relations: Readonly<Record<OperatorOf<"comparison" | "logical">, (a: Value, b: Value) => boolean>> = {
+  ...comparisons,
   And: (a, b) => a === true && b === true,
   Or: (a, b) => a === true || b === true,
 }
 
 /** Two integers stay exact; an integer and a float become floats; null and anything gives null. */
 const binary = (operator: string): ((a: Value, b: Value) => Value) => {
-  const relation = relations[operator]
-  if (relation !== undefined) return relation
-  const [whole, float] = arithmetic[operator] ?? []
-  if (whole === undefined || float === undefined) throw new Unsupported(`the operator ${operator}`)
+  const relation = operatorNamed(operator, "comparison", "logical")
+  if (relation !== undefined) return relations[relation]
+  const name = operatorNamed(operator, "arithmetic")
+  if (name === undefined) throw new Unsupported(`the operator ${operator}`)
+  const [whole, float] = arithmetic[name]
   return (a, b) => {
     if (typeof a === "bigint" && typeof b === "bigint") return whole(a, b)
     if (a === null || b === null) return null

@@ -1,10 +1,12 @@
 // Decides whether a mapping applies, and computes the next value of its field.
+import { operatorNamed, type OperatorOf } from "@svc/common/ast-operators"
 import { pathIn, type Variant } from "./ast.ts"
 import { compare, same, textOf, toJson, Unsupported, type Value, valueAt } from "./value.ts"
 
 export type Condition = (source: Value) => boolean
 
-const operators: Readonly<Record<string, (value: Value, wanted: Value) => boolean>> = {
+/** A value that is null is neither less nor greater. */
+export const comparisons: Readonly<Record<OperatorOf<"comparison">, (value: Value, wanted: Value) => boolean>> = {
   Equal: same,
   NotEqual: (value, wanted) => !same(value, wanted),
   GreaterThan: (value, wanted) => value !== null && compare(value, wanted) > 0,
@@ -18,11 +20,10 @@ const operators: Readonly<Record<string, (value: Value, wanted: Value) => boolea
 
 /** Compares the value at a path. Throws Unsupported. */
 export const comparison = (path: readonly string[], operator: string, wanted: unknown): Condition => {
-  // Handlers use the name Equals, mappings use Equal.
-  const holds = operators[operator.replace(/s$/, "")]
-  if (holds === undefined) throw new Unsupported(`the condition ${operator}`)
+  const name = operatorNamed(operator, "comparison")
+  if (name === undefined) throw new Unsupported(`the condition ${operator}`)
   // The AST comes from JSON, so this is a value.
-  return (source) => holds(valueAt(source, path), wanted as Value)
+  return (source) => comparisons[name](valueAt(source, path), wanted as Value)
 }
 
 /** Compiles the parsed condition of a mapping. Throws Unsupported. */

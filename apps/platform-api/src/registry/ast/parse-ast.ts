@@ -3,6 +3,7 @@ import { DocumentFault, type DocumentPath, formatPath, mostFaults } from "./docu
 import { type Ast, type AstEntity, astShape, fieldPath } from "./ast-shape.ts"
 import { checkFields } from "../schema/derived-size.ts"
 import { checkJsonValue } from "./json-value.ts"
+import { unknownOperators } from "./operators.ts"
 
 /**
  * Checks a stack's AST and returns the same value. Unknown members stay and nothing is added, so that the served and
@@ -25,7 +26,8 @@ export const astFaults = (value: unknown): readonly DocumentFault[] => {
     }
     const ast = value as Ast
     checkFields(ast)
-    const searches = [takenTwice(named(ast)), tooLong(ast)].values()
+    const operators = ast.entities.values().flatMap((entity, e) => unknownOperators(entity, ["entities", e]))
+    const searches = [takenTwice(named(ast)), tooLong(ast), operators].values()
     return searches
       .flatMap((faults) => faults)
       .take(mostFaults)
