@@ -125,6 +125,8 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
       path = /<([^>]+)>; rel="next"/.exec(page.headers.get("link") ?? "")?.[1]
     }
     expect(names).toEqual(["signup", "rotation", "rotation", "rotation"])
+    const page = { key, body: { origin_allowlist: ["https://app.example"] } }
+    expect((await service.call("POST", "/api/agents/me/keys/publishable", page)).body.name).toBe("publishable")
     for (const query of ["limit=0", "limit=101", "limit=x", "limit=", "offset=-1", "offset=1000001", "limit=1e1"]) {
       expect((await service.call("GET", `/api/agents/me/keys?${query}`, { key })).code).toBe("invalid-request")
     }

@@ -208,6 +208,10 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
     expect(await bad({ websocket_url: url("none"), scope: "" })).toBe("400 invalid-scope")
     expect(await bad({ websocket_url: url("none"), scopes: [] })).toBe("400 invalid-scope")
     expect(await bad({ websocket_url: url("none"), scopes: "read" })).toBe("400 invalid-request")
+    const { key } = await service.signUp()
+    const list = { websocket_url: url("plain"), scope: ["read"] }
+    const { body } = await service.call("POST", "/ws/sessions", { key, body: list })
+    expect(body.details).toEqual({ path: "scope", reason: expect.stringContaining("a list is called scopes") })
     expect(await bad({ websocket_url: url("none"), scope: "read", scopes: ["read"] })).toBe("400 invalid-request")
   })
 

@@ -56,7 +56,7 @@ type Held = { readonly token: string; readonly renewAt: number; readonly endsAt:
  * const session = createSession({
  *   platform,
  *   websocketUrl: "wss://stack.example/transfers",
- *   scope: ["transaction:inspect", "transaction:send"],
+ *   scope: "transaction:inspect transaction:send",
  * })
  */
 export const createSession = ({ platform, websocketUrl, scope, clock = systemClock }: SessionOptions): Session => {

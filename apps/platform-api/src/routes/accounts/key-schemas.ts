@@ -39,8 +39,9 @@ export const revoked = z.object({
   revoked: z.literal(true),
   remaining_secret_keys: z.int().meta({ description: "How many secret keys the account has left" }),
 })
+const nameOr = (usual: string) => z.string().default(usual).meta({ description: "The name in the key list" })
 export const secretBody = z.object({
-  name: z.string().default("rotation").meta({ description: "The name in the key list" }),
+  name: nameOr("rotation"),
   expires_in_days: z
     .int("must be an integer from 1 to 3650")
     .min(1)
@@ -48,13 +49,15 @@ export const secretBody = z.object({
     .meta({ description: "When it expires. Default: never for a secret key, after a year for a publishable key" })
     .optional(),
 })
+const publishableName = { name: nameOr("publishable") }
 export const publishableBody = secretBody.extend({
+  ...publishableName,
   origin_allowlist: z
     .array(z.string())
     .meta({ minItems: 1, maxItems: originsPerKey, description: "Exactly one origin" }),
 })
 // The array has its own error codes, so it is checked by hand.
-export const looseOrigins = secretBody.extend({ origin_allowlist: z.unknown().optional() })
+export const looseOrigins = secretBody.extend({ ...publishableName, origin_allowlist: z.unknown().optional() })
 
 const longestOverlap = 604_800
 export const rotateBody = z.object({

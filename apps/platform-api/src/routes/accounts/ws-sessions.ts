@@ -13,8 +13,14 @@ import { jsonBody, type Serve } from "../endpoint.ts"
 const body = z
   .object({
     websocket_url: z.string().meta({ description: "The websocket_url of the stream, from the registry" }),
-    scope: z.string().optional().meta({ description: "Scopes, separated by spaces", default: "read" }),
-    scopes: z.array(z.string()).optional().meta({ description: "The scopes as an array, instead of `scope`" }),
+    scope: z
+      .string("must be a string of scopes, separated by spaces; a list is called scopes")
+      .optional()
+      .meta({ description: "Scopes, separated by spaces", default: "read" }),
+    scopes: z
+      .array(z.string(), "must be an array; a string of scopes is called scope")
+      .optional()
+      .meta({ description: "The scopes as an array, instead of `scope`" }),
   })
   .refine(({ scope, scopes }) => scope === undefined || scopes === undefined, {
     path: ["scopes"],
