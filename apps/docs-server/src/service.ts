@@ -62,7 +62,7 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
     const { url = "" } = exchange.incoming
     const missing = probes.get(url)
     if (missing === undefined) return (await ready.promise).fetch(request, exchange)
-    exchange.outgoing.route = url
+    exchange.route = url
     return probeAnswer(missing)
   })
   const streams = createStreams()

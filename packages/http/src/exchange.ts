@@ -1,10 +1,38 @@
-import type { IncomingMessage } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
 import type { Context, Env, Handler } from "hono"
-import { routePath } from "hono/route"
-import type { Outgoing } from "./outgoing.ts"
+import type { ClientAddress } from "./client-address.ts"
+import type { Connections } from "./connections/connections.ts"
+import type { RequestLogOptions } from "./logs/request-log.ts"
+import type { HttpEnv } from "./request-context.ts"
 
-/** The two ends of an exchange, which `serve` puts into a handler's environment. */
-export type Exchange = { readonly incoming: IncomingMessage; readonly outgoing: Outgoing }
+/** What all requests of a server share. */
+export type Shared = {
+  readonly requests: RequestLogOptions | undefined
+  /** Headers of every response. */
+  readonly headers: ReadonlyMap<string, string>
+  readonly clientAddress: ClientAddress
+  /** Bounds what is kept for slow clients. */
+  readonly connections: Pick<Connections, "hold" | "release">
+}
+
+/** Both ends of a request, as the adapter gives them to an app, and what is known of it. */
+export type Exchange = {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+  readonly server: Shared
+  /** The request's id, which its response tells; empty when the server keeps no request log. */
+  requestId: string
+  /** When it began, on the log's clock. */
+  began: number
+  /** The pattern of the route that serves it. */
+  route: string
+  /** Its context in the app, which knows its account. */
+  context?: Context<HttpEnv>
+  /** Its trace, and whether a connection's other end decides which traces are kept, where telemetry is on. */
+  traceId?: string
+  trustsTraces?: (socket: Socket) => boolean
+}
 
 /** The environment of an app that `serve` serves. */
 export type ServedEnv = Env & { Bindings: Exchange }
@@ -18,55 +46,23 @@ export const requestHeader = (c: Served, name: string): string | undefined => {
   return typeof value === "string" ? value : value?.join(", ")
 }
 
-/** The id that the request's log line and answer have; empty where the server keeps no request log. */
-export const requestIdOf = (c: Served): string => c.env.outgoing.requestId
-
 /** The address that a request comes from: behind a trusted proxy what `X-Forwarded-For` says, else the connection's other end. */
 export const clientAddress = (c: Served): string => {
-  const { incoming, outgoing } = c.env
-  return outgoing.shared.clientAddress.of(incoming.socket.remoteAddress, requestHeader(c, "x-forwarded-for"))
+  const { incoming, server } = c.env
+  return server.clientAddress.of(incoming.socket.remoteAddress, requestHeader(c, "x-forwarded-for"))
 }
 
-/** Whether the connection's other end is a proxy whose headers count. */
-export const isProxied = (c: Served): boolean => {
-  const { incoming, outgoing } = c.env
-  return outgoing.shared.clientAddress.isProxy(incoming.socket.remoteAddress)
-}
+/** The id that the request's log line and answer have; empty where the server keeps no request log. */
+export const requestIdOf = (c: Served): string => c.env.requestId
 
-/**
- * Says whose request it is, once the key is known to be valid: what the server keeps for the request, its body and a response
- * that isn't taken, is charged to that account and no longer to the address.
- */
-export const setAccount = (c: Served, account: string): void => {
-  c.env.outgoing.account = account
-}
+/** Says whose request it is, once the key is known to be valid. */
+export const setAccount = (c: { set: (name: "account", value: string) => void }, account: string): void =>
+  c.set("account", account)
 
-/** Whether the caller decides which traces are kept. */
-export const trustsTraces = (c: Served): boolean => {
-  const { incoming, outgoing } = c.env
-  return outgoing.trustsTraces?.(incoming.socket) ?? false
-}
-
-/**
- * Sets a header of the response that follows, errors too. The response's own header of that name wins, and both win over the
- * server's. Names match in any case.
- */
+/** Sets a header of the response that follows, errors too. The response's own header of that name wins. */
 export const setHeader = (c: Served, name: string, value: string): void => {
-  c.env.outgoing.preset[name.toLowerCase()] = value
+  c.env.outgoing.setHeader(name, value)
 }
-
-/** The response that follows goes out without the headers that `serve` adds to every response. */
-export const omitServerHeaders = (c: Served): void => {
-  c.env.outgoing.sharesHeaders = false
-}
-
-/** A handler whose route is named in the log. */
-export const routed =
-  <E extends ServedEnv>(handler: Handler<E>): Handler<E> =>
-  (c, next) => {
-    c.env.outgoing.route = routePath(c as Context)
-    return handler(c, next)
-  }
 
 /**
  * The path as it was sent, for Hono's `getPath`: `/a/../b` and `/%62` are not `/b`, because a proxy in front that allows paths
@@ -81,3 +77,11 @@ export const sentPath = (request: { readonly url: string }, { env }: { env?: Par
   const end = path.search(/[?#]/)
   return end === -1 ? path : path.slice(0, end)
 }
+
+/** The response that follows goes out without the headers that `serve` adds to every response. */
+export const omitServerHeaders = (c: Served): void => {
+  for (const name of c.env.server.headers.keys()) c.env.outgoing.removeHeader(name)
+}
+
+/** A handler as it is. Its route is named in the log anyway. */
+export const routed = <E extends ServedEnv>(handler: Handler<E>): Handler<E> => handler

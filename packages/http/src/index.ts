@@ -14,7 +14,6 @@ export { allowedMethods } from "./allowed-methods.ts"
 export { acceptsGzip, acceptWeights, matchesETag, wantsEventStream } from "./requests/negotiate.ts"
 export {
   clientAddress,
-  isProxied,
   omitServerHeaders,
   requestHeader,
   requestIdOf,
@@ -22,10 +21,8 @@ export {
   sentPath,
   setAccount,
   setHeader,
-  trustsTraces,
 } from "./exchange.ts"
 export type { Exchange, Served, ServedEnv } from "./exchange.ts"
-export { fixedHeaders } from "./outgoing.ts"
 export { processRuntime, runService } from "./run-service.ts"
 export type { Runtime } from "./run-service.ts"
 export { serve } from "./serve.ts"

@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from "hono"
 import { matchedRoutes, routePath } from "hono/route"
-import { clientAddress, type Exchange, isProxied, requestIdOf, trustsTraces } from "./exchange.ts"
+import { clientAddress, type Exchange } from "./exchange.ts"
+import { logRequest } from "./logs/request-log.ts"
 
 /** The environment of an app behind `serve`. Handlers read `c.var`, and leave `c.env` to this package. */
 export type HttpEnv = {
@@ -19,12 +20,15 @@ export type HttpEnv = {
   }
 }
 
-/** Fills `c.var`, and names the route that responded in the log. The first middleware of every app. */
+/** Fills `c.var`, and logs the request by the route that responded. The first middleware of every app. */
 export const requestContext: MiddlewareHandler<HttpEnv> = async (c, next) => {
-  c.set("requestId", requestIdOf(c))
+  const { env } = c
+  const { socket } = env.incoming
+  env.context = c
+  c.set("requestId", env.requestId)
   c.set("clientAddress", clientAddress(c))
-  c.set("isProxied", isProxied(c))
-  c.set("trustsTraces", trustsTraces(c))
+  c.set("isProxied", env.server.clientAddress.isProxy(socket.remoteAddress))
+  c.set("trustsTraces", env.trustsTraces?.(socket) ?? false)
   await next()
   // `doctor` asks through the public URL whose address arrives here. The caller learns its own and no other.
   if (c.req.header("x-svc-doctor") !== undefined && c.req.path === "/livez") {
@@ -32,9 +36,8 @@ export const requestContext: MiddlewareHandler<HttpEnv> = async (c, next) => {
     const forwarded = !isForwarded ? "none" : c.get("isProxied") ? "trusted" : "ignored"
     c.header("X-Svc-Client-Address", `${c.get("clientAddress")}; ${forwarded}`)
   }
-  const { outgoing } = c.env
-  outgoing.account ??= c.get("account")
   // Middlewares run for all methods; an unknown path ends in one of them.
   const route = matchedRoutes(c)[c.req.routeIndex]
-  if (route !== undefined && route.method !== "ALL") outgoing.route = routePath(c)
+  if (route !== undefined && route.method !== "ALL") env.route = routePath(c)
+  logRequest(env, c.res.status)
 }

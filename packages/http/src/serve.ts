@@ -1,13 +1,12 @@
-import { createServer, type IncomingMessage, type Server } from "node:http"
-import { Server as NetServer, type Socket } from "node:net"
-import { getRequestListener } from "@hono/node-server"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import { getRequestListener, RequestError } from "@hono/node-server"
 import { type Bounds, defaultBounds } from "./connections/bounds.ts"
 import { createClientAddress, type TrustedNetwork } from "./client-address.ts"
 import { createConnections } from "./connections/connections.ts"
 import { createCutLog } from "./connections/cut-log.ts"
-import type { Exchange } from "./exchange.ts"
-import { checkedHeaders, Outgoing } from "./outgoing.ts"
-import { createRequestLog, type RequestLogOptions } from "./logs/request-log.ts"
+import type { Exchange, Shared } from "./exchange.ts"
+import { logRequest, type RequestLogOptions, sentRequestId } from "./logs/request-log.ts"
 import { createUnparsedAnswer } from "./unparsed.ts"
 
 /** An app, as Hono's `fetch` is. */
@@ -27,7 +26,7 @@ export type ServeOptions = {
   readonly trustedProxies?: readonly TrustedNetwork[]
   /** Called once for each request, which it has served. For telemetry. */
   readonly observe?: ((exchange: Exchange, serve: (exchange: Exchange) => void) => void) | undefined
-  /** Headers of every answer, in lower case, unless the answer or its handler says otherwise. */
+  /** Headers of every answer, unless the answer itself says otherwise. */
   readonly headers?: Readonly<Record<string, string>>
   /** Answers what no Request can be made of; a plain 400 with the reason unless given. */
   readonly onUnreadable?: (requestId: string, reason: string) => Response
@@ -42,7 +41,7 @@ export type RunningServer = {
   readonly handle: (fetch: Fetch) => void
   /** True from the moment `close` was called: requests can still come on connections that are open. */
   readonly draining: () => boolean
-  /** Stops accepting, lets what is in flight finish, then cuts what is left. */
+  /** Stops accepting, ends idle connections, lets what is in flight finish, then cuts what is left. */
   readonly close: () => Promise<void>
 }
 
@@ -67,60 +66,67 @@ const unreadable = (_: string, reason: string): Response => new Response(`${reas
 // The adapter puts Host and target together into one URL and overlooks some of these: the path would begin in the Host.
 const notAHost = /[\s/?#@\\]/
 
+const hasHost = ({ headers, httpVersion }: IncomingMessage): boolean => {
+  // HTTP/1.0 may go without a Host.
+  const { host = httpVersion === "1.0" ? "localhost" : "" } = headers
+  return host !== "" && !notAHost.test(host)
+}
+
 /**
  * Serves HTTP/1.1. Rejects when the port can't be had. The app comes afterwards, by `handle`: it may be told the server's
  * own port.
  */
 export const serve = async (options: ServeOptions): Promise<RunningServer> => {
-  const onUnreadable = options.onUnreadable ?? unreadable
-  const log = options.requests && createRequestLog(options.requests)
+  const { requests, observe, onUnreadable = unreadable, bounds = defaultBounds, drainMs } = options
+  const headers = new Map(Object.entries(options.headers ?? {}))
   let app: Fetch = () => new Response(null, { status: 503 })
-  // The adapter turns an unreadable request away before it returns, and tells its error handler nothing of it.
-  let newest: string | undefined
-  // The cast: the adapter also knows HTTP/2, which this server does not speak.
-  const handle = getRequestListener(
-    (request, env) => {
-      const exchange = env as Exchange
-      newest = undefined
-      const { headers, httpVersion } = exchange.incoming
-      // HTTP/1.0 may go without a Host.
-      const { host = httpVersion === "1.0" ? "localhost" : "" } = headers
-      return host === "" || notAHost.test(host)
-        ? onUnreadable(exchange.outgoing.requestId, notATarget)
-        : app(request, exchange)
-    },
-    {
-      // Called while `handle` runs for a request that no Request can be made of. The app renders its own errors.
-      errorHandler: () =>
-        newest === undefined ? new Response(null, { status: 500 }) : onUnreadable(newest, notATarget),
-      // Stands in for a Host that is missing: the handler above judges it.
-      hostname: "localhost",
-      // Node itself discards a body that nobody reads. The adapter would cut its client off after half a second.
-      autoCleanupIncoming: false,
-    },
-  )
-  const { observe } = options
-  const begin = (exchange: Exchange): void => {
-    log?.begin(exchange)
-    newest = exchange.outgoing.requestId
-    void handle(exchange.incoming, exchange.outgoing)
+  let draining = false
+
+  const respond = async (exchange: Exchange): Promise<void> => {
+    const { incoming, outgoing } = exchange
+    if (requests !== undefined) {
+      exchange.began = requests.now()
+      exchange.requestId = sentRequestId(incoming) ?? exchange.traceId ?? requests.randomId()
+      outgoing.setHeader("x-request-id", exchange.requestId)
+    }
+    outgoing.setHeaders(headers)
+    if (draining) outgoing.setHeader("connection", "close")
+    const listener = getRequestListener(
+      (request) => {
+        if (!hasHost(incoming)) throw new RequestError(notATarget)
+        return app(request, exchange)
+      },
+      {
+        // An app renders its own errors: what comes here is a target that no Request can be made of, or no Error at all.
+        errorHandler: (error) => {
+          const isUnreadable = error instanceof RequestError
+          const response = isUnreadable
+            ? onUnreadable(exchange.requestId, notATarget)
+            : new Response(null, { status: 500 })
+          logRequest(exchange, response.status)
+          return response
+        },
+        // Stands in for a Host that is missing.
+        hostname: "localhost",
+        // Node itself discards a body that nobody reads. The adapter would cut its client off after half a second.
+        autoCleanupIncoming: false,
+      },
+    )
+    await listener(incoming, outgoing)
+    connections.answered(exchange)
   }
-  const clientAddress = createClientAddress(options.trustedProxies ?? [], options.requests?.log)
+  const clientAddress = createClientAddress(options.trustedProxies ?? [], requests?.log)
   const connections = createConnections(
-    options.bounds ?? defaultBounds,
+    bounds,
     clientAddress,
-    (exchange) => {
-      exchange.outgoing.shared = shared
-      if (observe === undefined) begin(exchange)
-      else observe(exchange, begin)
-    },
-    createCutLog(options.requests?.log),
+    (exchange) => (observe === undefined ? void respond(exchange) : observe(exchange, respond)),
+    createCutLog(requests?.log),
   )
-  const shared = { common: checkedHeaders(options.headers ?? {}), draining: false, clientAddress, connections }
-  const answer = (incoming: IncomingMessage, outgoing: Outgoing): void => connections.arrived({ incoming, outgoing })
+  const shared: Shared = { requests, headers, clientAddress, connections }
+  const answer = (incoming: IncomingMessage, outgoing: ServerResponse): void =>
+    connections.arrived({ incoming, outgoing, server: shared, requestId: "", began: 0, route: "*" })
   const server = createServer(
     {
-      ServerResponse: Outgoing,
       requireHostHeader: false,
       // A second Host or Authorization is seen, and makes no valid one: which of two a proxy has judged, nobody knows.
       joinDuplicateHeaders: true,
@@ -133,14 +139,14 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
     answer,
   )
   server.on("connection", connections.opened)
-  const unparsed = createUnparsedAnswer({
-    newest: connections.newest,
-    isHeldBack: connections.isHeldBack,
-    answerTo: (reason) => {
-      const response = log?.unparsed((id) => onUnreadable(id, reason)) ?? onUnreadable("", reason)
-      for (const [name, value] of shared.common) response.headers.set(name, value)
-      return response
-    },
+  const unparsed = createUnparsedAnswer(connections, (reason) => {
+    const id = requests?.randomId() ?? ""
+    const response = onUnreadable(id, reason)
+    for (const [name, value] of headers) response.headers.set(name, value)
+    if (id !== "") response.headers.set("x-request-id", id)
+    const line = { request_id: id, method: "-", route: "*", status: response.status, duration_ms: 0 }
+    requests?.log.info(line, "request")
+    return response
   })
   // Over TCP the stream is a socket.
   server.on("clientError", (error, socket) => unparsed(error, socket as Socket))
@@ -149,22 +155,31 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   await listen(server, options.port, options.host)
   const bound = server.address()
   const port = typeof bound === "object" && bound !== null ? bound.port : options.port
+
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      draining = true
+      connections.drain()
+      // Node takes for idle what has ended its response, however much of that its client has yet to take. Meanwhile new
+      // connections are refused.
+      server.maxConnections = 0
+      const end = (): void => {
+        if (server.listening) server.close(closed)
+        else server.closeIdleConnections()
+      }
+      const sweep = setInterval(() => connections.areSending() || end(), sweepMs)
+      const timer = setTimeout(() => {
+        end()
+        server.closeAllConnections()
+      }, drainMs)
+      const closed = (): void => {
+        clearInterval(sweep)
+        clearTimeout(timer)
+        resolve()
+      }
+      if (!connections.areSending()) end()
+    })
   let closing: Promise<void> | undefined
-  const close = async (): Promise<void> => {
-    shared.draining = true
-    // Node's close for HTTP ends what is idle at once, and with it a request that is on its way to us: a busy client's next
-    // one is answered instead, and that answer ends the connection.
-    const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
-    const timer = setTimeout(() => server.closeAllConnections(), options.drainMs)
-    // What is idle still, and what an answer left open that was under way when the drain began.
-    // Node takes for idle what has ended its response, however much of that its client has yet to take.
-    const sweep = setInterval(() => {
-      if (!connections.areSending()) server.closeIdleConnections()
-    }, sweepMs)
-    await closed
-    clearInterval(sweep)
-    clearTimeout(timer)
-  }
   return {
     host: options.host,
     port,
@@ -172,7 +187,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
     handle: (fetch) => {
       app = fetch
     },
-    draining: () => shared.draining,
+    draining: () => draining,
     close: () => (closing ??= close()),
   }
 }

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
-import type { Exchange } from "./exchange.ts"
+import type { Connections } from "./connections/connections.ts"
 
 const reasons: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: "the headers are over 16 KiB",
@@ -27,22 +27,16 @@ const send = async (socket: Socket, answer: Response): Promise<void> => {
  * Answers what Node's parser refuses, for a server's `clientError`: it never becomes a request, and Node's own answer has
  * no body and none of the server's headers. A request before it that is still being served, or whose body is the broken part
  * but is answered already, gets its answer and no other, and the connection ends with it.
- * @param newest the exchange that began last on this connection
- * @param isHeldBack whether this process has yet to look at what the client has sent: it isn't late then
  * @param answerTo makes the answer, for this reason
  */
-export const createUnparsedAnswer = ({
-  newest,
-  isHeldBack,
-  answerTo,
-}: {
-  readonly newest: (socket: Socket) => Exchange | undefined
-  readonly isHeldBack: (socket: Socket) => boolean
-  readonly answerTo: (reason: string) => Response
-}) => {
+export const createUnparsedAnswer = (
+  { newest, isHeldBack }: Pick<Connections, "newest" | "isHeldBack">,
+  answerTo: (reason: string) => Response,
+) => {
   // The parser fails again on whatever else arrives.
   const ended = new WeakSet<Socket>()
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
+    // What this process has yet to look at isn't late.
     if (ended.has(socket) || (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && isHeldBack(socket))) return
     ended.add(socket)
     const { incoming, outgoing } = newest(socket) ?? {}
@@ -51,7 +45,7 @@ export const createUnparsedAnswer = ({
       outgoing !== undefined &&
       (incoming?.complete === true ? !outgoing.writableFinished : outgoing.headersSent || outgoing.socket === null)
     if (answered) {
-      outgoing.shouldKeepAlive = false
+      if (!outgoing.headersSent) outgoing.setHeader("connection", "close")
       if (outgoing.writableFinished) socket.destroySoon()
       else outgoing.once("finish", () => socket.destroySoon())
       return

@@ -26,7 +26,7 @@ test("a sampled flag counts from a trusted proxy and from this machine, and a st
   expect(await serve(isKept, sampled, proxy)).toBe(true)
   expect(await serve(isKept, sampled)).toBe(true)
   expect(await serve(isKept, sampled, stranger)).toBe(false)
-  expect(await serve(({ outgoing }) => outgoing.traceId, sampled, stranger)).toBe(traceId)
+  expect(await serve(({ traceId: own }) => own, sampled, stranger)).toBe(traceId)
 })
 
 test("a stranger can neither choose a trace id that is always kept nor keep its own trace out", async () => {
@@ -44,10 +44,10 @@ test("trace fields inside a message follow the same rule", async () => {
   const { serve } = await begin(none)
   const carried = (from: string) =>
     serve(
-      ({ incoming, outgoing }) =>
+      ({ incoming, trustsTraces }) =>
         carriedSpan(
           sampled,
-          () => outgoing.trustsTraces?.(incoming.socket) === true,
+          () => trustsTraces?.(incoming.socket) === true,
           "message",
           async () => isKept(),
         ),

@@ -39,10 +39,11 @@ export const observeRequests = (trusts: (socket: Socket) => boolean): RequestObs
       extracted === otel.ROOT_CONTEXT || trusts(incoming.socket) ? extracted : withUntrustedParent(extracted)
     const name = method === "_OTHER" ? "HTTP" : method
     const span = tracer.startSpan(name, { kind: otel.SpanKind.SERVER }, parent)
-    outgoing.traceId = span.spanContext().traceId
-    outgoing.trustsTraces = trusts
-    outgoing.onClose = () => {
-      const { route, statusCode: status } = outgoing
+    exchange.traceId = span.spanContext().traceId
+    exchange.trustsTraces = trusts
+    outgoing.once("close", () => {
+      const { route } = exchange
+      const { statusCode: status } = outgoing
       active.set(method, (active.get(method) ?? 1) - 1)
       const attributes: otel.Attributes = { ...known, "http.response.status_code": status }
       if (route !== "*") attributes["http.route"] = route
@@ -53,7 +54,7 @@ export const observeRequests = (trusts: (socket: Socket) => boolean): RequestObs
       if (route !== "*") span.updateName(`${name} ${route}`)
       if (status >= 500) span.setStatus({ code: otel.SpanStatusCode.ERROR })
       span.end()
-    }
+    })
     otel.context.with(otel.trace.setSpan(parent, span), serve, undefined, exchange)
   }
 }

@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events"
 import { context, diag, metrics, propagation, trace } from "@opentelemetry/api"
 import type { Exchange } from "@svc/http"
 import { startReceiver } from "@svc/testing"
@@ -73,12 +74,13 @@ export const start = async (env: Env) => {
   ): Promise<T> => {
     const exchange = {
       incoming: { method: "GET", headers, socket: { remoteAddress } },
-      outgoing: { route: "/things", statusCode: status, onClose: () => {} },
+      outgoing: Object.assign(new EventEmitter(), { statusCode: status }),
+      route: "/things",
     } as unknown as Exchange
     const found = Promise.withResolvers<T>()
     telemetry?.observe(exchange, (served) => found.resolve(work(served)))
     const value = await found.promise
-    exchange.outgoing.onClose?.()
+    exchange.outgoing.emit("close")
     return value
   }
   const stop = async (): Promise<void> => {

@@ -59,7 +59,7 @@ export const change = async (
 ): Promise<Response> => {
   const key = idempotencyKey(c)
   const { userId } = c.get("principal")
-  const { requestId } = c.env.outgoing
+  const { requestId } = c.env
   const at = new Date(wallClock())
   const about = { at, actor: `user:${userId}`, address: clientAddress(c), requestId }
   const transact = async (tx: Orm): Promise<Response> => {

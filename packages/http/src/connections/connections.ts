@@ -1,14 +1,26 @@
 import type { Socket } from "node:net"
 import type { Bounds } from "./bounds.ts"
 import { addressBucket, type ClientAddress } from "../client-address.ts"
-import { type Client, type Connection, createClients, heaviest } from "./clients.ts"
 import type { Exchange } from "../exchange.ts"
-import type { Outgoing } from "../outgoing.ts"
 import { hasBody } from "../requests/body.ts"
-import { watchSendQueues } from "./send-queues.ts"
 
 /** The bound that a client was cut off by. */
 export type CutReason = keyof Bounds
+
+type Connection = {
+  readonly socket: Socket
+  /** A trusted proxy's: it counts alone until a request says who the client is. */
+  readonly isProxied: boolean
+  /** The client's address. */
+  client: string
+  /** The request that was read last, and the one that began last. */
+  newest: Exchange | undefined
+  serving: Exchange | undefined
+  /** Requests that have not begun. */
+  waiting: number
+  /** Bytes of a body that isn't complete. */
+  received: number
+}
 
 // A client that sends more requests than this ahead of their responses is cut off. Browsers and nearly all libraries send none.
 const mostAhead = 16
@@ -17,12 +29,36 @@ const shareWithoutAccount = 0.75
 
 const isIdle = ({ newest }: Connection): boolean => newest === undefined || newest.outgoing.writableFinished
 
-/** Whether the connection ends with this response: what comes after its request isn't served. */
-const isLast = (outgoing: Outgoing): boolean => !outgoing.shouldKeepAlive
-
 // Waits for the client's body, and for nothing of ours.
 const isReceiving = ({ newest, waiting }: Connection): boolean =>
   newest !== undefined && waiting === 0 && !newest.incoming.complete && !newest.outgoing.headersSent
+
+const held = ({ socket, received }: Connection): number => received + socket.writableLength
+const accountOf = ({ serving }: Connection): string | undefined => serving?.context?.get("account")
+const holder = (one: Connection): string => {
+  const account = accountOf(one)
+  return account === undefined ? one.client : `account ${account}`
+}
+const sum = (all: readonly Connection[], weigh: (one: Connection) => number): number =>
+  all.reduce((total, one) => total + weigh(one), 0)
+
+/** Of those whose name weighs most in all, the connection that comes first by `rank`. */
+const heaviest = (
+  all: readonly Connection[],
+  name: (one: Connection) => string,
+  weigh: (one: Connection) => number,
+  rank: (one: Connection) => number = weigh,
+): Connection | undefined => {
+  const sums = new Map<string, number>()
+  for (const one of all) sums.set(name(one), (sums.get(name(one)) ?? 0) + weigh(one))
+  const inAll = (one: Connection): number => sums.get(name(one)) ?? 0
+  const heavier = (one: Connection, other: Connection): boolean =>
+    (inAll(one) - inAll(other) || rank(one) - rank(other)) > 0
+  return all.reduce<Connection | undefined>(
+    (most, one) => (rank(one) >= 0 && (most === undefined || heavier(one, most)) ? one : most),
+    undefined,
+  )
+}
 
 /**
  * Keeps the connections of a server within bounds. Past a bound the client that has most gives way: an address, or the
@@ -37,28 +73,12 @@ export const createConnections = (
   onCut: (reason: CutReason) => void,
 ) => {
   const open = new Map<Socket, Connection>()
-  const clients = createClients()
-
-  const release = (outgoing: Outgoing): void => {
-    const connection = open.get(outgoing.req.socket)
-    if (connection === undefined) return
-    clients.charge(connection.holder, { held: -connection.held })
-    connection.holder = connection.client
-    connection.held = 0
-    clearTimeout(connection.deadline)
-  }
-
-  const move = (connection: Connection, client: Client): void => {
-    clients.charge(client, { connections: 1, waiting: connection.waiting })
-    clients.charge(connection.client, { connections: -1, waiting: -connection.waiting })
-    connection.client = client
-  }
+  let waitingInAll = 0
+  // How many more bytes may be held before all connections are looked at again.
+  let margin = 0
 
   const forget = (connection: Connection): void => {
-    if (!open.delete(connection.socket)) return
-    clients.charge(connection.holder, { held: -connection.held })
-    clients.charge(connection.client, { connections: -1, waiting: -connection.waiting })
-    clearTimeout(connection.deadline)
+    if (open.delete(connection.socket)) waitingInAll -= connection.waiting
   }
 
   const cut = (connection: Connection | undefined, reason: CutReason): void => {
@@ -70,62 +90,46 @@ export const createConnections = (
     else connection.socket.resetAndDestroy()
   }
 
-  const cutHolders = (isOver: () => boolean, among: (client: Client) => boolean): void => {
-    while (isOver()) {
-      const holding = [...open.values()].filter(({ held, holder }) => held > 0 && among(holder))
-      cut(
-        heaviest(
-          holding,
-          ({ holder }) => holder.held,
-          ({ held }) => held,
-        ),
-        "heldBytes",
-      )
+  const cutHolders = (): void => {
+    for (;;) {
+      const holding = [...open.values()].filter((one) => held(one) > 0)
+      const anonymous = holding.filter((one) => accountOf(one) === undefined)
+      const left = bounds.heldBytes - sum(holding, held)
+      const leftToAnonymous = bounds.heldBytes * shareWithoutAccount - sum(anonymous, held)
+      margin = Math.min(left, leftToAnonymous)
+      if (margin >= 0) return
+      cut(heaviest(leftToAnonymous < 0 ? anonymous : holding, holder, held), "heldBytes")
     }
   }
 
-  const hold = (outgoing: Outgoing, bytes: number): void => {
-    const connection = open.get(outgoing.req.socket)
-    if (connection === undefined) return
-    const { account } = outgoing
-    const holder = account === undefined ? connection.client : clients.named(`account ${account}`, true)
-    if (holder !== connection.holder) release(outgoing)
-    connection.holder = holder
-    connection.held += bytes
-    clients.charge(holder, { held: bytes })
-    const { total } = clients
-    cutHolders(
-      () => total.heldWithoutAccount > bounds.heldBytes * shareWithoutAccount,
-      ({ hasAccount }) => !hasAccount,
-    )
-    cutHolders(
-      () => total.held > bounds.heldBytes,
-      () => true,
-    )
+  const grow = (bytes: number): void => {
+    margin -= bytes
+    if (margin < 0) cutHolders()
   }
 
-  const queues = watchSendQueues(bounds, open, (connection) => cut(connection, "heldBytes"))
+  const serve = (connection: Connection, exchange: Exchange): void => {
+    connection.serving = exchange
+    begin(exchange)
+  }
 
-  const wait = (connection: Connection, before: Outgoing, exchange: Exchange): void => {
-    const count = (by: 1 | -1): void => {
-      connection.waiting += by
-      clients.charge(connection.client, { waiting: by })
-    }
-    count(1)
+  const wait = (connection: Connection, before: Exchange, exchange: Exchange): void => {
+    connection.waiting++
+    waitingInAll++
     if (connection.waiting > mostAhead) return cut(connection, "waitingRequests")
     // Not at once: others get their turn between two requests of one client.
     const next = () =>
       setImmediate(() => {
-        if (!open.has(connection.socket) || isLast(before)) return
-        count(-1)
-        begin(exchange)
+        if (!open.has(connection.socket) || !connection.socket.writable) return
+        connection.waiting--
+        waitingInAll--
+        serve(connection, exchange)
       })
-    before.once("close", next)
-    if (clients.total.waiting <= bounds.waitingRequests) return
+    before.outgoing.once("close", next)
+    if (waitingInAll <= bounds.waitingRequests) return
     cut(
       heaviest(
-        open.values(),
-        ({ client }) => client.waiting,
+        [...open.values()],
+        ({ client }) => client,
         ({ waiting }) => waiting,
       ),
       "waitingRequests",
@@ -136,33 +140,20 @@ export const createConnections = (
     opened: (socket: Socket): void => {
       const { remoteAddress, remotePort } = socket
       const isProxied = clientAddress.isProxy(remoteAddress)
-      const client = clients.named(
-        isProxied ? `${remoteAddress} ${remotePort}` : addressBucket(clientAddress.of(remoteAddress)),
-      )
-      const connection: Connection = {
-        socket,
-        isProxied,
-        client,
-        holder: client,
-        newest: undefined,
-        waiting: 0,
-        held: 0,
-        deadline: undefined,
-        sent: 0,
-        acknowledged: 0,
-        queued: 0,
-      }
-      clients.charge(client, { connections: 1 })
+      const client = isProxied ? `${remoteAddress} ${remotePort}` : addressBucket(clientAddress.of(remoteAddress))
+      const state = { newest: undefined, serving: undefined, waiting: 0, received: 0 }
+      const connection: Connection = { socket, isProxied, client, ...state }
       open.set(socket, connection)
       socket.once("close", () => forget(connection))
       if (open.size <= bounds.connections) return
       // The connection that was opened just now is idle too.
-      const dispensable = [...open.values()].filter((one) => isIdle(one) || isReceiving(one))
+      const rank = (one: Connection): number => (isIdle(one) ? 1 : isReceiving(one) ? 0 : -1)
       cut(
         heaviest(
-          dispensable,
-          (one) => one.client.connections,
-          (one) => Number(isIdle(one)),
+          [...open.values()],
+          (one) => one.client,
+          () => 1,
+          rank,
         ),
         "connections",
       )
@@ -170,50 +161,60 @@ export const createConnections = (
 
     /** A request's head was read. */
     arrived: (exchange: Exchange): void => {
-      const { socket } = exchange.incoming
+      const { socket, headers } = exchange.incoming
       const connection = open.get(socket)
-      // More of what came with the bytes for which the client was cut off.
-      if (connection === undefined) return
-      const forwardedFor = exchange.incoming.headers["x-forwarded-for"]
+      // More of what came with the bytes for which the client was cut off, or behind the connection's last response.
+      if (connection === undefined || !socket.writable) return
+      const forwardedFor = headers["x-forwarded-for"]
       if (connection.isProxied && forwardedFor !== undefined) {
-        move(connection, clients.named(addressBucket(clientAddress.of(socket.remoteAddress, String(forwardedFor)))))
+        connection.client = addressBucket(clientAddress.of(socket.remoteAddress, String(forwardedFor)))
       }
-      const before = connection.newest?.outgoing
+      const before = connection.newest
       connection.newest = exchange
       // Node's parser drops what came with such a request: what it reads next may be in the middle of a body.
-      if (exchange.incoming.headers.upgrade !== undefined) exchange.outgoing.shouldKeepAlive = false
-      if (before !== undefined && !before.writableFinished) wait(connection, before, exchange)
-      else if (before !== undefined && isLast(before)) return
-      else if (!hasBody(exchange)) begin(exchange)
+      if (headers.upgrade !== undefined) exchange.outgoing.setHeader("connection", "close")
+      if (before !== undefined && !before.outgoing.writableFinished) wait(connection, before, exchange)
+      else if (!hasBody(exchange)) serve(connection, exchange)
       // What came with the head is parsed by then, and nearly every body comes with it; what was no HTTP has its answer.
-      else setImmediate(() => open.has(socket) && socket.writable && begin(exchange))
+      else setImmediate(() => open.has(socket) && socket.writable && serve(connection, exchange))
     },
 
     /** A response was made: the kernel has taken it, or its client has not taken all of it yet. */
-    ended: (outgoing: Outgoing): void => {
-      const { socket } = outgoing.req
+    answered: ({ incoming: { socket }, outgoing }: Exchange): void => {
       const connection = open.get(socket)
-      if (connection === undefined) return
-      queues.sent(connection)
       const bytes = outgoing.writableLength
-      if (bytes === 0) return
-      hold(outgoing, bytes)
+      if (connection === undefined || bytes === 0) return
+      grow(bytes)
       if (!open.has(socket)) return
       const patienceMs = bounds.answerMs + (bytes / bounds.bytesPerSecond) * 1000
-      connection.deadline = setTimeout(() => cut(connection, "answerMs"), patienceMs).unref()
-      outgoing.once("close", () => release(outgoing))
+      const deadline = setTimeout(() => cut(connection, "answerMs"), patienceMs).unref()
+      outgoing.once("close", () => clearTimeout(deadline))
     },
 
+    /** So many more bytes of an unfinished body are kept. */
+    hold: ({ incoming: { socket } }: Exchange, bytes: number): void => {
+      const connection = open.get(socket)
+      if (connection === undefined) return
+      connection.received += bytes
+      grow(bytes)
+    },
+    /** None of them are kept any longer. */
+    release: ({ incoming: { socket } }: Exchange): void => {
+      const connection = open.get(socket)
+      if (connection !== undefined) connection.received = 0
+    },
+
+    /** Responses that haven't begun tell their clients that the connection ends with them. */
+    drain: (): void => {
+      for (const { serving } of open.values())
+        if (serving?.outgoing.headersSent === false) serving.outgoing.setHeader("connection", "close")
+    },
     /** Whether a response isn't taken whole yet, or a request waits for that. */
     areSending: (): boolean =>
       [...open.values()].some(({ socket, waiting }) => socket.writableLength > 0 || waiting > 0),
     /** Whether requests that have arrived wait, and with them what arrives after them. */
     isHeldBack: (socket: Socket): boolean => (open.get(socket)?.waiting ?? 0) > 0,
     newest: (socket: Socket): Exchange | undefined => open.get(socket)?.newest,
-    /** So many more bytes are kept for the client of a request. */
-    hold,
-    /** Nothing is kept for it any longer. */
-    release,
   }
 }
 

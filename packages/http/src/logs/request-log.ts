@@ -1,6 +1,7 @@
-import type { Logger } from "./logger.ts"
+import type { IncomingMessage } from "node:http"
 import { addressNetwork } from "../client-address.ts"
 import { clientAddress, type Exchange } from "../exchange.ts"
+import type { Logger } from "./logger.ts"
 
 export type RequestLogOptions = {
   readonly log: Pick<Logger, "debug" | "info" | "warn" | "error">
@@ -16,43 +17,32 @@ const refusals = new Set([401, 403, 429])
 
 const acceptable = /^[\w.-]{8,64}$/
 
+/** The id that a caller sent as `X-Request-Id`, if it is well-formed. */
+export const sentRequestId = ({ headers }: IncomingMessage): string | undefined => {
+  const given = headers["x-request-id"]
+  return typeof given === "string" && acceptable.test(given) ? given : undefined
+}
+
+const levelOf = (status: number, isQuiet: boolean) => {
+  if (!isQuiet) return status >= 500 ? "error" : "info"
+  // A probe's 503 is an answer like another: the service starts, stops or waits for something.
+  return status === 503 ? "info" : status >= 500 ? "error" : "debug"
+}
+
 /**
- * Gives each request an id (a well-formed `X-Request-Id` of the caller's is kept), answers with it, and writes one line a
- * request: id, method, route pattern, status, duration; of a refused one the account, if known, and the network. Never the path itself, a query or a header: they can hold keys.
+ * Writes the line of a request whose response is about to be sent: id, method, route pattern, status, duration; of a refused one
+ * the account, if known, and the network. Never the path itself, a query or a header: they can hold keys.
  */
-export const createRequestLog = ({ log, now, randomId, quiet = [] }: RequestLogOptions) => {
-  const levelOf = (status: number, route: string) => {
-    if (!quiet.includes(route)) return status >= 500 ? "error" : "info"
-    // A probe's 503 is an answer like another: the service starts, stops or waits for something.
-    return status === 503 ? "info" : status >= 500 ? "error" : "debug"
+export const logRequest = (exchange: Exchange, status: number): void => {
+  const { incoming, server, requestId, began, route, context, traceId: trace_id } = exchange
+  if (server.requests === undefined) return
+  const { log, now, quiet = [] } = server.requests
+  const duration = Math.round((now() - began) * 100) / 100
+  const { method = "" } = incoming
+  const line = { request_id: requestId, method, route, status, duration_ms: duration, trace_id }
+  const who = refusals.has(status) && {
+    account: context?.get("account"),
+    network: addressNetwork(clientAddress({ env: exchange })),
   }
-  return {
-    begin: (exchange: Exchange): void => {
-      const { incoming, outgoing } = exchange
-      const started = now()
-      const given = incoming.headers["x-request-id"]
-      const requestId = typeof given === "string" && acceptable.test(given) ? given : (outgoing.traceId ?? randomId())
-      outgoing.requestId = requestId
-      outgoing.onHead = (status) => {
-        const { route } = outgoing
-        const duration = Math.round((now() - started) * 100) / 100
-        const { method = "" } = incoming
-        const { traceId: trace_id } = outgoing
-        const line = { request_id: requestId, method, route, status, duration_ms: duration, trace_id }
-        const who = refusals.has(status) && {
-          account: outgoing.account,
-          network: addressNetwork(clientAddress({ env: exchange })),
-        }
-        log[levelOf(status, route)]({ ...line, ...who }, "request")
-      }
-    },
-    /** For what no request could be made of. */
-    unparsed: (answerTo: (requestId: string) => Response): Response => {
-      const requestId = randomId()
-      const answer = answerTo(requestId)
-      answer.headers.set("x-request-id", requestId)
-      log.info({ request_id: requestId, method: "-", route: "*", status: answer.status, duration_ms: 0 }, "request")
-      return answer
-    },
-  }
+  log[levelOf(status, quiet.includes(route))]({ ...line, ...who }, "request")
 }

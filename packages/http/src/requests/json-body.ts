@@ -18,8 +18,6 @@ export const jsonBody =
     readonly onSize?: (bytes: number, c: Context) => void
   }): MiddlewareHandler<HttpEnv> =>
   async (c, next) => {
-    const account = c.get("account")
-    if (account !== undefined) c.env.outgoing.account = account
     const { onSize, ...rules } = options
     const { value, text = JSON.stringify(value) } = await readJsonText(c, {
       ...rules,
