@@ -13,7 +13,7 @@ export type Shared = {
   readonly headers: ReadonlyMap<string, string>
   readonly clientAddress: ClientAddress
   /** Bounds what is kept for slow clients. */
-  readonly connections: Pick<Connections, "hold" | "release">
+  readonly connections: Pick<Connections, "hold">
 }
 
 /** Both ends of a request, as the adapter gives them to an app, and what is known of it. */

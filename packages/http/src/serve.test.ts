@@ -302,10 +302,11 @@ test("what follows a request with Upgrade isn't served: Node's parser would begi
 test("a head that this process has not looked at yet isn't late", () => {
   const late = Object.assign(new Error("Request timeout"), { code: "ERR_HTTP_REQUEST_TIMEOUT" })
   const socket = new Socket().on("error", () => {})
-  for (const isHeldBack of [true, false]) {
+  const state = { socket, isProxied: false, client: "", newest: undefined, serving: undefined, received: 0 }
+  for (const waiting of [1, 0]) {
     const answerTo = vi.fn<() => Response>(() => new Response("late"))
-    createUnparsedAnswer({ newest: () => undefined, isHeldBack: () => isHeldBack }, answerTo)(late, socket)
-    expect(answerTo).toHaveBeenCalledTimes(isHeldBack ? 0 : 1)
+    createUnparsedAnswer({ get: () => ({ ...state, waiting }) }, answerTo)(late, socket)
+    expect(answerTo).toHaveBeenCalledTimes(waiting > 0 ? 0 : 1)
   }
   socket.destroy()
 })

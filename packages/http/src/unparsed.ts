@@ -29,17 +29,15 @@ const send = async (socket: Socket, answer: Response): Promise<void> => {
  * but is answered already, gets its answer and no other, and the connection ends with it.
  * @param answerTo makes the answer, for this reason
  */
-export const createUnparsedAnswer = (
-  { newest, isHeldBack }: Pick<Connections, "newest" | "isHeldBack">,
-  answerTo: (reason: string) => Response,
-) => {
+export const createUnparsedAnswer = (connections: Pick<Connections, "get">, answerTo: (reason: string) => Response) => {
   // The parser fails again on whatever else arrives.
   const ended = new WeakSet<Socket>()
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
+    const { newest, waiting = 0 } = connections.get(socket) ?? {}
     // What this process has yet to look at isn't late.
-    if (ended.has(socket) || (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && isHeldBack(socket))) return
+    if (ended.has(socket) || (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && waiting > 0)) return
     ended.add(socket)
-    const { incoming, outgoing } = newest(socket) ?? {}
+    const { incoming, outgoing } = newest ?? {}
     // An answer without a socket waits for the one before it, and ours would be taken for that one.
     const answered =
       outgoing !== undefined &&

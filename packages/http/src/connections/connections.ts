@@ -35,29 +35,10 @@ const isReceiving = ({ newest, waiting }: Connection): boolean =>
 
 const held = ({ socket, received }: Connection): number => received + socket.writableLength
 const accountOf = ({ serving }: Connection): string | undefined => serving?.context?.get("account")
-const holder = (one: Connection): string => {
+const clientOf = ({ client }: Connection): string => client
+const holderOf = (one: Connection): string => {
   const account = accountOf(one)
   return account === undefined ? one.client : `account ${account}`
-}
-const sum = (all: readonly Connection[], weigh: (one: Connection) => number): number =>
-  all.reduce((total, one) => total + weigh(one), 0)
-
-/** Of those whose name weighs most in all, the connection that comes first by `rank`. */
-const heaviest = (
-  all: readonly Connection[],
-  name: (one: Connection) => string,
-  weigh: (one: Connection) => number,
-  rank: (one: Connection) => number = weigh,
-): Connection | undefined => {
-  const sums = new Map<string, number>()
-  for (const one of all) sums.set(name(one), (sums.get(name(one)) ?? 0) + weigh(one))
-  const inAll = (one: Connection): number => sums.get(name(one)) ?? 0
-  const heavier = (one: Connection, other: Connection): boolean =>
-    (inAll(one) - inAll(other) || rank(one) - rank(other)) > 0
-  return all.reduce<Connection | undefined>(
-    (most, one) => (rank(one) >= 0 && (most === undefined || heavier(one, most)) ? one : most),
-    undefined,
-  )
 }
 
 /**
@@ -81,8 +62,7 @@ export const createConnections = (
     if (open.delete(connection.socket)) waitingInAll -= connection.waiting
   }
 
-  const cut = (connection: Connection | undefined, reason: CutReason): void => {
-    if (connection === undefined) return
+  const cut = (connection: Connection, reason: CutReason): void => {
     forget(connection)
     onCut(reason)
     // A reset also drops what the kernel holds. A client that is idle may still be reading its last response.
@@ -90,21 +70,34 @@ export const createConnections = (
     else connection.socket.resetAndDestroy()
   }
 
-  const cutHolders = (): void => {
-    for (;;) {
-      const holding = [...open.values()].filter((one) => held(one) > 0)
-      const anonymous = holding.filter((one) => accountOf(one) === undefined)
-      const left = bounds.heldBytes - sum(holding, held)
-      const leftToAnonymous = bounds.heldBytes * shareWithoutAccount - sum(anonymous, held)
-      margin = Math.min(left, leftToAnonymous)
-      if (margin >= 0) return
-      cut(heaviest(leftToAnonymous < 0 ? anonymous : holding, holder, held), "heldBytes")
+  /** Cuts off a connection of the client that has most in all, the one that has most. Returns false if nobody has anything. */
+  const cutHeaviest = (reason: CutReason, weigh: (one: Connection) => number, name = clientOf): boolean => {
+    const sums = new Map<string, number>()
+    for (const one of open.values()) sums.set(name(one), (sums.get(name(one)) ?? 0) + weigh(one))
+    let heaviest: { readonly one: Connection; readonly inAll: number; readonly own: number } | undefined
+    for (const one of open.values()) {
+      const own = weigh(one)
+      const inAll = sums.get(name(one)) ?? 0
+      if (own === 0 || (heaviest && (inAll - heaviest.inAll || own - heaviest.own) <= 0)) continue
+      heaviest = { one, inAll, own }
     }
+    if (heaviest !== undefined) cut(heaviest.one, reason)
+    return heaviest !== undefined
   }
 
-  const grow = (bytes: number): void => {
+  const hold = (bytes: number): void => {
     margin -= bytes
-    if (margin < 0) cutHolders()
+    while (margin < 0) {
+      const total = { all: 0, anonymous: 0 }
+      for (const one of open.values()) {
+        total.all += held(one)
+        if (accountOf(one) === undefined) total.anonymous += held(one)
+      }
+      const left = bounds.heldBytes * shareWithoutAccount - total.anonymous
+      margin = Math.min(left, bounds.heldBytes - total.all)
+      const isCharged = (one: Connection): boolean => left >= 0 || accountOf(one) === undefined
+      if (margin < 0) cutHeaviest("heldBytes", (one) => (isCharged(one) ? held(one) : 0), holderOf)
+    }
   }
 
   const serve = (connection: Connection, exchange: Exchange): void => {
@@ -125,15 +118,7 @@ export const createConnections = (
         serve(connection, exchange)
       })
     before.outgoing.once("close", next)
-    if (waitingInAll <= bounds.waitingRequests) return
-    cut(
-      heaviest(
-        [...open.values()],
-        ({ client }) => client,
-        ({ waiting }) => waiting,
-      ),
-      "waitingRequests",
-    )
+    if (waitingInAll > bounds.waitingRequests) cutHeaviest("waitingRequests", (one) => one.waiting)
   }
 
   return {
@@ -146,17 +131,9 @@ export const createConnections = (
       open.set(socket, connection)
       socket.once("close", () => forget(connection))
       if (open.size <= bounds.connections) return
-      // The connection that was opened just now is idle too.
-      const rank = (one: Connection): number => (isIdle(one) ? 1 : isReceiving(one) ? 0 : -1)
-      cut(
-        heaviest(
-          [...open.values()],
-          (one) => one.client,
-          () => 1,
-          rank,
-        ),
-        "connections",
-      )
+      const dispensable = (one: Connection): number =>
+        one === connection ? 0 : isIdle(one) ? 2 : isReceiving(one) ? 1 : 0
+      if (!cutHeaviest("connections", dispensable)) cut(connection, "connections")
     },
 
     /** A request's head was read. */
@@ -184,24 +161,19 @@ export const createConnections = (
       const connection = open.get(socket)
       const bytes = outgoing.writableLength
       if (connection === undefined || bytes === 0) return
-      grow(bytes)
+      hold(bytes)
       if (!open.has(socket)) return
       const patienceMs = bounds.answerMs + (bytes / bounds.bytesPerSecond) * 1000
       const deadline = setTimeout(() => cut(connection, "answerMs"), patienceMs).unref()
       outgoing.once("close", () => clearTimeout(deadline))
     },
 
-    /** So many more bytes of an unfinished body are kept. */
+    /** So many more bytes of an unfinished body are kept, or fewer. */
     hold: ({ incoming: { socket } }: Exchange, bytes: number): void => {
       const connection = open.get(socket)
       if (connection === undefined) return
       connection.received += bytes
-      grow(bytes)
-    },
-    /** None of them are kept any longer. */
-    release: ({ incoming: { socket } }: Exchange): void => {
-      const connection = open.get(socket)
-      if (connection !== undefined) connection.received = 0
+      hold(bytes)
     },
 
     /** Responses that haven't begun tell their clients that the connection ends with them. */
@@ -212,9 +184,7 @@ export const createConnections = (
     /** Whether a response isn't taken whole yet, or a request waits for that. */
     areSending: (): boolean =>
       [...open.values()].some(({ socket, waiting }) => socket.writableLength > 0 || waiting > 0),
-    /** Whether requests that have arrived wait, and with them what arrives after them. */
-    isHeldBack: (socket: Socket): boolean => (open.get(socket)?.waiting ?? 0) > 0,
-    newest: (socket: Socket): Exchange | undefined => open.get(socket)?.newest,
+    get: (socket: Socket): Readonly<Connection> | undefined => open.get(socket),
   }
 }
 

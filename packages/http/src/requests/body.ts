@@ -30,7 +30,7 @@ export const readBody = async ({ env }: Served, { limit, deadlineMs }: BodyOptio
   if (declared === "0" || !hasBody(env)) return empty
   // The socket's own stream is read: a web stream in between costs a third of a small request.
   if (env.incoming.complete) return buffered(env.incoming, limit)
-  return collect(env, limit, deadlineMs).finally(() => env.server.connections.release(env))
+  return collect(env, limit, deadlineMs)
 }
 
 const joined = (chunks: readonly Uint8Array[]): Uint8Array =>
@@ -62,6 +62,8 @@ const collect = (exchange: Exchange, limit: number, deadlineMs: number | undefin
     }
     const settle = (fault?: BodyFault): void => {
       clearTimeout(deadline)
+      server.connections.hold(exchange, -size)
+      size = 0
       // What still comes is discarded.
       incoming.off("data", take).resume()
       if (fault === undefined) resolve(joined(chunks))
