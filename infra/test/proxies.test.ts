@@ -9,6 +9,7 @@ import { request, type RequestOptions } from "node:https"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { connect } from "node:tls"
 import { stripVTControlCharacters } from "node:util"
 import { freePort, startProcess, type TestProcess } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
@@ -51,6 +52,19 @@ const proxies: Readonly<Record<string, Proxy>> = {
   },
 }
 
+const large = Buffer.alloc(8_000_000)
+
+/** Bytes that the kernel holds in the send queues of a port. */
+const queuedAt = (port: number): number => {
+  const end = `:${port.toString(16).toUpperCase().padStart(4, "0")}`
+  const lines = ["/proc/net/tcp", "/proc/net/tcp6"].flatMap((path) => readFileSync(path, "latin1").split("\n").slice(1))
+  const fields = lines.map((line) => line.trim().split(/ +/))
+  return fields.reduce(
+    (all, [, at = "", , , sizes = ""]) => (at.endsWith(end) ? all + Number.parseInt(sizes, 16) : all),
+    0,
+  )
+}
+
 describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
   let folder: string
   let file: string
@@ -89,6 +103,7 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
     )) {
       const server = createServer((incoming, response) => {
         incoming.on("data", () => {})
+        if (incoming.url === "/large") return void response.end(large)
         response.end(JSON.stringify({ upstream, method: incoming.method, headers: incoming.headers }))
       }).listen(0, "127.0.0.1")
       await once(server, "listening")
@@ -150,6 +165,30 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
       expect(status).toBe(200)
     }
   })
+
+  test.skipIf(!proxy.isLarge)(
+    "the kernel holds little for each client that never reads, and others are served",
+    async () => {
+      const host = `relay.${proxy.domain}`
+      const silent = Array.from({ length: 40 }, () => {
+        const socket = connect({ host: "127.0.0.1", port, servername: host, rejectUnauthorized: false })
+        socket.on("error", () => {}).write(`GET /large HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+        return socket
+      })
+      const seen = [0]
+      await vi.waitFor(
+        () => {
+          seen.unshift(queuedAt(port))
+          expect(seen[0]).toBeGreaterThan(silent.length * 32_768)
+          expect(seen[1]).toBe(seen[0])
+        },
+        { timeout: 20_000, interval: 200 },
+      )
+      expect(seen[0]).toBeLessThan(silent.length * 262_144)
+      expect((await asked("api", { localAddress: "127.0.0.9" })).status).toBe(200)
+      for (const socket of silent) socket.destroy()
+    },
+  )
 
   test.skipIf(!isFull).each([
     ["slow heads", ["-H"], true],
