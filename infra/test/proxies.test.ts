@@ -103,8 +103,8 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
     )) {
       const server = createServer((incoming, response) => {
         incoming.on("data", () => {})
-        if (incoming.url === "/large") return void response.end(large)
-        response.end(JSON.stringify({ upstream, method: incoming.method, headers: incoming.headers }))
+        const told = JSON.stringify({ upstream, method: incoming.method, headers: incoming.headers })
+        response.end(incoming.url === "/large" ? large : told)
       }).listen(0, "127.0.0.1")
       await once(server, "listening")
       replicas.push(server)

@@ -1,4 +1,4 @@
-import { isIP, isIPv4 } from "node:net"
+import { BlockList, isIP, isIPv4 } from "node:net"
 import ipaddr from "ipaddr.js"
 import type { Logger } from "./logs/logger.ts"
 
@@ -10,9 +10,9 @@ export type ClientAddress = {
   /**
    * The address that a request comes from.
    * @param peer the connection's other end; undefined once it is gone
-   * @param forwardedFor `X-Forwarded-For`, all its lines joined by commas
+   * @param forwardedFor `X-Forwarded-For`
    */
-  readonly of: (peer: string | undefined, forwardedFor?: string) => string
+  readonly of: (peer: string | undefined, forwardedFor?: string | string[]) => string
   /** Whether the connection's other end is a trusted proxy. */
   readonly isProxy: (peer: string | undefined) => boolean
 }
@@ -39,12 +39,10 @@ const hopAddress = (hop: string): string | undefined => {
  * @param log warned once, at the first forwarding header from an untrusted peer
  */
 export const createClientAddress = (trusted: readonly TrustedNetwork[], log?: Pick<Logger, "warn">): ClientAddress => {
-  const networks = trusted.map(({ address, prefix }) => ({ base: ipaddr.parse(address), prefix }))
-  const isTrusted = (address: string): boolean => {
-    if (networks.length === 0) return false
-    const parsed = ipaddr.parse(address)
-    return networks.some(({ base, prefix }) => base.kind() === parsed.kind() && parsed.match(base, prefix))
-  }
+  const networks = new BlockList()
+  for (const { address, prefix, family } of trusted) networks.addSubnet(address, prefix, family)
+  const isTrusted = (address: string): boolean =>
+    trusted.length > 0 && networks.check(address, isIPv4(address) ? "ipv4" : "ipv6")
   // A socket that is already gone has no peer: such requests share one address.
   const peerAddress = (peer: string | undefined): string => canonical(peer ?? "") ?? "0.0.0.0"
   let warned = false
@@ -58,7 +56,7 @@ export const createClientAddress = (trusted: readonly TrustedNetwork[], log?: Pi
         warned = true
         return address
       }
-      const hops = forwardedFor.split(",")
+      const hops = String(forwardedFor).split(",")
       for (let hop = hops.pop(); hop !== undefined; hop = hops.pop()) {
         const next = hopAddress(hop.trim())
         if (next === undefined) return address

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
-import type { Context, Env, Handler } from "hono"
+import type { Context } from "hono"
 import type { ClientAddress } from "./client-address.ts"
 import type { Connections } from "./connections/connections.ts"
 import type { RequestLogOptions } from "./logs/request-log.ts"
@@ -34,32 +34,10 @@ export type Exchange = {
   trustsTraces?: (socket: Socket) => boolean
 }
 
-/** The environment of an app that `serve` serves. */
-export type ServedEnv = Env & { Bindings: Exchange }
-
 /** The part of such an app's context that is needed here. */
 export type Served = { readonly env: Exchange }
 
-/** A request's header, several lines of it joined by commas, from what Node has parsed already. @param name in lower case */
-export const requestHeader = (c: Served, name: string): string | undefined => {
-  const value = c.env.incoming.headers[name]
-  return typeof value === "string" ? value : value?.join(", ")
-}
-
-/** The address that a request comes from: behind a trusted proxy what `X-Forwarded-For` says, else the connection's other end. */
-export const clientAddress = (c: Served): string => {
-  const { incoming, server } = c.env
-  return server.clientAddress.of(incoming.socket.remoteAddress, requestHeader(c, "x-forwarded-for"))
-}
-
-/** The id that the request's log line and answer have; empty where the server keeps no request log. */
-export const requestIdOf = (c: Served): string => c.env.requestId
-
-/** Says whose request it is, once the key is known to be valid. */
-export const setAccount = (c: { set: (name: "account", value: string) => void }, account: string): void =>
-  c.set("account", account)
-
-/** Sets a header of the response that follows, errors too. The response's own header of that name wins. */
+/** Sets a header of the response that follows, errors and prepared ones too. The response's own header of that name wins. */
 export const setHeader = (c: Served, name: string, value: string): void => {
   c.env.outgoing.setHeader(name, value)
 }
@@ -82,6 +60,3 @@ export const sentPath = (request: { readonly url: string }, { env }: { env?: Par
 export const omitServerHeaders = (c: Served): void => {
   for (const name of c.env.server.headers.keys()) c.env.outgoing.removeHeader(name)
 }
-
-/** A handler as it is. Its route is named in the log anyway. */
-export const routed = <E extends ServedEnv>(handler: Handler<E>): Handler<E> => handler

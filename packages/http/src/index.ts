@@ -1,28 +1,17 @@
-export { defaultBounds } from "./connections/bounds.ts"
-export type { Bounds } from "./connections/bounds.ts"
-export { hasWholeBody, jsonTypeFault, readBody, readJson } from "./requests/body.ts"
-export type { JsonBodyOptions } from "./requests/body.ts"
+export { allowedMethods } from "./allowed-methods.ts"
 export { addressBucket } from "./client-address.ts"
 export type { TrustedNetwork } from "./client-address.ts"
-export { parseJson } from "./requests/json.ts"
+export { defaultBounds } from "./connections/bounds.ts"
+export type { Bounds } from "./connections/bounds.ts"
+export { omitServerHeaders, sentPath, setHeader } from "./exchange.ts"
+export type { Exchange } from "./exchange.ts"
 export { createLogger } from "./logs/logger.ts"
 export type { Logger, LogLevel } from "./logs/logger.ts"
-export { jsonBody } from "./requests/json-body.ts"
 export { requestContext } from "./request-context.ts"
 export type { HttpEnv } from "./request-context.ts"
-export { allowedMethods } from "./allowed-methods.ts"
+export { hasWholeBody, readBody } from "./requests/body.ts"
+export { jsonBody, jsonTypeFault, readJson } from "./requests/json-body.ts"
 export { acceptsGzip, acceptWeights, matchesETag, wantsEventStream } from "./requests/negotiate.ts"
-export {
-  clientAddress,
-  omitServerHeaders,
-  requestHeader,
-  requestIdOf,
-  routed,
-  sentPath,
-  setAccount,
-  setHeader,
-} from "./exchange.ts"
-export type { Exchange, Served, ServedEnv } from "./exchange.ts"
 export { processRuntime, runService } from "./run-service.ts"
 export type { Runtime } from "./run-service.ts"
 export { serve } from "./serve.ts"

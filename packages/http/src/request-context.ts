@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono"
 import { matchedRoutes, routePath } from "hono/route"
-import { clientAddress, type Exchange } from "./exchange.ts"
+import type { Exchange } from "./exchange.ts"
 import { logRequest } from "./logs/request-log.ts"
 
 /** The environment of an app behind `serve`. Handlers read `c.var`, and leave `c.env` to this package. */
@@ -23,11 +23,12 @@ export type HttpEnv = {
 /** Fills `c.var`, and logs the request by the route that responded. The first middleware of every app. */
 export const requestContext: MiddlewareHandler<HttpEnv> = async (c, next) => {
   const { env } = c
-  const { socket } = env.incoming
+  const { socket, headers } = env.incoming
+  const { of, isProxy } = env.server.clientAddress
   env.context = c
   c.set("requestId", env.requestId)
-  c.set("clientAddress", clientAddress(c))
-  c.set("isProxied", env.server.clientAddress.isProxy(socket.remoteAddress))
+  c.set("clientAddress", of(socket.remoteAddress, headers["x-forwarded-for"]))
+  c.set("isProxied", isProxy(socket.remoteAddress))
   c.set("trustsTraces", env.trustsTraces?.(socket) ?? false)
   await next()
   // `doctor` asks through the public URL whose address arrives here. The caller learns its own and no other.

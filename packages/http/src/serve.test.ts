@@ -10,7 +10,7 @@ import {
   type HttpEnv,
   requestContext,
   hasWholeBody,
-  readJson,
+  jsonBody,
   type RunningServer,
   serve,
 } from "./index.ts"
@@ -39,17 +39,18 @@ const requests = {
 const start = async (gate: Promise<void> = Promise.resolve(), deadlineMs = 5000) => {
   const app = new Hono<HttpEnv>()
   app.use(requestContext)
-  app.post("/echo/:secret", async (c) =>
-    c.json({ got: await readJson(c, { limit: 1000, deadlineMs, uniqueKeys: true }) }),
-  )
-  app.post("/late", async (c) => {
+  const strict = jsonBody({ limit: 1000, deadlineMs, uniqueKeys: true })
+  app.post("/echo/:secret", strict, async (c) => c.json({ got: await c.req.json<unknown>() }))
+  app.use("/late", async (c, next) => {
     while (!hasWholeBody(c)) await passed()
-    return c.json({ got: await readJson(c, { limit: 1000, deadlineMs, uniqueKeys: true }) })
+    await next()
   })
+  app.post("/late", strict, async (c) => c.json({ got: await c.req.json<unknown>() }))
   app.get("/quiet", (c) => c.body(null, 204))
   app.get("/away", (c) => c.body(null, 503))
   app.get("/broken", (c) => c.body(null, 503))
-  app.post("/optional", async (c) => c.json({ got: await readJson(c, { limit: 10, emptyAs: "nothing" }) }))
+  const optional = jsonBody({ limit: 10, emptyAs: "nothing" })
+  app.post("/optional", optional, async (c) => c.json({ got: await c.req.json<unknown>() }))
   app.get("/large", (c) => c.text("x".repeat(largeBytes)))
   app.get("/slow", async (c) => {
     await gate
@@ -231,6 +232,7 @@ test("closing ends idle connections at once", async () => {
   socket.write("GET /quiet HTTP/1.1\r\nHost: x\r\n\r\n")
   await once(socket, "data")
   await Promise.all([once(socket, "close"), server.close()])
+  expect(server.draining()).toBe(true)
 })
 
 test("closing lets a request in flight finish, tells its connection to close, and takes no new one", async () => {
@@ -302,7 +304,7 @@ test("what follows a request with Upgrade isn't served: Node's parser would begi
 test("a head that this process has not looked at yet isn't late", () => {
   const late = Object.assign(new Error("Request timeout"), { code: "ERR_HTTP_REQUEST_TIMEOUT" })
   const socket = new Socket().on("error", () => {})
-  const state = { socket, isProxied: false, client: "", newest: undefined, serving: undefined, received: 0 }
+  const state = { socket, client: "", newest: undefined, serving: undefined, received: 0 }
   for (const waiting of [1, 0]) {
     const answerTo = vi.fn<() => Response>(() => new Response("late"))
     createUnparsedAnswer({ get: () => ({ ...state, waiting }) }, answerTo)(late, socket)

@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
-import type { Socket } from "node:net"
+import { once } from "node:events"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo, Socket } from "node:net"
 import { getRequestListener, RequestError } from "@hono/node-server"
 import { type Bounds, defaultBounds } from "./connections/bounds.ts"
 import { createClientAddress, type TrustedNetwork } from "./client-address.ts"
@@ -46,31 +47,12 @@ export type RunningServer = {
 }
 
 const sweepMs = 100
-// For a request's head, for all of it, and how often both are looked at, in milliseconds.
-const headersTimeout = 20_000
-const requestTimeout = 60_000
-const connectionsCheckingInterval = 5000
-
-const listen = (server: Server, port: number, host: string): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once("error", reject)
-    server.listen(port, host, () => {
-      server.removeListener("error", reject)
-      resolve()
-    })
-  })
 
 const notATarget = "the Host header or the request target is not valid"
 const unreadable = (_: string, reason: string): Response => new Response(`${reason}\n`, { status: 400 })
 
 // The adapter puts Host and target together into one URL and overlooks some of these: the path would begin in the Host.
-const notAHost = /[\s/?#@\\]/
-
-const hasHost = ({ headers, httpVersion }: IncomingMessage): boolean => {
-  // HTTP/1.0 may go without a Host.
-  const { host = httpVersion === "1.0" ? "localhost" : "" } = headers
-  return host !== "" && !notAHost.test(host)
-}
+const notAHost = /^$|[\s/?#@\\]/
 
 /**
  * Serves HTTP/1.1. Rejects when the port can't be had. The app comes afterwards, by `handle`: it may be told the server's
@@ -91,18 +73,19 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
     }
     outgoing.setHeaders(headers)
     if (draining) outgoing.setHeader("connection", "close")
+    // HTTP/1.0 may go without a Host.
+    const { host = incoming.httpVersion === "1.0" ? "localhost" : "" } = incoming.headers
     const listener = getRequestListener(
       (request) => {
-        if (!hasHost(incoming)) throw new RequestError(notATarget)
+        if (notAHost.test(host)) throw new RequestError(notATarget)
         return app(request, exchange)
       },
       {
         // An app renders its own errors: what comes here is a target that no Request can be made of, or no Error at all.
         errorHandler: (error) => {
+          const { requestId } = exchange
           const isUnreadable = error instanceof RequestError
-          const response = isUnreadable
-            ? onUnreadable(exchange.requestId, notATarget)
-            : new Response(null, { status: 500 })
+          const response = isUnreadable ? onUnreadable(requestId, notATarget) : new Response(null, { status: 500 })
           logRequest(exchange, response.status)
           return response
         },
@@ -116,29 +99,12 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
     connections.answered(exchange)
   }
   const clientAddress = createClientAddress(options.trustedProxies ?? [], requests?.log)
-  const connections = createConnections(
-    bounds,
-    clientAddress,
-    (exchange) => (observe === undefined ? void respond(exchange) : observe(exchange, respond)),
-    createCutLog(requests?.log),
-  )
+  const begin = (exchange: Exchange): void =>
+    observe === undefined ? void respond(exchange) : observe(exchange, respond)
+  const connections = createConnections(bounds, clientAddress, begin, createCutLog(requests?.log))
   const shared: Shared = { requests, headers, clientAddress, connections }
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse): void =>
     connections.arrived({ incoming, outgoing, server: shared, requestId: "", began: 0, route: "*" })
-  const server = createServer(
-    {
-      requireHostHeader: false,
-      // A second Host or Authorization is seen, and makes no valid one: which of two a proxy has judged, nobody knows.
-      joinDuplicateHeaders: true,
-      headersTimeout,
-      requestTimeout,
-      connectionsCheckingInterval,
-      // Longer than the idle time of common load balancers, which would else send on a connection that is being closed.
-      keepAliveTimeout: 75_000,
-    },
-    answer,
-  )
-  server.on("connection", connections.opened)
   const unparsed = createUnparsedAnswer(connections, (reason) => {
     const id = requests?.randomId() ?? ""
     const response = onUnreadable(id, reason)
@@ -148,37 +114,47 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
     requests?.log.info(line, "request")
     return response
   })
+  const server = createServer({
+    requireHostHeader: false,
+    // A second Host or Authorization is seen, and makes no valid one: which of two a proxy has judged, nobody knows.
+    joinDuplicateHeaders: true,
+    // For a request's head, for all of it, and how often both are looked at, in milliseconds.
+    headersTimeout: 20_000,
+    requestTimeout: 60_000,
+    connectionsCheckingInterval: 5000,
+    // Longer than the idle time of common load balancers, which would else send on a connection that is being closed.
+    keepAliveTimeout: 75_000,
+  })
+  server.on("request", answer).on("connection", connections.opened)
   // Over TCP the stream is a socket.
   server.on("clientError", (error, socket) => unparsed(error, socket as Socket))
   // An Expect that nobody knows may be passed over (RFC 9110 section 10.1.1); Node's own 417 would be no answer of the app.
   server.on("checkExpectation", answer)
-  await listen(server, options.port, options.host)
-  const bound = server.address()
-  const port = typeof bound === "object" && bound !== null ? bound.port : options.port
+  await once(server.listen(options.port, options.host), "listening")
+  const { port } = server.address() as AddressInfo
 
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      draining = true
-      connections.drain()
-      // Node takes for idle what has ended its response, however much of that its client has yet to take. Meanwhile new
-      // connections are refused.
-      server.maxConnections = 0
-      const end = (): void => {
-        if (server.listening) server.close(closed)
-        else server.closeIdleConnections()
-      }
-      const sweep = setInterval(() => connections.areSending() || end(), sweepMs)
-      const timer = setTimeout(() => {
-        end()
-        server.closeAllConnections()
-      }, drainMs)
-      const closed = (): void => {
-        clearInterval(sweep)
-        clearTimeout(timer)
-        resolve()
-      }
-      if (!connections.areSending()) end()
-    })
+  const close = async (): Promise<void> => {
+    draining = true
+    connections.drain()
+    const closed = once(server, "close")
+    // Node takes for idle what has ended its response, however much of that its client has yet to take.
+    const end = (): void => {
+      if (connections.areSending()) return
+      if (server.listening) server.close()
+      else server.closeIdleConnections()
+    }
+    // New connections are refused meanwhile.
+    server.maxConnections = 0
+    end()
+    const sweep = setInterval(end, sweepMs)
+    const timer = setTimeout(() => {
+      server.close()
+      server.closeAllConnections()
+    }, drainMs)
+    await closed
+    clearInterval(sweep)
+    clearTimeout(timer)
+  }
   let closing: Promise<void> | undefined
   return {
     host: options.host,

@@ -1,4 +1,4 @@
-import { addressBucket, clientAddress, requestHeader, type HttpEnv, setAccount, setHeader } from "@svc/http"
+import { addressBucket, type HttpEnv, setHeader } from "@svc/http"
 import type { Bucket, Decision } from "@svc/limits"
 import type { Context, Handler } from "hono"
 import type { Queries } from "../db/database.ts"
@@ -66,9 +66,9 @@ export const identify = async (
   limitOf: (keyHash: string) => RequestLimit | undefined,
 ): Promise<Identified> => {
   const { limits, findKey, wallClock, config, metrics } = dependencies
-  const key = readKey(requestHeader(c, "authorization"))
+  const key = readKey(c.req.header("authorization"))
   const perMinute = config.perMinute.failedAuth
-  const client = perMinute === 0 ? "" : addressBucket(clientAddress(c))
+  const client = perMinute === 0 ? "" : addressBucket(c.get("clientAddress"))
   const failures = bucketOf({ group: "failed-auth", bucket: client, perMinute })
   let found: Principal | Refusal
   if ("refused" in key) found = key
@@ -77,11 +77,11 @@ export const identify = async (
     const own = limit === undefined || limit.perMinute === 0 ? undefined : limits.peek(bucketOf(limit))
     if (limit !== undefined && own?.allowed === false) tell(c, limit, own)
     const isSuspect = perMinute > 0 && !limits.peek(failures).allowed
-    found = await authenticate(findKey, key, { origin: requestHeader(c, "origin"), now: wallClock(), isSuspect })
+    found = await authenticate(findKey, key, { origin: c.req.header("origin"), now: wallClock(), isSuspect })
   }
   metrics.keyChecked("refused" in found ? found.refused : "ok")
   if (!("refused" in found)) {
-    setAccount(c, String(found.userId))
+    c.set("account", String(found.userId))
     c.set("usedKey", found.keyId)
   }
   if (!("refused" in found) || perMinute === 0 || errors.rows[found.refused].status !== 401) return found
@@ -95,7 +95,7 @@ const limitOf = (dependencies: Dependencies, c: Context<AppEnv>, policy: Policy,
   policy.limit === "sessions"
     ? {
         group: "sessions",
-        bucket: `${keyHash} ${addressBucket(clientAddress(c))}`,
+        bucket: `${keyHash} ${addressBucket(c.get("clientAddress"))}`,
         perMinute: sessionsPerMinute,
       }
     : { group: "key", bucket: keyHash, perMinute: dependencies.config.perMinute.requests }

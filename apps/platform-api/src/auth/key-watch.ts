@@ -1,5 +1,4 @@
 // Checks the keys of open streams again, all at once, when any key changes.
-import { requestHeader } from "@svc/http"
 import type { Context } from "hono"
 import { coalesce } from "../db/coalesce.ts"
 import type { Dependencies } from "../dependencies.ts"
@@ -36,8 +35,8 @@ export const keyCheck = (
   { findKey, wallClock }: Pick<Dependencies, "findKey" | "wallClock">,
   c: Context<AppEnv>,
 ): (() => Promise<boolean>) => {
-  const key = readKey(requestHeader(c, "authorization"))
-  const origin = requestHeader(c, "origin")
+  const key = readKey(c.req.header("authorization"))
+  const origin = c.req.header("origin")
   return async () => {
     if ("refused" in key) return false
     return !("refused" in (await authenticate(findKey, key, { origin, now: wallClock(), isSuspect: false })))

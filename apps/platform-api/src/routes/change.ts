@@ -1,4 +1,3 @@
-import { clientAddress, requestHeader } from "@svc/http"
 import type { z } from "@svc/openapi"
 import type { Context } from "hono"
 import { audit, type AuditEntry } from "../audit.ts"
@@ -30,7 +29,7 @@ export type Change = {
 }
 
 const idempotencyKey = (c: Context<AppEnv>): string | undefined => {
-  const key = requestHeader(c, "idempotency-key")
+  const key = c.req.header("idempotency-key")
   if (key === undefined || /^[\x20-\x7e]{1,64}$/.test(key)) return key
   const reason = "must be 1 to 64 printable characters"
   throw errors.fail("invalid-request", { details: { path: "Idempotency-Key", reason } })
@@ -59,9 +58,9 @@ export const change = async (
 ): Promise<Response> => {
   const key = idempotencyKey(c)
   const { userId } = c.get("principal")
-  const { requestId } = c.env
+  const requestId = c.get("requestId")
   const at = new Date(wallClock())
-  const about = { at, actor: `user:${userId}`, address: clientAddress(c), requestId }
+  const about = { at, actor: `user:${userId}`, address: c.get("clientAddress"), requestId }
   const transact = async (tx: Orm): Promise<Response> => {
     const given: Change = { tx, at, userId, tell: (action, target) => audit(tx, { ...about, action, target }) }
     if (key === undefined) return respond(await work(given))

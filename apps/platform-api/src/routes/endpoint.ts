@@ -1,5 +1,5 @@
 import { type Access, type createApi, documented, errorResponses, z, validate } from "@svc/openapi"
-import { readJson, routed } from "@svc/http"
+import { readJson } from "@svc/http"
 import type { Context, Handler } from "hono"
 import { type Policy, refusalsOf } from "../auth/agent-policy.ts"
 import { keyCodes } from "../auth/authenticate.ts"
@@ -55,17 +55,10 @@ const bodyValues = 1000
 const emptyBody = {}
 
 /** Reads and checks a JSON body. Throws BodyError. */
-export const jsonBody = async <T>(c: Context<AppEnv>, schema: z.ZodType<T>, limit = bodyLimit): Promise<T> =>
-  validate(
-    schema,
-    await readJson(c, {
-      limit,
-      deadlineMs: 10_000,
-      emptyAs: emptyBody,
-      uniqueKeys: true,
-      maxValues: bodyValues,
-    }),
-  )
+export const jsonBody = async <T>(c: Context<AppEnv>, schema: z.ZodType<T>, limit = bodyLimit): Promise<T> => {
+  await readJson(c, { limit, deadlineMs: 10_000, emptyAs: emptyBody, uniqueKeys: true, maxValues: bodyValues })
+  return validate(schema, await c.req.json())
+}
 
 const json = (schema: z.ZodType) => ({ "application/json": { schema } })
 
@@ -150,13 +143,13 @@ export const endpoint = (api: Api, dependencies: Dependencies, spec: Endpoint): 
       },
       responses: Object.fromEntries(responses),
     },
-    routed(policy === undefined ? handle : guarded(dependencies, policy, handle)),
+    policy === undefined ? handle : guarded(dependencies, policy, handle),
   )
 }
 
 /** Serves a path that the document leaves out. */
 export const undocumented = (api: Api, method: "get" | "all", path: string, handler: Handler<AppEnv>): void => {
-  api[method](path, routed(handler))
+  api[method](path, handler)
 }
 
 /** The id in the path: a positive int4. Digits that can't be one name nothing; undefined stands for them. */

@@ -1,5 +1,4 @@
 // Server-sent events, as every stream of the service sends them.
-import { requestHeader } from "@svc/http"
 import type { Context } from "hono"
 
 export const commentMs = 15_000
@@ -18,7 +17,7 @@ export const eventStreamHeaders = {
 
 /** The id after which a reconnecting client continues; undefined if it sent no valid one. */
 export const lastEventId = (c: Context): number | undefined => {
-  const id = requestHeader(c, "last-event-id")
+  const id = c.req.header("last-event-id")
   return id !== undefined && /^\d{1,15}$/.test(id) ? Number(id) : undefined
 }
 

@@ -1,6 +1,6 @@
 import { promisify } from "node:util"
 import { gunzip } from "node:zlib"
-import { readBody, requestHeader } from "@svc/http"
+import { readBody } from "@svc/http"
 import { BodyError } from "@svc/errors"
 import { type z, validate } from "@svc/openapi"
 import type { Context } from "hono"
@@ -18,8 +18,8 @@ const deadlineMs = 30_000
 const invalidJson = (reason: string): BodyError => new BodyError({ kind: "invalid-json", reason })
 
 const bytesOf = async (c: Context<AppEnv>): Promise<Uint8Array> => {
-  const type = requestHeader(c, "content-type")
-  const encoding = requestHeader(c, "content-encoding")?.trim().toLowerCase() ?? "identity"
+  const type = c.req.header("content-type")
+  const encoding = c.req.header("content-encoding")?.trim().toLowerCase() ?? "identity"
   const unsupported = (reason: string) => new BodyError({ kind: "unsupported-media-type", reason })
   if (encoding !== "identity" && encoding !== "gzip") throw unsupported("Content-Encoding must be gzip or absent")
   const notJson = "the body must be JSON with Content-Type: application/json"

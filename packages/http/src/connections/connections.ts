@@ -7,11 +7,9 @@ import { hasBody } from "../requests/body.ts"
 /** The bound that a client was cut off by. */
 export type CutReason = keyof Bounds
 
-type Connection = {
+export type Connection = {
   readonly socket: Socket
-  /** A trusted proxy's: it counts alone until a request says who the client is. */
-  readonly isProxied: boolean
-  /** The client's address. */
+  /** The client's address. A trusted proxy's connection counts alone until a request says who the client is. */
   client: string
   /** The request that was read last, and the one that began last. */
   newest: Exchange | undefined
@@ -54,20 +52,21 @@ export const createConnections = (
   onCut: (reason: CutReason) => void,
 ) => {
   const open = new Map<Socket, Connection>()
-  let waitingInAll = 0
   // How many more bytes may be held before all connections are looked at again.
   let margin = 0
 
-  const forget = (connection: Connection): void => {
-    if (open.delete(connection.socket)) waitingInAll -= connection.waiting
+  const sum = (weigh: (one: Connection) => number): number => {
+    let all = 0
+    for (const one of open.values()) all += weigh(one)
+    return all
   }
 
-  const cut = (connection: Connection, reason: CutReason): void => {
-    forget(connection)
+  const cut = ({ socket }: Connection, reason: CutReason): void => {
+    open.delete(socket)
     onCut(reason)
     // A reset also drops what the kernel holds. A client that is idle may still be reading its last response.
-    if (reason === "connections") connection.socket.destroy()
-    else connection.socket.resetAndDestroy()
+    if (reason === "connections") socket.destroy()
+    else socket.resetAndDestroy()
   }
 
   /** Cuts off a connection of the client that has most in all, the one that has most. Returns false if nobody has anything. */
@@ -88,48 +87,42 @@ export const createConnections = (
   const hold = (bytes: number): void => {
     margin -= bytes
     while (margin < 0) {
-      const total = { all: 0, anonymous: 0 }
-      for (const one of open.values()) {
-        total.all += held(one)
-        if (accountOf(one) === undefined) total.anonymous += held(one)
-      }
-      const left = bounds.heldBytes * shareWithoutAccount - total.anonymous
-      margin = Math.min(left, bounds.heldBytes - total.all)
-      const isCharged = (one: Connection): boolean => left >= 0 || accountOf(one) === undefined
-      if (margin < 0) cutHeaviest("heldBytes", (one) => (isCharged(one) ? held(one) : 0), holderOf)
+      const anonymous = (one: Connection): number => (accountOf(one) === undefined ? held(one) : 0)
+      const left = bounds.heldBytes * shareWithoutAccount - sum(anonymous)
+      margin = Math.min(left, bounds.heldBytes - sum(held))
+      if (margin < 0) cutHeaviest("heldBytes", left < 0 ? anonymous : held, holderOf)
     }
   }
 
+  /** Serves a request, unless its client is cut off meanwhile or its connection ends with the response before it. */
   const serve = (connection: Connection, exchange: Exchange): void => {
+    if (!open.has(connection.socket) || !connection.socket.writable) return
     connection.serving = exchange
     begin(exchange)
   }
 
   const wait = (connection: Connection, before: Exchange, exchange: Exchange): void => {
     connection.waiting++
-    waitingInAll++
     if (connection.waiting > mostAhead) return cut(connection, "waitingRequests")
     // Not at once: others get their turn between two requests of one client.
-    const next = () =>
-      setImmediate(() => {
-        if (!open.has(connection.socket) || !connection.socket.writable) return
-        connection.waiting--
-        waitingInAll--
-        serve(connection, exchange)
-      })
-    before.outgoing.once("close", next)
-    if (waitingInAll > bounds.waitingRequests) cutHeaviest("waitingRequests", (one) => one.waiting)
+    const next = () => {
+      connection.waiting--
+      serve(connection, exchange)
+    }
+    before.outgoing.once("close", () => setImmediate(next))
+    const waiting = (one: Connection): number => one.waiting
+    if (sum(waiting) > bounds.waitingRequests) cutHeaviest("waitingRequests", waiting)
   }
 
   return {
     opened: (socket: Socket): void => {
       const { remoteAddress, remotePort } = socket
-      const isProxied = clientAddress.isProxy(remoteAddress)
-      const client = isProxied ? `${remoteAddress} ${remotePort}` : addressBucket(clientAddress.of(remoteAddress))
-      const state = { newest: undefined, serving: undefined, waiting: 0, received: 0 }
-      const connection: Connection = { socket, isProxied, client, ...state }
+      const client = clientAddress.isProxy(remoteAddress)
+        ? `${remoteAddress} ${remotePort}`
+        : addressBucket(clientAddress.of(remoteAddress))
+      const connection = { socket, client, newest: undefined, serving: undefined, waiting: 0, received: 0 }
       open.set(socket, connection)
-      socket.once("close", () => forget(connection))
+      socket.once("close", () => open.delete(socket))
       if (open.size <= bounds.connections) return
       const dispensable = (one: Connection): number =>
         one === connection ? 0 : isIdle(one) ? 2 : isReceiving(one) ? 1 : 0
@@ -140,11 +133,11 @@ export const createConnections = (
     arrived: (exchange: Exchange): void => {
       const { socket, headers } = exchange.incoming
       const connection = open.get(socket)
-      // More of what came with the bytes for which the client was cut off, or behind the connection's last response.
-      if (connection === undefined || !socket.writable) return
-      const forwardedFor = headers["x-forwarded-for"]
-      if (connection.isProxied && forwardedFor !== undefined) {
-        connection.client = addressBucket(clientAddress.of(socket.remoteAddress, String(forwardedFor)))
+      // More of what came with the bytes for which the client was cut off.
+      if (connection === undefined) return
+      const { "x-forwarded-for": forwardedFor } = headers
+      if (forwardedFor !== undefined && clientAddress.isProxy(socket.remoteAddress)) {
+        connection.client = addressBucket(clientAddress.of(socket.remoteAddress, forwardedFor))
       }
       const before = connection.newest
       connection.newest = exchange
@@ -153,7 +146,7 @@ export const createConnections = (
       if (before !== undefined && !before.outgoing.writableFinished) wait(connection, before, exchange)
       else if (!hasBody(exchange)) serve(connection, exchange)
       // What came with the head is parsed by then, and nearly every body comes with it; what was no HTTP has its answer.
-      else setImmediate(() => open.has(socket) && socket.writable && serve(connection, exchange))
+      else setImmediate(serve, connection, exchange)
     },
 
     /** A response was made: the kernel has taken it, or its client has not taken all of it yet. */
@@ -164,7 +157,7 @@ export const createConnections = (
       hold(bytes)
       if (!open.has(socket)) return
       const patienceMs = bounds.answerMs + (bytes / bounds.bytesPerSecond) * 1000
-      const deadline = setTimeout(() => cut(connection, "answerMs"), patienceMs).unref()
+      const deadline = setTimeout(cut, patienceMs, connection, "answerMs").unref()
       outgoing.once("close", () => clearTimeout(deadline))
     },
 
@@ -182,8 +175,7 @@ export const createConnections = (
         if (serving?.outgoing.headersSent === false) serving.outgoing.setHeader("connection", "close")
     },
     /** Whether a response isn't taken whole yet, or a request waits for that. */
-    areSending: (): boolean =>
-      [...open.values()].some(({ socket, waiting }) => socket.writableLength > 0 || waiting > 0),
+    areSending: (): boolean => sum(({ socket, waiting }) => socket.writableLength + waiting) > 0,
     get: (socket: Socket): Readonly<Connection> | undefined => open.get(socket),
   }
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http"
 import { addressNetwork } from "../client-address.ts"
-import { clientAddress, type Exchange } from "../exchange.ts"
+import type { Exchange } from "../exchange.ts"
 import type { Logger } from "./logger.ts"
 
 export type RequestLogOptions = {
@@ -40,9 +40,7 @@ export const logRequest = (exchange: Exchange, status: number): void => {
   const duration = Math.round((now() - began) * 100) / 100
   const { method = "" } = incoming
   const line = { request_id: requestId, method, route, status, duration_ms: duration, trace_id }
-  const who = refusals.has(status) && {
-    account: context?.get("account"),
-    network: addressNetwork(clientAddress({ env: exchange })),
-  }
+  const who = context !== undefined &&
+    refusals.has(status) && { account: context.get("account"), network: addressNetwork(context.get("clientAddress")) }
   log[levelOf(status, quiet.includes(route))]({ ...line, ...who }, "request")
 }

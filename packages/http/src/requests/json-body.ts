@@ -1,32 +1,89 @@
+import { duplicateKey, hasMoreValues } from "@svc/common/json-text"
+import { BodyError } from "@svc/errors"
 import type { Context, MiddlewareHandler } from "hono"
+import { type BodyOptions, readBody } from "./body.ts"
 import type { HttpEnv } from "../request-context.ts"
-import { type JsonBodyOptions, readJsonText } from "./body.ts"
+
+type JsonRules = {
+  /** Rejects an object that names a key twice, where readers would disagree about which one counts. */
+  readonly uniqueKeys?: boolean
+  /** The most members and elements a text may have, in all. They are counted before anything is made of the text. */
+  readonly maxValues?: number
+}
+
+type JsonBodyOptions = Omit<BodyOptions, "limit"> &
+  JsonRules & {
+    /** Largest body, in bytes; may depend on the request, such as on a limit of the caller's token. */
+    readonly limit: number | ((c: Context) => number)
+    /** The value that an empty body stands for; without it a Content-Type and a body are required. */
+    readonly emptyAs?: unknown
+    /** Told how many bytes the body has, once all of it is there. */
+    readonly onSize?: (bytes: number, c: Context) => void
+  }
 
 const jsonType = "application/json"
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+const invalidJson = (reason: string): BodyError => new BodyError({ kind: "invalid-json", reason })
+
+/** What keeps a request's body from being read as UTF-8 JSON, by its headers; undefined when nothing does. */
+export const jsonTypeFault = ({ req }: Context): string | undefined => {
+  const encoding = req.header("content-encoding")?.trim().toLowerCase() ?? "identity"
+  if (encoding !== "identity") return "the body must not be compressed (Content-Encoding)"
+  const [type = "", ...parameters] = (req.header("content-type") ?? "").toLowerCase().split(";")
+  if (type.trim() !== jsonType) return "the body must be JSON with Content-Type: application/json"
+  const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith("charset="))
+  return charset === undefined || /^charset="?utf-?8"?$/.test(charset) ? undefined : "the charset must be UTF-8"
+}
+
+/** The text of JSON bytes: UTF-8 without a byte order mark (RFC 8259 section 8.1). Throws BodyError. */
+export const jsonText = (bytes: Uint8Array, { uniqueKeys = false, maxValues = Infinity }: JsonRules): string => {
+  let text: string
+  try {
+    text = utf8.decode(bytes)
+  } catch {
+    throw invalidJson("the body is not UTF-8")
+  }
+  if (hasMoreValues(text, maxValues)) {
+    throw new BodyError({ kind: "invalid", path: "", reason: `must have at most ${maxValues} members and elements` })
+  }
+  try {
+    JSON.parse(text)
+  } catch (error) {
+    // V8's message quotes the text around the fault; a body can hold a secret, so only its place is told.
+    const place = /at position \d+/.exec(String(error))?.[0]
+    throw invalidJson(`the body is not JSON${place === undefined ? "" : ` (${place})`}`)
+  }
+  const duplicate = uniqueKeys ? duplicateKey(text) : undefined
+  if (duplicate !== undefined) throw invalidJson(`the key ${JSON.stringify(duplicate)} stands twice in one object`)
+  return text
+}
 
 /**
- * Reads a route's JSON body strictly: content type, declared length, bytes under the cap and the deadline, UTF-8, JSON, unique
- * keys, number of values. Throws BodyError. After it, `c.req.valid("json")`, `c.req.json()` and `c.req.text()` have the body.
- * @param options `limit` may depend on the request, such as on a limit of the caller's token
+ * Reads a JSON body strictly, in this order: content type, declared length, bytes under the cap and the deadline, UTF-8,
+ * number of values, JSON, unique keys. Throws BodyError. Without a Content-Type only an empty body is taken, and only where
+ * `emptyAs` is given. After it, `c.req.valid("json")`, `c.req.json()` and `c.req.text()` have the body.
  */
+export const readJson = async (c: Context, { limit, deadlineMs, onSize, ...rules }: JsonBodyOptions): Promise<void> => {
+  const mayBeEmpty = "emptyAs" in rules
+  const reason = jsonTypeFault(c)
+  const fault = reason === undefined ? undefined : new BodyError({ kind: "unsupported-media-type", reason })
+  const untyped = mayBeEmpty && c.req.header("content-type") === undefined
+  if (fault !== undefined && !untyped) throw fault
+  const bytes = await readBody(c, { limit: typeof limit === "number" ? limit : limit(c), deadlineMs })
+  onSize?.(bytes.length, c)
+  const isEmpty = mayBeEmpty && bytes.length === 0
+  if (fault !== undefined && !isEmpty) throw fault
+  // A validator reads the body from here.
+  const text = isEmpty ? JSON.stringify(rules.emptyAs) : jsonText(bytes, rules)
+  Object.assign(c.req.bodyCache, { text: Promise.resolve(text) })
+  // What was checked above is accepted, even where the validator's own check of the type is narrower.
+  if (c.req.header("content-type") !== jsonType) c.req.raw.headers.set("content-type", jsonType)
+}
+
+/** As a route's middleware. */
 export const jsonBody =
-  ({
-    limit,
-    ...options
-  }: Omit<JsonBodyOptions, "limit" | "onSize"> & {
-    readonly limit: number | ((c: Context) => number)
-    readonly onSize?: (bytes: number, c: Context) => void
-  }): MiddlewareHandler<HttpEnv> =>
+  (options: JsonBodyOptions): MiddlewareHandler<HttpEnv> =>
   async (c, next) => {
-    const { onSize, ...rules } = options
-    const { value, text = JSON.stringify(value) } = await readJsonText(c, {
-      ...rules,
-      limit: typeof limit === "number" ? limit : limit(c),
-      onSize: (bytes) => onSize?.(bytes, c),
-    })
-    // A validator reads the body from here.
-    Object.assign(c.req.bodyCache, { text: Promise.resolve(text) })
-    // What was checked above is accepted, even where the validator's own check of the type is narrower.
-    if (c.req.header("content-type") !== jsonType) c.req.raw.headers.set("content-type", jsonType)
+    await readJson(c, options)
     await next()
   }

@@ -1,13 +1,13 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { parseJson } from "../index.ts"
+import { jsonText } from "./json-body.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
 test("every JSON value survives", () => {
   fc.assert(
     fc.property(fc.json({ stringUnit: "binary" }), (text) => {
-      expect(parseJson(bytes(text))).toEqual(JSON.parse(new TextDecoder().decode(bytes(text))))
+      expect(JSON.parse(jsonText(bytes(text), {}))).toEqual(JSON.parse(new TextDecoder().decode(bytes(text))))
     }),
   )
 })
@@ -18,15 +18,15 @@ test.each([
   ["nothing", []],
   ["half a document", [0x7b]],
 ])("%s is refused", (_, list) => {
-  expect(() => parseJson(Uint8Array.from(list))).toThrow(/JSON|encoded/)
+  expect(() => jsonText(Uint8Array.from(list), {})).toThrow("invalid-json")
 })
 
 test("nesting as deep as a body can hold neither overflows nor hangs", () => {
   const deep = `${"[".repeat(30_000)}${"]".repeat(30_000)}`
-  expect(() => parseJson(bytes(deep), { uniqueKeys: true })).not.toThrow()
+  expect(() => jsonText(bytes(deep), { uniqueKeys: true })).not.toThrow()
 })
 
 test("a text of more values than allowed is rejected before it is parsed", () => {
-  expect(parseJson(bytes("[1,2]"), { maxValues: 3 })).toEqual([1, 2])
-  expect(() => parseJson(bytes("[1,2,3"), { maxValues: 3 })).toThrow("must have at most 3 members and elements")
+  expect(jsonText(bytes("[1,2]"), { maxValues: 3 })).toBe("[1,2]")
+  expect(() => jsonText(bytes("[1,2,3"), { maxValues: 3 })).toThrow("invalid")
 })

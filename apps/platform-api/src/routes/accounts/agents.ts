@@ -1,4 +1,4 @@
-import { addressBucket, clientAddress, requestHeader, requestIdOf } from "@svc/http"
+import { addressBucket } from "@svc/http"
 import { z } from "@svc/openapi"
 import { LRUCache } from "lru-cache"
 import { signUp } from "../../auth/accounts.ts"
@@ -52,7 +52,7 @@ export const agentRoutes = (serve: Serve, dependencies: Dependencies): void => {
     codes: ["invalid-display-name", "rate-limit-exceeded", "service-unavailable", "outcome-unknown"],
     handle: async (c) => {
       // Other sites' pages must not create accounts from their visitors' addresses.
-      if (requestHeader(c, "sec-fetch-site")?.toLowerCase() === "cross-site") {
+      if (c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site") {
         const reason = "sign-up can't be called from other sites' pages"
         throw errors.fail("invalid-request", {
           details: { path: "", reason },
@@ -64,7 +64,7 @@ export const agentRoutes = (serve: Serve, dependencies: Dependencies): void => {
       if (given.display_name !== undefined && displayName === undefined) {
         throw errors.fail("invalid-display-name", { details: { path: "display_name", reason: nameFault } })
       }
-      const address = clientAddress(c)
+      const address = c.get("clientAddress")
       const bucket = addressBucket(address)
       const until = exhausted.get(bucket)
       if (until !== undefined && until > dependencies.now())
@@ -72,7 +72,7 @@ export const agentRoutes = (serve: Serve, dependencies: Dependencies): void => {
       exhausted.delete(bucket)
       const made = await signUp(
         dependencies.database.within(requestMs),
-        { displayName, bucket, address, requestId: requestIdOf(c) },
+        { displayName, bucket, address, requestId: c.get("requestId") },
         dependencies.config.signupsPerHour,
         new Date(dependencies.wallClock()),
         dependencies.randomBytes,

@@ -1,4 +1,4 @@
-import { clientAddress, requestIdOf, setHeader } from "@svc/http"
+import { setHeader } from "@svc/http"
 import { z } from "@svc/openapi"
 import type { Context } from "hono"
 import {
@@ -39,8 +39,8 @@ const routesOf = (serve: Serve, dependencies: Dependencies, surface: (typeof sur
   const changeOf = (c: Context<AppEnv>): KeyChange => ({
     principal: c.var.principal,
     at: new Date(dependencies.wallClock()),
-    address: clientAddress(c),
-    requestId: requestIdOf(c),
+    address: c.get("clientAddress"),
+    requestId: c.get("requestId"),
   })
 
   serve({

@@ -1,4 +1,4 @@
-import { addressBucket, clientAddress, requestHeader, setHeader, wantsEventStream } from "@svc/http"
+import { addressBucket, setHeader, wantsEventStream } from "@svc/http"
 import { z, validate } from "@svc/openapi"
 import type { Context } from "hono"
 import type { AppEnv } from "../../auth/guard.ts"
@@ -70,7 +70,7 @@ export const changeRoutes = (
     { after, stack }: { readonly after: number | undefined; readonly stack: string | undefined },
   ): Promise<Response> => {
     const { changes, database, limits, keyWatch } = dependencies
-    const ofAddress = { pool: `changes ${addressBucket(clientAddress(c))}`, limit: streamsPerAddress }
+    const ofAddress = { pool: `changes ${addressBucket(c.get("clientAddress"))}`, limit: streamsPerAddress }
     const ofAccount =
       caller.principal === undefined
         ? []
@@ -154,7 +154,7 @@ export const changeRoutes = (
       setHeader(c, "Vary", "Authorization, Origin, Accept, Accept-Encoding")
       await count(c, caller)
       const { after, stack, limit } = validate(changesQuery, c.req.query())
-      if (wantsEventStream(requestHeader(c, "accept"))) {
+      if (wantsEventStream(c.req.header("accept"))) {
         // A stream would stay open after a HEAD request.
         if (c.req.method === "HEAD") return new Response(null, { headers: eventStreamHeaders })
         return follow(c, caller, { after: lastEventId(c) ?? after, stack })

@@ -1,4 +1,4 @@
-import { acceptsGzip, addressBucket, clientAddress, matchesETag, requestHeader, setHeader } from "@svc/http"
+import { acceptsGzip, addressBucket, matchesETag, setHeader } from "@svc/http"
 import type { Context } from "hono"
 import { type AppEnv, countRequest, identify, type RequestLimit } from "../../auth/guard.ts"
 import type { Principal } from "../../auth/authenticate.ts"
@@ -45,7 +45,7 @@ export const createRegistryReader = (dependencies: Dependencies) => {
     limit: {
       group: "registry",
       // Without a limit the address isn't needed.
-      bucket: config.perMinute.registry === 0 ? "" : addressBucket(clientAddress(c)),
+      bucket: config.perMinute.registry === 0 ? "" : addressBucket(c.get("clientAddress")),
       perMinute: config.perMinute.registry,
     },
     credentials: false,
@@ -61,7 +61,7 @@ export const createRegistryReader = (dependencies: Dependencies) => {
       perMinute: config.perMinute.keyedRegistry,
     })
     // A 304 doesn't count, so a request that may get one isn't rejected before its key is looked up.
-    const mayBeFree = requestHeader(c, "if-none-match") !== undefined
+    const mayBeFree = c.req.header("if-none-match") !== undefined
     const principal = await identify(dependencies, c, mayBeFree ? () => undefined : limitOf)
     if ("refused" in principal) return ignoredKey(c, principal.refused)
     if (!(await dependencies.useTracker.note(principal))) return ignoredKey(c, "invalid-api-key")
@@ -70,7 +70,7 @@ export const createRegistryReader = (dependencies: Dependencies) => {
     return { audience, limit: limitOf(principal.keyHash), credentials: true, principal }
   }
   const callerOf = async (c: Context<AppEnv>): Promise<Caller> =>
-    requestHeader(c, "authorization") === undefined ? anyone(c) : holder(c)
+    c.req.header("authorization") === undefined ? anyone(c) : holder(c)
 
   /** Sets the headers of every response to this caller, errors included. */
   const tell = (c: Context<AppEnv>, { ignored }: Caller): void => {
@@ -86,7 +86,7 @@ export const createRegistryReader = (dependencies: Dependencies) => {
       if (near === undefined) throw errors.fail("stack-not-found")
       throw errors.fail("stack-not-found", { hint: `Did you mean ${near}? GET /api/registry lists the stacks.` })
     }
-    const encoding = acceptsGzip(requestHeader(c, "accept-encoding")) ? "gzip" : "identity"
+    const encoding = acceptsGzip(c.req.header("accept-encoding")) ? "gzip" : "identity"
     const headers: Record<string, string> = {
       etag: found.answer.etags[encoding],
       "cache-control": caller.credentials ? "private, no-cache" : "public, max-age=60, stale-while-revalidate=600",
@@ -101,7 +101,7 @@ export const createRegistryReader = (dependencies: Dependencies) => {
   }
 
   const send = (c: Context<AppEnv>, caller: Caller, found: Found | undefined, counted = false) => {
-    const known = requestHeader(c, "if-none-match")
+    const known = c.req.header("if-none-match")
     const unchanged = found !== undefined && matchesETag(known, Object.values(found.answer.etags))
     const counting = unchanged || counted ? undefined : count(c, caller)
     if (counting === undefined) return respond(c, caller, found, unchanged)
@@ -145,7 +145,7 @@ export const createRegistryReader = (dependencies: Dependencies) => {
         return sendLater(c, caller, stack, found)
       }
       // Most readers send no key, and then nothing is asynchronous.
-      return requestHeader(c, "authorization") === undefined ? sendTo(anyone(c)) : holder(c).then(sendTo)
+      return c.req.header("authorization") === undefined ? sendTo(anyone(c)) : holder(c).then(sendTo)
     }
 
   return { callerOf, tell, count, send, answer }
