@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { ApiError, BodyError } from "@svc/errors"
-import { addressBucket, type HttpEnv, type Logger, requestContext, sentPath } from "@svc/http"
+import { addressBucket, type HttpEnv, requestContext, sentPath } from "@svc/http"
+import { type Logger } from "@svc/program"
 import type { RateLimiter } from "@svc/limits"
 import { createApi } from "@svc/openapi"
 import type { Context } from "hono"

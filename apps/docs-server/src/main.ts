@@ -1,5 +1,4 @@
-import { processRuntime, runService } from "@svc/http"
-import { runProgram } from "@svc/program"
+import { processRuntime, runService, runProgram } from "@svc/program"
 import manifest from "../package.json" with { type: "json" }
 import { docsChecks } from "./doctor.ts"
 import { startService } from "./service.ts"

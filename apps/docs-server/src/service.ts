@@ -1,6 +1,7 @@
 import type { McpServerFactory } from "@modelcontextprotocol/server"
 import { metrics as telemetryApi } from "@opentelemetry/api"
-import { createLogger, type Runtime, serve } from "@svc/http"
+import { serve } from "@svc/http"
+import { createLogger, type Runtime } from "@svc/program"
 import { createRateLimiter } from "@svc/limits"
 import { startTelemetry } from "@svc/telemetry"
 import manifest from "../package.json" with { type: "json" }

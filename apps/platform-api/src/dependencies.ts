@@ -1,4 +1,4 @@
-import type { Logger } from "@svc/http"
+import type { Logger } from "@svc/program"
 import type { Limits } from "@svc/limits"
 import type { SigningKeys } from "@svc/session-token"
 import type { FindKey } from "./auth/find-key.ts"

@@ -1,6 +1,5 @@
 import { flushCompileCache } from "node:module"
-import { processRuntime, type Runtime, runService } from "@svc/http"
-import { runProgram } from "@svc/program"
+import { processRuntime, type Runtime, runService, runProgram } from "@svc/program"
 import manifest from "../package.json" with { type: "json" }
 import { readSettings } from "./config.ts"
 import { openDatabase } from "./db/open.ts"

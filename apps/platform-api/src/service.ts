@@ -1,5 +1,6 @@
 import { metrics } from "@opentelemetry/api"
-import { createLogger, type Runtime, serve } from "@svc/http"
+import { serve } from "@svc/http"
+import { createLogger, type Runtime } from "@svc/program"
 import { openLimits } from "@svc/limits"
 import { clientSpan, startTelemetry } from "@svc/telemetry"
 import manifest from "../package.json" with { type: "json" }

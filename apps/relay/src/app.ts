@@ -1,4 +1,5 @@
-import { allowedMethods, type Logger, requestContext, sentPath } from "@svc/http"
+import { allowedMethods, requestContext, sentPath } from "@svc/http"
+import { type Logger } from "@svc/program"
 import type { LimitsMode } from "@svc/limits"
 import { createApi } from "@svc/openapi"
 import type { ProxyWarning } from "./auth.ts"

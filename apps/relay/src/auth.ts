@@ -1,4 +1,4 @@
-import type { Logger } from "@svc/http"
+import type { Logger } from "@svc/program"
 import { recogniseKey } from "@svc/keys"
 import { isLoopback } from "@svc/common/loopback"
 import { KeysUnavailableError, type SessionClaims, TokenError, type Verifier } from "@svc/session-token"

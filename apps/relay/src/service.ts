@@ -1,5 +1,6 @@
 import { metrics } from "@opentelemetry/api"
-import { createLogger, type Logger, type Runtime, serve } from "@svc/http"
+import { serve } from "@svc/http"
+import { createLogger, type Logger, type Runtime } from "@svc/program"
 import { openLimits } from "@svc/limits"
 import { createVerifier, remoteKeys } from "@svc/session-token"
 import { clientSpan, outsideRequests, startTelemetry } from "@svc/telemetry"

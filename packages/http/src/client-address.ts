@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv4 } from "node:net"
 import ipaddr from "ipaddr.js"
-import type { Logger } from "./logs/logger.ts"
+import type { Logger } from "pino"
 
 /** A network whose hosts are proxies that name their clients: canonical address, prefix length in bits. */
 export type TrustedNetwork = { readonly address: string; readonly prefix: number; readonly family: "ipv4" | "ipv6" }
@@ -68,15 +68,11 @@ export const createClientAddress = (trusted: readonly TrustedNetwork[], log?: Pi
   }
 }
 
+const networkOf = (address: string, bits: number): string =>
+  `${(address.includes(":") ? ipaddr.IPv6 : ipaddr.IPv4).networkAddressFromCIDR(`${address}/${bits}`).toString()}/${bits}`
+
 /** The text under which a client address is counted: IPv4 as it is, IPv6 by its /64, which is what one client owns. */
-export const addressBucket = (address: string): string => {
-  if (!address.includes(":")) return address
-  const parts = ipaddr.parse(address).toByteArray().slice(0, 8)
-  return `${Buffer.from(parts).toString("hex")}/64`
-}
+export const addressBucket = (address: string): string => (address.includes(":") ? networkOf(address, 64) : address)
 
 /** The network that an address is in, for the log: of IPv4 the /24, of IPv6 the /48. */
-export const addressNetwork = (address: string): string =>
-  address.includes(":")
-    ? `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/48`).toString()}/48`
-    : `${ipaddr.IPv4.networkAddressFromCIDR(`${address}/24`).toString()}/24`
+export const addressNetwork = (address: string): string => networkOf(address, address.includes(":") ? 48 : 24)

@@ -3,24 +3,21 @@ import type { Socket } from "node:net"
 import type { Context } from "hono"
 import type { ClientAddress } from "./client-address.ts"
 import type { Connections } from "./connections/connections.ts"
-import type { RequestLogOptions } from "./logs/request-log.ts"
-import type { HttpEnv } from "./request-context.ts"
-
-/** What all requests of a server share. */
-export type Shared = {
-  readonly requests: RequestLogOptions | undefined
-  /** Headers of every response. */
-  readonly headers: ReadonlyMap<string, string>
-  readonly clientAddress: ClientAddress
-  /** Bounds what is kept for slow clients. */
-  readonly connections: Pick<Connections, "hold">
-}
+import type { RequestLogOptions } from "./request-context.ts"
 
 /** Both ends of a request, as the adapter gives them to an app, and what is known of it. */
 export type Exchange = {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
-  readonly server: Shared
+  /** What all requests of the server share. */
+  readonly server: {
+    readonly requests: RequestLogOptions | undefined
+    /** Headers of every response. */
+    readonly headers: ReadonlyMap<string, string>
+    readonly clientAddress: ClientAddress
+    /** Bounds what is kept for slow clients. */
+    readonly connections: Pick<Connections, "hold">
+  }
   /** The request's id, which its response tells; empty when the server keeps no request log. */
   requestId: string
   /** When it began, on the log's clock. */
@@ -34,12 +31,34 @@ export type Exchange = {
   trustsTraces?: (socket: Socket) => boolean
 }
 
+/** The environment of an app behind `serve`. Handlers read `c.var`, and leave `c.env` to this package. */
+export type HttpEnv = {
+  Bindings: Exchange
+  Variables: {
+    /** The id that the request's log line and response have. */
+    requestId: string
+    /** Where the request comes from: behind a trusted proxy what `X-Forwarded-For` says, else the connection's other end. */
+    clientAddress: string
+    /** Whether the connection's other end is a trusted proxy. */
+    isProxied: boolean
+    /** Whether the caller decides which traces are kept. */
+    trustsTraces: boolean
+    /** The account or subject that the request belongs to. Set it once the key or token is known to be valid. */
+    account?: string
+  }
+}
+
 /** The part of such an app's context that is needed here. */
 export type Served = { readonly env: Exchange }
 
 /** Sets a header of the response that follows, errors and prepared ones too. The response's own header of that name wins. */
 export const setHeader = (c: Served, name: string, value: string): void => {
   c.env.outgoing.setHeader(name, value)
+}
+
+/** The response that follows goes out without the headers that `serve` adds to every response. */
+export const omitServerHeaders = (c: Served): void => {
+  for (const name of c.env.server.headers.keys()) c.env.outgoing.removeHeader(name)
 }
 
 /**
@@ -50,13 +69,5 @@ export const sentPath = (request: { readonly url: string }, { env }: { env?: Par
   const target = env?.incoming?.url ?? request.url
   // A proxy's form has the whole URL.
   const start = target.startsWith("/") ? 0 : target.indexOf("/", target.indexOf("//") + 2)
-  if (start === -1) return "/"
-  const path = target.slice(start)
-  const end = path.search(/[?#]/)
-  return end === -1 ? path : path.slice(0, end)
-}
-
-/** The response that follows goes out without the headers that `serve` adds to every response. */
-export const omitServerHeaders = (c: Served): void => {
-  for (const name of c.env.server.headers.keys()) c.env.outgoing.removeHeader(name)
+  return start === -1 ? "/" : target.slice(start).replace(/[?#].*$/s, "")
 }

@@ -1,23 +1,42 @@
+import type { IncomingMessage } from "node:http"
 import type { MiddlewareHandler } from "hono"
 import { matchedRoutes, routePath } from "hono/route"
-import type { Exchange } from "./exchange.ts"
-import { logRequest } from "./logs/request-log.ts"
+import { addressNetwork } from "./client-address.ts"
+import type { Exchange, HttpEnv } from "./exchange.ts"
+import type { Logger } from "pino"
 
-/** The environment of an app behind `serve`. Handlers read `c.var`, and leave `c.env` to this package. */
-export type HttpEnv = {
-  Bindings: Exchange
-  Variables: {
-    /** The id that the request's log line and response have. */
-    requestId: string
-    /** Where the request comes from: behind a trusted proxy what `X-Forwarded-For` says, else the connection's other end. */
-    clientAddress: string
-    /** Whether the connection's other end is a trusted proxy. */
-    isProxied: boolean
-    /** Whether the caller decides which traces are kept. */
-    trustsTraces: boolean
-    /** The account or subject that the request belongs to. Set it once the key or token is known to be valid. */
-    account?: string
-  }
+export type RequestLogOptions = {
+  readonly log: Pick<Logger, "debug" | "info" | "warn" | "error">
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
+  readonly randomId: () => string
+  /** Routes logged at level debug only: probes would fill the log. */
+  readonly quiet?: readonly string[]
+}
+
+/** The id that a caller sent as `X-Request-Id`, if it is well-formed. */
+export const sentRequestId = ({ headers }: IncomingMessage): string | undefined =>
+  /^[\w.-]{8,64}$/.exec(String(headers["x-request-id"] ?? ""))?.[0]
+
+// An operator has to find who is behind them, without a full address in the log.
+const refusals = new Set([401, 403, 429])
+
+/**
+ * Writes the line of a request whose response is about to be sent: id, method, route pattern, status, duration; of a refused one
+ * the account, if known, and the network. Never the path itself, a query or a header: they can hold keys.
+ */
+export const logRequest = (exchange: Exchange, status: number): void => {
+  const { incoming, server, requestId, began, route, context, traceId: trace_id } = exchange
+  if (server.requests === undefined) return
+  const { log, now, quiet = [] } = server.requests
+  const duration = Math.round((now() - began) * 100) / 100
+  const line = { request_id: requestId, method: incoming.method, route, status, duration_ms: duration, trace_id }
+  const isRefused = context !== undefined && refusals.has(status)
+  const who = isRefused && { account: context.get("account"), network: addressNetwork(context.get("clientAddress")) }
+  const isQuiet = quiet.includes(route)
+  // A probe's 503 is an answer like another: the service starts, stops or waits for something.
+  const level = status >= 500 && !(isQuiet && status === 503) ? "error" : isQuiet && status !== 503 ? "debug" : "info"
+  log[level]({ ...line, ...who }, "request")
 }
 
 /** Fills `c.var`, and logs the request by the route that responded. The first middleware of every app. */

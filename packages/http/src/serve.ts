@@ -2,12 +2,12 @@ import { once } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { getRequestListener, RequestError } from "@hono/node-server"
-import { type Bounds, defaultBounds } from "./connections/bounds.ts"
 import { createClientAddress, type TrustedNetwork } from "./client-address.ts"
 import { createConnections } from "./connections/connections.ts"
 import { createCutLog } from "./connections/cut-log.ts"
-import type { Exchange, Shared } from "./exchange.ts"
-import { logRequest, type RequestLogOptions, sentRequestId } from "./logs/request-log.ts"
+import type { Exchange } from "./exchange.ts"
+import { logRequest, type RequestLogOptions, sentRequestId } from "./request-context.ts"
+import { type Bounds, defaultBounds } from "./service-fields.ts"
 import { createUnparsedAnswer } from "./unparsed.ts"
 
 /** An app, as Hono's `fetch` is. */
@@ -102,7 +102,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   const begin = (exchange: Exchange): void =>
     observe === undefined ? void respond(exchange) : observe(exchange, respond)
   const connections = createConnections(bounds, clientAddress, begin, createCutLog(requests?.log))
-  const shared: Shared = { requests, headers, clientAddress, connections }
+  const shared = { requests, headers, clientAddress, connections }
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse): void =>
     connections.arrived({ incoming, outgoing, server: shared, requestId: "", began: 0, route: "*" })
   const unparsed = createUnparsedAnswer(connections, (reason) => {

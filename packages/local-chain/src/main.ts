@@ -1,5 +1,5 @@
 import { integer, loadConfig, text } from "@svc/config"
-import { createLogger, runService } from "@svc/http"
+import { createLogger, runService } from "@svc/program"
 import { startLocalChain } from "./http.ts"
 
 const fields = { host: text("HOST", "127.0.0.1"), port: integer("PORT", 8899, { min: 0, max: 65_535 }) }

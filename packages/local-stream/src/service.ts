@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises"
 import { flag, integer, loadConfig, oneOf, text, url } from "@svc/config"
-import { type Bounds, createLogger, defaultBounds, type Runtime } from "@svc/http"
+import { type Bounds, defaultBounds } from "@svc/http"
+import { createLogger, type Runtime } from "@svc/program"
 import { remoteKeys } from "@svc/session-token"
 import { createChain } from "./source/chain.ts"
 import { type Batch, followChain } from "./source/follow.ts"

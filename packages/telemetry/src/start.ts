@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises"
 import { context, diag, DiagLogLevel, metrics, propagation, trace } from "@opentelemetry/api"
-import type { Runtime, TrustedNetwork } from "@svc/http"
+import type { TrustedNetwork } from "@svc/http"
+import type { Runtime } from "@svc/program"
 import { observeProcess } from "./process-metrics.ts"
 import { observeRequests } from "./requests.ts"
 import { readSettings } from "./settings.ts"

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net"
-import type { Bounds } from "./bounds.ts"
 import { addressBucket, type ClientAddress } from "../client-address.ts"
 import type { Exchange } from "../exchange.ts"
 import { hasBody } from "../requests/body.ts"
+import type { Bounds } from "../service-fields.ts"
 
 /** The bound that a client was cut off by. */
 export type CutReason = keyof Bounds

@@ -1,5 +1,5 @@
 import type { CutReason } from "./connections.ts"
-import type { Logger } from "../logs/logger.ts"
+import type { Logger } from "pino"
 
 const everyMs = 60_000
 

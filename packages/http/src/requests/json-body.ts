@@ -2,7 +2,7 @@ import { duplicateKey, hasMoreValues } from "@svc/common/json-text"
 import { BodyError } from "@svc/errors"
 import type { Context, MiddlewareHandler } from "hono"
 import { type BodyOptions, readBody } from "./body.ts"
-import type { HttpEnv } from "../request-context.ts"
+import type { HttpEnv } from "../exchange.ts"
 
 type JsonRules = {
   /** Rejects an object that names a key twice, where readers would disagree about which one counts. */

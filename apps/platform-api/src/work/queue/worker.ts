@@ -1,4 +1,4 @@
-import type { Logger } from "@svc/http"
+import type { Logger } from "@svc/program"
 import { CompilerBusy } from "../../compiler/compiler.ts"
 import { coalesce } from "../../db/coalesce.ts"
 import type { Database, Orm } from "../../db/database.ts"

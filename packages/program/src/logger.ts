@@ -1,8 +1,6 @@
 import { pino, type Logger } from "pino"
 
-export type { Logger } from "pino"
-
-export type LogLevel = "debug" | "info" | "warn" | "error" | "silent"
+type LogLevel = "debug" | "info" | "warn" | "error" | "silent"
 
 const batchBytes = 8192
 const longestWaitMs = 250
@@ -27,9 +25,7 @@ export const createLogger = async ({
     formatters: { level: (label: string) => ({ level: label }) },
   }
   if (pretty) return pino(options, await prettyStream())
-  const logger = pino(options, pino.destination({ sync: false, minLength: batchBytes }))
-  setInterval(() => logger.flush(), longestWaitMs).unref()
-  return logger
+  return pino(options, pino.destination({ sync: false, minLength: batchBytes, periodicFlush: longestWaitMs }))
 }
 
 // Loaded only for a person at a terminal.

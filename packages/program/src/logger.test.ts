@@ -5,7 +5,7 @@ test.each(["", "throw new Error()", "process.exit()", "log.flush(() => process.e
   "all lines are written in their order, short and long ones, however the process ends: %j",
   async (end) => {
     const source = `
-      import { createLogger } from ${JSON.stringify(import.meta.resolve("../index.ts"))}
+      import { createLogger } from ${JSON.stringify(import.meta.resolve("./index.ts"))}
       const log = await createLogger({ level: "info", pretty: false, service: "probe" })
       for (let i = 0; i < 300; i++) log.info({ i, text: "é€😀".repeat(i % 50 === 0 ? 5000 : 3) })
       ${end}`

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto"
-import type { Logger } from "./logs/logger.ts"
+import type { Logger } from "pino"
 
 /** What a service has of its process. It enters in `main.ts`, and in tests as they like. */
 export type Runtime = {
