@@ -79,8 +79,14 @@ const hasPage = ({ sections }: Navigation, wanted: string): boolean =>
 
 const topLinks = ({ root, own, navigation }: Look): Html | "" => {
   if (!own) return ""
-  const reference = hasPage(navigation, "reference")
-  return html`<a href="${root}/stacks">Stacks</a>${reference ? html` <a href="${pageLink(root, "reference")}">Reference</a>` : ""}`
+  const more = [
+    ["reference", "Reference"],
+    ["console", "Console"],
+  ] as const
+  const links = more.map(([slug, name]) =>
+    hasPage(navigation, slug) ? html` <a href="${pageLink(root, slug)}">${name}</a>` : "",
+  )
+  return html`<a href="${root}/stacks">Stacks</a>${links}`
 }
 
 const footer = ({ root, title, version, navigation, editUrl }: Look, { file }: Framed): Html =>

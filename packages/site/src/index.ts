@@ -1,4 +1,5 @@
 export { type Asset, bundles, favicon, styles } from "./assets.ts"
+export { consoleView } from "./console-view.ts"
 export type { Html, Look } from "./frame.ts"
 export { loadHighlighter } from "./highlight.ts"
 export { createLinks, decodePath, markdownLink, pageUrl, rootOf } from "./links.ts"

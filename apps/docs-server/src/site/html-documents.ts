@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache"
 import {
   type Asset,
   bundles,
+  consoleView,
   createLinks,
   createNavigation,
   decodePath,
@@ -54,6 +55,9 @@ const assets: ReadonlyMap<string, Document> = new Map([styles, ...Object.values(
 // Rendered pages are many times their Markdown; whoever reads all of a large folder must not fill the memory.
 const memory = { max: 1000, maxSize: 16 * 2 ** 20 }
 
+// A page that handles secret keys: no other page has a handle on its window, and none learns where its reader came from.
+const alone = { "Cross-Origin-Opener-Policy": "same-origin", "Referrer-Policy": "no-referrer" }
+
 const noStore = { "Cache-Control": "no-store" }
 const searchTool = tools.find(({ name }) => name === "search_docs")
 
@@ -89,13 +93,19 @@ export const createHtmlDocuments = (
   const policyFor = (...origins: string[]): string =>
     `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src ${["'self'", new URL(apiUrl).origin, ...origins].join(" ")}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
 
-  const documentOf = async (view: Html, alternate?: string, policy = policyFor()): Promise<Document> =>
+  const documentOf = async (
+    view: Html,
+    alternate?: string,
+    policy = policyFor(),
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<Document> =>
     createDocument(
       "text/html; charset=utf-8",
       String(await view),
       {
         "Cache-Control": "no-cache",
         "Content-Security-Policy": policy,
+        ...more,
         ...(alternate !== undefined && { Link: `<${alternate}>; rel="alternate"; type="text/markdown"` }),
       },
       ["br", "gzip"],
@@ -109,7 +119,7 @@ export const createHtmlDocuments = (
   })
   const once = (key: string, make: () => Promise<Document>): Document | Promise<Document> =>
     kept.get(key) ?? kept.forceFetch(key, { context: make })
-  const showPage = (page: Page) =>
+  const showText = (page: Page) =>
     once(`page ${page.slug}`, async () =>
       documentOf(
         pageView(look, page, await renderPage(page, links, await loadHighlighter())),
@@ -120,6 +130,13 @@ export const createHtmlDocuments = (
   // Pages with live data open streams, and read which stacks have records.
   const streamOrigin = new URL(streamUrl).origin
   const livePolicy = policyFor(streamOrigin, streamOrigin.replace(/^ws/, "http"))
+  const showConsole = (page: Page) =>
+    once("console", async () => {
+      const rendered = await renderPage(page, links, await loadHighlighter())
+      const policy = `${policyFor(streamOrigin)}; require-trusted-types-for 'script'; trusted-types 'none'`
+      return documentOf(consoleView(look, apiUrl, page, rendered), markdownLink(root, page.slug), policy, alone)
+    })
+  const showPage = (page: Page) => (own && page.slug === "console" ? showConsole(page) : showText(page))
   const showHome = () => {
     if (index === undefined) return once("home", () => documentOf(indexView(look)))
     const hasStack = own && registry?.copy()?.stacks.has(shown.stack) !== false

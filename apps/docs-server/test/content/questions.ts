@@ -370,6 +370,8 @@ export const questions: readonly Question[] = [
   ],
   ["Idempotency-Key", "publishing#routes", "Idempotency-Key"],
   ["which steps does a publish run have", "publishing#publish"],
+  ["manage my keys in a web console", "console#console | keys#keys"],
+  ["how long does the console keep my key", "console#what-happens-to-the-key"],
   ["can an agent publish a stack", "publishing#your-own-stacks | publishing#publish | agents#what-an-agent-may-not-do"],
   ["branch of a stack", "publishing#names-branches-and-urls", "branch"],
   ["webhook when a deployment changes", "publishing#the-operators-stream-servers", "deployment.deploy"],

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks"
-import { CopyButton } from "./copy-button.tsx"
+import { CodeBox } from "./code-box.tsx"
 import type { Feed } from "./feed.ts"
 import type { Point } from "./history.ts"
 import { Plot } from "./plot.tsx"
@@ -56,12 +56,7 @@ export const Chart = ({ feed, isPaused, tick, height }: Props) => {
       <Plot data={drawn} names={[name]} label={labelOf(name, points)} height={height} />
       <details>
         <summary>{points.length} points as text</summary>
-        <div class="code">
-          <pre tabIndex={0}>
-            <code>{csv}</code>
-          </pre>
-          <CopyButton text={csv} of="the points as CSV" />
-        </div>
+        <CodeBox text={csv} of="the points as CSV" />
       </details>
     </div>
   )

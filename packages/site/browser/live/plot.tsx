@@ -7,14 +7,23 @@ type PlotData = readonly [x: readonly number[], ...y: readonly (readonly number[
 type Props = {
   readonly data: PlotData
   readonly names: readonly string[]
+  /** Names of the page's colours, one for each line. */
+  readonly colors?: readonly string[]
+  /** Draws a bar for each UTC day, the first line's bars behind the others', from 0. */
+  readonly isDaily?: boolean
   /** What the chart says, for those who can't see it. */
   readonly label: string
   readonly height: number
 }
 
-const colors = ["--link", "--number", "--string", "--keyword", "--name"]
+/** The colours of lines, in order. */
+export const lineColors = ["--link", "--number", "--string", "--keyword", "--name"]
 const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" })
+const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone: "UTC" })
 const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 3 })
+
+const daySeconds = 86_400
+const bars = uPlot.paths.bars?.({ size: [0.7, 40] }) ?? (() => null)
 
 /** Whether one value would press the others flat: then the axis has powers of ten. */
 const needsLog = ([, ...lines]: PlotData): boolean => {
@@ -23,7 +32,23 @@ const needsLog = ([, ...lines]: PlotData): boolean => {
   return least > 0 && most > 50 * middle
 }
 
-const optionsFor = (place: HTMLElement, names: readonly string[], height: number, isLog: boolean): uPlot.Options => {
+type Drawn = Required<Pick<Props, "names" | "colors" | "height" | "isDaily">> & { readonly isLog: boolean }
+
+/** What a chart of days has in place of a chart of moments. */
+const daily = {
+  x: {
+    time: false,
+    range: (_: uPlot, least: number, most: number): uPlot.Range.MinMax => [
+      least - daySeconds / 2,
+      most + daySeconds / 2,
+    ],
+  },
+  y: { range: (_: uPlot, _least: number, most: number): uPlot.Range.MinMax => [0, Math.max(1, most)] },
+  incrs: [1, 2, 7, 14, 28].map((days) => days * daySeconds),
+}
+
+const optionsFor = (place: HTMLElement, { names, colors, height, isLog, isDaily }: Drawn): uPlot.Options => {
+  const format = isDaily ? day : timeOfDay
   const style = getComputedStyle(place)
   const color = (name: string): string => style.getPropertyValue(name).trim()
   const axis: uPlot.Axis = {
@@ -39,36 +64,40 @@ const optionsFor = (place: HTMLElement, names: readonly string[], height: number
     cursor: { drag: { x: false, y: false } },
     // The library's names for these numbers exist only as types.
     // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
-    scales: { y: { distr: isLog ? 3 : 1 } },
+    scales: isDaily ? { x: daily.x, y: daily.y } : { y: { distr: isLog ? 3 : 1 } },
     axes: [
-      { ...axis, space: 90, values: (_, ticks) => ticks.map((tick) => timeOfDay.format(tick * 1000)) },
+      {
+        ...axis,
+        space: 90,
+        ...(isDaily && { incrs: daily.incrs }),
+        values: (_, ticks) => ticks.map((tick) => format.format(tick * 1000)),
+      },
       { ...axis, size: 56, values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : compact.format(tick))) },
     ],
     series: [
       {},
-      ...names.map((name, index) => ({
-        label: name,
-        stroke: color(colors[index % colors.length] ?? "--link"),
-        width: 1.5,
-        points: { size: 5 },
-      })),
+      ...names.map((name, index) => {
+        const stroke = color(colors[index % colors.length] ?? "--link")
+        const look = isDaily ? { fill: stroke, paths: bars, points: { show: false } } : { points: { size: 5 } }
+        return { label: name, stroke, width: isDaily ? 0 : 1.5, ...look }
+      }),
     ],
   }
 }
 
 /** A chart of lines over time, in the page's colours and as wide as its place. */
-export const Plot = ({ data, names, label, height }: Props) => {
+export const Plot = ({ data, names, label, height, colors = lineColors, isDaily = false }: Props) => {
   const place = useRef<HTMLDivElement>(null)
   const chart = useRef<uPlot>(null)
   const series = names.join("\n")
-  const isLog = needsLog(data)
+  const isLog = !isDaily && needsLog(data)
   useEffect(() => {
     const element = place.current
     if (element === null) return undefined
     const draw = (): void => {
       chart.current?.destroy()
       chart.current = new uPlot(
-        optionsFor(element, names, height, isLog),
+        optionsFor(element, { names, colors, height, isLog, isDaily }),
         data as unknown as uPlot.AlignedData,
         element,
       )

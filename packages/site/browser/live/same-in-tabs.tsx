@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks"
-import { CopyButton } from "./copy-button.tsx"
+import { CodeBox } from "./code-box.tsx"
 import { sameIn, type Watching } from "./same-in.ts"
 
 /** How to see the same from elsewhere. */
@@ -17,12 +17,7 @@ export const SameInTabs = (watching: Watching) => {
           </button>
         ))}
       </div>
-      <div class="code">
-        <pre tabIndex={0}>
-          <code>{text}</code>
-        </pre>
-        <CopyButton text={text} of="the code" />
-      </div>
+      <CodeBox text={text} of="the code" />
     </section>
   )
 }

@@ -10,7 +10,8 @@ export type Watching = {
   readonly take: number
 }
 
-const quote = (word: string): string =>
+/** A word of a shell command. */
+export const quote = (word: string): string =>
   /^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 
 /** The same records by the command line, by a program and by WebSocket messages. */

@@ -1,0 +1,93 @@
+// Requests to the platform API: the key goes nowhere else.
+import { type Answer, baseUrl, errorOf, request, SvcError, systemClock } from "@svc/client/http"
+import { createContext } from "preact"
+import { useContext } from "preact/hooks"
+
+export type Asked = {
+  readonly method?: "GET" | "POST" | "PUT" | "DELETE"
+  /** Path and query, such as `/api/usage?days=30`. */
+  readonly path: string
+  readonly body?: object
+  /** The body as JSON text, in place of `body`: numbers keep all their digits. */
+  readonly json?: string
+  /** Whether the response is a stream of events. */
+  readonly isStream?: boolean
+  /** The same request with the same value is done once. */
+  readonly idempotencyKey?: string
+}
+
+export type Reply<Body> = { readonly body: Body; readonly header: (name: string) => string | null }
+
+const timeoutMs = 20_000
+
+/**
+ * What sends requests with a key.
+ * @param key read for each request; undefined once it is forgotten
+ */
+export const createApi = (apiUrl: string, key: () => string | undefined) => {
+  const base = baseUrl(apiUrl, "apiUrl")
+  const isPerson = key()?.startsWith("svc_sk_") === true
+  let quiet: { readonly until: number; readonly error: SvcError } | undefined
+
+  const bearer = (): string => {
+    const now = performance.now()
+    if (quiet !== undefined && now < quiet.until) {
+      const facts: ConstructorParameters<typeof SvcError>[0] = quiet.error
+      throw new SvcError({ ...facts, message: facts.message, retryAfterMs: quiet.until - now })
+    }
+    const kept = key()
+    if (kept !== undefined) return kept
+    throw new SvcError({ status: 0, code: "signed-out", message: "The key was forgotten.", hint: "Sign in again." })
+  }
+  const failed = (answer: Answer): SvcError => {
+    const error = errorOf(answer)
+    // Nothing is asked before the service said so.
+    if (error.retryAfterMs !== undefined) quiet = { until: performance.now() + error.retryAfterMs, error }
+    return error
+  }
+
+  return {
+    base,
+    isPerson,
+    keysPath: isPerson ? "/api/auth/keys" : "/api/agents/me/keys",
+    /** Sends a request. Throws SvcError unless it succeeds with JSON. */
+    ask: async <Body>({ method = "GET", path, body, json, idempotencyKey }: Asked): Promise<Reply<Body>> => {
+      const send: typeof fetch = (url, init) => fetch(url, json === undefined ? init : { ...init, body: json })
+      const headers = {
+        ...(json !== undefined && { "content-type": "application/json" }),
+        ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
+      }
+      const answer = await request(send, systemClock, {
+        url: base + path,
+        method,
+        bearer: bearer(),
+        headers,
+        body,
+        timeoutMs,
+      })
+      if (answer.status < 200 || answer.status >= 300 || answer.body === undefined) throw failed(answer)
+      // The platform's tests check its responses against the document that the types are generated from.
+      return { body: answer.body as Body, header: answer.header }
+    },
+    /** Opens a stream of events. Throws SvcError unless it opens. */
+    open: async (path: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> => {
+      const headers = { accept: "text/event-stream", authorization: `Bearer ${bearer()}` }
+      const response = await fetch(base + path, { headers, signal, redirect: "error" })
+      if (response.ok && response.body !== null) return response.body
+      const body: unknown = await response.json().catch(() => undefined)
+      throw failed({ status: response.status, header: (name) => response.headers.get(name), body })
+    },
+  }
+}
+
+export type Api = ReturnType<typeof createApi>
+
+const ApiContext = createContext<Api | undefined>(undefined)
+export const ApiProvider = ApiContext.Provider
+
+/** The API of the account that is signed in. */
+export const useApi = (): Api => {
+  const api = useContext(ApiContext)
+  if (api === undefined) throw new Error("nobody is signed in")
+  return api
+}

@@ -1,0 +1,61 @@
+import { useEffect, useMemo, useState } from "preact/hooks"
+import { ApiProvider, createApi } from "./api.ts"
+import { forgetKey, idleMinutes, noteUse, readKey } from "./session.ts"
+import { SignIn } from "./sign-in.tsx"
+import { Views } from "./views.tsx"
+
+const checkMs = 10_000
+const idleNote = `The key was forgotten after ${idleMinutes} minutes without use. It still works: revoke it where that is wrong.`
+const outNote = "Signed out: this tab has forgotten the key. The key itself still works until you revoke it."
+
+/** Whether a key is kept now. While someone is here, it stays. */
+const useKept = () => {
+  const [isKept, setKept] = useState(() => readKey() !== undefined)
+  const [note, setNote] = useState("")
+  useEffect(() => {
+    const check = (): void => {
+      if (readKey() !== undefined) return
+      setKept(false)
+      setNote((said) => said || idleNote)
+    }
+    const use = (): void => {
+      check()
+      noteUse()
+    }
+    if (!isKept) return undefined
+    const timer = setInterval(check, checkMs)
+    const events = ["pointerdown", "keydown", "scroll"]
+    for (const name of events) addEventListener(name, use, { passive: true })
+    document.addEventListener("visibilitychange", check)
+    return () => {
+      clearInterval(timer)
+      for (const name of events) removeEventListener(name, use)
+      document.removeEventListener("visibilitychange", check)
+    }
+  }, [isKept])
+  return {
+    isKept,
+    note,
+    signedIn: () => {
+      setNote("")
+      setKept(true)
+    },
+    signOut: () => {
+      forgetKey()
+      setNote(outNote)
+      setKept(false)
+    },
+  }
+}
+
+/** The console: a key, and then the account's views. */
+export const App = ({ apiUrl }: { readonly apiUrl: string }) => {
+  const { isKept, note, signedIn, signOut } = useKept()
+  const api = useMemo(() => (isKept ? createApi(apiUrl, readKey) : undefined), [apiUrl, isKept])
+  if (api === undefined) return <SignIn apiUrl={apiUrl} note={note} onSignedIn={signedIn} />
+  return (
+    <ApiProvider value={api}>
+      <Views onSignOut={signOut} />
+    </ApiProvider>
+  )
+}

@@ -1,0 +1,55 @@
+import type { RegistryChange } from "@svc/client"
+import { root } from "../dom.ts"
+import { AsCurl } from "./as-curl.tsx"
+import { Failure } from "./failure.tsx"
+import { Table } from "./table.tsx"
+import { brief, when } from "./text.ts"
+import { useChanges } from "./use-changes.ts"
+
+const textOf = ({ kind, version, previous_version: before, message, successor }: RegistryChange): string =>
+  [
+    kind.replaceAll("_", " "),
+    version === undefined ? "" : `version ${version}${before === undefined ? "" : `, before ${before}`}`,
+    message === undefined ? "" : `“${brief(message, 200)}”`,
+    successor === undefined ? "" : `use ${successor}`,
+  ]
+    .filter((part) => part !== "")
+    .join(", ")
+
+/** What happens in the registry, as it happens. */
+export const ChangesView = () => {
+  const { changes, isAway, error } = useChanges()
+  const rows = (changes ?? []).map((change) => [
+    when(change.at),
+    <a href={`${root}/stacks/${encodeURIComponent(change.stack)}`}>{brief(change.stack, 64)}</a>,
+    textOf(change),
+    change.verdict === "breaking" ? <span class="badge warn">breaking</span> : (change.verdict ?? ""),
+  ])
+  const status =
+    changes === undefined
+      ? "Connecting…"
+      : isAway
+        ? "The platform API isn't reachable or asks to wait. This page goes on by itself."
+        : "Connected. New changes come by themselves."
+  return (
+    <>
+      <Failure error={error} />
+      {error === undefined && (
+        <p class={`live-status ${isAway || changes === undefined ? "away" : "live"}`} role="status">
+          {status}
+        </p>
+      )}
+      {changes !== undefined && (
+        <Table
+          label="Changes"
+          heads={["When", "Stack", "Change", "For readers"]}
+          rows={rows}
+          empty="The registry has not changed yet."
+        />
+      )}
+      <AsCurl
+        requests={[{ path: "/api/registry/changes?limit=100" }, { path: "/api/registry/changes", isStream: true }]}
+      />
+    </>
+  )
+}

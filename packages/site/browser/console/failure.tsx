@@ -1,0 +1,49 @@
+import { isObject } from "@svc/common/json-object"
+import type { SvcError } from "@svc/client/http"
+import { brief } from "./text.ts"
+
+const textOf = (value: unknown, name: string): string => {
+  const member = isObject(value) ? value[name] : undefined
+  return typeof member === "string" ? member : ""
+}
+
+/** The faults that an error names: one of a field, or all of an AST. */
+const faultsOf = (details: unknown): readonly string[] => {
+  const list: unknown = isObject(details) ? details["faults"] : undefined
+  return (Array.isArray(list) ? (list as unknown[]) : [details])
+    .map((fault) => [textOf(fault, "path"), textOf(fault, "reason")].filter((part) => part !== "").join(": "))
+    .filter((text) => text !== "")
+}
+
+const advice = ({ status, retryable, retryAfterMs = 0 }: SvcError): string => {
+  if (status === 401) return "This tab still keeps the key. Sign out to forget it."
+  if (!retryable) return ""
+  const seconds = Math.ceil(retryAfterMs / 1000)
+  return seconds === 0 ? "It may work later." : `Nothing is sent for ${seconds} s, as the service asked.`
+}
+
+/** What went wrong, in the service's own words; nothing while nothing did. */
+export const Failure = ({ error }: { readonly error: SvcError | undefined }) => {
+  if (error === undefined) return null
+  const { status, code, message, hint = "", requestId, details } = error
+  return (
+    <div class="note bad" role="alert">
+      <p>
+        {brief(message)} {brief(hint)} {advice(error)}
+      </p>
+      <ul>
+        {faultsOf(details).map((fault) => (
+          <li key={fault}>{brief(fault)}</li>
+        ))}
+      </ul>
+      <p class="muted">
+        {status !== 0 && `Status ${status}, `}code <code>{brief(code, 60)}</code>
+        {requestId !== "" && (
+          <>
+            , request <code>{brief(requestId, 60)}</code>
+          </>
+        )}
+      </p>
+    </div>
+  )
+}

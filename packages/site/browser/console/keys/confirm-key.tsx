@@ -1,0 +1,65 @@
+import type { RotatedKey } from "@svc/client"
+import { useState } from "preact/hooks"
+import { useApi } from "../api.ts"
+import { Confirm } from "../confirm.tsx"
+import { brief } from "../text.ts"
+import { type Action, type ApiKey, consequences, verbs } from "./key-actions.ts"
+
+const overlaps = [
+  [0, "none: the key leaked"],
+  [60, "1 minute"],
+  [3600, "1 hour"],
+  [86_400, "1 day"],
+  [604_800, "7 days"],
+] as const
+const usualOverlap = 3600
+
+type Props = {
+  readonly action: Action
+  readonly apiKey: ApiKey
+  readonly keys: readonly ApiKey[]
+  /** @param made the successor of a key that was rotated */
+  readonly onDone: (made: RotatedKey | undefined) => void
+  readonly onClose: () => void
+}
+
+/** Says what an action ends, and does it. */
+export const ConfirmKey = ({ action, apiKey, keys, onDone, onClose }: Props) => {
+  const { ask, keysPath } = useApi()
+  const [overlap, setOverlap] = useState<number>(usualOverlap)
+  const path = `${keysPath}/${apiKey.id}`
+  const confirm = async (): Promise<void> => {
+    if (action === "rotate") {
+      const body = { overlap_seconds: overlap }
+      return onDone((await ask<RotatedKey>({ method: "POST", path: `${path}/rotate`, body })).body)
+    }
+    await ask(action === "revoke" ? { method: "DELETE", path } : { method: "POST", path: `${path}/${action}` })
+    onDone(undefined)
+  }
+  return (
+    <Confirm
+      title={`${verbs[action]} ${apiKey.key_hint} (${brief(apiKey.name, 64)})?`}
+      verb={verbs[action]}
+      onConfirm={confirm}
+      onClose={onClose}
+    >
+      <ul>
+        {consequences(action, apiKey, keys).map((text) => (
+          <li key={text}>{text}</li>
+        ))}
+      </ul>
+      {action === "rotate" && (
+        <label>
+          Overlap{" "}
+          <select value={overlap} onChange={({ currentTarget }) => setOverlap(Number(currentTarget.value))}>
+            {overlaps.map(([seconds, text]) => (
+              <option key={seconds} value={seconds}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+    </Confirm>
+  )
+}

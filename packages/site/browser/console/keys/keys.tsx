@@ -1,0 +1,116 @@
+import type { MintedKey } from "@svc/client"
+import { useState } from "preact/hooks"
+import { useApi } from "../api.ts"
+import { AsCurl } from "../as-curl.tsx"
+import { Failure } from "../failure.tsx"
+import { keepKey } from "../session.ts"
+import { Table } from "../table.tsx"
+import { brief, when } from "../text.ts"
+import { useList, useTry } from "../use-read.ts"
+import { ConfirmKey } from "./confirm-key.tsx"
+import { type Action, actionsOf, type ApiKey, verbs } from "./key-actions.ts"
+import { MintForm, mintRequest } from "./mint-form.tsx"
+import { NewKey } from "./new-key.tsx"
+
+type Pending = { readonly action: Action; readonly apiKey: ApiKey }
+type Made = { readonly made: MintedKey; readonly replacesOwn: boolean }
+
+const StatusOf = ({ apiKey: { status, current, replaced_by: successor } }: { readonly apiKey: ApiKey }) => (
+  <>
+    <span class={status === "active" ? "badge" : "badge warn"}>{status}</span>
+    {current && <span class="badge">this console</span>}
+    {successor !== undefined && <span class="muted">replaced by {successor}</span>}
+  </>
+)
+
+/** The account's keys, and all that can be done to them. */
+export const KeysView = () => {
+  const { ask, keysPath } = useApi()
+  const { items: keys = [], error, again, readMore } = useList<ApiKey>(`${keysPath}?limit=100`)
+  const [pending, setPending] = useState<Pending>()
+  const [made, setMade] = useState<Made>()
+  const enabling = useTry()
+  const choose = (action: Action, apiKey: ApiKey): void => {
+    if (action !== "enable") return setPending({ action, apiKey })
+    void enabling.attempt(async () => {
+      await ask({ method: "POST", path: `${keysPath}/${apiKey.id}/enable` })
+      again()
+    })
+  }
+  const rows = keys.map((key) => [
+    <>
+      <b>{brief(key.name, 64)}</b> <code>{key.key_hint}</code>
+    </>,
+    <>
+      {key.key_class}
+      {key.origin_allowlist !== null && <div class="muted">{brief(key.origin_allowlist.join(", "), 120)}</div>}
+    </>,
+    <StatusOf apiKey={key} />,
+    when(key.created_at),
+    when(key.last_used_at),
+    key.expires_at === null ? "never" : when(key.expires_at),
+    <div class="actions">
+      {actionsOf(key).map((action) => (
+        <button
+          key={action}
+          type="button"
+          aria-label={`${verbs[action]} ${key.key_hint}`}
+          onClick={() => choose(action, key)}
+        >
+          {verbs[action]}
+        </button>
+      ))}
+    </div>,
+  ])
+  return (
+    <>
+      {made !== undefined && (
+        <NewKey
+          made={made.made}
+          onUse={
+            made.replacesOwn
+              ? () => {
+                  keepKey(made.made.key)
+                  setMade(undefined)
+                  again()
+                }
+              : undefined
+          }
+          onDone={() => setMade(undefined)}
+        />
+      )}
+      <Failure error={error ?? enabling.error} />
+      <Table
+        label="Keys"
+        heads={["Key", "Class", "Status", "Created", "Last used", "Expires", "Actions"]}
+        rows={rows}
+        empty="No keys yet."
+        readMore={readMore}
+      />
+      <h3>Mint a key</h3>
+      <MintForm onMade={(key) => setMade({ made: key, replacesOwn: false })} onLost={again} />
+      {pending !== undefined && (
+        <ConfirmKey
+          {...pending}
+          keys={keys}
+          onDone={(key) => {
+            if (key !== undefined) setMade({ made: key, replacesOwn: pending.apiKey.current })
+            again()
+          }}
+          onClose={() => setPending(undefined)}
+        />
+      )}
+      <AsCurl
+        requests={[
+          { path: `${keysPath}?limit=100` },
+          mintRequest(keysPath, { kind: "secret", name: "worker", origin: "", days: "" }),
+          mintRequest(keysPath, { kind: "publishable", name: "page", origin: "https://app.example.com", days: "" }),
+          { method: "POST", path: `${keysPath}/ID/rotate`, body: { overlap_seconds: 3600 } },
+          { method: "POST", path: `${keysPath}/ID/disable` },
+          { method: "POST", path: `${keysPath}/ID/enable` },
+          { method: "DELETE", path: `${keysPath}/ID` },
+        ]}
+      />
+    </>
+  )
+}

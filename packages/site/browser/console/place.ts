@@ -1,0 +1,24 @@
+// Which view is open: the hash of the page's URL, such as #/specs/12. Nothing secret is ever in it.
+import { useEffect, useState } from "preact/hooks"
+
+/** A view's name, and the record that it shows. */
+export type Place = { readonly view: string; readonly id: number | undefined }
+
+const placeOf = (hash: string): Place => {
+  const [, view = "account", id] = /^#\/([a-z]+)(?:\/(\d{1,10}))?$/.exec(hash) ?? []
+  return { view, id: id === undefined ? undefined : Number(id) }
+}
+
+/** Follows the URL. */
+export const usePlace = (): Place => {
+  const [place, setPlace] = useState(() => placeOf(location.hash))
+  useEffect(() => {
+    const follow = (): void => {
+      // Other hashes are places in the page's text.
+      if (location.hash === "" || location.hash.startsWith("#/")) setPlace(placeOf(location.hash))
+    }
+    addEventListener("hashchange", follow)
+    return () => removeEventListener("hashchange", follow)
+  }, [])
+  return place
+}

@@ -1,0 +1,59 @@
+import type { Deployment } from "@svc/client"
+import { useState } from "preact/hooks"
+import { useApi } from "../api.ts"
+import { Failure } from "../failure.tsx"
+import { Table } from "../table.tsx"
+import { brief, when } from "../text.ts"
+import { useList } from "../use-read.ts"
+import { ConfirmDeployment, type Operation, operationsOf, verbs } from "./confirm-deployment.tsx"
+import { Status } from "./status.tsx"
+
+const lookMs = 5000
+
+type Pending = { readonly operation: Operation; readonly deployment: Deployment }
+
+/** Deployments, and what their owner can do to them. @param specId those of one spec; undefined: all */
+export const Deployments = ({ specId }: { readonly specId: number | undefined }) => {
+  const { isPerson } = useApi()
+  const { items, error, again, readMore } = useList<Deployment>("/api/deployments?limit=100", lookMs)
+  const [pending, setPending] = useState<Pending>()
+  const deployments = (items ?? []).filter((one) => specId === undefined || one.spec_id === specId)
+  const rows = deployments.map((deployment) => [
+    <>
+      <a href={`#/specs/${deployment.spec_id}`}>{brief(deployment.spec_name, 64)}</a>
+      {deployment.branch !== null && <span class="muted"> branch {brief(deployment.branch, 64)}</span>}
+    </>,
+    <Status status={deployment.status} why={deployment.status_message} />,
+    deployment.current_version === null ? "none" : String(deployment.current_version),
+    brief(deployment.websocket_url, 200),
+    when(deployment.last_deployed_at),
+    <div class="actions">
+      {isPerson &&
+        operationsOf(deployment).map((operation) => (
+          <button
+            key={operation}
+            type="button"
+            aria-label={`${verbs[operation]} ${deployment.spec_name}`}
+            onClick={() => setPending({ operation, deployment })}
+          >
+            {verbs[operation]}
+          </button>
+        ))}
+    </div>,
+  ])
+  return (
+    <>
+      <Failure error={error} />
+      {items !== undefined && (
+        <Table
+          label="Deployments"
+          heads={["Stack", "Status", "Version", "Stream", "Deployed", "Actions"]}
+          rows={rows}
+          empty="None yet."
+          readMore={readMore}
+        />
+      )}
+      {pending !== undefined && <ConfirmDeployment {...pending} onDone={again} onClose={() => setPending(undefined)} />}
+    </>
+  )
+}

@@ -1,0 +1,87 @@
+import type { Spec } from "@svc/client"
+import { useState } from "preact/hooks"
+import { useApi } from "../api.ts"
+import { Confirm } from "../confirm.tsx"
+import { Failure } from "../failure.tsx"
+import { brief } from "../text.ts"
+import { useTry } from "../use-read.ts"
+import type { AstFile } from "./ast-file.ts"
+import { ChangesList } from "./changes-list.tsx"
+import { DraftFields } from "./draft-fields.tsx"
+import { type Checked, checkAst, findSpec, startRun, type Wish } from "./start-run.ts"
+
+const onceKey = (): string => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16)).join("")
+
+/** What the platform said of a wish: it holds for that one alone. */
+type Judged = { readonly checked: Checked; readonly spec: Spec | undefined; readonly once: string }
+
+/** A file that is to be published: checked by the platform, then confirmed. */
+export const Draft = ({ ast, onDiscard }: { readonly ast: AstFile; readonly onDiscard: () => void }) => {
+  const api = useApi()
+  const [wish, setWish] = useState<Wish>({ name: ast.stackName, websocketUrl: "", visibility: "private" })
+  const [judged, setJudged] = useState<Judged>()
+  const [isAsking, setAsking] = useState(false)
+  const { error, isBusy, attempt } = useTry()
+  const isBreaking = judged?.checked.verdict === "breaking"
+  const check = (): Promise<void> =>
+    attempt(async () => {
+      const [checked, spec] = [await checkAst(api, ast, wish.name), await findSpec(api, wish.name)]
+      setJudged({ checked, spec, once: onceKey() })
+    })
+  const publish = async (): Promise<void> => {
+    if (judged === undefined) return
+    const { spec, once } = judged
+    location.hash = `#/runs/${await startRun(api, ast, { wish, spec, allowBreaking: isBreaking }, once)}`
+  }
+  return (
+    <section class="draft" aria-label="Draft">
+      <p>
+        <b>{brief(ast.fileName, 100)}</b>, {Math.ceil(ast.text.length / 1024)} kB
+      </p>
+      <DraftFields
+        wish={wish}
+        isBusy={isBusy}
+        onChange={(changed) => {
+          setWish(changed)
+          setJudged(undefined)
+        }}
+        onCheck={check}
+        onDiscard={onDiscard}
+      />
+      <Failure error={error} />
+      {judged !== undefined && (
+        <div role="status">
+          <p>
+            {judged.checked.version === null
+              ? `Nothing is published as ${wish.name} that you can read: this is its first version.`
+              : `Compared with version ${judged.checked.version} of ${wish.name}.`}{" "}
+            Entities: {brief(judged.checked.schema.entities.map(({ name }) => name).join(", "))}.
+          </p>
+          {judged.checked.version !== null && <ChangesList {...judged.checked} />}
+          <button type="button" onClick={() => setAsking(true)}>
+            Publish…
+          </button>
+        </div>
+      )}
+      {isAsking && judged !== undefined && (
+        <Confirm
+          title={`Publish ${brief(ast.fileName, 60)} as ${wish.name}?`}
+          verb={isBreaking ? "Publish and break readers" : "Publish"}
+          onConfirm={publish}
+          onClose={() => setAsking(false)}
+        >
+          {isBreaking && <p>Readers that use what was removed or changed stop working:</p>}
+          <ChangesList
+            {...judged.checked}
+            changes={judged.checked.changes.filter((one) => !isBreaking || one.breaking)}
+          />
+          <p>
+            {judged.spec === undefined
+              ? `A ${wish.visibility} spec is created.`
+              : `It becomes the next version of your spec, visible as before (${judged.spec.visibility}).`}
+          </p>
+        </Confirm>
+      )}
+    </section>
+  )
+}

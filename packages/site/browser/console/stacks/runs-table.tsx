@@ -1,0 +1,35 @@
+import type { Run } from "@svc/client"
+import { Failure } from "../failure.tsx"
+import { Table } from "../table.tsx"
+import { when } from "../text.ts"
+import { useList } from "../use-read.ts"
+import { Status } from "./status.tsx"
+
+const lookMs = 10_000
+
+/** Publish runs, newest first. @param specId those of one spec; undefined: all */
+export const RunsTable = ({ specId }: { readonly specId: number | undefined }) => {
+  const { items, error, readMore } = useList<Run>("/api/automation/runs?limit=20", lookMs)
+  const runs = (items ?? []).filter((run) => specId === undefined || run.spec_id === specId)
+  const rows = runs.map((run) => [
+    <a href={`#/runs/${run.id}`}>Run {run.id}</a>,
+    run.spec_id === null ? "" : <a href={`#/specs/${run.spec_id}`}>Spec {run.spec_id}</a>,
+    <Status status={run.status} why={run.error_message} />,
+    when(run.created_at),
+    when(run.completed_at),
+  ])
+  return (
+    <>
+      <Failure error={error} />
+      {items !== undefined && (
+        <Table
+          label="Runs"
+          heads={["Run", "Spec", "Status", "Created", "Ended"]}
+          rows={rows}
+          empty="None among the latest."
+          readMore={readMore}
+        />
+      )}
+    </>
+  )
+}

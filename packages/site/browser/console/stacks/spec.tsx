@@ -1,0 +1,84 @@
+import type { Diff, Spec, SpecVersion } from "@svc/client"
+import { useState } from "preact/hooks"
+import { AsCurl } from "../as-curl.tsx"
+import { Failure } from "../failure.tsx"
+import { Table } from "../table.tsx"
+import { brief, when } from "../text.ts"
+import { useList, useRead } from "../use-read.ts"
+import { ChangesList } from "./changes-list.tsx"
+import { Deployments } from "./deployments.tsx"
+import { RunsTable } from "./runs-table.tsx"
+
+/** A version against the one before it. */
+const Difference = ({ path }: { readonly path: string }) => {
+  const { body: diff, error } = useRead<Diff>(path)
+  return (
+    <>
+      <Failure error={error} />
+      {diff !== undefined && (
+        <section aria-label={`Version ${diff.to} against ${diff.from}`}>
+          <h4>
+            Version {diff.to} against {diff.from}
+          </h4>
+          <ChangesList {...diff} />
+        </section>
+      )}
+    </>
+  )
+}
+
+/** A spec: what it is, its versions and their differences, its deployments and runs. */
+export const SpecView = ({ id }: { readonly id: number }) => {
+  const path = `/api/specs/${id}`
+  const versionsPath = `${path}/versions?limit=50`
+  const { body: spec, error } = useRead<Spec>(path)
+  const versions = useList<SpecVersion>(versionsPath)
+  const [shown, show] = useState<number>()
+  const diffPath = shown === undefined ? undefined : `${path}/diff?from=${shown - 1}&to=${shown}`
+  const rows = (versions.items ?? []).map(({ version_number: number, state_name: state, message, created_at: at }) => [
+    String(number),
+    when(at),
+    brief(state, 64),
+    brief(message ?? "", 200),
+    number === 1 ? (
+      ""
+    ) : (
+      <button type="button" aria-pressed={shown === number} onClick={() => show(shown === number ? undefined : number)}>
+        Difference from {number - 1}
+      </button>
+    ),
+  ])
+  return (
+    <>
+      <Failure error={error} />
+      {spec !== undefined && (
+        <>
+          <p>
+            <b>{brief(spec.name, 64)}</b> <span class="badge">{brief(spec.visibility, 40)}</span>
+            {spec.deprecated !== undefined && <span class="badge warn">deprecated</span>}
+          </p>
+          <p>{brief(spec.description ?? "")}</p>
+          <p class="muted">
+            Stream: {spec.websocket_url === null ? "set by the operator" : brief(spec.websocket_url, 200)}. Created{" "}
+            {when(spec.created_at)}.
+          </p>
+          <h3>Versions</h3>
+          <Failure error={versions.error} />
+          <Table
+            label="Versions"
+            heads={["Version", "Created", "State", "Message", "Difference"]}
+            rows={rows}
+            empty="None yet."
+            readMore={versions.readMore}
+          />
+          {diffPath !== undefined && <Difference path={diffPath} />}
+          <h3>Deployments</h3>
+          <Deployments specId={id} />
+          <h3>Runs</h3>
+          <RunsTable specId={id} />
+        </>
+      )}
+      <AsCurl requests={[{ path }, { path: versionsPath }, { path: diffPath ?? `${path}/diff` }]} />
+    </>
+  )
+}

@@ -1,0 +1,80 @@
+import type { Spec } from "@svc/client"
+import { useApi } from "../api.ts"
+import { AsCurl } from "../as-curl.tsx"
+import { Failure } from "../failure.tsx"
+import { Table } from "../table.tsx"
+import { brief, when } from "../text.ts"
+import { useList } from "../use-read.ts"
+import { Deployments } from "./deployments.tsx"
+import { Publish } from "./publish.tsx"
+import { RunsTable } from "./runs-table.tsx"
+
+const specsPath = "/api/specs?limit=100"
+
+const Specs = () => {
+  const { items, error, readMore } = useList<Spec>(specsPath)
+  const rows = (items ?? []).map((spec) => [
+    <a href={`#/specs/${spec.id}`}>{brief(spec.name, 64)}</a>,
+    brief(spec.description ?? "", 200),
+    spec.latest_version === 0 ? "none" : String(spec.latest_version),
+    brief(spec.visibility, 40),
+    when(spec.updated_at),
+  ])
+  return (
+    <>
+      <Failure error={error} />
+      {items !== undefined && (
+        <Table
+          label="Specs"
+          heads={["Stack", "Description", "Latest version", "Visible to", "Changed"]}
+          rows={rows}
+          empty="None yet."
+          readMore={readMore}
+        />
+      )}
+    </>
+  )
+}
+
+/** The account's stacks: specs, deployments and runs. A person publishes here; an agent sees what it may read. */
+export const StacksView = () => {
+  const { isPerson } = useApi()
+  return (
+    <>
+      {isPerson ? (
+        <Publish />
+      ) : (
+        <p class="note">
+          An agent sees the stacks that are shared with it. Only a person's key (svc_sk_…) publishes and changes them.
+        </p>
+      )}
+      <h3>Specs</h3>
+      <Specs />
+      <h3>Deployments</h3>
+      <Deployments specId={undefined} />
+      <h3>Runs</h3>
+      <RunsTable specId={undefined} />
+      <AsCurl
+        requests={[
+          { path: specsPath },
+          { path: "/api/deployments?limit=100" },
+          { path: "/api/automation/runs?limit=20" },
+          ...(isPerson
+            ? [
+                {
+                  method: "POST",
+                  path: "/api/registry/NAME/check",
+                  json: `{ printf '{"ast_payload":'; cat FILE; printf '}'; }`,
+                } as const,
+                {
+                  method: "POST",
+                  path: "/api/automation/runs",
+                  json: `{ printf '{"workflow":"publish","spec_id":ID,"ast_payload":'; cat FILE; printf '}'; }`,
+                } as const,
+              ]
+            : []),
+        ]}
+      />
+    </>
+  )
+}

@@ -1,0 +1,60 @@
+import type { Diff, RunWithSteps, Spec } from "@svc/client"
+import type { Api } from "../api.ts"
+import { type AstFile, bodyWith } from "./ast-file.ts"
+
+/** What publishing an AST under a name would change. */
+export type Checked = Pick<Diff, "verdict" | "bump" | "changes"> & {
+  /** What it was compared with; null: nothing is published under the name. */
+  readonly version: number | null
+  readonly schema: { readonly entities: readonly { readonly name: string }[] }
+}
+
+export type Wish = {
+  readonly name: string
+  readonly websocketUrl: string
+  readonly visibility: Spec["visibility"]
+}
+
+/** Asks the platform for a verdict. Nothing is published. */
+export const checkAst = async ({ ask }: Api, ast: AstFile, name: string): Promise<Checked> => {
+  const path = `/api/registry/${encodeURIComponent(name)}/check`
+  return (await ask<Checked>({ method: "POST", path, json: bodyWith(ast) })).body
+}
+
+/** The account's spec of that name. */
+export const findSpec = async ({ ask }: Api, name: string): Promise<Spec | undefined> => {
+  const most = 100
+  for (let offset = 0; ; offset += most) {
+    const { body } = await ask<readonly Spec[]>({ path: `/api/specs?limit=${most}&offset=${offset}` })
+    const found = body.find((spec) => spec.name === name)
+    if (found !== undefined || body.length < most) return found
+  }
+}
+
+/**
+ * Creates the spec unless there is one, and starts the run that publishes. Returns the run's id.
+ * @param onceKey the same for another attempt at the same: nothing is done twice
+ */
+export const startRun = async (
+  { ask }: Api,
+  ast: AstFile,
+  {
+    wish,
+    spec,
+    allowBreaking,
+  }: { readonly wish: Wish; readonly spec: Spec | undefined; readonly allowBreaking: boolean },
+  onceKey: string,
+): Promise<number> => {
+  const { name, websocketUrl, visibility } = wish
+  const url = websocketUrl === "" ? {} : { websocket_url: websocketUrl }
+  const post = { method: "POST" } as const
+  let id = spec?.id
+  if (id === undefined) {
+    const json = bodyWith(ast, { name, visibility, ...url })
+    id = (await ask<Spec>({ ...post, path: "/api/specs", json, idempotencyKey: `${onceKey}-spec` })).body.id
+  }
+  const run = { workflow: "publish", spec_id: id, ...(allowBreaking && { allow_breaking: true }) }
+  const json = spec === undefined ? JSON.stringify(run) : bodyWith(ast, run)
+  const path = "/api/automation/runs"
+  return (await ask<RunWithSteps>({ ...post, path, json, idempotencyKey: `${onceKey}-run` })).body.id
+}

@@ -1,0 +1,9 @@
+const most = 600
+
+/** The beginning of a text that others wrote, so that it can't push the page away. */
+export const brief = (text: string, length = most): string =>
+  text.length <= length ? text : `${text.slice(0, length)}…`
+
+const local = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" })
+/** A time of the API for a reader; an em dash for none. */
+export const when = (time: string | null | undefined): string => (time == null ? "–" : local.format(new Date(time)))

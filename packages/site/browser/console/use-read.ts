@@ -1,0 +1,108 @@
+import { SvcError } from "@svc/client/http"
+import { useEffect, useRef, useState } from "preact/hooks"
+import { type Reply, useApi } from "./api.ts"
+
+const retryMs = 5000
+const unexpected = (thrown: unknown): SvcError =>
+  thrown instanceof SvcError ? thrown : new SvcError({ status: 0, code: "console-error", message: String(thrown) })
+
+/** Does something that may fail, and keeps how it failed. */
+export const useTry = () => {
+  const [error, setError] = useState<SvcError>()
+  const [isBusy, setBusy] = useState(false)
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    setBusy(true)
+    setError(undefined)
+    await work().catch((thrown: unknown) => setError(unexpected(thrown)))
+    setBusy(false)
+  }
+  return { error, isBusy, attempt }
+}
+
+/** The next page of a list, from a Link header: the service may know itself by another URL, so only the query counts. */
+const nextPath = (path: string, link: string | null): string | undefined => {
+  const target = /<([^>]*)>[^,]*rel="next"/.exec(link ?? "")?.[1]
+  const query = target?.split("?")[1]
+  return query === undefined ? undefined : `${path.split("?")[0]}?${query}`
+}
+
+type Reading<Body> = Partial<Reply<Body>> & {
+  readonly error: SvcError | undefined
+  readonly again: () => void
+}
+
+/**
+ * Reads what is at a path, and again after an error that may pass.
+ * @param everyMs reads again after so long; undefined: once
+ */
+export const useRead = <Body>(path: string | undefined, everyMs?: number): Reading<Body> => {
+  const { ask } = useApi()
+  const [read, setRead] = useState<Reply<Body>>()
+  const [error, setError] = useState<SvcError>()
+  const [round, setRound] = useState(0)
+  const shown = useRef<string>(undefined)
+  useEffect(() => {
+    if (path === undefined) return undefined
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let isOver = false
+    // What stood at another path says nothing of this one.
+    if (shown.current !== path) setRead(undefined)
+    shown.current = path
+    const look = async (): Promise<void> => {
+      let nextMs = everyMs
+      try {
+        const answer = await ask<Body>({ path })
+        if (isOver) return
+        setRead(answer)
+        setError(undefined)
+      } catch (thrown) {
+        if (isOver) return
+        const failure = unexpected(thrown)
+        setError(failure)
+        nextMs = failure.retryable ? Math.max(retryMs, failure.retryAfterMs ?? 0) : undefined
+      }
+      if (nextMs !== undefined) timer = setTimeout(lookWhenSeen, nextMs)
+    }
+    const lookWhenSeen = (): void => {
+      if (!document.hidden) void look()
+      else timer = setTimeout(lookWhenSeen, retryMs)
+    }
+    void look()
+    return () => {
+      isOver = true
+      clearTimeout(timer)
+    }
+  }, [path, everyMs, round])
+  return { ...read, error, again: () => setRound((count) => count + 1) }
+}
+
+type Listing<Item> = Pick<Reading<Item>, "error" | "again"> & {
+  readonly items: readonly Item[] | undefined
+  /** Undefined: that is all. */
+  readonly readMore: (() => void) | undefined
+}
+
+/** A list, whose further pages are read when they are asked for. */
+export const useList = <Item>(path: string, everyMs?: number): Listing<Item> => {
+  const { ask } = useApi()
+  const first = useRead<readonly Item[]>(path, everyMs)
+  const [more, setMore] = useState<{ readonly items: readonly Item[]; readonly next: string | undefined }>()
+  const { error, attempt } = useTry()
+  useEffect(() => setMore(undefined), [path])
+  const next = more === undefined ? nextPath(path, first.header?.("link") ?? null) : more.next
+  const readMore = (): Promise<void> =>
+    attempt(async () => {
+      if (next === undefined) return
+      const { body, header } = await ask<readonly Item[]>({ path: next })
+      setMore({ items: [...(more?.items ?? []), ...body], next: nextPath(path, header("link")) })
+    })
+  return {
+    items: first.body && [...first.body, ...(more?.items ?? [])],
+    error: error ?? first.error,
+    again: () => {
+      setMore(undefined)
+      first.again()
+    },
+    readMore: next === undefined ? undefined : () => void readMore(),
+  }
+}

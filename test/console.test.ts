@@ -1,0 +1,525 @@
+// The console in a real browser, on real services: a key's whole life, a version published by a dropped file, and attacks on both.
+import { execFile } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { startProcess } from "@svc/testing"
+import axe from "axe-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { type Instance, startInstance } from "../scripts/running/instance.ts"
+import { type Browser, hasChromium, startChromium, type Tab } from "./browser/chromium.ts"
+import { type PageServer, startPageServer } from "./browser/page-server.ts"
+
+const platform = join(import.meta.dirname, "../apps/platform-api")
+const ast = JSON.parse(readFileSync(join(platform, "stacks/transfers.stack.json"), "utf8")) as {
+  entities: { state_name: string }[]
+}
+const shell = promisify(execFile)
+
+let instance: Instance
+let browser: Browser
+let elsewhere: PageServer
+let tab: Tab
+let person = ""
+let agent = ""
+/** Every request of the tab: where it went, and whether a key was in its header. */
+const requests: { readonly url: string; readonly key: string }[] = []
+const keys = new Set<string>()
+
+const consoleAt = (view = ""): string => `${instance.docsUrl}/console${view === "" ? "" : `#/${view}`}`
+const call = async (path: string, key: string, method = "GET", body?: object) => {
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
+  const response = await fetch(`${instance.apiUrl}${path}`, {
+    method,
+    headers,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+}
+const newAgent = async (): Promise<string> => {
+  const key = String((await call("/api/agents/signup", "", "POST")).body["api_key"])
+  keys.add(key)
+  return key
+}
+const root = "[id='frame.console']"
+const input = () => tab.page.getByLabel("Secret key")
+const button = (name: string | RegExp) => tab.page.getByRole("button", { name, exact: true })
+const alert = () => tab.page.locator(root).getByRole("alert")
+const confirm = (verb: string) => tab.page.getByRole("dialog").getByRole("button", { name: verb, exact: true }).click()
+
+/** Leaves the page, so that the next sign-in begins with nothing. */
+const signIn = async (key: string, view = ""): Promise<void> => {
+  await tab.page.goto(consoleAt())
+  await tab.page.evaluate(() => sessionStorage.clear())
+  await tab.page.goto("about:blank")
+  await tab.page.goto(consoleAt(view))
+  await input().fill(key)
+  await tab.page.keyboard.press("Enter")
+  await button("Sign out").waitFor()
+}
+const violations = async (): Promise<string[]> => {
+  const { page } = tab
+  if (await page.evaluate(() => !("axe" in globalThis))) await page.evaluate(axe.source)
+  return page.evaluate(async () => {
+    const found = await (globalThis as unknown as { axe: typeof axe }).axe.run()
+    const { reported = [] } = globalThis as unknown as { reported?: string[] }
+    const { scrollWidth } = document.documentElement
+    return [
+      ...found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" ")}`),
+      ...(scrollWidth > innerWidth ? [`${scrollWidth} wide`] : []),
+      ...reported,
+    ]
+  })
+}
+/** Drops a file where a reader would. */
+const drop = async (text: string): Promise<void> => {
+  const data = await tab.page.evaluateHandle((content) => {
+    const transfer = new DataTransfer()
+    transfer.items.add(new File([content], "wallets.stack.json", { type: "application/json" }))
+    return transfer
+  }, text)
+  await tab.page.locator(".drop").dispatchEvent("drop", { dataTransfer: data })
+}
+/** Everything that the page holds, attributes and inputs too. */
+const wholePage = () =>
+  tab.page.evaluate(() =>
+    [
+      document.documentElement.outerHTML,
+      ...[...document.querySelectorAll("input, textarea")].map((one) => (one as HTMLInputElement).value),
+      location.href,
+      document.cookie,
+      JSON.stringify(Object.entries(localStorage)),
+    ].join("\n"),
+  )
+
+// In CI a missing browser is a failure, elsewhere it is skipped.
+describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the console in a browser", () => {
+  beforeAll(async () => {
+    browser = await startChromium()
+    elsewhere = await startPageServer()
+    instance = await startInstance(undefined, async (folder) => {
+      const args = ["src/main.ts", "user", "create", "--email", "owner@example.org"]
+      const create = startProcess(process.execPath, args, { cwd: platform, env: { SVC_DATA_DIR: folder } })
+      await create.exited
+      person = (JSON.parse(create.stdout()) as { api_key: string }).api_key
+    })
+    agent = await newAgent()
+    keys.add(person)
+    tab = await browser.open("about:blank")
+    tab.page.on("request", (request) => {
+      requests.push({ url: request.url(), key: request.headers()["authorization"] ?? "" })
+    })
+    await tab.page.addInitScript(() => {
+      const reported: string[] = []
+      Object.assign(globalThis, { reported })
+      document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
+        reported.push(`${violatedDirective} ${blockedURI}`),
+      )
+    })
+    await tab.page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin: instance.docsUrl })
+  }, 180_000)
+  afterAll(async () => {
+    await browser?.close()
+    await elsewhere?.close()
+    await instance?.stop()
+  })
+
+  test("a key that isn't a secret one, or that the platform doesn't know, is neither sent on nor kept", async () => {
+    const { page } = tab
+    await page.goto(consoleAt())
+    for (const [key, said] of [
+      ["svc_pk_x", "publishable"],
+      ["hello", "isn't a whole secret key"],
+    ] as const) {
+      await input().fill(key)
+      await page.keyboard.press("Enter")
+      await page.locator(root).getByRole("status").filter({ hasText: said }).waitFor()
+    }
+    expect(requests.filter(({ url }) => url.startsWith(instance.apiUrl))).toEqual([])
+    await input().fill(`svc_ak_${"A".repeat(38)}`)
+    await button("Sign in").click()
+    await alert().filter({ hasText: "invalid-api-key" }).waitFor()
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+    expect(await input().inputValue()).toBe("")
+    tab.console()
+  })
+
+  test("a key's whole life: minted, copied, disabled, enabled, rotated, revoked, with the word on what stops", async () => {
+    const { page } = tab
+    await signIn(agent, "keys")
+    expect(await wholePage()).not.toContain(agent)
+    expect(await page.evaluate(() => Object.keys(sessionStorage).toSorted())).toEqual([
+      "svc.console.key",
+      "svc.console.used",
+    ])
+    const works = async (key: string) => (await call("/api/agents/me", key)).status
+    const row = page.locator("tbody tr", { hasText: "worker" })
+    const copied = async (): Promise<string> => {
+      await button("Copy the new key").click()
+      const key = await page.evaluate(() => navigator.clipboard.readText())
+      keys.add(key)
+      await button("I've stored it").click()
+      expect(await wholePage()).not.toContain(key)
+      return key
+    }
+    await page.getByLabel("Name").fill("worker")
+    await button("Mint").click()
+    const first = await copied()
+    expect(await works(first)).toBe(200)
+
+    await row.getByRole("button", { name: "Disable" }).click()
+    await page.getByRole("dialog").getByText("401 disabled-api-key").waitFor()
+    await page.keyboard.press("Escape")
+    expect(await works(first), "nothing was confirmed").toBe(200)
+    await row.getByRole("button", { name: "Disable" }).click()
+    await confirm("Disable")
+    await row.getByText("disabled").waitFor()
+    expect(await works(first)).toBe(401)
+    await row.getByRole("button", { name: "Enable" }).click()
+    await row.getByText("active").waitFor()
+    expect(await works(first)).toBe(200)
+
+    await row.getByRole("button", { name: "Rotate" }).click()
+    await page.getByLabel("Overlap").selectOption("0")
+    await confirm("Rotate")
+    const second = await copied()
+    expect([await works(first), await works(second)]).toEqual([401, 200])
+
+    await row.last().getByRole("button", { name: "Revoke" }).click()
+    await page.getByRole("dialog").getByText("This can't be undone").waitFor()
+    await confirm("Revoke")
+    await row.getByText("active").waitFor({ state: "detached" })
+    expect(await works(second)).toBe(401)
+
+    await page.getByLabel("Kind").selectOption("publishable")
+    await page.getByLabel("Name").fill("page")
+    await page.getByRole("textbox", { name: "Origin" }).fill("https://app.example.com")
+    await button("Mint").click()
+    await copied()
+    await page.locator("tbody tr", { hasText: "https://app.example.com" }).waitFor()
+    expect(tab.console()).toEqual([])
+  })
+
+  test("a version is published by a dropped file: verdict and changes first, then the run as it goes, a rollback, a stop and a restart", async () => {
+    const { page } = tab
+    const registry = async () => {
+      const { status, body } = await call("/api/registry/wallets", person)
+      return status === 200 ? body["version"] : body["code"]
+    }
+    await signIn(person, "stacks")
+    await drop("{not json")
+    await page.locator(".drop").getByText("isn't a JSON object").waitFor()
+    await drop(JSON.stringify(ast))
+    await page.getByLabel("Name in the registry").fill("wallets")
+    await page.getByLabel(/^Stream URL/).fill("wss://streams.example.org/wallets")
+    await page.getByLabel(/^Visible to/).selectOption("public")
+    await button("Check").click()
+    await page.getByText("this is its first version").waitFor()
+    await button("Publish…").click()
+    expect(await registry(), "nothing is published before the confirmation").toBe("stack-not-found")
+    await confirm("Publish")
+    await page.getByRole("status").getByText("succeeded").waitFor()
+    await page.getByRole("log").getByText("verify: succeeded").waitFor()
+    expect(await registry()).toBe(1)
+
+    await page.goto(consoleAt("stacks"))
+    const { entities } = ast
+    await drop(JSON.stringify({ ...ast, entities: entities.slice(0, -1) }))
+    await page.getByLabel("Name in the registry").fill("wallets")
+    await button("Check").click()
+    const draft = page.getByRole("region", { name: "Draft" })
+    await draft.locator("li", { hasText: "breaking" }).first().waitFor()
+    await button("Publish…").click()
+    await confirm("Publish and break readers")
+    await page.getByRole("status").getByText("succeeded").waitFor()
+    expect(await registry()).toBe(2)
+
+    await page.getByRole("link", { name: /^Spec \d+$/ }).click()
+    await button("Difference from 1").click()
+    await page.getByRole("region", { name: "Version 2 against 1" }).locator("li").first().waitFor()
+    const row = page.getByRole("region", { name: "Deployments" }).locator("tbody tr")
+    for (const [verb, said, then] of [
+      ["Roll back", "An earlier version", 1],
+      ["Stop", "404 stack-not-found", "stack-not-found"],
+      ["Restart", "Readers get wallets again", 1],
+    ] as const) {
+      await row.getByRole("button", { name: `${verb} wallets` }).click()
+      await page.getByRole("dialog").getByText(said).waitFor()
+      await confirm(verb)
+      await expect.poll(registry, { timeout: 20_000 }).toBe(then)
+    }
+    await page.goto(consoleAt("changes"))
+    await page.getByRole("region", { name: "Changes" }).getByText("restored").first().waitFor()
+    await call("/api/specs/1", person, "PUT", { deprecated: { message: "Gone <b>soon</b>" } })
+    await page.getByRole("region", { name: "Changes" }).getByText("“Gone <b>soon</b>”").waitFor()
+    expect(tab.console()).toEqual([])
+  }, 120_000)
+
+  test("an agent sees what is shared with it, and no button that it may not use", async () => {
+    const { page } = tab
+    const { body } = await call("/api/agents/me", agent)
+    await call("/api/specs/1", person, "PUT", { visibility: "private", shared_with: [body["slug"]] })
+    await signIn(agent, "stacks")
+    await page.getByRole("region", { name: "Specs" }).getByRole("link", { name: "wallets" }).waitFor()
+    expect(await page.locator(".drop").count()).toBe(0)
+    expect(await page.getByRole("button", { name: /^(?:Stop|Restart|Roll back)/ }).count()).toBe(0)
+    await page.goto(consoleAt("account"))
+    await page.getByText(String(body["slug"]), { exact: true }).waitFor()
+    await button("Read the relay's limits for this account").click()
+    await page.getByText("The operator has lowered none").waitFor()
+  })
+
+  test("the commands of each view do what the view does", async () => {
+    const { page } = tab
+    await signIn(person)
+    const commands = new Set<string>()
+    for (const view of ["account", "keys", "usage", "stacks", "specs/1", "runs/1", "changes"]) {
+      await page.goto(consoleAt(view))
+      const summary = page.getByText("As curl", { exact: true })
+      await summary.click()
+      for (const line of (await page.locator(".as-curl code").innerText()).split("\n")) commands.add(line)
+    }
+    const env = { PATH: process.env["PATH"], SVC_API_KEY: person }
+    const reading = [...commands].filter((line) => !/-X |--json|-sSN/.test(line))
+    expect(reading.length).toBeGreaterThan(8)
+    for (const line of reading) {
+      const { stdout } = await shell("bash", ["-c", `${line} -o /dev/null -w '%{http_code}'`], { env })
+      expect(`${line}: ${stdout}`).toBe(`${line}: 200`)
+    }
+    expect([...commands].join("\n")).not.toContain(person)
+  })
+
+  test("signing out, half an hour without use, going back and reloading never show what was forgotten", async () => {
+    const { page } = tab
+    await signIn(person, "keys")
+    const shown = page.locator("tbody tr", { hasText: "this console" })
+    await shown.waitFor()
+    await page.reload()
+    await shown.waitFor()
+    // What a browser does with a page that it keeps for the way back.
+    const turn = (name: string) =>
+      page.evaluate((type) => void dispatchEvent(new PageTransitionEvent(type, { persisted: true })), name)
+    await turn("pagehide")
+    expect(await page.locator(root).innerText()).toBe("")
+    await turn("pageshow")
+    await shown.waitFor()
+    await turn("pagehide")
+    await page.evaluate(() => sessionStorage.clear())
+    await turn("pageshow")
+    await input().waitFor()
+    expect(await shown.count()).toBe(0)
+
+    await signIn(person, "keys")
+    await shown.waitFor()
+    await button("Sign out").click()
+    await page.getByText("this tab has forgotten the key").waitFor()
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+    for (const move of [() => page.reload(), () => page.goBack(), () => page.goForward()]) {
+      await move()
+      if (page.url().startsWith(instance.docsUrl)) await input().waitFor()
+      expect(await shown.count()).toBe(0)
+    }
+
+    await page.clock.install()
+    await signIn(person, "usage")
+    const asked = (): number => requests.filter(({ url }) => url.includes("/api/usage")).length
+    await page.clock.fastForward("29:00")
+    await button("Read again").click()
+    await page.clock.fastForward("29:00")
+    await button("Sign out").waitFor()
+    const before = asked()
+    await page.clock.fastForward("01:30")
+    await page.getByText("forgotten after 30 minutes without use").waitFor()
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+    expect(asked()).toBe(before)
+    await page.clock.resume()
+    tab.console()
+  })
+
+  test("a key that stops working is said in the service's words, and nothing is sent before Retry-After", async () => {
+    const { page } = tab
+    const { body } = await call("/api/agents/me/keys", agent, "POST", { name: "short" })
+    const key = String(body["key"])
+    keys.add(key)
+    await signIn(key, "usage")
+    await call(`/api/agents/me/keys/${String(body["id"])}`, agent, "DELETE")
+    await button("Read again").click()
+    await alert().filter({ hasText: "invalid-api-key" }).waitFor()
+    expect(await alert().innerText()).toMatch(/Status 401, code invalid-api-key, request \S+/)
+    expect(await alert().innerText()).toContain("This tab still keeps the key")
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(2)
+
+    await signIn(agent, "usage")
+    let times = 0
+    await page.route(`${instance.apiUrl}/**`, (route) => {
+      if (route.request().method() === "OPTIONS") return route.continue()
+      times++
+      return route.fulfill({
+        status: 429,
+        headers: { "access-control-allow-origin": "*", "access-control-expose-headers": "*", "retry-after": "600" },
+        json: { error: "Too many requests", code: "rate-limit-exceeded", retryable: true, request_id: "r-1" },
+      })
+    })
+    await button("Read again").click()
+    await alert().filter({ hasText: "Nothing is sent for 600 s" }).waitFor()
+    for (const view of ["Keys", "Stacks", "Account"]) {
+      await page.getByRole("navigation", { name: "Console" }).getByRole("link", { name: view }).click()
+      await alert().first().waitFor()
+    }
+    expect(times).toBe(1)
+    await page.unrouteAll()
+    tab.console()
+  })
+
+  test("hostile names, messages and hints are text: markup, 10 kB, numbers past 2^53, names of an object's own", async () => {
+    const { page } = tab
+    await signIn(person, "account")
+    const evil = `<img src=x onerror=alert(1)>"'</td><script>alert(2)</script>${"<b>".repeat(3500)}`
+    const key = {
+      id: 1,
+      name: evil,
+      key_class: "publishable",
+      key_hint: "svc_pk_…9007199254740993",
+      origin_allowlist: [evil],
+      status: "active",
+      current: false,
+      created_at: "2026-11-20T10:00:00.000Z",
+      expires_at: null,
+      last_used_at: null,
+    }
+    const fulfil = (pattern: string, status: number, json: unknown) =>
+      page.route(`${instance.apiUrl}${pattern}`, (route) =>
+        route.request().method() === "OPTIONS"
+          ? route.continue()
+          : route.fulfill({ status, json, headers: { "access-control-allow-origin": "*" } }),
+      )
+    await fulfil("/api/auth/keys?*", 200, [key, { ...key, id: 2, name: "__proto__", key_hint: "constructor" }])
+    const error = { error: evil, code: evil, hint: evil, request_id: evil, details: { path: evil, reason: evil } }
+    await fulfil("/api/usage?*", 400, error)
+    await fulfil("/api/specs?*", 200, [{ id: 1, name: evil, description: evil, visibility: evil, latest_version: 1 }])
+    await fulfil("/api/automation/runs?*", 200, [{ id: 1, spec_id: 1, status: evil, error_message: evil }])
+    for (const view of ["keys", "usage", "stacks"]) {
+      await page.goto(consoleAt(view))
+      await page.locator(root).getByText("<img src=x onerror=alert(1)>").first().waitFor()
+      const text = await page.locator(root).innerText()
+      expect(text.length, view).toBeLessThan(9000)
+      expect(await page.locator(`${root} :is(img, script, a[href^=javascript])`).count()).toBe(0)
+    }
+    await page.goto(consoleAt("keys"))
+    await page.getByText("svc_pk_…9007199254740993").waitFor()
+    await button(/^Revoke svc_pk_/).click()
+    await page.getByRole("dialog").waitFor()
+    expect(await violations()).toEqual([])
+    await page.goto(consoleAt("constructor"))
+    await page.getByRole("heading", { name: "Account" }).waitFor()
+    await page.unrouteAll()
+    tab.console()
+  })
+
+  test("nobody can frame the console, hold its window or read what it keeps", async () => {
+    await signIn(person, "keys")
+    const other = await browser.open(`http://127.0.0.1:${elsewhere.port}`)
+    const framed = await other.page.evaluate(async (url) => {
+      const frame = document.createElement("iframe")
+      frame.src = url
+      const loaded = new Promise((resolve) => frame.addEventListener("load", resolve))
+      document.body.append(frame)
+      await loaded
+      try {
+        return frame.contentWindow?.location.href
+      } catch {
+        return "another origin"
+      }
+    }, consoleAt())
+    expect(framed).toBe("another origin")
+    expect(other.console().join()).toContain("frame-ancestors")
+    const opening = other.page.context().waitForEvent("page")
+    await other.page.evaluate((url) => void Object.assign(globalThis, { held: open(url) }), consoleAt())
+    const opened = await opening
+    await opened.getByLabel("Secret key").waitFor()
+    expect(await opened.evaluate(() => [sessionStorage.length, opener])).toEqual([0, null])
+    await expect
+      .poll(() => other.page.evaluate(() => (globalThis as unknown as { held: Window }).held.closed))
+      .toBe(true)
+    // What the page at the same origin keeps belongs to its tab alone.
+    const answer = await fetch(consoleAt(), { headers: { accept: "text/html" } })
+    const policy = answer.headers.get("content-security-policy") ?? ""
+    expect(policy).toContain(`connect-src 'self' ${instance.apiUrl} ${instance.streamUrl};`)
+    expect(policy).toContain("script-src 'self'; style-src 'self'")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(answer.headers.get("referrer-policy")).toBe("no-referrer")
+    await opened.close()
+    await other.page.close()
+  })
+
+  test("every view has no violation, wide and narrow, light and dark, and works by the keyboard alone", async () => {
+    const { page } = tab
+    await signIn(person)
+    for (const view of ["account", "keys", "usage", "stacks", "specs/1", "runs/1", "changes"]) {
+      await page.goto(consoleAt(view))
+      await page.locator(`${root} :is(table, dl, [role=log])`).first().waitFor()
+      for (const [width, colorScheme] of [
+        [1280, "light"],
+        [1280, "dark"],
+        [320, "light"],
+        [320, "dark"],
+      ] as const) {
+        await page.setViewportSize({ width, height: 800 })
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
+        expect(await violations(), `${view} ${width} ${colorScheme}`).toEqual([])
+      }
+    }
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await page.goto(consoleAt())
+    await page.getByRole("link", { name: "Account" }).focus()
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("Enter")
+    await page.waitForURL(consoleAt("keys"))
+    expect(await page.evaluate(() => document.activeElement?.textContent?.trim())).toBe("Keys")
+    await page
+      .getByRole("button", { name: /^Revoke/ })
+      .first()
+      .focus()
+    await page.keyboard.press("Enter")
+    await page.getByRole("dialog").waitFor()
+    expect(await violations()).toEqual([])
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Cancel")
+    await page.keyboard.press("Enter")
+    expect(await page.getByRole("dialog").count()).toBe(0)
+    await button("Sign out").focus()
+    await page.keyboard.press("Space")
+    await input().waitFor()
+    expect(await violations()).toEqual([])
+    expect(tab.console()).toEqual([])
+  })
+
+  test("no key was in a URL, a log or a store of the browser, and none went to another place than the API", async () => {
+    const urls = requests.map(({ url }) => url).join("\n")
+    const log = instance.log()
+    for (const key of keys) {
+      expect(urls).not.toContain(key)
+      expect(log).not.toContain(key)
+    }
+    const sent = requests.filter(({ key }) => key !== "")
+    expect(sent.length).toBeGreaterThan(20)
+    expect(sent.filter(({ url }) => !url.startsWith(`${instance.apiUrl}/`))).toEqual([])
+    expect(new Set(requests.map(({ url }) => new URL(url).origin))).toEqual(
+      new Set([instance.docsUrl, instance.apiUrl]),
+    )
+    expect(await tab.page.evaluate(() => [localStorage.length, sessionStorage.length, document.cookie])).toEqual([
+      0,
+      0,
+      "",
+    ])
+  })
+
+  test("without scripts the page reads, and says what a script would add", async () => {
+    const context = await tab.page.context().browser()?.newContext({ javaScriptEnabled: false })
+    const page = await (context ?? tab.page.context()).newPage()
+    await page.goto(consoleAt())
+    const text = await page.locator("article").innerText()
+    expect(text).toContain("With JavaScript, this place asks for a key and shows the account")
+    expect(text).toContain("What happens to the key")
+    await context?.close()
+  })
+})
