@@ -168,8 +168,8 @@ test.each(Object.entries(errorsOf))("svc prints every member of an error of the 
   // The request's id is for failures of the service, and the wait replaces the hint.
   const failures = await Promise.all([400, 500, 503].map((status) => errorFrom(service, status, response)))
   const texts = failures.map((error) => {
-    const { code, message, next } = serviceFailure(error)
-    return `${code} ${message} ${next}`
+    const { code, message, next, extra } = serviceFailure(error)
+    return `${code} ${message} ${next} ${JSON.stringify(extra)}`
   })
   const shown = (name: string): string => (name === "retry_after_seconds" ? "Try again in 1 s" : `of-${name}`)
   expect(printed.filter((name) => !texts.join("\n").includes(shown(name)))).toEqual([])

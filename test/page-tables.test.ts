@@ -7,6 +7,8 @@ import { expect, test } from "vitest"
 import { z } from "zod"
 import platform from "../apps/platform-api/openapi.json" with { type: "json" }
 import relay from "../apps/relay/openapi.json" with { type: "json" }
+import { explanationOf } from "../packages/errors/src/errors.ts"
+import { loadCorpus } from "../apps/docs-server/src/corpus/corpus.ts"
 import { tools } from "../apps/docs-server/src/mcp/tools.ts"
 import { errors as platformErrors } from "../apps/platform-api/src/errors.ts"
 import { errors as relayErrors } from "../apps/relay/src/errors.ts"
@@ -144,6 +146,15 @@ test("each table of fields in a page is compared with the code", () => {
       isOfFields(column) && !compared.some((one) => one[0] === page && one[1] === heading && one[2] === column),
   )
   expect(forgotten).toEqual([])
+})
+
+test("the documentation that errors link to has a row for each code", async () => {
+  const rows = (await loadCorpus(content)).pages.get("errors")?.rows.map(({ anchor }) => anchor) ?? []
+  const links = [
+    ...Object.keys(platformErrors.rows).map((code) => explanationOf("https://docs.example", "platform", code)),
+    ...Object.keys(relayErrors.rows).map((code) => explanationOf("https://docs.example", "relay", code)),
+  ]
+  expect(links.filter((link) => !rows.some((row) => link === `https://docs.example/errors.md#${row}`))).toEqual([])
 })
 
 test("the skill has every operator of an AST, with its spellings and kind", () => {

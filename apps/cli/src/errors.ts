@@ -122,9 +122,12 @@ const faultsOf = (details: unknown, message: string): string => {
   return reasons.slice(0, mostFaults).join("; ") + (reasons.length > mostFaults ? "; and more" : "")
 }
 
-/** What svc-client throws, as an error of the tool: the service's code, message, hint, wait and request id are kept. */
+/**
+ * What svc-client throws, as an error of the tool: the service's code, message, hint, wait and request id are kept, and for
+ * programs the URL of the row that explains the code.
+ */
 export const serviceFailure = (error: SvcError, url = ""): CliError => {
-  const { code, hint, retryAfterMs, requestId, status, message } = error
+  const { code, hint, docs, retryAfterMs, requestId, status, message } = error
   if (status === 0 && ["network-error", "timeout"].includes(code)) return unreachable(error)
   if (code === "unexpected-answer" && url !== "") {
     return new CliError(code, `${url} sent a response with status ${status} and without an error that svc can read.`, {
@@ -134,10 +137,11 @@ export const serviceFailure = (error: SvcError, url = ""): CliError => {
   const faults = faultsOf(error.details, message)
   const why = faults === "" ? message : `${message.replace(/\.$/, "")}: ${faults}`
   const said = status >= 500 && requestId !== "" ? `${why} (request ${requestId})` : why
+  const extra = docs === undefined ? {} : { docs }
   if (retryAfterMs !== undefined && (status === 429 || status === 503)) {
-    return new CliError(code, said, { next: `Try again in ${Math.ceil(retryAfterMs / 1000)} s` })
+    return new CliError(code, said, { next: `Try again in ${Math.ceil(retryAfterMs / 1000)} s`, extra })
   }
-  return new CliError(code, said, hint === undefined ? {} : { hint })
+  return new CliError(code, said, hint === undefined ? { extra } : { hint, extra })
 }
 
 /** An error in how the tool was called. It refers to the help of `words`, by default to that of the command that runs. */

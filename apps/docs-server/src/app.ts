@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises"
-import { ApiError, BodyError } from "@svc/errors"
+import { ApiError, BodyError, explanationOf } from "@svc/errors"
 import { addressBucket, type HttpEnv, requestContext, sentPath } from "@svc/http"
 import { type Logger } from "@svc/program"
 import type { RateLimiter } from "@svc/limits"
@@ -41,7 +41,7 @@ const asksForHtml = (c: Context<HttpEnv>): boolean =>
 const errorAnswerFor = async (c: Context<HttpEnv>, error: ApiError, { html, library }: Site): Promise<Response> => {
   const row = `docs-${error.code}`
   const isExplained = library.corpus.pages.get("errors")?.rows.some(({ anchor }) => anchor === row) === true
-  const link = isExplained ? { Link: `</errors.md#${row}>; rel="help"` } : {}
+  const link = isExplained ? { Link: `<${explanationOf("", "docs", error.code)}>; rel="help"` } : {}
   if (isMcp(c)) return errorAnswer(c, error, link)
   if (!asksForHtml(c)) return errorAnswer(c, error, { ...link, Vary: "Accept" })
   const { headers, text } = await html.error(error, c.req.path)

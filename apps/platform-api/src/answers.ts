@@ -1,4 +1,4 @@
-import type { ApiError, BodyFault } from "@svc/errors"
+import { type ApiError, type BodyFault, explanationOf } from "@svc/errors"
 import type { Context } from "hono"
 import type { AppEnv } from "./auth/guard.ts"
 import { errors } from "./errors.ts"
@@ -29,7 +29,7 @@ const headersOf = (error: ApiError): Record<string, string> => {
   return headers
 }
 
-const bodyOf = (error: ApiError, requestId: string) => ({
+const bodyOf = (error: ApiError, requestId: string, docsUrl: string) => ({
   error: error.message,
   code: error.code,
   request_id: requestId,
@@ -38,20 +38,26 @@ const bodyOf = (error: ApiError, requestId: string) => ({
   // Every 400 says where and why, even when no field is at fault.
   details: error.details ?? (error.status === 400 ? { path: "", reason: error.message } : undefined),
   hint: error.hint,
+  docs: explanationOf(docsUrl, "platform", error.code),
 })
 
-/** Turns an error into a response, with the headers that were set for it by `c.header`. */
-export const errorAnswer = (c: Context<AppEnv>, error: ApiError): Response =>
-  c.body(JSON.stringify(bodyOf(error, c.var.requestId)), error.status, {
+/**
+ * Turns an error into a response, with the headers that were set for it by `c.header`.
+ * @param docsUrl where the documentation is
+ */
+export const errorAnswer = (c: Context<AppEnv>, error: ApiError, docsUrl: string): Response =>
+  c.body(JSON.stringify(bodyOf(error, c.var.requestId, docsUrl)), error.status, {
     "content-type": "application/json",
     ...headersOf(error),
   })
 
 /** The response to bytes that can't be parsed as a request. */
-export const unreadableAnswer = (requestId: string, reason: string): Response => {
-  const error = errors.fail("invalid-request", { details: { path: "", reason } })
-  return Response.json(bodyOf(error, requestId), { status: error.status, headers: headersOf(error) })
-}
+export const unreadableAnswer =
+  (docsUrl: string) =>
+  (requestId: string, reason: string): Response => {
+    const error = errors.fail("invalid-request", { details: { path: "", reason } })
+    return Response.json(bodyOf(error, requestId, docsUrl), { status: error.status, headers: headersOf(error) })
+  }
 
 /** The error for a body that can't be read. */
 export const bodyError = (fault: BodyFault): ApiError => {

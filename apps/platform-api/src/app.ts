@@ -76,6 +76,7 @@ export const createApp = (dependencies: Dependencies): Api => {
     if (key !== undefined) dependencies.usage.count(key, c.res.status, c.req.path === "/ws/sessions")
   })
   const { log } = dependencies
+  const { docsUrl } = dependencies.config
   const streams = createEventStreams(dependencies)
 
   api.all(signUpPath, async (c, next) => {
@@ -143,7 +144,7 @@ export const createApp = (dependencies: Dependencies): Api => {
     log.error({ request_id, stack: error.stack }, "a request failed")
     return errors.fail("internal-error")
   }
-  api.notFound((c) => errorAnswer(c, missing(c)))
-  api.onError((error, c) => errorAnswer(c, known(error, c.var.requestId)))
+  api.notFound((c) => errorAnswer(c, missing(c), docsUrl))
+  api.onError((error, c) => errorAnswer(c, known(error, c.var.requestId), docsUrl))
   return api
 }

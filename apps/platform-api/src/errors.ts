@@ -213,6 +213,7 @@ const anyError = z
       })
       .optional(),
     hint: z.string().optional(),
+    docs: z.url().meta({ description: "The documentation's row that explains the code" }),
   })
   .openapi("Error")
 

@@ -96,7 +96,7 @@ export const startService = async (runtime: Runtime) => {
     observe: telemetry?.observe,
     requests: { log, now, randomId, quiet: ["/health", "/livez", "/readyz"] },
     headers: everyAnswer,
-    onUnreadable: unreadableAnswer,
+    onUnreadable: unreadableAnswer(config.docsUrl),
   })
   const publicUrl = config.publicUrl ?? server.url
   const { deployHookUrl: hookUrl, deployHookSecret: hookSecret } = config

@@ -78,6 +78,7 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
       request_id: "test-request-7",
       retryable: false,
       hint: expect.any(String),
+      docs: "http://localhost:4001/errors.md#platform-missing-credentials",
     })
   })
 

@@ -1,4 +1,4 @@
-import { ApiError, BodyError, type BodyFault } from "@svc/errors"
+import { ApiError, BodyError, type BodyFault, explanationOf } from "@svc/errors"
 import type { Context } from "hono"
 import { badRequest, errors } from "./errors.ts"
 import type { RelayEnv } from "./relay.ts"
@@ -23,7 +23,7 @@ export const commonHeaders = {
 }
 
 // On the send path an error always says what became of the transaction.
-const bodyOf = (error: ApiError, requestId: string, isSend: boolean) => ({
+const bodyOf = (error: ApiError, requestId: string, isSend: boolean, docsUrl: string) => ({
   code: error.code,
   message: error.message,
   retryable: error.retryable === true,
@@ -31,6 +31,7 @@ const bodyOf = (error: ApiError, requestId: string, isSend: boolean) => ({
   ...(isSend && { submissionState: "not_submitted" }),
   ...error.extra,
   hint: error.hint,
+  docs: explanationOf(docsUrl, "relay", error.code),
   details: error.details,
 })
 
@@ -40,14 +41,17 @@ const headersOf = (error: ApiError): Record<string, string> => ({
   ...(error.retryAfterSeconds !== undefined && { "Retry-After": String(error.retryAfterSeconds) }),
 })
 
-export const errorAnswer = (c: Context<RelayEnv>, error: ApiError): Response =>
-  c.json(bodyOf(error, c.get("requestId"), isSendPath(c.req.path)), error.status, headersOf(error))
+/** @param docsUrl where the documentation is */
+export const errorAnswer = (c: Context<RelayEnv>, error: ApiError, docsUrl: string): Response =>
+  c.json(bodyOf(error, c.get("requestId"), isSendPath(c.req.path), docsUrl), error.status, headersOf(error))
 
 /** Answers what no request can be made of. Its path isn't known, so it is treated as a send. */
-export const unreadableAnswer = (requestId: string, reason: string): Response => {
-  const error = badRequest("invalid_request", "", reason)
-  return Response.json(bodyOf(error, requestId, true), { status: error.status, headers: headersOf(error) })
-}
+export const unreadableAnswer =
+  (docsUrl: string) =>
+  (requestId: string, reason: string): Response => {
+    const error = badRequest("invalid_request", "", reason)
+    return Response.json(bodyOf(error, requestId, true, docsUrl), { status: error.status, headers: headersOf(error) })
+  }
 
 /** What is told of a body that can't be read. */
 const bodyError = (fault: BodyFault): ApiError => {

@@ -95,7 +95,7 @@ export const createApp = (dependencies: Dependencies) => {
     const refusal = refusalOf(error)
     if (refusal.code === "internal_error") onBug(refusal.cause)
     c.set("refusal", refusal)
-    return errorAnswer(c, refusal)
+    return errorAnswer(c, refusal, docs)
   })
 
   return { fetch: app.fetch, document, idle: async () => relay?.idle() }

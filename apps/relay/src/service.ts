@@ -128,7 +128,7 @@ export const startService = async (runtime: Runtime) => {
     trustedProxies: config.trustedProxies,
     observe: telemetry?.observe,
     requests: { log, now, randomId: createRequestIds(randomBytes), quiet: ["/health", "/livez", "/readyz"] },
-    onUnreadable: unreadableAnswer,
+    onUnreadable: unreadableAnswer(config.docsUrl),
   })
   const app = createApp({
     log,

@@ -79,7 +79,7 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
     now,
     randomId: () => crypto.randomUUID(),
   }
-  const onUnreadable = unreadableAnswer
+  const onUnreadable = unreadableAnswer("http://localhost:4001")
   const trustedProxies = options.trusted ?? []
   const common = { onUnreadable, trustedProxies, headers: commonHeaders }
   const server = await serve({ host: "127.0.0.1", port: 0, drainMs: 5000, requests, ...common })

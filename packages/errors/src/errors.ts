@@ -80,6 +80,13 @@ export const withStatus = <const Status extends ErrorStatus, Code extends string
   ) as Record<Code, ErrorRow & { readonly status: Status }>
 
 /**
+ * The row of the documentation that explains a code.
+ * @param docsUrl without a slash at the end; empty for the documentation server itself
+ */
+export const explanationOf = (docsUrl: string, service: "platform" | "relay" | "docs", code: string): string =>
+  `${docsUrl}/errors.md#${service}-${code}`
+
+/**
  * Makes a service's error table, the one place where codes, statuses and texts are written.
  * Only codes of the table can be raised through the result's `fail`.
  */

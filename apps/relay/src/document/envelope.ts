@@ -13,6 +13,7 @@ export const errorEnvelope = z.object({
     .meta({ description: "On every error of send: whether it is proven that the transaction wasn't submitted." }),
   signature: z.string().optional().meta({ description: "With an unknown submission: the signature to look up." }),
   hint: z.string().optional().meta({ description: "The next step, in a sentence." }),
+  docs: z.url().meta({ description: "The documentation's row that explains the code." }),
   details: z
     .union([
       z.strictObject({ path: z.string(), reason: z.string() }),

@@ -6,6 +6,7 @@ type Facts = {
   readonly code: string
   readonly message: string
   readonly hint?: string | undefined
+  readonly docs?: string | undefined
   readonly retryable?: boolean | undefined
   readonly retryAfterMs?: number | undefined
   readonly requestId?: string | undefined
@@ -36,6 +37,8 @@ export class SvcError extends Error {
   declare readonly code: string
   /** What to do next, in one sentence. */
   declare readonly hint?: string
+  /** The documentation's row that explains the code. */
+  declare readonly docs?: string
   /** Whether the same call may succeed later. */
   declare readonly retryable: boolean
   /** How long to wait before a retry, in milliseconds. */

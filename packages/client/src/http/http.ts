@@ -102,6 +102,7 @@ export const errorOf = ({ status, header, body }: Answer): SvcError => {
     code: known ? code : "unexpected-answer",
     message: known ? message : `The answer ${status} is not one of this service's`,
     hint: textOf(fields, "hint"),
+    docs: textOf(fields, "docs"),
     retryable:
       typeof fields["retryable"] === "boolean" ? fields["retryable"] : [408, 429, 502, 503, 504].includes(status),
     retryAfterMs: Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined,
