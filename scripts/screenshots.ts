@@ -1,32 +1,87 @@
-// Takes the pictures of the README: the way in, an operation, the search and a stack, from all services on free ports.
+// Takes the pictures of the README from all services on free ports. With a folder as argument: the pages with a panel and the
+// console there as well, each at three widths, light and dark, live and with everything away, to be looked at.
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { createPlatform } from "@svc/client"
 import { startChromium } from "../test/browser/chromium.ts"
 import { startInstance } from "./running/instance.ts"
 
 const folder = join(import.meta.dirname, "../docs/images")
+const lookFolder = process.argv[2]
 const size = { width: 1200, height: 750 }
+const rows = "[id='frame.live'] tbody tr"
+const drawn = "[id='frame.live'] .plot[aria-label*=' points']"
 
 await mkdir(folder, { recursive: true })
-const instance = await startInstance()
+const instance = await startInstance(undefined, undefined, { viewer: true, settings: { SVC_SAMPLE_TRAFFIC: "true" } })
 const browser = await startChromium()
 try {
   const { page } = await browser.open(instance.docsUrl)
-  await page.setViewportSize(size)
   const devtools = await page.context().newCDPSession(page)
-  const take = async (name: string, path: string, ready: string, scheme: "light" | "dark" = "light"): Promise<void> => {
-    await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" })
-    await page.goto(`${instance.docsUrl}${path}`)
-    if (name === "search") await page.locator(".top .search input").pressSequentially("rotate a key")
-    await page.locator(ready).first().waitFor()
+  const shoot = async (file: string): Promise<void> => {
     // A third of what it takes as PNG.
     const { data } = await devtools.send("Page.captureScreenshot", { format: "webp", quality: 80 })
-    await writeFile(join(folder, `${name}.webp`), Buffer.from(data, "base64"))
+    await writeFile(file, Buffer.from(data, "base64"))
   }
-  await take("way-in", "/", "h1")
+  const open = async (path: string, ready: string): Promise<void> => {
+    await page.goto(`${instance.docsUrl}${path}`)
+    if (ready.startsWith(".found")) await page.locator(".top .search input").pressSequentially("rotate a key")
+    await page.locator(ready).first().waitFor()
+    // Enough for a line that shows how amounts change.
+    if (ready === drawn)
+      await page.waitForFunction(() => Number(/(\d+) points/.exec(document.body.innerText)?.[1]) > 20, null, {
+        timeout: 120_000,
+      })
+  }
+  const take = async (name: string, path: string, ready: string, scheme: "light" | "dark" = "light"): Promise<void> => {
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" })
+    await open(path, ready)
+    await shoot(join(folder, `${name}.webp`))
+  }
+
+  const { api_key: key } = await createPlatform({ apiUrl: instance.apiUrl }).signUp({ display_name: "Price watcher" })
+  const { keys } = createPlatform({ apiUrl: instance.apiUrl, key })
+  await keys.mint({ name: "worker" })
+  await keys.mintPublishable({ name: "dashboard", origin: "https://app.example.com" })
+  const paused = await keys.mint({ name: "old laptop" })
+  await keys.disable(paused.id)
+
+  await page.setViewportSize(size)
+  await take("home", "/", drawn)
   await take("operation", "/reference/platform/mint-session.html", ".tabs", "dark")
   await take("search", "/getting-started.html", ".found [role=option]")
-  await take("stack", "/stacks/token-swaps", "svg.drawing")
+  await take("stack", "/stacks/transfers", drawn)
+  await open("/console", "[id='frame.console'] input")
+  await page.getByLabel("Secret key").fill(key)
+  await page.keyboard.press("Enter")
+  await page.getByRole("button", { name: "Sign out" }).waitFor()
+  await take("console", "/console#/keys", "tbody tr:nth-child(4)", "dark")
+
+  const looks: readonly (readonly [name: string, path: string, ready: string])[] = [
+    ["home", "/", rows],
+    ["stack", "/stacks/transfers", rows],
+    ["stacks", "/stacks", "article table"],
+    ...["account", "keys", "usage", "stacks", "changes"].map(
+      (view) => [`console-${view}`, `/console#/${view}`, "[id='frame.console'] .as-curl"] as const,
+    ),
+  ]
+  const lookAt = async (state: string): Promise<void> => {
+    for (const [name, path, ready] of looks)
+      for (const width of [1280, 768, 320])
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.setViewportSize({ width, height: 800 })
+          await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
+          await open(path, state === "away" && ready === rows ? "[id='frame.live'] [role=status]" : ready)
+          await page.screenshot({ path: join(lookFolder ?? "", `${name}-${state}-${width}-${colorScheme}.png`) })
+        }
+  }
+  if (lookFolder !== undefined) {
+    await mkdir(lookFolder, { recursive: true })
+    await lookAt("live")
+    await page.route(`${instance.apiUrl}/**`, (route) => route.abort())
+    await page.routeWebSocket(/.*/, (socket) => void socket.close({ code: 1011 }))
+    await lookAt("away")
+  }
 } finally {
   await browser.close()
   await instance.stop()

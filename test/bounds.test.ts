@@ -23,6 +23,7 @@ import { largeBodyLimit } from "../apps/platform-api/src/routes/large-body.ts"
 import { mostClaims } from "../apps/platform-api/src/work/queue/jobs.ts"
 import { stepMs } from "../apps/platform-api/src/work/queue/worker.ts"
 import { triedForMs } from "../apps/platform-api/src/work/steps/hook.ts"
+import { connectionsPerAddress } from "../packages/local-stream/src/server/server.ts"
 
 const root = join(import.meta.dirname, "..")
 const content = "apps/docs-server/content"
@@ -191,6 +192,12 @@ const bounds: readonly Bound[] = [
   ["comments in an event stream", commentMs, seconds, { [`${content}/notifications.md`]: "every # seconds" }],
   ["MCP streams", maxStreams, plain, { [limits]: "| # open," }],
   ["MCP streams of a client", maxStreamsPerClient, plain, { [limits]: "# per client address" }],
+  [
+    "streams of an address with a publishable key",
+    connectionsPerAddress,
+    plain,
+    { [`${content}/streams.md`]: "# connections" },
+  ],
   ["life of an MCP stream", lifetimeMs, minutes, { [limits]: "# minutes each" }],
 ]
 

@@ -96,11 +96,11 @@ export const startStream = async (
 /** A connection as it stands on the wire. */
 export const openRaw = async (
   url: string,
-  options: { token?: string; headers?: Record<string, string>; protocols?: string[] } = {},
+  options: { token?: string; headers?: Record<string, string>; protocols?: string[]; localAddress?: string } = {},
 ) => {
-  const { token, headers = {}, protocols = [] } = options
+  const { token, headers = {}, protocols = [], localAddress } = options
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  const socket = new WebSocket(url, protocols, { headers: { ...authorization, ...headers } })
+  const socket = new WebSocket(url, protocols, { headers: { ...authorization, ...headers }, localAddress })
   const messages: Record<string, any>[] = [] // oxlint-disable-line typescript/no-explicit-any
   let closed: { code: number; reason: string } | undefined
   socket.on("message", (data: Buffer) => messages.push(JSON.parse(data.toString())))

@@ -1,6 +1,7 @@
 import { connect as connectTo } from "node:net"
 import { text as wholeText } from "node:stream/consumers"
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
+import { connectionsPerAddress } from "../src/server/server.ts"
 import { foreignKeys, mintToken, openRaw, sampleAst, startPlatform, startStream } from "./fixture.ts"
 import { startChain, transfer, type TestChain } from "./transfers.ts"
 
@@ -213,6 +214,18 @@ test("limits in a token hold for its subject, over all connections", async () =>
   for (let sent = 0; sent < 8; sent++) two.send({ type: "ping" })
   expect(await two.closed()).toMatchObject({ code: 1008, reason: expect.stringMatching(/^rate-limit-exceeded: /) })
   await two.message({ type: "error", code: "rate-limit-exceeded", retry_after: 60, fatal: true })
+})
+
+test("visitors of a page share its publishable key: each client address has connections of its own", async () => {
+  const token = await mintToken({ sub: "user:7", key_class: "publishable", origin: "https://app.example" })
+  const visitor = { token, headers: { origin: "https://app.example" } }
+  const opened = await Promise.all(Array.from({ length: connectionsPerAddress }, () => open(visitor)))
+  expect(opened.filter(({ refused }) => refused !== undefined)).toEqual([])
+  expect(await codeOf(visitor)).toEqual([429, "connection-limit-exceeded"])
+  expect((await open({ ...visitor, localAddress: "127.0.0.2" })).refused).toBeUndefined()
+  opened[0]?.close()
+  await opened[0]?.closed()
+  await expect.poll(async () => (await open(visitor)).refused?.status).toBeUndefined()
 })
 
 test("a token's bytes a minute end the connection that is over them", async () => {

@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { createServer, type IncomingMessage, STATUS_CODES } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Duplex } from "node:stream"
-import type { Bounds } from "@svc/http"
+import { addressBucket, type Bounds } from "@svc/http"
 import type { Runtime } from "@svc/program"
 import type { KeySource } from "@svc/session-token"
 import { type WebSocket, WebSocketServer } from "ws"
@@ -29,6 +29,8 @@ type Client = { readonly stack: string; readonly socket: WebSocket; readonly out
 
 const maxMessageBytes = 65_536
 const checkMs = 250
+/** Connections of one client address with a publishable key, which all visitors of a page share. */
+export const connectionsPerAddress = 32
 /** Browsers offer this subprotocol beside the one with their token; the server selects it. */
 const subprotocol = "svc.stream.v1"
 
@@ -102,8 +104,12 @@ export const startServer = async (options: ServerOptions) => {
     if (asked === undefined) throw new StreamFault("stack-not-found")
     const { origin } = request.headers
     const claims = await asked.verify(tokenOf(request, query), origin)
-    const subject = subjects.getOrInsertComputed(claims.sub, createSubject)
-    if (subject.connections >= (claims.limits?.max_connections ?? Infinity)) {
+    const isShared = claims.key_class === "publishable"
+    // So one visitor can't use up what the others need.
+    const counted = isShared ? `${claims.sub} ${addressBucket(request.socket.remoteAddress ?? "")}` : claims.sub
+    const subject = subjects.getOrInsertComputed(counted, createSubject)
+    const most = Math.min(claims.limits?.max_connections ?? Infinity, isShared ? connectionsPerAddress : Infinity)
+    if (subject.connections >= most) {
       throw new StreamFault("connection-limit-exceeded")
     }
     sockets.handleUpgrade(request, socket, head, (webSocket) => {

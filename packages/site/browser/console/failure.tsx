@@ -22,15 +22,15 @@ const advice = ({ status, retryable, retryAfterMs = 0 }: SvcError): string => {
   return seconds === 0 ? "It may work later." : `Nothing is sent for ${seconds} s, as the service asked.`
 }
 
+const sentence = (text: string): string => (/[^.!?…]$/.test(text) ? `${brief(text)}.` : brief(text))
+
 /** What went wrong, in the service's own words; nothing while nothing did. */
 export const Failure = ({ error }: { readonly error: SvcError | undefined }) => {
   if (error === undefined) return null
   const { status, code, message, hint = "", requestId, details } = error
   return (
     <div class="note bad" role="alert">
-      <p>
-        {brief(message)} {brief(hint)} {advice(error)}
-      </p>
+      <p>{[message, hint, advice(error)].map(sentence).join(" ")}</p>
       <ul>
         {faultsOf(details).map((fault) => (
           <li key={fault}>{brief(fault)}</li>
