@@ -200,6 +200,23 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the console in
     expect(tab.console()).toEqual([])
   })
 
+  test("the console's own key is rotated at once, and the console goes on with its successor", async () => {
+    const { page } = tab
+    await signIn(await newAgent(), "keys")
+    const before = await page.evaluate(() => sessionStorage.getItem("svc.console.key"))
+    await button(/^Rotate svc_ak_/).click()
+    await page.getByLabel("Overlap").selectOption("0")
+    await confirm("Rotate")
+    await alert().filter({ hasText: "expired-api-key" }).waitFor()
+    await button("Use it in this console").click()
+    await page.locator("tbody tr", { hasText: "this console" }).waitFor()
+    const after = await page.evaluate(() => sessionStorage.getItem("svc.console.key"))
+    keys.add(String(after))
+    expect(after).not.toBe(before)
+    expect(await wholePage()).not.toContain(after)
+    tab.console()
+  })
+
   test("a version is published by a dropped file: verdict and changes first, then the run as it goes, a rollback, a stop and a restart", async () => {
     const { page } = tab
     const registry = async () => {

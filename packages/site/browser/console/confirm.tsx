@@ -34,7 +34,8 @@ export const Confirm = ({ title, verb, children, onConfirm, onClose }: Props) =>
           onClick={() =>
             attempt(async () => {
               await onConfirm()
-              onClose()
+              // Closed, not taken away: the focus goes back to where it was.
+              dialog.current?.close()
             })
           }
         >
