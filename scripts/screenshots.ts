@@ -27,11 +27,14 @@ try {
     await page.goto(`${instance.docsUrl}${path}`)
     if (ready.startsWith(".found")) await page.locator(".top .search input").pressSequentially("rotate a key")
     await page.locator(ready).first().waitFor()
-    // Enough for a line that shows how amounts change.
-    if (ready === drawn)
+    if (ready === drawn) {
+      // The chart begins with the changes a second, until a record says which fields there are.
+      await page.locator(rows).nth(4).waitFor()
+      // Enough for a line that shows how amounts change.
       await page.waitForFunction(() => Number(/(\d+) points/.exec(document.body.innerText)?.[1]) > 20, null, {
         timeout: 120_000,
       })
+    }
   }
   const take = async (name: string, path: string, ready: string, scheme: "light" | "dark" = "light"): Promise<void> => {
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" })
