@@ -1,7 +1,7 @@
 import { enableCompileCache } from "node:module"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { closeDataFolder } from "./db/data-folder.ts"
+import { closeDataFolder } from "./data-folder.ts"
 
 const dataFolder = process.env["SVC_DATA_DIR"]?.trim() || fileURLToPath(new URL("../.data", import.meta.url))
 

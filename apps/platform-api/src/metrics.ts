@@ -1,8 +1,10 @@
 import type { Meter } from "@opentelemetry/api"
 import { clientSpan } from "@svc/telemetry"
 import type { Database, Queries } from "./db/database.ts"
+import { and, eq, isNotNull, isNull } from "./db/drizzle.ts"
 import { DatabaseUnavailable } from "./db/errors.ts"
-import { countSql, type JobKind } from "./work/queue/jobs.ts"
+import { agentProfiles, apiKeys } from "./db/schema/index.ts"
+import { countByState, type JobKind } from "./work/queue/jobs.ts"
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -31,25 +33,18 @@ export const createMetrics = (meter: Meter) => {
 
 const jobStates = ["waiting", "running", "resting"] as const
 
-type JobCount = { readonly state: (typeof jobStates)[number]; readonly count: number }
-
 /** Tables that grow with use, as a PostgreSQL array. */
 const growingTables =
   "{users,agent_profiles,api_keys,audit_log,registry_changes,stack_versions,stack_modules,spec_versions,builds,build_events,deployments,deployment_events,runs,run_steps,run_events,run_changes,idempotency_keys,signups}"
 
 type TableSize = { readonly table: string; readonly rows: number; readonly bytes: number }
 
-// What the server has counted since its last start, else the planner's estimate: an exact count would read every row.
+// SQL, because the builder doesn't know the catalog. What the server has counted since its last start, else the planner's estimate: an exact count would read every row.
 const sizesSql = `
   select c.relname as table, coalesce(nullif(s.n_live_tup, 0), greatest(c.reltuples, 0))::float8 as rows,
     pg_total_relation_size(c.oid)::float8 as bytes
   from pg_class c left join pg_stat_user_tables s on s.relid = c.oid
   where c.relkind = 'r' and pg_table_is_visible(c.oid) and c.relname = any($1::text[])`
-
-// What the operator and owners have switched off.
-const disabledSql = `
-  select 'agent' as kind, count(*)::int as count from agent_profiles where status = 'disabled'
-  union all select 'key', count(*)::int from api_keys where disabled_at is not null and revoked_at is null`
 
 /**
  * Observes the state of the service whenever metrics are collected. What the database must be asked for is left out
@@ -75,16 +70,19 @@ export const observeState = (
     meter.createObservableGauge(name, { description, unit })
   gauge("svc.platform.jobs", "Builds and other records that wait for processing.").addCallback(async (result) => {
     const counts = await queries()
-      .query<JobCount>(countSql, [])
+      .run(countByState)
       .catch(() => undefined)
     if (counts === undefined) return
     for (const state of jobStates) result.observe(counts.find((one) => one.state === state)?.count ?? 0, { state })
   })
   gauge("svc.platform.disabled", "Disabled accounts and keys.").addCallback(async (result) => {
     const counts = await queries()
-      .query<{ kind: string; count: number }>(disabledSql, [])
-      .catch(() => [])
-    for (const { kind, count } of counts) result.observe(count, { kind })
+      .run(async (db) => ({
+        agent: await db.$count(agentProfiles, eq(agentProfiles.status, "disabled")),
+        key: await db.$count(apiKeys, and(isNotNull(apiKeys.disabledAt), isNull(apiKeys.revokedAt))),
+      }))
+      .catch(() => ({}))
+    for (const [kind, count] of Object.entries(counts)) result.observe(count, { kind })
   })
   const rows = gauge("svc.platform.rows", "Estimated rows of a table.")
   const bytes = gauge("svc.platform.table.size", "Size of a table with its indexes.", "By")

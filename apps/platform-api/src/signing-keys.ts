@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { ConfigError, textOrFile } from "@svc/config"
 import { generateSigningKey, readSigningKeys, type SigningKeys } from "@svc/session-token"
 import type { Config } from "./config.ts"
-import { closeDataFolder } from "./db/data-folder.ts"
+import { closeDataFolder } from "./data-folder.ts"
 
 const advice =
   "create one key for all replicas with `node src/main.ts session-key generate` and set SVC_SESSION_SIGNING_KEY"

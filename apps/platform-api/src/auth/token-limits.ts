@@ -1,7 +1,8 @@
 import type { SessionLimits } from "@svc/session-token"
 import type { Queries } from "../db/database.ts"
+import { inArray, sql } from "../db/drizzle.ts"
 import { tokenLimits as table } from "../db/schema/index.ts"
-import { type RowOf, selectList } from "../db/statements.ts"
+import { prepared } from "../db/statements.ts"
 
 // Every limit of a token needs a column here, or this doesn't compile.
 const columns = {
@@ -13,7 +14,13 @@ const columns = {
   max_transaction_concurrency: table.max_transaction_concurrency,
 } satisfies Readonly<Record<keyof SessionLimits, unknown>>
 
-const statement = `select ${selectList("l", columns)} from token_limits l where l.subject in ($1, $2)`
+const ofSubjects = prepared((db) =>
+  db
+    .select(columns)
+    .from(table)
+    .where(inArray(table.subject, [sql.placeholder("account"), sql.placeholder("stack")]))
+    .prepare("token_limits"),
+)
 
 /**
  * The operator's limits for an account and a stack: the lower value of each; undefined if there are none. Throws
@@ -25,7 +32,7 @@ export const limitsOf = async (
   account: string,
   stack: string,
 ): Promise<Record<string, number> | undefined> => {
-  const rows = await queries.query<RowOf<typeof columns>>(statement, [account, `stack:${stack}`])
+  const rows = await queries.run((db) => ofSubjects(db).execute({ account, stack: `stack:${stack}` }))
   const limits: Record<string, number> = {}
   for (const row of rows) {
     for (const [name, value] of Object.entries(row)) {

@@ -1,5 +1,5 @@
 import { ConfigError } from "@svc/config"
-import { OpenDataFolder } from "../db/data-folder.ts"
+import { OpenDataFolder } from "../data-folder.ts"
 import { DatabaseUnavailable, OutcomeUnknown } from "../db/errors.ts"
 import { FolderInUse } from "../db/embedded/folder-lock.ts"
 import { DocumentFault } from "../registry/ast/document-fault.ts"

@@ -22,7 +22,7 @@ import {
 import { raiseRevision } from "../registry/stack-changes.ts"
 import { astIn, makeStackBytes, type StackHead } from "../registry/stack-bytes.ts"
 import { normaliseWebsocketUrl } from "../registry/websocket-url.ts"
-import { workChannel } from "../work/queue/jobs.ts"
+import { wakeParked } from "../work/queue/jobs.ts"
 import { CommandError } from "./command-error.ts"
 
 export type Publication = StackHead & {
@@ -176,10 +176,7 @@ export const approve = (queries: Queries, given: string, at: Date) =>
     const [held] = await tx.update(stackNames).set({ approved: true }).where(known).returning()
     if (held === undefined || held.ownerId === null || held.freedAt !== null) throw notFound()
     // Builds that wait for the approval continue. Each checks it again.
-    await tx.execute(
-      sql`update jobs set next_at = now() where kind = 'build' and owner_id = ${held.ownerId} and next_at is null`,
-    )
-    await tx.execute(sql`select pg_notify(${workChannel}, '')`)
+    await wakeParked(tx, held.ownerId)
     await showAsWanted(tx, held.line, revision)
     return { name: held.name, approved: true }
   })

@@ -1,11 +1,23 @@
-import { bind } from "../db/statements.ts"
 import type { Orm } from "../db/database.ts"
-import { eq, inArray } from "../db/drizzle.ts"
-import { agentProfiles, specShares, users } from "../db/schema/index.ts"
+import { and, eq, inArray, isNull, sql } from "../db/drizzle.ts"
+import {
+  agentProfiles,
+  builds,
+  buildShares,
+  deployments,
+  deploymentShares,
+  runs,
+  runShares,
+  specShares,
+  users,
+} from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
-import { alive, sharesOf } from "./visible.ts"
 
-const ofSpecs = ["builds", "deployments", "runs"] as const
+const ofSpecs = [
+  { records: builds, shares: buildShares, isAlive: undefined },
+  { records: deployments, shares: deploymentShares, isAlive: isNull(deployments.deletedAt) },
+  { records: runs, shares: runShares, isAlive: undefined },
+] as const
 
 /** The accounts of these slugs. Throws invalid-request for an unknown slug. */
 const accountsOf = async (tx: Orm, slugs: readonly string[]): Promise<readonly number[]> => {
@@ -32,24 +44,29 @@ export const shareSpec = async (tx: Orm, specId: number, slugs: readonly string[
   await unshareSpec(tx, specId)
   if (accounts.length === 0) return
   await tx.insert(specShares).values(accounts.map((userId) => ({ userId, recordId: specId })))
-  for (const records of ofSpecs) {
-    const statement = `
-      insert into ${sharesOf(records)} (user_id, record_id) select s.user_id, r.id from spec_shares s join ${records} r
-      on r.spec_id = s.record_id where s.record_id = $1 ${alive(records, "r.")} on conflict do nothing`
-    await tx.execute(bind(statement, [specId]))
+  for (const { records, shares, isAlive } of ofSpecs) {
+    const shared = tx
+      .select({ userId: specShares.userId, recordId: records.id })
+      .from(specShares)
+      .innerJoin(records, eq(records.specId, specShares.recordId))
+      .where(and(eq(specShares.recordId, specId), isAlive))
+    await tx.insert(shares).select(shared).onConflictDoNothing()
   }
 }
 
 export const unshareSpec = async (tx: Orm, specId: number): Promise<void> => {
   await tx.delete(specShares).where(eq(specShares.recordId, specId))
-  for (const records of ofSpecs) {
-    const statement = `delete from ${sharesOf(records)} where record_id in (select id from ${records} where spec_id = $1)`
-    await tx.execute(bind(statement, [specId]))
+  for (const { records, shares } of ofSpecs) {
+    const ofSpec = tx.select({ id: records.id }).from(records).where(eq(records.specId, specId))
+    await tx.delete(shares).where(inArray(shares.recordId, ofSpec))
   }
 }
 
 /** Shares a new record with everybody who can read its spec. */
-export const shareRecord = (tx: Orm, records: (typeof ofSpecs)[number], specId: number, id: number) => {
-  const shared = "select user_id, $2::integer from spec_shares where record_id = $1"
-  return tx.execute(bind(`insert into ${sharesOf(records)} (user_id, record_id) ${shared}`, [specId, id]))
-}
+export const shareRecord = (tx: Orm, shares: (typeof ofSpecs)[number]["shares"], specId: number, id: number) =>
+  tx.insert(shares).select(
+    tx
+      .select({ userId: specShares.userId, recordId: sql<number>`${id}::integer`.as("record_id") })
+      .from(specShares)
+      .where(eq(specShares.recordId, specId)),
+  )

@@ -89,8 +89,11 @@ export const ofVersion = ({ astGzip }: { readonly astGzip: Uint8Array }): Stored
 })
 
 export const numbersOf = async (queries: Queries, specId: number): Promise<readonly number[]> => {
-  const statement = "select version_number as number from spec_versions where spec_id = $1 order by version_number desc"
-  return (await queries.query<{ number: number }>(statement, [specId])).map(({ number }) => number)
+  const { versionNumber: number } = specVersions
+  const rows = await queries.run((db) =>
+    db.select({ number }).from(specVersions).where(eq(specVersions.specId, specId)).orderBy(desc(number)),
+  )
+  return rows.map((row) => row.number)
 }
 
 /** The ASTs of the given version numbers, as far as they exist. */

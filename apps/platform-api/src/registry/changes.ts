@@ -1,55 +1,32 @@
-// The registry's changes for readers. A trigger on `stacks` adds the rows.
+// The registry's changes for readers. `stack-changes.ts` adds the rows.
 import { coalesce } from "../db/coalesce.ts"
 import { registryChanges } from "../db/schema/index.ts"
 import type { Database } from "../db/database.ts"
-import { isoTime, type RowOf, selectList } from "../db/statements.ts"
+import { and, asc, desc, eq, gt, inArray, isNull, lt, lte, or, orm, sql } from "../db/drizzle.ts"
 import { type Audience, sees } from "./audience.ts"
 
 const readMs = 1800
 
-const columns = {
-  at: registryChanges.at,
-  stack: registryChanges.stack,
-  kind: registryChanges.kind,
-  version: registryChanges.version,
-  previous_version: registryChanges.previousVersion,
-  verdict: registryChanges.verdict,
-  bump: registryChanges.bump,
-  message: registryChanges.message,
-  successor: registryChanges.successor,
-}
-const readers = {
-  visibility: registryChanges.visibility,
-  viewers: registryChanges.viewers,
-  except_visibility: registryChanges.exceptVisibility,
-  except_viewers: registryChanges.exceptViewers,
-}
-
-// The drivers return large integers in different forms.
-const shown = `c.id::float8 as id, ${selectList("c", columns)}`
-
-type ShownChange = RowOf<typeof columns> & { readonly id: number }
-
 /** A change, and who can read it. */
-type StoredChange = ShownChange & RowOf<typeof readers>
+type StoredChange = typeof registryChanges.$inferSelect
 
 /** Whether a reader sees a change: they can read the stack, and something changed for them. */
 const concerns = (change: StoredChange, reader: Audience): boolean =>
   sees(reader, change.visibility, (account) => change.viewers.includes(account)) &&
-  (change.except_visibility === null ||
-    !sees(reader, change.except_visibility, (account) => change.except_viewers.includes(account)))
+  (change.exceptVisibility === null ||
+    !sees(reader, change.exceptVisibility, (account) => change.exceptViewers.includes(account)))
 
-// The same as `concerns`: $1 is the visibilities that the reader can see, $2 is the account or 0.
-const concernsSql = `(c.visibility = any($1::text[]) or $2 = any(c.viewers)) and (c.except_visibility is null
-  or not (c.except_visibility = any($1::text[]) or $2 = any(c.except_viewers)))`
-
-const pageSql = (order: "asc" | "desc", ofStack: boolean): string => `
-  select ${shown} from registry_changes c
-  where c.id > $3 and c.id <= $4 and ${concernsSql}${ofStack ? " and c.stack = $6" : ""} order by c.id ${order} limit $5`
-
-const newerSql = `
-  select ${shown}, ${selectList("c", readers)} from registry_changes c
-  where c.id > $1 order by c.id limit $2`
+/** The same as `concerns`, as a condition. */
+const concerning = (reader: Audience) => {
+  const { visibility, viewers, exceptVisibility, exceptViewers } = registryChanges
+  const levels = reader === "public" ? (["public"] as const) : (["public", "global"] as const)
+  const seen = (level: typeof visibility | typeof exceptVisibility, accounts: typeof viewers | typeof exceptViewers) =>
+    or(inArray(level, [...levels]), typeof reader === "number" ? orm.arrayContains(accounts, [reader]) : undefined)
+  return and(
+    seen(visibility, viewers),
+    or(isNull(exceptVisibility), sql`not (${seen(exceptVisibility, exceptViewers)})`),
+  )
+}
 
 type Page = {
   /** The id of the last change that the reader knows. If undefined, the newest changes are returned. */
@@ -59,47 +36,59 @@ type Page = {
   readonly limit: number
 }
 
-const most = Number.MAX_SAFE_INTEGER
-
 /** One page of changes for a reader, by ascending ids. Throws DatabaseUnavailable. */
 export const readChanges = async (
   database: Database,
   reader: Audience,
-  { after, through = most, stack, limit }: Page,
-): Promise<readonly ShownChange[]> => {
-  const seen = reader === "public" ? "{public}" : "{public,global}"
-  const account = typeof reader === "number" ? reader : 0
-  const sql = pageSql(after === undefined ? "desc" : "asc", stack !== undefined)
-  const values = [seen, account, after ?? 0, through, limit, ...(stack === undefined ? [] : [stack])]
-  const rows = await database.within(readMs).query<ShownChange>(sql, values)
+  { after, through, stack, limit }: Page,
+): Promise<readonly StoredChange[]> => {
+  const { id } = registryChanges
+  const wanted = and(
+    after === undefined ? undefined : gt(id, after),
+    through === undefined ? undefined : lte(id, through),
+    concerning(reader),
+    stack === undefined ? undefined : eq(registryChanges.stack, stack),
+  )
+  const order = after === undefined ? desc(id) : asc(id)
+  const rows = await database
+    .within(readMs)
+    .run((db) => db.select().from(registryChanges).where(wanted).orderBy(order).limit(limit))
   return after === undefined ? rows.toReversed() : rows
 }
 
 /** Every change after this one, for any reader. Throws DatabaseUnavailable. */
-const readNewer = (database: Database, after: number, limit: number): Promise<readonly StoredChange[]> =>
-  database.within(readMs).query<StoredChange>(newerSql, [after, limit])
+const readNewer = (database: Database, after: number, limit: number): Promise<readonly StoredChange[]> => {
+  const { id } = registryChanges
+  const newer = gt(id, after)
+  return database
+    .within(readMs)
+    .run((db) => db.select().from(registryChanges).where(newer).orderBy(asc(id)).limit(limit))
+}
 
 /** The id of the newest change; 0 before the first one. Throws DatabaseUnavailable. */
 const newestChange = async (database: Database): Promise<number> => {
-  const sql = "select coalesce(max(id), 0)::float8 as id from registry_changes where id > $1"
-  const [row] = await database.within(readMs).query<{ id: number }>(sql, [0])
+  const [row] = await database
+    .within(readMs)
+    .run((db) => db.select({ id: orm.max(registryChanges.id) }).from(registryChanges))
   return row?.id ?? 0
 }
 
 /** Deletes changes that are older than the promised time, up to `limit` rows. Returns their number. */
-export const forgetChanges = async (database: Database, days: number, limit = 5000): Promise<number> => {
-  const sql = `delete from registry_changes where id in (
-    select id from registry_changes where at < now() - make_interval(days => $1) order by at limit $2) returning 1`
-  return (await database.within(readMs).query(sql, [days, limit])).length
-}
+export const forgetChanges = (database: Database, days: number, limit = 5000): Promise<number> =>
+  database.within(readMs).run(async (db) => {
+    const { id, at } = registryChanges
+    const isOld = lt(at, sql`now() - make_interval(days => ${days}::integer)`)
+    const old = db.select({ id }).from(registryChanges).where(isOld).orderBy(asc(at)).limit(limit)
+    return (await db.delete(registryChanges).where(inArray(id, old)).returning({ id })).length
+  })
 
-export const presentChange = (change: ShownChange) => ({
+export const presentChange = (change: StoredChange) => ({
   id: change.id,
-  at: isoTime(change.at),
+  at: change.at.toISOString(),
   stack: change.stack,
   kind: change.kind,
   version: change.version,
-  ...(change.previous_version === null ? {} : { previous_version: change.previous_version }),
+  ...(change.previousVersion === null ? {} : { previous_version: change.previousVersion }),
   verdict: change.verdict,
   bump: change.bump,
   ...(change.message === null ? {} : { message: change.message }),

@@ -1,9 +1,8 @@
 // What every publication does in its transaction, for the operator and for people.
 import type { SQL } from "drizzle-orm"
-import { bind } from "../db/statements.ts"
 import type { Orm } from "../db/database.ts"
-import { stackNames, stacks, stackVersions } from "../db/schema/index.ts"
-import { and, desc, eq, inArray, lt, ne, sql } from "../db/drizzle.ts"
+import { deployments, registryChanges, specs, stackNames, stacks, stackVersions } from "../db/schema/index.ts"
+import { and, desc, eq, inArray, lt, ne, orm, sql } from "../db/drizzle.ts"
 import { lastServed, type Shown, tellChanges, type Verdict, viewersOf } from "./stack-changes.ts"
 import { spellingsOf } from "./websocket-url.ts"
 import { bytesFor, type StackBytes, type StackHead } from "./stack-bytes.ts"
@@ -26,7 +25,7 @@ export type StackHolder =
   | undefined
 
 /** What versions belong to. A line never passes to another stack with the name. */
-export const lineOf = (name: string, holder: StackHolder): string =>
+export const lineOf = (name: string, holder: Omit<NonNullable<StackHolder>, "ownerId"> | undefined): string =>
   holder === undefined ? `name:${name}` : `spec:${holder.specId}${holder.branch === null ? "" : `:${holder.branch}`}`
 
 const restMs = 30 * 24 * 3600 * 1000
@@ -181,21 +180,28 @@ export const changeVisibility = async (
   await updateStack(tx, stack, { ...texts, visibility, deprecated }, revision)
 }
 
-const pastSql = `
-  update registry_changes c set
-    visibility = case when d.branch is null then coalesce($2, c.visibility) else c.visibility end,
-    viewers = array(select owner_id from specs where id = $1 union select user_id from spec_shares where record_id = $1)
-  from deployments d
-  where d.spec_id = $1 and c.line = 'spec:' || d.spec_id || coalesce(':' || d.branch, '') and c.kind <> 'withdrawn'
-    and not exists (select from stacks s where s.line = c.line)`
-
 /**
  * Updates who can read the past changes of a spec's withdrawn stacks. Published stacks have it done with
  * each change of theirs.
  * @param visibility of the spec's production; undefined leaves it unchanged
  */
-export const showPast = (tx: Orm, specId: number, visibility: StackHead["visibility"] | undefined) =>
-  tx.execute(bind(pastSql, [specId, visibility ?? null]))
+export const showPast = async (
+  tx: Orm,
+  specId: number,
+  visibility: StackHead["visibility"] | undefined,
+): Promise<void> => {
+  const [spec] = await tx.select({ ownerId: specs.ownerId }).from(specs).where(eq(specs.id, specId))
+  const viewers = await viewersOf(tx, spec?.ownerId ?? null, specId)
+  const { branch } = deployments
+  for (const one of await tx.selectDistinct({ branch }).from(deployments).where(eq(deployments.specId, specId))) {
+    const ofLine = eq(registryChanges.line, lineOf("", { specId, branch: one.branch }))
+    const published = tx.select({ id: stacks.id }).from(stacks).where(eq(stacks.line, registryChanges.line))
+    await tx
+      .update(registryChanges)
+      .set(one.branch === null && visibility !== undefined ? { viewers, visibility } : { viewers })
+      .where(and(ofLine, ne(registryChanges.kind, "withdrawn"), orm.notExists(published)))
+  }
+}
 
 /** What readers of a deprecated stack are told. */
 export type Deprecation = { readonly message: string; readonly successor?: string | undefined }

@@ -2,9 +2,8 @@ import { LRUCache } from "lru-cache"
 import { type Compiler, diffOf } from "../compiler/compiler.ts"
 import { diffText } from "../compiler/tasks.ts"
 import type { Database } from "../db/database.ts"
-import { and, eq } from "../db/drizzle.ts"
+import { and, desc, eq } from "../db/drizzle.ts"
 import { stackModules, stackVersions } from "../db/schema/index.ts"
-import { isoTime, type RowOf, selectList } from "../db/statements.ts"
 import { type Answer, createPacker, type Lookup } from "./answer.ts"
 import type { PublishedStack } from "./published-stack.ts"
 import { astAnswerFor, schemaAnswerFor, sizeOf, type StoredAst } from "./stack-bytes.ts"
@@ -30,7 +29,14 @@ const listed = {
   changes: stackVersions.changes,
   message: stackVersions.message,
 }
-type Listed = RowOf<typeof listed>
+type Listed = Pick<typeof stackVersions.$inferSelect, "verdict" | "bump" | "changes" | "message"> & {
+  readonly version: number
+  readonly content_hash: string
+  readonly published_at: Date
+}
+
+const ofLine = (line: string) => eq(stackVersions.line, line)
+const newestFirst = desc(stackVersions.number)
 
 const keyOf = ({ line }: PublishedStack, number: number): string => `${number} ${line}`
 
@@ -132,18 +138,20 @@ export const createStackVersions = (database: Database, compiler: Compiler) => {
     list: (line: string, { limit, offset }: { readonly limit: number; readonly offset: number }) =>
       database
         .within(readMs)
-        .query<Listed>(
-          `select ${selectList("v", listed)} from stack_versions v where v.line = $1 order by v.number desc limit $2 offset $3`,
-          [line, limit, offset],
+        .run((db) =>
+          db.select(listed).from(stackVersions).where(ofLine(line)).orderBy(newestFirst).limit(limit).offset(offset),
         ),
     /** All version numbers, newest first. Throws DatabaseUnavailable. */
     numbers: async (line: string): Promise<readonly number[]> => {
-      const all = "select number from stack_versions where line = $1 order by number desc"
-      return (await database.within(readMs).query<{ number: number }>(all, [line])).map(({ number }) => number)
+      const { number } = stackVersions
+      const rows = await database
+        .within(readMs)
+        .run((db) => db.select({ number }).from(stackVersions).where(ofLine(line)).orderBy(newestFirst))
+      return rows.map((row) => row.number)
     },
     present: ({ published_at, verdict, bump, changes, message, ...row }: Listed, current: number) => ({
       ...row,
-      published_at: isoTime(published_at),
+      published_at: published_at.toISOString(),
       // A first version changes nothing for readers.
       verdict: verdict ?? "none",
       bump: bump ?? "none",

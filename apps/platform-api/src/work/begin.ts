@@ -1,7 +1,7 @@
 // Starts builds and runs: the record, its shares and its job, in one transaction.
 import type { Orm } from "../db/database.ts"
 import { eq } from "../db/drizzle.ts"
-import { builds, runs, runSteps } from "../db/schema/index.ts"
+import { builds, buildShares, runs, runShares, runSteps } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import { shareRecord } from "../records/sharing.ts"
 import { addJob, countJobs } from "./queue/jobs.ts"
@@ -21,7 +21,7 @@ type NewBuild = {
 export const beginBuild = async (tx: Orm, build: NewBuild, at: Date): Promise<number> => {
   const row = { ...build, status: "pending" as const, createdAt: at }
   const { id } = theRow(await tx.insert(builds).values(row).returning({ id: builds.id }))
-  await shareRecord(tx, "builds", build.specId, id)
+  await shareRecord(tx, buildShares, build.specId, id)
   await addJob(tx, "build", id, build.ownerId, build.specId)
   return id
 }
@@ -66,7 +66,7 @@ export const beginRun = async (
       return { runId: id, position, name, ...state }
     }),
   )
-  await shareRecord(tx, "runs", run.specId, id)
+  await shareRecord(tx, runShares, run.specId, id)
   await addJob(tx, "run", id, run.ownerId, run.specId)
   return id
 }

@@ -1,6 +1,6 @@
 import type { Orm } from "../db/database.ts"
-import { and, eq, isNotNull, isNull, orm, sql } from "../db/drizzle.ts"
-import { builds, deployments, runs, specs } from "../db/schema/index.ts"
+import { and, eq, isNotNull, isNull, orm } from "../db/drizzle.ts"
+import { builds, deployments, jobs, runs, specs } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import { unshareSpec } from "../records/sharing.ts"
 import { showPast } from "../registry/publication.ts"
@@ -20,7 +20,12 @@ export const deleteSpec = async (tx: Orm, specId: number, at: Date): Promise<voi
   const open = and(
     eq(builds.specId, specId),
     orm.notInArray(builds.status, ["completed", "failed", "cancelled"]),
-    sql`exists (select from jobs where kind = 'build' and record_id = ${builds.id})`,
+    orm.exists(
+      tx
+        .select({ id: jobs.recordId })
+        .from(jobs)
+        .where(and(eq(jobs.kind, "build"), eq(jobs.recordId, builds.id))),
+    ),
   )
   for (const build of await tx.select().from(builds).where(open).for("no key update")) {
     await endBuild(tx, build, "failed", reason, at)

@@ -1,6 +1,6 @@
 // How builds and deployments end.
 import type { Orm } from "../db/database.ts"
-import { and, eq, isNull, sql } from "../db/drizzle.ts"
+import { and, eq, isNull, orm } from "../db/drizzle.ts"
 import { deployments, deploymentShares, stackNames, stacks } from "../db/schema/index.ts"
 import { freeNames, lineOf, removeStack } from "../registry/publication.ts"
 import { raiseRevision } from "../registry/stack-changes.ts"
@@ -41,10 +41,12 @@ export const endBuild = async (
     await settle(tx, deployment, message, at)
   }
   // Releases a name that was only reserved for the operator's approval.
-  const kept = sql`select 1 from deployments where spec_id = ${build.specId} and stack_name = ${stackNames.name} and deleted_at is null`
+  const { id, specId, stackName, deletedAt } = deployments
+  const ofName = and(eq(specId, build.specId), eq(stackName, stackNames.name), isNull(deletedAt))
+  const kept = tx.select({ id }).from(deployments).where(ofName)
   await tx
     .delete(stackNames)
-    .where(and(eq(stackNames.line, lineOf("", build)), isNull(stackNames.freedAt), sql`not exists (${kept})`))
+    .where(and(eq(stackNames.line, lineOf("", build)), isNull(stackNames.freedAt), orm.notExists(kept)))
 }
 
 /** Removes the stack of a deployment from the registry. */

@@ -1,7 +1,6 @@
 // What steps read. Records that are about to change are locked.
-import { rowsOf } from "../db/statements.ts"
 import type { Orm } from "../db/database.ts"
-import { and, asc, desc, eq, isNotNull, isNull, orm, sql } from "../db/drizzle.ts"
+import { and, asc, desc, eq, isNotNull, isNull, orm } from "../db/drizzle.ts"
 import { builds, deploymentEvents, deployments, runs, specs, specVersions } from "../db/schema/index.ts"
 
 export type SpecRow = typeof specs.$inferSelect
@@ -91,9 +90,10 @@ export const versionOf = async (
 
 /** Versions that a deployment served, newest first. */
 export const servedBefore = (tx: Orm, deploymentId: number): Promise<readonly { id: number; number: number }[]> =>
-  rowsOf(
-    tx,
-    sql`select v.id, v.version_number as number from deployment_events e
-      join builds b on b.id = e.build_id join spec_versions v on v.id = b.spec_version_id
-      where e.deployment_id = ${deploymentId} and e.new_status = 'active' order by e.id desc`,
-  )
+  tx
+    .select({ id: specVersions.id, number: specVersions.versionNumber })
+    .from(deploymentEvents)
+    .innerJoin(builds, eq(builds.id, deploymentEvents.buildId))
+    .innerJoin(specVersions, eq(specVersions.id, builds.specVersionId))
+    .where(and(eq(deploymentEvents.deploymentId, deploymentId), eq(deploymentEvents.newStatus, "active")))
+    .orderBy(desc(deploymentEvents.id))

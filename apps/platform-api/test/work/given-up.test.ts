@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import { type TestDatabase, createTestDatabase } from "@svc/testing"
-import { claimSql, holdJob, type Job, mostClaims } from "../../src/work/queue/jobs.ts"
+import { sql } from "../../src/db/drizzle.ts"
+import { rowsOf } from "../../src/db/statements.ts"
+import { claimJob, holdJob, type Job, mostClaims } from "../../src/work/queue/jobs.ts"
 import { startTestService, type TestService } from "../service.ts"
 import { first, newPerson, type Person } from "./person.ts"
 
@@ -22,7 +24,7 @@ afterAll(async () => {
 
 /** Takes the next job in hand as a process does that then dies. */
 const claimAndDie = async (): Promise<Job | undefined> => {
-  const [job] = await service.database().query<Job>(claimSql, ["dead"])
+  const [job] = await service.database().run((db) => claimJob(db, "dead"))
   await service
     .database()
     .query("update jobs set lease_until = now() - interval '1 second' where lease_by = 'dead'", [])
@@ -79,7 +81,9 @@ test("the next job is found by indexes, however many wait", async () => {
       select 'run', 1000000 + n, 1, n % 2, now() from generate_series(1, 5000) n`)
     await db.execute("analyze jobs")
   })
-  const plan = await service.database().query<{ "QUERY PLAN": string }>(`explain ${claimSql.replace("$1", "'x'")}`, [])
+  const plan = await service
+    .database()
+    .run((db) => rowsOf<{ "QUERY PLAN": string }>(db, sql`explain ${claimJob(db, "x").getSQL()}`))
   const text = plan.map((row) => row["QUERY PLAN"]).join("\n")
   await service.database().query("delete from jobs where record_id > 1000000", [])
   expect(text).toContain("jobs_of_spec")

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path"
 import { zstdDecompressSync } from "node:zlib"
 import { PGlite, types } from "@electric-sql/pglite"
-import { closeDataFolder } from "../data-folder.ts"
+import { closeDataFolder } from "../../data-folder.ts"
 import type { Database, Queries } from "../database.ts"
 import { loadEmbeddedDriver } from "../drizzle.ts"
 import { explain } from "../errors.ts"

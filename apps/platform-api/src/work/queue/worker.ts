@@ -5,16 +5,16 @@ import type { Database, Orm } from "../../db/database.ts"
 import { DatabaseUnavailable } from "../../db/errors.ts"
 import type { JobOutcome, Metrics } from "../../metrics.ts"
 import {
-  claimSql,
+  claimJob,
   holdJob,
   type Job,
   type JobKind,
   mostClaims,
-  releaseAllSql,
-  releaseSql,
-  renewSql,
+  releaseAll,
+  releaseJob,
+  renewLeases,
   restJob,
-  wakeParkedSql,
+  wakeParked,
   workChannel,
 } from "./jobs.ts"
 import { Needed, reasonOf } from "./step-errors.ts"
@@ -36,6 +36,9 @@ type JobHandler = {
 }
 
 export type Handlers = Readonly<Record<JobKind, JobHandler>>
+
+/** A job to release, and the number of its claims that don't count against it. */
+type Release = { readonly job: Job; readonly forgiven: number }
 
 /** Runs one step, does the slow work it needs between its transactions, and ends a job that can't go on. */
 const runStep = async ({ step, fail }: JobHandler, job: Job, inStep: InStep): Promise<Outcome> => {
@@ -84,7 +87,7 @@ export const startWorker = ({
   readonly onDone: Metrics["jobDone"]
 }) => {
   const running = new Set<Promise<void>>()
-  const unreleased = new Set<readonly unknown[]>()
+  const unreleased = new Set<Release>()
   const stopping = new AbortController()
   let begun = false
 
@@ -132,28 +135,28 @@ export const startWorker = ({
     if (outcome === "lost") return
     // An outage isn't the job's fault, unless the job used up its whole time.
     const forgiven = outcome === "unavailable" && ms >= stepMs ? 0 : 1
-    await release([job.kind, job.id, holder, forgiven])
+    await release({ job, forgiven })
   }
 
   /** Releases a job. A failed release is retried before the next claim. Otherwise the lease expires. */
-  const release = async (params: readonly unknown[]): Promise<void> => {
+  const release = async (one: Release): Promise<void> => {
     try {
-      await database.within(stepMs).query(releaseSql, params)
-      unreleased.delete(params)
+      await database.within(stepMs).run((db) => releaseJob(db, one.job, holder, one.forgiven))
+      unreleased.delete(one)
     } catch {
-      unreleased.add(params)
+      unreleased.add(one)
     }
   }
 
   const takeAll = async (): Promise<void> => {
     if (!begun) {
-      if (alone) await database.within(stepMs).query(releaseAllSql, [holder])
-      await database.within(stepMs).query(wakeParkedSql, ["build"])
+      if (alone) await database.within(stepMs).run((db) => releaseAll(db, holder))
+      await database.within(stepMs).run((db) => wakeParked(db))
       begun = true
     }
-    for (const params of unreleased) await release(params)
+    for (const one of unreleased) await release(one)
     while (!stopping.signal.aborted && running.size < slots) {
-      const [job] = await database.within(stepMs).query<Job>(claimSql, [holder])
+      const [job] = await database.within(stepMs).run((db) => claimJob(db, holder))
       if (job === undefined) return
       const done = work(job).finally(() => {
         running.delete(done)
@@ -175,7 +178,7 @@ export const startWorker = ({
     if (running.size > 0)
       database
         .within(renewMs)
-        .query(renewSql, [holder])
+        .run((db) => renewLeases(db, holder))
         .catch(() => {})
   }, renewMs)
   kick()

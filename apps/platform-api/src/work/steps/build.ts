@@ -2,7 +2,7 @@
 import { audit } from "../../audit.ts"
 import type { Orm } from "../../db/database.ts"
 import { eq } from "../../db/drizzle.ts"
-import { builds, deployments } from "../../db/schema/index.ts"
+import { builds, deployments, deploymentShares } from "../../db/schema/index.ts"
 import { shareRecord } from "../../records/sharing.ts"
 import { ofVersion } from "../../records/spec-versions.ts"
 import { branchFits, stackNameOf, stackNamePattern, streamUrlOf } from "../../records/stack-names.ts"
@@ -73,7 +73,7 @@ const reserve = async (tx: Orm, build: BuildRow, spec: SpecRow, context: WorkCon
     const { ownerId, specId, branch } = build
     const row = { ownerId, specId, branch, websocketUrl: stack.websocketUrl, ...hold }
     id = theRow(await tx.insert(deployments).values(row).returning({ id: deployments.id })).id
-    await shareRecord(tx, "deployments", specId, id)
+    await shareRecord(tx, deploymentShares, specId, id)
   } else await tx.update(deployments).set(hold).where(eq(deployments.id, id))
   await moveDeployment(tx, id, "updating", { at, eventType: "deploy", buildId: build.id, actor: "user" })
   await moveBuild(tx, build.id, "deploying", at, { statusMessage: null })

@@ -120,7 +120,7 @@ export const runHandler = ({ now, diffToDeployed }: WorkContext): Handlers["run"
       case "verify": {
         const version = await readVersion(tx, run.specVersionId)
         const deployment = await deploymentOf(tx, specId, run.branch)
-        const line = lineOf("", { ownerId: run.ownerId, specId, branch: run.branch })
+        const line = lineOf("", { specId, branch: run.branch })
         const [served] = await tx.select({ hash: stacks.contentHash }).from(stacks).where(eq(stacks.line, line))
         if (served?.hash !== version.contentHash) {
           return fail(tx, run, step, "verify-failed", "the registry serves a different version")
