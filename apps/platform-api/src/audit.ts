@@ -49,11 +49,8 @@ export type AuditEntry = {
 }
 
 // The network of a household or an office: enough to see a pattern, not enough to identify a person.
-const addressPrefix = (address: string): string => {
-  if (!address.includes(":")) return address.replace(/\.\d+$/, ".0/24")
-  const groups = addressBucket(address).slice(0, 16).match(/.{4}/g) ?? []
-  return `${groups.map((group) => group.replace(/^0{1,3}/, "")).join(":")}::/64`
-}
+const addressPrefix = (address: string): string =>
+  address.includes(":") ? addressBucket(address) : address.replace(/\.\d+$/, ".0/24")
 
 /** Writes one row of the audit log, in the transaction of the change. */
 export const audit = async (tx: Orm, { address, requestId, ...entry }: AuditEntry): Promise<void> => {
