@@ -2,10 +2,10 @@
 type RecordTable = "specs" | "builds" | "deployments" | "runs"
 
 /** The table of its shares. */
-export const sharesOf = (table: RecordTable): string => `${table.slice(0, -1)}_shares`
+const sharesOf = (table: RecordTable): string => `${table.slice(0, -1)}_shares`
 
 /** Rows of deleted specs and deployments stay for records that refer to them, but nobody can read them. */
-export const alive = (table: RecordTable, prefix: string): string =>
+const alive = (table: RecordTable, prefix: string): string =>
   table === "specs" || table === "deployments" ? ` and ${prefix}deleted_at is null` : ""
 
 /**

@@ -32,20 +32,39 @@ export const plainAnswer = (text: string): Answer => {
   return { etags: etagsOf(tagOf(identity)), identity: () => identity, gzip: () => (packed ??= gzipSync(identity)) }
 }
 
-/** Makes responses that are kept compressed. The last ones used are also kept uncompressed. */
-export const createPacker = (maxBytes: number) => {
-  const unpacked = new LRUCache<string, Bytes, () => Promise<Bytes>>({
+/** What was found under a key. Without a response there is none, which is remembered too. */
+type Found = { readonly answer?: Answer | undefined }
+
+const entryBytes = 1024
+
+/**
+ * Remembers the most recently used responses, compressed, and some of them uncompressed.
+ * @param maxBytes of the compressed ones; the uncompressed ones take half as much
+ */
+export const createAnswerMemo = <T extends Found>(maxBytes: number) => {
+  const memo = new LRUCache<string, T, () => Promise<T>>({
     maxSize: maxBytes,
+    sizeCalculation: ({ answer }) => entryBytes + (answer?.gzip().length ?? 0),
+    fetchMethod: (_key, _stale, { context }) => context(),
+    ignoreFetchAbort: true,
+  })
+  const unpacked = new LRUCache<string, Bytes, () => Promise<Bytes>>({
+    maxSize: maxBytes / 2,
     sizeCalculation: ({ length }) => length,
     fetchMethod: (_key, _stale, { context }) => context(),
     ignoreFetchAbort: true,
   })
-  const packed = (bytes: Bytes): Answer => {
+  /** A response whose body is stored compressed. */
+  const packed = (stored: Uint8Array): Answer => {
+    const bytes = Uint8Array.from(stored)
     const tag = tagOf(bytes)
     const unpack = () => unpacked.forceFetch(tag, { context: async () => Uint8Array.from(await decompress(bytes)) })
     return { etags: etagsOf(tag), identity: () => unpacked.get(tag) ?? unpack(), gzip: () => bytes }
   }
-  return { packed, pack: async (identity: string | Uint8Array) => packed(Uint8Array.from(await compress(identity))) }
+  return {
+    packed,
+    pack: async (text: string) => packed(await compress(text)),
+    get: (key: string): T | undefined => memo.get(key),
+    fetch: (key: string, make: () => Promise<T>): Promise<T> => memo.forceFetch(key, { context: make }),
+  }
 }
-
-export type Packer = ReturnType<typeof createPacker>

@@ -1,9 +1,8 @@
 // What is in memory of each published stack: its head always, its bodies as far as they fit.
-import { LRUCache } from "lru-cache"
 import type { Database } from "../db/database.ts"
 import { and, eq, orm, sql } from "../db/drizzle.ts"
 import { stacks } from "../db/schema/index.ts"
-import { type Answer, type Packer, plainAnswer } from "./answer.ts"
+import { type Answer, createAnswerMemo, plainAnswer } from "./answer.ts"
 import { schemaAnswerFor } from "./stack-bytes.ts"
 
 const { schema, schemaGzip, astGzip, ...columns } = orm.getTableColumns(stacks)
@@ -18,13 +17,13 @@ type HeadRow = Omit<typeof stacks.$inferSelect, "schema" | "schemaGzip" | "astGz
   readonly bodyBytes: number
 }
 
-/** A head, with its entry in lists as text and as a response. */
+/** A head, with its entry in lists. The row's entry lacks what can change without a new version. */
 export const fromRow = (row: HeadRow) => {
   const { version, relay, deprecated } = row
-  const told = deprecated === null ? "" : `,"deprecated":${deprecated}`
-  // Adds what can change without a new version.
-  const detail = `${row.detail.slice(0, -1)},"version":${version},"relay":${relay}${told}}`
-  return { ...row, viewers: new Set(row.viewers), detail, answer: plainAnswer(detail) }
+  const told = deprecated === null ? {} : { deprecated: JSON.parse(deprecated) as object }
+  const detail = { ...(JSON.parse(row.detail) as object), version, relay, ...told }
+  const text = JSON.stringify(detail)
+  return { ...row, viewers: new Set(row.viewers), detail, bytes: Buffer.byteLength(text), answer: plainAnswer(text) }
 }
 
 export type PublishedStack = Readonly<ReturnType<typeof fromRow>>
@@ -33,7 +32,7 @@ export type PublishedStack = Readonly<ReturnType<typeof fromRow>>
 export type Body = "schema" | "ast"
 
 const readMs = 1800
-const mostBytes = 64 * 1024 * 1024
+const mostBytes = 48 * 1024 * 1024
 
 /** A stack was changed or withdrawn since its head was read. */
 export class StackMoved extends Error {
@@ -43,25 +42,20 @@ export class StackMoved extends Error {
 const keyOf = ({ id, revision }: PublishedStack, body: Body): string => `${body} ${id} ${revision}`
 
 /** The bodies of stacks. The most recently used ones are in memory. */
-export const createStackBodies = (database: Database, { packed }: Packer) => {
-  const bodies = new LRUCache<string, Answer, () => Promise<Answer>>({
-    maxSize: mostBytes,
-    sizeCalculation: (answer) => answer.gzip().length,
-    fetchMethod: (_key, _stale, { context }) => context(),
-    ignoreFetchAbort: true,
-  })
-  const readBody = async (stack: PublishedStack, body: Body): Promise<Answer> => {
+export const createStackBodies = (database: Database) => {
+  const bodies = createAnswerMemo<{ readonly answer: Answer }>(mostBytes)
+  const readBody = async (stack: PublishedStack, body: Body): Promise<{ readonly answer: Answer }> => {
     // Only this revision: the caller may not be allowed to read another one.
     const same = and(eq(stacks.id, stack.id), eq(stacks.revision, stack.revision))
     const [row] = await database.within(readMs).run((db) => db.select({ schemaGzip, astGzip }).from(stacks).where(same))
     if (row === undefined) throw new StackMoved()
-    return packed(body === "ast" ? Uint8Array.from(row.astGzip) : await schemaAnswerFor(row.schemaGzip, row.astGzip))
+    return { answer: bodies.packed(body === "ast" ? row.astGzip : await schemaAnswerFor(row)) }
   }
   return {
     /** A body that is in memory. */
-    known: (stack: PublishedStack, body: Body): Answer | undefined => bodies.get(keyOf(stack, body)),
+    known: (stack: PublishedStack, body: Body): Answer | undefined => bodies.get(keyOf(stack, body))?.answer,
     /** A body from memory or the database. Throws StackMoved and DatabaseUnavailable. */
-    read: (stack: PublishedStack, body: Body): Promise<Answer> =>
-      bodies.forceFetch(keyOf(stack, body), { context: () => readBody(stack, body) }),
+    read: async (stack: PublishedStack, body: Body): Promise<Answer> =>
+      (await bodies.fetch(keyOf(stack, body), () => readBody(stack, body))).answer,
   }
 }

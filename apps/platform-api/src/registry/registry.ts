@@ -1,4 +1,3 @@
-import { LRUCache } from "lru-cache"
 import { coalesce } from "../db/coalesce.ts"
 import type { Database } from "../db/database.ts"
 import { DatabaseUnavailable } from "../db/errors.ts"
@@ -6,7 +5,7 @@ import { asc, gt } from "../db/drizzle.ts"
 import { registryState, stacks } from "../db/schema/index.ts"
 import { type Audience, sees } from "./audience.ts"
 import { nearestText, spellingsOf } from "./websocket-url.ts"
-import { type Answer, createPacker, type Lookup } from "./answer.ts"
+import { type Answer, createAnswerMemo, type Lookup } from "./answer.ts"
 import {
   type Body,
   createStackBodies,
@@ -27,7 +26,6 @@ type ListQuery = {
 type List = { readonly answer: Answer; readonly shown: number; readonly more: boolean }
 
 const mib = 1024 * 1024
-const unpackedBytes = 32 * mib
 const listBytes = 32 * mib
 const warmBytes = 16 * mib
 // Each try fails only if a stack was published between two reads.
@@ -46,20 +44,14 @@ const seen = ({ visibility, viewers }: PublishedStack, audience: Audience): bool
  * database.
  */
 export const createRegistry = (database: Database) => {
-  const packer = createPacker(unpackedBytes)
   let revision = -1
   let byId = new Map<number, PublishedStack>()
   let byName = new Map<string, PublishedStack>()
   let byUrl = new Map<string, PublishedStack>()
   let sorted: readonly PublishedStack[] = []
   let viewersOfPrivate = new Set<number>()
-  const lists = new LRUCache<string, List, () => Promise<List>>({
-    maxSize: listBytes,
-    sizeCalculation: ({ answer }) => answer.gzip().length + 1024,
-    fetchMethod: (_key, _stale, { context }) => context(),
-    ignoreFetchAbort: true,
-  })
-  const bodies = createStackBodies(database, packer)
+  const lists = createAnswerMemo<List>(listBytes)
+  const bodies = createStackBodies(database)
 
   const load = async (): Promise<void> => {
     const queries = database.within(refreshMs)
@@ -121,12 +113,9 @@ export const createRegistry = (database: Database) => {
     }
   }
 
-  /** A stack's entry in a list with schemas. The schema is taken from the stack's schema response, after its head. */
-  const itemWithSchema = async (stack: PublishedStack): Promise<Uint8Array> => {
-    const { name, description, websocketUrl } = stack
-    const before = Buffer.byteLength(JSON.stringify({ name, description, websocket_url: websocketUrl })) - 1
-    const answer = await (await bodies.read(stack, "schema")).identity()
-    return Buffer.concat([Buffer.from(stack.detail.slice(0, -1)), answer.subarray(before)])
+  const withItsSchema = async (stack: PublishedStack): Promise<object> => {
+    const body = Buffer.from(await (await bodies.read(stack, "schema")).identity())
+    return { ...stack.detail, schema: (JSON.parse(body.toString()) as { schema: unknown }).schema }
   }
 
   const makeList = async ({ audience, withSchema, limit, offset, q }: ListQuery): Promise<List> => {
@@ -137,17 +126,16 @@ export const createRegistry = (database: Database) => {
         (word === "" || stack.name.includes(word) || stack.description?.toLowerCase().includes(word) === true),
     )
     let bytes = 0
-    const size = ({ detail, schemaBytes }: PublishedStack): number =>
-      Buffer.byteLength(detail) + (withSchema ? schemaBytes : 0)
+    const size = ({ bytes: own, schemaBytes }: PublishedStack): number => own + (withSchema ? schemaBytes : 0)
     const page = matching
       .slice(offset, offset + limit)
       .filter((stack, index) => (bytes += size(stack)) <= mostListBytes || index === 0)
-    const items = await Promise.all(
-      page.map(async (stack) => (withSchema ? itemWithSchema(stack) : Buffer.from(stack.detail))),
-    )
-    const pieces = items.flatMap((item, index) => (index === 0 ? [item] : [Buffer.from(","), item]))
-    const body = Buffer.concat([Buffer.from("["), ...pieces, Buffer.from("]")])
-    return { answer: await packer.pack(body), shown: page.length, more: matching.length > offset + page.length }
+    const items = withSchema ? await Promise.all(page.map(withItsSchema)) : page.map(({ detail }) => detail)
+    return {
+      answer: await lists.pack(JSON.stringify(items)),
+      shown: page.length,
+      more: matching.length > offset + page.length,
+    }
   }
 
   const refresh = coalesce(load)
@@ -184,7 +172,7 @@ export const createRegistry = (database: Database) => {
     /** Whether this list is in memory: building one costs far more than sending it. */
     hasList: (query: ListQuery) => lists.get(listKey(query)) !== undefined,
     /** A page of up to `limit` stacks. It ends early if it would be too large. */
-    list: (query: ListQuery) => withBodies(() => lists.forceFetch(listKey(query), { context: () => makeList(query) })),
+    list: (query: ListQuery) => withBodies(() => lists.fetch(listKey(query), () => makeList(query))),
     /** A stack's body; undefined if the stack is gone. Throws DatabaseUnavailable. */
     body: (audience: Audience, stack: PublishedStack, body: Body): Lookup =>
       bodies.known(stack, body) ??

@@ -2,7 +2,7 @@ import { promisify } from "node:util"
 import { gunzip, gunzipSync, gzip, gzipSync } from "node:zlib"
 import type { Ast } from "./ast/ast-shape.ts"
 import { contentHash } from "./ast/content-hash.ts"
-import { currentSchema, deriveSchema } from "./schema/derive-schema.ts"
+import { currentSchema, deriveSchema, type Schema } from "./schema/derive-schema.ts"
 
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)
@@ -53,29 +53,25 @@ export const bytesFor = async <T extends { readonly detail: string; readonly ast
   astGzip: await astAnswerFor(bytes.astGzip, visibility),
 })
 
+const unpacked = async (bytes: Uint8Array): Promise<object> =>
+  JSON.parse((await decompress(bytes)).toString()) as object
+
+const repacked = (answer: object): Promise<Uint8Array> => compress(JSON.stringify(answer), { level: 9 })
+
 /** A stored AST response with the current visibility, which can change without a new version. */
-export const astAnswerFor = async (
-  bytes: Uint8Array,
-  visibility: StackHead["visibility"],
-): Promise<Uint8Array<ArrayBuffer>> => {
-  const text = (await decompress(bytes)).toString()
-  // The first match is the response's own member: inside a string the quotes would be escaped.
-  const changed = text.replace(/,"visibility":"\w+",/, `,"visibility":"${visibility}",`)
-  return changed === text ? Uint8Array.from(bytes) : Uint8Array.from(await compress(changed, { level: 9 }))
+export const astAnswerFor = async (bytes: Uint8Array, visibility: StackHead["visibility"]): Promise<Uint8Array> => {
+  const answer = await unpacked(bytes)
+  return "visibility" in answer && answer.visibility === visibility ? bytes : repacked({ ...answer, visibility })
 }
 
 /** A stored schema response as this version makes it. */
-export const schemaAnswerFor = async (
-  schemaGzip: Uint8Array,
-  astGzip: Uint8Array,
-): Promise<Uint8Array<ArrayBuffer>> => {
-  const text = (await decompress(schemaGzip)).toString()
-  // The head holds no object, and the quotes of its texts are escaped.
-  const start = text.indexOf(',"schema":{') + ',"schema":'.length
-  const stored = text.slice(start, -1)
-  const schema = currentSchema(stored, () => astIn({ gzip: astGzip, isAnswer: true }))
-  if (schema === stored) return Uint8Array.from(schemaGzip)
-  return Uint8Array.from(await compress(`${text.slice(0, start)}${schema}}`, { level: 9 }))
+export const schemaAnswerFor = async (stored: {
+  readonly schemaGzip: Uint8Array
+  readonly astGzip: Uint8Array
+}): Promise<Uint8Array> => {
+  const answer = (await unpacked(stored.schemaGzip)) as { readonly schema: Schema }
+  const schema = currentSchema(answer.schema, () => astIn({ gzip: stored.astGzip, isAnswer: true }))
+  return schema === answer.schema ? stored.schemaGzip : repacked({ ...answer, schema })
 }
 
 /** A compressed AST, alone or in the response that readers get. */

@@ -1,22 +1,16 @@
-import { LRUCache } from "lru-cache"
 import { type Compiler, diffOf } from "../compiler/compiler.ts"
 import { diffText } from "../compiler/tasks.ts"
 import type { Database } from "../db/database.ts"
-import { and, desc, eq } from "../db/drizzle.ts"
+import { and, desc, eq, inArray } from "../db/drizzle.ts"
 import { stackModules, stackVersions } from "../db/schema/index.ts"
-import { type Answer, createPacker, type Lookup } from "./answer.ts"
+import { type Answer, createAnswerMemo, type Lookup } from "./answer.ts"
 import type { PublishedStack } from "./published-stack.ts"
 import { astAnswerFor, schemaAnswerFor, sizeOf, type StoredAst } from "./stack-bytes.ts"
 import type { Language } from "./types/typed-module.ts"
 
-/** A version as it was served. */
-type Kept = { readonly schema: Answer; readonly ast: StoredAst }
-
 const readMs = 1800
 const mib = 1024 * 1024
-const unpackedBytes = 16 * mib
-const keptBytes = 32 * mib
-const missingKept = 4096
+const keptBytes = 48 * mib
 // Anonymous readers share one queue of the compiler.
 const readers = "readers"
 
@@ -38,51 +32,29 @@ type Listed = Pick<typeof stackVersions.$inferSelect, "verdict" | "bump" | "chan
 const ofLine = (line: string) => eq(stackVersions.line, line)
 const newestFirst = desc(stackVersions.number)
 
-const keyOf = ({ line }: PublishedStack, number: number): string => `${number} ${line}`
+/** A version's AST as readers get it. */
+const astOf = ({ astGzip: gzip }: { readonly astGzip: Uint8Array }): StoredAst => ({ gzip, isAnswer: true })
 
-const gzipBytes = (answer: Answer): number => answer.gzip().length
-
-/** Versions of stacks, from the database. They never change, so the most recently used ones are kept. */
+/** Versions of stacks, from the database, and what is made of them. */
 export const createStackVersions = (database: Database, compiler: Compiler) => {
-  const { packed, pack } = createPacker(unpackedBytes)
-  const versions = new LRUCache<string, Kept, () => Promise<Kept | undefined>>({
-    maxSize: keptBytes,
-    sizeCalculation: ({ schema, ast }) => gzipBytes(schema) + ast.gzip.length,
-    fetchMethod: (_key, _stale, { context }) => context(),
-    ignoreFetchAbort: true,
-  })
-  // A stack can only get more versions with a new revision.
-  const missing = new LRUCache<string, true>({ max: missingKept })
-  const answers = new LRUCache<string, Answer, () => Promise<Answer>>({
-    maxSize: keptBytes,
-    sizeCalculation: gzipBytes,
-    fetchMethod: (_key, _stale, { context }) => context(),
-    ignoreFetchAbort: true,
-  })
+  const memo = createAnswerMemo<{ readonly answer: Answer | undefined }>(keptBytes)
+  const { packed, pack } = memo
 
-  const read = async (stack: PublishedStack, number: number): Promise<Kept | undefined> => {
-    const { schemaGzip: schema, astGzip: gzip } = stackVersions
-    const one = and(eq(stackVersions.line, stack.line), eq(stackVersions.number, number))
-    const [row] = await database.within(readMs).run((db) => db.select({ schema, gzip }).from(stackVersions).where(one))
-    return (
-      row && { schema: packed(await schemaAnswerFor(row.schema, row.gzip)), ast: { gzip: row.gzip, isAnswer: true } }
-    )
-  }
-
-  const find = async (stack: PublishedStack, number: number): Promise<Kept | undefined> => {
-    const key = keyOf(stack, number)
-    const missingKey = `${stack.revision} ${key}`
-    if (missing.get(missingKey) === true) return undefined
-    const found = await versions.fetch(key, { context: () => read(stack, number) })
-    if (found === undefined) missing.set(missingKey, true)
-    return found
+  /** Versions as they were served, without those that don't exist. */
+  const read = async ({ line }: PublishedStack, numbers: readonly number[]) => {
+    const { number, schemaGzip, astGzip } = stackVersions
+    const wanted = and(ofLine(line), inArray(number, [...numbers]))
+    const rows = await database
+      .within(readMs)
+      .run((db) => db.select({ number, schemaGzip, astGzip }).from(stackVersions).where(wanted))
+    return numbers.flatMap((one) => rows.find((row) => row.number === one) ?? [])
   }
 
   /** A stored module, or one that is generated and stored, for the stack's current name. */
   const findModule = async (ast: StoredAst, { line, name }: PublishedStack, number: number, language: Language) => {
     const one = and(eq(stackModules.line, line), eq(stackModules.number, number), eq(stackModules.language, language))
     const [row] = await database.within(readMs).run((db) => db.select().from(stackModules).where(one))
-    if (row?.name === name) return packed(Uint8Array.from(row.gzip))
+    if (row?.name === name) return packed(row.gzip)
     const wanted = { ast, language, name, version: number }
     const gzip = await compiler.run("module", wanted, { size: sizeOf(ast), owner: readers })
     await database.within(readMs).run((db) =>
@@ -97,43 +69,40 @@ export const createStackVersions = (database: Database, compiler: Compiler) => {
     return packed(gzip)
   }
 
-  /** What is made of versions; undefined if one of them doesn't exist. */
+  /** What is made of versions; undefined if one of them doesn't exist. A stack only gets more with a new revision. */
   const lookUp = (
     name: string,
     stack: PublishedStack,
     numbers: readonly number[],
-    make: (...asts: readonly StoredAst[]) => Promise<Answer>,
+    make: (...found: Awaited<ReturnType<typeof read>>) => Promise<Answer>,
   ): Lookup => {
-    const key = `${name} ${numbers.join(" ")} ${stack.line}`
-    const findAll = async () => {
-      const found = await Promise.all(numbers.map((number) => find(stack, number)))
-      const asts = found.flatMap((kept) => (kept === undefined ? [] : [kept.ast]))
-      return asts.length < found.length ? undefined : answers.fetch(key, { context: () => make(...asts) })
+    const key = `${name} ${numbers.join(" ")} ${stack.revision} ${stack.line}`
+    const find = async () => {
+      const found = await read(stack, numbers)
+      return { answer: found.length < numbers.length ? undefined : await make(...found) }
     }
-    return answers.get(key) ?? findAll
+    return memo.get(key)?.answer ?? (async () => (await memo.fetch(key, find)).answer)
   }
 
   return {
-    schema: (stack: PublishedStack, number: number): Lookup =>
-      versions.get(keyOf(stack, number))?.schema ?? (async () => (await find(stack, number))?.schema),
+    schema: (stack: PublishedStack, number: number) =>
+      lookUp("schema", stack, [number], async (found) => packed(await schemaAnswerFor(found))),
     /** The AST response of a version, with the stack's current visibility. */
     ast: (stack: PublishedStack, number: number) =>
-      lookUp(`ast ${stack.visibility}`, stack, [number], async (ast) =>
-        packed(await astAnswerFor(ast.gzip, stack.visibility)),
-      ),
+      lookUp("ast", stack, [number], async ({ astGzip }) => packed(await astAnswerFor(astGzip, stack.visibility))),
     /** The difference of two versions. Throws DatabaseUnavailable, AstTooLarge and CompilerBusy. */
     diff: (stack: PublishedStack, from: number, to: number) =>
       lookUp("diff", stack, [from, to], async (before, after) => {
-        return pack(diffText({ from, to }, await diffOf(compiler, before, after, readers)))
+        return pack(diffText({ from, to }, await diffOf(compiler, astOf(before), astOf(after), readers)))
       }),
     /** How a new AST differs from the published one; undefined if that is gone. Throws as `diff` does. */
     compare: async (stack: PublishedStack, ast: StoredAst, owner: string) => {
-      const published = await find(stack, stack.version)
-      return published && diffOf(compiler, published.ast, ast, owner)
+      const [published] = await read(stack, [stack.version])
+      return published && diffOf(compiler, astOf(published), ast, owner)
     },
     /** Types of a version. Throws DatabaseUnavailable, AstTooLarge and CompilerBusy. */
     module: (stack: PublishedStack, number: number, language: Language) =>
-      lookUp(`types ${language} ${stack.name}`, stack, [number], (ast) => findModule(ast, stack, number, language)),
+      lookUp(`types ${language}`, stack, [number], (found) => findModule(astOf(found), stack, number, language)),
     /** A page of versions, newest first. Throws DatabaseUnavailable. */
     list: (line: string, { limit, offset }: { readonly limit: number; readonly offset: number }) =>
       database

@@ -102,13 +102,11 @@ const viewMode = (output: ViewOutput = "Collection"): "state" | "list" => {
 }
 
 /**
- * The text of a stored schema as this version derives it. Version 1.2.0 stored schemas whose views don't tell `needs_key`,
- * `key_field` and `sort`, and still does beside this one.
+ * A stored schema as this version derives it. Version 1.2.0 stored schemas whose views don't tell `needs_key`, `key_field`
+ * and `sort`, and still does beside this one.
  * @param readAst the AST that the schema was derived from
  */
-export const currentSchema = (stored: string, readAst: () => Ast): string => {
-  // Each schema begins with an entity whose first view is its state.
-  if (/"mode":"state",("needs_key")?/.exec(stored)?.[1] !== undefined) return stored
-  const { stack_name, types } = JSON.parse(stored) as Schema
-  return JSON.stringify({ stack_name, entities: readAst().entities.map(deriveEntity), types })
+export const currentSchema = (stored: Schema, readAst: () => Ast): Schema => {
+  const isCurrent = stored.entities.every(({ views }) => views.every((view) => "needs_key" in view))
+  return isCurrent ? stored : { ...stored, entities: readAst().entities.map(deriveEntity) }
 }

@@ -2,7 +2,7 @@ import { z, validate } from "@svc/openapi"
 import { specs, specVersions, visibilities } from "../../db/schema/index.ts"
 import { isVisible, listVisible } from "../../records/visible.ts"
 import { errors } from "../../errors.ts"
-import { currentSchema } from "../../registry/schema/derive-schema.ts"
+import { currentSchema, type Schema } from "../../registry/schema/derive-schema.ts"
 import { astIn } from "../../registry/stack-bytes.ts"
 import { astOfVersions, numbersOf } from "../../records/spec-versions.ts"
 import { diffOf } from "../../compiler/compiler.ts"
@@ -102,9 +102,8 @@ export const specRoutes = (serve: Serve, dependencies: Dependencies): void => {
       const [row] = await readOne(c, specsSql.schema, "spec-not-found")
       const { schema: stored, ast_gzip: gzip } = row
       if (typeof stored !== "string" || !(gzip instanceof Uint8Array)) throw errors.fail("version-not-found")
-      const schema = currentSchema(stored, () => astIn({ gzip, isAnswer: false }))
-      // The schema is stored as the JSON that is sent.
-      return sendOwn(c, `${JSON.stringify(schemaHead.present(row)).slice(0, -1)},"schema":${schema}}`)
+      const schema = currentSchema(JSON.parse(stored) as Schema, () => astIn({ gzip, isAnswer: false }))
+      return sendOwn(c, JSON.stringify({ ...schemaHead.present(row), schema }))
     },
   })
 
