@@ -115,7 +115,10 @@ test("a payment tells its purpose, and continues at a relay that has moved only 
   const { base64, signature } = await setup.wallet.transfer()
   const left = await setup.svc([...sendArgs("moved"), "--purpose", "rent to Ada", "--timeout", "6"], base64)
   expect(left.code).toBe(3)
-  expect(json(await setup.svc(["payments", "show", "moved", "--json"]))).toMatchObject({ purpose: "rent to Ada" })
+  expect(json(await setup.svc(["payments", "show", "moved", "--json"]))).toMatchObject({
+    purpose: "rent to Ada",
+    genesis_hash: expect.stringMatching(/^\w{32,44}$/),
+  })
   const moved = await startFaultProxy({
     target: setup.env.SVC_RELAY_URL,
     late: async () => {},

@@ -3,6 +3,7 @@ import { type Logger } from "@svc/program"
 import type { LimitsMode } from "@svc/limits"
 import { createApi } from "@svc/openapi"
 import type { ProxyWarning } from "./auth.ts"
+import type { Chain } from "./chain.ts"
 import { describeRelay } from "./document/document.ts"
 import { errors } from "./errors.ts"
 import { createRelay, type RelayDependencies, type RelayEnv } from "./relay.ts"
@@ -21,7 +22,13 @@ export type Dependencies = {
   /** Whether tokens can be verified, where they have to be. */
   readonly keysKnown: () => boolean
   /** What the routes of the table need; without it they are unknown paths. */
-  readonly transactions: (RelayDependencies & { readonly limitsMode: () => LimitsMode }) | undefined
+  readonly transactions:
+    | (RelayDependencies & {
+        readonly limitsMode: () => LimitsMode
+        /** The provider's chain, once it is known. */
+        readonly chain: () => Chain | undefined
+      })
+    | undefined
   /** Called for each request of an unprotected relay. */
   readonly onUnprotected: ProxyWarning | undefined
 }
@@ -57,6 +64,7 @@ export const createApp = (dependencies: Dependencies) => {
   })
   app.openapi(health, (c) => {
     const { reads } = transactions ?? {}
+    const chain = transactions?.chain()
     const body = {
       status: "ok" as const,
       version,
@@ -64,6 +72,7 @@ export const createApp = (dependencies: Dependencies) => {
       transactions: {
         enabled: transactions !== undefined,
         ...(reads !== undefined && reads.count > 1 && { answering: upstreamName(reads.answering()) }),
+        ...(chain !== undefined && { chain }),
       },
     }
     return c.json(body, 200)

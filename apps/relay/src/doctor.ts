@@ -9,14 +9,8 @@ import {
   pass,
   warn,
 } from "@svc/program"
+import { networks } from "./chain.ts"
 import { type Config, readConfig } from "./config.ts"
-
-/** Genesis hashes of the public networks. */
-const networks: Readonly<Record<string, string>> = {
-  "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d": "mainnet",
-  EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG: "devnet",
-  "4uhcVJyU9pJkvQyS88uRDiswHScwcCRADnUfQTmSpU4M": "testnet",
-}
 
 type Provider = { readonly name: string; readonly url: string }
 

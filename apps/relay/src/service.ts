@@ -15,6 +15,7 @@ import {
   type HttpAuthPlugin,
   type ProxyWarning,
 } from "./auth.ts"
+import { describeChain, watchChain } from "./chain.ts"
 import { type Config, readConfig } from "./config.ts"
 import { createMetering } from "./usage/metering.ts"
 import { createMetrics, observeKeys, observeLimits, observeReads } from "./metrics.ts"
@@ -78,8 +79,9 @@ const openTransactions = async (config: Config, log: Logger, runtime: Runtime) =
       delivery: createDelivery(createPostUsage(usageAgent, config.usage.endpoint, config.usage.token.reveal()), random),
       onLoss: (loss) => log.warn(loss, "usage records were lost"),
     })
-  const { upstreamUrl: first, readFallbackUrls: fallbacks, sendUrl: send } = config
-  const { reads, sender, redact, close } = openUpstreams({ first, fallbacks, send }, now)
+  const { upstreamUrl, readFallbackUrls: fallbacks, sendUrl: send } = config
+  const { first, reads, sender, redact, close } = openUpstreams({ first: upstreamUrl, fallbacks, send }, now)
+  const chain = watchChain(first)
   const connect = () => import("redis")
   const about = { service: "relay", replicaId: randomId(), now, connect, log, call: clientSpan } as const
   const limits = await openLimits(config.limits, about)
@@ -95,12 +97,19 @@ const openTransactions = async (config: Config, log: Logger, runtime: Runtime) =
     onUnprotected,
     admission: createAdmission(config, limits),
     limitsMode: limits.mode,
+    chain: () => {
+      const hash = chain.genesisHash()
+      return hash === undefined ? undefined : describeChain(hash, config)
+    },
     reads,
     sender,
     redact,
     metering: createMetering({ metrics: createMetrics(meter), usage, now, wallClock, eventId: randomId }),
     usage,
-    close: () => Promise.all([close(), limits.close(), usageAgent.destroy()]),
+    close: () => {
+      chain.stop()
+      return Promise.all([close(), limits.close(), usageAgent.destroy()])
+    },
   }
 }
 

@@ -19,6 +19,7 @@ import { createLoopbackAuthPlugin, createSignedSessionAuthPlugin, type HttpAuthP
 import { type Config, readConfig } from "../src/config.ts"
 import { createMetering } from "../src/usage/metering.ts"
 import { createMetrics, type Metrics } from "../src/metrics.ts"
+import type { Chain } from "../src/chain.ts"
 import { commonHeaders, unreadableAnswer } from "../src/answers.ts"
 import { routes } from "../src/routes/table.ts"
 import { openUpstreams } from "../src/upstream/upstreams.ts"
@@ -60,6 +61,7 @@ export type RelayOptions = {
   readonly now?: () => number
   readonly trusted?: readonly TrustedNetwork[]
   readonly lines?: unknown[]
+  readonly chain?: () => Chain | undefined
 }
 
 /** The relay behind a real socket, unprotected unless told otherwise; every answer is checked against the document. */
@@ -97,6 +99,7 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
           auth: options.auth ?? createLoopbackAuthPlugin(),
           admission: createAdmission(config, createLocalLimits({ now })),
           limitsMode: () => "local",
+          chain: options.chain ?? (() => undefined),
           ...upstreams,
           metering: createMetering({
             metrics: options.metrics ?? createMetrics(metrics.getMeter("none")),

@@ -348,6 +348,26 @@ describe("one chain", () => {
     expect(await journal.list({ open: true })).toEqual([])
   })
 
+  test("where both relays tell their chain, an allowed change goes only to the same one", async () => {
+    for (const [before, now, ends] of [
+      ["A", "B", "undecided"],
+      ["A", "A", "landed"],
+      [undefined, "B", "landed"],
+      ["A", undefined, "landed"],
+    ] as const) {
+      const { store, run, clock, chain, journal } = await left({ genesisHash: async () => before })
+      expect(await journal.get("invoice-42")).toMatchObject({ genesisHash: before })
+      const { relay, asked } = scriptedRelay(clock, chain.answer)
+      const elsewhere = { ...relay, url: "http://other.test" }
+      const moved = createJournal({ relay: elsewhere, store, clock, allowRelay: true, genesisHash: async () => now })
+      const [settled] = await run(moved.settleAll())
+      expect([before, now, settled?.state]).toEqual([before, now, ends])
+      if (ends === "landed") continue
+      expect(settled).toMatchObject({ lastError: { code: "other-chain" } })
+      expect(asked).toEqual([])
+    }
+  })
+
   test("a chain that is behind the stored height is another one: nothing is sent or concluded", async () => {
     const { journal, store } = await left()
     const other = setUp({

@@ -168,6 +168,11 @@ test("what a client gets wrong is told, and the connection goes on", async () =>
     await codes("{", "[]", { type: "nothing" }, { type: "subscribe" }, { type: "subscribe", view: "x", take: -1 }),
   ).toEqual(Array(5).fill(fault("invalid-message")))
   expect(await codes({ type: "subscribe", view: "Nothing/list" })).toEqual([fault("view-not-found")])
+  client.send({ type: "subscribe", view: "SolTransfer/lates" })
+  expect(await client.message({ code: "view-not-found" })).toMatchObject({
+    suggested_action: expect.stringMatching(/^Nearest: SolTransfer\/latest, /),
+  })
+  client.messages.length = 0
   expect(await codes({ type: "subscribe", view: "Wallet/state" })).toEqual([fault("key-required")])
   client.send({ type: "ping" })
   client.send({ type: "unsubscribe", view: "Wallet/state" })

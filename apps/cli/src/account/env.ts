@@ -5,6 +5,7 @@ import { textOf } from "../output/json-value.ts"
 import { pairs } from "../output/table.ts"
 import { call } from "../services/api.ts"
 import { copyUrls, type Service, serviceUrl } from "../settings/settings.ts"
+import { relayHealth } from "../services/relay.ts"
 import { authStatus } from "./auth.ts"
 
 const timeoutMs = 3000
@@ -36,16 +37,21 @@ export const showEnvironment = async (context: Context): Promise<Outcome> => {
   const [api, docs, relay, account] = await Promise.all([
     versionOf("api", urls.api_url),
     versionOf("docs", docs_url),
-    versionOf("relay", relay_url),
+    relayHealth(relay_url),
     ownerOf(context),
   ])
-  const { chain_url } = urls
   // A local chain gives funds to whoever asks.
-  const chain = chain_url === undefined ? {} : { faucet: `${chain_url} (requestAirdrop)` }
-  const versions = { svc: manifest.version, api, docs, relay }
+  const faucet = urls.chain_url ?? relay.chain?.faucet
+  const chain = {
+    ...(faucet === undefined ? {} : { faucet: `${faucet} (requestAirdrop)` }),
+    ...(relay.chain === null ? {} : { chain: relay.chain }),
+  }
+  const versions = { svc: manifest.version, api, docs, relay: relay.version }
   const rows = Object.entries({
     ...urls,
     ...chain,
+    chain:
+      relay.chain === null ? "not told" : `${relay.chain.network ?? "own"}, genesis hash ${relay.chain.genesis_hash}`,
     account: textOf(account, "slug") || textOf(account, "status"),
     ...Object.fromEntries(
       Object.entries(versions).map(([name, version]) => [`${name} version`, version ?? "not reached"]),

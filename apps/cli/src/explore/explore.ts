@@ -4,7 +4,8 @@ import { CliError, usageError } from "../errors.ts"
 import { listOf, textOf } from "../output/json-value.ts"
 import { readPages, type Answer, type Api } from "../services/api.ts"
 import { apiForReading } from "../settings/key.ts"
-import { nearest } from "../usage/nearest.ts"
+import { copyUrls } from "../settings/settings.ts"
+import { nearest } from "@svc/common/nearest"
 import { entityText, stackList, stackText } from "./explore-tables.ts"
 import { withRecords } from "./records-now.ts"
 import { readSchema } from "./stack.ts"
@@ -61,7 +62,9 @@ const exploreAll = async (context: Context, api: Api): Promise<Outcome> => {
     context,
     (await readRegistry(context, api, query)).map((stack) => pick(stack, names)),
   )
-  return { json: { registry }, text: (style) => stackList(registry, api.url, style) }
+  const { chain_url: chain } = await copyUrls(context)
+  const about = chain === undefined ? "" : `\nThis copy's chain: ${chain} (requestAirdrop gives test funds)`
+  return { json: { registry }, text: (style) => stackList(registry, api.url, style) + about }
 }
 
 /** `svc explore [STACK [ENTITY]]`: what the registry contains. */

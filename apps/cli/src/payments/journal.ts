@@ -2,6 +2,7 @@ import { join } from "node:path"
 import { createJournal, type Journal, type PaymentOutcome, type Relay, type SvcError } from "@svc/client"
 import { fileStore } from "@svc/client/node"
 import type { Context } from "../command.ts"
+import { relayHealth } from "../services/relay.ts"
 
 /** The outcome of a transaction, as far as this run knows. */
 export type Ending = PaymentOutcome | { readonly state: "not-submitted"; readonly error: SvcError }
@@ -9,8 +10,35 @@ export type Ending = PaymentOutcome | { readonly state: "not-submitted"; readonl
 const usualTimeoutS = 180
 
 /** This user's payments, in the folder that --journal names, else in the settings folder. */
-export const openJournal = (context: Context, relay: Relay): Journal =>
-  createJournal({ relay, store: fileStore(context.options["journal"] ?? join(context.folder, "payments")) })
+export const openJournal = (context: Context, relay: Relay): Journal => {
+  let asked: Promise<string | undefined> | undefined
+  return createJournal({
+    relay,
+    store: fileStore(context.options["journal"] ?? join(context.folder, "payments")),
+    genesisHash: () => (asked ??= relayHealth(relay.url).then(({ chain }) => chain?.genesis_hash)),
+  })
+}
+
+/** Says of which open payments of another relay's URL, or of the one with this id, it can't be told whether the chain is the same. */
+export const noteUnknownChains = async (
+  context: Context,
+  journal: Journal,
+  relay: Relay,
+  id?: string,
+): Promise<void> => {
+  if (!context.flags.has("allow-relay-change")) return
+  const others = (await journal.list({ open: true })).flatMap((record) =>
+    record.state === "damaged" || record.relayUrl === relay.url || (id ?? record.id) !== record.id ? [] : [record],
+  )
+  if (others.length === 0) return
+  const now = (await relayHealth(relay.url)).chain?.genesis_hash
+  for (const { id: name, relayUrl, genesisHash } of others) {
+    if (now !== undefined && genesisHash !== undefined) continue
+    context.note(
+      `Whether ${relay.url} is of the chain of "${name}", stored with ${relayUrl}, can't be told: --allow-relay-change alone continues it.`,
+    )
+  }
+}
 
 /** Runs with a signal that aborts after --timeout, or when the user interrupts. */
 export const withTimeout = async <Value>(

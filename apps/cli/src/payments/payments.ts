@@ -3,7 +3,7 @@ import type { Context, Outcome } from "../command.ts"
 import { CliError } from "../errors.ts"
 import { pairs, table } from "../output/table.ts"
 import { openRelay } from "../services/relay.ts"
-import { endingJson, exitOf, openJournal, reasonOf, withTimeout } from "./journal.ts"
+import { endingJson, exitOf, noteUnknownChains, openJournal, reasonOf, withTimeout } from "./journal.ts"
 
 /** The journal for commands that only read or change records, and so need no session. */
 const storedPayments = (context: Context): Journal =>
@@ -33,6 +33,7 @@ const memberNames = {
   version: "version",
   fingerprint: "fingerprint",
   relayUrl: "relay_url",
+  genesisHash: "genesis_hash",
   finalizedHeight: "finalized_height",
   refused: "refused",
   slot: "slot",
@@ -74,8 +75,10 @@ export const settlePayments = async (context: Context): Promise<Outcome> => {
   const [id] = context.args
   if (id !== undefined) await find(storedPayments(context), id)
   const relay = await openRelay(context, "transaction:inspect transaction:send")
+  const journal = openJournal(context, relay)
+  await noteUnknownChains(context, journal, relay, id)
   const settled: readonly Settlement[] = await withTimeout(context, (signal) =>
-    openJournal(context, relay).settleAll({
+    journal.settleAll({
       signal,
       allowRelay: context.flags.has("allow-relay-change"),
       ...(id === undefined ? {} : { id }),

@@ -1,7 +1,16 @@
 import { createJournal, memoryStore, settle, signatureOf, SvcError, type SubmitOnceOptions } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
 import { usageError } from "../errors.ts"
-import { type Ending, endingJson, exitOf, openJournal, reasonOf, stackWords, withTimeout } from "./journal.ts"
+import {
+  type Ending,
+  endingJson,
+  exitOf,
+  noteUnknownChains,
+  openJournal,
+  reasonOf,
+  stackWords,
+  withTimeout,
+} from "./journal.ts"
 import { textOf } from "../output/json-value.ts"
 import { openRelay } from "../services/relay.ts"
 import { pairs } from "../output/table.ts"
@@ -74,6 +83,7 @@ export const send = async (context: Context): Promise<Outcome> => {
     const pay = async (): Promise<Ending> => {
       // Without an id, a journal for this run only makes the same rules hold.
       const journal = id === undefined ? createJournal({ relay, store: memoryStore() }) : openJournal(context, relay)
+      if (id !== undefined) await noteUnknownChains(context, journal, relay, id)
       try {
         return await journal.submitOnce(id ?? signature, transaction, options)
       } catch (thrown) {

@@ -1,12 +1,29 @@
 import { createPlatform, createRelay, createSession, type Platform, type Relay } from "@svc/client"
+import { isObject } from "@svc/common/json-object"
 import type { Context } from "../command.ts"
-import { usageError } from "../errors.ts"
+import { CliError, usageError } from "../errors.ts"
+import { textOf } from "../output/json-value.ts"
 import { apiWithKey } from "../settings/key.ts"
 import { serviceUrl } from "../settings/settings.ts"
-import type { Api } from "./api.ts"
+import { type Api, call } from "./api.ts"
 
 export const platformOf = ({ url, key }: Api): Platform =>
   createPlatform({ apiUrl: url, ...(key !== undefined && { key }) })
+
+const healthMs = 3000
+
+/** The version and the chain that a relay tells; null if it can't be reached or doesn't tell them. */
+export const relayHealth = async (url: string) => {
+  const answer = await call("relay", url, "/health", { timeoutMs: healthMs }).catch((error: unknown) => {
+    if (error instanceof CliError) return undefined
+    throw error
+  })
+  const transactions = isObject(answer?.body) ? answer.body["transactions"] : undefined
+  const told = isObject(transactions) ? transactions["chain"] : undefined
+  const [genesis_hash, network, faucet] = ["genesis_hash", "network", "faucet"].map((name) => textOf(told, name))
+  const chain = genesis_hash ? { genesis_hash, ...(network && { network }), ...(faucet && { faucet }) } : null
+  return { version: textOf(answer?.body, "version") || null, chain }
+}
 
 /** The relay, with a session for the stack that the options name. */
 export const openRelay = async (context: Context, scope: string): Promise<Relay> => {

@@ -3,7 +3,7 @@ import type { Command, CommandGroup } from "../command.ts"
 import { usageError } from "../errors.ts"
 import type { Style } from "../output/style.ts"
 import { environmentHelp } from "./help.ts"
-import { closeTo } from "./nearest.ts"
+import { closeTo } from "@svc/common/nearest"
 import { commonOptions, optionOf, type OptionName } from "./options.ts"
 
 /** A command and what it was given. */

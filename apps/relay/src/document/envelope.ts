@@ -55,6 +55,20 @@ export const healthResponse = z.object({
       .string()
       .optional()
       .meta({ description: "With fallbacks for reads: which provider gave the last response.", example: "fallback-1" }),
+    chain: z
+      .object({
+        genesis_hash: z.string().meta({ description: "The chain's genesis hash, base58." }),
+        network: z
+          .string()
+          .optional()
+          .meta({ description: "Of a public network: mainnet, devnet or testnet.", example: "devnet" }),
+        faucet: z
+          .url()
+          .optional()
+          .meta({ description: "Of a chain on this machine: where `requestAirdrop` gives test funds." }),
+      })
+      .optional()
+      .meta({ description: "The provider's chain, once the provider has told it." }),
   }),
 })
 

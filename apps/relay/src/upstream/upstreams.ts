@@ -16,10 +16,11 @@ export const openUpstreams = (
     open.set(url, upstream)
     return upstream
   }
+  const first = at(urls.first)
   const reads = createReads([...new Set([urls.first, ...urls.fallbacks])].map(at), now)
   const sender = at(urls.send ?? urls.first)
   const close = async (): Promise<void> => {
     await Promise.all([...open.values()].map((upstream) => upstream.close()))
   }
-  return { reads, sender, redact: createRedact(...open.keys()), close }
+  return { first, reads, sender, redact: createRedact(...open.keys()), close }
 }

@@ -15,9 +15,16 @@ export type JournalOptions = Shared & {
   readonly relay: Relay
   /** `fileStore` of svc-client/node, `indexedDbStore`, or your own. */
   readonly store: Store
+  /**
+   * The genesis hash of the relay's chain, such as `transactions.chain.genesis_hash` of its `GET /health`; undefined if it
+   * can't be told. It is stored with each payment, and compared where `allowRelay` continues one at another URL.
+   */
+  readonly genesisHash?: () => Promise<string | undefined>
   /** For tests. */
   readonly clock?: Clock
 }
+
+const unknown = async (): Promise<undefined> => undefined
 
 export type SubmitOnceOptions = Shared &
   Omit<LoopOptions, "clock" | "minContextSlot"> & {
@@ -62,10 +69,16 @@ const reused = (id: string, stored: object, given: object): SvcError =>
  * const journal = createJournal({ relay, store: fileStore("payments") })
  * const outcome = await journal.submitOnce("invoice-42", ({ blockhash }) => yourWalletSigns(blockhash))
  */
-export const createJournal = ({ relay, store, allowRelay = false, clock = systemClock }: JournalOptions) => {
+export const createJournal = ({
+  relay,
+  store,
+  allowRelay = false,
+  genesisHash = unknown,
+  clock = systemClock,
+}: JournalOptions) => {
   const records = createRecords(store)
   const { read, write, list, forget } = records
-  const settle = createSettler({ relay, records, allowRelay, clock })
+  const settle = createSettler({ relay, records, allowRelay, genesisHash, clock })
   /** The signatures that this process is working on, with their ids. */
   const working = new Map<string, string>()
 
@@ -147,6 +160,7 @@ export const createJournal = ({ relay, store, allowRelay = false, clock = system
         lastValidBlockHeight: String(prepared.lastValidBlockHeight),
         fingerprint: facts.fingerprint,
         relayUrl: relay.url,
+        genesisHash: await genesisHash(),
         finalizedHeight: String(prepared.finalizedHeight),
         storedAt: new Date().toISOString(),
         refused: undefined,

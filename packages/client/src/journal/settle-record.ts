@@ -29,18 +29,26 @@ type Settler = {
   readonly relay: Relay
   readonly records: Pick<Records, "write">
   readonly allowRelay: boolean
+  readonly genesisHash: () => Promise<string | undefined>
   readonly clock: Clock
 }
 
 /** Makes a function that finds out what became of a stored attempt. */
-export const createSettler = ({ relay, records, allowRelay, clock }: Settler) => {
+export const createSettler = ({ relay, records, allowRelay, genesisHash, clock }: Settler) => {
   /** Throws before anything is sent to another chain or concluded from it. */
-  const checkChain = async ({ id, relayUrl, finalizedHeight }: PaymentRecord, options: Shared & Abortable) => {
-    if (relayUrl !== relay.url && !(options.allowRelay ?? allowRelay)) {
-      throw refusal(
-        "other-relay",
-        `"${id}" was stored with ${relayUrl}: use that relay, or allowRelay for the same chain`,
-      )
+  const checkChain = async (record: PaymentRecord, options: Shared & Abortable) => {
+    const { id, relayUrl, finalizedHeight } = record
+    if (relayUrl !== relay.url) {
+      if (!(options.allowRelay ?? allowRelay)) {
+        throw refusal(
+          "other-relay",
+          `"${id}" was stored with ${relayUrl}: use that relay, or allowRelay for the same chain`,
+        )
+      }
+      const [stored, now] = [record.genesisHash, await genesisHash()]
+      if (stored !== undefined && now !== undefined && stored !== now) {
+        throw refusal("other-chain", `"${id}" was stored on the chain ${stored}, and this relay's chain is ${now}`)
+      }
     }
     // A provider may be some blocks behind another.
     for (let looks = 0; looks < 3; looks++) {

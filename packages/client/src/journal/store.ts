@@ -18,6 +18,8 @@ export type PaymentRecord = {
   /** The caller's `purpose`. */
   readonly purpose?: string
   readonly relayUrl: string
+  /** The chain's genesis hash, base58, if the journal could tell it. */
+  readonly genesisHash?: string | undefined
   /** The chain's finalized block height when this attempt was stored. */
   readonly finalizedHeight: string
   /** When this attempt was stored, ISO 8601. */

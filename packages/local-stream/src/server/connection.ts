@@ -1,5 +1,6 @@
 import type { SessionClaims } from "@svc/session-token"
 import type { WebSocket } from "ws"
+import { nearest } from "@svc/common/nearest"
 import { z } from "zod"
 import { faultMessage, StreamFault } from "./faults.ts"
 import { createOutbox } from "./outbox.ts"
@@ -122,7 +123,10 @@ export const serveConnection = (socket: WebSocket, options: ConnectionOptions) =
     const [key, after] = [wanted.key ?? undefined, wanted.after ?? undefined]
     const { max_subscriptions = Infinity, max_snapshot_rows = Infinity } = claims.limits ?? {}
     const { view, channels } = stack.view(name) ?? {}
-    if (view === undefined || channels === undefined) throw new StreamFault("view-not-found")
+    if (view === undefined || channels === undefined) {
+      const near = nearest(name, stack.viewIds()).join(", ")
+      throw new StreamFault("view-not-found", undefined, `Nearest: ${near}. The schema lists the views.`)
+    }
     if (view.unsupported !== undefined) {
       throw new StreamFault("view-unsupported", `The local stream doesn't compute ${view.unsupported}.`)
     }

@@ -58,9 +58,9 @@ export const faults = {
 export class StreamFault extends Error {
   readonly fault: Fault
 
-  constructor(code: keyof typeof faults, message: string = faults[code].message) {
+  constructor(code: keyof typeof faults, message: string = faults[code].message, hint?: string) {
     super(message)
-    this.fault = { ...faults[code], code, message }
+    this.fault = { ...faults[code], code, message, ...(hint !== undefined && { hint }) }
   }
 }
 

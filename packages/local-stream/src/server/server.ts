@@ -2,13 +2,14 @@ import { once } from "node:events"
 import { createServer, type IncomingMessage, STATUS_CODES } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Duplex } from "node:stream"
+import { closeTo } from "@svc/common/nearest"
 import { addressBucket, type Bounds } from "@svc/http"
 import type { Runtime } from "@svc/program"
 import type { KeySource } from "@svc/session-token"
 import { type WebSocket, WebSocketServer } from "ws"
 import { createVerify, tokenOf, type Verify } from "./access.ts"
 import { serveConnection, type Subject } from "./connection.ts"
-import { type Fault, faultResponse, StreamFault } from "./faults.ts"
+import { type Fault, faultResponse, faults, StreamFault } from "./faults.ts"
 import type { Outbox } from "./outbox.ts"
 import type { Stack } from "../stack/stack.ts"
 
@@ -101,7 +102,14 @@ export const startServer = async (options: ServerOptions) => {
     const { name = "", query } = locate(request)
     if (health() === undefined) throw new StreamFault("service-unavailable")
     const asked = stacks.get(name)
-    if (asked === undefined) throw new StreamFault("stack-not-found")
+    if (asked === undefined) {
+      const near = closeTo(name, [...stacks.keys()])
+      throw new StreamFault(
+        "stack-not-found",
+        undefined,
+        near && `Did you mean ${near}? ${faults["stack-not-found"].hint}`,
+      )
+    }
     const { origin } = request.headers
     const claims = await asked.verify(tokenOf(request, query), origin)
     const isShared = claims.key_class === "publishable"

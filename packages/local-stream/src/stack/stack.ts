@@ -78,6 +78,7 @@ export const createStack = (ast: unknown, { name, version }: { name: string; ver
       for (const { records, channels } of entities.values()) channels.publish(records.take())
     },
     view: (id: string) => views.get(id),
+    viewIds: () => [...views.keys()],
     /** The number of records by entity. */
     counts: () => Object.fromEntries([...entities].map(([entity, { records }]) => [entity, records.size()])),
   }

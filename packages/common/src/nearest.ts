@@ -1,4 +1,4 @@
-import { editDistance } from "@svc/common/edit-distance"
+import { editDistance } from "./edit-distance.ts"
 
 const distance = (left: string, right: string): number => editDistance(left.toLowerCase(), right.toLowerCase())
 
