@@ -1,19 +1,31 @@
 // Takes the pictures of the README from all services on free ports. With a folder as argument: the pages with a panel and the
 // console there as well, each at three widths, light and dark, live and with everything away, to be looked at.
-import { mkdir, writeFile } from "node:fs/promises"
+import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { createPlatform } from "@svc/client"
+import { startProcess } from "@svc/testing"
 import { startChromium } from "../test/browser/chromium.ts"
 import { startInstance } from "./running/instance.ts"
 
+const platform = join(import.meta.dirname, "../apps/platform-api")
 const folder = join(import.meta.dirname, "../docs/images")
 const lookFolder = process.argv[2]
 const size = { width: 1200, height: 750 }
 const rows = "[id='frame.live'] tbody tr"
 const drawn = "[id='frame.live'] .plot[aria-label*=' points']"
 
-await mkdir(folder, { recursive: true })
-const instance = await startInstance(undefined, undefined, { viewer: true, settings: { SVC_SAMPLE_TRAFFIC: "true" } })
+for (const one of [folder, ...(lookFolder === undefined ? [] : [lookFolder])]) await mkdir(one, { recursive: true })
+let person = ""
+const createPerson = async (data: string): Promise<void> => {
+  const args = ["src/main.ts", "user", "create", "--email", "owner@example.org"]
+  const create = startProcess(process.execPath, args, { cwd: platform, env: { SVC_DATA_DIR: data } })
+  await create.exited
+  person = (JSON.parse(create.stdout()) as { api_key: string }).api_key
+}
+const instance = await startInstance(undefined, createPerson, {
+  viewer: true,
+  settings: { SVC_SAMPLE_TRAFFIC: "true" },
+})
 const browser = await startChromium()
 try {
   const { page } = await browser.open(instance.docsUrl)
@@ -54,10 +66,29 @@ try {
   await take("operation", "/reference/platform/mint-session.html", ".tabs", "dark")
   await take("search", "/getting-started.html", ".found [role=option]")
   await take("stack", "/stacks/transfers", drawn)
-  await open("/console", "[id='frame.console'] input")
-  await page.getByLabel("Secret key").fill(key)
-  await page.keyboard.press("Enter")
-  await page.getByRole("button", { name: "Sign out" }).waitFor()
+  const signIn = async (secret: string): Promise<void> => {
+    await open("/console", "[id='frame.console'] input")
+    await page.getByLabel("Secret key").fill(secret)
+    await page.keyboard.press("Enter")
+    await page.getByRole("button", { name: "Sign out" }).waitFor()
+  }
+  await signIn(person)
+  await page.emulateMedia({ colorScheme: "light" })
+  await open("/console#/stacks", ".drop input")
+  const ast = JSON.parse(await readFile(join(platform, "stacks/transfers.stack.json"), "utf8")) as {
+    entities: unknown[]
+  }
+  const buffer = Buffer.from(JSON.stringify({ ...ast, entities: ast.entities.slice(0, -1) }))
+  const file = { name: "transfers.stack.json", mimeType: "application/json", buffer }
+  await page.locator(".drop input").setInputFiles(file)
+  await page.getByLabel("Name in the registry").fill("transfers")
+  await page.getByRole("button", { name: "Check" }).click()
+  await page.locator(".draft li").first().waitFor()
+  await page.getByRole("heading", { name: "Publish" }).evaluate((heading) => heading.scrollIntoView())
+  await shoot(join(folder, "publish.webp"))
+  if (lookFolder !== undefined) await page.screenshot({ path: join(lookFolder, "publish.png") })
+  await page.getByRole("button", { name: "Sign out" }).click()
+  await signIn(key)
   await take("console", "/console#/keys", "tbody tr:nth-child(4)", "dark")
 
   const looks: readonly (readonly [name: string, path: string, ready: string])[] = [
@@ -79,7 +110,6 @@ try {
         }
   }
   if (lookFolder !== undefined) {
-    await mkdir(lookFolder, { recursive: true })
     await lookAt("live")
     await page.route(`${instance.apiUrl}/**`, (route) => route.abort())
     await page.routeWebSocket(/.*/, (socket) => void socket.close({ code: 1011 }))

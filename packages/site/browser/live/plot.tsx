@@ -60,6 +60,8 @@ const optionsFor = (place: HTMLElement, { names, colors, height, isLog, isDaily 
   return {
     width: place.clientWidth,
     height,
+    // Half of the last label stands to the right.
+    padding: [8, isDaily ? 8 : 40, 0, 0],
     legend: { show: false },
     cursor: { drag: { x: false, y: false } },
     // The library's names for these numbers exist only as types.

@@ -36,7 +36,7 @@ export const DraftFields = ({ wish, isBusy, onChange, onCheck, onDiscard }: Prop
       />
     </label>
     <label>
-      Stream URL, if the spec is new
+      Stream URL (if new)
       <input
         value={wish.websocketUrl}
         placeholder="wss://streams.example/name"
@@ -44,7 +44,7 @@ export const DraftFields = ({ wish, isBusy, onChange, onCheck, onDiscard }: Prop
       />
     </label>
     <label>
-      Visible to, if the spec is new
+      Visible to (if new)
       <select
         value={wish.visibility}
         onChange={({ currentTarget }) => onChange({ ...wish, visibility: currentTarget.value as Spec["visibility"] })}
