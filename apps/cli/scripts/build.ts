@@ -8,7 +8,15 @@ const { version, description, license, engines } = manifest
 await pack({
   folder: app,
   name: "svc",
-  manifest: { version, description, license, type: "module", bin: { svc: "svc.mjs" }, engines, files: ["svc.mjs", "parts"] },
+  manifest: {
+    version,
+    description,
+    license,
+    type: "module",
+    bin: { svc: "svc.mjs" },
+    engines,
+    files: ["svc.mjs", "parts"],
+  },
   fill: (folder) => bundle(join(folder, "svc.mjs")),
   loose: ["parts", "svc.mjs"],
 })

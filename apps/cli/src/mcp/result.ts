@@ -21,12 +21,12 @@ export const fitting = <Item>(items: readonly Item[], most = mostCharacters) => 
   return { kept: past === -1 ? items : items.slice(0, past), isCut: past !== -1 }
 }
 
-export const shortened = (text: string): string =>
-  text.length > longestText ? `${text.slice(0, longestText)}…` : text
+export const shortened = (text: string): string => (text.length > longestText ? `${text.slice(0, longestText)}…` : text)
 
 /** The next step for an agent that has only the tools; the other codes have the service's own hint. */
 const hints: Readonly<Record<string, string>> = {
-  "missing-credentials": "Call account with sign_up: true. To publish, a person stores a svc_sk_ key: svc auth login < KEY-FILE",
+  "missing-credentials":
+    "Call account with sign_up: true. To publish, a person stores a svc_sk_ key: svc auth login < KEY-FILE",
   "invalid-api-key": "Call account; if the key was revoked or lost, a person runs svc auth signup --force",
   "stack-not-found": "Call list_stacks.",
   "view-not-found": "Call describe_stack, which lists the views.",

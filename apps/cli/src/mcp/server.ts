@@ -100,7 +100,10 @@ export const createServer = (context: Context): McpServer => {
 /** Serves until the client closes its end, or the user interrupts. Only the protocol is written to the output. */
 export const serve = async (context: Context, { input, output }: NonNullable<Inputs["pipes"]>): Promise<void> => {
   const ended = new Promise<void>((resolve) => {
-    input.once("end", resolve).once("close", resolve).once("error", () => resolve())
+    input
+      .once("end", resolve)
+      .once("close", resolve)
+      .once("error", () => resolve())
     context.onInterrupt(resolve)
   })
   // A library that logs would break the protocol.

@@ -18,7 +18,7 @@ export const changeTools = [
         "Learn what changed in the registry: stacks published, rolled back, deprecated, withdrawn, with the effect on readers. Pass next as after; timeout_seconds waits for the first later change.",
       input: z.object({
         after: z.int().min(0).optional(),
-        stack: z.string().min(1).max(200).optional(),
+        stack: z.string().optional(),
         timeout_seconds: z.int().min(1).max(300).optional(),
       }),
       output: z.object({

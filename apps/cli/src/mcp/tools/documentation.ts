@@ -13,22 +13,26 @@ export const documentationTools = [
       description:
         "Search the platform's documentation by the few words that matter: error codes, fields, commands. Then read a result with fetch_page.",
       input: z.object({
-        query: z.string().min(1).max(500),
+        query: z.string(),
         limit: z.int().min(1).max(20).optional(),
-        cursor: z.string().max(4000).optional(),
+        cursor: z.string().optional(),
       }),
       output: z.object({
         results: z.array(
-          z.object({ slug: z.string(), anchor: z.string(), title: z.string(), section: z.string(), snippet: z.string() }),
+          z.object({
+            slug: z.string(),
+            anchor: z.string(),
+            title: z.string(),
+            section: z.string(),
+            snippet: z.string(),
+          }),
         ),
-        total: z.number(),
         next_cursor: z.string().optional(),
         did_you_mean: z.string().optional(),
       }),
       annotations: readOnly,
     },
-    async ({ context }, args) =>
-      (await callTool(await serviceUrl("docs", context()), "search_docs", args)).structured,
+    async ({ context }, args) => (await callTool(await serviceUrl("docs", context()), "search_docs", args)).structured,
   ),
   defineTool(
     {
@@ -36,9 +40,9 @@ export const documentationTools = [
       description:
         "Read a documentation page, or with section only one of it: pass slug and anchor of a search_docs result. Long pages go on with next_cursor.",
       input: z.object({
-        slug: z.string().min(1).max(2000),
-        section: z.string().min(1).max(500).optional(),
-        cursor: z.string().max(4000).optional(),
+        slug: z.string(),
+        section: z.string().optional(),
+        cursor: z.string().optional(),
         max_tokens: z.int().min(1).max(mostTokens).default(mostTokens),
       }),
       output: z.object({

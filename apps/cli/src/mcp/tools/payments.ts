@@ -10,7 +10,7 @@ import { bytes, inputOf, relayContext } from "./transactions.ts"
 /** Less than the minute after which clients give up a call. An undecided payment goes on with the next call. */
 const timeoutSeconds = "50"
 
-const id = z.string().min(1).max(200)
+const id = z.string()
 const ending = z.object({
   id: z.string(),
   state: z.string(),
@@ -46,7 +46,7 @@ export const paymentTools = [
       name: "submit_payment",
       description:
         "Send a transaction that the wallet signed (base64), exactly once, and wait for its proven end: landed, expired, not-submitted, or undecided (call again). The same id is the same payment, also after a crash; a new payment needs a new id.",
-      input: z.object({ id, transaction: bytes, purpose: z.string().min(1).max(500).optional() }),
+      input: z.object({ id, transaction: bytes, purpose: z.string().optional() }),
       output: ending,
       annotations: { destructiveHint: true, idempotentHint: true },
     },

@@ -23,9 +23,9 @@ export const publishingTools = [
       description:
         "Publish an AST file of this machine as a stack's next version; needs a person's key. A change that breaks readers is only reported, unless allow_breaking is true.",
       input: z.object({
-        stack: z.string().min(1).max(200),
-        ast_path: z.string().min(1).max(4096),
-        message: z.string().min(1).max(1000).optional().meta({ description: "what is new, for readers" }),
+        stack: z.string(),
+        ast_path: z.string(),
+        message: z.string().optional().meta({ description: "what is new, for readers" }),
         allow_breaking: z.boolean().optional(),
       }),
       output: z.object({

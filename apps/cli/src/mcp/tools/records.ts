@@ -8,18 +8,17 @@ import { type Call, defineTool, readOnly } from "../tool.ts"
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.null()])
 const selection = {
-  stack: z.string().min(1).max(200),
-  view: z.string().min(1).max(300).optional(),
-  key: z.string().min(1).max(1000).optional(),
+  stack: z.string(),
+  view: z.string().optional(),
+  key: z.string().optional(),
   where: z
     .array(
       z.object({
-        field: z.string().min(1).max(300),
+        field: z.string(),
         op: z.enum(["eq", "ne", "lt", "lte", "gt", "gte", "in", "contains"]),
-        value: z.union([value, z.array(value).max(1000)]),
+        value: z.union([value, z.array(value)]),
       }),
     )
-    .max(50)
     .optional(),
 }
 type Selection = {
@@ -61,7 +60,7 @@ export const recordTools = [
         "Read the records that a view has now. where compares integers exactly, whatever their width; u64 are decimal strings. Name fields (paths) to save tokens. Default view: the stack's first.",
       input: z.object({
         ...selection,
-        fields: z.array(z.string().min(1).max(300)).min(1).max(100).optional(),
+        fields: z.array(z.string()).optional(),
         limit: z.int().min(1).max(100).default(20),
       }),
       output: z.object({

@@ -55,8 +55,8 @@ export const stackTools = [
       description:
         "Find out which live data there is: each stack's name, description, entities, and whether it has records now. Then call describe_stack.",
       input: z.object({
-        query: z.string().min(1).max(200).optional().meta({ description: "words of name, description or entities" }),
-        after: z.string().max(100).optional().meta({ description: "the last name of a truncated result" }),
+        query: z.string().optional().meta({ description: "words of name, description or entities" }),
+        after: z.string().optional().meta({ description: "the last name of a truncated result" }),
       }),
       output: z.object({
         stacks: z.array(
@@ -93,7 +93,7 @@ export const stackTools = [
       name: "describe_stack",
       description:
         "Read a stack's schema before using it: fields with types (? = may be null), views with mode, sort, and the field whose value is the key.",
-      input: z.object({ stack: z.string().min(1).max(200), entity: z.string().min(1).max(200).optional() }),
+      input: z.object({ stack: z.string(), entity: z.string().optional() }),
       output: z.object({
         name: z.string(),
         websocket_url: z.string(),

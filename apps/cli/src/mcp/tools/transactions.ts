@@ -10,13 +10,11 @@ import { type Call, defineTool, readOnly } from "../tool.ts"
 
 /** More than any transaction has as base64. */
 const longestBytes = 16_000
-export const bytes = z.string().min(1).max(longestBytes)
+export const bytes = z.string().max(longestBytes)
 
 /** The context of a command that needs a session: for the first stack that allows transactions. */
-export const relayContext = async (
-  { context }: Pick<Call, "context">,
-  given: Parameters<Call["context"]>[0] = {},
-) => context({ ...given, options: { ...given.options, stack: await relayStack(context()) } })
+export const relayContext = async ({ context }: Pick<Call, "context">, given: Parameters<Call["context"]>[0] = {}) =>
+  context({ ...given, options: { ...given.options, stack: await relayStack(context()) } })
 
 /** A base64 text as the bytes that a command reads. */
 export const inputOf = (base64: string) => ({ args: ["-"], readInput: async () => new TextEncoder().encode(base64) })
@@ -35,7 +33,7 @@ export const transactionTools = [
       name: "get_transaction",
       description:
         "Look up a transaction by its signature: whether it landed, in which slot, with which error. not_found isn't proof that it can't land: for payments call settle_payments.",
-      input: z.object({ signature: z.string().min(1).max(200) }),
+      input: z.object({ signature: z.string() }),
       output: z.object({
         status: z.string(),
         slot: z.string().optional(),
