@@ -1,4 +1,4 @@
-import { Client, type ClientOptions } from "@modelcontextprotocol/client"
+import { Client, type ClientOptions, type RequestOptions } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { z } from "zod"
 
@@ -28,10 +28,13 @@ export const startMcp = async (
   await client.connect(transport)
   /** Every text that came back, for whatever may not be in one. */
   const texts: string[] = []
-  const callTool = async (name: string, args: Record<string, unknown> = {}) => {
-    const result = answered.parse(await client.callTool({ name, arguments: args }))
+  /** How many characters a model would write and read for each call. */
+  const sizes: { readonly name: string; readonly characters: number }[] = []
+  const callTool = async (name: string, args: Record<string, unknown> = {}, request: RequestOptions = {}) => {
+    const result = answered.parse(await client.callTool({ name, arguments: args }, request))
     const text = result.content.map((block) => block.text).join("\n")
     texts.push(JSON.stringify(result))
+    sizes.push({ name, characters: name.length + JSON.stringify(args).length + text.length })
     return { ...result, text }
   }
   return {
@@ -39,10 +42,11 @@ export const startMcp = async (
     transport,
     callTool,
     texts,
+    sizes,
     stderr: () => said,
     /** The data of a call that succeeds. */
-    call: async (name: string, args: Record<string, unknown> = {}) => {
-      const { isError = false, structuredContent, text } = await callTool(name, args)
+    call: async (name: string, args: Record<string, unknown> = {}, request: RequestOptions = {}) => {
+      const { isError = false, structuredContent, text } = await callTool(name, args, request)
       if (isError || structuredContent === undefined) throw new Error(`${name}: ${text}`)
       return structuredContent
     },

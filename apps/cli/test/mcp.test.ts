@@ -69,7 +69,24 @@ test("the definitions of all tools together have less than 4,000 tokens, each wi
   const { tools: listed } = await mcp.client.listTools()
   expect(tokensOf(JSON.stringify(listed))).toBeLessThan(4000)
   expect(listed.map(({ name }) => name).toSorted()).toEqual(
-    ['account', 'rotate_key', 'search_docs', 'fetch_page', 'list_stacks', 'describe_stack', 'read_view', 'wait_for_change', 'list_changes', 'get_transaction', 'simulate_transaction', 'get_fee', 'submit_payment', 'list_payments', 'settle_payments', 'publish_stack'].toSorted(),
+    [
+      "account",
+      "rotate_key",
+      "search_docs",
+      "fetch_page",
+      "list_stacks",
+      "describe_stack",
+      "read_view",
+      "wait_for_change",
+      "list_changes",
+      "get_transaction",
+      "simulate_transaction",
+      "get_fee",
+      "submit_payment",
+      "list_payments",
+      "settle_payments",
+      "publish_stack",
+    ].toSorted(),
   )
   for (const { description = "", outputSchema } of listed) {
     expect(description.length).toBeGreaterThan(40)

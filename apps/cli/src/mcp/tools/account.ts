@@ -39,7 +39,7 @@ export const accountTools = [
     {
       name: "account",
       description:
-        "Call first: tells whose key this machine has, and its limits. If status is signed-out, call again with sign_up: true, which registers an agent and stores its key.",
+        "Call first: tells whose key this machine has, and its limits. If status is signed-out, pass sign_up: true, which registers an agent and stores its key.",
       input: z.object({ sign_up: z.boolean().optional() }),
       output: z.object({
         status: z.string(),

@@ -34,7 +34,7 @@ const endingOf = (value: unknown) => {
   const details = isObject(reason) ? reason["details"] : undefined
   return {
     ...given,
-    err: given["err"] ?? (isObject(details) ? details["err"] : undefined),
+    err: "err" in given ? given["err"] : isObject(details) ? details["err"] : undefined,
     reason,
     next: nextSteps[textOf(given, "state")],
   }

@@ -41,8 +41,11 @@ const projection = (view: string, schema: StackSchema, fields: readonly string[]
     paths.some((path) => path === field || field.startsWith(`${path}.`) || path.startsWith(`${field}.`))
   const lacking = fields.find((field) => !isKnown(field))
   if (lacking !== undefined) {
-    throw new CliError("field-not-found", `${view} has no field ${JSON.stringify(lacking)}.`, {
-      next: `Its fields: ${paths.slice(0, 100).join(", ")}.`,
+    throw new SvcError({
+      status: 0,
+      code: "field-not-found",
+      message: `${view} has no field ${JSON.stringify(lacking)}.`,
+      hint: `Its fields: ${paths.slice(0, 100).join(", ")}.`,
     })
   }
   const valueAt = (record: unknown, field: string): unknown =>
@@ -86,7 +89,8 @@ export const recordTools = [
         const hint = "Name fields, narrow where, pass key, or raise limit (100 at most)."
         return { view, records: kept, ...(!isAll && { truncated: true, hint }) }
       }
-      throw new CliError("aborted", "The call was cancelled.")
+      // The client has cancelled the call.
+      return { view, records: [], truncated: true }
     },
   ),
   defineTool(
