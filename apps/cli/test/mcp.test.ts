@@ -106,11 +106,13 @@ test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
     const heard: unknown[] = []
     const strange: Error[] = []
     const wasCalled = Promise.withResolvers<void>()
-    transport.onerror = (error) => strange.push(error)
-    transport.onmessage = (message) => {
-      heard.push(message)
-      if (heard.length === 2) wasCalled.resolve()
-    }
+    Object.assign(transport, {
+      onerror: (error: Error) => strange.push(error),
+      onmessage: (message: unknown) => {
+        heard.push(message)
+        if (heard.length === 2) wasCalled.resolve()
+      },
+    })
     await transport.start()
     const params = { protocolVersion: revision, capabilities: {}, clientInfo: { name: "old", version: "1" } }
     await transport.send({ jsonrpc: "2.0", id: 1, method: "initialize", params })

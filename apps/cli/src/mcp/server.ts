@@ -87,7 +87,7 @@ const addResources = (server: McpServer, context: Context): void => {
 }
 
 /** The server for one client, of any revision. */
-export const createServer = (context: Context): McpServer => {
+const createServer = (context: Context): McpServer => {
   const server = new McpServer(
     { name: "svc", title: "svc", version: manifest.version },
     { instructions, capabilities: { tools: { listChanged: false }, resources: { listChanged: false } } },
