@@ -71,13 +71,14 @@ const violations = async (): Promise<string[]> => {
     ]
   })
 }
-/** Drops a file where a reader would. */
-const drop = async (text: string): Promise<void> => {
-  const data = await tab.page.evaluateHandle((content) => {
+/** Drops files where a reader would. */
+const drop = async (...texts: string[]): Promise<void> => {
+  const data = await tab.page.evaluateHandle((contents) => {
     const transfer = new DataTransfer()
-    transfer.items.add(new File([content], "wallets.stack.json", { type: "application/json" }))
+    for (const text of contents)
+      transfer.items.add(new File([text], "wallets.stack.json", { type: "application/json" }))
     return transfer
-  }, text)
+  }, texts)
   await tab.page.locator(".drop").dispatchEvent("drop", { dataTransfer: data })
 }
 /** Everything that the page holds, attributes and inputs too. */
@@ -197,6 +198,17 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the console in
     await button("Mint").click()
     await copied()
     await page.locator("tbody tr", { hasText: "https://app.example.com" }).waitFor()
+
+    for (const name of ["laptop", "server"]) {
+      await page.getByLabel("Name").fill(name)
+      await button("Mint").click()
+      await page.locator("tbody tr", { hasText: name }).waitFor()
+    }
+    expect(await button("Copy the new key").count(), "nobody can show the first one again").toBe(2)
+    for (const left of [1, 0]) {
+      await button("I've stored it").first().click()
+      expect(await button("Copy the new key").count()).toBe(left)
+    }
     expect(tab.console()).toEqual([])
   })
 
@@ -226,6 +238,8 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the console in
     await signIn(person, "stacks")
     await drop("{not json")
     await page.locator(".drop").getByText("isn't a JSON object").waitFor()
+    await drop("{}", "{}")
+    await page.locator(".drop").getByText("Drop one file").waitFor()
     await drop(JSON.stringify(ast))
     await page.getByLabel("Name in the registry").fill("wallets")
     await page.getByLabel(/^Stream URL/).fill("wss://streams.example.org/wallets")
@@ -271,6 +285,35 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the console in
     await page.getByRole("region", { name: "Changes" }).getByText("“Gone <b>soon</b>”").waitFor()
     expect(tab.console()).toEqual([])
   }, 120_000)
+
+  test("a verdict holds for the name that was checked, and a file dropped beside the place doesn't open", async () => {
+    const { page } = tab
+    await signIn(person, "stacks")
+    await drop(JSON.stringify(ast))
+    await page.getByLabel("Name in the registry").fill("wallets")
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    await page.route(`${instance.apiUrl}/api/registry/wallets/check`, async (route) => {
+      await released
+      await route.continue()
+    })
+    await button("Check").click()
+    await page.getByLabel("Name in the registry").fill("other")
+    release()
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll("button")].some((one) => one.textContent === "Check" && !one.disabled),
+    )
+    expect(await button("Publish…").count()).toBe(0)
+    await page.unrouteAll()
+    await button("Check").click()
+    await page.getByText("Nothing is published as other").waitFor()
+    const isOpened = await page.evaluate(() => {
+      const dataTransfer = new DataTransfer()
+      dataTransfer.items.add(new File(["{}"], "a.json"))
+      return document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }))
+    })
+    expect(isOpened).toBe(false)
+    tab.console()
+  })
 
   test("an agent sees what is shared with it, and no button that it may not use", async () => {
     const { page } = tab
@@ -345,6 +388,8 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the console in
     await page.clock.fastForward("29:00")
     await button("Sign out").waitFor()
     const before = asked()
+    // A list that grows scrolls the page, without a reader.
+    await page.evaluate(() => void dispatchEvent(new Event("scroll")))
     await page.clock.fastForward("01:30")
     await page.getByText("forgotten after 30 minutes without use").waitFor()
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
@@ -383,6 +428,12 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the console in
       await page.getByRole("navigation", { name: "Console" }).getByRole("link", { name: view }).click()
       await alert().first().waitFor()
     }
+    await page.getByRole("navigation", { name: "Console" }).getByRole("link", { name: "Changes" }).click()
+    await page.getByText("asks to wait. This page goes on by itself").waitFor()
+    await button("Sign out").click()
+    await input().fill(agent)
+    await button("Sign in").click()
+    await alert().filter({ hasText: "Nothing is sent for" }).waitFor()
     expect(times).toBe(1)
     await page.unrouteAll()
     tab.console()
@@ -391,7 +442,7 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the console in
   test("hostile names, messages and hints are text: markup, 10 kB, numbers past 2^53, names of an object's own", async () => {
     const { page } = tab
     await signIn(person, "account")
-    const evil = `<img src=x onerror=alert(1)>"'</td><script>alert(2)</script>${"<b>".repeat(3500)}`
+    const evil = `<img src=x onerror=alert(1)>\u202E"'</td><script>alert(2)</script>${"<b>".repeat(3500)}`
     const key = {
       id: 1,
       name: evil,
@@ -420,6 +471,7 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the console in
       await page.locator(root).getByText("<img src=x onerror=alert(1)>").first().waitFor()
       const text = await page.locator(root).innerText()
       expect(text.length, view).toBeLessThan(9000)
+      expect(text).not.toContain("\u202E")
       expect(await page.locator(`${root} :is(img, script, a[href^=javascript])`).count()).toBe(0)
     }
     await page.goto(consoleAt("keys"))
@@ -431,6 +483,21 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the console in
     await page.getByRole("heading", { name: "Account" }).waitFor()
     await page.unrouteAll()
     tab.console()
+  })
+
+  test("a browser that lets the site store nothing is told so", async () => {
+    const other = await browser.open("about:blank")
+    await other.page.addInitScript(() => {
+      const get = () => {
+        throw new DOMException("Access is denied", "SecurityError")
+      }
+      Object.defineProperty(globalThis, "sessionStorage", { get })
+    })
+    await other.page.goto(consoleAt())
+    await other.page.getByLabel("Secret key").fill(agent)
+    await other.page.keyboard.press("Enter")
+    await other.page.locator(root).getByRole("alert").filter({ hasText: "Access is denied" }).waitFor()
+    await other.page.close()
   })
 
   test("nobody can frame the console, hold its window or read what it keeps", async () => {

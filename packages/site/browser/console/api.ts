@@ -20,6 +20,9 @@ export type Reply<Body> = { readonly body: Body; readonly header: (name: string)
 
 const timeoutMs = 20_000
 
+/** Until when a service asked for silence, and its words: for all that this page sends, whoever signs in. */
+let quiet: { readonly until: number; readonly error: SvcError } | undefined
+
 /**
  * What sends requests with a key.
  * @param key read for each request; undefined once it is forgotten
@@ -27,7 +30,6 @@ const timeoutMs = 20_000
 export const createApi = (apiUrl: string, key: () => string | undefined) => {
   const base = baseUrl(apiUrl, "apiUrl")
   const isPerson = key()?.startsWith("svc_sk_") === true
-  let quiet: { readonly until: number; readonly error: SvcError } | undefined
 
   const bearer = (): string => {
     const now = performance.now()
@@ -42,7 +44,8 @@ export const createApi = (apiUrl: string, key: () => string | undefined) => {
   const failed = (answer: Answer): SvcError => {
     const error = errorOf(answer)
     // Nothing is asked before the service said so.
-    if (error.retryAfterMs !== undefined) quiet = { until: performance.now() + error.retryAfterMs, error }
+    const until = performance.now() + (error.retryAfterMs ?? 0)
+    if (until > Math.max(performance.now(), quiet?.until ?? 0)) quiet = { until, error }
     return error
   }
 

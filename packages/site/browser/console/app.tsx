@@ -24,7 +24,8 @@ const useKept = () => {
     }
     if (!isKept) return undefined
     const timer = setInterval(check, checkMs)
-    const events = ["pointerdown", "keydown", "scroll"]
+    // Not "scroll": the browser scrolls by itself where a list grows.
+    const events = ["pointerdown", "keydown", "wheel"]
     for (const name of events) addEventListener(name, use, { passive: true })
     document.addEventListener("visibilitychange", check)
     return () => {

@@ -25,12 +25,11 @@ export const ChangesView = () => {
     textOf(change),
     change.verdict === "breaking" ? <span class="badge warn">breaking</span> : (change.verdict ?? ""),
   ])
-  const status =
-    changes === undefined
+  const status = isAway
+    ? "The platform API isn't reachable or asks to wait. This page goes on by itself."
+    : changes === undefined
       ? "Connecting…"
-      : isAway
-        ? "The platform API isn't reachable or asks to wait. This page goes on by itself."
-        : "Connected. New changes come by themselves."
+      : "Connected. New changes come by themselves."
   return (
     <>
       <Failure error={error} />

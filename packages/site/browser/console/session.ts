@@ -4,6 +4,15 @@ export const idleMinutes = 30
 const keyItem = "svc.console.key"
 const usedItem = "svc.console.used"
 
+/** A browser that lets a site store nothing throws at any look. */
+const stored = (item: string): string | null => {
+  try {
+    return sessionStorage.getItem(item)
+  } catch {
+    return null
+  }
+}
+
 /** Forgets the key. */
 export const forgetKey = (): void => {
   sessionStorage.removeItem(keyItem)
@@ -12,10 +21,10 @@ export const forgetKey = (): void => {
 
 /** The key, if there is one. A key that nobody used for half an hour is forgotten here. */
 export const readKey = (): string | undefined => {
-  const key = sessionStorage.getItem(keyItem)
+  const key = stored(keyItem)
   if (key === null) return undefined
   // A clock that was set back must not keep a key for longer either.
-  const unusedMs = Math.abs(Date.now() - Number(sessionStorage.getItem(usedItem)))
+  const unusedMs = Math.abs(Date.now() - Number(stored(usedItem)))
   if (unusedMs < idleMinutes * 60_000) return key
   forgetKey()
   return undefined

@@ -20,6 +20,7 @@ export const SignIn = ({ apiUrl, note, onSignedIn }: Props) => {
   const [fault, setFault] = useState("")
   const { error, isBusy, attempt } = useTry()
   const submit = (): void => {
+    if (isBusy) return
     const key = input.current?.value.trim() ?? ""
     // From here on the key is in no element.
     if (input.current !== null) input.current.value = ""
@@ -29,6 +30,8 @@ export const SignIn = ({ apiUrl, note, onSignedIn }: Props) => {
     void attempt(async () => {
       const { ask, keysPath } = createApi(apiUrl, () => key)
       await ask({ path: `${keysPath}?limit=1` })
+      // Whoever left the page meanwhile isn't signed in.
+      if (input.current === null) return
       keepKey(key)
       onSignedIn()
     })

@@ -41,9 +41,9 @@ const stream = createStream({ websocketUrl, session })
 for await (const { records, change } of stream.watch(${JSON.stringify(view)}, ${options}))
   console.log(change.op, records.size)`,
     WebSocket: `# A token, then the stream. websocat or another client sends and shows the messages.
-TOKEN=$(curl -s ${api}/ws/sessions -H "Authorization: Bearer $SVC_API_KEY" \\
+TOKEN=$(curl -s ${quote(`${api}/ws/sessions`)} -H "Authorization: Bearer $SVC_API_KEY" \\
   --json ${quote(JSON.stringify({ websocket_url: websocketUrl }))} | jq -r .token)
-websocat ${websocketUrl} --protocol "svc.stream.v1, bearer.$TOKEN"
+websocat ${quote(websocketUrl)} --protocol "svc.stream.v1, bearer.$TOKEN"
 ${JSON.stringify({ type: "subscribe", view, key, take })}`,
   }
 }

@@ -26,10 +26,12 @@ const StatusOf = ({ apiKey: { status, current, replaced_by: successor } }: { rea
 /** The account's keys, and all that can be done to them. */
 export const KeysView = () => {
   const { ask, keysPath } = useApi()
-  const { items: keys = [], error, again, readMore } = useList<ApiKey>(`${keysPath}?limit=100`)
+  const { items, error, again, readMore } = useList<ApiKey>(`${keysPath}?limit=100`)
   const [pending, setPending] = useState<Pending>()
-  const [made, setMade] = useState<Made>()
+  const [shown, setShown] = useState<readonly Made[]>([])
   const enabling = useTry()
+  // Nobody can show a key again: the next one doesn't take its place.
+  const show = (made: MintedKey, replacesOwn: boolean): void => setShown((all) => [{ made, replacesOwn }, ...all])
   const choose = (action: Action, apiKey: ApiKey): void => {
     if (action !== "enable") return setPending({ action, apiKey })
     void enabling.attempt(async () => {
@@ -37,6 +39,7 @@ export const KeysView = () => {
       again()
     })
   }
+  const keys = items ?? []
   const rows = keys.map((key) => [
     <>
       <b>{brief(key.name, 64)}</b> <code>{key.key_hint}</code>
@@ -64,37 +67,33 @@ export const KeysView = () => {
   ])
   return (
     <>
-      {made !== undefined && (
-        <NewKey
-          made={made.made}
-          onUse={
-            made.replacesOwn
-              ? () => {
-                  keepKey(made.made.key)
-                  setMade(undefined)
-                  again()
-                }
-              : undefined
-          }
-          onDone={() => setMade(undefined)}
+      {shown.map(({ made, replacesOwn }) => {
+        const hide = (): void => setShown((all) => all.filter((one) => one.made !== made))
+        const use = (): void => {
+          keepKey(made.key)
+          hide()
+          again()
+        }
+        return <NewKey key={made.id} made={made} onUse={replacesOwn ? use : undefined} onDone={hide} />
+      })}
+      <Failure error={error ?? enabling.error} />
+      {items !== undefined && (
+        <Table
+          label="Keys"
+          heads={["Key", "Class", "Status", "Created", "Last used", "Expires", "Actions"]}
+          rows={rows}
+          empty="No keys yet."
+          readMore={readMore}
         />
       )}
-      <Failure error={error ?? enabling.error} />
-      <Table
-        label="Keys"
-        heads={["Key", "Class", "Status", "Created", "Last used", "Expires", "Actions"]}
-        rows={rows}
-        empty="No keys yet."
-        readMore={readMore}
-      />
       <h3>Mint a key</h3>
-      <MintForm onMade={(key) => setMade({ made: key, replacesOwn: false })} onLost={again} />
+      <MintForm onMade={(key) => show(key, false)} onLost={again} />
       {pending !== undefined && (
         <ConfirmKey
           {...pending}
           keys={keys}
           onDone={(key) => {
-            if (key !== undefined) setMade({ made: key, replacesOwn: pending.apiKey.current })
+            if (key !== undefined) show(key, pending.apiKey.current)
             again()
           }}
           onClose={() => setPending(undefined)}

@@ -15,7 +15,7 @@ export const NewKey = ({ made, onUse, onDone }: Props) => {
   const place = useRef<HTMLElement>(null)
   useEffect(() => place.current?.focus(), [made])
   return (
-    <section class="note good new-key" aria-label="New key" tabIndex={-1} ref={place}>
+    <section class="note good new-key" aria-label={`New key ${made.id}`} tabIndex={-1} ref={place}>
       <p>
         The key <b>{brief(made.name, 64)}</b>, shown only now. Copy it to where it is used; nobody can show it again.
         {made.expires_at !== null && ` It expires ${when(made.expires_at)}.`}

@@ -13,20 +13,22 @@ import { type Checked, checkAst, findSpec, startRun, type Wish } from "./start-r
 const onceKey = (): string => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16)).join("")
 
 /** What the platform said of a wish: it holds for that one alone. */
-type Judged = { readonly checked: Checked; readonly spec: Spec | undefined; readonly once: string }
+type Judged = { readonly wish: Wish; readonly checked: Checked; readonly spec: Spec | undefined; readonly once: string }
 
 /** A file that is to be published: checked by the platform, then confirmed. */
 export const Draft = ({ ast, onDiscard }: { readonly ast: AstFile; readonly onDiscard: () => void }) => {
   const api = useApi()
   const [wish, setWish] = useState<Wish>({ name: ast.stackName, websocketUrl: "", visibility: "private" })
-  const [judged, setJudged] = useState<Judged>()
+  const [known, setKnown] = useState<Judged>()
   const [isAsking, setAsking] = useState(false)
   const { error, isBusy, attempt } = useTry()
+  // The name may have been changed while the platform was asked.
+  const judged = known?.wish === wish ? known : undefined
   const isBreaking = judged?.checked.verdict === "breaking"
   const check = (): Promise<void> =>
     attempt(async () => {
       const [checked, spec] = [await checkAst(api, ast, wish.name), await findSpec(api, wish.name)]
-      setJudged({ checked, spec, once: onceKey() })
+      setKnown({ wish, checked, spec, once: onceKey() })
     })
   const publish = async (): Promise<void> => {
     if (judged === undefined) return
@@ -38,16 +40,7 @@ export const Draft = ({ ast, onDiscard }: { readonly ast: AstFile; readonly onDi
       <p>
         <b>{brief(ast.fileName, 100)}</b>, {Math.ceil(ast.text.length / 1024)} kB
       </p>
-      <DraftFields
-        wish={wish}
-        isBusy={isBusy}
-        onChange={(changed) => {
-          setWish(changed)
-          setJudged(undefined)
-        }}
-        onCheck={check}
-        onDiscard={onDiscard}
-      />
+      <DraftFields wish={wish} isBusy={isBusy} onChange={setWish} onCheck={check} onDiscard={onDiscard} />
       <Failure error={error} />
       {judged !== undefined && (
         <div role="status">

@@ -1,17 +1,31 @@
-import { useState } from "preact/hooks"
+import { useEffect, useState } from "preact/hooks"
 import { type AstFile, readAstFile } from "./ast-file.ts"
 
 /** Takes an AST file, dropped or chosen. */
 export const DropZone = ({ onFile }: { readonly onFile: (ast: AstFile) => void }) => {
   const [isOver, setOver] = useState(false)
   const [fault, setFault] = useState("")
-  const take = async (file: File | undefined): Promise<void> => {
+  const take = async (files: FileList | null | undefined): Promise<void> => {
     setOver(false)
+    const [file, another] = [...(files ?? [])]
     if (file === undefined) return
+    if (another !== undefined) return setFault("Drop one file: each is checked and published by itself.")
     const read = await readAstFile(file).catch(() => "The file can't be read.")
     setFault(typeof read === "string" ? read : "")
     if (typeof read !== "string") onFile(read)
   }
+  // A file that falls beside the place would be opened in place of the console.
+  useEffect(() => {
+    const ignore = (event: DragEvent): void => {
+      if (event.dataTransfer?.types.includes("Files")) event.preventDefault()
+    }
+    addEventListener("dragover", ignore)
+    addEventListener("drop", ignore)
+    return () => {
+      removeEventListener("dragover", ignore)
+      removeEventListener("drop", ignore)
+    }
+  }, [])
   return (
     <div
       class={isOver ? "drop over" : "drop"}
@@ -22,7 +36,7 @@ export const DropZone = ({ onFile }: { readonly onFile: (ast: AstFile) => void }
       onDragLeave={() => setOver(false)}
       onDrop={(event) => {
         event.preventDefault()
-        void take(event.dataTransfer?.files[0])
+        void take(event.dataTransfer?.files)
       }}
     >
       <label>
@@ -31,7 +45,7 @@ export const DropZone = ({ onFile }: { readonly onFile: (ast: AstFile) => void }
           type="file"
           accept=".json,application/json"
           onChange={({ currentTarget }) => {
-            void take(currentTarget.files?.[0])
+            void take(currentTarget.files)
             // The same file can be chosen again after a change.
             currentTarget.value = ""
           }}

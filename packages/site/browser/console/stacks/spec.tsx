@@ -64,13 +64,15 @@ export const SpecView = ({ id }: { readonly id: number }) => {
           </p>
           <h3>Versions</h3>
           <Failure error={versions.error} />
-          <Table
-            label="Versions"
-            heads={["Version", "Created", "State", "Message", "Difference"]}
-            rows={rows}
-            empty="None yet."
-            readMore={versions.readMore}
-          />
+          {versions.items !== undefined && (
+            <Table
+              label="Versions"
+              heads={["Version", "Created", "State", "Message", "Difference"]}
+              rows={rows}
+              empty="None yet."
+              readMore={versions.readMore}
+            />
+          )}
           {diffPath !== undefined && <Difference path={diffPath} />}
           <h3>Deployments</h3>
           <Deployments specId={id} />
