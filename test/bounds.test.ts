@@ -17,7 +17,7 @@ import {
   mostSchemaBytes,
 } from "../apps/platform-api/src/registry/schema/derived-size.ts"
 import { signUpBytes } from "../apps/platform-api/src/routes/accounts/agents.ts"
-import { bodyLimit } from "../apps/platform-api/src/routes/endpoint.ts"
+import { bodyLimit } from "../apps/platform-api/src/routes/api.ts"
 import { commentMs } from "../apps/platform-api/src/routes/event-streams.ts"
 import { largeBodyLimit } from "../apps/platform-api/src/routes/large-body.ts"
 import { mostClaims } from "../apps/platform-api/src/work/queue/jobs.ts"

@@ -1,4 +1,4 @@
-// Bundles the tool into dist/svc.mjs and dist/parts, and packs it as dist/svc.tgz.
+// Bundles the tool into dist/svc.mjs and packs it as dist/svc.tgz.
 import { join } from "node:path"
 import { pack } from "@svc/client/pack"
 import manifest from "../package.json" with { type: "json" }
@@ -8,15 +8,7 @@ const { version, description, license, engines } = manifest
 await pack({
   folder: app,
   name: "svc",
-  manifest: {
-    version,
-    description,
-    license,
-    type: "module",
-    bin: { svc: "svc.mjs" },
-    engines,
-    files: ["svc.mjs", "parts"],
-  },
+  manifest: { version, description, license, type: "module", bin: { svc: "svc.mjs" }, engines, files: ["svc.mjs"] },
   fill: (folder) => bundle(join(folder, "svc.mjs")),
-  loose: ["parts", "svc.mjs"],
+  loose: ["svc.mjs"],
 })

@@ -104,5 +104,4 @@ process.exitCode = await run({
   readLine,
   readInput,
   onInterrupt,
-  pipes: { input: process.stdin, output: process.stdout },
 })

@@ -4,7 +4,7 @@ import { createApi, openApiDocument } from "@svc/openapi"
 import type { Context } from "hono"
 import { bodyError, errorAnswer } from "./answers.ts"
 import { policies } from "./auth/agent-policy.ts"
-import { type AppEnv, guarded } from "./auth/guard.ts"
+import { type AppEnv, authenticated } from "./auth/guard.ts"
 import { CompilerBusy } from "./compiler/compiler.ts"
 import { DatabaseUnavailable, OutcomeUnknown } from "./db/errors.ts"
 import { errors } from "./errors.ts"
@@ -13,8 +13,8 @@ import { agentRoutes } from "./routes/accounts/agents.ts"
 import { buildRoutes } from "./routes/builds/builds.ts"
 import { deploymentRoutes } from "./routes/deployments/deployments.ts"
 import { createEventStreams } from "./routes/event-streams.ts"
-import { type Api, type Endpoint, endpoint, undocumented } from "./routes/endpoint.ts"
-import { registerHeaders } from "./routes/headers.ts"
+import type { Api } from "./routes/api.ts"
+import { describeHeaders, registerHeaders } from "./routes/headers.ts"
 import { healthRoutes } from "./routes/health.ts"
 import { keyRoutes } from "./routes/accounts/keys.ts"
 import { registryRoutes } from "./routes/registry/registry.ts"
@@ -46,7 +46,7 @@ const describe = (api: Api, dependencies: Pick<Dependencies, "version" | "public
     description: "An API key: svc_ak_… (agent), svc_sk_… (person) or svc_pk_… (publishable, with the page's Origin)",
   })
   registerHeaders(api)
-  return openApiDocument(
+  const document = openApiDocument(
     api,
     {
       title: "Agent platform API",
@@ -64,6 +64,8 @@ const describe = (api: Api, dependencies: Pick<Dependencies, "version" | "public
     },
     [{ url: dependencies.publicUrl }],
   )
+  describeHeaders(document)
+  return document
 }
 
 /** The whole API. It reads nothing from the environment: `dependencies` holds everything it needs. */
@@ -71,6 +73,11 @@ export const createApp = (dependencies: Dependencies): Api => {
   const api = createApi<AppEnv>({ getPath: sentPath })
   api.use(requestContext)
   api.use(async (c, next) => {
+    // Of a parameter that a query repeats the first counts, while validators would read all.
+    if (c.req.url.includes("&")) {
+      const first = Object.entries(c.req.query()).map(([name, value]) => [name, [value]])
+      Object.assign(c.req, { queries: () => Object.fromEntries(first) })
+    }
     await next()
     const key = c.get("usedKey")
     if (key !== undefined) dependencies.usage.count(key, c.res.status, c.req.path === "/ws/sessions")
@@ -85,38 +92,37 @@ export const createApp = (dependencies: Dependencies): Api => {
   })
   api.options("*", (c) => c.body(null, 204, preflight))
 
-  const serve = (one: Endpoint): void => endpoint(api, dependencies, one)
-  healthRoutes(serve, dependencies)
-  registryRoutes(serve, dependencies, streams)
-  agentRoutes(serve, dependencies)
-  keyRoutes(serve, dependencies)
-  sessionRoutes(serve, dependencies)
-  usageRoutes(serve, dependencies)
-  specRoutes(serve, dependencies)
-  buildRoutes(serve)
-  deploymentRoutes(serve)
-  runRoutes(serve)
-  runEventRoutes(serve, dependencies, streams)
-  specChangeRoutes(serve, dependencies)
-  buildChangeRoutes(serve, dependencies)
-  deploymentChangeRoutes(serve, dependencies)
-  runChangeRoutes(serve, dependencies)
-  astLinkRoutes(serve, dependencies)
+  healthRoutes(api, dependencies)
+  registryRoutes(api, dependencies, streams)
+  agentRoutes(api, dependencies)
+  keyRoutes(api, dependencies)
+  sessionRoutes(api, dependencies)
+  usageRoutes(api, dependencies)
+  specRoutes(api, dependencies)
+  buildRoutes(api, dependencies)
+  deploymentRoutes(api, dependencies)
+  runRoutes(api, dependencies)
+  runEventRoutes(api, dependencies, streams)
+  specChangeRoutes(api, dependencies)
+  buildChangeRoutes(api, dependencies)
+  deploymentChangeRoutes(api, dependencies)
+  runChangeRoutes(api, dependencies)
+  astLinkRoutes(api, dependencies)
 
   const missing = (c: Context<AppEnv>): ApiError => {
     const allow = allowedMethods(api, c.req.path).join(", ")
     return allow === "" ? errors.fail("not-found") : errors.fail("method-not-allowed", { headers: { allow } })
   }
   // Whatever else is asked below /api/auth/keys: agents learn nothing, whatever the body, and people what there is.
-  const refuse = guarded(dependencies, policies.peoplesKeys, (c) => {
-    throw missing(c)
-  })
-  for (const path of ["/api/auth/keys", "/api/auth/keys/*"]) undocumented(api, "all", path, refuse)
+  for (const path of ["/api/auth/keys", "/api/auth/keys/*"])
+    api.all(path, authenticated(dependencies, policies.peoplesKeys), (c) => {
+      throw missing(c)
+    })
 
   // Built on the first request, because most processes never serve it.
   let document: string | undefined
   const documentHeaders = { "content-type": "application/json", "cache-control": "public, max-age=300" }
-  undocumented(api, "get", "/openapi.json", (c) =>
+  api.get("/openapi.json", (c) =>
     c.body((document ??= JSON.stringify(describe(api, dependencies))), 200, documentHeaders),
   )
 

@@ -1,6 +1,6 @@
 import { createRoute as createZodRoute, OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi"
 import { BodyError } from "@svc/errors"
-import type { Env, Handler } from "hono"
+import type { Env } from "hono"
 import { describeFields } from "./describe-fields.ts"
 import { firstFailure, inOwnWords } from "./validate.ts"
 
@@ -56,12 +56,6 @@ export const createApi = <E extends Env>({
   // The validators of zod-openapi take no other error map than zod's own setting.
   if (ownReasons) z.config({ customError: inOwnWords.error })
   return new OpenAPIHono<E>({ defaultHook: throwInvalid, ...(getPath && { getPath }) })
-}
-
-/** Serves a route whose handler validates by itself, and describes it. Being replaced by `app.openapi(createRoute(…), handler)`. */
-export const documented = <E extends Env>(app: OpenAPIHono<E>, route: DocumentedRoute, handler: Handler<E>): void => {
-  app.openAPIRegistry.registerPath(route)
-  app.on(route.method.toUpperCase(), route.path.replaceAll(/\{(\w+)\}/g, ":$1"), handler)
 }
 
 /** The OpenAPI 3.1 document of all routes described so far, as JSON-serialisable data. */

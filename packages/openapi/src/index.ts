@@ -1,4 +1,4 @@
-export { accessSchema, createApi, createRoute, documented, openApiDocument } from "./api.ts"
+export { accessSchema, createApi, createRoute, openApiDocument } from "./api.ts"
 export type { Access, DocumentedRoute } from "./api.ts"
 export { errorResponses } from "./error-responses.ts"
 export { firstFailure, inOwnWords, validate } from "./validate.ts"

@@ -32,7 +32,7 @@ const refusals = {
 } as const satisfies Record<Caller, ErrorCode>
 
 /** The codes for callers that the policy rejects. */
-export const refusalsOf = ({ callers }: Policy): ErrorCode[] =>
+export const refusalsOf = ({ callers }: Policy) =>
   (["publishable", "agent", "person"] as const).filter((one) => !callers.includes(one)).map((one) => refusals[one])
 
 /** The error that rejects this caller, if any. The class of the key is checked before the kind of account. */

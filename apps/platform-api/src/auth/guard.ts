@@ -1,13 +1,24 @@
 import { addressBucket, type HttpEnv, setHeader } from "@svc/http"
 import type { Bucket, Decision } from "@svc/limits"
-import type { Context, Handler } from "hono"
+import type { Context, MiddlewareHandler } from "hono"
+import type { ReadAst } from "../compiler/read-upload.ts"
 import type { Queries } from "../db/database.ts"
 import { type ErrorCode, errors } from "../errors.ts"
 import type { Dependencies } from "../dependencies.ts"
+import type { Audience } from "../registry/audience.ts"
 import { type Policy, refusedBy } from "./agent-policy.ts"
 import { authenticate, type Principal, readKey, type Refusal } from "./authenticate.ts"
 
-export type AppEnv = HttpEnv & { Variables: { principal: Principal; queries: Queries; usedKey?: number } }
+export type AppEnv = HttpEnv & {
+  Variables: {
+    principal: Principal
+    queries: Queries
+    usedKey?: number
+    caller: Caller
+    /** The AST in a large body, if there is one, and the hash of the body. */
+    upload?: { readonly hash: string; readonly ast: ReadAst | undefined }
+  }
+}
 
 /**
  * Time limit for everything one request asks of the database, in milliseconds: the response must be sent within two
@@ -20,6 +31,18 @@ export const sessionsPerMinute = 60
 
 /** What a request counts against: at most `perMinute` per bucket in any minute; 0 means no limit. */
 export type RequestLimit = { readonly group: string; readonly bucket: string; readonly perMinute: number }
+
+/** A caller of the registry, and the limit that the request counts against. */
+export type Caller = {
+  readonly audience: Audience
+  readonly limit: RequestLimit
+  /** Whether any credentials were sent. Then shared caches must not keep the response. */
+  readonly credentials: boolean
+  /** The holder of a valid key. */
+  readonly principal?: Principal
+  /** Why the key was ignored. */
+  readonly ignored?: ErrorCode
+}
 
 const bucketOf = ({ group, bucket, perMinute }: RequestLimit): Bucket => ({
   table: group,
@@ -106,9 +129,9 @@ const refusal = ({ refused, message, waitSeconds }: Exclude<Identified, Principa
     ...(waitSeconds === undefined ? {} : { retryAfterSeconds: waitSeconds }),
   })
 
-/** Runs a handler if the key is valid and the policy allows the caller, who is then in `principal`. */
-export const guarded =
-  (dependencies: Dependencies, policy: Policy, handler: Handler<AppEnv>): Handler<AppEnv> =>
+/** Lets a request pass if its key is valid and the policy allows the caller, who is then in `principal`. */
+export const authenticated =
+  (dependencies: Dependencies, policy: Policy): MiddlewareHandler<AppEnv> =>
   async (c, next) => {
     const queries = dependencies.database.within(requestMs)
     const ofKey = (keyHash: string) => limitOf(dependencies, c, policy, keyHash)
@@ -121,5 +144,5 @@ export const guarded =
     if (noted !== true && !(await noted)) throw refusal({ refused: "invalid-api-key" })
     c.set("queries", queries)
     c.set("principal", principal)
-    return handler(c, next)
+    await next()
   }

@@ -1,24 +1,23 @@
-import type { z } from "@svc/openapi"
 import type { Context } from "hono"
 import { audit, type AuditEntry } from "../audit.ts"
 import { policies } from "../auth/agent-policy.ts"
-import type { AppEnv } from "../auth/guard.ts"
-import type { ReadAst } from "../compiler/read-upload.ts"
+import { type AppEnv, authenticated } from "../auth/guard.ts"
 import type { Orm } from "../db/database.ts"
 import { and, lt, sql } from "../db/drizzle.ts"
 import { idempotencyKeys } from "../db/schema/index.ts"
 import { type ErrorCode, errors } from "../errors.ts"
 import { StackConflict } from "../registry/publication.ts"
 import type { Dependencies } from "../dependencies.ts"
-import { bodyCodes, type Endpoint, type Serve } from "./endpoint.ts"
-import { readLargeBody } from "./large-body.ts"
-import { recordId } from "./owned.ts"
+import { access, bodyCodes, checkId, keyFailures, type Sent } from "./api.ts"
+import { largeBody } from "./large-body.ts"
 
 const keptMs = 24 * 3600 * 1000
 // Longer than for reads: many changes of one person wait for each other.
 const changeMs = 8000
 
-type Done = { readonly status: number; readonly body: string; readonly location?: string | null }
+type ChangeStatus = 200 | 201 | 202
+
+type Done<T, Status> = { readonly status: Status; readonly body: T; readonly location?: string }
 
 /** What a change works with: one transaction of one person. */
 export type Change = {
@@ -35,35 +34,40 @@ const idempotencyKey = (c: Context<AppEnv>): string | undefined => {
   throw errors.fail("invalid-request", { details: { path: "Idempotency-Key", reason } })
 }
 
-const respond = ({ status, body, location }: Done, replayed = false): Response =>
-  new Response(body, {
-    status,
-    headers: {
-      "content-type": "application/json",
-      "cache-control": "no-store",
-      ...(location == null ? {} : { location }),
-      ...(replayed ? { "idempotency-replayed": "true" } : {}),
-    },
+const respond = (
+  c: Context<AppEnv>,
+  { status, body, location }: { readonly status: number; readonly body: string; readonly location: string | null },
+  replayed = false,
+) =>
+  c.body(body, status as ChangeStatus, {
+    "content-type": "application/json",
+    "cache-control": "no-store",
+    ...(location !== null && { location }),
+    ...(replayed && { "idempotency-replayed": "true" }),
   })
 
 /**
  * Makes a person's change in one transaction, with its audit row and the response for its Idempotency-Key. The same key
  * and body (by hash) get the same response for a day. A concurrent request with the same key waits for the first.
  */
-export const change = async (
+export const change = async <T, Status extends ChangeStatus>(
   { database, wallClock }: Dependencies,
   c: Context<AppEnv>,
-  bodyHash: string,
-  work: (given: Change) => Promise<Done>,
-): Promise<Response> => {
+  work: (given: Change) => Promise<Done<T, Status>>,
+): Promise<Sent<T, Status>> => {
   const key = idempotencyKey(c)
+  const { hash: bodyHash } = c.get("upload") ?? { hash: "" }
   const { userId } = c.get("principal")
   const requestId = c.get("requestId")
   const at = new Date(wallClock())
   const about = { at, actor: `user:${userId}`, address: c.get("clientAddress"), requestId }
   const transact = async (tx: Orm): Promise<Response> => {
     const given: Change = { tx, at, userId, tell: (action, target) => audit(tx, { ...about, action, target }) }
-    if (key === undefined) return respond(await work(given))
+    const doWork = async () => {
+      const { status, body, location = null } = await work(given)
+      return { status, body: JSON.stringify(body), location }
+    }
+    if (key === undefined) return respond(c, await doWork())
     const { method, path } = c.req
     const target = [idempotencyKeys.userId, idempotencyKeys.method, idempotencyKeys.path, idempotencyKeys.key]
     const same = and(...[userId, method, path, key].map((value, index) => sql`${target[index]} = ${value}`))
@@ -77,65 +81,45 @@ export const change = async (
     if (mine === undefined) {
       const [known] = await tx.select().from(idempotencyKeys).where(same)
       if (known?.bodyHash !== bodyHash) throw errors.fail("idempotency-key-reused")
-      return respond(known, true)
+      return respond(c, known, true)
     }
-    const done = await work(given)
-    const { status, body, location = null } = done
-    await tx.update(idempotencyKeys).set({ status, body, location }).where(same)
-    return respond(done)
+    const done = await doWork()
+    await tx.update(idempotencyKeys).set(done).where(same)
+    return respond(c, done)
   }
   try {
-    return await database.within(changeMs).transaction(transact, `changes of ${userId}`)
+    const response = await database.within(changeMs).transaction(transact, `changes of ${userId}`)
+    // What was kept under the key is the response to the same request.
+    return response as Sent<T, Status>
   } catch (error) {
     throw error instanceof StackConflict ? errors.fail(error.code) : error
   }
 }
 
-/** Errors of every change that takes a body. */
-export const changeCodes = [...bodyCodes, "idempotency-key-reused", "outcome-unknown"] as const
+const changeCodes = [...bodyCodes, "idempotency-key-reused", "outcome-unknown"] as const
 
-type ChangeEndpoint<Body, Prepared> = Pick<
-  Endpoint,
-  "path" | "id" | "summary" | "description" | "success" | "headers" | "codes"
-> & {
-  /** Default: post. */
-  readonly method?: "put" | "delete"
-  /** A body that may hold an AST. Without it, no body is read. */
-  readonly largeBody?: z.ZodType<Body>
-  /** The error if the record in the path doesn't exist. */
-  readonly missing?: ErrorCode
-  /** Checks the body before the transaction begins. */
-  readonly prepare?: (given: Body, ast: ReadAst | undefined) => Prepared
-  readonly work: (
-    change: Change,
-    about: { readonly c: Context<AppEnv>; readonly id: number; readonly given: Body; readonly prepared: Prepared },
-  ) => Promise<Done>
+/** The error responses of a change that takes a body. */
+export const changeFailures = <Code extends ErrorCode = never>(...codes: readonly Code[]) =>
+  keyFailures<Code | (typeof changeCodes)[number]>(policies.people, ...changeCodes, ...codes)
+
+/**
+ * What every change of people's records is made with.
+ * @param missing the error if the record in the path doesn't exist
+ */
+export const changing = (dependencies: Dependencies, missing?: ErrorCode) => ({
+  tags: ["records"],
+  ...access(policies.people),
+  middleware: [
+    authenticated(dependencies, policies.people),
+    ...(missing === undefined ? [] : [checkId("invalid-request", missing)]),
+  ],
+})
+
+/** The same for a change with a body. */
+export const changingWithBody = (dependencies: Dependencies, missing?: ErrorCode) => {
+  const { middleware, ...common } = changing(dependencies, missing)
+  return { ...common, middleware: [...middleware, largeBody(dependencies)] }
 }
-
-/** Serves changes of people's records. */
-export const changesOf =
-  (serve: Serve, dependencies: Dependencies) =>
-  <Body, Prepared = undefined>(endpoint: ChangeEndpoint<Body, Prepared>): void => {
-    const { largeBody, missing, prepare, work } = endpoint
-    serve({
-      method: "post",
-      ...endpoint,
-      tag: "records",
-      access: policies.people,
-      codes: [
-        ...(largeBody === undefined ? (["invalid-request", "outcome-unknown"] as const) : changeCodes),
-        ...(missing === undefined ? [] : [missing]),
-        ...endpoint.codes,
-      ],
-      handle: async (c) => {
-        const id = missing === undefined ? 0 : recordId(c, missing)
-        const read = largeBody && (await readLargeBody(dependencies, c, largeBody))
-        const given = read?.given as Body
-        const prepared = prepare?.(given, read?.ast) as Prepared
-        return change(dependencies, c, read?.hash ?? "", (made) => work(made, { c, id, given, prepared }))
-      },
-    })
-  }
 
 /** Deletes responses that can no longer be requested. */
 export const forgetAnswers = (dependencies: Pick<Dependencies, "database" | "wallClock">) =>

@@ -15,6 +15,12 @@ export const eventStreamHeaders = {
   "x-accel-buffering": "no",
 }
 
+/** The response of a route that sends events. */
+export const eventStream = (description: string) => ({
+  description,
+  content: { "text/event-stream": { schema: { type: "string" as const } } },
+})
+
 /** The id after which a reconnecting client continues; undefined if it sent no valid one. */
 export const lastEventId = (c: Context): number | undefined => {
   const id = c.req.header("last-event-id")

@@ -1,5 +1,7 @@
-import { z } from "@svc/openapi"
-import type { Api } from "./endpoint.ts"
+import { accessSchema, type openApiDocument } from "@svc/openapi"
+import type { Api } from "./api.ts"
+
+type Operation = NonNullable<NonNullable<ReturnType<typeof openApiDocument>["paths"]>[string]["get"]>
 
 const integer = { type: "integer", minimum: 1 } as const
 const text = { type: "string" } as const
@@ -28,50 +30,88 @@ const described = {
 
 type HeaderName = keyof typeof described
 
-const askedHeader = (description: string) => z.string().optional().meta({ description })
-
-/** Every header of a request that the document describes, besides the key's. */
-const asked = {
-  "If-None-Match": askedHeader("A previous ETag. The response is 304 if nothing changed"),
-  "If-Match": askedHeader("The ETag of the spec as you read it. The response is 412 if it changed since"),
-  "Idempotency-Key": askedHeader(
-    "1 to 64 printable characters of your choice. The same request within a day gets the same response",
-  ),
-  "Last-Event-ID": askedHeader("The id of the last event received. Later events follow"),
-} as const
-
-export type AskedHeader = keyof typeof asked
-
-/** The headers that an endpoint looks at, as a schema. */
-export const askedHeaders = (names: readonly AskedHeader[]) =>
-  z.object(Object.fromEntries(names.map((name) => [name, asked[name]])))
-
 export const registerHeaders = (api: Api): void => {
   for (const [name, header] of Object.entries(described)) api.openAPIRegistry.registerComponent("headers", name, header)
 }
 
-/** The headers of one answer of an endpoint. */
-export const headersOf = (
-  status: number,
-  endpoint: {
-    readonly readsKey: boolean
-    readonly countsAloud: boolean
-    readonly isTagged: boolean
-    readonly isPaged: boolean
-    readonly isKept: boolean
-    readonly isOfStack: boolean
-  },
-) => {
+const asked = (name: string, description: string) =>
+  ({ schema: { ...text, description }, required: false, description, name, in: "header" }) as const
+
+type Traits = ReturnType<typeof traitsOf>
+
+const traitsOf = (method: string, path: string, operation: Operation) => {
+  const { "x-access": access, parameters = [], responses = {}, tags = [], requestBody } = operation
+  const { callers } = accessSchema.parse(access)
+  const takesKey = callers.includes("anyone") && callers.length > 1
+  return {
+    takesKey,
+    // Before the key is good nothing is counted.
+    countsAloud: takesKey || path === "/ws/sessions",
+    isTagged: responses["304"] !== undefined,
+    isConditional: responses["412"] !== undefined,
+    isPaged: parameters.some((one) => "name" in one && one.name === "offset"),
+    // Responses to these changes are kept under the Idempotency-Key.
+    isKept: tags.includes("records") && method === "post" && requestBody !== undefined,
+    isStream: JSON.stringify(responses["200"]?.content ?? {}).includes('"text/event-stream"'),
+    isOfStack: takesKey && path.includes("{"),
+  }
+}
+
+/** The headers of a request that an operation looks at, besides the key's. */
+const askedHeaders = ({ isTagged, isKept, isConditional, isStream }: Traits) => [
+  ...(isTagged ? [asked("If-None-Match", "A previous ETag. The response is 304 if nothing changed")] : []),
+  ...(isKept
+    ? [
+        asked(
+          "Idempotency-Key",
+          "1 to 64 printable characters of your choice. The same request within a day gets the same response",
+        ),
+      ]
+    : []),
+  ...(isConditional
+    ? [asked("If-Match", "The ETag of the spec as you read it. The response is 412 if it changed since")]
+    : []),
+  ...(isStream ? [asked("Last-Event-ID", "The id of the last event received. Later events follow")] : []),
+]
+
+/** The headers of one response of an operation. */
+const headersOf = (status: number, traits: Traits) => {
   const names: HeaderName[] = ["X-Request-Id"]
   if (status >= 400) names.push("X-Error-Code")
   if (status === 401) names.push("WWW-Authenticate")
   if (status === 429 || status === 503) names.push("Retry-After")
-  // Before the key is good nothing is counted.
-  if (endpoint.countsAloud && status !== 401) names.push("RateLimit-Policy", "RateLimit")
-  if (endpoint.readsKey) names.push("X-Auth-Ignored")
-  if (endpoint.isTagged && (status === 200 || status === 304)) names.push("ETag")
-  if (endpoint.isPaged && status === 200) names.push("Link")
-  if (endpoint.isKept && status < 300) names.push("Location", "Idempotency-Replayed")
-  if (endpoint.isOfStack && status < 400) names.push("Deprecation")
+  if (traits.countsAloud && status !== 401) names.push("RateLimit-Policy", "RateLimit")
+  if (traits.takesKey) names.push("X-Auth-Ignored")
+  if (traits.isTagged && (status === 200 || status === 304)) names.push("ETag")
+  if (traits.isPaged && status === 200) names.push("Link")
+  if (traits.isKept && status < 300) names.push("Location", "Idempotency-Replayed")
+  if (traits.isOfStack && status < 400) names.push("Deprecation")
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+/** Describes, in place, the headers of every request and response in the document, which follow from the operation. */
+export const describeHeaders = ({ paths = {} }: ReturnType<typeof openApiDocument>): void => {
+  for (const [path, item] of Object.entries(paths))
+    for (const method of ["get", "post", "put", "delete"] as const) {
+      const operation = item[method]
+      if (operation === undefined) continue
+      const traits = traitsOf(method, path, operation)
+      const { requestBody, responses = {}, ...rest } = operation
+      const parameters = [...(rest.parameters ?? []), ...askedHeaders(traits)]
+      item[method] = {
+        ...rest,
+        ...(parameters.length > 0 && { parameters }),
+        ...(requestBody && { requestBody }),
+        responses: Object.fromEntries(
+          Object.entries(responses).map(([status, { content, description }]) => [
+            status,
+            {
+              description,
+              headers: headersOf(Number(status), traits),
+              ...(content && Object.keys(content).length > 0 && { content }),
+            },
+          ]),
+        ),
+      }
+    }
 }

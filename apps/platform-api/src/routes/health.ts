@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises"
-import { z } from "@svc/openapi"
+import { createRoute, z } from "@svc/openapi"
 import { publicJwks } from "@svc/session-token"
 import type { Dependencies } from "../dependencies.ts"
-import type { Serve } from "./endpoint.ts"
+import { access, type Api, failures, json } from "./api.ts"
 
 const health = z.object({
   status: z.enum(["ok", "degraded"]),
@@ -27,11 +27,62 @@ const answerMs = 800
 const pingMs = 1800
 
 const noStore = { "cache-control": "no-store" }
-const headersOf = (ok: boolean) => (ok ? noStore : { ...noStore, "retry-after": "1" })
+const away = { ...noStore, "retry-after": "1" }
 
-const common = { method: "get", tag: "service", access: "anyone", codes: [] } as const
+const common = { method: "get" as const, tags: ["service"], ...access("anyone") }
 
-export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => {
+const getAbout = createRoute({
+  path: "/",
+  operationId: "getAbout",
+  summary: "About this service",
+  description: "Links to the documentation and the OpenAPI document.",
+  ...common,
+  responses: { 200: json("The service", about), ...failures() },
+})
+const getHealth = createRoute({
+  path: "/health",
+  operationId: "getHealth",
+  summary: "Health",
+  description:
+    "Responds within a second whatever the database does. Not rate limited. 503 when degraded: the database is unavailable or can't store data.",
+  ...common,
+  responses: {
+    200: json("The service and its database work", health),
+    ...failures(),
+    503: json("The database can't be used", health),
+  },
+})
+const getLivez = createRoute({
+  path: "/livez",
+  operationId: "getLivez",
+  summary: "Liveness",
+  description: "Whether the process serves requests, whatever the database does.",
+  ...common,
+  responses: { 200: json("The process serves requests", probe), ...failures() },
+})
+const getReadyz = createRoute({
+  path: "/readyz",
+  operationId: "getReadyz",
+  summary: "Readiness",
+  description:
+    "200 while the database is migrated and reachable. Responds within a second whatever the database does. Not rate limited.",
+  ...common,
+  responses: {
+    200: json("The service is ready", probe),
+    ...failures(),
+    503: json("What `missing` names is unavailable", probe),
+  },
+})
+const getSessionKeys = createRoute({
+  path: "/.well-known/jwks.json",
+  operationId: "getSessionKeys",
+  summary: "Public keys of session tokens",
+  description: "A JWK Set for verifying session tokens. It includes recently replaced keys.",
+  ...common,
+  responses: { 200: json("A JWK set (RFC 7517)", z.object({ keys: z.array(jwk) })), ...failures() },
+})
+
+export const healthRoutes = (api: Api, dependencies: Dependencies): void => {
   const { version, database } = dependencies
   let ping: Promise<boolean> | undefined
 
@@ -47,71 +98,23 @@ export const healthRoutes = (serve: Serve, dependencies: Dependencies): void => 
       .finally(() => (ping = undefined)))
   const aliveInTime = (): Promise<boolean> => Promise.race([alive(), delay(answerMs, false, { ref: false })])
 
-  serve({
-    ...common,
-    path: "/",
-    id: "getAbout",
-    summary: "About this service",
-    description: "Links to the documentation and the OpenAPI document.",
-    success: [200, "The service", about],
-    handle: (c) => {
-      const { publicUrl: url, config } = dependencies
-      const links = { docs: config.docsUrl, openapi: `${url}/openapi.json`, health: `${url}/health` }
-      return c.json({ name: "svc-platform-api", version, ...links }, 200)
-    },
+  api.openapi(getAbout, (c) => {
+    const { publicUrl: url, config } = dependencies
+    const links = { docs: config.docsUrl, openapi: `${url}/openapi.json`, health: `${url}/health` }
+    return c.json({ name: "svc-platform-api", version, ...links }, 200)
   })
-  serve({
-    ...common,
-    path: "/health",
-    id: "getHealth",
-    summary: "Health",
-    description:
-      "Responds within a second whatever the database does. Not rate limited. 503 when degraded: the database is unavailable or can't store data.",
-    success: [200, "The service and its database work", health],
-    others: { 503: ["The database can't be used", health] },
-    handle: async (c) => {
-      const ok = (await aliveInTime()) && database.stores()
-      const body = {
-        status: ok ? "ok" : "degraded",
-        version,
-        database: ok ? "ok" : "unavailable",
-        limits: dependencies.limits.mode(),
-      }
-      return c.json(body, ok ? 200 : 503, headersOf(ok))
-    },
+  api.openapi(getHealth, async (c) => {
+    const limits = dependencies.limits.mode()
+    if ((await aliveInTime()) && database.stores())
+      return c.json({ status: "ok", version, database: "ok", limits } as const, 200, noStore)
+    return c.json({ status: "degraded", version, database: "unavailable", limits } as const, 503, away)
   })
-  serve({
-    ...common,
-    path: "/livez",
-    id: "getLivez",
-    summary: "Liveness",
-    description: "Whether the process serves requests, whatever the database does.",
-    success: [200, "The process serves requests", probe],
-    handle: (c) => c.json({ status: "ok", missing: [] }, 200, noStore),
+  api.openapi(getLivez, (c) => c.json({ status: "ok" as const, missing: [] }, 200, noStore))
+  api.openapi(getReadyz, async (c) => {
+    if (await aliveInTime()) return c.json({ status: "ok" as const, missing: [] }, 200, noStore)
+    return c.json({ status: "unavailable" as const, missing: ["database" as const] }, 503, away)
   })
-  serve({
-    ...common,
-    path: "/readyz",
-    id: "getReadyz",
-    summary: "Readiness",
-    description:
-      "200 while the database is migrated and reachable. Responds within a second whatever the database does. Not rate limited.",
-    success: [200, "The service is ready", probe],
-    others: { 503: ["What `missing` names is unavailable", probe] },
-    handle: async (c) => {
-      const ok = await aliveInTime()
-      const body = ok ? { status: "ok", missing: [] } : { status: "unavailable", missing: ["database"] }
-      return c.json(body, ok ? 200 : 503, headersOf(ok))
-    },
-  })
-
-  serve({
-    ...common,
-    path: "/.well-known/jwks.json",
-    id: "getSessionKeys",
-    summary: "Public keys of session tokens",
-    description: "A JWK Set for verifying session tokens. It includes recently replaced keys.",
-    success: [200, "A JWK set (RFC 7517)", z.object({ keys: z.array(jwk) })],
-    handle: (c) => c.json(publicJwks(dependencies.signingKeys), 200, { "cache-control": "max-age=60" }),
-  })
+  api.openapi(getSessionKeys, (c) =>
+    c.json({ keys: [...publicJwks(dependencies.signingKeys).keys] }, 200, { "cache-control": "max-age=60" }),
+  )
 }

@@ -2,8 +2,7 @@ import { promisify } from "node:util"
 import { gunzip } from "node:zlib"
 import { readBody } from "@svc/http"
 import { BodyError } from "@svc/errors"
-import { type z, validate } from "@svc/openapi"
-import type { Context } from "hono"
+import type { Context, MiddlewareHandler } from "hono"
 import type { AppEnv } from "../auth/guard.ts"
 import type { PreparedVersion, ReadAst, Upload } from "../compiler/read-upload.ts"
 import type { Dependencies } from "../dependencies.ts"
@@ -40,22 +39,24 @@ const bytesOf = async (c: Context<AppEnv>): Promise<Uint8Array> => {
 }
 
 /**
- * Reads and checks a body that may hold an AST: up to 2 MiB of JSON after decompression. Throws BodyError. `hash`
- * covers the whole body. `ast` is for `versionIn`.
+ * Reads a body that may hold an AST: up to 2 MiB of JSON after decompression. Throws BodyError. The other fields are for
+ * `c.req.valid("json")`, the hash of the whole body and the AST are in `upload`.
  */
-export const readLargeBody = async <T>(
-  { compiler }: Pick<Dependencies, "compiler">,
-  c: Context<AppEnv>,
-  schema: z.ZodType<T>,
-) => {
-  const bytes = await bytesOf(c)
-  const owner = `user:${c.get("principal").userId}`
-  const read = await uploaded(compiler.run("readUpload", bytes, { size: bytes.length, owner }))
-  if ("invalidJson" in read) throw invalidJson(read.invalidJson)
-  if ("invalid" in read) throw new BodyError({ kind: "invalid", path: "", reason: read.invalid })
-  const { rest, hash, ast } = read
-  return { given: validate(schema, rest), hash, ast }
-}
+export const largeBody =
+  ({ compiler }: Pick<Dependencies, "compiler">): MiddlewareHandler<AppEnv> =>
+  async (c, next) => {
+    const bytes = await bytesOf(c)
+    const owner = `user:${c.get("principal").userId}`
+    const read = await uploaded(compiler.run("readUpload", bytes, { size: bytes.length, owner }))
+    if ("invalidJson" in read) throw invalidJson(read.invalidJson)
+    if ("invalid" in read) throw new BodyError({ kind: "invalid", path: "", reason: read.invalid })
+    const { rest, hash, ast } = read
+    c.set("upload", { hash, ast })
+    // The validator reads the body from here.
+    Object.assign(c.req, { json: () => Promise.resolve(rest) })
+    c.req.raw.headers.set("content-type", "application/json")
+    await next()
+  }
 
 const inBody = (path: string): string => `ast_payload${path === "" || path.startsWith("[") ? path : `.${path}`}`
 
@@ -68,8 +69,11 @@ const uploaded = (reading: Promise<Upload>): Promise<Upload> =>
     throw error instanceof AstTooLarge ? tooLarge(error) : error
   })
 
-/** The version made from a body's AST. Throws invalid-request with its faults, or invalid-ast if it is too large. */
-export const versionIn = (ast: ReadAst): PreparedVersion => {
+/**
+ * The version made from a body's AST. Throws invalid-request with its faults, if it has some or there is no AST, or
+ * invalid-ast if it is too large.
+ */
+export const versionIn = (ast: ReadAst = { faults: [] }): PreparedVersion => {
   if ("version" in ast) return ast.version
   if ("tooLarge" in ast) throw tooLarge(ast.tooLarge)
   const faults = ast.faults.map(({ path, reason }) => ({ path: inBody(path), reason }))

@@ -1,6 +1,5 @@
-import { z, validate } from "@svc/openapi"
+import { z } from "@svc/openapi"
 import type { Context } from "hono"
-import type { AppEnv } from "../auth/guard.ts"
 
 const within = (min: number, max: number, fallback: number) => {
   const reason = `must be an integer from ${min} to ${max}`
@@ -17,14 +16,11 @@ export const pageQuery = z.object({ limit: within(1, 100, 50), offset: within(0,
 
 export type Page = z.infer<typeof pageQuery>
 
-/** The requested page. Throws BodyError. */
-export const pageOf = (c: Context<AppEnv>): Page => validate(pageQuery, c.req.query())
-
 /**
  * The `Link` header of a page that isn't the last one (RFC 8288). Other query parameters stay.
  * @param shown the number of items on the page: a page can end early because of its size
  */
-export const nextLink = (c: Context<AppEnv>, { limit, offset }: Page, shown: number = limit): string => {
+export const nextLink = (c: Context, { limit, offset }: Page, shown: number = limit): string => {
   const url = new URL(c.req.url)
   url.searchParams.set("limit", String(limit))
   url.searchParams.set("offset", String(offset + shown))

@@ -3,7 +3,11 @@ import type { AnyPgColumn } from "drizzle-orm/pg-core"
 import { isoTime, selectList, type Stored } from "../db/statements.ts"
 
 /** A field of a response, and the column it comes from. */
-type Field = { readonly alias: string; readonly column: AnyPgColumn; readonly schema: z.ZodType }
+type Field<S extends z.ZodType = z.ZodType> = {
+  readonly alias: string
+  readonly column: AnyPgColumn
+  readonly schema: S
+}
 
 /** A row as the database returns it. */
 export type Row = Readonly<Record<string, unknown>>
@@ -14,7 +18,7 @@ export type Row = Readonly<Record<string, unknown>>
  */
 export const fieldsOf =
   (alias: string) =>
-  <C extends AnyPgColumn>(column: C, schema: z.ZodType<Stored<C>>, nullable = !column.notNull): Field => ({
+  <C extends AnyPgColumn, S extends z.ZodType<Stored<C>>>(column: C, schema: S, nullable = !column.notNull) => ({
     alias,
     column,
     schema: nullable ? schema.nullable() : schema,
@@ -25,26 +29,29 @@ export const fieldsOf =
  * from it.
  * @param prefix of the column names, if the row holds another record too
  */
-export const record = (fields: Readonly<Record<string, Field>>, prefix = "") => {
+export const record = <Fields extends Readonly<Record<string, Field>>>(fields: Fields, prefix = "") => {
   const shown = Object.entries(fields).map(([name, { column }]) => ({
     name,
     inRow: `${prefix}${name}`,
     isTime: column.dataType === "date",
   }))
+  const shape = Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema]))
+  const schema = z.object(shape as { [Name in keyof Fields]: Fields[Name]["schema"] })
   return {
     columns: Object.entries(fields)
       .map(([name, { alias, column }]) => selectList(alias, { [`${prefix}${name}`]: column }))
       .join(", "),
-    schema: z.object(Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema]))),
+    schema,
     /** False if an outer join found nothing. The first field is never null. */
     isIn: (row: Row): boolean => row[shown[0]?.inRow ?? ""] !== null,
-    present: (row: Row): Record<string, unknown> => {
+    present: (row: Row): z.infer<typeof schema> => {
       const answer: Record<string, unknown> = {}
       for (const { name, inRow, isTime } of shown) {
         const value = row[inRow]
         answer[name] = isTime && typeof value === "string" ? isoTime(value) : value
       }
-      return answer
+      // The statement selects these columns, whose types the schemas have.
+      return answer as z.infer<typeof schema>
     },
   }
 }

@@ -6,8 +6,7 @@ import { errors } from "../errors.ts"
 import { shareRecord } from "../records/sharing.ts"
 import { addJob, countJobs } from "./queue/jobs.ts"
 import { type RunStepName, runStepNames } from "./events.ts"
-import { theRow } from "../db/statements.ts"
-import type { RunRow } from "./records.ts"
+import { type RunRow, theRow } from "./records.ts"
 
 type NewBuild = {
   readonly ownerId: number

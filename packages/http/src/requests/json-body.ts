@@ -59,31 +59,26 @@ export const jsonText = (bytes: Uint8Array, { uniqueKeys = false, maxValues = In
 }
 
 /**
- * Reads a JSON body strictly, in this order: content type, declared length, bytes under the cap and the deadline, UTF-8,
- * number of values, JSON, unique keys. Throws BodyError. Without a Content-Type only an empty body is taken, and only where
- * `emptyAs` is given. After it, `c.req.valid("json")`, `c.req.json()` and `c.req.text()` have the body.
+ * A route's middleware that reads a JSON body strictly, in this order: content type, declared length, bytes under the cap and
+ * the deadline, UTF-8, number of values, JSON, unique keys. Throws BodyError. Without a Content-Type only an empty body is
+ * taken, and only where `emptyAs` is given. After it, `c.req.valid("json")`, `c.req.json()` and `c.req.text()` have the body.
  */
-export const readJson = async (c: Context, { limit, deadlineMs, onSize, ...rules }: JsonBodyOptions): Promise<void> => {
-  const mayBeEmpty = "emptyAs" in rules
-  const reason = jsonTypeFault(c)
-  const fault = reason === undefined ? undefined : new BodyError({ kind: "unsupported-media-type", reason })
-  const untyped = mayBeEmpty && c.req.header("content-type") === undefined
-  if (fault !== undefined && !untyped) throw fault
-  const bytes = await readBody(c, { limit: typeof limit === "number" ? limit : limit(c), deadlineMs })
-  onSize?.(bytes.length, c)
-  const isEmpty = mayBeEmpty && bytes.length === 0
-  if (fault !== undefined && !isEmpty) throw fault
-  // A validator reads the body from here.
-  const text = isEmpty ? JSON.stringify(rules.emptyAs) : jsonText(bytes, rules)
-  Object.assign(c.req.bodyCache, { text: Promise.resolve(text) })
-  // What was checked above is accepted, even where the validator's own check of the type is narrower.
-  if (c.req.header("content-type") !== jsonType) c.req.raw.headers.set("content-type", jsonType)
-}
-
-/** As a route's middleware. */
 export const jsonBody =
-  (options: JsonBodyOptions): MiddlewareHandler<HttpEnv> =>
+  ({ limit, deadlineMs, onSize, ...rules }: JsonBodyOptions): MiddlewareHandler<HttpEnv> =>
   async (c, next) => {
-    await readJson(c, options)
+    const mayBeEmpty = "emptyAs" in rules
+    const reason = jsonTypeFault(c)
+    const fault = reason === undefined ? undefined : new BodyError({ kind: "unsupported-media-type", reason })
+    const untyped = mayBeEmpty && c.req.header("content-type") === undefined
+    if (fault !== undefined && !untyped) throw fault
+    const bytes = await readBody(c, { limit: typeof limit === "number" ? limit : limit(c), deadlineMs })
+    onSize?.(bytes.length, c)
+    const isEmpty = mayBeEmpty && bytes.length === 0
+    if (fault !== undefined && !isEmpty) throw fault
+    // A validator reads the body from here.
+    const text = isEmpty ? JSON.stringify(rules.emptyAs) : jsonText(bytes, rules)
+    Object.assign(c.req.bodyCache, { text: Promise.resolve(text) })
+    // What was checked above is accepted, even where the validator's own check of the type is narrower.
+    if (c.req.header("content-type") !== jsonType) c.req.raw.headers.set("content-type", jsonType)
     await next()
   }

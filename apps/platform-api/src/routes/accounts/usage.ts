@@ -1,8 +1,9 @@
-import { validate, z } from "@svc/openapi"
+import { createRoute, z } from "@svc/openapi"
 import { policies } from "../../auth/agent-policy.ts"
+import { authenticated } from "../../auth/guard.ts"
 import { dayOf, readUsage } from "../../auth/usage.ts"
 import type { Dependencies } from "../../dependencies.ts"
-import type { Serve } from "../endpoint.ts"
+import { access, type Api, json, keyFailures } from "../api.ts"
 
 const mostDays = 90
 
@@ -39,26 +40,26 @@ const usage = z
   })
   .openapi("Usage")
 
-export const usageRoutes = (serve: Serve, dependencies: Dependencies): void => {
-  serve({
+export const usageRoutes = (api: Api, dependencies: Dependencies): void => {
+  const policy = policies.ownRecords
+  const getUsage = createRoute({
     method: "get",
     path: "/api/usage",
-    id: "getUsage",
+    operationId: "getUsage",
     summary: "Get the account's usage by key and day",
     description:
       "UTC days, the newest last. Days without use are left out; revoked keys are included. Counted in memory and written every 10 seconds, so the last seconds may be missing.",
-    tag: "keys",
-    access: policies.ownRecords,
-    query: usageQuery,
-    success: [200, "The usage", usage],
-    codes: ["invalid-request"],
-    handle: async (c) => {
-      const { days } = validate(usageQuery, c.req.query())
-      const now = dependencies.wallClock()
-      const from = dayOf(now, days - 1)
-      const found = await readUsage(c.get("queries"), c.get("principal").userId, from)
-      const body = { from, to: dayOf(now), days: found } satisfies z.infer<typeof usage>
-      return c.json(body, 200, { "cache-control": "private, no-cache" })
-    },
+    tags: ["keys"],
+    ...access(policy),
+    middleware: [authenticated(dependencies, policy)],
+    request: { query: usageQuery },
+    responses: { 200: json("The usage", usage), ...keyFailures(policy, "invalid-request") },
+  })
+  api.openapi(getUsage, async (c) => {
+    const { days } = c.req.valid("query")
+    const now = dependencies.wallClock()
+    const from = dayOf(now, days - 1)
+    const found = await readUsage(c.get("queries"), c.get("principal").userId, from)
+    return c.json({ from, to: dayOf(now), days: found }, 200, { "cache-control": "private, no-cache" })
   })
 }

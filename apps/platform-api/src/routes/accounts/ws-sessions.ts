@@ -1,6 +1,7 @@
-import { z } from "@svc/openapi"
+import { createRoute, z } from "@svc/openapi"
 import { sessionLifetimeSeconds, type SessionScope, sessionScopes, signSessionToken } from "@svc/session-token"
 import { policies } from "../../auth/agent-policy.ts"
+import { authenticated } from "../../auth/guard.ts"
 import { accountName, type Principal } from "../../auth/authenticate.ts"
 import { limitsOf } from "../../auth/token-limits.ts"
 import { type ErrorCode, errors } from "../../errors.ts"
@@ -8,7 +9,7 @@ import type { Registry } from "../../registry/registry.ts"
 import type { PublishedStack } from "../../registry/published-stack.ts"
 import { nearestText, normaliseWebsocketUrl, urlFault } from "../../registry/websocket-url.ts"
 import type { Dependencies } from "../../dependencies.ts"
-import { jsonBody, type Serve } from "../endpoint.ts"
+import { access, type Api, bodyCodes, json, jsonRequest, keyFailures, smallBody } from "../api.ts"
 
 const body = z
   .object({
@@ -81,56 +82,62 @@ const mayHave = (scope: SessionScope, stack: PublishedStack, keyClass: Principal
     stack.relay &&
     (scope === "transaction:inspect" || keyClass === "secret" || stack.browserSend))
 
-export const sessionRoutes = (serve: Serve, dependencies: Dependencies): void =>
-  serve({
+export const sessionRoutes = (api: Api, dependencies: Dependencies): void => {
+  const mintSession = createRoute({
     method: "post",
     path: "/ws/sessions",
-    id: "mintSession",
+    operationId: "mintSession",
     summary: "Mint a session token",
-    tag: "sessions",
-    access: policies.sessions,
-    body,
-    success: [200, "The token", session],
-    codes: [
-      "invalid-websocket-url",
-      "invalid-scope",
-      "agent-account-forbidden",
-      "stack-not-found",
-      "scope-not-allowed",
-      "rate-limit-exceeded",
-    ],
-    handle: async (c) => {
-      const principal = c.get("principal")
-      const given = await jsonBody(c, body)
-      const url = normaliseWebsocketUrl(given.websocket_url)
-      if (url === undefined) throw refuse("invalid-websocket-url", "websocket_url", urlFault)
-      const scopes = scopesOf(given)
-      const stack = dependencies.registry.findByUrl(url)
-      if (stack === undefined || !isOpenTo(stack, principal)) throw noSuchStack(url, principal, dependencies.registry)
-      const excess = scopes.find((word) => !mayHave(word, stack, principal.keyClass))
-      if (excess !== undefined) {
-        const path = given.scopes === undefined ? "scope" : "scopes"
-        throw refuse("scope-not-allowed", path, `has ${excess}, which this stack or key doesn't allow`)
-      }
-      const scope = scopes.join(" ")
-      const account = accountName(principal)
-      const limits = await limitsOf(c.var.queries, account, stack.name)
-      const { token, expiresAt } = await signSessionToken(
-        dependencies.signingKeys,
-        {
-          iss: dependencies.config.issuer,
-          sub: account,
-          aud: stack.name,
-          jti: dependencies.randomId(),
-          scope,
-          key_class: principal.keyClass,
-          metering_key: `key:${principal.keyId}`,
-          ...(principal.origin === undefined ? {} : { origin: principal.origin }),
-          ...(limits === undefined ? {} : { limits }),
-        },
-        Math.floor(dependencies.wallClock() / 1000),
-      )
-      const answer = { token, expires_at: expiresAt, token_type: "Bearer", scope }
-      return c.json(answer, 200, { "cache-control": "no-store" })
+    tags: ["sessions"],
+    ...access(policies.sessions),
+    middleware: [authenticated(dependencies, policies.sessions), smallBody()],
+    request: { body: jsonRequest(body) },
+    responses: {
+      200: json("The token", session),
+      ...keyFailures(
+        policies.sessions,
+        ...bodyCodes,
+        "invalid-websocket-url",
+        "invalid-scope",
+        "agent-account-forbidden",
+        "stack-not-found",
+        "scope-not-allowed",
+      ),
     },
   })
+  api.openapi(mintSession, async (c) => {
+    const principal = c.get("principal")
+    const given = c.req.valid("json")
+    const url = normaliseWebsocketUrl(given.websocket_url)
+    if (url === undefined) throw refuse("invalid-websocket-url", "websocket_url", urlFault)
+    const scopes = scopesOf(given)
+    const stack = dependencies.registry.findByUrl(url)
+    if (stack === undefined || !isOpenTo(stack, principal)) throw noSuchStack(url, principal, dependencies.registry)
+    const excess = scopes.find((word) => !mayHave(word, stack, principal.keyClass))
+    if (excess !== undefined) {
+      const path = given.scopes === undefined ? "scope" : "scopes"
+      throw refuse("scope-not-allowed", path, `has ${excess}, which this stack or key doesn't allow`)
+    }
+    const scope = scopes.join(" ")
+    const account = accountName(principal)
+    const limits = await limitsOf(c.get("queries"), account, stack.name)
+    const { token, expiresAt } = await signSessionToken(
+      dependencies.signingKeys,
+      {
+        iss: dependencies.config.issuer,
+        sub: account,
+        aud: stack.name,
+        jti: dependencies.randomId(),
+        scope,
+        key_class: principal.keyClass,
+        metering_key: `key:${principal.keyId}`,
+        ...(principal.origin === undefined ? {} : { origin: principal.origin }),
+        ...(limits === undefined ? {} : { limits }),
+      },
+      Math.floor(dependencies.wallClock() / 1000),
+    )
+    return c.json({ token, expires_at: expiresAt, token_type: "Bearer" as const, scope }, 200, {
+      "cache-control": "no-store",
+    })
+  })
+}

@@ -2,8 +2,9 @@ import { z } from "@svc/openapi"
 import { buildEvents, builds } from "../../db/schema/index.ts"
 import { buildStatuses } from "../../records/transitions.ts"
 import { isVisible, listVisible } from "../../records/visible.ts"
-import type { Serve } from "../endpoint.ts"
-import { listOf, oneOf } from "../owned.ts"
+import type { Dependencies } from "../../dependencies.ts"
+import type { Api } from "../api.ts"
+import { serveList, serveOne } from "../owned.ts"
 import { fieldsOf, id, record, text, time } from "../record.ts"
 
 const status = z.enum(buildStatuses)
@@ -46,15 +47,17 @@ export const buildsSql = {
     where ${isVisible("builds", "b")} order by e.id`,
 }
 
-export const buildRoutes = (serve: Serve): void => {
+const wholeBuild = buildAnswer.extend({ events: z.array(event.schema) })
+
+export const buildRoutes = (api: Api, dependencies: Dependencies): void => {
   const path = "/api/builds"
-  const whole = buildAnswer.extend({ events: z.array(event.schema) })
-  serve(listOf(path, "Builds", buildAnswer, buildsSql.list, build.present))
-  serve({
-    ...oneOf(path, "Build", whole, "The build, with its events oldest first", buildsSql.one, (rows) => ({
-      ...build.present(rows[0]),
-      events: rows.filter(event.isIn).map(event.present),
-    })),
-    description: "Includes its events, oldest first.",
-  })
+  serveList(api, dependencies, path, "Builds", buildAnswer, buildsSql.list, build.present)
+  const texts = {
+    response: "The build, with its events oldest first",
+    operation: "Includes its events, oldest first.",
+  }
+  serveOne(api, dependencies, path, "Build", wholeBuild, texts, buildsSql.one, (rows) => ({
+    ...build.present(rows[0]),
+    events: rows.filter(event.isIn).map(event.present),
+  }))
 }

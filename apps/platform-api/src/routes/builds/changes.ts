@@ -1,14 +1,14 @@
-import { z } from "@svc/openapi"
+import { createRoute, z } from "@svc/openapi"
 import type { Dependencies } from "../../dependencies.ts"
 import { errors } from "../../errors.ts"
 import { ownBuild, ownSpec } from "../../records/own.ts"
 import { versionOrLatest } from "../../records/spec-versions.ts"
 import { beginOwnBuild } from "../../work/begin.ts"
 import { endBuild } from "../../work/endings.ts"
+import { type Api, idPath, json, jsonRequest } from "../api.ts"
 import { branch, nothing, recordNumber } from "../body-fields.ts"
-import { changesOf } from "../change.ts"
+import { change, changeFailures, changingWithBody } from "../change.ts"
 import { branchOf, deployCodes, firstLook } from "../deployments/deploying.ts"
-import type { Serve } from "../endpoint.ts"
 
 export const newBuild = z.object({
   spec_id: recordNumber.meta({ description: "The spec's id" }),
@@ -18,25 +18,25 @@ export const newBuild = z.object({
 })
 const buildAnswer = z.object({ build_id: z.int(), status: z.string(), message: z.string() })
 
-const taken = (id: number, status: string, message: string) => ({
-  status: 202,
-  body: JSON.stringify({ build_id: id, status, message } satisfies z.infer<typeof buildAnswer>),
-  location: `/api/builds/${id}`,
-})
+const taken = (id: number, status: string, message: string) =>
+  ({ status: 202, body: { build_id: id, status, message }, location: `/api/builds/${id}` }) as const
 
-export const buildChangeRoutes = (serve: Serve, dependencies: Dependencies): void => {
+export const buildChangeRoutes = (api: Api, dependencies: Dependencies): void => {
   const { config } = dependencies
-  const serveChange = changesOf(serve, dependencies)
 
-  serveChange({
+  const startBuild = createRoute({
+    method: "post",
     path: "/api/builds",
-    id: "startBuild",
+    operationId: "startBuild",
     summary: "Start a build",
     description: "Builds a version of a spec, by default the latest, and deploys it.",
-    largeBody: newBuild,
-    success: [202, "Taken", buildAnswer],
-    codes: ["spec-not-found", ...deployCodes],
-    work: async ({ tx, at, userId, tell }, { given }) => {
+    ...changingWithBody(dependencies),
+    request: { body: jsonRequest(newBuild) },
+    responses: { 202: json("Taken", buildAnswer), ...changeFailures("spec-not-found", ...deployCodes) },
+  })
+  api.openapi(startBuild, (c) => {
+    const given = c.req.valid("json")
+    return change(dependencies, c, async ({ tx, at, userId, tell }) => {
       const spec = await ownSpec(tx, userId, given.spec_id)
       const onBranch = branchOf(spec, given.branch)
       const specVersionId = await versionOrLatest(tx, spec.id, given.spec_version_id)
@@ -46,19 +46,22 @@ export const buildChangeRoutes = (serve: Serve, dependencies: Dependencies): voi
       const id = await beginOwnBuild(tx, build, config.perOwner.waitingBuilds, at)
       await tell("build.create", `build:${id}`)
       return taken(id, "pending", `Follow it: GET /api/builds/${id}`)
-    },
+    })
   })
 
-  serveChange({
+  const cancelBuild = createRoute({
+    method: "post",
     path: "/api/builds/{id}/cancel",
-    id: "cancelBuild",
+    operationId: "cancelBuild",
     summary: "Cancel a build",
     description: "Cancels an unfinished build. The registry stays as it is.",
-    largeBody: nothing,
-    success: [202, "Cancelled", buildAnswer],
-    missing: "build-not-found",
-    codes: ["build-state"],
-    work: async ({ tx, at, userId, tell }, { id }) => {
+    ...changingWithBody(dependencies, "build-not-found"),
+    request: { params: idPath, body: jsonRequest(nothing) },
+    responses: { 202: json("Cancelled", buildAnswer), ...changeFailures("build-not-found", "build-state") },
+  })
+  api.openapi(cancelBuild, (c) => {
+    const { id } = c.req.valid("param")
+    return change(dependencies, c, async ({ tx, at, userId, tell }) => {
       const build = await ownBuild(tx, userId, id)
       if (["completed", "failed", "cancelled"].includes(build.status)) {
         throw errors.fail("build-state", { message: `The build is ${build.status} and can no longer be cancelled.` })
@@ -66,6 +69,6 @@ export const buildChangeRoutes = (serve: Serve, dependencies: Dependencies): voi
       await endBuild(tx, build, "cancelled", "cancelled by its owner", at)
       await tell("build.cancel", `build:${id}`)
       return taken(id, "cancelled", "Cancelled.")
-    },
+    })
   })
 }

@@ -1,4 +1,5 @@
-import { z } from "@svc/openapi"
+import { createRoute, z } from "@svc/openapi"
+import { policies } from "../../auth/agent-policy.ts"
 import { eq } from "../../db/drizzle.ts"
 import { deployments } from "../../db/schema/index.ts"
 import type { Dependencies } from "../../dependencies.ts"
@@ -10,10 +11,10 @@ import { deleteDeployment } from "../../work/endings.ts"
 import { moveDeployment } from "../../work/events.ts"
 import { addJob } from "../../work/queue/jobs.ts"
 import type { DeploymentRow } from "../../work/records.ts"
+import { type Api, idPath, json, jsonRequest, keyFailures } from "../api.ts"
 import { nothing, prose, recordNumber } from "../body-fields.ts"
-import { changesOf } from "../change.ts"
+import { change, changeFailures, changing, changingWithBody } from "../change.ts"
 import { deployCodes, firstLook } from "./deploying.ts"
-import type { Serve } from "../endpoint.ts"
 
 /** The statuses in which each operation can start. */
 const allowedFrom = {
@@ -32,12 +33,14 @@ const deploymentAnswer = z.object({
   status: z.string(),
   build_id: z.int().optional(),
 })
+const deleted = deploymentAnswer.omit({ build_id: true }).extend({ id: z.int(), deleted: z.literal(true) })
 
-const taken = (id: number, status: string, message: string, more: { build_id?: number } = {}) => ({
-  status: 202,
-  body: JSON.stringify({ message, deployment_id: id, status, ...more } satisfies z.infer<typeof deploymentAnswer>),
-  location: more.build_id === undefined ? `/api/deployments/${id}` : `/api/builds/${more.build_id}`,
-})
+const taken = (id: number, status: string, message: string, more: { build_id?: number } = {}) =>
+  ({
+    status: 202,
+    body: { message, deployment_id: id, status, ...more },
+    location: more.build_id === undefined ? `/api/deployments/${id}` : `/api/builds/${more.build_id}`,
+  }) as const
 
 /** Returns the deployment's status. Throws deployment-state unless the operation can start now. */
 const requireState = (deployment: DeploymentRow, operation: keyof typeof allowedFrom, done: string) => {
@@ -48,77 +51,87 @@ const requireState = (deployment: DeploymentRow, operation: keyof typeof allowed
   })
 }
 
-export const deploymentChangeRoutes = (serve: Serve, dependencies: Dependencies): void => {
+export const deploymentChangeRoutes = (api: Api, dependencies: Dependencies): void => {
   const { config } = dependencies
-  const serveChange = changesOf(serve, dependencies)
+  const missing = "deployment-not-found"
 
   const operation = (
     verb: "stop" | "restart",
     summary: string,
     done: string,
-    largeBody: z.ZodType<{ reason?: string | null | undefined }>,
-  ) =>
-    serveChange({
+    body: z.ZodType<{ reason?: string | null | undefined }>,
+  ) => {
+    const route = createRoute({
+      method: "post",
       path: `/api/deployments/{id}/${verb}`,
-      id: `${verb}Deployment`,
+      operationId: `${verb}Deployment`,
       summary,
-      largeBody,
-      success: [202, "Taken", deploymentAnswer],
-      missing: "deployment-not-found",
-      codes: ["deployment-state"],
-      work: async ({ tx, at, userId, tell }, { id, given }) => {
+      ...changingWithBody(dependencies, missing),
+      request: { params: idPath, body: jsonRequest(body) },
+      responses: { 202: json("Taken", deploymentAnswer), ...changeFailures(missing, "deployment-state") },
+    })
+    api.openapi(route, (c) => {
+      const { id } = c.req.valid("param")
+      const { reason: message = null } = c.req.valid("json")
+      return change(dependencies, c, async ({ tx, at, userId, tell }) => {
         const deployment = await ownDeployment(tx, userId, id)
         const settledStatus = requireState(deployment, verb, done)
         const { currentBuildId: buildId, ownerId, specId } = deployment
-        const event = { at, eventType: verb, buildId, actor: "user", message: given.reason ?? null } as const
+        const event = { at, eventType: verb, buildId, actor: "user", message } as const
         const operationId = await moveDeployment(tx, id, "updating", event)
         await tx.update(deployments).set({ operation: verb, operationId, settledStatus }).where(eq(deployments.id, id))
         await addJob(tx, "deployment", id, ownerId, specId)
         await tell(`deployment.${verb}`, `deployment:${id}`)
         return taken(id, "updating", `It is being ${done}.`)
-      },
+      })
     })
+  }
   operation("stop", "Stop a deployment", "stopped", stopBody)
   operation("restart", "Restart a deployment", "restarted", nothing)
 
-  serveChange({
+  const rollbackDeployment = createRoute({
+    method: "post",
     path: "/api/deployments/{id}/rollback",
-    id: "rollbackDeployment",
+    operationId: "rollbackDeployment",
     summary: "Roll a deployment back",
     description: "Builds and deploys an earlier version, by default the one deployed before.",
-    largeBody: rollbackBody,
-    success: [202, "Taken", deploymentAnswer],
-    missing: "deployment-not-found",
-    codes: ["deployment-state", ...deployCodes],
-    work: async ({ tx, at, userId, tell }, { id, given }) => {
+    ...changingWithBody(dependencies, missing),
+    request: { params: idPath, body: jsonRequest(rollbackBody) },
+    responses: { 202: json("Taken", deploymentAnswer), ...changeFailures(missing, "deployment-state", ...deployCodes) },
+  })
+  api.openapi(rollbackDeployment, (c) => {
+    const { id } = c.req.valid("param")
+    const { to_version: number } = c.req.valid("json")
+    return change(dependencies, c, async ({ tx, at, userId, tell }) => {
       const deployment = await ownDeployment(tx, userId, id)
       const status = requireState(deployment, "rollback", "rolled back")
       const spec = await ownSpec(tx, userId, deployment.specId)
-      const specVersionId =
-        given.to_version == null ? await versionBefore(tx, id) : await versionNumbered(tx, spec.id, given.to_version)
+      const specVersionId = number == null ? await versionBefore(tx, id) : await versionNumbered(tx, spec.id, number)
       const { branch } = deployment
       await firstLook(tx, spec, branch, config.streamUrlTemplate, at)
       const build = { ownerId: userId, specId: spec.id, specVersionId, branch, allowBreaking: true }
       const buildId = await beginOwnBuild(tx, build, config.perOwner.waitingBuilds, at)
       await tell("deployment.rollback", `deployment:${id} build:${buildId}`)
       return taken(id, status, "It is being rolled back.", { build_id: buildId })
-    },
+    })
   })
 
-  serveChange({
+  const removeDeployment = createRoute({
     method: "delete",
     path: "/api/deployments/{id}",
-    id: "deleteDeployment",
+    operationId: "deleteDeployment",
     summary: "Delete a deployment",
     description: "Deletes a stopped deployment. Its stack's name stays reserved for a while.",
-    success: [
-      200,
-      "Deleted",
-      deploymentAnswer.omit({ build_id: true }).extend({ id: z.int(), deleted: z.literal(true) }),
-    ],
-    missing: "deployment-not-found",
-    codes: ["deployment-active"],
-    work: async ({ tx, at, userId, tell }, { id }) => {
+    ...changing(dependencies, missing),
+    request: { params: idPath },
+    responses: {
+      200: json("Deleted", deleted),
+      ...keyFailures(policies.people, "invalid-request", "outcome-unknown", missing, "deployment-active"),
+    },
+  })
+  api.openapi(removeDeployment, (c) => {
+    const { id } = c.req.valid("param")
+    return change(dependencies, c, async ({ tx, at, userId, tell }) => {
       const deployment = await ownDeployment(tx, userId, id)
       const { status } = deployment
       if (status !== "stopped") {
@@ -126,8 +139,8 @@ export const deploymentChangeRoutes = (serve: Serve, dependencies: Dependencies)
       }
       await deleteDeployment(tx, deployment, at)
       await tell("deployment.delete", `deployment:${id}`)
-      const body = { message: "It is deleted.", deployment_id: id, status, id, deleted: true }
-      return { status: 200, body: JSON.stringify(body) }
-    },
+      const body = { message: "It is deleted.", deployment_id: id, status, id, deleted: true } as const
+      return { status: 200, body } as const
+    })
   })
 }

@@ -1,9 +1,11 @@
-import { z } from "@svc/openapi"
+import { createRoute, z } from "@svc/openapi"
 import { deploymentEvents, deployments, specs, specVersions } from "../../db/schema/index.ts"
 import { deploymentStatuses } from "../../records/transitions.ts"
 import { isVisible, listVisible } from "../../records/visible.ts"
-import type { Serve } from "../endpoint.ts"
-import { belongingsOf, listOf, oneOf } from "../owned.ts"
+import type { Dependencies } from "../../dependencies.ts"
+import { type Api, idPath } from "../api.ts"
+import { reading, readingAs, sendBelongings, serveList, serveOne } from "../owned.ts"
+import { pageQuery } from "../paging.ts"
 import { fieldsOf, id, record, text, time } from "../record.ts"
 
 const status = z.enum(deploymentStatuses)
@@ -58,14 +60,27 @@ export const deploymentsSql = {
     where ${isVisible("deployments", "d")} order by e.id desc`,
 }
 
-export const deploymentRoutes = (serve: Serve): void => {
+export const deploymentRoutes = (api: Api, dependencies: Dependencies): void => {
   const path = "/api/deployments"
-  const { list, one, events } = deploymentsSql
-  serve(listOf(path, "Deployments", deploymentAnswer, list, deployment.present))
-  serve(oneOf(path, "Deployment", deploymentAnswer, "The deployment", one, ([row]) => deployment.present(row)))
-  serve({
-    ...belongingsOf(`${path}/{id}/events`, eventAnswer, "Events", events, "deployment-not-found", event.present),
-    id: "listDeploymentEvents",
+  serveList(api, dependencies, path, "Deployments", deploymentAnswer, deploymentsSql.list, deployment.present)
+  const texts = { response: "The deployment" }
+  serveOne(api, dependencies, path, "Deployment", deploymentAnswer, texts, deploymentsSql.one, ([row]) =>
+    deployment.present(row),
+  )
+
+  const listDeploymentEvents = createRoute({
+    method: "get",
+    path: `${path}/{id}/events`,
+    operationId: "listDeploymentEvents",
     summary: "List a deployment's events",
+    description: "Lists them newest first.",
+    ...reading(dependencies),
+    request: { params: idPath, query: pageQuery },
+    responses: readingAs("Events", z.array(eventAnswer), "deployment-not-found"),
+  })
+  api.openapi(listDeploymentEvents, (c) => {
+    const { id: deploymentId } = c.req.valid("param")
+    const page = c.req.valid("query")
+    return sendBelongings(c, deploymentsSql.events, deploymentId, page, "deployment-not-found", event.present)
   })
 }

@@ -1,7 +1,7 @@
 import { addressBucket, setHeader, wantsEventStream } from "@svc/http"
-import { z, validate } from "@svc/openapi"
-import type { Context } from "hono"
-import type { AppEnv } from "../../auth/guard.ts"
+import { createRoute, z } from "@svc/openapi"
+import type { Context, MiddlewareHandler } from "hono"
+import type { AppEnv, Caller } from "../../auth/guard.ts"
 import { keyCheck } from "../../auth/key-watch.ts"
 import { changeKinds } from "../../db/schema/index.ts"
 import type { Dependencies } from "../../dependencies.ts"
@@ -9,11 +9,11 @@ import { errors } from "../../errors.ts"
 import type { Audience } from "../../registry/audience.ts"
 import { plainAnswer } from "../../registry/answer.ts"
 import { changeEvent, presentChange, readChanges } from "../../registry/changes.ts"
-import type { Serve } from "../endpoint.ts"
-import { eventStreamHeaders, type EventStreams, lastEventId, leaseMs } from "../event-streams.ts"
+import { type Api, json } from "../api.ts"
+import { eventStream, eventStreamHeaders, type EventStreams, lastEventId, leaseMs } from "../event-streams.ts"
 import { pageQuery } from "../paging.ts"
 import { prose } from "../body-fields.ts"
-import type { Caller, RegistryReader } from "./reader.ts"
+import { readingAs, registryRead, type RegistryReader } from "./reader.ts"
 import { bump, verdict } from "./schemas.ts"
 
 /** Concurrent streams. */
@@ -59,9 +59,9 @@ const pageSize = 100
 const mostPending = 1000
 
 export const changeRoutes = (
-  serve: Serve,
+  api: Api,
   dependencies: Dependencies,
-  { callerOf, tell, count, send }: RegistryReader,
+  { asked, count, send }: RegistryReader,
   streams: EventStreams,
 ): void => {
   const follow = async (
@@ -133,36 +133,44 @@ export const changeRoutes = (
     })
   }
 
-  serve({
+  /** Each request counts, an invalid one too. */
+  const counted: MiddlewareHandler<AppEnv> = async (c, next) => {
+    setHeader(c, "Vary", "Authorization, Origin, Accept, Accept-Encoding")
+    await count(c)
+    await next()
+  }
+  const listChanges = createRoute({
     method: "get",
-    tag: "registry",
-    access: "optional key",
     path: "/api/registry/changes",
-    id: "listChanges",
+    operationId: "listChanges",
     summary: "Follow changes of the registry",
     description:
       "Lists what was published, rolled back, deprecated, withdrawn or restored: the newest changes, or those after an id. With `Accept: text/event-stream`, sends each change as a server-sent event as it happens.",
-    query: changesQuery,
-    headers: ["Last-Event-ID"],
-    success: [200, "Changes, by ascending id", changesAnswer],
-    text: ["Changes, by ascending id", ["text/event-stream"]],
-    others: { 304: ["Nothing changed since the ETag in If-None-Match"] },
-    codes: ["invalid-request", "rate-limit-exceeded", "service-unavailable"],
-    handle: async (c) => {
-      const caller = await callerOf(c)
-      tell(c, caller)
-      setHeader(c, "Vary", "Authorization, Origin, Accept, Accept-Encoding")
-      await count(c, caller)
-      const { after, stack, limit } = validate(changesQuery, c.req.query())
-      if (wantsEventStream(c.req.header("accept"))) {
-        // A stream would stay open after a HEAD request.
-        if (c.req.method === "HEAD") return new Response(null, { headers: eventStreamHeaders })
-        return follow(c, caller, { after: lastEventId(c) ?? after, stack })
-      }
-      const rows = await readChanges(dependencies.database, readerOf(caller), { after, stack, limit })
-      const body = { changes: rows.map(presentChange), next: rows.at(-1)?.id ?? after ?? 0 }
-      const headers = { "cache-control": caller.credentials ? "private, no-cache" : "no-cache" }
-      return send(c, caller, { answer: plainAnswer(JSON.stringify(body)), headers }, true)
-    },
+    ...registryRead,
+    middleware: [asked(), counted],
+    request: { query: changesQuery },
+    responses: readingAs(
+      {
+        description: "Changes, by ascending id",
+        content: {
+          ...json("", changesAnswer).content,
+          ...eventStream("").content,
+        },
+      },
+      "invalid-request",
+    ),
+  })
+  api.openapi(listChanges, async (c) => {
+    const { after, stack, limit } = c.req.valid("query")
+    const caller = c.get("caller")
+    if (wantsEventStream(c.req.header("accept"))) {
+      // A stream would stay open after a HEAD request.
+      if (c.req.method === "HEAD") return new Response(null, { headers: eventStreamHeaders })
+      return follow(c, caller, { after: lastEventId(c) ?? after, stack })
+    }
+    const rows = await readChanges(dependencies.database, readerOf(caller), { after, stack, limit })
+    const body = { changes: rows.map(presentChange), next: rows.at(-1)?.id ?? after ?? 0 }
+    const headers = { "cache-control": caller.credentials ? "private, no-cache" : "no-cache" }
+    return send(c, { answer: plainAnswer(JSON.stringify(body satisfies z.infer<typeof changesAnswer>)), headers }, true)
   })
 }

@@ -1,13 +1,13 @@
 import { acceptsGzip, addressBucket, matchesETag, setHeader } from "@svc/http"
-import type { Context } from "hono"
-import { type AppEnv, countRequest, identify, type RequestLimit } from "../../auth/guard.ts"
-import type { Principal } from "../../auth/authenticate.ts"
+import type { z } from "@svc/openapi"
+import type { Context, MiddlewareHandler } from "hono"
+import { type AppEnv, type Caller, countRequest, identify } from "../../auth/guard.ts"
 import { type ErrorCode, errors } from "../../errors.ts"
 import type { Answer, Lookup } from "../../registry/answer.ts"
 import { sinceOf } from "../../registry/publication.ts"
-import type { Audience } from "../../registry/audience.ts"
 import type { PublishedStack } from "../../registry/published-stack.ts"
 import type { Dependencies } from "../../dependencies.ts"
+import { access, failures, preparedNotModified } from "../api.ts"
 
 type Found = { readonly answer: Answer; readonly headers?: Readonly<Record<string, string>> }
 
@@ -24,17 +24,17 @@ export const foundBy = (lookup: Lookup, missing: ErrorCode, headers: Found["head
   }
 }
 
-/** The caller, and the limit that the request counts against. */
-export type Caller = {
-  readonly audience: Audience
-  readonly limit: RequestLimit
-  /** Whether any credentials were sent. Then shared caches must not keep the response. */
-  readonly credentials: boolean
-  /** The holder of a valid key. */
-  readonly principal?: Principal
-  /** Why the key was ignored. */
-  readonly ignored?: ErrorCode
-}
+/** What the registry's routes that anyone may read have in common. */
+export const registryRead = { tags: ["registry"], ...access("optional key") }
+
+const readCodes = ["rate-limit-exceeded", "service-unavailable"] as const
+
+/** The responses of such a route. */
+export const readingAs = <R extends object, Code extends ErrorCode = never>(success: R, ...codes: readonly Code[]) => ({
+  200: success,
+  ...preparedNotModified,
+  ...failures<Code | (typeof readCodes)[number]>(...codes, ...readCodes),
+})
 
 /** How the registry's endpoints identify the caller, count the request and respond. */
 export const createRegistryReader = (dependencies: Dependencies) => {
@@ -69,27 +69,31 @@ export const createRegistryReader = (dependencies: Dependencies) => {
     const audience = principal.keyClass === "secret" ? registry.audienceOf(principal.userId) : "keyed"
     return { audience, limit: limitOf(principal.keyHash), credentials: true, principal }
   }
-  const callerOf = async (c: Context<AppEnv>): Promise<Caller> =>
-    c.req.header("authorization") === undefined ? anyone(c) : holder(c)
-
-  /** Sets the headers of every response to this caller, errors included. */
-  const tell = (c: Context<AppEnv>, { ignored }: Caller): void => {
-    setHeader(c, "Vary", "Authorization, Origin, Accept-Encoding")
-    if (ignored !== undefined) setHeader(c, "X-Auth-Ignored", ignored)
-  }
-
-  const count = (c: Context<AppEnv>, { limit }: Caller) => countRequest(dependencies, c, limit)
-
-  const respond = (c: Context<AppEnv>, caller: Caller, found: Found | undefined, unchanged: boolean) => {
-    if (found === undefined) {
-      const near = registry.nearest(caller.audience, c.req.param("name") ?? c.req.param("stack") ?? "")
-      if (near === undefined) throw errors.fail("stack-not-found")
-      throw errors.fail("stack-not-found", { hint: `Did you mean ${near}? GET /api/registry lists the stacks.` })
+  /**
+   * Identifies the caller and sets the headers of every response to it, errors included.
+   * @param query the schema of the query: invalid requests count, too
+   */
+  const asked =
+    (query?: z.ZodType): MiddlewareHandler<AppEnv> =>
+    async (c, next) => {
+      const caller = c.req.header("authorization") === undefined ? anyone(c) : await holder(c)
+      c.set("caller", caller)
+      setHeader(c, "Vary", "Authorization, Origin, Accept-Encoding")
+      if (caller.ignored !== undefined) setHeader(c, "X-Auth-Ignored", caller.ignored)
+      const isInvalid = c.req.url.includes("?") && query?.safeParse(c.req.query()).success === false
+      if (isInvalid) await count(c)
+      await next()
     }
+
+  const count = (c: Context<AppEnv>) => countRequest(dependencies, c, c.get("caller").limit)
+
+  const respond = (c: Context<AppEnv>, found: Found, unchanged: boolean) => {
     const encoding = acceptsGzip(c.req.header("accept-encoding")) ? "gzip" : "identity"
     const headers: Record<string, string> = {
       etag: found.answer.etags[encoding],
-      "cache-control": caller.credentials ? "private, no-cache" : "public, max-age=60, stale-while-revalidate=600",
+      "cache-control": c.get("caller").credentials
+        ? "private, no-cache"
+        : "public, max-age=60, stale-while-revalidate=600",
       ...found.headers,
     }
     if (unchanged) return c.body(null, 304, headers)
@@ -100,55 +104,41 @@ export const createRegistryReader = (dependencies: Dependencies) => {
     return new Response(body, { headers })
   }
 
-  const send = (c: Context<AppEnv>, caller: Caller, found: Found | undefined, counted = false) => {
-    const known = c.req.header("if-none-match")
-    const unchanged = found !== undefined && matchesETag(known, Object.values(found.answer.etags))
-    const counting = unchanged || counted ? undefined : count(c, caller)
-    if (counting === undefined) return respond(c, caller, found, unchanged)
-    return counting.then(() => respond(c, caller, found, unchanged))
+  const send = (c: Context<AppEnv>, found: Found, counted = false) => {
+    const unchanged = matchesETag(c.req.header("if-none-match"), Object.values(found.answer.etags))
+    const counting = unchanged || counted ? undefined : count(c)
+    if (counting === undefined) return respond(c, found, unchanged)
+    return counting.then(() => respond(c, found, unchanged))
   }
 
-  const sendLater = async (c: Context<AppEnv>, caller: Caller, stack: PublishedStack, find: Later) => {
-    await count(c, caller)
-    return send(c, caller, withDeprecation(stack, await find()), true)
+  const notFound = async (c: Context<AppEnv>, name: string): Promise<never> => {
+    await count(c)
+    const near = registry.nearest(c.get("caller").audience, name)
+    if (near === undefined) throw errors.fail("stack-not-found")
+    throw errors.fail("stack-not-found", { hint: `Did you mean ${near}? GET /api/registry lists the stacks.` })
+  }
+
+  const sendLater = async (c: Context<AppEnv>, stack: PublishedStack, find: Later) => {
+    await count(c)
+    return send(c, withDeprecation(stack, await find()), true)
   }
 
   /**
-   * Responds with what `find` returns for the stack. Without a stack the error is `stack-not-found`. A request for what
-   * isn't in memory counts even if the client already has it, because that is known only later.
-   * @param read parses the query, before the stack is looked up
+   * Responds with what `find` returns for the stack of this name. Without a stack the error is `stack-not-found`. A request
+   * for what isn't in memory counts even if the client already has it, because that is known only later.
    */
-  const answer =
-    <Query>(
-      parameter: "name" | "stack",
-      read: (c: Context<AppEnv>) => Query,
-      find: (stack: PublishedStack, query: Query, caller: Caller) => Found | Later,
-    ) =>
-    (c: Context<AppEnv>): Response | Promise<Response> => {
-      const sendTo = (caller: Caller): Response | Promise<Response> => {
-        tell(c, caller)
-        // Invalid requests count too.
-        const refuse = async (error: unknown): Promise<never> => {
-          await count(c, caller)
-          throw error
-        }
-        let query: Query
-        try {
-          query = read(c)
-        } catch (error) {
-          return refuse(error)
-        }
-        const stack = registry.find(caller.audience, c.req.param(parameter) ?? "")
-        if (stack === undefined) return send(c, caller, undefined)
-        const found = find(stack, query, caller)
-        if (typeof found !== "function") return send(c, caller, withDeprecation(stack, found))
-        return sendLater(c, caller, stack, found)
-      }
-      // Most readers send no key, and then nothing is asynchronous.
-      return c.req.header("authorization") === undefined ? sendTo(anyone(c)) : holder(c).then(sendTo)
-    }
+  const answer = (
+    c: Context<AppEnv>,
+    name: string,
+    find: (stack: PublishedStack) => Found | Later,
+  ): Response | Promise<Response> => {
+    const stack = registry.find(c.get("caller").audience, name)
+    if (stack === undefined) return notFound(c, name)
+    const found = find(stack)
+    return typeof found === "function" ? sendLater(c, stack, found) : send(c, withDeprecation(stack, found))
+  }
 
-  return { callerOf, tell, count, send, answer }
+  return { asked, count, send, answer }
 }
 
 export type RegistryReader = ReturnType<typeof createRegistryReader>

@@ -1,15 +1,13 @@
-import { z, validate } from "@svc/openapi"
-import type { Context } from "hono"
-import type { AppEnv } from "../../auth/guard.ts"
+import { createRoute, z } from "@svc/openapi"
 import type { Body } from "../../registry/published-stack.ts"
 import type { Dependencies } from "../../dependencies.ts"
-import type { Serve } from "../endpoint.ts"
+import { type Api, json } from "../api.ts"
 import type { EventStreams } from "../event-streams.ts"
 import { nextLink, pageQuery } from "../paging.ts"
 import { changeRoutes } from "./changes.ts"
 import { checkRoutes } from "./check.ts"
-import { type Caller, createRegistryReader, foundBy } from "./reader.ts"
-import { astAnswer, detail, schemaAnswer } from "./schemas.ts"
+import { createRegistryReader, foundBy, readingAs, registryRead } from "./reader.ts"
+import { astAnswer, detail, namePath, schemaAnswer } from "./schemas.ts"
 import { stackVersionRoutes, versionQuery } from "./versions.ts"
 
 const listQuery = pageQuery.extend({
@@ -17,101 +15,76 @@ const listQuery = pageQuery.extend({
   q: z.string().max(200).default("").meta({ description: "Text in the name or the description" }),
 })
 
-const codes = ["stack-not-found", "rate-limit-exceeded", "service-unavailable"] as const
-
-export const registryRoutes = (serve: Serve, dependencies: Dependencies, streams: EventStreams): void => {
-  const { registry } = dependencies
+export const registryRoutes = (api: Api, dependencies: Dependencies, streams: EventStreams): void => {
+  const { registry, versions } = dependencies
   const reader = createRegistryReader(dependencies)
-  const { callerOf, tell, count, send, answer } = reader
+  const { asked, count, send, answer } = reader
 
-  /** The list's query. Invalid queries count too. */
-  const validateQuery = async (c: Context<AppEnv>, caller: Caller) => {
-    try {
-      return validate(listQuery, c.req.query())
-    } catch (error) {
-      await count(c, caller)
-      throw error
-    }
-  }
-
-  const common = { method: "get", tag: "registry", access: "optional key" } as const
-  const notModified = { 304: ["Nothing changed since the ETag in If-None-Match"] } as const
-
-  serve({
-    ...common,
+  const listStacks = createRoute({
+    method: "get",
     path: "/api/registry",
-    id: "listStacks",
+    operationId: "listStacks",
     summary: "List stacks",
     description: "Lists the published stacks by name.",
-    query: listQuery,
-    success: [200, "Stacks", z.array(detail)],
-    others: notModified,
-    codes: ["invalid-request", "rate-limit-exceeded", "service-unavailable"],
-    handle: async (c) => {
-      const caller = await callerOf(c)
-      tell(c, caller)
-      const { include, ...query } = await validateQuery(c, caller)
-      const list = { ...query, audience: caller.audience, withSchema: include !== undefined }
-      // The list is built before we know whether the client already has it, so the request counts either way.
-      const known = registry.hasList(list)
-      if (!known) await count(c, caller)
-      const { answer: made, shown, more } = await registry.list(list)
-      return send(
-        c,
-        caller,
-        { answer: made, ...(more ? { headers: { link: nextLink(c, query, shown) } } : {}) },
-        !known,
-      )
-    },
+    ...registryRead,
+    middleware: [asked(listQuery)],
+    request: { query: listQuery },
+    responses: readingAs(json("Stacks", z.array(detail)), "invalid-request"),
+  })
+  api.openapi(listStacks, async (c) => {
+    const { include, ...query } = c.req.valid("query")
+    const list = { ...query, audience: c.get("caller").audience, withSchema: include !== undefined }
+    // The list is built before we know whether the client already has it, so the request counts either way.
+    const known = registry.hasList(list)
+    if (!known) await count(c)
+    const { answer: made, shown, more } = await registry.list(list)
+    return send(c, { answer: made, ...(more && { headers: { link: nextLink(c, query, shown) } }) }, !known)
   })
 
   // Before the stacks: `changes` isn't the name of a stack.
-  changeRoutes(serve, dependencies, reader, streams)
+  changeRoutes(api, dependencies, reader, streams)
 
-  serve({
-    ...common,
+  const getStack = createRoute({
+    method: "get",
     path: "/api/registry/{name}",
-    id: "getStack",
+    operationId: "getStack",
     summary: "Get a stack",
-    success: [200, "Get a stack", detail],
-    others: notModified,
-    codes,
-    handle: answer(
-      "name",
-      () => undefined,
-      (stack) => ({ answer: stack.answer }),
-    ),
+    ...registryRead,
+    middleware: [asked()],
+    request: { params: namePath },
+    responses: readingAs(json("Get a stack", detail), "stack-not-found"),
   })
+  api.openapi(getStack, (c) => answer(c, c.req.valid("param").name, (stack) => ({ answer: stack.answer })))
 
-  const { versions } = dependencies
   const content = (
     path: string,
-    id: string,
+    operationId: string,
     summary: string,
     schema: z.ZodType,
     pick: Body,
     parameter: "name" | "stack",
-  ) =>
-    serve({
-      ...common,
+  ) => {
+    const route = createRoute({
+      method: "get",
       path,
-      id,
+      operationId,
       summary,
-      query: versionQuery,
-      success: [200, summary, schema],
-      others: notModified,
-      codes: [...codes, "invalid-request", "version-not-found"],
-      handle: answer(
-        parameter,
-        (c) => (c.req.query("version") === undefined ? undefined : validate(versionQuery, c.req.query()).version),
-        (stack, version = stack.version, { audience }) =>
-          version === stack.version
-            ? foundBy(registry.body(audience, stack, pick), "stack-not-found")
-            : foundBy(versions[pick](stack, version), "version-not-found"),
-      ),
+      ...registryRead,
+      middleware: [asked(versionQuery)],
+      request: { params: z.object({ [parameter]: namePath.shape.name }), query: versionQuery },
+      responses: readingAs(json(summary, schema), "stack-not-found", "invalid-request", "version-not-found"),
     })
+    api.openapi(route, (c) =>
+      answer(c, c.req.param(parameter) ?? "", (stack) => {
+        const { version = stack.version } = c.req.valid("query")
+        return version === stack.version
+          ? foundBy(registry.body(c.get("caller").audience, stack, pick), "stack-not-found")
+          : foundBy(versions[pick](stack, version), "version-not-found")
+      }),
+    )
+  }
   content("/api/registry/{name}/schema", "getStackSchema", "Get a stack's schema", schemaAnswer, "schema", "name")
   content("/api/registry/stacks/{stack}/ast", "getStackAst", "Get a stack's AST", astAnswer, "ast", "stack")
-  checkRoutes(serve, dependencies)
-  stackVersionRoutes(serve, dependencies, reader)
+  checkRoutes(api, dependencies)
+  stackVersionRoutes(api, dependencies, reader)
 }

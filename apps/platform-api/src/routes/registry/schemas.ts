@@ -1,6 +1,8 @@
 import { z } from "@svc/openapi"
 import { bumps, verdicts, visibilities } from "../../db/schema/index.ts"
 
+export const namePath = z.object({ name: z.string().meta({ description: "The stack's name" }) })
+
 const field = z.object({
   path: z.string().meta({ description: "The path with its section: `id.address`" }),
   rust_type: z.string(),

@@ -1,4 +1,5 @@
-import { z } from "@svc/openapi"
+import { createRoute, z } from "@svc/openapi"
+import type { PreparedVersion, ReadAst } from "../../compiler/read-upload.ts"
 import { bind, rowsOf } from "../../db/statements.ts"
 import type { Orm } from "../../db/database.ts"
 import { eq } from "../../db/drizzle.ts"
@@ -12,11 +13,11 @@ import { moveRun } from "../../work/events.ts"
 import { addJob, wakeJob } from "../../work/queue/jobs.ts"
 import { readBuild, type RunRow } from "../../work/records.ts"
 import { cancelRun } from "../../work/steps/run.ts"
+import { type Api, idPath, json, jsonRequest } from "../api.ts"
 import { astPayload, nothing } from "../body-fields.ts"
 import { newBuild } from "../builds/changes.ts"
-import { type Change, changesOf } from "../change.ts"
+import { type Change, change, changeFailures, changingWithBody } from "../change.ts"
 import { branchOf, deployCodes, firstLook } from "../deployments/deploying.ts"
-import type { Serve } from "../endpoint.ts"
 import { versionIn } from "../large-body.ts"
 import type { Row } from "../record.ts"
 import { presentRun, runsSql, runWithSteps } from "./runs.ts"
@@ -29,11 +30,12 @@ const newRun = newBuild.extend({
   approval: z.boolean().default(false).meta({ description: "Waits for a resume before it builds" }),
 })
 
-const taken = async (tx: Orm, userId: number, id: number) => ({
-  status: 202,
-  body: JSON.stringify(presentRun(await rowsOf<Row>(tx, bind(runsSql.one, [userId, id])))),
-  location: `/api/automation/runs/${id}`,
-})
+const taken = async (tx: Orm, userId: number, id: number) =>
+  ({
+    status: 202,
+    body: presentRun(await rowsOf<Row>(tx, bind(runsSql.one, [userId, id]))),
+    location: `/api/automation/runs/${id}`,
+  }) as const
 
 /** An imported run can't continue, because it has no version. */
 type ManagedRun = RunRow & { readonly specId: number; readonly specVersionId: number }
@@ -93,25 +95,31 @@ const operations: Readonly<
   },
 }
 
-export const runChangeRoutes = (serve: Serve, dependencies: Dependencies): void => {
-  const { config } = dependencies
-  const serveChange = changesOf(serve, dependencies)
+/** The new version that a run publishes; undefined for one that exists. */
+const versionOf = (given: z.infer<typeof newRun>, ast: ReadAst | undefined): PreparedVersion | undefined => {
+  if (ast === undefined) return undefined
+  if (given.spec_version_id == null) return versionIn(ast)
+  const reason = "can't be used together with ast_payload"
+  throw errors.fail("invalid-request", { details: { path: "spec_version_id", reason } })
+}
 
-  serveChange({
+export const runChangeRoutes = (api: Api, dependencies: Dependencies): void => {
+  const { config } = dependencies
+
+  const startRun = createRoute({
+    method: "post",
     path: "/api/automation/runs",
-    id: "startRun",
+    operationId: "startRun",
     summary: "Start a publish run",
     description: "Publishes an AST in six steps: version, check, approve, build, deploy, verify.",
-    largeBody: newRun,
-    success: [202, "Taken", runWithSteps],
-    codes: ["invalid-ast", "spec-not-found", ...deployCodes],
-    prepare: (given, ast) => {
-      if (ast === undefined) return undefined
-      if (given.spec_version_id == null) return versionIn(ast)
-      const reason = "can't be used together with ast_payload"
-      throw errors.fail("invalid-request", { details: { path: "spec_version_id", reason } })
-    },
-    work: async ({ tx, at, userId, tell }, { given, prepared }) => {
+    ...changingWithBody(dependencies),
+    request: { body: jsonRequest(newRun) },
+    responses: { 202: json("Taken", runWithSteps), ...changeFailures("invalid-ast", "spec-not-found", ...deployCodes) },
+  })
+  api.openapi(startRun, (c) => {
+    const given = c.req.valid("json")
+    const prepared = versionOf(given, c.get("upload")?.ast)
+    return change(dependencies, c, async ({ tx, at, userId, tell }) => {
       // The lock on the spec gives its runs the same order as their versions.
       const spec = await ownSpec(tx, userId, given.spec_id)
       const branch = branchOf(spec, given.branch)
@@ -125,29 +133,37 @@ export const runChangeRoutes = (serve: Serve, dependencies: Dependencies): void 
       const id = await beginRun(tx, run, new Set(), config.perOwner.waitingRuns, at)
       await tell("run.create", `run:${id}`)
       return taken(tx, userId, id)
-    },
+    })
   })
 
   for (const verb of ["resume", "retry", "cancel"] as const) {
     const { from, done, summary, work } = operations[verb]
-    serveChange({
+    const codes = [
+      "run-not-found",
+      "run-state",
+      ...(verb === "retry" ? (["spec-not-found", "limit-reached"] as const) : []),
+    ] as const
+    const route = createRoute({
+      method: "post",
       path: `/api/automation/runs/{id}/${verb}`,
-      id: `${verb}Run`,
+      operationId: `${verb}Run`,
       summary,
-      largeBody: nothing,
-      success: [202, "Taken", runWithSteps],
-      missing: "run-not-found",
-      codes: ["run-state", ...(verb === "retry" ? (["spec-not-found", "limit-reached"] as const) : [])],
-      work: async (change, { id }) => {
-        const { tx, userId, tell } = change
+      ...changingWithBody(dependencies, "run-not-found"),
+      request: { params: idPath, body: jsonRequest(nothing) },
+      responses: { 202: json("Taken", runWithSteps), ...changeFailures(...codes) },
+    })
+    api.openapi(route, (c) => {
+      const { id } = c.req.valid("param")
+      return change(dependencies, c, async (made) => {
+        const { tx, userId, tell } = made
         const run = await ownRun(tx, userId, id)
         if (!from.includes(run.status) || !isManaged(run)) {
           throw errors.fail("run-state", { message: `The run is ${run.status} and can't be ${done}.` })
         }
-        const result = await work(run, change, config.perOwner.waitingRuns)
+        const result = await work(run, made, config.perOwner.waitingRuns)
         await tell(`run.${verb}`, `run:${result}`)
         return taken(tx, userId, result)
-      },
+      })
     })
   }
 }

@@ -1,13 +1,21 @@
 import { setTimeout as delay } from "node:timers/promises"
+import { createRoute } from "@svc/openapi"
 import { policies } from "../../auth/agent-policy.ts"
 import { requestMs } from "../../auth/guard.ts"
 import { keyCheck } from "../../auth/key-watch.ts"
 import { errors } from "../../errors.ts"
 import { isVisible } from "../../records/visible.ts"
 import type { Dependencies } from "../../dependencies.ts"
-import type { Serve } from "../endpoint.ts"
-import { eventStreamHeaders, type EventStream, type EventStreams, lastEventId, leaseMs } from "../event-streams.ts"
-import { readOne } from "../owned.ts"
+import { type Api, idPath, keyFailures } from "../api.ts"
+import {
+  eventStream,
+  eventStreamHeaders,
+  type EventStream,
+  type EventStreams,
+  lastEventId,
+  leaseMs,
+} from "../event-streams.ts"
+import { reading, readOne } from "../owned.ts"
 
 type Event = { readonly id: number; readonly step: string | null; readonly status: string }
 
@@ -26,7 +34,7 @@ const write = ({ id, step, status }: Event): string =>
   `id: ${id}\nevent: ${step === null ? "status" : "step"}\ndata: ${JSON.stringify(step === null ? { status } : { name: step, status })}\n\n`
 
 /** Sends a run's changes as they happen, until it ends. */
-export const runEventRoutes = (serve: Serve, dependencies: Dependencies, streams: EventStreams): void => {
+export const runEventRoutes = (api: Api, dependencies: Dependencies, streams: EventStreams): void => {
   const follow = async (
     stream: EventStream,
     runId: number,
@@ -69,41 +77,42 @@ export const runEventRoutes = (serve: Serve, dependencies: Dependencies, streams
     }
   }
 
-  serve({
+  const followRun = createRoute({
     method: "get",
     path: "/api/automation/runs/{id}/events",
-    id: "followRun",
+    operationId: "followRun",
     summary: "Follow a run",
     description:
       "Sends the current status first, then each change of the run and its steps as it happens. The stream ends with the run, or when the key is revoked or the run is no longer shared with you.",
-    tag: "records",
-    access: policies.ownRecords,
-    headers: ["Last-Event-ID"],
-    text: ["Server-sent events", ["text/event-stream"]],
-    codes: ["invalid-request", "run-not-found", "limit-reached"],
-    handle: async (c) => {
-      const [row] = await readOne(c, seenSql, "run-not-found")
-      const { userId } = c.get("principal")
-      // A stream would stay open after a HEAD request.
-      if (c.req.method === "HEAD") return new Response(null, { headers: eventStreamHeaders })
-      const limit = dependencies.config.perOwner.eventStreams
-      const places = [{ pool: `run-events ${userId}`, limit }]
-      const entry = await dependencies.limits.enter({ places, leaseMs, renewed: true })
-      if ("full" in entry) {
-        throw errors.fail("limit-reached", {
-          message: `You have ${limit} event streams open, the maximum (SVC_EVENT_STREAMS_PER_OWNER).`,
-          hint: "Close one, or wait until one of the runs ends.",
-        })
-      }
-      const since = lastEventId(c)
-      const runId = Number(row["id"])
-      const isGood = keyCheck(dependencies, c)
-      const mayRead = async (): Promise<boolean> =>
-        (await isGood()) && (await dependencies.database.within(requestMs).query(seenSql, [userId, runId])).length > 0
-      return streams.open((stream) => {
-        void follow(stream, runId, since, mayRead)
-        return entry.leave
-      })
+    ...reading(dependencies),
+    request: { params: idPath },
+    responses: {
+      200: eventStream("Server-sent events"),
+      ...keyFailures(policies.ownRecords, "invalid-request", "run-not-found", "limit-reached"),
     },
+  })
+  api.openapi(followRun, async (c) => {
+    const { id: runId } = c.req.valid("param")
+    await readOne(c, seenSql, runId, "run-not-found")
+    const { userId } = c.get("principal")
+    // A stream would stay open after a HEAD request.
+    if (c.req.method === "HEAD") return new Response(null, { headers: eventStreamHeaders })
+    const limit = dependencies.config.perOwner.eventStreams
+    const places = [{ pool: `run-events ${userId}`, limit }]
+    const entry = await dependencies.limits.enter({ places, leaseMs, renewed: true })
+    if ("full" in entry) {
+      throw errors.fail("limit-reached", {
+        message: `You have ${limit} event streams open, the maximum (SVC_EVENT_STREAMS_PER_OWNER).`,
+        hint: "Close one, or wait until one of the runs ends.",
+      })
+    }
+    const since = lastEventId(c)
+    const isGood = keyCheck(dependencies, c)
+    const mayRead = async (): Promise<boolean> =>
+      (await isGood()) && (await dependencies.database.within(requestMs).query(seenSql, [userId, runId])).length > 0
+    return streams.open((stream) => {
+      void follow(stream, runId, since, mayRead)
+      return entry.leave
+    })
   })
 }

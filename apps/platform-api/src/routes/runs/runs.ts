@@ -3,8 +3,9 @@ import { runs, runSteps } from "../../db/schema/index.ts"
 import { runStatuses } from "../../records/transitions.ts"
 import { isVisible, listVisible } from "../../records/visible.ts"
 import { errors } from "../../errors.ts"
-import type { Serve } from "../endpoint.ts"
-import { listOf, oneOf } from "../owned.ts"
+import type { Dependencies } from "../../dependencies.ts"
+import type { Api } from "../api.ts"
+import { serveList, serveOne } from "../owned.ts"
 import { fieldsOf, id, record, type Row, text, time } from "../record.ts"
 
 const r = fieldsOf("r")
@@ -48,17 +49,15 @@ export const runsSql = {
 export const runWithSteps = runAnswer.extend({ steps: z.array(step.schema) })
 
 /** A run with its steps, from the rows of `one`. */
-export const presentRun = (rows: readonly Row[]): Record<string, unknown> => {
+export const presentRun = (rows: readonly Row[]): z.infer<typeof runWithSteps> => {
   const [first] = rows
   if (first === undefined) throw errors.fail("run-not-found")
   return { ...run.present(first), steps: rows.filter(step.isIn).map(step.present) }
 }
 
-export const runRoutes = (serve: Serve): void => {
+export const runRoutes = (api: Api, dependencies: Dependencies): void => {
   const path = "/api/automation/runs"
-  serve(listOf(path, "Runs", runAnswer, runsSql.list, run.present))
-  serve({
-    ...oneOf(path, "Run", runWithSteps, "The run, with its steps in order", runsSql.one, presentRun),
-    description: "Includes its steps.",
-  })
+  serveList(api, dependencies, path, "Runs", runAnswer, runsSql.list, run.present)
+  const texts = { response: "The run, with its steps in order", operation: "Includes its steps." }
+  serveOne(api, dependencies, path, "Run", runWithSteps, texts, runsSql.one, presentRun)
 }

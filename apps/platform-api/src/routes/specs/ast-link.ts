@@ -1,12 +1,12 @@
 import { promisify } from "node:util"
 import { gunzip } from "node:zlib"
-import { z } from "@svc/openapi"
+import { createRoute, z } from "@svc/openapi"
 import { requestMs } from "../../auth/guard.ts"
 import { orm } from "../../db/drizzle.ts"
 import { specVersions } from "../../db/schema/index.ts"
 import { errors } from "../../errors.ts"
 import type { Dependencies } from "../../dependencies.ts"
-import { idOf, type Serve } from "../endpoint.ts"
+import { access, type Api, checkId, failures, idPath, json, type Sent } from "../api.ts"
 
 const unpack = promisify(gunzip)
 
@@ -15,31 +15,33 @@ const query = z.object({
   signature: z.string().optional().meta({ description: "The signature, from the link" }),
 })
 
-export const astLinkRoutes = (serve: Serve, dependencies: Dependencies): void =>
-  serve({
-    method: "get",
-    path: "/api/asts/{id}",
-    id: "getAstByLink",
-    summary: "Get an AST by its link",
-    description:
-      "For the receiver of the deploy hook. The link in its message is the credential. It is valid for an hour.",
-    tag: "registry",
-    access: "signed link",
-    query,
-    success: [200, "The AST", z.looseObject({})],
-    codes: ["version-not-found", "service-unavailable"],
-    handle: async (c) => {
-      const id = idOf(c, "version-not-found")
-      const until = Number(c.req.query("until") ?? "")
-      const signature = c.req.query("signature") ?? ""
-      if (id === undefined || dependencies.astLinks?.isGood(id, until, signature, dependencies.wallClock()) !== true) {
-        throw errors.fail("version-not-found")
-      }
-      const [row] = await dependencies.database
-        .within(requestMs)
-        .run((db) => db.select({ astGzip: specVersions.astGzip }).from(specVersions).where(orm.eq(specVersions.id, id)))
-      if (row === undefined) throw errors.fail("version-not-found")
-      const headers = { "content-type": "application/json", "cache-control": "private, no-store" }
-      return new Response(await unpack(row.astGzip), { headers })
-    },
+const getAstByLink = createRoute({
+  method: "get",
+  path: "/api/asts/{id}",
+  operationId: "getAstByLink",
+  summary: "Get an AST by its link",
+  description:
+    "For the receiver of the deploy hook. The link in its message is the credential. It is valid for an hour.",
+  tags: ["registry"],
+  ...access("signed link"),
+  middleware: [checkId("version-not-found", "version-not-found")],
+  request: { params: idPath, query },
+  responses: { 200: json("The AST", z.looseObject({})), ...failures("version-not-found", "service-unavailable") },
+})
+
+export const astLinkRoutes = (api: Api, dependencies: Dependencies): void => {
+  api.openapi(getAstByLink, async (c) => {
+    const { id } = c.req.valid("param")
+    const { until = "", signature = "" } = c.req.valid("query")
+    if (dependencies.astLinks?.isGood(id, Number(until), signature, dependencies.wallClock()) !== true) {
+      throw errors.fail("version-not-found")
+    }
+    const [row] = await dependencies.database
+      .within(requestMs)
+      .run((db) => db.select({ astGzip: specVersions.astGzip }).from(specVersions).where(orm.eq(specVersions.id, id)))
+    if (row === undefined) throw errors.fail("version-not-found")
+    const headers = { "content-type": "application/json", "cache-control": "private, no-store" }
+    const ast = Uint8Array.from(await unpack(row.astGzip))
+    return c.body(ast, 200, headers) as Response as Sent<Record<string, unknown>, 200>
   })
+}

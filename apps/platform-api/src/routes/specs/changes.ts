@@ -1,8 +1,8 @@
-import { z } from "@svc/openapi"
-import type { Context } from "hono"
+import { createRoute, z } from "@svc/openapi"
 import { diffOf } from "../../compiler/compiler.ts"
+import type { PreparedVersion, ReadAst } from "../../compiler/read-upload.ts"
 import { diffText, type MadeDiff } from "../../compiler/tasks.ts"
-import { type AppEnv, requestMs } from "../../auth/guard.ts"
+import { requestMs } from "../../auth/guard.ts"
 import { policies } from "../../auth/agent-policy.ts"
 import { bind, rowsOf } from "../../db/statements.ts"
 import type { Orm } from "../../db/database.ts"
@@ -16,41 +16,49 @@ import { shareSpec } from "../../records/sharing.ts"
 import { checkName, checkNumber, checkRenamed, deprecatedNow, showAtOnce } from "../../records/spec-rules.ts"
 import { addVersion, latestOwnVersion, ofVersion, VersionMoved } from "../../records/spec-versions.ts"
 import { deleteSpec } from "../../work/delete-spec.ts"
-import { change, changeCodes, changesOf } from "../change.ts"
-import { checkPreconditions, isConditional } from "../conditional.ts"
-import type { Serve } from "../endpoint.ts"
-import { readLargeBody, versionIn } from "../large-body.ts"
-import { recordId } from "../owned.ts"
+import { type Api, idPath, json, jsonRequest, keyFailures } from "../api.ts"
+import { change, changeFailures, changing, changingWithBody } from "../change.ts"
+import { checkPreconditions } from "../conditional.ts"
+import { versionIn } from "../large-body.ts"
 import type { Row } from "../record.ts"
 import { newSpec, newVersion, specChange, versionAnswer } from "./bodies.ts"
 import { presentSpec, specAnswer, specsSql } from "./specs.ts"
 
-const answerOf = async (tx: Orm, userId: number, id: number): Promise<string> => {
+const answerOf = async (tx: Orm, userId: number, id: number) => {
   const [row] = await rowsOf<Row>(tx, bind(specsSql.one, [userId, id]))
   if (row === undefined) throw errors.fail("spec-not-found")
-  return JSON.stringify(presentSpec(row))
+  return presentSpec(row)
 }
 
-export const specChangeRoutes = (serve: Serve, dependencies: Dependencies): void => {
-  const { config } = dependencies
-  const serveChange = changesOf(serve, dependencies)
+/** The first version of a new spec; undefined without an AST. */
+const firstVersion = (given: z.infer<typeof newSpec>, ast: ReadAst | undefined): PreparedVersion | undefined => {
+  const version = ast && versionIn(ast)
+  const isEntity = version?.entities.some(({ stateName }) => stateName === given.entity_name) ?? true
+  if (given.entity_name === undefined || isEntity) return version
+  const reason = "isn't an entity of ast_payload"
+  throw errors.fail("invalid-request", { details: { path: "entity_name", reason } })
+}
 
-  serveChange({
+export const specChangeRoutes = (api: Api, dependencies: Dependencies): void => {
+  const { config } = dependencies
+
+  const createSpec = createRoute({
+    method: "post",
     path: "/api/specs",
-    id: "createSpec",
+    operationId: "createSpec",
     summary: "Create a spec",
     description: "If an AST is given, it becomes the first version.",
-    largeBody: newSpec,
-    success: [201, "The spec", specAnswer],
-    codes: ["invalid-ast", "spec-name-taken", "limit-reached"],
-    prepare: (given, ast) => {
-      const version = ast && versionIn(ast)
-      const isEntity = version?.entities.some(({ stateName }) => stateName === given.entity_name) ?? true
-      if (given.entity_name === undefined || isEntity) return version
-      const reason = "isn't an entity of ast_payload"
-      throw errors.fail("invalid-request", { details: { path: "entity_name", reason } })
+    ...changingWithBody(dependencies),
+    request: { body: jsonRequest(newSpec) },
+    responses: {
+      201: json("The spec", specAnswer),
+      ...changeFailures("invalid-ast", "spec-name-taken", "limit-reached"),
     },
-    work: async ({ tx, at, userId, tell }, { given, prepared }) => {
+  })
+  api.openapi(createSpec, (c) => {
+    const given = c.req.valid("json")
+    const prepared = firstVersion(given, c.get("upload")?.ast)
+    return change(dependencies, c, async ({ tx, at, userId, tell }) => {
       await checkNumber(tx, userId, config.perOwner.specs)
       await checkName(tx, userId, given.name)
       const [spec] = await tx
@@ -75,28 +83,30 @@ export const specChangeRoutes = (serve: Serve, dependencies: Dependencies): void
         await addVersion(tx, spec, prepared, { message: null, limit: config.versionsPerSpec, at })
         await tell("version.create", `spec:${spec.id} version:1`)
       }
-      return { status: 201, body: await answerOf(tx, userId, spec.id), location: `/api/specs/${spec.id}` }
-    },
+      const body = await answerOf(tx, userId, spec.id)
+      return { status: 201, body, location: `/api/specs/${spec.id}` } as const
+    })
   })
 
-  const checkUnchanged = async (c: Context<AppEnv>, tx: Orm, userId: number, id: number): Promise<void> => {
-    if (isConditional(c)) checkPreconditions(c, await answerOf(tx, userId, id))
-  }
-
-  serveChange({
+  const changeSpec = createRoute({
     method: "put",
     path: "/api/specs/{id}",
-    id: "changeSpec",
+    operationId: "changeSpec",
     summary: "Change a spec",
     description: "`visibility`, `shared_with` and `deprecated` take effect at once, the rest with the next build.",
-    headers: ["If-Match"],
-    largeBody: specChange,
-    success: [200, "The spec", specAnswer],
-    missing: "spec-not-found",
-    codes: ["spec-name-taken", "spec-deployed", "precondition-failed"],
-    work: async ({ tx, at, userId, tell }, { c, id, given }) => {
+    ...changingWithBody(dependencies, "spec-not-found"),
+    request: { params: idPath, body: jsonRequest(specChange) },
+    responses: {
+      200: json("The spec", specAnswer),
+      ...changeFailures("spec-not-found", "spec-name-taken", "spec-deployed", "precondition-failed"),
+    },
+  })
+  api.openapi(changeSpec, (c) => {
+    const { id } = c.req.valid("param")
+    const given = c.req.valid("json")
+    return change(dependencies, c, async ({ tx, at, userId, tell }) => {
       const spec = await ownSpec(tx, userId, id)
-      await checkUnchanged(c, tx, userId, id)
+      await checkPreconditions(c, () => answerOf(tx, userId, id))
       if (given.name !== undefined && given.name !== spec.name) {
         await checkRenamed(tx, id)
         await checkName(tx, userId, given.name)
@@ -118,75 +128,87 @@ export const specChangeRoutes = (serve: Serve, dependencies: Dependencies): void
       const atOnce = [given.visibility, given.shared_with, given.deprecated].some((value) => value !== undefined)
       if (changed !== undefined && atOnce) await showAtOnce(tx, changed, config.publicStacks === "operator")
       await tell("spec.update", `spec:${id}`)
-      return { status: 200, body: await answerOf(tx, userId, id) }
-    },
+      return { status: 200, body: await answerOf(tx, userId, id) } as const
+    })
   })
 
-  serveChange({
+  const removeSpec = createRoute({
     method: "delete",
     path: "/api/specs/{id}",
-    id: "deleteSpec",
+    operationId: "deleteSpec",
     summary: "Delete a spec",
     description: "Deletes its stopped deployments too. Its builds and runs stay.",
-    headers: ["If-Match"],
-    success: [200, "Deleted", z.object({ id: z.int(), deleted: z.literal(true) })],
-    missing: "spec-not-found",
-    codes: ["spec-deployed", "precondition-failed"],
-    work: async ({ tx, at, userId, tell }, { c, id }) => {
-      await ownSpec(tx, userId, id)
-      await checkUnchanged(c, tx, userId, id)
-      await deleteSpec(tx, id, at)
-      await tell("spec.delete", `spec:${id}`)
-      return { status: 200, body: JSON.stringify({ id, deleted: true }) }
+    ...changing(dependencies, "spec-not-found"),
+    request: { params: idPath },
+    responses: {
+      200: json("Deleted", z.object({ id: z.int(), deleted: z.literal(true) })),
+      ...keyFailures(
+        policies.people,
+        "invalid-request",
+        "outcome-unknown",
+        "spec-not-found",
+        "spec-deployed",
+        "precondition-failed",
+      ),
     },
   })
+  api.openapi(removeSpec, (c) => {
+    const { id } = c.req.valid("param")
+    return change(dependencies, c, async ({ tx, at, userId, tell }) => {
+      await ownSpec(tx, userId, id)
+      await checkPreconditions(c, () => answerOf(tx, userId, id))
+      await deleteSpec(tx, id, at)
+      await tell("spec.delete", `spec:${id}`)
+      return { status: 200, body: { id, deleted: true } } as const
+    })
+  })
 
-  serve({
-    tag: "records",
-    access: policies.people,
+  const addSpecVersion = createRoute({
     method: "post",
     path: "/api/specs/{id}/versions",
-    id: "addSpecVersion",
+    operationId: "addSpecVersion",
     summary: "Add a version to a spec",
     description: "The content of the latest version again adds no version.",
-    largeBody: newVersion,
-    success: [201, "The version", versionAnswer],
-    others: { 200: ["The latest version has this content", versionAnswer] },
-    codes: [...changeCodes, "invalid-ast", "spec-not-found", "limit-reached"],
-    handle: async (c) => {
-      const id = recordId(c, "spec-not-found")
-      const { given, hash, ast = { faults: [] } } = await readLargeBody(dependencies, c, newVersion)
-      const prepared = versionIn(ast)
-      const { userId: owner } = c.get("principal")
-      const message = given.message ?? null
-      const add = (latest: number | null, diff: MadeDiff | undefined) =>
-        change(dependencies, c, hash, async ({ tx, at, userId, tell }) => {
-          const spec = await ownSpec(tx, userId, id)
-          const added = await addVersion(tx, spec, prepared, { message, limit: config.versionsPerSpec, at, latest })
-          if (added.isNew) await tell("version.create", `spec:${id} version:${added.number}`)
-          const from = added.isNew ? Math.max(added.number - 1, 1) : added.number
-          const body = JSON.stringify({
-            version: added.number,
-            content_is_new: added.contentIsNew,
-            version_is_new: added.isNew,
-            message: added.message,
-          })
-          const difference = diffText({ from, to: added.number }, diff)
-          return { status: added.isNew ? 201 : 200, body: `${body.slice(0, -1)},"diff":${difference}}` }
-        })
-      for (;;) {
-        const latest = await dependencies.database.within(requestMs).run((tx) => latestOwnVersion(tx, owner, id))
-        const diff =
-          latest === undefined || latest.contentHash === prepared.contentHash
-            ? undefined
-            : await diffOf(dependencies.compiler, ofVersion(latest), ofVersion(prepared), `user:${owner}`)
-        try {
-          return await add(latest?.id ?? null, diff)
-        } catch (error) {
-          // Somebody else added a version meanwhile. This can only happen as often as a spec can have versions.
-          if (!(error instanceof VersionMoved)) throw error
-        }
-      }
+    ...changingWithBody(dependencies, "spec-not-found"),
+    request: { params: idPath, body: jsonRequest(newVersion) },
+    responses: {
+      200: json("The latest version has this content", versionAnswer),
+      201: json("The version", versionAnswer),
+      ...changeFailures("invalid-ast", "spec-not-found", "limit-reached"),
     },
+  })
+  api.openapi(addSpecVersion, async (c) => {
+    const { id } = c.req.valid("param")
+    const { message = null } = c.req.valid("json")
+    const prepared = versionIn(c.get("upload")?.ast)
+    const { userId: owner } = c.get("principal")
+    const add = (latest: number | null, diff: MadeDiff | undefined) =>
+      change(dependencies, c, async ({ tx, at, userId, tell }) => {
+        const spec = await ownSpec(tx, userId, id)
+        const added = await addVersion(tx, spec, prepared, { message, limit: config.versionsPerSpec, at, latest })
+        if (added.isNew) await tell("version.create", `spec:${id} version:${added.number}`)
+        const from = added.isNew ? Math.max(added.number - 1, 1) : added.number
+        const body: z.infer<typeof versionAnswer> = {
+          version: added.number,
+          content_is_new: added.contentIsNew,
+          version_is_new: added.isNew,
+          message: added.message,
+          diff: JSON.parse(diffText({ from, to: added.number }, diff)),
+        }
+        return { status: added.isNew ? (201 as const) : (200 as const), body }
+      })
+    for (;;) {
+      const latest = await dependencies.database.within(requestMs).run((tx) => latestOwnVersion(tx, owner, id))
+      const diff =
+        latest === undefined || latest.contentHash === prepared.contentHash
+          ? undefined
+          : await diffOf(dependencies.compiler, ofVersion(latest), ofVersion(prepared), `user:${owner}`)
+      try {
+        return await add(latest?.id ?? null, diff)
+      } catch (error) {
+        // Somebody else added a version meanwhile. This can only happen as often as a spec can have versions.
+        if (!(error instanceof VersionMoved)) throw error
+      }
+    }
   })
 }

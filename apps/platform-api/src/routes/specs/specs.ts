@@ -1,4 +1,4 @@
-import { z, validate } from "@svc/openapi"
+import { createRoute, z } from "@svc/openapi"
 import { specs, specVersions, visibilities } from "../../db/schema/index.ts"
 import { isVisible, listVisible } from "../../records/visible.ts"
 import { errors } from "../../errors.ts"
@@ -8,9 +8,10 @@ import { astOfVersions, numbersOf } from "../../records/spec-versions.ts"
 import { diffOf } from "../../compiler/compiler.ts"
 import { diffText } from "../../compiler/tasks.ts"
 import type { Dependencies } from "../../dependencies.ts"
+import { type Api, idPath } from "../api.ts"
 import { sendOwn } from "../conditional.ts"
-import type { Serve } from "../endpoint.ts"
-import { belongingsOf, listOf, oneOf, reading, readOne } from "../owned.ts"
+import { reading, readingAs, readOne, sendBelongings, serveList, serveOne } from "../owned.ts"
+import { pageQuery } from "../paging.ts"
 import { fieldsOf, id, record, type Row, text, time } from "../record.ts"
 import { deprecation, diffAnswer, schemaAnswer } from "../registry/schemas.ts"
 import { diffQuery, existing, pairOf } from "../registry/versions.ts"
@@ -41,12 +42,13 @@ const columns = `${spec.columns}, s.deprecated as deprecated, case when s.owner_
     join agent_profiles p on p.user_id = h.user_id where h.record_id = s.id
   ) end as shared_with`
 
-export const presentSpec = (row: Row): Record<string, unknown> => {
-  const told = (name: string) => {
-    const stored = row[name]
-    return typeof stored === "string" ? { [name]: JSON.parse(stored) as unknown } : {}
+export const presentSpec = (row: Row): z.infer<typeof specAnswer> => {
+  const { deprecated, shared_with } = row
+  return {
+    ...spec.present(row),
+    ...(typeof deprecated === "string" && { deprecated: JSON.parse(deprecated) }),
+    ...(typeof shared_with === "string" && { shared_with: JSON.parse(shared_with) }),
   }
-  return { ...spec.present(row), ...told("deprecated"), ...told("shared_with") }
 }
 
 const schemaHead = record({
@@ -87,57 +89,64 @@ export const specsSql = {
     where ${isVisible("specs", "s")} order by v.id desc`,
 }
 
-export const specRoutes = (serve: Serve, dependencies: Dependencies): void => {
+export const specRoutes = (api: Api, dependencies: Dependencies): void => {
   const path = "/api/specs"
-  serve(listOf(path, "Specs", specAnswer, specsSql.list, presentSpec))
-  serve(oneOf(path, "Spec", specAnswer, "The spec", specsSql.one, ([row]) => presentSpec(row)))
-  serve({
-    ...reading(specSchema, "The schema of its latest version"),
-    path: "/api/specs/{id}/schema",
-    id: "getSpecSchema",
+  serveList(api, dependencies, path, "Specs", specAnswer, specsSql.list, presentSpec)
+  const texts = { response: "The spec" }
+  serveOne(api, dependencies, path, "Spec", specAnswer, texts, specsSql.one, ([row]) => presentSpec(row))
+
+  const getSpecSchema = createRoute({
+    method: "get",
+    path: `${path}/{id}/schema`,
+    operationId: "getSpecSchema",
     summary: "Get a spec's schema",
     description: "Describes the entities of its latest version.",
-    codes: ["invalid-request", "spec-not-found", "version-not-found"],
-    handle: async (c) => {
-      const [row] = await readOne(c, specsSql.schema, "spec-not-found")
-      const { schema: stored, ast_gzip: gzip } = row
-      if (typeof stored !== "string" || !(gzip instanceof Uint8Array)) throw errors.fail("version-not-found")
-      const schema = currentSchema(JSON.parse(stored) as Schema, () => astIn({ gzip, isAnswer: false }))
-      return sendOwn(c, JSON.stringify({ ...schemaHead.present(row), schema }))
-    },
+    ...reading(dependencies),
+    request: { params: idPath },
+    responses: readingAs("The schema of its latest version", specSchema, "spec-not-found", "version-not-found"),
+  })
+  api.openapi(getSpecSchema, async (c) => {
+    const [row] = await readOne(c, specsSql.schema, c.req.valid("param").id, "spec-not-found")
+    const { schema: stored, ast_gzip: gzip } = row
+    if (typeof stored !== "string" || !(gzip instanceof Uint8Array)) throw errors.fail("version-not-found")
+    const schema = currentSchema(JSON.parse(stored) as Schema, () => astIn({ gzip, isAnswer: false }))
+    return sendOwn(c, { ...schemaHead.present(row), schema } as z.infer<typeof specSchema>)
   })
 
-  serve({
-    ...belongingsOf(
-      `${path}/{id}/versions`,
-      versionAnswer,
-      "Versions",
-      specsSql.versions,
-      "spec-not-found",
-      version.present,
-    ),
-    id: "listSpecVersions",
+  const listSpecVersions = createRoute({
+    method: "get",
+    path: `${path}/{id}/versions`,
+    operationId: "listSpecVersions",
     summary: "List a spec's versions",
+    description: "Lists them newest first.",
+    ...reading(dependencies),
+    request: { params: idPath, query: pageQuery },
+    responses: readingAs("Versions", z.array(versionAnswer), "spec-not-found"),
+  })
+  api.openapi(listSpecVersions, (c) => {
+    const { id: specId } = c.req.valid("param")
+    return sendBelongings(c, specsSql.versions, specId, c.req.valid("query"), "spec-not-found", version.present)
   })
 
-  serve({
-    ...reading(diffAnswer, "The difference"),
-    path: "/api/specs/{id}/diff",
-    id: "diffSpecVersions",
+  const diffSpecVersions = createRoute({
+    method: "get",
+    path: `${path}/{id}/diff`,
+    operationId: "diffSpecVersions",
     summary: "Compare two versions of a spec",
     description: "Lists the changes between two versions, by default the two latest.",
-    query: diffQuery,
-    codes: ["invalid-request", "invalid-ast", "spec-not-found", "version-not-found"],
-    handle: async (c) => {
-      const given = validate(diffQuery, c.req.query())
-      const [row] = await readOne(c, specsSql.one, "spec-not-found")
-      const specId = Number(row["id"])
-      const queries = c.get("queries")
-      const { from, to } = await pairOf(given, () => numbersOf(queries, specId))
-      const asts = await astOfVersions(queries, specId, [from, to])
-      const [before, after] = [existing(asts.get(from)), existing(asts.get(to))]
-      const owner = `user:${c.get("principal").userId}`
-      return sendOwn(c, diffText({ from, to }, await diffOf(dependencies.compiler, before, after, owner)))
-    },
+    ...reading(dependencies),
+    request: { params: idPath, query: diffQuery },
+    responses: readingAs("The difference", diffAnswer, "invalid-ast", "spec-not-found", "version-not-found"),
+  })
+  api.openapi(diffSpecVersions, async (c) => {
+    const { id: specId } = c.req.valid("param")
+    await readOne(c, specsSql.one, specId, "spec-not-found")
+    const queries = c.get("queries")
+    const { from, to } = await pairOf(c.req.valid("query"), () => numbersOf(queries, specId))
+    const asts = await astOfVersions(queries, specId, [from, to])
+    const [before, after] = [existing(asts.get(from)), existing(asts.get(to))]
+    const owner = `user:${c.get("principal").userId}`
+    const diff = await diffOf(dependencies.compiler, before, after, owner)
+    return sendOwn<z.infer<typeof diffAnswer>>(c, JSON.parse(diffText({ from, to }, diff)))
   })
 }
