@@ -1,4 +1,4 @@
-// Bundles the tool into dist/svc.mjs and packs it as dist/svc.tgz.
+// Bundles the tool into dist/svc.mjs and dist/parts, and packs it as dist/svc.tgz.
 import { join } from "node:path"
 import { pack } from "@svc/client/pack"
 import manifest from "../package.json" with { type: "json" }
@@ -8,7 +8,15 @@ const { version, description, license, engines } = manifest
 await pack({
   folder: app,
   name: "svc",
-  manifest: { version, description, license, type: "module", bin: { svc: "svc.mjs" }, engines, files: ["svc.mjs"] },
+  manifest: {
+    version,
+    description,
+    license,
+    type: "module",
+    bin: { svc: "svc.mjs" },
+    engines,
+    files: ["svc.mjs", "parts"],
+  },
   fill: (folder) => bundle(join(folder, "svc.mjs")),
-  loose: ["svc.mjs"],
+  loose: ["parts", "svc.mjs"],
 })

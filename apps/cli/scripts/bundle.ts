@@ -1,6 +1,6 @@
 import { chmod } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
-import { join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { build, type Plugin } from "esbuild"
 
 /** The folder of the app. */
@@ -29,11 +29,33 @@ const lateModules: Plugin = {
   },
 }
 
-/** Bundles the tool into one file that needs nothing but Node 20 or newer. */
+const stubs: Readonly<Record<string, string>> = {
+  // The SDK's validator of JSON Schema, which a server needs only for questions to the user.
+  "@modelcontextprotocol/server/_shims":
+    'import process from "node:process"\nexport { process }\nexport class DefaultJsonSchemaValidator {}',
+  // Messages in other languages than English.
+  "../locales/index.js": "export {}",
+}
+
+/** Leaves out parts of libraries that the tool doesn't use. */
+const unusedParts: Plugin = {
+  name: "unused-parts",
+  setup: (plugins) => {
+    plugins.onResolve({ filter: /_shims$|locales\/index\.js$/ }, ({ path }) =>
+      path in stubs ? { path, namespace: "stub" } : undefined,
+    )
+    plugins.onLoad({ filter: /.*/, namespace: "stub" }, ({ path }) => ({ contents: stubs[path] ?? "" }))
+  },
+}
+
+/** Bundles the tool into a file, and the parts that it loads later beside it. It needs nothing but Node 20 or newer. */
 export const bundle = async (outfile: string): Promise<void> => {
   await build({
-    entryPoints: [join(app, "src/main.ts")],
-    outfile,
+    entryPoints: { [basename(outfile, ".mjs")]: join(app, "src/main.ts") },
+    outdir: dirname(outfile),
+    outExtension: { ".js": ".mjs" },
+    chunkNames: "parts/[name]-[hash]",
+    splitting: true,
     absWorkingDir: app,
     bundle: true,
     platform: "node",
@@ -46,7 +68,7 @@ export const bundle = async (outfile: string): Promise<void> => {
     external: ["bufferutil", "utf-8-validate"],
     minifySyntax: true,
     minifyWhitespace: true,
-    plugins: [lateModules],
+    plugins: [lateModules, unusedParts],
     logLevel: "warning",
   })
   await chmod(outfile, 0o755)

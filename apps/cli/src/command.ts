@@ -1,3 +1,4 @@
+import type { Readable, Writable } from "node:stream"
 import type { Format } from "./output/format.ts"
 import type { Style } from "./output/style.ts"
 import type { Urls } from "./settings/contexts.ts"
@@ -17,6 +18,8 @@ export type Inputs = {
   readonly readInput: (file: string) => Promise<Uint8Array>
   /** Calls back once when the user interrupts, instead of ending the process. Returns a function that undoes this. */
   readonly onInterrupt: (interrupted: () => void) => () => void
+  /** The standard input and output, for a protocol that uses both. */
+  readonly pipes?: { readonly input: Readable; readonly output: Writable }
 }
 
 /** What a command is given. It uses no global of the process. */

@@ -1,4 +1,4 @@
-import type { SvcError } from "@svc/client/http"
+import { SvcError } from "@svc/client/http"
 import { listOf, textOf } from "./output/json-value.ts"
 import type { Service } from "./settings/settings.ts"
 
@@ -70,6 +70,8 @@ type ErrorOptions = {
   readonly extra?: Readonly<Record<string, unknown>>
   /** A new key that couldn't be stored: it's printed on stdout, because nobody can get it again. */
   readonly rescued?: string
+  /** What a service or svc-client said. */
+  readonly cause?: unknown
 }
 
 /** A failure with a stable code. The exit code is 2 for `usage`, else 1. */
@@ -79,8 +81,8 @@ export class CliError extends Error {
   readonly extra: Readonly<Record<string, unknown>>
   readonly rescued: string | undefined
 
-  constructor(code: string, message: string, { next, hint, extra = {}, rescued }: ErrorOptions = {}) {
-    super(message)
+  constructor(code: string, message: string, { next, hint, extra = {}, rescued, cause }: ErrorOptions = {}) {
+    super(message, { cause })
     this.name = "CliError"
     this.code = code
     this.next = next ?? nextSteps[code] ?? hint
@@ -104,10 +106,12 @@ export const unreachable = (error: unknown, service?: Service, url = ""): CliErr
     const message = error instanceof Error ? error.message : String(error)
     return new CliError("unreachable", `${message}: ${reasonOf(error)}.`, {
       next: "Check that it runs, or set another URL with --api-url or --relay-url",
+      cause: error,
     })
   }
   return new CliError("unreachable", `${serviceNames[service]} at ${url} can't be reached: ${reasonOf(error)}.`, {
     next: `Check that it runs (curl ${url}/health), or set another URL with --${service}-url or SVC_${service.toUpperCase()}_URL`,
+    cause: error,
   })
 }
 
@@ -132,6 +136,7 @@ export const serviceFailure = (error: SvcError, url = ""): CliError => {
   if (code === "unexpected-answer" && url !== "") {
     return new CliError(code, `${url} sent a response with status ${status} and without an error that svc can read.`, {
       next: "Check that this is the URL of the right service",
+      cause: error,
     })
   }
   const faults = faultsOf(error.details, message)
@@ -139,9 +144,17 @@ export const serviceFailure = (error: SvcError, url = ""): CliError => {
   const said = status >= 500 && requestId !== "" ? `${why} (request ${requestId})` : why
   const extra = docs === undefined ? {} : { docs }
   if (retryAfterMs !== undefined && (status === 429 || status === 503)) {
-    return new CliError(code, said, { next: `Try again in ${Math.ceil(retryAfterMs / 1000)} s`, extra })
+    return new CliError(code, said, { next: `Try again in ${Math.ceil(retryAfterMs / 1000)} s`, extra, cause: error })
   }
-  return new CliError(code, said, hint === undefined ? { extra } : { hint, extra })
+  return new CliError(code, said, { extra, cause: error, ...(hint !== undefined && { hint }) })
+}
+
+/** Anything that was thrown, as an error of the tool. */
+export const asCliError = (error: unknown): CliError => {
+  if (error instanceof CliError) return error
+  if (error instanceof SvcError) return serviceFailure(error)
+  const reason = error instanceof Error ? error.message : String(error)
+  return new CliError("internal-error", `The tool itself failed: ${reason}`)
 }
 
 /** An error in how the tool was called. It refers to the help of `words`, by default to that of the command that runs. */

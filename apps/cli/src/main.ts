@@ -104,4 +104,5 @@ process.exitCode = await run({
   readLine,
   readInput,
   onInterrupt,
+  pipes: { input: process.stdin, output: process.stdout },
 })

@@ -1,9 +1,8 @@
-import { SvcError } from "@svc/client/http"
 import { withoutKeys } from "@svc/keys"
 import manifest from "../package.json" with { type: "json" }
 import type { Context, Inputs, Screen } from "./command.ts"
 import { commandGroups } from "./commands.ts"
-import { CliError, serviceFailure } from "./errors.ts"
+import { asCliError } from "./errors.ts"
 import { documentFormats, type Format, formatOf } from "./output/format.ts"
 import { styleOf } from "./output/style.ts"
 import { plain, plainLines } from "./output/table.ts"
@@ -54,13 +53,6 @@ const contextOf = (
 // A server's message can have any length.
 const longestMessage = 4000
 
-const failure = (error: unknown): CliError => {
-  if (error instanceof CliError) return error
-  if (error instanceof SvcError) return serviceFailure(error)
-  const reason = error instanceof Error ? error.message : String(error)
-  return new CliError("internal-error", `The tool itself failed: ${reason}`)
-}
-
 const noOptions = { options: {}, flags: new Set<string>() }
 
 /** Runs one call of the tool and returns its exit code. */
@@ -88,7 +80,7 @@ export const run = async (runtime: Runtime): Promise<number> => {
     stdout.write(`${format === "text" ? outcome.text(context.style) : document(outcome.json)}\n`)
     return outcome.exit ?? 0
   } catch (thrown) {
-    const { code, message, next = help, extra, rescued } = failure(thrown)
+    const { code, message, next = help, extra, rescued } = asCliError(thrown)
     const said = message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message
     const error = withoutKeys(plain(`${said}${/[.!?)…]$/.test(said) ? "" : "."} ${next}`))
     const { red } = styleOf(env, stderr.isTTY, undefined)

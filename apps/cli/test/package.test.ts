@@ -36,7 +36,13 @@ test("the package is small, depends on nothing, and its bytes come out the same 
   expect((await build()).equals(first)).toBe(true)
   const unpacked = await runProgram("tar", ["-xzf", tarball, "-C", home])
   expect(unpacked.code).toBe(0)
-  expect((await readdir(join(home, "package"))).sort()).toEqual(["LICENSE", "README.md", "package.json", "svc.mjs"])
+  expect((await readdir(join(home, "package"))).sort()).toEqual([
+    "LICENSE",
+    "README.md",
+    "package.json",
+    "parts",
+    "svc.mjs",
+  ])
   const packed: unknown = JSON.parse(await readFile(join(home, "package/package.json"), "utf8"))
   expect(packed).toEqual({
     name: "svc",
@@ -46,11 +52,14 @@ test("the package is small, depends on nothing, and its bytes come out the same 
     type: "module",
     bin: { svc: "svc.mjs" },
     engines: { node: ">=20" },
-    files: ["svc.mjs"],
+    files: ["svc.mjs", "parts"],
   })
-  const bundled = await readFile(join(home, "package/svc.mjs"), "utf8")
-  const imported = [...bundled.matchAll(/(?<!")(?:from|import\()\s*"([^"]+)"/g)].map((match) => match[1])
-  expect(imported.filter((name) => name?.startsWith("node:") !== true)).toEqual([])
+  const parts = (await readdir(join(home, "package/parts"))).map((name) => `parts/${name}`)
+  for (const file of ["svc.mjs", ...parts]) {
+    const bundled = await readFile(join(home, "package", file), "utf8")
+    const imported = [...bundled.matchAll(/(?<!")(?:from|import\()\s*"([^"]+)"/g)].map((match) => match[1])
+    expect(imported.filter((name) => !/^(?:node:|\.)/.test(name ?? ""))).toEqual([])
+  }
   expect((await stat(join(app, "dist/svc.mjs"))).mode & 0o111).toBe(0o111)
 })
 

@@ -14,6 +14,7 @@ export const startRelaySetup = async () => {
   const wallet = await createWallet(chain.url)
   const websocket_url = "wss://stack.example/transfers"
   const platform = await startServer(({ target }): Reply => {
+    if (target.startsWith("/api/registry?")) return { body: [{ name: "transfers", websocket_url, relay: true }] }
     if (target === "/api/registry/transfers") return { body: { name: "transfers", websocket_url } }
     if (target === "/ws/sessions") return { body: { token: "any", expires_at: 1, token_type: "Bearer", scope: "" } }
     return { status: 404, body: { error: "There is no such stack.", code: "stack-not-found" } }

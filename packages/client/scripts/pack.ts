@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process"
-import { copyFile, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { copyFile, mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises"
+import { dirname, join, relative } from "node:path"
 import { promisify } from "node:util"
 
 export type Packed = {
@@ -10,7 +10,7 @@ export type Packed = {
   readonly manifest: Readonly<Record<string, unknown>> & { readonly version: string }
   /** Writes the package's files into an empty folder. */
   readonly fill: (folder: string) => Promise<void>
-  /** Files that are wanted beside the package too. */
+  /** Files and folders that are wanted beside the package too. What a file needs comes before it. */
   readonly loose?: readonly string[]
 }
 
@@ -30,7 +30,15 @@ export const pack = async ({ folder, name, manifest, fill, loose = [] }: Packed)
     const options = ["--pack-destination", work, "--ignore-scripts", "--no-update-notifier", "--loglevel", "error"]
     await promisify(execFile)("npm", ["pack", inside, ...options], { shell: process.platform === "win32" })
     await rename(join(work, `${name}-${manifest.version}.tgz`), join(dist, `${name}.tgz`))
-    for (const file of loose) await rename(join(inside, file), join(dist, file))
+    const files = (await readdir(inside, { recursive: true, withFileTypes: true }))
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name: file }) => relative(inside, join(parentPath, file)))
+    for (const wanted of loose) {
+      for (const file of files.filter((one) => one === wanted || one.startsWith(`${wanted}/`))) {
+        await mkdir(dirname(join(dist, file)), { recursive: true })
+        await rename(join(inside, file), join(dist, file))
+      }
+    }
   } finally {
     await rm(work, { recursive: true, force: true })
   }

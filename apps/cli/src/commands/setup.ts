@@ -26,6 +26,14 @@ export const setupCommands: CommandTable = {
       examples: ["svc init", "svc init --api-url https://api.example --docs-url https://docs.example --json"],
       load: async () => (await import("../docs/init.ts")).init,
     },
+    mcp: {
+      options: ["config"],
+      summary: "Serve all of this to an agent as MCP tools over the standard input and output",
+      details:
+        "Keys, payments and settings are those of svc. The client starts it; --config prints what its configuration needs.",
+      examples: ["svc mcp --config claude", "svc mcp --config codex --json"],
+      load: async () => (await import("../mcp/mcp.ts")).mcp,
+    },
     completion: {
       usage: "<SHELL>",
       summary: "Print a completion script for bash, zsh or fish",

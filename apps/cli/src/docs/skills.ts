@@ -5,7 +5,7 @@ import { listOf, textOf } from "../output/json-value.ts"
 import { type Answer, call, failureOf } from "../services/api.ts"
 
 /** The tool's skills: choosing one, reading streams, building stacks. */
-const skillNames = ["svc", "svc-consume", "svc-build"] as const
+export const skillNames = ["svc", "svc-consume", "svc-build"] as const
 
 export type Skill = { readonly name: (typeof skillNames)[number]; readonly content: Uint8Array }
 

@@ -21,7 +21,7 @@ const noteIgnoredKey = (context: Context, header: Answer["header"]): void => {
   context.note(`The API didn't accept your key (${code}), so only public stacks are shown. Next: svc auth status`)
 }
 
-const readRegistry = async (context: Context, api: Api, query: string): Promise<unknown[]> => {
+export const readRegistry = async (context: Context, api: Api, query: string): Promise<unknown[]> => {
   let isFirst = true
   try {
     return await readPages(api, "/api/registry", query, (count, header) => {
@@ -53,18 +53,31 @@ export const readStack = async (context: Context, api: Api, name: string): Promi
   return pick(answer.body, ["name", "description", "websocket_url", "schema"])
 }
 
+const stackMembers = ["name", "description", "websocket_url", "entities", "visibility", "schema"]
+
+/** All stacks, with the records that they have now. @param query of the registry: schemas are most of its response */
+export const readStacks = async (context: Context, api: Api, query = "limit=100"): Promise<readonly JsonObject[]> =>
+  withRecords(
+    context,
+    (await readRegistry(context, api, query)).map((stack) => pick(stack, stackMembers)),
+  )
+
 const exploreAll = async (context: Context, api: Api): Promise<Outcome> => {
   if (context.options["at"] !== undefined) throw usageError("--at needs the name of a stack.")
-  const names = ["name", "description", "websocket_url", "entities", "visibility", "schema"]
-  // A table needs no schemas, and they are most of the response.
-  const query = context.format === "text" ? "limit=100" : "include=schema&limit=100"
-  const registry = await withRecords(
-    context,
-    (await readRegistry(context, api, query)).map((stack) => pick(stack, names)),
-  )
+  const registry = await readStacks(context, api, context.format === "text" ? "limit=100" : "include=schema&limit=100")
   const { chain_url: chain } = await copyUrls(context)
   const about = chain === undefined ? "" : `\nThis copy's chain: ${chain} (requestAirdrop gives test funds)`
   return { json: { registry }, text: (style) => stackList(registry, api.url, style) + about }
+}
+
+/** The entity of a stack with this name, whatever its case. Throws entity-not-found with the nearest names. */
+export const entityOf = (stack: JsonObject, entityName: string): unknown => {
+  const entities = listOf(stack["schema"], "entities")
+  const names = entities.map((entity) => textOf(entity, "name"))
+  const exact = names.indexOf(entityName)
+  const index = exact === -1 ? names.findIndex((one) => one.toLowerCase() === entityName.toLowerCase()) : exact
+  if (index === -1) throw missing("entity", entityName, names, `svc explore ${textOf(stack, "name")}`)
+  return entities[index]
 }
 
 /** `svc explore [STACK [ENTITY]]`: what the registry contains. */
@@ -77,12 +90,6 @@ export const explore = async (context: Context): Promise<Outcome> => {
     const [json = stack] = await withRecords(context, [stack])
     return { json, text: (style) => stackText(json, style) }
   }
-  const { schema } = stack
-  const entities = listOf(schema, "entities")
-  const names = entities.map((entity) => textOf(entity, "name"))
-  const exact = names.indexOf(entityName)
-  const index = exact === -1 ? names.findIndex((one) => one.toLowerCase() === entityName.toLowerCase()) : exact
-  if (index === -1) throw missing("entity", entityName, names, `svc explore ${textOf(stack, "name")}`)
-  const entity = entities[index]
-  return { json: entity, text: (style) => entityText(entity, listOf(schema, "types"), style) }
+  const entity = entityOf(stack, entityName)
+  return { json: entity, text: (style) => entityText(entity, listOf(stack["schema"], "types"), style) }
 }

@@ -10,7 +10,7 @@ import { readTextFile } from "../settings/files.ts"
 import { apiOfOwner, apiWithKey } from "../settings/key.ts"
 import { followRun } from "./follow.ts"
 
-const readAst = async (file: string): Promise<unknown> => {
+export const readAst = async (file: string): Promise<unknown> => {
   const text = await readTextFile(file)
   if (text === undefined) throw new CliError("unreadable-file", `${file} doesn't exist.`)
   const ast = parseJson(text)
@@ -19,15 +19,15 @@ const readAst = async (file: string): Promise<unknown> => {
 }
 
 /** Creates the spec with the AST, or changes it as the options say. Returns its id, and whether it has the AST already. */
-const prepareSpec = async (context: Context, api: Api, name: string, ast: unknown) => {
+const prepareSpec = async (context: Context, api: Api, name: string, ast: unknown, message?: string) => {
   const { "websocket-url": url, visibility } = context.options
   const changes = { websocket_url: url, visibility }
   const old = (await readPages(api, "/api/specs")).find((spec) => textOf(spec, "name") === name)
   if (old === undefined) {
     // One call creates it with its first version: if the AST is rejected, no empty spec remains.
-    const body = { name, ...changes, ast_payload: ast }
+    const body = { name, ...changes, ast_payload: message === undefined ? ast : undefined }
     const made = await callJson(api, "/api/specs", { method: "POST", body })
-    return { id: Number(textOf(made, "id")), hasAst: true }
+    return { id: Number(textOf(made, "id")), hasAst: message === undefined }
   }
   const id = Number(textOf(old, "id"))
   if (url !== undefined || visibility !== undefined) {
@@ -39,10 +39,13 @@ const prepareSpec = async (context: Context, api: Api, name: string, ast: unknow
   return { id, hasAst: false }
 }
 
+/** What publishing an AST would change: verdict, changes and schema. It publishes nothing. */
+export const askCheck = (api: Api, name: string, ast: unknown): Promise<unknown> =>
+  callJson(api, stackPath(name, "/check"), { method: "POST", body: { ast_payload: ast } })
+
 /** `svc push FILE --name N --check`: what publishing the AST would change. It publishes nothing. */
 const checkAst = async (context: Context, name: string, ast: unknown): Promise<Outcome> => {
-  const body = { ast_payload: ast }
-  const answer = await callJson(await apiWithKey(context), stackPath(name, "/check"), { method: "POST", body })
+  const answer = await askCheck(await apiWithKey(context), name, ast)
   const [schema, changes] = [isObject(answer) ? answer["schema"] : undefined, changeRows(answer)]
   const entities = listOf(schema, "entities").map((entity) => [
     textOf(entity, "name"),
@@ -66,17 +69,31 @@ const checkAst = async (context: Context, name: string, ast: unknown): Promise<O
 
 /** `svc push FILE --name N`: publishes an AST as the next version of a spec, and waits for the result. */
 export const push = async (context: Context): Promise<Outcome> => {
-  const { name, branch } = context.options
+  const { name } = context.options
   if (name === undefined) throw usageError("--name NAME is missing: the stack's name in the registry.")
   const ast = await readAst(context.args[0] ?? "")
   if (context.flags.has("check")) return checkAst(context, name, ast)
-  const api = await apiOfOwner(context)
+  return publish(context, await apiOfOwner(context), name, ast)
+}
+
+/** Publishes an AST as the options say, and waits for the result. @param message what is new, for readers */
+export const publish = async (
+  context: Context,
+  api: Api,
+  name: string,
+  ast: unknown,
+  message?: string,
+): Promise<Outcome> => {
+  const { branch } = context.options
   // The registry's names are in lower case.
-  const { id, hasAst } = await prepareSpec(context, api, name.toLowerCase(), ast)
+  const { id, hasAst } = await prepareSpec(context, api, name.toLowerCase(), ast, message)
+  if (message !== undefined) {
+    await callApi(api, `/api/specs/${id}/versions`, { method: "POST", body: { ast_payload: ast, message } })
+  }
   const body = {
     workflow: "publish",
     spec_id: id,
-    ast_payload: hasAst ? undefined : ast,
+    ast_payload: hasAst || message !== undefined ? undefined : ast,
     branch,
     allow_breaking: context.flags.has("allow-breaking") || undefined,
   }

@@ -5,7 +5,7 @@ import { CliError, usageError } from "../errors.ts"
 import { textOf } from "../output/json-value.ts"
 import { apiWithKey } from "../settings/key.ts"
 import { serviceUrl } from "../settings/settings.ts"
-import { type Api, call } from "./api.ts"
+import { type Api, call, readPages } from "./api.ts"
 
 export const platformOf = ({ url, key }: Api): Platform =>
   createPlatform({ apiUrl: url, ...(key !== undefined && { key }) })
@@ -23,6 +23,16 @@ export const relayHealth = async (url: string) => {
   const [genesis_hash, network, faucet] = ["genesis_hash", "network", "faucet"].map((name) => textOf(told, name))
   const chain = genesis_hash ? { genesis_hash, ...(network && { network }), ...(faucet && { faucet }) } : null
   return { version: textOf(answer?.body, "version") || null, chain }
+}
+
+/** The name of the first stack whose sessions may have the transaction scopes. Throws relay-not-available. */
+export const relayStack = async (context: Context): Promise<string> => {
+  const stacks = await readPages(await apiWithKey(context), "/api/registry")
+  const found = stacks.find((stack) => textOf(stack, "relay") === "true")
+  if (found !== undefined) return textOf(found, "name")
+  throw new CliError("relay-not-available", "No stack of this copy allows transactions.", {
+    next: "Ask the operator whether the relay is enabled",
+  })
 }
 
 /** The relay, with a session for the stack that the options name. */

@@ -1,13 +1,8 @@
-import { createSession, createStream, type StackSchema, SvcError, type Watched } from "@svc/client"
-import { firstView } from "@svc/common/stack-views"
-import { WebSocket } from "ws"
+import { SvcError, type Watched } from "@svc/client"
 import type { Context } from "../command.ts"
 import { CliError, usageError } from "../errors.ts"
-import { missing, readStack } from "../explore/explore.ts"
-import { listOf, textOf } from "../output/json-value.ts"
 import { plain } from "../output/table.ts"
-import { platformOf } from "../services/relay.ts"
-import { apiWithKey } from "../settings/key.ts"
+import { createLater, openView } from "./view.ts"
 import { recordTable } from "./watch-table.ts"
 import { readWhere } from "./where.ts"
 
@@ -16,26 +11,6 @@ const redrawMs = 100
 /** One object for each record that changed. */
 const changesOf = ({ records, change }: Watched<unknown>): readonly object[] =>
   change.op === "snapshot" ? [...records].map(([key, record]) => ({ op: "snapshot", key, record })) : [change]
-
-type Records = ReadonlyMap<string, unknown>
-
-const differences = (before: Records, after: Records): object[] => [
-  ...[...before.keys()].filter((key) => !after.has(key)).map((key) => ({ op: "delete", key })),
-  ...[...after]
-    .filter(([key, record]) => JSON.stringify(before.get(key)) !== JSON.stringify(record))
-    .map(([key, record]) => ({ op: "upsert", key, record })),
-]
-
-/** The changes since the last step. A snapshot after the first one follows a lost connection: what differs has changed. */
-const createLater = () => {
-  let before: Records | undefined
-  return ({ records, change }: Watched<unknown>): readonly object[] => {
-    const last = before
-    before = records
-    if (change.op !== "snapshot") return [change]
-    return last === undefined ? [] : differences(last, records)
-  }
-}
 
 /** Redraws a table in place, at most ten times a second. */
 const createDrawing = ({ write, screen, style }: Context, title: string) => {
@@ -81,21 +56,8 @@ export const watch = async (context: Context): Promise<undefined> => {
   const [isOnce, isLater] = [context.flags.has("once"), context.flags.has("no-snapshot")]
   if (isOnce && isLater) throw usageError("Use either --once or --no-snapshot, not both.")
   const conditions = readWhere(where)
-  const api = await apiWithKey(context)
-  const stack = await readStack(context, api, name)
-  const [stackName, websocketUrl] = [textOf(stack, "name"), textOf(stack, "websocket_url")]
-  const entities = listOf(stack["schema"], "entities").map((entity) => ({
-    name: textOf(entity, "name"),
-    views: listOf(entity, "views").map((view) => ({ id: textOf(view, "id") })),
-  }))
-  const views = entities.flatMap((entity) => entity.views.map(({ id }) => id))
-  if (given !== undefined && !views.includes(given)) throw missing("view", given, views, `svc watch ${stackName}`)
-  const view = given ?? firstView(entities)
-  // The platform's tests check its responses against the document that this type is generated from.
-  const schema = stack["schema"] as StackSchema
-  const session = createSession({ platform: platformOf(api), websocketUrl, scope: "read" })
-  // Node 20 has no WebSocket of its own.
-  const stream = createStream({ websocketUrl, session, schema, webSocket: WebSocket })
+  const opened = await openView(context, name, given)
+  const { stackName, view, websocketUrl } = opened
 
   const leaving = new AbortController()
   const undo = context.onInterrupt(() => leaving.abort())
@@ -116,7 +78,7 @@ export const watch = async (context: Context): Promise<undefined> => {
       ...(key !== undefined && { key }),
       ...(conditions !== undefined && { where: conditions }),
     }
-    for await (const step of stream.watch(view, { ...wanted, signal: leaving.signal, onReconnect })) {
+    for await (const step of opened.stream.watch(view, { ...wanted, signal: leaving.signal, onReconnect })) {
       isLost = false
       if (step.change.op === "snapshot" && step.records.size === 0 && !isLater)
         context.note(`${stackName} ${view} has no records now.`)

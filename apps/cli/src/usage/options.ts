@@ -1,3 +1,4 @@
+import { clientNames } from "../mcp/configurations.ts"
 import { documentFormats, formatNames } from "../output/format.ts"
 
 /** Which values an option takes, in an error's words and as a test. */
@@ -87,6 +88,11 @@ export const optionTable = {
   for: { value: "SECONDS", takes: numberUpTo(86_400), help: "end after this time" },
   "no-snapshot": { help: "only changes, without the records that are there already" },
   once: { help: "print the current records and exit" },
+  config: {
+    value: "CLIENT",
+    takes: { what: `one of ${clientNames.join(", ")}`, fits: (text) => clientNames.includes(text) },
+    help: `print the configuration for ${clientNames.join(", ")} instead of serving`,
+  },
   section: { value: "ANCHOR", help: "only this section of the page" },
   "max-tokens": { value: "N", takes: wholeNumber, help: "maximum length of the response, up to 20000" },
   dir: { value: "FOLDER", help: "the project's folder (default: the current one)" },

@@ -1,6 +1,6 @@
 import { audit, type AuditEntry } from "../audit.ts"
 import type { Orm, Queries } from "../db/database.ts"
-import { and, asc, count, eq, gt, isNotNull, isNull, or, sql } from "../db/drizzle.ts"
+import { and, asc, eq, gt, isNotNull, isNull, or, sql } from "../db/drizzle.ts"
 import { apiKeys } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import { insertKey, lockUser } from "./accounts.ts"
@@ -29,14 +29,6 @@ const own = (userId: number, id: number) =>
 
 const live = (userId: number, at: Date) =>
   and(eq(apiKeys.userId, userId), isNull(apiKeys.revokedAt), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, at)))
-
-const countKeys = async (tx: Orm, ...conditions: Parameters<typeof and>): Promise<number> => {
-  const [found] = await tx
-    .select({ keys: count() })
-    .from(apiKeys)
-    .where(and(...conditions))
-  return found?.keys ?? 0
-}
 
 /** A replaced key can't manage keys, except that it may be rotated again. Throws key-replaced. */
 export const checkManager = ({ isReplaced, keyId }: Principal, rotated?: number): void => {
@@ -96,7 +88,7 @@ export const mintAccountKey = (
 ): Promise<{ readonly id: number; readonly text: string }> => {
   const { userId } = change.principal
   return changing(queries, change, async (tx, tell) => {
-    const held = await countKeys(tx, live(userId, change.at), isNull(apiKeys.replacedBy))
+    const held = await tx.$count(apiKeys, and(live(userId, change.at), isNull(apiKeys.replacedBy)))
     if (held >= mostLiveKeys) {
       throw errors.fail("too-many-keys", { message: `The account has ${mostLiveKeys} live keys.` })
     }
@@ -118,7 +110,7 @@ export const revokeAccountKey = (queries: Queries, change: KeyChange, id: number
     if (gone.length === 0) throw errors.fail("key-not-found")
     await tell("key.revoke", `key:${id}`)
     const usable = and(isNull(apiKeys.disabledAt), isNull(apiKeys.replacedBy), eq(apiKeys.keyClass, sql`'secret'`))
-    return countKeys(tx, live(userId, change.at), usable)
+    return tx.$count(apiKeys, and(live(userId, change.at), usable))
   })
 }
 
@@ -182,7 +174,7 @@ export const rotateAccountKey = (
       await tx.update(apiKeys).set({ revokedAt: at }).where(eq(apiKeys.id, lost.id))
       await tell("key.revoke", `key:${lost.id}`)
     } else if (oldExpiresAt > at) {
-      const replaced = await countKeys(tx, live(userId, at), isNotNull(apiKeys.replacedBy))
+      const replaced = await tx.$count(apiKeys, and(live(userId, at), isNotNull(apiKeys.replacedBy)))
       if (replaced >= mostReplacedKeys) {
         const message = `The account has ${mostReplacedKeys} replaced keys that are still live.`
         const hint = "Revoke one of them, or rotate with overlap_seconds 0."

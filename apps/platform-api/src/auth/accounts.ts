@@ -2,15 +2,13 @@ import { hashKey, keyHint, mintKey } from "@svc/keys"
 import { audit } from "../audit.ts"
 import type { Orm, Queries } from "../db/database.ts"
 import { desc, eq, sql } from "../db/drizzle.ts"
+import { theRow } from "../db/statements.ts"
 import { makeAgentSlug } from "../records/names.ts"
 import { agentProfiles, apiKeys, keySecrets, signups, users } from "../db/schema/index.ts"
 
 /** The secret behind the tag of every key. It is the same for all replicas and never changes. */
-export const readKeySecret = async (db: Orm): Promise<Uint8Array> => {
-  const [row] = await db.select({ secret: keySecrets.secret }).from(keySecrets)
-  if (row === undefined) throw new Error("the database has no secret for keys")
-  return row.secret
-}
+export const readKeySecret = async (db: Orm): Promise<Uint8Array> =>
+  theRow(await db.select({ secret: keySecrets.secret }).from(keySecrets)).secret
 
 /** Creates a key and its row. Only the result contains the key itself. */
 export const insertKey = async (
@@ -29,7 +27,7 @@ export const insertKey = async (
 ): Promise<{ readonly id: number; readonly text: string }> => {
   const text = mintKey(key.kind, randomBytes, await readKeySecret(tx))
   const hint = keyHint(text)
-  const [row] = await tx
+  const stored = await tx
     .insert(apiKeys)
     .values({
       userId: key.userId,
@@ -44,8 +42,7 @@ export const insertKey = async (
       replaces: key.replaces ?? null,
     })
     .returning({ id: apiKeys.id })
-  if (row === undefined) throw new Error("the key was not stored")
-  return { id: row.id, text }
+  return { id: theRow(stored).id, text }
 }
 
 export type SignUp =
@@ -87,8 +84,7 @@ export const signUp = (
       .offset(perHour - 1)
       .limit(1)
     if (oldest !== undefined) return { waitSeconds: Math.max(1, Math.ceil(oldest.wait)) }
-    const [user] = await tx.insert(users).values({ kind: "agent", createdAt: at }).returning({ id: users.id })
-    if (user === undefined) throw new Error("the account was not stored")
+    const user = theRow(await tx.insert(users).values({ kind: "agent", createdAt: at }).returning({ id: users.id }))
     const slug = makeAgentSlug(randomBytes)
     const displayName = who.displayName ?? `agent-${slug}`
     await tx.insert(agentProfiles).values({ userId: user.id, slug, displayName, createdAt: at, lastSeenAt: at })

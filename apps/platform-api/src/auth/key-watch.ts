@@ -1,6 +1,6 @@
 // Checks the keys of open streams again, all at once, when any key changes.
 import type { Context } from "hono"
-import { coalesce } from "../db/coalesce.ts"
+import { coalesce } from "../coalesce.ts"
 import type { Dependencies } from "../dependencies.ts"
 import { authenticate, readKey } from "./authenticate.ts"
 import type { AppEnv } from "./guard.ts"

@@ -26,6 +26,12 @@ export const rowsOf = async <Row>(tx: Orm, statement: SQL): Promise<readonly Row
   return Array.isArray(result) ? result : (result as { rows: readonly Row[] }).rows
 }
 
+/** The only row of a statement that always has one. */
+export const theRow = <Row>([row]: readonly Row[]): Row => {
+  if (row === undefined) throw new Error("a statement returned no row")
+  return row
+}
+
 /** The type of a value from a prepared statement: like the column's, but times as PostgreSQL writes them. */
 export type Stored<C extends AnyPgColumn> = C["_"]["data"] extends Date ? string : C["_"]["data"]
 

@@ -3,6 +3,7 @@ import { insertKey } from "../auth/accounts.ts"
 import type { Queries } from "../db/database.ts"
 import { and, desc, eq, isNull } from "../db/drizzle.ts"
 import { brokenConstraint } from "../db/errors.ts"
+import { theRow } from "../db/statements.ts"
 import { agentProfiles, apiKeys, auditLog, users } from "../db/schema/index.ts"
 import { CommandError } from "./command-error.ts"
 
@@ -57,8 +58,7 @@ export const createUser = async (
   try {
     return await queries.transaction(async (tx) => {
       const values = { kind: "human", email, name: given.name ?? null, createdAt: at } as const
-      const [user] = await tx.insert(users).values(values).returning({ id: users.id })
-      if (user === undefined) throw new Error("the account was not stored")
+      const user = theRow(await tx.insert(users).values(values).returning({ id: users.id }))
       const key = await insertKey(tx, { kind: "sk", userId: user.id, name: "first", createdAt: at }, randomBytes)
       await audit(tx, { at, actor: "operator", action: "user.create", target: `user:${user.id}` })
       return { id: user.id, email, api_key: key.text }

@@ -1,6 +1,7 @@
 import type { SessionLimits } from "@svc/session-token"
 import { audit } from "../audit.ts"
 import type { Orm, Queries } from "../db/database.ts"
+import { theRow } from "../db/statements.ts"
 import { and, asc, eq } from "../db/drizzle.ts"
 import { agentProfiles, stacks, tokenLimits, users } from "../db/schema/index.ts"
 import { CommandError } from "./command-error.ts"
@@ -55,13 +56,12 @@ export const setLimits = (queries: Queries, given: string, change: LimitChange, 
     const subject = given.startsWith("stack:") ? given.toLowerCase() : given
     if (Object.keys(change).length === 0) throw new CommandError("usage", "name at least one limit")
     await checkSubject(tx, subject)
-    const [row] = await tx
+    const stored = await tx
       .insert(tokenLimits)
       .values({ subject, ...change })
       .onConflictDoUpdate({ target: tokenLimits.subject, set: change })
       .returning()
-    if (row === undefined) throw new Error("the limits were not stored")
-    const answer = shown(row)
+    const answer = shown(theRow(stored))
     if (Object.keys(answer.limits).length === 0) await tx.delete(tokenLimits).where(eq(tokenLimits.subject, subject))
     await audit(tx, { at, actor: "operator", action: "limits.set", target: subject })
     return answer

@@ -1,6 +1,6 @@
 import { audit } from "../audit.ts"
 import type { Orm, Queries } from "../db/database.ts"
-import { and, asc, eq, isNull, sql } from "../db/drizzle.ts"
+import { and, asc, eq, isNull, orm } from "../db/drizzle.ts"
 import { specs, stackNames, stacks, stackVersions } from "../db/schema/index.ts"
 import { stackNamePattern } from "../records/stack-names.ts"
 import type { Ast } from "../registry/ast/ast-shape.ts"
@@ -76,7 +76,7 @@ export const publish = async (queries: Queries, { ast, allowBreaking = false, ..
         return told("unchanged", old.version)
       const line = lineOf(stack.name, undefined)
       const [last] = await tx
-        .select({ number: sql<number>`coalesce(max(${stackVersions.number}), 0)` })
+        .select({ number: orm.max(stackVersions.number) })
         .from(stackVersions)
         .where(eq(stackVersions.line, line))
       // A version number keeps its meaning, so numbers aren't reused after a stack is unpublished.

@@ -2,6 +2,7 @@ import { audit } from "../audit.ts"
 import { insertKey } from "../auth/accounts.ts"
 import { normaliseOrigin } from "../auth/origin.ts"
 import type { Orm, Queries } from "../db/database.ts"
+import { theRow } from "../db/statements.ts"
 import { and, eq, isNull, orm } from "../db/drizzle.ts"
 import { apiKeys, users } from "../db/schema/index.ts"
 import { CommandError } from "./command-error.ts"
@@ -12,9 +13,7 @@ const email = "viewer@pages.invalid"
 const viewerId = async (tx: Orm, at: Date): Promise<number> => {
   const values = { kind: "human", email, name: "Documentation pages", createdAt: at } as const
   await tx.insert(users).values(values).onConflictDoNothing()
-  const [user] = await tx.select({ id: users.id }).from(users).where(eq(users.email, email))
-  if (user === undefined) throw new Error("the pages' account was not stored")
-  return user.id
+  return theRow(await tx.select({ id: users.id }).from(users).where(eq(users.email, email))).id
 }
 
 /**

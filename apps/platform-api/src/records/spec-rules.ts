@@ -1,7 +1,8 @@
 // Which changes of a spec are allowed, and which take effect at once.
 import type { Orm } from "../db/database.ts"
-import { and, count, eq, isNotNull, isNull } from "../db/drizzle.ts"
-import { deployments, specs, stackNames, stacks, users } from "../db/schema/index.ts"
+import { lockUser } from "../auth/accounts.ts"
+import { and, eq, isNotNull, isNull } from "../db/drizzle.ts"
+import { deployments, specs, stackNames, stacks } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import { changeVisibility, type Deprecation, deprecation, showPast } from "../registry/publication.ts"
 import { raiseRevision } from "../registry/stack-changes.ts"
@@ -12,15 +13,14 @@ const ownedBy = (userId: number) => and(eq(specs.ownerId, userId), isNull(specs.
 
 /** Throws limit-reached. The lock on the account keeps concurrent requests within the limit. */
 export const checkNumber = async (tx: Orm, userId: number, limit: number): Promise<void> => {
-  await tx.select({ id: users.id }).from(users).where(eq(users.id, userId)).for("no key update")
-  const [owned] = await tx.select({ number: count() }).from(specs).where(ownedBy(userId))
-  if ((owned?.number ?? 0) >= limit)
+  await lockUser(tx, userId)
+  if ((await tx.$count(specs, ownedBy(userId))) >= limit)
     throw errors.fail("limit-reached", { message: `You have ${limit} specs, the maximum (SVC_SPECS_PER_OWNER).` })
 }
 
 /** Throws spec-name-taken. The lock on the account keeps names unique. */
 export const checkName = async (tx: Orm, userId: number, name: string): Promise<void> => {
-  await tx.select({ id: users.id }).from(users).where(eq(users.id, userId)).for("no key update")
+  await lockUser(tx, userId)
   const same = and(ownedBy(userId), eq(specs.name, name))
   const [taken] = await tx.select({ id: specs.id }).from(specs).where(same)
   if (taken !== undefined) throw errors.fail("spec-name-taken")

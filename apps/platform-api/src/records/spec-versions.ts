@@ -4,7 +4,8 @@ import { and, desc, eq, inArray } from "../db/drizzle.ts"
 import { specs, specVersions } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import type { StoredAst } from "../registry/stack-bytes.ts"
-import { servedBefore, theRow } from "../work/records.ts"
+import { theRow } from "../db/statements.ts"
+import { servedBefore } from "../work/records.ts"
 
 /** Somebody added a version meanwhile, so the prepared comparison is out of date. */
 export class VersionMoved extends Error {

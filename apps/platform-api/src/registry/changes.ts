@@ -1,5 +1,5 @@
 // The registry's changes for readers. `stack-changes.ts` adds the rows.
-import { coalesce } from "../db/coalesce.ts"
+import { coalesce } from "../coalesce.ts"
 import { registryChanges } from "../db/schema/index.ts"
 import type { Database } from "../db/database.ts"
 import { and, asc, desc, eq, gt, inArray, isNull, lt, lte, or, orm, sql } from "../db/drizzle.ts"

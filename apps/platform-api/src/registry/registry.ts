@@ -1,4 +1,4 @@
-import { coalesce } from "../db/coalesce.ts"
+import { coalesce } from "../coalesce.ts"
 import type { Database } from "../db/database.ts"
 import { DatabaseUnavailable } from "../db/errors.ts"
 import { asc, gt } from "../db/drizzle.ts"

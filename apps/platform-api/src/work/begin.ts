@@ -6,7 +6,8 @@ import { errors } from "../errors.ts"
 import { shareRecord } from "../records/sharing.ts"
 import { addJob, countJobs } from "./queue/jobs.ts"
 import { type RunStepName, runStepNames } from "./events.ts"
-import { type RunRow, theRow } from "./records.ts"
+import { theRow } from "../db/statements.ts"
+import type { RunRow } from "./records.ts"
 
 type NewBuild = {
   readonly ownerId: number

@@ -1,5 +1,6 @@
 // What steps read. Records that are about to change are locked.
 import type { Orm } from "../db/database.ts"
+import { theRow } from "../db/statements.ts"
 import { and, asc, desc, eq, isNotNull, isNull, orm } from "../db/drizzle.ts"
 import { builds, deploymentEvents, deployments, runs, specs, specVersions } from "../db/schema/index.ts"
 
@@ -8,12 +9,6 @@ export type BuildRow = typeof builds.$inferSelect
 export type DeploymentRow = typeof deployments.$inferSelect
 export type RunRow = typeof runs.$inferSelect
 export type VersionRow = typeof specVersions.$inferSelect
-
-/** The only row of a statement that always has one. */
-export const theRow = <Row>([row]: readonly Row[]): Row => {
-  if (row === undefined) throw new Error("a record is not there")
-  return row
-}
 
 export const lockBuild = async (tx: Orm, id: number): Promise<BuildRow> =>
   theRow(await tx.select().from(builds).where(eq(builds.id, id)).for("no key update"))

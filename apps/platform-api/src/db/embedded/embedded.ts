@@ -7,7 +7,6 @@ import type { Database, Queries } from "../database.ts"
 import { loadEmbeddedDriver } from "../drizzle.ts"
 import { explain } from "../errors.ts"
 import { lockFolder } from "./folder-lock.ts"
-import { createSerialQueues } from "../serial-queues.ts"
 import { createWriteWatch } from "../write-watch.ts"
 
 /** An empty database of this PGlite version with all tables. Unpacking it is much faster than creating one. */
@@ -83,16 +82,13 @@ export const openEmbeddedDatabase = async ({
   }
   const { drizzle } = loadEmbeddedDriver()
   const orm = drizzle(client)
-  const queues = createSerialQueues()
   const { watch, watchWrite, stores } = createWriteWatch(now)
   const queries: Queries = {
     query: async <Row>(text: string, params: readonly unknown[]) =>
       (await watch(explained(client.query<Row>(text, [...params])))).rows,
     run: (work) => watch(explained(work(orm))),
-    transaction: (work, queue) => {
-      const transact = () => watchWrite(explained(orm.transaction(work)))
-      return queue === undefined ? transact() : queues(queue, transact)
-    },
+    // They run one after the other anyway.
+    transaction: (work) => watchWrite(explained(orm.transaction(work))),
   }
   return {
     // A response from inside the process always comes, so there is no time limit.

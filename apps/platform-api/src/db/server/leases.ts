@@ -1,6 +1,6 @@
 import { DatabaseUnavailable, explain, hasCode, OutcomeUnknown, unavailable } from "../errors.ts"
 import type { Session } from "./session.ts"
-import { createSerialQueues } from "../serial-queues.ts"
+import { createSerialQueues } from "./serial-queues.ts"
 
 /** A task's hold on a session. */
 export type Lease = {

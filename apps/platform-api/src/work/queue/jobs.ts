@@ -1,5 +1,5 @@
 import type { Orm } from "../../db/database.ts"
-import { and, asc, desc, eq, isNotNull, isNull, lt, lte, ne, or, orm, pg, sql } from "../../db/drizzle.ts"
+import { and, asc, count, desc, eq, isNotNull, isNull, lt, lte, ne, or, orm, pg, sql } from "../../db/drizzle.ts"
 import { builds, jobs } from "../../db/schema/index.ts"
 
 export type JobKind = (typeof jobs.$inferSelect)["kind"]
@@ -186,5 +186,5 @@ export const releaseAll = (db: Orm, holder: string) => db.update(jobs).set(noLea
 export const countByState = (db: Orm) => {
   const state = sql<"running" | "waiting" | "resting">`
     case when ${jobs.leaseUntil} > now() then 'running' when ${jobs.nextAt} <= now() then 'waiting' else 'resting' end`
-  return db.select({ state, count: orm.count() }).from(jobs).groupBy(state)
+  return db.select({ state, count: count() }).from(jobs).groupBy(state)
 }

@@ -1,6 +1,6 @@
 import type { Logger } from "@svc/program"
 import { CompilerBusy } from "../../compiler/compiler.ts"
-import { coalesce } from "../../db/coalesce.ts"
+import { coalesce } from "../../coalesce.ts"
 import type { Database, Orm } from "../../db/database.ts"
 import { DatabaseUnavailable } from "../../db/errors.ts"
 import type { JobOutcome, Metrics } from "../../metrics.ts"

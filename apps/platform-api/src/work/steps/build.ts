@@ -3,6 +3,7 @@ import { audit } from "../../audit.ts"
 import type { Orm } from "../../db/database.ts"
 import { eq } from "../../db/drizzle.ts"
 import { builds, deployments, deploymentShares } from "../../db/schema/index.ts"
+import { theRow } from "../../db/statements.ts"
 import { shareRecord } from "../../records/sharing.ts"
 import { ofVersion } from "../../records/spec-versions.ts"
 import { branchFits, stackNameOf, stackNamePattern, streamUrlOf } from "../../records/stack-names.ts"
@@ -13,15 +14,7 @@ import { moveBuild, moveDeployment } from "../events.ts"
 import { dropJob, isInHand, type Job, restJob, wakeJob } from "../queue/jobs.ts"
 import { createNeeds, WorkFailure } from "../queue/step-errors.ts"
 import type { Handlers, InStep, Outcome } from "../queue/worker.ts"
-import {
-  type BuildRow,
-  deploymentOf,
-  type DeploymentRow,
-  lockBuild,
-  readSpec,
-  readVersion,
-  theRow,
-} from "../records.ts"
+import { type BuildRow, deploymentOf, type DeploymentRow, lockBuild, readSpec, readVersion } from "../records.ts"
 import type { SpecRow } from "../records.ts"
 import { announce, busyMs, callData } from "./announce.ts"
 import type { WorkContext } from "./context.ts"

@@ -1,0 +1,75 @@
+// Results of tools: within the limit of tokens, without keys.
+import type { CallToolResult } from "@modelcontextprotocol/server"
+import { SvcError } from "@svc/client/http"
+import { withoutKeys } from "@svc/keys"
+import { asCliError } from "../errors.ts"
+import { documentFormats } from "../output/format.ts"
+
+/** A result has less than 8,000 tokens, at 4 characters each. What isn't a list of records has room in the rest. */
+const mostCharacters = 28_000
+const longestText = 2000
+
+/** A value of the tool as JSON: bigints become decimal strings. */
+export const plainJson = (value: unknown): unknown => JSON.parse(documentFormats.json.record(value ?? null))
+
+const sizeOf = (value: unknown): number => documentFormats.json.record(value).length + 1
+
+/** As many of the first items as fit into a result, and whether that isn't all. */
+export const fitting = <Item>(items: readonly Item[], most = mostCharacters) => {
+  let room = most
+  const past = items.findIndex((item) => (room -= sizeOf(item)) < 0)
+  return { kept: past === -1 ? items : items.slice(0, past), isCut: past !== -1 }
+}
+
+export const shortened = (text: string): string => (text.length > longestText ? `${text.slice(0, longestText)}…` : text)
+
+/** The next step for an agent that has only the tools; the other codes have the service's own hint. */
+const hints: Readonly<Record<string, string>> = {
+  "missing-credentials":
+    "Call account with sign_up: true. To publish, a person stores a svc_sk_ key: svc auth login < KEY-FILE",
+  "invalid-api-key": "Call account; if the key was revoked or lost, a person runs svc auth signup --force",
+  "stack-not-found": "Call list_stacks.",
+  "view-not-found": "Call describe_stack, which lists the views.",
+  "entity-not-found": "Call describe_stack without entity.",
+  "key-required": "Pass key: the value of the view's key_field, which describe_stack names.",
+  "snapshot-limit-exceeded": "Pass key, or a smaller limit without where.",
+  "payment-not-found": "Call list_payments.",
+  "id-reused": "Nothing was sent. Use another id for another payment; list_payments shows the ids.",
+  "other-relay": "A person runs svc payments settle ID --allow-relay-change if the relay has moved.",
+  "journal-damaged": "Don't pay again: a person checks on the chain whether it was paid.",
+  "already-signed-up": "Call account.",
+  "key-not-saved": "Make the settings folder writable, then call the tool again.",
+  "tool-error": "Call search_docs.",
+  "run-waiting": "A person looks at svc runs, or call publish_stack with allow_breaking: true.",
+}
+
+/** A service's or the tool's own failure, field by field: an error may carry a new key. */
+export const faultOf = (thrown: unknown) => {
+  const error = asCliError(thrown)
+  const { code, cause } = error
+  const service = cause instanceof SvcError ? cause : undefined
+  // This error's own message says that the key is printed, which a tool never does.
+  const message = code === "key-not-saved" ? "The new key couldn't be stored, and is lost." : error.message
+  const hint = hints[code] ?? service?.hint ?? error.next
+  return {
+    code,
+    message: shortened(message),
+    ...(hint !== undefined && { hint: shortened(hint) }),
+    retryable: service?.retryable ?? code === "unreachable",
+    ...(service?.retryAfterMs !== undefined && { retry_after_ms: service.retryAfterMs }),
+  }
+}
+
+const textBlock = (text: string) => [{ type: "text" as const, text }]
+
+/** A tool's failure as its result. */
+export const failed = (thrown: unknown): CallToolResult => ({
+  isError: true,
+  content: textBlock(withoutKeys(JSON.stringify(faultOf(thrown)))),
+})
+
+/** A tool's result, as JSON and as the same in text. */
+export const succeeded = (value: Record<string, unknown>): CallToolResult => {
+  const text = withoutKeys(JSON.stringify(value))
+  return { content: textBlock(text), structuredContent: JSON.parse(text) }
+}

@@ -1,0 +1,117 @@
+import { McpServer, ResourceNotFoundError, ResourceTemplate } from "@modelcontextprotocol/server"
+import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio"
+import manifest from "../../package.json" with { type: "json" }
+import type { Context, Inputs } from "../command.ts"
+import { fetchSkills, skillNames } from "../docs/skills.ts"
+import { CliError } from "../errors.ts"
+import { readStack } from "../explore/explore.ts"
+import { serviceUrl } from "../settings/settings.ts"
+import { apiForReading } from "../settings/key.ts"
+import { failed, faultOf, succeeded } from "./result.ts"
+import { callOf, type Tool } from "./tool.ts"
+import { accountTools } from "./tools/account.ts"
+import { changeTools } from "./tools/changes.ts"
+import { documentationTools } from "./tools/documentation.ts"
+import { paymentTools } from "./tools/payments.ts"
+import { publishingTools } from "./tools/publishing.ts"
+import { recordTools } from "./tools/records.ts"
+import { stackTools } from "./tools/stacks.ts"
+import { transactionTools } from "./tools/transactions.ts"
+
+/** All tools, in the order in which clients list them. */
+export const tools: readonly Tool[] = [
+  ...accountTools,
+  ...documentationTools,
+  ...stackTools,
+  ...recordTools,
+  ...changeTools,
+  ...transactionTools,
+  ...paymentTools,
+  ...publishingTools,
+]
+
+const instructions =
+  "Live Solana data and payments for agents. Begin with account, then list_stacks and describe_stack before you read or wait. " +
+  "Keys, the journal of payments and the wallet stay on this machine; no tool shows a key or signs. An error's hint says what to do next."
+
+const addTool = (server: McpServer, context: Context, tool: Tool): void => {
+  const { name, description, input, output, annotations } = tool
+  const definition = { description, inputSchema: input, outputSchema: output, annotations }
+  server.registerTool(name, definition, async (args: unknown, request) => {
+    const { call, end } = callOf(context, request)
+    try {
+      const result = output.safeParse(await tool.run(call, args))
+      if (result.success) return succeeded(result.data)
+      throw new CliError("unexpected-answer", "A service's response hasn't the form that this version expects.", {
+        next: "Check that the versions of svc and of the services are the same",
+      })
+    } catch (error) {
+      return failed(error)
+    } finally {
+      end()
+    }
+  })
+}
+
+/** Reads a resource. A failure gets the message and the hint of the error. */
+const reading = async (uri: string, read: () => Promise<{ mimeType: string; text: string }>) => {
+  try {
+    return { contents: [{ uri, ...(await read()) }] }
+  } catch (error) {
+    const { code, message, hint = "" } = faultOf(error)
+    if (code === "stack-not-found") throw new ResourceNotFoundError(uri)
+    throw new Error(`${message} ${hint} (${code})`, { cause: error })
+  }
+}
+
+const addResources = (server: McpServer, context: Context): void => {
+  const schema = new ResourceTemplate("svc://stacks/{name}/schema", { list: undefined })
+  const about = { description: "A stack's whole schema, as the registry has it.", mimeType: "application/json" }
+  server.registerResource("stack-schema", schema, about, (uri, { name }) =>
+    reading(uri.href, async () => {
+      const stack = await readStack(context, await apiForReading(context), String(name))
+      return { mimeType: "application/json", text: JSON.stringify(stack["schema"]) }
+    }),
+  )
+  for (const name of skillNames) {
+    const uri = `svc://skills/${name}`
+    const mimeType = "text/markdown"
+    server.registerResource(name, uri, { description: `The skill file ${name}.`, mimeType }, () =>
+      reading(uri, async () => {
+        const skills = await fetchSkills(await serviceUrl("docs", context))
+        const content = skills.find((skill) => skill.name === name)?.content
+        return { mimeType, text: new TextDecoder().decode(content) }
+      }),
+    )
+  }
+}
+
+/** The server for one client, of any revision. */
+const createServer = (context: Context): McpServer => {
+  const server = new McpServer(
+    { name: "svc", title: "svc", version: manifest.version },
+    { instructions, capabilities: { tools: { listChanged: false }, resources: { listChanged: false } } },
+  )
+  for (const tool of tools) addTool(server, context, tool)
+  addResources(server, context)
+  return server
+}
+
+/** Serves until the client closes its end, or the user interrupts. Only the protocol is written to the output. */
+export const serve = async (context: Context, { input, output }: NonNullable<Inputs["pipes"]>): Promise<void> => {
+  const ended = new Promise<void>((resolve) => {
+    input
+      .once("end", resolve)
+      .once("close", resolve)
+      .once("error", () => resolve())
+    context.onInterrupt(resolve)
+  })
+  // A library that logs would break the protocol.
+  for (const name of ["log", "info", "debug"] as const) console[name] = console.error
+  const server = serveStdio(() => createServer(context), {
+    transport: new StdioServerTransport(input, output),
+    onerror: (error) => context.note(error.message.slice(0, 300)),
+  })
+  await ended
+  await server.close()
+}

@@ -1,0 +1,81 @@
+import type { ServerContext } from "@modelcontextprotocol/server"
+import type { z } from "zod"
+import type { Context } from "../command.ts"
+
+/** What a call of a tool is given. */
+export type Call = {
+  /** The context for a command's function: its arguments, options, flags, and the bytes that it reads. */
+  readonly context: (given?: Partial<Pick<Context, "args" | "options" | "flags" | "readInput">>) => Context
+  /** Aborts when the client cancels the call or goes away. */
+  readonly signal: AbortSignal
+  /** Tells the client that the call goes on. */
+  readonly progress: (message: string) => void
+}
+
+type Hints = { readonly readOnlyHint?: true; readonly destructiveHint?: boolean; readonly idempotentHint?: true }
+
+/** A tool: when to use it, what it takes and returns, and what it does. */
+export type Tool = {
+  readonly name: string
+  readonly description: string
+  readonly input: z.ZodObject
+  readonly output: z.ZodObject
+  readonly annotations: Hints
+  readonly run: (call: Call, args: unknown) => Promise<unknown>
+}
+
+/** A tool whose `run` gets checked arguments. Its result keeps only the members of `output`. */
+export const defineTool = <I extends z.ZodObject>(
+  tool: Omit<Tool, "run" | "input"> & { readonly input: I },
+  run: (call: Call, args: z.output<I>) => Promise<unknown>,
+): Tool => ({ ...tool, run: async (call, args) => run(call, tool.input.parse(args)) })
+
+export const readOnly: Hints = { readOnlyHint: true }
+export const changesLittle: Hints = { destructiveHint: false }
+
+const commandDefaults = { args: [], options: {}, flags: new Set<string>() }
+
+/** How often a waiting call tells that it goes on. */
+const beatMs = 10_000
+
+/** What a call of a tool is given, made from the context of `svc mcp` and of the request. */
+export const callOf = (base: Context, { mcpReq: { signal, notify, _meta } }: ServerContext) => {
+  const token = _meta?.progressToken
+  let progress = 0
+  let last = "working"
+  const tell = (message: string): void => {
+    last = message
+    if (token === undefined || signal.aborted) return
+    progress += 1
+    const params = { progressToken: token, progress, message }
+    // A client that has gone away needs none.
+    void notify({ method: "notifications/progress", params }).catch(() => {})
+  }
+  const beat = token === undefined ? undefined : setInterval(() => tell(last), beatMs)
+  const call: Call = {
+    signal,
+    progress: tell,
+    context: (given = {}) => ({
+      ...base,
+      ...commandDefaults,
+      ...given,
+      options: { ...base.options, ...given.options },
+      format: "json",
+      write: () => true,
+      writeRecord: () => true,
+      screen: () => undefined,
+      progress: (text) => {
+        if (text === "") return
+        // A command that only follows a run ends here.
+        signal.throwIfAborted()
+        tell(text)
+      },
+      onInterrupt: (interrupted) => {
+        if (signal.aborted) interrupted()
+        signal.addEventListener("abort", interrupted)
+        return () => signal.removeEventListener("abort", interrupted)
+      },
+    }),
+  }
+  return { call, end: () => clearInterval(beat) }
+}

@@ -1,0 +1,98 @@
+import { z } from "zod"
+import { authSignup, authStatus } from "../../account/auth.ts"
+import { rotateKey } from "../../account/keys.ts"
+import type { Context } from "../../command.ts"
+import { CliError } from "../../errors.ts"
+import { isObject } from "@svc/common/json-object"
+import { callApi } from "../../services/api.ts"
+import { apiUrl, apiWithKey } from "../../settings/key.ts"
+import { variable } from "../../settings/settings.ts"
+import { changesLittle, defineTool } from "../tool.ts"
+
+const longestOverlap = 604_800
+
+/** Whose key is stored; undefined if there is none. */
+const ownerOf = async (context: Context): Promise<unknown> =>
+  authStatus(context).then(
+    ({ json }) => json,
+    (error: unknown) => {
+      if (error instanceof CliError && error.code === "missing-credentials") return undefined
+      throw error
+    },
+  )
+
+/** The headers of the registry's limit of requests, which every key has. */
+const limitsOf = async (context: Context) => {
+  const { header } = await callApi(await apiWithKey(context), "/api/registry?limit=1")
+  const read = (name: string, pattern: RegExp): number | undefined => {
+    const found = pattern.exec(header(name) ?? "")?.[1]
+    return found === undefined ? undefined : Number(found)
+  }
+  return {
+    registry_requests_per_minute: read("ratelimit-policy", /;q=(\d+)/),
+    remaining: read("ratelimit", /;r=(\d+)/),
+  }
+}
+
+export const accountTools = [
+  defineTool(
+    {
+      name: "account",
+      description:
+        "Call first: tells whose key this machine has, and its limits. If status is signed-out, pass sign_up: true, which registers an agent and stores its key.",
+      input: z.object({ sign_up: z.boolean().optional() }),
+      output: z.object({
+        status: z.string(),
+        slug: z.string().nullish(),
+        display_name: z.string().nullish(),
+        api_url: z.string(),
+        key_hint: z.string().nullish(),
+        person: z.object({ key_hint: z.string().nullable() }).optional().meta({ description: "may publish" }),
+        limits: z
+          .object({ registry_requests_per_minute: z.number().optional(), remaining: z.number().optional() })
+          .optional(),
+      }),
+      annotations: changesLittle,
+    },
+    async ({ context }, { sign_up: signsUp = false }) => {
+      const given = context()
+      let owner = await ownerOf(given)
+      if (owner === undefined && signsUp) {
+        await authSignup(given).catch((error: unknown) => {
+          // Another process has just signed up.
+          if (!(error instanceof CliError) || error.code !== "already-signed-up") throw error
+        })
+        owner = await ownerOf(given)
+      }
+      if (!isObject(owner)) return { status: "signed-out", api_url: await apiUrl(given) }
+      return { ...owner, limits: await limitsOf(given) }
+    },
+  ),
+  defineTool(
+    {
+      name: "rotate_key",
+      description:
+        "Replace the agent's key without downtime: the new key is stored, never shown; the old one works until the overlap ends (default 3600 s; 0 if it leaked).",
+      input: z.object({ overlap_seconds: z.int().min(0).max(longestOverlap).optional() }),
+      output: z.object({
+        id: z.number(),
+        key_hint: z.string(),
+        old_expires_at: z.string().nullish(),
+        expires_at: z.string().nullish(),
+      }),
+      annotations: changesLittle,
+    },
+    async ({ context }, { overlap_seconds: overlap }) => {
+      const given = context({
+        flags: new Set(["save"]),
+        options: overlap === undefined ? {} : { overlap: String(overlap) },
+      })
+      if (variable(given.env, "SVC_API_KEY") !== undefined) {
+        throw new CliError("key-from-environment", "SVC_API_KEY is set, so a new key wouldn't be used.", {
+          next: "Remove it from the client's configuration of svc mcp, then call account with sign_up: true.",
+        })
+      }
+      return (await rotateKey(given)).json
+    },
+  ),
+]

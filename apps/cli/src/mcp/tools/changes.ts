@@ -1,0 +1,73 @@
+import { z } from "zod"
+import { queryOf } from "../../explore/stack.ts"
+import { listOf, textOf } from "../../output/json-value.ts"
+import { callJson } from "../../services/api.ts"
+import { platformOf } from "../../services/relay.ts"
+import { apiForReading } from "../../settings/key.ts"
+import { fitting } from "../result.ts"
+import { defineTool, readOnly } from "../tool.ts"
+
+/** Changes in one response of the registry. */
+const page = "100"
+
+export const changeTools = [
+  defineTool(
+    {
+      name: "list_changes",
+      description:
+        "Learn what changed in the registry: stacks published, rolled back, deprecated, withdrawn, with the effect on readers. Pass next as after; timeout_seconds waits for the first later change.",
+      input: z.object({
+        after: z.int().min(0).optional(),
+        stack: z.string().optional(),
+        timeout_seconds: z.int().min(1).max(300).optional(),
+      }),
+      output: z.object({
+        changes: z.array(
+          z.object({
+            id: z.number(),
+            at: z.string(),
+            stack: z.string(),
+            kind: z.string(),
+            version: z.number().optional(),
+            verdict: z.string().optional(),
+            message: z.string().optional(),
+            successor: z.string().optional(),
+          }),
+        ),
+        next: z.number(),
+        truncated: z.boolean().optional(),
+        timed_out: z.boolean().optional(),
+      }),
+      annotations: readOnly,
+    },
+    async ({ context, signal, progress }, { after, stack, timeout_seconds: seconds }) => {
+      const api = await apiForReading(context())
+      const query = queryOf({
+        limit: page,
+        after: after === undefined ? undefined : String(after),
+        stack: stack === undefined ? undefined : encodeURIComponent(stack),
+      })
+      const answer = await callJson(api, `/api/registry/changes${query}`)
+      const { kept, isCut } = fitting(listOf(answer, "changes"))
+      const next = Number(isCut ? textOf(kept.at(-1), "id") : textOf(answer, "next"))
+      if (seconds === undefined || (after !== undefined && kept.length > 0)) {
+        return { changes: kept, next, ...((isCut || kept.length === Number(page)) && { truncated: true }) }
+      }
+      progress("waiting for a change")
+      const leaving = new AbortController()
+      const leave = () => leaving.abort()
+      const timer = setTimeout(leave, seconds * 1000)
+      signal.addEventListener("abort", leave)
+      if (signal.aborted) leave()
+      const from = { after: next, signal: leaving.signal, ...(stack !== undefined && { stack }) }
+      try {
+        for await (const change of platformOf(api).registry.changes(from)) return { changes: [change], next: change.id }
+      } finally {
+        leave()
+        clearTimeout(timer)
+        signal.removeEventListener("abort", leave)
+      }
+      return { changes: [], next, timed_out: true }
+    },
+  ),
+]

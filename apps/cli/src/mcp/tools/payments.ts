@@ -1,0 +1,106 @@
+import { isObject } from "@svc/common/json-object"
+import { z } from "zod"
+import { textOf } from "../../output/json-value.ts"
+import { listPayments, settlePayments } from "../../payments/payments.ts"
+import { send } from "../../payments/send.ts"
+import { fitting, plainJson } from "../result.ts"
+import { changesLittle, defineTool, readOnly } from "../tool.ts"
+import { bytes, inputOf, relayContext } from "./transactions.ts"
+
+/** Less than the minute after which clients give up a call. An undecided payment goes on with the next call. */
+const timeoutSeconds = "50"
+
+const id = z.string()
+const ending = z.object({
+  id: z.string(),
+  state: z.string(),
+  signature: z.string().optional(),
+  slot: z.unknown().optional(),
+  err: z.unknown().optional(),
+  reason: z.object({ code: z.string(), message: z.string(), hint: z.string().optional() }).optional(),
+  next: z.string().optional(),
+})
+
+const nextSteps: Readonly<Record<string, string>> = {
+  expired: "It's proven that it can't land: sign it with a new blockhash and call submit_payment with the same id.",
+  undecided: "It may still land: call submit_payment with the same id and bytes, or settle_payments.",
+  "not-submitted": "Correct the cause, then send the same bytes again. Other bytes are safe only after expired.",
+}
+
+/** The members of an ending that a caller needs. */
+const endingOf = (value: unknown) => {
+  const given = isObject(value) ? value : {}
+  const reason = given["lastError"] ?? given["error"]
+  const details = isObject(reason) ? reason["details"] : undefined
+  return {
+    ...given,
+    err: "err" in given ? given["err"] : isObject(details) ? details["err"] : undefined,
+    reason,
+    next: nextSteps[textOf(given, "state")],
+  }
+}
+
+export const paymentTools = [
+  defineTool(
+    {
+      name: "submit_payment",
+      description:
+        "Send a transaction that the wallet signed (base64), exactly once, and wait for its proven end: landed, expired, not-submitted, or undecided (call again). The same id is the same payment, also after a crash; a new payment needs a new id.",
+      input: z.object({ id, transaction: bytes, purpose: z.string().optional() }),
+      output: ending,
+      annotations: { destructiveHint: true, idempotentHint: true },
+    },
+    async (call, { id: name, transaction, purpose }) => {
+      const options = { id: name, timeout: timeoutSeconds, ...(purpose !== undefined && { purpose }) }
+      const context = await relayContext(call, { ...inputOf(transaction), options })
+      return endingOf(plainJson((await send(context)).json))
+    },
+  ),
+  defineTool(
+    {
+      name: "list_payments",
+      description: "List the payments of this machine's journal. open: true lists those whose end isn't known yet.",
+      input: z.object({
+        open: z.boolean().optional(),
+        after: id.optional().meta({ description: "the last id of a truncated result" }),
+      }),
+      output: z.object({
+        payments: z.array(
+          z.object({
+            id: z.string().nullable(),
+            state: z.string(),
+            attempt: z.number().optional(),
+            signature: z.string().optional(),
+            stored_at: z.string().optional(),
+          }),
+        ),
+        truncated: z.boolean().optional(),
+      }),
+      annotations: readOnly,
+    },
+    async ({ context }, { open = false, after }) => {
+      const all = plainJson((await listPayments(context())).json)
+      const listed: readonly unknown[] = Array.isArray(all) ? all : []
+      const ids = listed.map((payment) => textOf(payment, "id"))
+      const later = listed.slice(after === undefined ? 0 : ids.indexOf(after) + 1)
+      const { kept, isCut } = fitting(later.filter((payment) => !open || textOf(payment, "state") === "open"))
+      return { payments: kept, ...(isCut && { truncated: true }) }
+    },
+  ),
+  defineTool(
+    {
+      name: "settle_payments",
+      description:
+        "Find out what became of open payments after a crash or an undecided end, or of the one with id. Sends their stored bytes again; signs nothing.",
+      input: z.object({ id: id.optional() }),
+      output: z.object({ payments: z.array(ending), truncated: z.boolean().optional() }),
+      annotations: changesLittle,
+    },
+    async (call, { id: name }) => {
+      const given = { args: name === undefined ? [] : [name], options: { timeout: timeoutSeconds } }
+      const settled = plainJson((await settlePayments(await relayContext(call, given))).json)
+      const { kept, isCut } = fitting((Array.isArray(settled) ? settled : []).map(endingOf))
+      return { payments: kept, ...(isCut && { truncated: true }) }
+    },
+  ),
+]

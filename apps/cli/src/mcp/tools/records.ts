@@ -1,0 +1,137 @@
+import { type Condition, type StackSchema, SvcError } from "@svc/client"
+import { isObject } from "@svc/common/json-object"
+import { z } from "zod"
+import { CliError } from "../../errors.ts"
+import { createLater, openView } from "../../stream/view.ts"
+import { fitting, plainJson } from "../result.ts"
+import { type Call, defineTool, readOnly } from "../tool.ts"
+
+const value = z.union([z.string(), z.number(), z.boolean(), z.null()])
+const selection = {
+  stack: z.string(),
+  view: z.string().optional(),
+  key: z.string().optional(),
+  where: z
+    .array(
+      z.object({
+        field: z.string(),
+        op: z.enum(["eq", "ne", "lt", "lte", "gt", "gte", "in", "contains"]),
+        value: z.union([value, z.array(value)]),
+      }),
+    )
+    .optional(),
+}
+type Selection = {
+  readonly stack: string
+  readonly view?: string | undefined
+  readonly key?: string | undefined
+  readonly where?: readonly Condition[] | undefined
+}
+
+const open = async ({ context }: Pick<Call, "context">, { stack, view, key, where }: Selection) => ({
+  ...(await openView(context(), stack, view)),
+  chosen: { ...(key !== undefined && { key }), ...(where !== undefined && { where }) },
+})
+
+/** The same records with these fields only, by their paths. Throws field-not-found for one that the view lacks. */
+const projection = (view: string, schema: StackSchema, fields: readonly string[] | undefined) => {
+  if (fields === undefined) return (record: unknown) => record
+  const paths = schema.entities.find(({ name }) => name === view.split("/")[0])?.fields.map(({ path }) => path) ?? []
+  const isKnown = (field: string) =>
+    paths.some((path) => path === field || field.startsWith(`${path}.`) || path.startsWith(`${field}.`))
+  const lacking = fields.find((field) => !isKnown(field))
+  if (lacking !== undefined) {
+    throw new SvcError({
+      status: 0,
+      code: "field-not-found",
+      message: `${view} has no field ${JSON.stringify(lacking)}.`,
+      hint: `Its fields: ${paths.slice(0, 100).join(", ")}.`,
+    })
+  }
+  const valueAt = (record: unknown, field: string): unknown =>
+    field.split(".").reduce((at: unknown, name) => (isObject(at) && Object.hasOwn(at, name) ? at[name] : null), record)
+  return (record: unknown) => Object.fromEntries(fields.map((field) => [field, valueAt(record, field)]))
+}
+
+const timeUp = (error: unknown): boolean => error instanceof SvcError && error.code === "aborted"
+
+export const recordTools = [
+  defineTool(
+    {
+      name: "read_view",
+      description:
+        "Read the records that a view has now. where compares integers exactly, whatever their width; u64 are decimal strings. Name fields (paths) to save tokens. Default view: the stack's first.",
+      input: z.object({
+        ...selection,
+        fields: z.array(z.string()).optional(),
+        limit: z.int().min(1).max(100).default(20),
+      }),
+      output: z.object({
+        view: z.string(),
+        records: z.array(z.object({ key: z.string(), record: z.unknown() })),
+        truncated: z.boolean().optional(),
+        hint: z.string().optional(),
+      }),
+      annotations: readOnly,
+    },
+    async (call, { fields, limit, ...given }) => {
+      const { stream, view, schema, chosen } = await open(call, given)
+      const shown = projection(view, schema, fields)
+      // With a filter, the first records may all be others.
+      const take = given.where === undefined ? { take: limit + 1 } : {}
+      for await (const { records } of stream.watch(view, { ...chosen, ...take, signal: call.signal })) {
+        const wanted = [...records].slice(0, limit).map(([key, record]) => ({ key, record: plainJson(shown(record)) }))
+        const { kept, isCut } = fitting(wanted)
+        if (kept.length === 0 && isCut) {
+          throw new CliError("record-too-large", "A record is larger than a result.", { next: "Name fewer fields." })
+        }
+        const isAll = !isCut && records.size <= limit
+        const hint = "Name fields, narrow where, pass key, or raise limit (100 at most)."
+        return { view, records: kept, ...(!isAll && { truncated: true, hint }) }
+      }
+      // The client has cancelled the call.
+      return { view, records: [], truncated: true }
+    },
+  ),
+  defineTool(
+    {
+      name: "wait_for_change",
+      description:
+        "Wait until a record that fulfils where is added, changes, or goes away, instead of polling read_view. Returns the first change, or timed_out: true; then call again.",
+      input: z.object({ ...selection, timeout_seconds: z.int().min(1).max(300).default(45) }),
+      output: z.object({
+        view: z.string(),
+        op: z.string().optional(),
+        key: z.string().optional(),
+        record: z.unknown().optional(),
+        timed_out: z.boolean().optional(),
+      }),
+      annotations: readOnly,
+    },
+    async (call, { timeout_seconds: seconds, ...given }) => {
+      const { stream, view, chosen } = await open(call, given)
+      const leaving = new AbortController()
+      const leave = () => leaving.abort()
+      const timer = setTimeout(leave, seconds * 1000)
+      call.signal.addEventListener("abort", leave)
+      if (call.signal.aborted) leave()
+      const changesIn = createLater()
+      try {
+        for await (const step of stream.watch(view, { ...chosen, signal: leaving.signal })) {
+          call.progress(`watching ${view}`)
+          const [change] = changesIn(step).map(plainJson)
+          if (!isObject(change)) continue
+          const { kept } = fitting([change])
+          const { record: _record, ...short } = change
+          return { view, ...(kept[0] ?? short) }
+        }
+      } catch (error) {
+        if (!timeUp(error)) throw error
+      } finally {
+        clearTimeout(timer)
+        call.signal.removeEventListener("abort", leave)
+      }
+      return { view, timed_out: true }
+    },
+  ),
+]

@@ -1,0 +1,144 @@
+import type { StackSchema } from "@svc/client"
+import { isObject, type JsonObject } from "@svc/common/json-object"
+import { z } from "zod"
+import { entityOf, readStack, readStacks } from "../../explore/explore.ts"
+import { withRecords } from "../../explore/records-now.ts"
+import { listOf, textOf } from "../../output/json-value.ts"
+import { apiForReading } from "../../settings/key.ts"
+import { fitting, shortened } from "../result.ts"
+import { defineTool, readOnly } from "../tool.ts"
+
+const hasData = ({ records }: JsonObject): boolean | undefined =>
+  isObject(records) ? Object.values(records).some((count) => Number(count) > 0) : undefined
+
+const matches = (stack: JsonObject, query: string): boolean => {
+  const text = `${textOf(stack, "name")} ${textOf(stack, "description")} ${listOf(stack, "entities").join(" ")}`
+  const words = query.toLowerCase().split(/\s+/)
+  return words.every((word) => text.toLowerCase().includes(word))
+}
+
+type Entity = StackSchema["entities"][number]
+
+const shownEntity = ({ name, fields, views }: Entity) => ({
+  name,
+  fields: Object.fromEntries(fields.map(({ path, rust_type: type, nullable }) => [path, nullable ? `${type}?` : type])),
+  views: views.map(({ id, mode, needs_key, key_field, sort }) => ({
+    id,
+    mode,
+    key_field,
+    ...(needs_key && { needs_key }),
+    ...(sort !== null && { sort: `${sort.field} ${sort.order}` }),
+  })),
+})
+
+/** The types that the fields name, and those that these types name. */
+const typesOf = ({ types }: StackSchema, entities: readonly Entity[]) => {
+  const used = new Map<string, unknown>()
+  const add = (text: string): void => {
+    for (const type of types) {
+      if (used.has(type.name) || !new RegExp(`\\b${type.name}\\b`).test(text)) continue
+      if (type.kind === "enum") used.set(type.name, type.variants)
+      else {
+        used.set(type.name, Object.fromEntries(type.fields.map((field) => [field.name, field.type])))
+        for (const field of type.fields) add(field.type)
+      }
+    }
+  }
+  for (const { fields } of entities) for (const { rust_type: type } of fields) add(type)
+  return [...used]
+}
+
+export const stackTools = [
+  defineTool(
+    {
+      name: "list_stacks",
+      description:
+        "Find out which live data there is: each stack's name, description, entities, and whether it has records now. Then call describe_stack.",
+      input: z.object({
+        query: z.string().optional().meta({ description: "words of name, description or entities" }),
+        after: z.string().optional().meta({ description: "the last name of a truncated result" }),
+      }),
+      output: z.object({
+        stacks: z.array(
+          z.object({
+            name: z.string(),
+            description: z.string().optional(),
+            entities: z.array(z.string()),
+            has_data: z.boolean().optional(),
+          }),
+        ),
+        truncated: z.boolean().optional(),
+      }),
+      annotations: readOnly,
+    },
+    async ({ context }, { query, after = "" }) => {
+      const given = context()
+      const all = await readStacks(given, await apiForReading(given))
+      const names = all.map((stack) => textOf(stack, "name"))
+      const found = all
+        .slice(names.indexOf(after) + 1)
+        .filter((stack) => query === undefined || matches(stack, query))
+        .map((stack) => ({
+          name: textOf(stack, "name"),
+          description: shortened(textOf(stack, "description")),
+          entities: listOf(stack, "entities").slice(0, 100),
+          has_data: hasData(stack),
+        }))
+      const { kept, isCut } = fitting(found)
+      return { stacks: kept, ...(isCut && { truncated: true }) }
+    },
+  ),
+  defineTool(
+    {
+      name: "describe_stack",
+      description:
+        "Read a stack's schema before using it: fields with types (? = may be null), views with mode, sort, and the field whose value is the key.",
+      input: z.object({ stack: z.string(), entity: z.string().optional() }),
+      output: z.object({
+        name: z.string(),
+        websocket_url: z.string(),
+        entities: z.array(
+          z.object({
+            name: z.string(),
+            fields: z.record(z.string(), z.string()),
+            views: z.array(
+              z.object({
+                id: z.string(),
+                mode: z.string(),
+                key_field: z.string().nullable(),
+                needs_key: z.boolean().optional(),
+                sort: z.string().optional(),
+              }),
+            ),
+          }),
+        ),
+        types: z.record(z.string(), z.unknown()),
+        records: z.record(z.string(), z.number()).optional(),
+        hint: z.string().optional(),
+      }),
+      annotations: readOnly,
+    },
+    async ({ context }, { stack: name, entity }) => {
+      const given = context()
+      const read = await readStack(given, await apiForReading(given), name)
+      const [stack = read] = await withRecords(given, [read])
+      // The platform's tests check its responses against the document that this type is generated from.
+      const schema = stack["schema"] as StackSchema
+      const chosen = entity === undefined ? schema.entities : [entityOf(stack, entity) as Entity]
+      const entities = fitting(chosen.map(shownEntity), 18_000)
+      const kept = chosen.slice(0, entities.kept.length)
+      const types = fitting(typesOf(schema, kept), 8000)
+      const whole = `svc://stacks/${textOf(stack, "name")}/schema`
+      const rest = entity === undefined ? `pass entity: ${schema.entities.map((one) => one.name).join(", ")}` : ""
+      const hint = `Too large for one result: ${shortened(rest)}${rest === "" ? "" : "; or "}read the resource ${whole}`
+      return {
+        name: textOf(stack, "name"),
+        websocket_url: textOf(stack, "websocket_url"),
+        entities: entities.kept,
+        types: Object.fromEntries(types.kept),
+        records: stack["records"],
+        ...((entities.isCut || types.isCut) && { hint }),
+      }
+    },
+  ),
+]

@@ -1,0 +1,95 @@
+import { isObject } from "@svc/common/json-object"
+import { transactionParts } from "@svc/common/transaction-parts"
+import { z } from "zod"
+import { CliError } from "../../errors.ts"
+import { listOf, textOf } from "../../output/json-value.ts"
+import { simulate, status } from "../../payments/inspect.ts"
+import { openRelay, relayStack } from "../../services/relay.ts"
+import { fitting, plainJson, shortened } from "../result.ts"
+import { type Call, defineTool, readOnly } from "../tool.ts"
+
+/** More than any transaction has as base64. */
+const longestBytes = 16_000
+export const bytes = z.string().max(longestBytes)
+
+/** The context of a command that needs a session: for the first stack that allows transactions. */
+export const relayContext = async ({ context }: Pick<Call, "context">, given: Parameters<Call["context"]>[0] = {}) =>
+  context({ ...given, options: { ...given.options, stack: await relayStack(context()) } })
+
+/** A base64 text as the bytes that a command reads. */
+export const inputOf = (base64: string) => ({ args: ["-"], readInput: async () => new TextEncoder().encode(base64) })
+
+const messageIn = (transaction: string): string => {
+  const parts = transactionParts(Uint8Array.from(Buffer.from(transaction, "base64")))
+  if (typeof parts !== "string") return Buffer.from(parts.message).toString("base64")
+  throw new CliError("invalid_transaction", "The bytes aren't a whole transaction.", {
+    next: "Pass base64 of a transaction, or its message as message.",
+  })
+}
+
+export const transactionTools = [
+  defineTool(
+    {
+      name: "get_transaction",
+      description:
+        "Look up a transaction by its signature: whether it landed, in which slot, with which error. not_found isn't proof that it can't land: for payments call settle_payments.",
+      input: z.object({ signature: z.string() }),
+      output: z.object({
+        status: z.string(),
+        slot: z.string().optional(),
+        err: z.unknown().optional(),
+        searched_up_to_slot: z.string(),
+      }),
+      annotations: readOnly,
+    },
+    async (call, { signature }) => {
+      const answer = plainJson((await status(await relayContext(call, { args: [signature] }))).json)
+      const found = isObject(answer) ? answer["status"] : undefined
+      return {
+        status: isObject(found) ? textOf(found, "confirmationStatus") || "processed" : "not_found",
+        ...(isObject(found) && { slot: textOf(found, "slot"), err: found["err"] }),
+        searched_up_to_slot: textOf(answer, "contextSlot"),
+      }
+    },
+  ),
+  defineTool(
+    {
+      name: "simulate_transaction",
+      description:
+        "Try a transaction (base64, signed or not) without sending it, before you ask the wallet to sign: err is null if it would succeed.",
+      input: z.object({ transaction: bytes }),
+      output: z.object({
+        err: z.unknown(),
+        units: z.string(),
+        logs: z.array(z.string()),
+        truncated: z.boolean().optional(),
+      }),
+      annotations: readOnly,
+    },
+    async (call, { transaction }) => {
+      const answer = plainJson((await simulate(await relayContext(call, inputOf(transaction)))).json)
+      const { kept, isCut } = fitting(listOf(answer, "logs").map((line) => shortened(String(line))))
+      const err = isObject(answer) ? answer["err"] : null
+      return { err, units: textOf(answer, "unitsConsumed"), logs: kept, ...(isCut && { truncated: true }) }
+    },
+  ),
+  defineTool(
+    {
+      name: "get_fee",
+      description:
+        "Get the fee in lamports of a transaction or of a compiled message (base64; pass one of them). null: its blockhash has expired.",
+      input: z.object({ transaction: bytes.optional(), message: bytes.optional() }),
+      output: z.object({ lamports: z.string().nullable() }),
+      annotations: readOnly,
+    },
+    async (call, { transaction, message }) => {
+      if ((transaction === undefined) === (message === undefined)) {
+        throw new CliError("invalid-arguments", "Pass either transaction or message, not both.")
+      }
+      const compiled = message ?? messageIn(transaction ?? "")
+      const relay = await openRelay(await relayContext(call), "transaction:inspect")
+      const { feeLamports } = await relay.fee({ message: compiled, signal: call.signal })
+      return { lamports: feeLamports === null ? null : String(feeLamports) }
+    },
+  ),
+]

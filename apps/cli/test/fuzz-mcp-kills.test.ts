@@ -1,0 +1,76 @@
+// svc mcp is killed while it submits payments: each is paid once all the same.
+import { createRandom, startFaultProxy } from "@svc/testing"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { startMcp } from "./mcp-client.ts"
+import { type RelaySetup, startRelaySetup } from "./relay-setup.ts"
+
+const full = process.env["SVC_FUZZ"] === "full"
+const runs = full ? 200 : 5
+const amount = 1_000_000n
+const { next } = createRandom()
+
+let setup: RelaySetup
+beforeAll(async () => {
+  setup = await startRelaySetup()
+})
+afterAll(() => setup.stop())
+
+test(
+  "killed at any request of submit_payment, with a second svc mcp beside it, a payment is paid once",
+  async () => {
+    // Counts the requests of the run, and kills at the one that was drawn: before it arrives, or after it did.
+    let left = Infinity
+    let kill = (): void => {}
+    const proxy = await startFaultProxy({
+      target: setup.env.SVC_RELAY_URL,
+      late: async () => {},
+      choose: () => {
+        left -= 1
+        if (left !== 0) return undefined
+        kill()
+        return next() < 0.5 ? "drop-request" : "drop-answer"
+      },
+    })
+    const env = {
+      ...setup.env,
+      SVC_RELAY_URL: proxy.url,
+      HOME: setup.tool.home,
+      XDG_CONFIG_HOME: `${setup.tool.home}/config`,
+    }
+    let kills = 0
+    for (let run = 0; run < runs; run++) {
+      const id = `killed-${run}`
+      const recipient = await setup.wallet.newAddress()
+      const { base64, signature } = await setup.wallet.transfer(amount, undefined, recipient)
+      const payment = { id, transaction: base64 }
+      const first = await startMcp(setup.tool.file, env)
+      const wasKilled = Promise.withResolvers<void>()
+      kill = () => {
+        kills += 1
+        process.kill(first.transport.pid ?? 0, "SIGKILL")
+        wasKilled.resolve()
+      }
+      // A payment makes about eight requests: to simulate, to send, and to look it up.
+      left = 1 + Math.floor(next() * 8)
+      const killed = first.call("submit_payment", payment).catch(() => undefined)
+      const second = await startMcp(setup.tool.file, env)
+      // In some runs the second one is there while the first is at work.
+      const beside = run % 2 === 0 ? second.call("submit_payment", payment).catch(() => undefined) : undefined
+      await setup.inFastTime(Promise.race([killed, wasKilled.promise]), signature)
+      left = Infinity
+      await setup.inFastTime(Promise.resolve(beside), signature)
+      let ended = await setup.inFastTime(second.call("submit_payment", payment), signature)
+      while (ended["state"] === "undecided") {
+        ended = await setup.inFastTime(second.call("submit_payment", payment), signature)
+      }
+      expect(ended).toMatchObject({ id, state: "landed", signature })
+      expect(await second.call("settle_payments", { id })).toMatchObject({ payments: [{ id, state: "landed" }] })
+      expect(await setup.wallet.balanceOf(recipient)).toBe(amount)
+      await first.close()
+      await second.close()
+    }
+    expect(kills).toBeGreaterThan(runs / 2)
+    await proxy.close()
+  },
+  full ? 7_200_000 : 300_000,
+)

@@ -1,0 +1,222 @@
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
+import fc from "fast-check"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { tools } from "../src/mcp/server.ts"
+import { type McpClient, startMcp } from "./mcp-client.ts"
+import type { Reply } from "./server.ts"
+import { startToolAndServer } from "./tool-and-server.ts"
+import { json } from "./tool.ts"
+
+/** As the contract of these tests counts: four characters a token. */
+const tokensOf = (text: string): number => Math.ceil(text.length / 4)
+
+const key = "svc_ak_0123456789012345678901234567890123456789"
+const field = (path: string) => ({ path, rust_type: "u64", nullable: false, section: "id" })
+const view = { id: "Wide/list", mode: "list", needs_key: false, key_field: "id.a", sort: null, pipeline: [] }
+const wide = {
+  stack_name: "wide",
+  types: [{ name: "Kind", kind: "enum", variants: ["A"] }],
+  entities: Array.from({ length: 50 }, (_, index) => ({
+    name: index === 0 ? "Wide" : `Wide${index}`,
+    primary_keys: ["id.a"],
+    fields: Array.from({ length: 100 }, (_none, at) => field(`id.a-long-name-of-a-field-${at}`)),
+    views: [view],
+  })),
+}
+const stack = (name: string) => ({
+  name,
+  description: "x".repeat(5000),
+  websocket_url: "ws://127.0.0.1:9/w",
+  entities: [],
+})
+const changes = Array.from({ length: 100 }, (_, index) => {
+  return { id: index + 1, at: "2026-01-01T00:00:00Z", stack: "wide", kind: "published", message: "m".repeat(900) }
+})
+
+const answer = ({ target }: { readonly target: string }): Reply => {
+  if (target.startsWith("/api/registry/changes")) return { body: { changes, next: 100 } }
+  if (target.startsWith("/api/registry/wide/schema")) return { body: { ...stack("wide"), schema: wide } }
+  if (target.startsWith("/api/registry?")) {
+    return { body: Array.from({ length: 60 }, (_, index) => stack(`stack-${index}`)) }
+  }
+  if (target === "/api/agents/me") return { body: { slug: "agt_1", display_name: "A", status: "active", key } }
+  const body = {
+    error: `No, ${key}.`,
+    code: "stack-not-found",
+    message: `No, ${key}.`,
+    hint: "Look.",
+    retryable: false,
+  }
+  return { status: 404, body }
+}
+
+const { tool, server } = await startToolAndServer(answer)
+const env = {
+  HOME: tool.home,
+  XDG_CONFIG_HOME: `${tool.home}/config`,
+  SVC_API_URL: server.url,
+  SVC_DOCS_URL: server.url,
+  SVC_RELAY_URL: server.url,
+  SVC_API_KEY: key,
+}
+let mcp: McpClient
+beforeAll(async () => {
+  mcp = await startMcp(tool.file, env)
+})
+afterAll(() => mcp.close())
+
+test("the definitions of all tools together have less than 4,000 tokens, each with an output schema and when to use it", async () => {
+  const { tools: listed } = await mcp.client.listTools()
+  expect(tokensOf(JSON.stringify(listed))).toBeLessThan(4000)
+  expect(listed.map(({ name }) => name).toSorted()).toEqual(
+    [
+      "account",
+      "rotate_key",
+      "search_docs",
+      "fetch_page",
+      "list_stacks",
+      "describe_stack",
+      "read_view",
+      "wait_for_change",
+      "list_changes",
+      "get_transaction",
+      "simulate_transaction",
+      "get_fee",
+      "submit_payment",
+      "list_payments",
+      "settle_payments",
+      "publish_stack",
+    ].toSorted(),
+  )
+  for (const { description = "", outputSchema } of listed) {
+    expect(description.length).toBeGreaterThan(40)
+    expect(description.length).toBeLessThan(300)
+    expect(outputSchema).toMatchObject({ type: "object" })
+  }
+  const hints = (name: string) => listed.find((one) => one.name === name)?.annotations
+  expect(hints("read_view")).toEqual({ readOnlyHint: true })
+  expect(hints("submit_payment")).toEqual({ destructiveHint: true, idempotentHint: true })
+  expect(hints("publish_stack")).toEqual({ destructiveHint: true })
+})
+
+test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
+  "a client of %s gets that revision, and stdout has nothing but its messages",
+  async (revision) => {
+    const transport = new StdioClientTransport({ command: process.execPath, args: [tool.file, "mcp"], env })
+    const heard: unknown[] = []
+    const strange: Error[] = []
+    const wasCalled = Promise.withResolvers<void>()
+    Object.assign(transport, {
+      onerror: (error: Error) => strange.push(error),
+      onmessage: (message: unknown) => {
+        heard.push(message)
+        if (heard.length === 2) wasCalled.resolve()
+      },
+    })
+    await transport.start()
+    const params = { protocolVersion: revision, capabilities: {}, clientInfo: { name: "old", version: "1" } }
+    await transport.send({ jsonrpc: "2.0", id: 1, method: "initialize", params })
+    await transport.send({ jsonrpc: "2.0", method: "notifications/initialized" })
+    const call = { name: "list_payments", arguments: {} }
+    await transport.send({ jsonrpc: "2.0", id: 2, method: "tools/call", params: call })
+    await wasCalled.promise
+    await transport.close()
+    expect(strange).toEqual([])
+    expect(heard).toMatchObject([
+      { jsonrpc: "2.0", id: 1, result: { protocolVersion: revision, serverInfo: { name: "svc" } } },
+      { jsonrpc: "2.0", id: 2, result: { structuredContent: { payments: [] } } },
+    ])
+  },
+)
+
+test("a client of the stateless revision lists and calls without a handshake", async () => {
+  const modern = await startMcp(tool.file, env, { versionNegotiation: { mode: { pin: "2026-07-28" } } })
+  expect((await modern.client.listTools()).tools).toHaveLength(tools.length)
+  expect(await modern.call("list_payments")).toEqual({ payments: [] })
+  expect((await modern.client.listResources()).resources.map(({ uri }) => uri)).toContain("svc://skills/svc-build")
+  await modern.close()
+})
+
+test("a result that would be too large is cut at whole records, and says how to go on", async () => {
+  const listed = await mcp.callTool("list_stacks")
+  expect(listed.structuredContent).toMatchObject({ truncated: true })
+  const names = listed.structuredContent?.["stacks"] as { name: string }[]
+  const rest = await mcp.call("list_stacks", { after: names.at(-1)?.name })
+  expect(rest["stacks"]).toEqual(expect.arrayContaining([expect.objectContaining({ name: `stack-${names.length}` })]))
+  const described = await mcp.callTool("describe_stack", { stack: "wide" })
+  expect(described.structuredContent?.["hint"]).toMatch(/pass entity: Wide, .*svc:\/\/stacks\/wide\/schema/)
+  const followed = await mcp.callTool("list_changes")
+  const shown = followed.structuredContent?.["changes"] as { id: number }[]
+  expect(followed.structuredContent).toMatchObject({ truncated: true, next: shown.at(-1)?.id })
+  for (const { text } of [listed, described, followed]) expect(tokensOf(text)).toBeLessThan(8000)
+})
+
+test("a service's error is told by its code, hint and whether to retry, and a key in it is never passed on", async () => {
+  expect(await mcp.fails("describe_stack", { stack: "nothing" })).toMatchObject({ code: "stack-not-found" })
+  const { code, hint, retryable } = await mcp.fails("describe_stack", { stack: "../etc" })
+  expect([code, hint, retryable]).toEqual(["stack-not-found", "Call list_stacks.", false])
+  expect(await mcp.fails("rotate_key")).toMatchObject({ code: "key-from-environment" })
+  expect(await mcp.call("account")).toMatchObject({ slug: "agt_1", status: "active" })
+  expect(mcp.texts.join() + mcp.stderr()).not.toContain(key)
+})
+
+test("whatever a tool is called with, it answers with a result, and goes on serving", async () => {
+  const anything = fc.oneof(
+    fc.string(),
+    fc.integer(),
+    fc.boolean(),
+    fc.constant(null),
+    fc.array(fc.string()),
+    fc.object(),
+  )
+  const likely = fc.record(
+    {
+      stack: fc.oneof(fc.string(), fc.constant("wide")),
+      view: fc.oneof(fc.string(), fc.constant("Wide/list")),
+      key: fc.string(),
+      fields: fc.array(fc.string()),
+      where: fc.array(fc.record({ field: fc.string(), op: fc.constantFrom("eq", "in", "x"), value: anything })),
+      id: fc.string(),
+      transaction: fc.string(),
+      message: fc.string(),
+      signature: fc.string(),
+      ast_path: fc.constantFrom("/dev/zero", "/", "", "no\u0000such", "/proc/self/mem"),
+      query: fc.string(),
+      slug: fc.string(),
+      after: anything,
+    },
+    { requiredKeys: [] },
+  )
+  // The others wait, or make an account at the server.
+  const names = tools.map(({ name }) => name).filter((name) => name !== "wait_for_change" && name !== "account")
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...names),
+      fc.oneof(likely, fc.dictionary(fc.string(), anything)),
+      async (name, args) => {
+        const { isError = false, text } = await mcp.callTool(name, args)
+        expect(text).not.toContain("internal-error")
+        if (isError && !text.startsWith("Input validation error")) expect(JSON.parse(text)).toHaveProperty("code")
+      },
+    ),
+    { numRuns: process.env["SVC_FUZZ"] === "full" ? 20_000 : 150 },
+  )
+  expect(await mcp.call("list_payments")).toEqual({ payments: [] })
+}, 600_000)
+
+test("--config prints what a client's configuration needs", async () => {
+  const args = ["-y", `${server.url}/cli/svc.tgz`, "mcp"]
+  const svc = { command: "npx", args }
+  for (const [client, block] of [
+    ["claude", { mcpServers: { svc } }],
+    ["cursor", { mcpServers: { svc } }],
+    ["vscode", { servers: { svc: { type: "stdio", ...svc } } }],
+  ] as const) {
+    expect(json(await tool.svc(["mcp", "--config", client], { env }))).toEqual(block)
+  }
+  const codex = await tool.svc(["mcp", "--config", "codex"], { env })
+  expect(codex.stdout).toContain(
+    `[mcp_servers.svc]\ncommand = "npx"\nargs = ["-y", "${server.url}/cli/svc.tgz", "mcp"]`,
+  )
+  expect(await tool.svc(["mcp", "--config", "emacs"], { env })).toMatchObject({ code: 2, stdout: "" })
+})

@@ -1,0 +1,197 @@
+// What an agent does from its first day on, by the tools of svc mcp alone.
+import { mkdir, readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { createSolanaRpc } from "@solana/kit"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { type McpClient, startMcp } from "../apps/cli/test/mcp-client.ts"
+import { runProgram } from "../apps/cli/test/tool.ts"
+import { type Instance, startInstance } from "../scripts/running/instance.ts"
+import { auctions } from "./journey/auctions.ts"
+import { makeOwner, ownerKeyFile } from "./journey/owner.ts"
+import { createWallet } from "./journey/wallet.ts"
+
+const tool = join(import.meta.dirname, "../apps/cli/dist/svc.mjs")
+const timeout = 120_000
+
+let instance: Instance
+let env: Record<string, string>
+let wallet: Awaited<ReturnType<typeof createWallet>>
+let mcp: McpClient
+beforeAll(async () => {
+  instance = await startInstance(undefined, makeOwner)
+  const { apiUrl, docsUrl, relayUrl, streamUrl, chainUrl, folder } = instance
+  env = { HOME: folder, XDG_CONFIG_HOME: join(folder, "config") }
+  // As the tarball of this copy brings it.
+  const urls = { api_url: apiUrl, docs_url: docsUrl, relay_url: relayUrl, stream_url: streamUrl }
+  await mkdir(join(folder, "config/svc"), { recursive: true })
+  await writeFile(join(folder, "config/svc/config.json"), JSON.stringify(urls))
+  wallet = await createWallet(chainUrl)
+  await wallet.fund(2_000_000_000n)
+  mcp = await startMcp(tool, env)
+}, 180_000)
+afterAll(async () => {
+  await mcp?.close()
+  await instance?.stop()
+})
+
+const sign = async (amount: bigint) => {
+  const { value: latest } = await createSolanaRpc(instance.chainUrl).getLatestBlockhash().send()
+  return wallet.signTransfer(amount, latest)
+}
+const storedKeys = async () =>
+  (await readFile(join(instance.folder, "config/svc/credentials.json"), "utf8")).match(/svc_[a-z]+_\w+/g) ?? []
+
+/** The keys that were stored at any time; none of them may ever be told. */
+const keys = new Set<string>()
+const remember = async () => {
+  for (const key of await storedKeys()) keys.add(key)
+}
+
+test("an agent signs up; its key is stored and not shown", { timeout }, async () => {
+  expect(await mcp.call("account")).toMatchObject({ status: "signed-out" })
+  const account = await mcp.call("account", { sign_up: true })
+  expect(account).toMatchObject({ status: "active", slug: expect.stringMatching(/^agt_/), limits: expect.any(Object) })
+  await remember()
+  expect(keys.size).toBe(1)
+  expect(await mcp.call("account", { sign_up: true })).toMatchObject({ slug: account["slug"] })
+})
+
+test("it finds the stacks that have data, and what their views need", { timeout }, async () => {
+  const { stacks } = await mcp.call("list_stacks", { query: "transfers" })
+  expect(stacks).toMatchObject([{ name: "transfers", has_data: true }])
+  const described = await mcp.call("describe_stack", { stack: "transfers", entity: "SolTransfer" })
+  expect(described).toMatchObject({
+    name: "transfers",
+    entities: [{ name: "SolTransfer", fields: expect.any(Object), views: expect.any(Array) }],
+  })
+})
+
+test("it waits for a change that fulfils a condition, and reads records with theirs", { timeout }, async () => {
+  const { entities } = await mcp.call("describe_stack", { stack: "transfers", entity: "SolTransfer" })
+  const [{ fields = {} } = {}] = entities as { fields?: Record<string, string> }[]
+  const lamports = Object.keys(fields).find((path) => path.endsWith("lamports")) ?? ""
+  let isFunded = false
+  const waited = await mcp.call(
+    "wait_for_change",
+    {
+      stack: "transfers",
+      view: "SolTransfer/list",
+      where: [{ field: lamports, op: "eq", value: "1234567890" }],
+    },
+    {
+      onprogress: () => {
+        if (!isFunded) void wallet.fund(1_234_567_890n)
+        isFunded = true
+      },
+    },
+  )
+  expect(waited).toMatchObject({ op: "upsert", key: expect.any(String), record: expect.any(Object) })
+  const where = [{ field: lamports, op: "gte", value: 1_234_567_890 }]
+  const read = await mcp.call("read_view", { stack: "transfers", view: "SolTransfer/list", where, fields: [lamports] })
+  expect(read["records"]).toEqual(
+    expect.arrayContaining([{ key: waited["key"], record: { [lamports]: "1234567890" } }]),
+  )
+  const wrong = { stack: "transfers", view: "SolTransfer/list" }
+  const lacking = [{ field: "nothing", op: "eq", value: 1 }]
+  expect(await mcp.fails("read_view", { ...wrong, where: lacking })).toMatchObject({ code: "field-not-found" })
+  expect(await mcp.fails("read_view", { ...wrong, fields: ["nothing"] })).toMatchObject({ code: "field-not-found" })
+  const never = { ...wrong, where: [{ field: lamports, op: "eq", value: 1 }], timeout_seconds: 1 }
+  expect(await mcp.call("wait_for_change", never)).toEqual({ view: "SolTransfer/list", timed_out: true })
+})
+
+test("a wait ends at once when it is cancelled, and when the client goes away", { timeout }, async () => {
+  const leaving = new AbortController()
+  const waiting = mcp.callTool(
+    "wait_for_change",
+    { stack: "transfers", view: "SolTransfer/list", timeout_seconds: 300 },
+    { signal: leaving.signal, onprogress: () => leaving.abort() },
+  )
+  expect(await waiting.catch(() => "cancelled")).toBe("cancelled")
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "gone", version: "1" } }
+  const call = { name: "wait_for_change", arguments: { stack: "transfers", timeout_seconds: 300 } }
+  const lines = [
+    { jsonrpc: "2.0", id: 1, method: "initialize", params },
+    { jsonrpc: "2.0", id: 2, method: "tools/call", params: call },
+  ]
+  const stdin = lines.map((line) => `${JSON.stringify(line)}\n`).join("")
+  expect(await runProgram(process.execPath, [tool, "mcp"], { env, stdin })).toMatchObject({ code: 0 })
+})
+
+test("it asks for fee and simulation, pays once under one id, and looks the transaction up", { timeout }, async () => {
+  const { wire, signature } = await sign(1_000_000n)
+  expect(await mcp.call("get_fee", { transaction: wire })).toEqual({ lamports: "5000" })
+  expect(await mcp.call("simulate_transaction", { transaction: wire })).toMatchObject({ err: null })
+  const before = await wallet.recipientBalance()
+  const payment = { id: "rent", transaction: wire, purpose: "rent of May" }
+  const [first, second] = await Promise.all([mcp.call("submit_payment", payment), mcp.call("submit_payment", payment)])
+  expect(first).toMatchObject({ id: "rent", state: "landed", signature, err: null })
+  expect(second).toEqual(first)
+  expect((await wallet.recipientBalance()) - before).toBe(1_000_000n)
+  const { wire: other } = await sign(2_000_000n)
+  const reused = await mcp.fails("submit_payment", { id: "rent", transaction: other, purpose: "another" })
+  expect(reused).toMatchObject({ code: "id-reused", retryable: false })
+  expect(await mcp.call("list_payments")).toMatchObject({ payments: [{ id: "rent", state: "landed", signature }] })
+  expect(await mcp.call("settle_payments")).toEqual({ payments: [] })
+  expect(await mcp.call("get_transaction", { signature })).toMatchObject({ slot: expect.any(String), err: null })
+})
+
+test("with a person's key it publishes, is told what would break readers, and hears of it", { timeout }, async () => {
+  const at = async (name: string, ast: unknown) => {
+    await writeFile(join(instance.folder, name), JSON.stringify(ast))
+    return join(instance.folder, name)
+  }
+  const [ast_path, breaking] = [await at("first.json", auctions.first), await at("second.json", auctions.breaking)]
+  expect(await mcp.fails("publish_stack", { stack: "my-auctions", ast_path })).toMatchObject({
+    code: "missing-credentials",
+  })
+  const key = await readFile(ownerKeyFile(instance.folder), "utf8")
+  expect(await runProgram(process.execPath, [tool, "auth", "login"], { env, stdin: key })).toMatchObject({ code: 0 })
+  await remember()
+  const { next } = await mcp.call("list_changes")
+  const hearing = mcp.call("list_changes", { after: next, timeout_seconds: 60 })
+  const first = await mcp.call("publish_stack", { stack: "my-auctions", ast_path, message: "The first one" })
+  expect(first).toMatchObject({ published: true, compared_with_version: null })
+  const refused = await mcp.call("publish_stack", { stack: "my-auctions", ast_path: breaking })
+  expect(refused).toMatchObject({
+    published: false,
+    verdict: "breaking",
+    next: expect.stringContaining("allow_breaking"),
+  })
+  const allowed = { stack: "my-auctions", ast_path: breaking, allow_breaking: true, message: "Wider bids" }
+  expect(await mcp.call("publish_stack", allowed)).toMatchObject({ published: true, verdict: "breaking" })
+  expect(await hearing).toMatchObject({ changes: [expect.any(Object)] })
+})
+
+test("it rotates its key without a pause, and goes on with the new one", { timeout }, async () => {
+  expect(await mcp.call("rotate_key", { overlap_seconds: 60 })).toMatchObject({
+    key_hint: expect.stringMatching(/^svc_ak_…/),
+    old_expires_at: expect.any(String),
+  })
+  const before = keys.size
+  await remember()
+  expect(keys.size).toBe(before + 1)
+  expect(await mcp.call("account")).toMatchObject({ status: "active" })
+})
+
+test("it reads pages, schemas and skill files", { timeout }, async () => {
+  const { results } = await mcp.call("search_docs", { query: "blockhash expires", limit: 2 })
+  expect(results).toHaveLength(2)
+  const page = await mcp.call("fetch_page", { slug: "payments", max_tokens: 500 })
+  expect(page).toMatchObject({ truncated: true, next_cursor: expect.any(String) })
+  const { contents } = await mcp.client.readResource({ uri: "svc://stacks/transfers/schema" })
+  expect(contents).toMatchObject([{ text: expect.stringContaining('"SolTransfer"') }])
+  const { contents: skill } = await mcp.client.readResource({ uri: "svc://skills/svc-consume" })
+  expect(skill).toMatchObject([{ text: expect.stringContaining("name: svc-consume") }])
+  const missing = mcp.client.readResource({ uri: "svc://stacks/nothing/schema" })
+  expect(await missing.catch(() => "not found")).toBe("not found")
+})
+
+test("no key and no token was in a result, an error or the log", () => {
+  expect(keys.size).toBe(3)
+  const told = mcp.texts.join("\n") + mcp.stderr()
+  expect(told.length).toBeGreaterThan(5000)
+  for (const key of keys) expect(told).not.toContain(key)
+  expect(told).not.toMatch(/\beyJ[\w-]{10,}\.[\w-]{10,}\./)
+  const largest = mcp.sizes.toSorted((a, b) => b.characters - a.characters)[0]
+  expect(Math.ceil((largest?.characters ?? 0) / 4)).toBeLessThan(8000)
+})
