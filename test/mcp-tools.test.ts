@@ -195,3 +195,95 @@ test("no key and no token was in a result, an error or the log", () => {
   const largest = mcp.sizes.toSorted((a, b) => b.characters - a.characters)[0]
   expect(Math.ceil((largest?.characters ?? 0) / 4)).toBeLessThan(8000)
 })
+
+const questions = [
+  "which errors may I retry",
+  "how do I verify a session token",
+  "blockhash expires",
+  "maximum body size of a relay request",
+  "PostgreSQL two replicas",
+  "rotate a key without downtime",
+]
+const codes = [
+  "submission_unknown",
+  "agent-account-forbidden",
+  "rate-limit-exceeded",
+  "id-reused",
+  "insufficient_scope",
+  "key-required",
+  "expired-api-key",
+  "run-waiting",
+]
+
+test(
+  "an agent's twelve tasks take under 15,000 tokens with the definitions, and no wrong call",
+  { timeout: 240_000 },
+  async () => {
+    const home = join(instance.folder, "twelve")
+    const own = { HOME: home, XDG_CONFIG_HOME: join(home, "config") }
+    await mkdir(join(home, "config/svc"), { recursive: true })
+    const config = await readFile(join(instance.folder, "config/svc/config.json"))
+    await writeFile(join(home, "config/svc/config.json"), config)
+    // As pnpm start stores the key of the developer's account.
+    const stdin = await readFile(ownerKeyFile(instance.folder), "utf8")
+    expect(await runProgram(process.execPath, [tool, "auth", "login"], { env: own, stdin })).toMatchObject({ code: 0 })
+    const write = async (name: string, ast: unknown) => {
+      await writeFile(join(home, name), JSON.stringify(ast))
+      return join(home, name)
+    }
+    const paths = { first: await write("1.json", auctions.first), breaking: await write("2.json", auctions.breaking) }
+
+    const killed = await startMcp(tool, own)
+    const agent = await startMcp(tool, own)
+    const transfers = { stack: "transfers", view: "SolTransfer/list" }
+    // 1 sign up, 2 discover
+    await agent.call("account", { sign_up: true })
+    await agent.call("list_stacks")
+    await agent.call("describe_stack", { stack: "transfers", entity: "SolTransfer" })
+    // 3 wait with a filter, 4 count
+    const where = [{ field: "amount.lamports", op: "gte", value: "1500000000" }]
+    const onprogress = () => void wallet.fund(1_600_000_000n)
+    expect(await agent.call("wait_for_change", { ...transfers, where }, { onprogress })).toMatchObject({ op: "upsert" })
+    await agent.call("read_view", { ...transfers, fields: ["amount.lamports"], limit: 100 })
+    // 5 a browser's key: the tools find the command, which a person or a shell runs
+    await agent.call("search_docs", { query: "publishable key origin browser", limit: 1 })
+    // 6 pay once, killed while paying
+    const { wire, signature } = await sign(3_000_000n)
+    const before = await wallet.recipientBalance()
+    const payment = { id: "killed", transaction: wire }
+    const kill = () => process.kill(killed.transport.pid ?? 0, "SIGKILL")
+    await killed.call("submit_payment", payment, { onprogress: kill }).catch(() => undefined)
+    expect(await agent.call("submit_payment", payment)).toMatchObject({ state: "landed", signature })
+    expect((await wallet.recipientBalance()) - before).toBe(3_000_000n)
+    // 7 fee, simulation, status
+    const { wire: next } = await sign(4_000_000n)
+    await agent.call("get_fee", { transaction: next })
+    await agent.call("simulate_transaction", { transaction: next })
+    await agent.call("get_transaction", { signature })
+    // 8 publish, break, roll back, 9 hear of it
+    const { next: after } = await agent.call("list_changes", { stack: "twelve" })
+    await agent.call("publish_stack", { stack: "twelve", ast_path: paths.first })
+    const broken = await agent.call("publish_stack", { stack: "twelve", ast_path: paths.breaking })
+    expect(broken).toMatchObject({ published: false, verdict: "breaking" })
+    for (const ast_path of [paths.breaking, paths.first]) {
+      const published = await agent.call("publish_stack", { stack: "twelve", ast_path, allow_breaking: true })
+      expect(published).toMatchObject({ published: true })
+    }
+    const heard = await agent.call("list_changes", { after, stack: "twelve", timeout_seconds: 30 })
+    expect(heard["changes"]).toHaveLength(3)
+    // 10 rotate
+    await agent.call("rotate_key")
+    await agent.call("account")
+    // 11 eight errors, 12 six questions
+    for (const query of codes) await agent.call("search_docs", { query, limit: 1 })
+    for (const query of questions) await agent.call("search_docs", { query, limit: 1 })
+
+    const definitions = JSON.stringify((await agent.client.listTools()).tools).length
+    const characters = agent.sizes.reduce((sum, one) => sum + one.characters, 0)
+    const tokens = Math.ceil((definitions + characters) / 4)
+    process.stderr.write(`twelve tasks: ${agent.sizes.length + 1} calls, ${tokens} tokens\n`)
+    expect(tokens).toBeLessThan(15_000)
+    await agent.close()
+    await killed.close()
+  },
+)

@@ -1,4 +1,7 @@
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
+import { codeIn, readPageTables } from "@svc/testing"
 import fc from "fast-check"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { tools } from "../src/mcp/server.ts"
@@ -97,6 +100,13 @@ test("the definitions of all tools together have less than 4,000 tokens, each wi
   expect(hints("read_view")).toEqual({ readOnlyHint: true })
   expect(hints("submit_payment")).toEqual({ destructiveHint: true, idempotentHint: true })
   expect(hints("publish_stack")).toEqual({ destructiveHint: true })
+})
+
+test("mcp-server.md names every tool, and no other", async () => {
+  const page = await readFile(join(import.meta.dirname, "../../docs-server/content/mcp-server.md"), "utf8")
+  const table = readPageTables(page).find(({ columns: [first] }) => first === "`svc mcp` has")
+  const told = table?.rows.flatMap(([cell = ""]) => codeIn(cell)) ?? []
+  expect(told.toSorted()).toEqual(tools.map(({ name }) => name).toSorted())
 })
 
 test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(

@@ -4,6 +4,7 @@ import { rotateKey } from "../../account/keys.ts"
 import type { Context } from "../../command.ts"
 import { CliError } from "../../errors.ts"
 import { isObject } from "@svc/common/json-object"
+import { textOf } from "../../output/json-value.ts"
 import { callApi } from "../../services/api.ts"
 import { apiUrl, apiWithKey } from "../../settings/key.ts"
 import { variable } from "../../settings/settings.ts"
@@ -39,7 +40,7 @@ export const accountTools = [
     {
       name: "account",
       description:
-        "Call first: tells whose key this machine has, and its limits. If status is signed-out, pass sign_up: true, which registers an agent and stores its key.",
+        "Call first: tells whose key this machine has, and its limits. If it has no slug, pass sign_up: true, which registers an agent and stores its key.",
       input: z.object({ sign_up: z.boolean().optional() }),
       output: z.object({
         status: z.string(),
@@ -57,7 +58,9 @@ export const accountTools = [
     async ({ context }, { sign_up: signsUp = false }) => {
       const given = context()
       let owner = await ownerOf(given)
-      if (owner === undefined && signsUp) {
+      // A person's key has no slug. A key from the environment is the only one that is used.
+      const isAgent = textOf(owner, "slug") !== "" || variable(given.env, "SVC_API_KEY") !== undefined
+      if (!isAgent && signsUp) {
         await authSignup(given).catch((error: unknown) => {
           // Another process has just signed up.
           if (!(error instanceof CliError) || error.code !== "already-signed-up") throw error
