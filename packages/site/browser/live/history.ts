@@ -27,20 +27,22 @@ export const createHistory = () => {
     return at === undefined ? undefined : { at, numbers }
   }
 
+  const keep = (entry: Entry | undefined): void => {
+    if (entry !== undefined) entries.push(entry)
+    if (entries.length > 1.5 * mostEntries) entries = entries.slice(-mostEntries)
+  }
+
   return {
     /** Adds a change that came now. */
     add: (record: unknown, now: number): void => {
-      const entry = entryOf(record, now)
-      if (entry !== undefined) entries.push(entry)
-      if (entries.length > 1.5 * mostEntries) entries = entries.slice(-mostEntries)
+      keep(entryOf(record, now))
       const second = Math.floor(now / 1000)
       perSecond.set(second, (perSecond.get(second) ?? 0) + 1)
       for (const old of perSecond.keys()) if (old < second - rateSeconds) perSecond.delete(old)
     },
     /** Adds a record of a snapshot, whose time is known only if it tells it. */
     addOld: (record: unknown): void => {
-      const entry = entryOf(record, undefined)
-      if (entry !== undefined) entries.push(entry)
+      keep(entryOf(record, undefined))
     },
     /** Paths that have had a number. */
     paths: (): readonly string[] => [...new Set(entries.flatMap(({ numbers }) => [...numbers.keys()]))],
