@@ -496,7 +496,9 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the console in
     await other.page.goto(consoleAt())
     await other.page.getByLabel("Secret key").fill(agent)
     await other.page.keyboard.press("Enter")
-    await other.page.locator(root).getByRole("alert").filter({ hasText: "Access is denied" }).waitFor()
+    const told = other.page.locator(root).getByRole("alert").filter({ hasText: "Access is denied" })
+    await told.waitFor()
+    expect(await told.count()).toBe(1)
     await other.page.close()
   })
 

@@ -27,12 +27,15 @@ export const errorAnswer = (
 ): Response => c.body(JSON.stringify(bodyOf(error)), error.status, { ...jsonHeaders, ...more, ...headersOf(error) })
 
 /** The response to bytes that aren't an HTTP request. */
-export const unreadableAnswer = (_requestId: string, reason: string): Response => {
-  const error = errors.fail("invalid_request", {
-    message: `Not a request: ${reason}.`,
-    hint: "Send HTTP/1.1 with this server's name as Host and a path, as /openapi.json lists them, as target.",
-  })
-  return Response.json(bodyOf(error), { status: error.status, headers: jsonHeaders })
+export const unreadableAnswer = (_requestId: string, reason: string, status: 400 | 405): Response => {
+  const error =
+    status === 405
+      ? errors.fail("method_not_allowed", { headers: { Allow: "GET, HEAD, POST, OPTIONS" } })
+      : errors.fail("invalid_request", {
+          message: `Not a request: ${reason}.`,
+          hint: "Send HTTP/1.1 with this server's name as Host and a path, as /openapi.json lists them, as target.",
+        })
+  return Response.json(bodyOf(error), { status: error.status, headers: { ...jsonHeaders, ...error.headers } })
 }
 
 /** The error for a body that can't be read. */

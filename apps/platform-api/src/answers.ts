@@ -54,8 +54,11 @@ export const errorAnswer = (c: Context<AppEnv>, error: ApiError, docsUrl: string
 /** The response to bytes that can't be parsed as a request. */
 export const unreadableAnswer =
   (docsUrl: string) =>
-  (requestId: string, reason: string): Response => {
-    const error = errors.fail("invalid-request", { details: { path: "", reason } })
+  (requestId: string, reason: string, status: 400 | 405): Response => {
+    const error =
+      status === 405
+        ? errors.fail("method-not-allowed", { headers: { allow: "GET, HEAD, POST, PUT, DELETE, OPTIONS" } })
+        : errors.fail("invalid-request", { details: { path: "", reason } })
     return Response.json(bodyOf(error, requestId, docsUrl), { status: error.status, headers: headersOf(error) })
   }
 

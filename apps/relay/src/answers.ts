@@ -48,8 +48,11 @@ export const errorAnswer = (c: Context<RelayEnv>, error: ApiError, docsUrl: stri
 /** Answers what no request can be made of. Its path isn't known, so it is treated as a send. */
 export const unreadableAnswer =
   (docsUrl: string) =>
-  (requestId: string, reason: string): Response => {
-    const error = badRequest("invalid_request", "", reason)
+  (requestId: string, reason: string, status: 400 | 405): Response => {
+    const error =
+      status === 405
+        ? errors.fail("method_not_allowed", { headers: { Allow: "GET, HEAD, POST, OPTIONS" } })
+        : badRequest("invalid_request", "", reason)
     return Response.json(bodyOf(error, requestId, true, docsUrl), { status: error.status, headers: headersOf(error) })
   }
 

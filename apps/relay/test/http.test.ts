@@ -39,6 +39,12 @@ test("the bare address says what this is, and where its description and document
   })
 })
 
+test("a method that nobody knows is 405 with Allow", async () => {
+  relay = await startRelay(rpc.url)
+  const answer = await talk(Number(new URL(relay.url).port), `BREW ${paths[0]} HTTP/1.1\r\nHost: x\r\n\r\n`)
+  expect(answer).toMatch(/^HTTP\/1\.1 405 .*\nallow: GET, HEAD, POST, OPTIONS\r\n.*"code":"method_not_allowed"/is)
+})
+
 test("other methods are 405 with Allow, and preflights are answered for any origin", async () => {
   relay = await startRelay(rpc.url)
   for (const path of paths) {

@@ -68,7 +68,7 @@ const start = async (gate: Promise<void> = Promise.resolve(), deadlineMs = 5000)
     // Hono hands on what is no Error.
     throw "text"
   })
-  const onUnreadable = (id: string, reason: string) => new Response(`${id} ${reason}`, { status: 400 })
+  const onUnreadable = (id: string, reason: string, status: number) => new Response(`${id} ${reason}`, { status })
   const server = await serve({ host: "127.0.0.1", port: 0, drainMs: 5000, requests, onUnreadable })
   server.handle(app.fetch)
   open.push(server)
@@ -85,6 +85,20 @@ const dial = async (port: number): Promise<{ socket: Socket; received: () => str
 
 const post = (url: string, body: string | Uint8Array<ArrayBuffer>, type: string | null = "application/json") =>
   fetch(url, { method: "POST", body: new Blob([body]), headers: type === null ? {} : { "content-type": type } })
+
+test("a method that nobody knows is 405 whatever the path, and what is no request at all 400", async () => {
+  const { server } = await start()
+  const statusOf = async (text: string): Promise<string | undefined> => {
+    const { socket, received } = await dial(server.port)
+    socket.write(text)
+    await once(socket, "close")
+    return received().split(" ")[1]
+  }
+  expect(await statusOf("BREW / HTTP/1.1\r\nHost: x\r\n\r\n")).toBe("405")
+  expect(await statusOf("g-e.t /echo/x HTTP/1.1\r\nHost: x\r\n\r\n")).toBe("405")
+  for (const text of ["BREW /\r\n\r\n", "(x) / HTTP/1.1\r\nHost: x\r\n\r\n", "\x16\x03\x01\x00\x05 / HTTP/1.1\r\n\r\n"])
+    expect(await statusOf(text)).toBe("400")
+})
 
 test("a JSON body is read from a real socket, whole or in chunks", async () => {
   const { url, server } = await start()

@@ -29,8 +29,8 @@ export type ServeOptions = {
   readonly observe?: ((exchange: Exchange, serve: (exchange: Exchange) => void) => void) | undefined
   /** Headers of every answer, unless the answer itself says otherwise. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Answers what no Request can be made of; a plain 400 with the reason unless given. */
-  readonly onUnreadable?: (requestId: string, reason: string) => Response
+  /** Answers what no Request can be made of: 405 if only the method is unknown, else 400. In plain text unless given. */
+  readonly onUnreadable?: (requestId: string, reason: string, status: 400 | 405) => Response
 }
 
 export type RunningServer = {
@@ -49,7 +49,7 @@ export type RunningServer = {
 const sweepMs = 100
 
 const notATarget = "the Host header or the request target is not valid"
-const unreadable = (_: string, reason: string): Response => new Response(`${reason}\n`, { status: 400 })
+const unreadable = (_: string, reason: string, status: 400 | 405): Response => new Response(`${reason}\n`, { status })
 
 // The adapter puts Host and target together into one URL and overlooks some of these: the path would begin in the Host.
 const notAHost = /^$|[\s/?#@\\]/
@@ -85,7 +85,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
         errorHandler: (error) => {
           const { requestId } = exchange
           const isUnreadable = error instanceof RequestError
-          const response = isUnreadable ? onUnreadable(requestId, notATarget) : new Response(null, { status: 500 })
+          const response = isUnreadable ? onUnreadable(requestId, notATarget, 400) : new Response(null, { status: 500 })
           logRequest(exchange, response.status)
           return response
         },
@@ -105,9 +105,9 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   const shared = { requests, headers, clientAddress, connections }
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse): void =>
     connections.arrived({ incoming, outgoing, server: shared, requestId: "", began: 0, route: "*" })
-  const unparsed = createUnparsedAnswer(connections, (reason) => {
+  const unparsed = createUnparsedAnswer(connections, (reason, status) => {
     const id = requests?.randomId() ?? ""
-    const response = onUnreadable(id, reason)
+    const response = onUnreadable(id, reason, status)
     for (const [name, value] of headers) response.headers.set(name, value)
     if (id !== "") response.headers.set("x-request-id", id)
     const line = { request_id: id, method: "-", route: "*", status: response.status, duration_ms: 0 }

@@ -8,6 +8,9 @@ const reasons: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "the request did not arrive in time",
 }
 
+// A whole request line whose method isn't one that Node's parser knows.
+const unknownMethod = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/
+
 const lingerMs = 1000
 
 const send = async (socket: Socket, answer: Response): Promise<void> => {
@@ -27,12 +30,15 @@ const send = async (socket: Socket, answer: Response): Promise<void> => {
  * Answers what Node's parser refuses, for a server's `clientError`: it never becomes a request, and Node's own answer has
  * no body and none of the server's headers. A request before it that is still being served, or whose body is the broken part
  * but is answered already, gets its answer and no other, and the connection ends with it.
- * @param answerTo makes the answer, for this reason
+ * @param answerTo makes the answer, for this reason: a 405 if only the method is unknown, otherwise a 400
  */
-export const createUnparsedAnswer = (connections: Pick<Connections, "get">, answerTo: (reason: string) => Response) => {
+export const createUnparsedAnswer = (
+  connections: Pick<Connections, "get">,
+  answerTo: (reason: string, status: 400 | 405) => Response,
+) => {
   // The parser fails again on whatever else arrives.
   const ended = new WeakSet<Socket>()
-  return (error: NodeJS.ErrnoException, socket: Socket): void => {
+  return (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket): void => {
     const { newest, waiting = 0 } = connections.get(socket) ?? {}
     // What this process has yet to look at isn't late.
     if (ended.has(socket) || (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && waiting > 0)) return
@@ -49,6 +55,9 @@ export const createUnparsedAnswer = (connections: Pick<Connections, "get">, answ
       return
     }
     if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy()
-    void send(socket, answerTo(reasons[error.code ?? ""] ?? "not valid HTTP/1.1"))
+    const isMethod =
+      error.code === "HPE_INVALID_METHOD" && unknownMethod.test(error.rawPacket?.toString("latin1") ?? "")
+    const reason = isMethod ? "an unknown method" : (reasons[error.code ?? ""] ?? "not valid HTTP/1.1")
+    void send(socket, answerTo(reason, isMethod ? 405 : 400))
   }
 }
