@@ -1,6 +1,6 @@
 import type { McpServerFactory } from "@modelcontextprotocol/server"
 import { metrics as telemetryApi } from "@opentelemetry/api"
-import { serve } from "@svc/http"
+import { logRequest, serve } from "@svc/http"
 import { createLogger, type Runtime } from "@svc/program"
 import { createRateLimiter } from "@svc/limits"
 import { startTelemetry } from "@svc/telemetry"
@@ -64,7 +64,9 @@ export const startService = async (runtime: Runtime, factory?: McpServerFactory)
     const missing = probes.get(url)
     if (missing === undefined) return (await ready.promise).fetch(request, exchange)
     exchange.route = url
-    return probeAnswer(missing)
+    const response = probeAnswer(missing)
+    logRequest(exchange, response.status)
+    return response
   })
   const streams = createStreams()
   metrics?.observeStreams(streams.size)

@@ -1,5 +1,5 @@
 import { once } from "node:events"
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { type IncomingMessage, Server, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { getRequestListener, RequestError } from "@hono/node-server"
 import { createClientAddress, type TrustedNetwork } from "./client-address.ts"
@@ -47,6 +47,18 @@ export type RunningServer = {
 }
 
 const sweepMs = 100
+
+/**
+ * Its `close` stops listening and leaves idle connections open, where Node's ends them and with them the request that is on
+ * its way on one: a busy client's next request is answered instead, and that response ends the connection.
+ */
+class PatientServer extends Server {
+  override closeIdleConnections(): void {}
+
+  endIdle(): void {
+    super.closeIdleConnections()
+  }
+}
 
 const notATarget = "the Host header or the request target is not valid"
 const unreadable = (_: string, reason: string, status: 400 | 405): Response => new Response(`${reason}\n`, { status })
@@ -114,7 +126,7 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
     requests?.log.info(line, "request")
     return response
   })
-  const server = createServer({
+  const server = new PatientServer({
     requireHostHeader: false,
     // A second Host or Authorization is seen, and makes no valid one: which of two a proxy has judged, nobody knows.
     joinDuplicateHeaders: true,
@@ -136,21 +148,12 @@ export const serve = async (options: ServeOptions): Promise<RunningServer> => {
   const close = async (): Promise<void> => {
     draining = true
     connections.drain()
-    const closed = once(server, "close")
-    // Node takes for idle what has ended its response, however much of that its client has yet to take.
-    const end = (): void => {
-      if (connections.areSending()) return
-      if (server.listening) server.close()
-      else server.closeIdleConnections()
-    }
-    // New connections are refused meanwhile.
-    server.maxConnections = 0
-    end()
-    const sweep = setInterval(end, sweepMs)
-    const timer = setTimeout(() => {
-      server.close()
-      server.closeAllConnections()
-    }, drainMs)
+    const closed = once(server.close(), "close")
+    // What is idle still. Node takes for idle what has ended its response, however much of that its client has yet to take.
+    const sweep = setInterval(() => {
+      if (!connections.areSending()) server.endIdle()
+    }, sweepMs)
+    const timer = setTimeout(() => server.closeAllConnections(), drainMs)
     await closed
     clearInterval(sweep)
     clearTimeout(timer)
