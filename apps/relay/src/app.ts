@@ -25,8 +25,8 @@ export type Dependencies = {
   readonly transactions:
     | (RelayDependencies & {
         readonly limitsMode: () => LimitsMode
-        /** The provider's chain, once it is known. */
-        readonly chain: () => Chain | undefined
+        /** The provider's chain; undefined if the provider doesn't tell. */
+        readonly chain: () => Promise<Chain | undefined>
       })
     | undefined
   /** Called for each request of an unprotected relay. */
@@ -62,9 +62,9 @@ export const createApp = (dependencies: Dependencies) => {
     if (isWebSocket(c.req.method, c.req.header("upgrade"))) throw errors.fail("not_implemented")
     return next()
   })
-  app.openapi(health, (c) => {
+  app.openapi(health, async (c) => {
     const { reads } = transactions ?? {}
-    const chain = transactions?.chain()
+    const chain = c.req.valid("query").chain === "true" ? await transactions?.chain() : undefined
     const body = {
       status: "ok" as const,
       version,

@@ -1,7 +1,7 @@
 // Which chain the provider is of. A relay whose provider doesn't answer serves all the same.
 import { isLoopback } from "@svc/common/loopback"
 import type { Config } from "./config.ts"
-import type { Upstream, UpstreamAnswer } from "./upstream/upstream.ts"
+import type { Upstream } from "./upstream/upstream.ts"
 
 /** The public networks by their genesis hashes. */
 export const networks: Readonly<Record<string, string>> = {
@@ -23,29 +23,28 @@ export const describeChain = (
   return { genesis_hash, ...(isLoopback(hostname) && nodeEnv !== "production" && { faucet: origin }) }
 }
 
-const callMs = 5000
-const longestWaitMs = 60_000
+const callMs = 2500
+const retryMs = 10_000
 
-const isAway: ReadonlySet<UpstreamAnswer["kind"]> = new Set(["transport-error", "timeout", "http-error"])
-
-/** Asks the provider once for its chain's genesis hash. Only while it can't be reached, it is asked again, ever more rarely. */
-export const watchChain = ({ call }: Pick<Upstream, "call">) => {
+/**
+ * The provider's genesis hash, asked for when somebody wants to know it and kept from then on; undefined if the provider
+ * doesn't tell. A provider that fails is asked every ten seconds at most.
+ */
+export const createChain = ({ call }: Pick<Upstream, "call">, now: () => number) => {
   let hash: string | undefined
-  let isStopped = false
-  let timer: NodeJS.Timeout | undefined
-  const ask = async (waitMs: number): Promise<void> => {
+  let askedAt = Number.NEGATIVE_INFINITY
+  let asking: Promise<void> | undefined
+  const ask = async (): Promise<void> => {
     const answer = await call({ method: "getGenesisHash", params: [], timeoutMs: callMs, maxAnswerBytes: 1024 })
     const result = answer.kind === "result" ? answer.result : undefined
     if (typeof result === "string" && /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(result)) hash = result
-    if (!isAway.has(answer.kind) || isStopped) return
-    timer = setTimeout(() => void ask(Math.min(waitMs * 2, longestWaitMs)), waitMs).unref()
   }
-  void ask(1000)
-  return {
-    genesisHash: () => hash,
-    stop: (): void => {
-      isStopped = true
-      clearTimeout(timer)
-    },
+  return async (): Promise<string | undefined> => {
+    if (hash === undefined && now() - askedAt >= retryMs) {
+      askedAt = now()
+      asking = ask()
+    }
+    await asking
+    return hash
   }
 }

@@ -15,7 +15,7 @@ import {
   type HttpAuthPlugin,
   type ProxyWarning,
 } from "./auth.ts"
-import { describeChain, watchChain } from "./chain.ts"
+import { describeChain, createChain } from "./chain.ts"
 import { type Config, readConfig } from "./config.ts"
 import { createMetering } from "./usage/metering.ts"
 import { createMetrics, observeKeys, observeLimits, observeReads } from "./metrics.ts"
@@ -81,7 +81,7 @@ const openTransactions = async (config: Config, log: Logger, runtime: Runtime) =
     })
   const { upstreamUrl, readFallbackUrls: fallbacks, sendUrl: send } = config
   const { first, reads, sender, redact, close } = openUpstreams({ first: upstreamUrl, fallbacks, send }, now)
-  const chain = watchChain(first)
+  const genesisHash = createChain(first, now)
   const connect = () => import("redis")
   const about = { service: "relay", replicaId: randomId(), now, connect, log, call: clientSpan } as const
   const limits = await openLimits(config.limits, about)
@@ -97,8 +97,8 @@ const openTransactions = async (config: Config, log: Logger, runtime: Runtime) =
     onUnprotected,
     admission: createAdmission(config, limits),
     limitsMode: limits.mode,
-    chain: () => {
-      const hash = chain.genesisHash()
+    chain: async () => {
+      const hash = await genesisHash()
       return hash === undefined ? undefined : describeChain(hash, config)
     },
     reads,
@@ -106,10 +106,7 @@ const openTransactions = async (config: Config, log: Logger, runtime: Runtime) =
     redact,
     metering: createMetering({ metrics: createMetrics(meter), usage, now, wallClock, eventId: randomId }),
     usage,
-    close: () => {
-      chain.stop()
-      return Promise.all([close(), limits.close(), usageAgent.destroy()])
-    },
+    close: () => Promise.all([close(), limits.close(), usageAgent.destroy()]),
   }
 }
 

@@ -61,7 +61,7 @@ export type RelayOptions = {
   readonly now?: () => number
   readonly trusted?: readonly TrustedNetwork[]
   readonly lines?: unknown[]
-  readonly chain?: () => Chain | undefined
+  readonly chain?: () => Promise<Chain | undefined>
 }
 
 /** The relay behind a real socket, unprotected unless told otherwise; every answer is checked against the document. */
@@ -99,7 +99,7 @@ export const startRelay = async (upstreamUrl: string, options: RelayOptions = {}
           auth: options.auth ?? createLoopbackAuthPlugin(),
           admission: createAdmission(config, createLocalLimits({ now })),
           limitsMode: () => "local",
-          chain: options.chain ?? (() => undefined),
+          chain: options.chain ?? (async () => undefined),
           ...upstreams,
           metering: createMetering({
             metrics: options.metrics ?? createMetrics(metrics.getMeter("none")),

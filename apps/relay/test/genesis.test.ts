@@ -1,56 +1,27 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest"
-import { type Chain, describeChain, watchChain } from "../src/chain.ts"
+import { expect, test } from "vitest"
+import { type Chain, describeChain, createChain } from "../src/chain.ts"
 import type { UpstreamAnswer } from "../src/upstream/upstream.ts"
 import { startRelay } from "./fixture.ts"
 
 const hash = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"
 const result = (value: unknown): UpstreamAnswer => ({ kind: "result", result: value })
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }))
-afterEach(() => void vi.useRealTimers())
-
-test("the provider is asked for its genesis hash until it can be reached, and never again", async () => {
-  const answers: UpstreamAnswer[] = [
-    { kind: "timeout", started: true },
-    { kind: "transport-error", started: false },
-    { kind: "http-error", status: 503 },
-    result(hash),
-  ]
-  const methods: string[] = []
-  const { genesisHash, stop } = watchChain({
-    call: async ({ method }) => {
-      methods.push(method)
-      return answers.shift() ?? result("another")
-    },
-  })
-  for (const waitMs of [0, 1000, 2000]) {
-    await vi.advanceTimersByTimeAsync(waitMs)
-    expect(genesisHash()).toBeUndefined()
-  }
-  await vi.advanceTimersByTimeAsync(4000)
-  expect(genesisHash()).toBe(hash)
-  await vi.advanceTimersByTimeAsync(1_000_000)
-  expect(methods).toEqual(Array(4).fill("getGenesisHash"))
-  stop()
-})
-
-test.each([result(7), result("not base58: 0OIl"), { kind: "malformed" } as const])(
-  "a provider that answers %j tells no chain, and isn't asked again",
-  async (answer) => {
-    let calls = 0
-    const { genesisHash } = watchChain({ call: async () => (calls++, answer) })
-    await vi.advanceTimersByTimeAsync(1_000_000)
-    expect([genesisHash(), calls]).toEqual([undefined, 1])
-  },
-)
-
-test("a relay that has stopped asks nobody any more", async () => {
+test("a provider is asked when somebody wants to know, once, and after a failure every ten seconds at most", async () => {
+  const answers: UpstreamAnswer[] = [{ kind: "timeout", started: true }, result(7), result(hash)]
   let calls = 0
-  const call = async (): Promise<UpstreamAnswer> => (calls++, { kind: "timeout", started: true })
-  const { stop } = watchChain({ call })
-  stop()
-  await vi.advanceTimersByTimeAsync(1_000_000)
-  expect(calls).toBe(1)
+  let time = 0
+  const genesisHash = createChain({ call: async () => (calls++, answers.shift() ?? result("another")) }, () => time)
+  expect(calls).toBe(0)
+  for (const [at, found, asked] of [
+    [0, undefined, 1],
+    [9_999, undefined, 1],
+    [10_000, undefined, 2],
+    [20_000, hash, 3],
+    [1_000_000, hash, 3],
+  ] as const) {
+    time = at
+    expect([await Promise.all([genesisHash(), genesisHash()]), calls]).toEqual([[found, found], asked])
+  }
 })
 
 test("a public network is named; only a chain on this machine has a faucet, and no more of its URL than the origin", () => {
@@ -62,13 +33,16 @@ test("a public network is named; only a chain on this machine has a faucet, and 
   expect(describeChain("own", at(local.upstreamUrl, "production"))).toEqual({ genesis_hash: "own" })
 })
 
-test("/health tells the chain once it is known", async () => {
-  vi.useRealTimers()
-  let known: Chain | undefined
-  const relay = await startRelay("http://127.0.0.1:9", { chain: () => known })
-  const told = async () => (await relay.request("/health", {})).body
-  expect(await told()).not.toHaveProperty("transactions.chain")
-  known = { genesis_hash: hash, network: "mainnet" }
-  expect(await told()).toMatchObject({ transactions: { chain: known } })
+test("/health tells the chain to whoever asks for it, and asks the provider for nobody else", async () => {
+  const chain: Chain = { genesis_hash: hash, network: "mainnet" }
+  let asked = 0
+  const relay = await startRelay("http://127.0.0.1:9", { chain: async () => (asked++, chain) })
+  const told = async (query: string) => (await relay.request(`/health${query}`, {})).body
+  expect([await told(""), await told("?chain=false"), asked]).toEqual([
+    expect.not.objectContaining({ transactions: expect.objectContaining({ chain }) as object }),
+    expect.not.objectContaining({ transactions: expect.objectContaining({ chain }) as object }),
+    0,
+  ])
+  expect(await told("?chain=true")).toMatchObject({ transactions: { chain } })
   await relay.close()
 })

@@ -14,7 +14,7 @@ const healthMs = 3000
 
 /** The version and the chain that a relay tells; null if it can't be reached or doesn't tell them. */
 export const relayHealth = async (url: string) => {
-  const answer = await call("relay", url, "/health", { timeoutMs: healthMs }).catch((error: unknown) => {
+  const answer = await call("relay", url, "/health?chain=true", { timeoutMs: healthMs }).catch((error: unknown) => {
     if (error instanceof CliError) return undefined
     throw error
   })

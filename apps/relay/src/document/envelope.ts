@@ -68,7 +68,7 @@ export const healthResponse = z.object({
           .meta({ description: "Of a chain on this machine: where `requestAirdrop` gives test funds." }),
       })
       .optional()
-      .meta({ description: "The provider's chain, once the provider has told it." }),
+      .meta({ description: "With `chain=true`: the provider's chain, if the provider tells it." }),
   }),
 })
 

@@ -22,7 +22,13 @@ export const health = createRoute({
   path: "/health",
   operationId: "health",
   summary: "Health",
-  description: "Whether the relay is up, and whether its routes are enabled.",
+  description:
+    "Whether the relay is up, and whether its routes are enabled. With `chain=true` also which chain the provider is of: it is asked once, by `getGenesisHash`.",
+  request: {
+    query: z.object({
+      chain: z.enum(["true", "false"]).optional().meta({ description: "Whether to tell the provider's chain" }),
+    }),
+  },
   responses: { 200: { description: "It is up.", headers, ...json(healthResponse) }, ...busy },
 })
 

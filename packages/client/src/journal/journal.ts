@@ -16,7 +16,7 @@ export type JournalOptions = Shared & {
   /** `fileStore` of svc-client/node, `indexedDbStore`, or your own. */
   readonly store: Store
   /**
-   * The genesis hash of the relay's chain, such as `transactions.chain.genesis_hash` of its `GET /health`; undefined if it
+   * The genesis hash of the relay's chain, such as `transactions.chain.genesis_hash` of its `GET /health?chain=true`; undefined if it
    * can't be told. It is stored with each payment, and compared where `allowRelay` continues one at another URL.
    */
   readonly genesisHash?: () => Promise<string | undefined>
