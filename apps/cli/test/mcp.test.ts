@@ -43,6 +43,9 @@ const answer = ({ target }: { readonly target: string }): Reply => {
     return { body: Array.from({ length: 60 }, (_, index) => stack(`stack-${index}`)) }
   }
   if (target === "/api/agents/me") return { body: { slug: "agt_1", display_name: "A", status: "active", key } }
+  if (target.startsWith("/api/registry/locked/")) {
+    return { status: 403, body: { error: `No, ${key}.`, code: "agent-account-forbidden", message: `No, ${key}.` } }
+  }
   const body = {
     error: `No, ${key}.`,
     code: "stack-not-found",
@@ -168,6 +171,26 @@ test("a service's error is told by its code, hint and whether to retry, and a ke
   expect(await mcp.fails("rotate_key")).toMatchObject({ code: "key-from-environment" })
   expect(await mcp.call("account")).toMatchObject({ slug: "agt_1", status: "active" })
   expect(mcp.texts.join() + mcp.stderr()).not.toContain(key)
+})
+
+test("an unknown argument and bytes that aren't base64 are refused by name; a resource's error has no key", async () => {
+  const { isError, text } = await mcp.callTool("list_payments", { opened: true })
+  expect([isError, text]).toEqual([true, expect.stringContaining("opened")])
+  expect(await mcp.fails("simulate_transaction", { transaction: "" })).toMatchObject({ code: "invalid_base64" })
+  const locked = await mcp.client.readResource({ uri: "svc://stacks/locked/schema" }).catch(String)
+  expect(locked).toContain("agent-account-forbidden")
+  expect(locked).not.toContain(key)
+})
+
+test("publish_stack reads no device and no file without a size, and shows nothing of a file", async () => {
+  const person = await startMcp(tool.file, { ...env, SVC_API_KEY: key.replace("_ak_", "_sk_") })
+  for (const ast_path of ["/", "/dev/zero", "/proc/self/pagemap", "/proc/self/environ"]) {
+    expect(await person.fails("publish_stack", { stack: "wide", ast_path })).toMatchObject({ code: "unreadable-file" })
+  }
+  const { text } = await person.callTool("publish_stack", { stack: "wide", ast_path: "/etc/passwd" })
+  expect(JSON.parse(text)).toMatchObject({ code: "invalid-ast" })
+  expect(text).not.toContain("root")
+  await person.close()
 })
 
 test("whatever a tool is called with, it answers with a result, and goes on serving", async () => {

@@ -39,7 +39,11 @@ const hints: Readonly<Record<string, string>> = {
   "journal-damaged": "Don't pay again: a person checks on the chain whether it was paid.",
   "already-signed-up": "Call account.",
   "key-not-saved": "Make the settings folder writable, then call the tool again.",
-  "tool-error": "Call search_docs.",
+  "tool-error": "Correct the argument that the message names, or call search_docs.",
+  "invalid-ast": "Pass the path of an AST.",
+  "unreadable-file": "Pass the absolute path of an AST.",
+  invalid_base64: "Nothing was sent. Pass base64 of the standard alphabet, with padding.",
+  invalid_signature: "Pass the signature of a result, or of list_payments.",
   "run-waiting": "A person looks at svc runs, or call publish_stack with allow_breaking: true.",
 }
 
@@ -50,11 +54,12 @@ export const faultOf = (thrown: unknown) => {
   const service = cause instanceof SvcError ? cause : undefined
   // This error's own message says that the key is printed, which a tool never does.
   const message = code === "key-not-saved" ? "The new key couldn't be stored, and is lost." : error.message
-  const hint = hints[code] ?? service?.hint ?? error.next
+  const hint = hints[code] ?? service?.hint ?? error.next?.replace(/^Next: /, "")
   return {
     code,
     message: shortened(message),
     ...(hint !== undefined && { hint: shortened(hint) }),
+    ...(service?.details !== undefined && sizeOf(service.details) <= longestText && { details: service.details }),
     retryable: service?.retryable ?? code === "unreachable",
     ...(service?.retryAfterMs !== undefined && { retry_after_ms: service.retryAfterMs }),
   }
@@ -65,7 +70,7 @@ const textBlock = (text: string) => [{ type: "text" as const, text }]
 /** A tool's failure as its result. */
 export const failed = (thrown: unknown): CallToolResult => ({
   isError: true,
-  content: textBlock(withoutKeys(JSON.stringify(faultOf(thrown)))),
+  content: textBlock(withoutKeys(documentFormats.json.record(faultOf(thrown)))),
 })
 
 /** A tool's result, as JSON and as the same in text. */

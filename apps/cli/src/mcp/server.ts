@@ -1,5 +1,6 @@
 import { McpServer, ResourceNotFoundError, ResourceTemplate } from "@modelcontextprotocol/server"
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio"
+import { withoutKeys } from "@svc/keys"
 import manifest from "../../package.json" with { type: "json" }
 import type { Context, Inputs } from "../command.ts"
 import { fetchSkills, skillNames } from "../docs/skills.ts"
@@ -36,7 +37,7 @@ const instructions =
 
 const addTool = (server: McpServer, context: Context, tool: Tool): void => {
   const { name, description, input, output, annotations } = tool
-  const definition = { description, inputSchema: input, outputSchema: output, annotations }
+  const definition = { description, inputSchema: input.strict(), outputSchema: output, annotations }
   server.registerTool(name, definition, async (args: unknown, request) => {
     const { call, end } = callOf(context, request)
     try {
@@ -60,7 +61,7 @@ const reading = async (uri: string, read: () => Promise<{ mimeType: string; text
   } catch (error) {
     const { code, message, hint = "" } = faultOf(error)
     if (code === "stack-not-found") throw new ResourceNotFoundError(uri)
-    throw new Error(`${message} ${hint} (${code})`, { cause: error })
+    throw new Error(withoutKeys(`${message} ${hint} (${code})`), { cause: error })
   }
 }
 
@@ -104,6 +105,8 @@ export const serve = async (context: Context, { input, output }: NonNullable<Inp
       .once("end", resolve)
       .once("close", resolve)
       .once("error", () => resolve())
+    // A client that no longer reads is gone as well.
+    output.once("close", resolve).once("error", () => resolve())
     context.onInterrupt(resolve)
   })
   // A library that logs would break the protocol.

@@ -21,6 +21,8 @@ import { readTransaction } from "./transaction.ts"
  * provider that lags may not know the newest 150.
  */
 const unknownBlockhashEnd = 300n
+/** Counted from when the blockhash was first found unknown: a later call of this process waits no longer than the first. */
+const ends = new Map<string, bigint>()
 
 const quoted = (text: string): string => (/^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
@@ -92,7 +94,9 @@ export const send = async (context: Context): Promise<Outcome> => {
         if (code === "aborted") return { state: "undecided", signature, lastError: thrown }
         if (code === "simulation-failed" && textOf(details, "err") === "BlockhashNotFound") {
           // An earlier run may have sent it: only the chain knows.
-          const last = blockHeight + unknownBlockhashEnd
+          const known = `${relay.url} ${signature}`
+          const last = ends.get(known) ?? blockHeight + unknownBlockhashEnd
+          ends.set(known, last)
           const lastValidBlockHeight = last > options.lastValidBlockHeight ? last : options.lastValidBlockHeight
           return settle(relay, { ...options, signature, lastValidBlockHeight })
         }

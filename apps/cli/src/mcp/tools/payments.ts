@@ -23,7 +23,7 @@ const ending = z.object({
 
 const nextSteps: Readonly<Record<string, string>> = {
   expired: "It's proven that it can't land: sign it with a new blockhash and call submit_payment with the same id.",
-  undecided: "It may still land: call submit_payment with the same id and bytes, or settle_payments.",
+  undecided: "It may still land: call submit_payment with the same id and bytes, or settle_payments if it is listed.",
   "not-submitted": "Correct the cause, then send the same bytes again. Other bytes are safe only after expired.",
 }
 

@@ -7,13 +7,13 @@ import { apiOfOwner } from "../../settings/key.ts"
 import { fitting, shortened } from "../result.ts"
 import { defineTool } from "../tool.ts"
 
-/** More than the API takes: 2 MiB. A device, such as /dev/zero, has no end. */
+/** More than the API takes: 2 MiB. A device, such as /dev/zero, has no end, and files of /proc have size 0, whatever is in them. */
 const largestFile = 8 * 2 ** 20
 
 const checkFile = async (path: string): Promise<void> => {
   const found = await stat(path).catch(() => undefined)
-  if (found === undefined || (found.isFile() && found.size <= largestFile)) return
-  throw new CliError("unreadable-file", `${path} isn't a file of at most 8 MiB.`, { next: "Pass the path of an AST." })
+  if (found === undefined || (found.isFile() && found.size > 0 && found.size <= largestFile)) return
+  throw new CliError("unreadable-file", `${path} isn't a file of 1 byte to 8 MiB.`)
 }
 
 export const publishingTools = [

@@ -2,6 +2,7 @@ import { type Condition, type StackSchema, SvcError } from "@svc/client"
 import { isObject } from "@svc/common/json-object"
 import { z } from "zod"
 import { CliError } from "../../errors.ts"
+import { withTimeout } from "../../payments/journal.ts"
 import { createLater, openView } from "../../stream/view.ts"
 import { fitting, plainJson } from "../result.ts"
 import { type Call, defineTool, readOnly } from "../tool.ts"
@@ -53,7 +54,20 @@ const projection = (view: string, schema: StackSchema, fields: readonly string[]
   return (record: unknown) => Object.fromEntries(fields.map((field) => [field, valueAt(record, field)]))
 }
 
-const timeUp = (error: unknown): boolean => error instanceof SvcError && error.code === "aborted"
+/** Less than the minute after which clients give up a call. */
+const readSeconds = 50
+
+/** Undefined if the time is up, or the client has cancelled the call. */
+const within = <Value>(call: Call, seconds: number, run: (signal: AbortSignal) => Promise<Value>) =>
+  withTimeout(call.context({ options: { timeout: String(seconds) } }), run).catch((error: unknown) => {
+    if (error instanceof SvcError && error.code === "aborted") return undefined
+    throw error
+  })
+
+const silent = (view: string, seconds: number): CliError =>
+  new CliError("unreachable", `The stream sent no records of ${view} within ${seconds} s.`, {
+    next: "Check key, then call again; describe_stack shows the stream's websocket_url.",
+  })
 
 export const recordTools = [
   defineTool(
@@ -79,16 +93,23 @@ export const recordTools = [
       const shown = projection(view, schema, fields)
       // With a filter, the first records may all be others.
       const take = given.where === undefined ? { take: limit + 1 } : {}
-      for await (const { records } of stream.watch(view, { ...chosen, ...take, signal: call.signal })) {
-        const wanted = [...records].slice(0, limit).map(([key, record]) => ({ key, record: plainJson(shown(record)) }))
-        const { kept, isCut } = fitting(wanted)
-        if (kept.length === 0 && isCut) {
-          throw new CliError("record-too-large", "A record is larger than a result.", { next: "Name fewer fields." })
+      const read = await within(call, readSeconds, async (signal) => {
+        for await (const { records } of stream.watch(view, { ...chosen, ...take, signal })) {
+          const wanted = [...records]
+            .slice(0, limit)
+            .map(([key, record]) => ({ key, record: plainJson(shown(record)) }))
+          const { kept, isCut } = fitting(wanted)
+          if (kept.length === 0 && isCut) {
+            throw new CliError("record-too-large", "A record is larger than a result.", { next: "Name fewer fields." })
+          }
+          const isAll = !isCut && records.size <= limit
+          const hint = "Name fields, narrow where, pass key, or raise limit (100 at most)."
+          return { view, records: kept, ...(!isAll && { truncated: true, hint }) }
         }
-        const isAll = !isCut && records.size <= limit
-        const hint = "Name fields, narrow where, pass key, or raise limit (100 at most)."
-        return { view, records: kept, ...(!isAll && { truncated: true, hint }) }
-      }
+        return undefined
+      })
+      if (read !== undefined) return read
+      if (!call.signal.aborted) throw silent(view, readSeconds)
       // The client has cancelled the call.
       return { view, records: [], truncated: true }
     },
@@ -110,14 +131,9 @@ export const recordTools = [
     },
     async (call, { timeout_seconds: seconds, ...given }) => {
       const { stream, view, chosen } = await open(call, given)
-      const leaving = new AbortController()
-      const leave = () => leaving.abort()
-      const timer = setTimeout(leave, seconds * 1000)
-      call.signal.addEventListener("abort", leave)
-      if (call.signal.aborted) leave()
       const changesIn = createLater()
-      try {
-        for await (const step of stream.watch(view, { ...chosen, signal: leaving.signal })) {
+      const changed = await within(call, seconds, async (signal) => {
+        for await (const step of stream.watch(view, { ...chosen, signal })) {
           call.progress(`watching ${view}`)
           const [change] = changesIn(step).map(plainJson)
           if (!isObject(change)) continue
@@ -125,13 +141,9 @@ export const recordTools = [
           const { record: _record, ...short } = change
           return { view, ...(kept[0] ?? short) }
         }
-      } catch (error) {
-        if (!timeUp(error)) throw error
-      } finally {
-        clearTimeout(timer)
-        call.signal.removeEventListener("abort", leave)
-      }
-      return { view, timed_out: true }
+        return undefined
+      })
+      return changed ?? { view, timed_out: true }
     },
   ),
 ]

@@ -17,7 +17,10 @@ export const relayContext = async ({ context }: Pick<Call, "context">, given: Pa
   context({ ...given, options: { ...given.options, stack: await relayStack(context()) } })
 
 /** A base64 text as the bytes that a command reads. */
-export const inputOf = (base64: string) => ({ args: ["-"], readInput: async () => new TextEncoder().encode(base64) })
+export const inputOf = (base64: string) => {
+  if (!/^[A-Za-z0-9+/\s]+={0,2}\s*$/.test(base64)) throw new CliError("invalid_base64", "transaction isn't base64.")
+  return { args: ["-"], readInput: async () => new TextEncoder().encode(base64) }
+}
 
 const messageIn = (transaction: string): string => {
   const parts = transactionParts(Uint8Array.from(Buffer.from(transaction, "base64")))
