@@ -48,16 +48,13 @@ export type HttpEnv = {
   }
 }
 
-/** The part of such an app's context that is needed here. */
-export type Served = { readonly env: Exchange }
-
 /** Sets a header of the response that follows, errors and prepared ones too. The response's own header of that name wins. */
-export const setHeader = (c: Served, name: string, value: string): void => {
+export const setHeader = (c: { readonly env: Exchange }, name: string, value: string): void => {
   c.env.outgoing.setHeader(name, value)
 }
 
 /** The response that follows goes out without the headers that `serve` adds to every response. */
-export const omitServerHeaders = (c: Served): void => {
+export const omitServerHeaders = (c: { readonly env: Exchange }): void => {
   for (const name of c.env.server.headers.keys()) c.env.outgoing.removeHeader(name)
 }
 

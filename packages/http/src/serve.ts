@@ -48,10 +48,7 @@ export type RunningServer = {
 
 const sweepMs = 100
 
-/**
- * Its `close` stops listening and leaves idle connections open, where Node's ends them and with them the request that is on
- * its way on one: a busy client's next request is answered instead, and that response ends the connection.
- */
+/** Its `close` leaves idle connections open, where Node's ends them and with them the request that is on its way on one. */
 class PatientServer extends Server {
   override closeIdleConnections(): void {}
 

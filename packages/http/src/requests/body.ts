@@ -1,7 +1,7 @@
 import { BodyError, type BodyFault } from "@svc/errors"
 import type { IncomingMessage } from "node:http"
 import { finished } from "node:stream"
-import type { Exchange, Served } from "../exchange.ts"
+import type { Exchange } from "../exchange.ts"
 
 export type BodyOptions = {
   /** Largest body, in bytes. */
@@ -17,13 +17,16 @@ export const hasBody = ({ incoming: { headers } }: Exchange): boolean =>
   headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined
 
 /** Whether all of a request's body has arrived: reading it waits for nothing. */
-export const hasWholeBody = (c: Served): boolean => c.env.incoming.complete
+export const hasWholeBody = (c: { readonly env: Exchange }): boolean => c.env.incoming.complete
 
 /**
  * Reads a request's body, never more than `limit` bytes of it: a declared length over the limit is refused unread.
  * Throws BodyError `too-large`, `timeout` or `aborted`.
  */
-export const readBody = async ({ env }: Served, { limit, deadlineMs }: BodyOptions): Promise<Uint8Array> => {
+export const readBody = async (
+  { env }: { readonly env: Exchange },
+  { limit, deadlineMs }: BodyOptions,
+): Promise<Uint8Array> => {
   const declared = env.incoming.headers["content-length"]
   if (declared !== undefined && Number(declared) > limit) throw new BodyError({ kind: "too-large", limit })
   if (declared === "0" || !hasBody(env)) return empty
