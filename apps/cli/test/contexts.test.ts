@@ -134,7 +134,7 @@ test("env tells every URL of the copy, whose key it is and the versions; no serv
 test("env tells the relay's chain, and the faucet of a local one", async () => {
   const chain = { genesis_hash: "1".repeat(32), faucet: "http://localhost:8899" }
   const copy = await startServer(({ target }) => ({
-    body: target === "/relay/health" ? { version: "1.0.0", transactions: { enabled: true, chain } } : {},
+    body: target === "/relay/health?chain=true" ? { version: "1.0.0", transactions: { enabled: true, chain } } : {},
   }))
   await servedBy(copy)
   expect((await svc("env")).body).toMatchObject({ chain, faucet: `${chain.faucet} (requestAirdrop)` })
