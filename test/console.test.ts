@@ -7,7 +7,7 @@ import { startProcess } from "@svc/testing"
 import axe from "axe-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
-import { type Browser, hasChromium, startChromium, type Tab } from "./browser/chromium.ts"
+import { type Browser, hasChromium, looks, startChromium, type Tab } from "./browser/chromium.ts"
 import { type PageServer, startPageServer } from "./browser/page-server.ts"
 
 const platform = join(import.meta.dirname, "../apps/platform-api")
@@ -544,12 +544,7 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the console in
     for (const view of ["account", "keys", "usage", "stacks", "specs/1", "runs/1", "changes"]) {
       await page.goto(consoleAt(view))
       await page.locator(`${root} :is(table, dl, [role=log])`).first().waitFor()
-      for (const [width, colorScheme] of [
-        [1280, "light"],
-        [1280, "dark"],
-        [320, "light"],
-        [320, "dark"],
-      ] as const) {
+      for (const [width, colorScheme] of looks) {
         await page.setViewportSize({ width, height: 800 })
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
         expect(await violations(), `${view} ${width} ${colorScheme}`).toEqual([])

@@ -4,7 +4,7 @@ import { WebSocket } from "ws"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { createPlatform, createSession, createStream } from "@svc/client"
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
-import { type Browser, hasChromium, startChromium, type Tab } from "./browser/chromium.ts"
+import { type Browser, hasChromium, looks, startChromium, type Tab } from "./browser/chromium.ts"
 
 type Transfer = { readonly amount: { readonly lamports: string; readonly sol: number } }
 
@@ -266,12 +266,7 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("live pages in 
   test("the pages have no violation, wide and narrow, light and dark, and keep nothing in the browser", async () => {
     const { page } = tab
     for (const path of ["/", "/stacks/transfers"]) {
-      for (const [width, colorScheme] of [
-        [1280, "light"],
-        [1280, "dark"],
-        [320, "light"],
-        [320, "dark"],
-      ] as const) {
+      for (const [width, colorScheme] of looks) {
         await page.setViewportSize({ width, height: 800 })
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
         await page.goto(at(path))

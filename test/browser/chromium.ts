@@ -32,6 +32,14 @@ export type Browser = {
   readonly close: () => Promise<void>
 }
 
+/** Widths and color schemes in which a page has to be accessible. */
+export const looks = [
+  [1280, "light"],
+  [1280, "dark"],
+  [320, "light"],
+  [320, "dark"],
+] as const
+
 /** Debian's Chromium, with a new profile. */
 export const startChromium = async (): Promise<Browser> => {
   if (!hasChromium) {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
 
-type Props = {
+export type TableProps = {
   readonly label: string
   readonly heads: readonly string[]
   readonly rows: readonly (readonly ComponentChildren[])[]
@@ -10,7 +10,7 @@ type Props = {
 }
 
 /** A table that scrolls, and on a narrow screen becomes blocks. */
-export const Table = ({ label, heads, rows, empty, readMore }: Props) =>
+export const Table = ({ label, heads, rows, empty, readMore }: TableProps) =>
   rows.length === 0 ? (
     <p class="muted">{empty}</p>
   ) : (

@@ -76,7 +76,7 @@ export const useRead = <Body>(path: string | undefined, everyMs?: number): Readi
   return { ...read, error, again: () => setRound((count) => count + 1) }
 }
 
-type Listing<Item> = Pick<Reading<Item>, "error" | "again"> & {
+export type Listing<Item> = Pick<Reading<Item>, "error" | "again"> & {
   readonly items: readonly Item[] | undefined
   /** Undefined: that is all. */
   readonly readMore: (() => void) | undefined

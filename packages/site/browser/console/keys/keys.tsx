@@ -2,9 +2,8 @@ import type { MintedKey } from "@svc/client"
 import { useState } from "preact/hooks"
 import { useApi } from "../api.ts"
 import { AsCurl } from "../as-curl.tsx"
-import { Failure } from "../failure.tsx"
 import { keepKey } from "../session.ts"
-import { Table } from "../table.tsx"
+import { ListTable } from "../list-table.tsx"
 import { brief, when } from "../text.ts"
 import { useList, useTry } from "../use-read.ts"
 import { ConfirmKey } from "./confirm-key.tsx"
@@ -26,7 +25,7 @@ const StatusOf = ({ apiKey: { status, current, replaced_by: successor } }: { rea
 /** The account's keys, and all that can be done to them. */
 export const KeysView = () => {
   const { ask, keysPath } = useApi()
-  const { items, error, again, readMore } = useList<ApiKey>(`${keysPath}?limit=100`)
+  const list = useList<ApiKey>(`${keysPath}?limit=100`)
   const [pending, setPending] = useState<Pending>()
   const [shown, setShown] = useState<readonly Made[]>([])
   const enabling = useTry()
@@ -36,10 +35,10 @@ export const KeysView = () => {
     if (action !== "enable") return setPending({ action, apiKey })
     void enabling.attempt(async () => {
       await ask({ method: "POST", path: `${keysPath}/${apiKey.id}/enable` })
-      again()
+      list.again()
     })
   }
-  const keys = items ?? []
+  const keys = list.items ?? []
   const rows = keys.map((key) => [
     <>
       <b>{brief(key.name, 64)}</b> <code>{key.key_hint}</code>
@@ -72,29 +71,26 @@ export const KeysView = () => {
         const use = (): void => {
           keepKey(made.key)
           hide()
-          again()
+          list.again()
         }
         return <NewKey key={made.id} made={made} onUse={replacesOwn ? use : undefined} onDone={hide} />
       })}
-      <Failure error={error ?? enabling.error} />
-      {items !== undefined && (
-        <Table
-          label="Keys"
-          heads={["Key", "Class", "Status", "Created", "Last used", "Expires", "Actions"]}
-          rows={rows}
-          empty="No keys yet."
-          readMore={readMore}
-        />
-      )}
+      <ListTable
+        list={{ ...list, error: list.error ?? enabling.error }}
+        label="Keys"
+        heads={["Key", "Class", "Status", "Created", "Last used", "Expires", "Actions"]}
+        rows={rows}
+        empty="No keys yet."
+      />
       <h3>Mint a key</h3>
-      <MintForm onMade={(key) => show(key, false)} onLost={again} />
+      <MintForm onMade={(key) => show(key, false)} onLost={list.again} />
       {pending !== undefined && (
         <ConfirmKey
           {...pending}
           keys={keys}
           onDone={(key) => {
             if (key !== undefined) show(key, pending.apiKey.current)
-            again()
+            list.again()
           }}
           onClose={() => setPending(undefined)}
         />

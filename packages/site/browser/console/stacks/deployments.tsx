@@ -1,8 +1,7 @@
 import type { Deployment } from "@svc/client"
 import { useState } from "preact/hooks"
 import { useApi } from "../api.ts"
-import { Failure } from "../failure.tsx"
-import { Table } from "../table.tsx"
+import { ListTable } from "../list-table.tsx"
 import { brief, when } from "../text.ts"
 import { useList } from "../use-read.ts"
 import { ConfirmDeployment, type Operation, operationsOf, verbs } from "./confirm-deployment.tsx"
@@ -15,9 +14,9 @@ type Pending = { readonly operation: Operation; readonly deployment: Deployment 
 /** Deployments, and what their owner can do to them. @param specId those of one spec; undefined: all */
 export const Deployments = ({ specId }: { readonly specId: number | undefined }) => {
   const { isPerson } = useApi()
-  const { items, error, again, readMore } = useList<Deployment>("/api/deployments?limit=100", lookMs)
+  const list = useList<Deployment>("/api/deployments?limit=100", lookMs)
   const [pending, setPending] = useState<Pending>()
-  const deployments = (items ?? []).filter((one) => specId === undefined || one.spec_id === specId)
+  const deployments = (list.items ?? []).filter((one) => specId === undefined || one.spec_id === specId)
   const rows = deployments.map((deployment) => [
     <>
       <a href={`#/specs/${deployment.spec_id}`}>{brief(deployment.spec_name, 64)}</a>
@@ -43,17 +42,16 @@ export const Deployments = ({ specId }: { readonly specId: number | undefined })
   ])
   return (
     <>
-      <Failure error={error} />
-      {items !== undefined && (
-        <Table
-          label="Deployments"
-          heads={["Stack", "Status", "Version", "Stream", "Deployed", "Actions"]}
-          rows={rows}
-          empty="None yet."
-          readMore={readMore}
-        />
+      <ListTable
+        list={list}
+        label="Deployments"
+        heads={["Stack", "Status", "Version", "Stream", "Deployed", "Actions"]}
+        rows={rows}
+        empty="None yet."
+      />
+      {pending !== undefined && (
+        <ConfirmDeployment {...pending} onDone={list.again} onClose={() => setPending(undefined)} />
       )}
-      {pending !== undefined && <ConfirmDeployment {...pending} onDone={again} onClose={() => setPending(undefined)} />}
     </>
   )
 }

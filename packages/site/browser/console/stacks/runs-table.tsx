@@ -1,6 +1,5 @@
 import type { Run } from "@svc/client"
-import { Failure } from "../failure.tsx"
-import { Table } from "../table.tsx"
+import { ListTable } from "../list-table.tsx"
 import { when } from "../text.ts"
 import { useList } from "../use-read.ts"
 import { Status } from "./status.tsx"
@@ -9,8 +8,8 @@ const lookMs = 10_000
 
 /** Publish runs, newest first. @param specId those of one spec; undefined: all */
 export const RunsTable = ({ specId }: { readonly specId: number | undefined }) => {
-  const { items, error, readMore } = useList<Run>("/api/automation/runs?limit=20", lookMs)
-  const runs = (items ?? []).filter((run) => specId === undefined || run.spec_id === specId)
+  const list = useList<Run>("/api/automation/runs?limit=20", lookMs)
+  const runs = (list.items ?? []).filter((run) => specId === undefined || run.spec_id === specId)
   const rows = runs.map((run) => [
     <a href={`#/runs/${run.id}`}>Run {run.id}</a>,
     run.spec_id === null ? "" : <a href={`#/specs/${run.spec_id}`}>Spec {run.spec_id}</a>,
@@ -20,16 +19,13 @@ export const RunsTable = ({ specId }: { readonly specId: number | undefined }) =
   ])
   return (
     <>
-      <Failure error={error} />
-      {items !== undefined && (
-        <Table
-          label="Runs"
-          heads={["Run", "Spec", "Status", "Created", "Ended"]}
-          rows={rows}
-          empty="None among the latest."
-          readMore={readMore}
-        />
-      )}
+      <ListTable
+        list={list}
+        label="Runs"
+        heads={["Run", "Spec", "Status", "Created", "Ended"]}
+        rows={rows}
+        empty="None among the latest."
+      />
     </>
   )
 }

@@ -2,7 +2,7 @@ import type { Diff, Spec, SpecVersion } from "@svc/client"
 import { useState } from "preact/hooks"
 import { AsCurl } from "../as-curl.tsx"
 import { Failure } from "../failure.tsx"
-import { Table } from "../table.tsx"
+import { ListTable } from "../list-table.tsx"
 import { brief, when } from "../text.ts"
 import { useList, useRead } from "../use-read.ts"
 import { ChangesList } from "./changes-list.tsx"
@@ -63,16 +63,13 @@ export const SpecView = ({ id }: { readonly id: number }) => {
             {when(spec.created_at)}.
           </p>
           <h3>Versions</h3>
-          <Failure error={versions.error} />
-          {versions.items !== undefined && (
-            <Table
-              label="Versions"
-              heads={["Version", "Created", "State", "Message", "Difference"]}
-              rows={rows}
-              empty="None yet."
-              readMore={versions.readMore}
-            />
-          )}
+          <ListTable
+            list={versions}
+            label="Versions"
+            heads={["Version", "Created", "State", "Message", "Difference"]}
+            rows={rows}
+            empty="None yet."
+          />
           {diffPath !== undefined && <Difference path={diffPath} />}
           <h3>Deployments</h3>
           <Deployments specId={id} />

@@ -1,8 +1,7 @@
 import type { Spec } from "@svc/client"
 import { useApi } from "../api.ts"
 import { AsCurl } from "../as-curl.tsx"
-import { Failure } from "../failure.tsx"
-import { Table } from "../table.tsx"
+import { ListTable } from "../list-table.tsx"
 import { brief, when } from "../text.ts"
 import { useList } from "../use-read.ts"
 import { Deployments } from "./deployments.tsx"
@@ -12,8 +11,8 @@ import { RunsTable } from "./runs-table.tsx"
 const specsPath = "/api/specs?limit=100"
 
 const Specs = () => {
-  const { items, error, readMore } = useList<Spec>(specsPath)
-  const rows = (items ?? []).map((spec) => [
+  const list = useList<Spec>(specsPath)
+  const rows = (list.items ?? []).map((spec) => [
     <a href={`#/specs/${spec.id}`}>{brief(spec.name, 64)}</a>,
     brief(spec.description ?? "", 200),
     spec.latest_version === 0 ? "none" : String(spec.latest_version),
@@ -22,16 +21,13 @@ const Specs = () => {
   ])
   return (
     <>
-      <Failure error={error} />
-      {items !== undefined && (
-        <Table
-          label="Specs"
-          heads={["Stack", "Description", "Latest version", "Visible to", "Changed"]}
-          rows={rows}
-          empty="None yet."
-          readMore={readMore}
-        />
-      )}
+      <ListTable
+        list={list}
+        label="Specs"
+        heads={["Stack", "Description", "Latest version", "Visible to", "Changed"]}
+        rows={rows}
+        empty="None yet."
+      />
     </>
   )
 }
