@@ -1,6 +1,8 @@
 import type { ServerContext } from "@modelcontextprotocol/server"
+import { SvcError } from "@svc/client"
 import type { z } from "zod"
 import type { Context } from "../command.ts"
+import { withTimeout } from "../payments/journal.ts"
 
 /** What a call of a tool is given. */
 export type Call = {
@@ -79,3 +81,10 @@ export const callOf = (base: Context, { mcpReq: { signal, notify, _meta } }: Ser
   }
   return { call, end: () => clearInterval(beat) }
 }
+
+/** Runs with a signal that aborts after so long. Undefined if the time is up, or the client has cancelled the call. */
+export const within = <Value>(call: Call, seconds: number, run: (signal: AbortSignal) => Promise<Value>) =>
+  withTimeout(call.context({ options: { timeout: String(seconds) } }), run).catch((error: unknown) => {
+    if (error instanceof SvcError && error.code === "aborted") return undefined
+    throw error
+  })

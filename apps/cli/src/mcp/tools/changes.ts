@@ -5,7 +5,7 @@ import { callJson } from "../../services/api.ts"
 import { platformOf } from "../../services/relay.ts"
 import { apiForReading } from "../../settings/key.ts"
 import { fitting } from "../result.ts"
-import { defineTool, readOnly } from "../tool.ts"
+import { defineTool, readOnly, within } from "../tool.ts"
 
 /** Changes in one response of the registry. */
 const page = "100"
@@ -40,7 +40,8 @@ export const changeTools = [
       }),
       annotations: readOnly,
     },
-    async ({ context, signal, progress }, { after, stack, timeout_seconds: seconds }) => {
+    async (call, { after, stack, timeout_seconds: seconds }) => {
+      const { context, progress } = call
       const api = await apiForReading(context())
       const query = queryOf({
         limit: page,
@@ -54,20 +55,12 @@ export const changeTools = [
         return { changes: kept, next, ...((isCut || kept.length === Number(page)) && { truncated: true }) }
       }
       progress("waiting for a change")
-      const leaving = new AbortController()
-      const leave = () => leaving.abort()
-      const timer = setTimeout(leave, seconds * 1000)
-      signal.addEventListener("abort", leave)
-      if (signal.aborted) leave()
-      const from = { after: next, signal: leaving.signal, ...(stack !== undefined && { stack }) }
-      try {
-        for await (const change of platformOf(api).registry.changes(from)) return { changes: [change], next: change.id }
-      } finally {
-        leave()
-        clearTimeout(timer)
-        signal.removeEventListener("abort", leave)
-      }
-      return { changes: [], next, timed_out: true }
+      const change = await within(call, seconds, async (signal) => {
+        const from = { after: next, signal, ...(stack !== undefined && { stack }) }
+        for await (const first of platformOf(api).registry.changes(from)) return first
+        return undefined
+      })
+      return change === undefined ? { changes: [], next, timed_out: true } : { changes: [change], next: change.id }
     },
   ),
 ]

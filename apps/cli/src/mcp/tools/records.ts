@@ -2,10 +2,9 @@ import { type Condition, type StackSchema, SvcError } from "@svc/client"
 import { isObject } from "@svc/common/json-object"
 import { z } from "zod"
 import { CliError } from "../../errors.ts"
-import { withTimeout } from "../../payments/journal.ts"
 import { createLater, openView } from "../../stream/view.ts"
 import { fitting, plainJson } from "../result.ts"
-import { type Call, defineTool, readOnly } from "../tool.ts"
+import { type Call, defineTool, readOnly, within } from "../tool.ts"
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.null()])
 const selection = {
@@ -56,13 +55,6 @@ const projection = (view: string, schema: StackSchema, fields: readonly string[]
 
 /** Less than the minute after which clients give up a call. */
 const readSeconds = 50
-
-/** Undefined if the time is up, or the client has cancelled the call. */
-const within = <Value>(call: Call, seconds: number, run: (signal: AbortSignal) => Promise<Value>) =>
-  withTimeout(call.context({ options: { timeout: String(seconds) } }), run).catch((error: unknown) => {
-    if (error instanceof SvcError && error.code === "aborted") return undefined
-    throw error
-  })
 
 const silent = (view: string, seconds: number): CliError =>
   new CliError("unreachable", `The stream sent no records of ${view} within ${seconds} s.`, {
