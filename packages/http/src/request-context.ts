@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http"
 import type { MiddlewareHandler } from "hono"
-import { matchedRoutes, routePath } from "hono/route"
+import { matchedRoutes } from "hono/route"
 import { addressNetwork } from "./client-address.ts"
 import type { Exchange, HttpEnv } from "./exchange.ts"
 import type { Logger } from "pino"
@@ -58,6 +58,6 @@ export const requestContext: MiddlewareHandler<HttpEnv> = async (c, next) => {
   }
   // Middlewares run for all methods; an unknown path ends in one of them.
   const route = matchedRoutes(c)[c.req.routeIndex]
-  if (route !== undefined && route.method !== "ALL") env.route = routePath(c)
+  if (route !== undefined && route.method !== "ALL") env.route = route.path
   logRequest(env, c.res.status)
 }
