@@ -71,34 +71,39 @@ export const signUp = (
   randomBytes: (size: number) => Uint8Array,
 ): Promise<SignUp> =>
   queries.transaction(async (tx) => {
-    // Sign-ups from one address run one after the other. The next statements see what the previous one committed.
-    await tx.execute(sql`select pg_advisory_xact_lock(1398166611, hashtext(${who.bucket}))`)
     const recent = sql`${signups.address} = ${who.bucket} and ${signups.at} > clock_timestamp() - ${signupWindow}`
-    const [oldest] = await tx
-      .select({
-        wait: sql<number>`least(extract(epoch from ${signups.at} + ${signupWindow} - clock_timestamp()), 3600)::float8`,
-      })
-      .from(signups)
-      .where(recent)
-      .orderBy(desc(signups.at))
-      .offset(perHour - 1)
-      .limit(1)
+    // Statements that don't need each other's results are sent together. The server runs them in this order.
+    const [, [oldest]] = await Promise.all([
+      // Sign-ups from one address run one after the other. The next statements see what the previous one committed.
+      tx.execute(sql`select pg_advisory_xact_lock(1398166611, hashtext(${who.bucket}))`),
+      tx
+        .select({
+          wait: sql<number>`least(extract(epoch from ${signups.at} + ${signupWindow} - clock_timestamp()), 3600)::float8`,
+        })
+        .from(signups)
+        .where(recent)
+        .orderBy(desc(signups.at))
+        .offset(perHour - 1)
+        .limit(1),
+    ])
     if (oldest !== undefined) return { waitSeconds: Math.max(1, Math.ceil(oldest.wait)) }
     const user = theRow(await tx.insert(users).values({ kind: "agent", createdAt: at }).returning({ id: users.id }))
     const slug = makeAgentSlug(randomBytes)
     const displayName = who.displayName ?? `agent-${slug}`
-    await tx.insert(agentProfiles).values({ userId: user.id, slug, displayName, createdAt: at, lastSeenAt: at })
     const key = { kind: "ak", userId: user.id, name: "signup", createdAt: at } as const
-    const { id, text } = await insertKey(tx, key, randomBytes)
-    await tx.insert(signups).values({ address: who.bucket, at: sql`clock_timestamp()` })
-    await audit(tx, {
-      at,
-      actor: `agent:${slug}`,
-      action: "agent.signup",
-      target: `agent:${slug}`,
-      address: who.address,
-      requestId: who.requestId,
-    })
+    const [{ id, text }] = await Promise.all([
+      insertKey(tx, key, randomBytes),
+      tx.insert(agentProfiles).values({ userId: user.id, slug, displayName, createdAt: at, lastSeenAt: at }),
+      tx.insert(signups).values({ address: who.bucket, at: sql`clock_timestamp()` }),
+      audit(tx, {
+        at,
+        actor: `agent:${slug}`,
+        action: "agent.signup",
+        target: `agent:${slug}`,
+        address: who.address,
+        requestId: who.requestId,
+      }),
+    ])
     return { slug, displayName, key: text, keyId: id }
   }, `sign-up ${who.bucket}`)
 
