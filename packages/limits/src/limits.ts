@@ -1,4 +1,5 @@
 import type { Decision } from "./rate-limiter.ts"
+import type { Connect } from "./store.ts"
 
 /** A rate limit: at most `limit` requests of one `key` in any 60 s. */
 export type Bucket = {
@@ -40,4 +41,20 @@ export type Limits = {
   /** Whether the store counts now, or each replica for itself. */
   readonly mode: () => LimitsMode
   readonly close: () => Promise<void>
+}
+
+type Log = Readonly<Record<"info" | "warn", (...line: [object, string]) => void>>
+
+/** A replica of a service whose limits are shared. */
+export type Replica = {
+  readonly service: string
+  /** Different for each process. */
+  readonly replicaId: string
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
+  readonly connect: Connect
+  /** Gets one warning per outage, and one line when it is over. Another loss within a minute belongs to the same outage. */
+  readonly log: Log
+  /** Runs requests to the store, and makes spans of them. */
+  readonly call: <T>(name: string, attributes: Readonly<Record<string, string>>, work: () => Promise<T>) => Promise<T>
 }

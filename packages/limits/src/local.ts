@@ -1,4 +1,4 @@
-import type { Bucket, Limits, Place } from "./limits.ts"
+import type { Bucket, Entry, Limits, Place } from "./limits.ts"
 import { createRateLimiter, type Decision, type RateLimiter } from "./rate-limiter.ts"
 
 /** The part of a limit that applies here: all of it, or this replica's share. */
@@ -21,53 +21,48 @@ export const createLocalCounts = (options: { readonly now: () => number; readonl
     for (const { table, group, key } of buckets) limiterOf(table).undo(group, key)
   }
 
+  const take = (buckets: readonly Bucket[], share: Share): Decision => {
+    let first: Decision | undefined
+    for (const [index, { table, group, key, limit }] of buckets.entries()) {
+      const decision = limiterOf(table).take(group, key, share(limit))
+      if (!decision.allowed) {
+        undo(buckets.slice(0, index))
+        return decision
+      }
+      first ??= decision
+    }
+    return first ?? free
+  }
+
+  const leave = (places: readonly Place[]): void => {
+    for (const { pool } of places) {
+      const left = (inUse.get(pool) ?? 0) - 1
+      if (left > 0) inUse.set(pool, left)
+      else inUse.delete(pool)
+    }
+  }
+
+  const enter = (places: readonly Place[], share: Share): Entry => {
+    const full = places.find(({ pool, limit }) => (inUse.get(pool) ?? 0) >= share(limit))
+    if (full !== undefined) return { full }
+    for (const { pool } of places) inUse.set(pool, (inUse.get(pool) ?? 0) + 1)
+    let taken = places
+    return {
+      leave: () => {
+        leave(taken)
+        taken = []
+      },
+    }
+  }
+
   return {
     peek,
     /** Counts against all of these buckets or none. */
-    take: (buckets: readonly Bucket[], share: Share): Decision => {
-      let first: Decision | undefined
-      for (const [index, { table, group, key, limit }] of buckets.entries()) {
-        const decision = limiterOf(table).take(group, key, share(limit))
-        if (!decision.allowed) {
-          undo(buckets.slice(0, index))
-          return decision
-        }
-        first ??= decision
-      }
-      return first ?? free
-    },
-    /** The decision of the first full bucket, if any. Counts nothing. */
-    fullBucket: (buckets: readonly Bucket[], share: Share): Decision | undefined => {
-      for (const bucket of buckets) {
-        const decision = peek(bucket, share)
-        if (!decision.allowed) return decision
-      }
-      return undefined
-    },
-    /** Counts a request that the store allowed. */
-    add: (buckets: readonly Bucket[]): void => {
-      for (const { table, group, key } of buckets) limiterOf(table).add(group, key)
-    },
+    take,
     /** Removes a request that was counted here and refused by the store. */
     undo,
-    /** The first full pool, if any. */
-    fullPlace: (places: readonly Place[], share: Share): Place | undefined =>
-      places.find(({ pool, limit }) => (inUse.get(pool) ?? 0) >= share(limit)),
-    /** Takes the places. The function it returns releases them, and returns whether they were still taken. */
-    enter: (places: readonly Place[]): (() => boolean) => {
-      for (const { pool } of places) inUse.set(pool, (inUse.get(pool) ?? 0) + 1)
-      let inside = true
-      return () => {
-        for (const { pool } of inside ? places : []) {
-          const left = (inUse.get(pool) ?? 0) - 1
-          if (left > 0) inUse.set(pool, left)
-          else inUse.delete(pool)
-        }
-        const wasInside = inside
-        inside = false
-        return wasInside
-      }
-    },
+    /** Takes a place in all of these pools or in none. */
+    enter,
   }
 }
 
@@ -81,10 +76,7 @@ export const createLocalLimits = (options: Parameters<typeof createLocalCounts>[
   const counts = createLocalCounts(options)
   return {
     take: (buckets) => counts.take(buckets, whole),
-    enter: ({ places }) => {
-      const full = counts.fullPlace(places, whole)
-      return full === undefined ? { leave: counts.enter(places) } : { full }
-    },
+    enter: ({ places }) => counts.enter(places, whole),
     peek: (bucket) => counts.peek(bucket, whole),
     mode: () => "local",
     close: async () => {},

@@ -114,8 +114,6 @@ export const createRateLimiter = ({
       const bucket = find(group, key, time)
       return decide(bucket, bucket.total < limit, limit, time)
     },
-    /** Counts a request that was allowed elsewhere. */
-    add: (group: string, key: string): void => increment(find(group, key, now())),
     /** Removes the newest count, because its request was refused elsewhere. */
     undo: (group: string, key: string): void => decrement(find(group, key, now())),
     /** The number of buckets. */

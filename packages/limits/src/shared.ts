@@ -1,8 +1,8 @@
-import type { Bucket, Entry, Limits, Places, Taken } from "./limits.ts"
+import type { Bucket, Entry, Limits, Places, Replica, Taken } from "./limits.ts"
 import { createLocalCounts } from "./local.ts"
 import type { Decision } from "./rate-limiter.ts"
 import { createStoreKeys } from "./store-keys.ts"
-import { type Connect, connectStore, reasonOf, StoreTimeout, within } from "./store.ts"
+import { connectStore, reasonOf, StoreTimeout, within } from "./store.ts"
 
 const announceMs = 5000
 const probeMs = 1000
@@ -10,30 +10,21 @@ const bothMs = 60_000
 // A part of the timeout: a store that barely meets the timeout would soon miss it again.
 const probeShare = 0.8
 
-export type SharedOptions = {
+type SharedOptions = Replica & {
   /** redis:// or rediss://, may include a password; never logged. */
   readonly url: string
-  readonly connect: Connect
   readonly prefix: string
-  /** The service whose replicas share the limits. */
-  readonly service: string
   /** How long one call to the store may take, in milliseconds. */
   readonly timeoutMs: number
   /** The minimum number of replicas that share a limit while the store is unavailable. */
   readonly replicas: number
-  /** Different for each process. */
-  readonly replicaId: string
-  /** A monotonic clock, in milliseconds. */
-  readonly now: () => number
-  /** Called once per outage, and once when it is over. Another loss within a minute belongs to the same outage. */
-  readonly onAway: (reason: string) => void
-  readonly onBack: () => void
 }
 
 /** Places under a name of their own. */
 type Named = Places & { readonly name: string }
 
 const noPlaces: Named = { places: [], leaseMs: 0, name: "" }
+const attributes = { "db.system.name": "redis" }
 
 /**
  * Makes limits that all replicas of a service share through a store (Valkey 7.2, Redis 6.2 or newer). While the store is
@@ -41,7 +32,7 @@ const noPlaces: Named = { places: [], leaseMs: 0, name: "" }
  * counts locally. For 60 s after the store's return both must allow a request, because the store may have lost its counts.
  */
 export const createSharedLimits = async (options: SharedOptions): Promise<Limits> => {
-  const { prefix, service, timeoutMs, replicaId, now } = options
+  const { prefix, service, timeoutMs, replicaId, now, log } = options
   const counts = createLocalCounts({ now })
   let state: "away" | "shared" = "away"
   /** Until then the local share must allow requests too. */
@@ -65,7 +56,10 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
     state = "away"
     if (closed || warned) return
     warned = true
-    options.onAway(reason)
+    log.warn(
+      { reason },
+      "the limits' store (SVC_LIMITS_URL) can't be used: each replica goes on with its share of the limits",
+    )
   }
   const store = await connectStore(options.url, options.connect, lose)
   const keys = createStoreKeys(prefix, service)
@@ -83,7 +77,7 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
     if (now() < bothUntil) return true
     if (warned && state === "shared") {
       warned = false
-      options.onBack()
+      log.info({}, "the limits' store has been back for a minute: it counts for all replicas again")
     }
     return false
   }
@@ -120,91 +114,91 @@ export const createSharedLimits = async (options: SharedOptions): Promise<Limits
   }
 
   /** The decision about the buckets, and the number of the first full pool, or 0. */
-  const ask = async (buckets: readonly Bucket[], places: Named): Promise<{ decision: Decision; full: number }> => {
-    const reply = send(buckets, places)
-    try {
-      const [allowed, remaining = 0, retryAfterSeconds = 1, resetSeconds = 0, full = 0] = await within(
-        reply,
-        timeoutMs,
-        now,
-      )
-      return { decision: { allowed: allowed === 1, remaining, retryAfterSeconds, resetSeconds, shared: false }, full }
-    } catch (error) {
-      // Places that are granted too late are given back.
-      if (error instanceof StoreTimeout)
-        reply.then(
-          () => release(places),
-          () => {},
+  const ask = (
+    span: string,
+    buckets: readonly Bucket[],
+    places: Named,
+  ): Promise<{ decision: Decision; full: number }> =>
+    options.call(span, attributes, async () => {
+      const reply = send(buckets, places)
+      try {
+        const [allowed, remaining = 0, retryAfterSeconds = 1, resetSeconds = 0, full = 0] = await within(
+          reply,
+          timeoutMs,
+          now,
         )
-      lose(reasonOf(error))
-      throw error
-    }
-  }
+        return { decision: { allowed: allowed === 1, remaining, retryAfterSeconds, resetSeconds, shared: false }, full }
+      } catch (error) {
+        // Places that are granted too late are given back.
+        if (error instanceof StoreTimeout)
+          reply.then(
+            () => release(places),
+            () => {},
+          )
+        lose(reasonOf(error))
+        throw error
+      }
+    })
 
-  /** Counts places here before the store is asked for them. */
-  const reserve = (wanted: Places) => {
-    const leaveHere = counts.enter(wanted.places)
+  /** Counts places here, before the store is asked for them: for none if a pool is full here. */
+  const reserve = (wanted: Places, part: typeof share) => {
+    const here = counts.enter(wanted.places, part)
+    if ("full" in here) return { named: noPlaces, cancel: () => {}, entry: (): Entry => here }
     const named: Named = { ...wanted, name: `${replicaId}:${++placesTaken}` }
-    return {
-      named,
-      cancel: leaveHere,
-      /** @param full the number of the first full pool, or 0 */
-      entry: (full: number): Entry => {
-        const taken = wanted.places[full - 1]
-        if (taken !== undefined) {
-          leaveHere()
-          return { full: taken }
-        }
-        if (wanted.renewed === true) held.add(named)
-        return {
-          leave: () => {
-            held.delete(named)
-            if (leaveHere()) release(named)
-          },
-        }
-      },
+    /** @param full the number of the pool that is full in the store, or 0 */
+    const entry = (full: number): Entry => {
+      const taken = wanted.places[full - 1]
+      if (taken !== undefined) {
+        here.leave()
+        return { full: taken }
+      }
+      if (wanted.renewed === true) held.add(named)
+      return {
+        leave: () => {
+          held.delete(named)
+          here.leave()
+          release(named)
+        },
+      }
     }
+    return { named, cancel: here.leave, entry }
   }
 
-  const enterHere = (wanted: Places): Entry => {
-    const full = counts.fullPlace(wanted.places, share)
-    if (full !== undefined) return { full }
-    // Renewals reach the store when it is back.
-    return wanted.renewed === true ? reserve(wanted).entry(0) : { leave: counts.enter(wanted.places) }
-  }
-
+  // What this replica refuses costs the store nothing.
   const take = async (buckets: readonly Bucket[], early?: Places): Promise<Taken> => {
     if (state === "away") return counts.take(buckets, share)
-    // If this replica already knows that a bucket is full, no call is needed: a flood costs the store nothing.
-    const full = counts.fullBucket(buckets, whole)
-    if (full !== undefined) return full
-    const own = mustBothAdmit() ? counts.take(buckets, share) : undefined
-    if (own?.allowed === false) return own
-    const reserved = early === undefined || own !== undefined ? undefined : reserve(early)
+    const part = mustBothAdmit() ? share : whole
+    const own = counts.take(buckets, part)
+    if (!own.allowed) return own
+    const places = early && reserve(early, part)
+    const cancel = (): void => {
+      counts.undo(buckets)
+      places?.cancel()
+    }
     try {
-      const { decision, full: fullPool } = await ask(buckets, reserved?.named ?? noPlaces)
-      if (own !== undefined && !decision.allowed) counts.undo(buckets)
-      if (own === undefined && decision.allowed) counts.add(buckets)
-      if (reserved !== undefined && decision.allowed) return { ...decision, entry: reserved.entry(fullPool) }
-      reserved?.cancel()
+      const { decision, full } = await ask("limits take", buckets, places?.named ?? noPlaces)
+      if (decision.allowed) return places === undefined ? decision : { ...decision, entry: places.entry(full) }
+      cancel()
       return decision
     } catch {
-      reserved?.cancel()
-      return own ?? counts.take(buckets, share)
+      cancel()
+      return counts.take(buckets, share)
     }
   }
 
   const enter = async (wanted: Places): Promise<Entry> => {
-    if (state === "away") return enterHere(wanted)
-    const full = mustBothAdmit() ? counts.fullPlace(wanted.places, share) : undefined
-    if (full !== undefined) return { full }
-    const reserved = reserve(wanted)
-    try {
-      return reserved.entry((await ask([], reserved.named)).full)
-    } catch {
-      reserved.cancel()
-      return enterHere(wanted)
+    if (state === "shared") {
+      const places = reserve(wanted, mustBothAdmit() ? share : whole)
+      if (places.named === noPlaces) return places.entry(0)
+      try {
+        return places.entry((await ask("limits enter", [], places.named)).full)
+      } catch {
+        places.cancel()
+      }
     }
+    if (wanted.renewed !== true) return counts.enter(wanted.places, share)
+    // Renewals reach the store when it is back.
+    return reserve(wanted, share).entry(0)
   }
 
   await announceAndProbe()

@@ -1,12 +1,10 @@
 import { createClient } from "redis"
 import fc from "fast-check"
-import { redisProgram, startRedis, type TestRedis } from "@svc/testing"
+import { startRedis, type TestRedis } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type Bucket, createLocalLimits, createSharedLimits, type Limits } from "../src/index.ts"
+import type { Bucket } from "../src/index.ts"
 import { createStoreKeys } from "../src/store-keys.ts"
-
-const connect = () => import("redis")
-const store = redisProgram() !== undefined || process.env["CI"] !== undefined
+import { hasStore, open } from "./open.ts"
 
 const anyRequest = fc.record({
   address: fc.nat(1),
@@ -28,7 +26,7 @@ describe.each([
   ["counted in this process", false],
   ["counted in a store", true],
 ])("limits %s", (_, shared) => {
-  describe.skipIf(shared && !store)("say the same", () => {
+  describe.skipIf(shared && !hasStore)("say the same", () => {
     let redis: TestRedis | undefined
     let runs = 0
     beforeAll(async () => {
@@ -36,28 +34,14 @@ describe.each([
     })
     afterAll(() => redis?.stop())
 
-    const open = async (): Promise<Limits> =>
-      redis === undefined
-        ? createLocalLimits({ now: () => 0 })
-        : createSharedLimits({
-            url: redis.url,
-            connect,
-            prefix: `both${++runs}`,
-            service: "relay",
-            timeoutMs: 5000,
-            replicas: 1,
-            replicaId: String(runs),
-            now: () => performance.now(),
-            onAway: () => expect.fail("the store went away"),
-            onBack: () => {},
-          })
+    const openOne = () => open(redis === undefined ? { now: () => 0 } : { url: redis.url, prefix: `both${++runs}` })
 
     const follow = async (
       asked: typeof steps extends fc.Arbitrary<infer Steps> ? Steps : never,
       limit: { address: number; subject: number; places: number },
       atOnce: boolean,
     ): Promise<void> => {
-      const limits = await open()
+      const limits = await openOne()
       const counted = new Map<string, number>()
       const entries: (() => void)[] = []
       let inside = 0
@@ -122,18 +106,19 @@ describe.each([
       ))
 
     test("a subject at its limit costs its address nothing, wherever it comes from", async () => {
-      const limits = await open()
+      const limits = await openOne()
       const address: Bucket = { table: "address", group: "send", key: "192.0.2.1", limit: 3 }
       const subject: Bucket = { table: "subject", group: "send", key: "agent:a", limit: 1 }
       expect((await limits.take([address, subject])).allowed).toBe(true)
       for (let i = 0; i < 5; i++) expect((await limits.take([address, subject])).allowed).toBe(false)
       expect(await limits.take([address])).toMatchObject({ allowed: true, remaining: 1 })
+      expect(await limits.take([{ ...address, limit: 0 }])).toMatchObject({ allowed: false, retryAfterSeconds: 60 })
       await limits.close()
     })
   })
 })
 
-describe.skipIf(!store)("a bucket of the store", () => {
+describe.skipIf(!hasStore)("a bucket of the store", () => {
   let redis: TestRedis
   beforeAll(async () => {
     redis = await startRedis()
@@ -142,18 +127,7 @@ describe.skipIf(!store)("a bucket of the store", () => {
 
   test("counts what is at most 60 s old and no more, and says when that leaves", async () => {
     const admin = await createClient({ url: redis.url }).connect()
-    const limits = await createSharedLimits({
-      url: redis.url,
-      connect,
-      prefix: "window",
-      service: "relay",
-      timeoutMs: 5000,
-      replicas: 1,
-      replicaId: "1",
-      now: () => performance.now(),
-      onAway: () => expect.fail("the store went away"),
-      onBack: () => {},
-    })
+    const limits = await open({ url: redis.url, prefix: "window" })
     const secondNow = async (): Promise<number> => Number((await admin.sendCommand<[string, string]>(["TIME"]))[0])
     const ages = fc.uniqueArray(
       fc.record({ age: fc.integer({ min: -3, max: 90 }), count: fc.integer({ min: 1, max: 5 }) }),

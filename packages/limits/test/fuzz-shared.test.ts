@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises"
-import { createRandom, redisProgram, startRedis } from "@svc/testing"
+import { createRandom, startRedis } from "@svc/testing"
 import { describe, expect, test } from "vitest"
-import { type Bucket, createSharedLimits } from "../src/index.ts"
+import type { Bucket } from "../src/index.ts"
+import { hasStore, open } from "./open.ts"
 
-const connect = () => import("redis")
 // Real windows of 60 s in full; in short only that the loop and its faults run.
 const full = process.env["SVC_FUZZ"] === "full"
 const seconds = full ? 200 : 4
@@ -21,7 +21,7 @@ const mostInAMinute = (admitted: readonly Admitted[]): number =>
     ),
   )
 
-describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)("limits in a store, for long", () => {
+describe.skipIf(!hasStore)("limits in a store, for long", () => {
   test.each([
     ["a store that is well", false, limit],
     ["a store that is killed, frozen and restarted", true, 2 * limit],
@@ -31,19 +31,13 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
       const { next } = createRandom()
       const redis = await startRedis()
       const replicas = await Promise.all(
-        [1, 2, 3].map((id) =>
-          createSharedLimits({
+        // A busy machine is no reason to go on without a store that is well.
+        [1, 2, 3].map(() =>
+          open({
             url: redis.url,
-            prefix: "fuzz",
-            service: "relay",
-            // A busy machine is no reason to go on without a store that is well.
             timeoutMs: faults ? 50 : 10_000,
-            connect,
             replicas: 3,
-            replicaId: String(id),
-            now: () => performance.now(),
-            onAway: () => {},
-            onBack: () => {},
+            ...(faults && { onAway: () => {}, onBack: () => {} }),
           }),
         ),
       )

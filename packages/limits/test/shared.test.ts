@@ -1,16 +1,16 @@
 import { createClient } from "redis"
 import { setTimeout as delay } from "node:timers/promises"
-import { redisProgram, startRedis, startSlowPath, type TestRedis } from "@svc/testing"
+import { startRedis, startSlowPath, type TestRedis } from "@svc/testing"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
-import { type Bucket, createSharedLimits, type Limits, type SharedOptions } from "../src/index.ts"
+import type { Bucket, Limits } from "../src/index.ts"
+import { hasStore, open } from "./open.ts"
 
 const bucket = (limit: number, key = "k"): Bucket => ({ table: "t", group: "g", key, limit })
 const lease = 60_000
-const connect = () => import("redis")
 
-describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)("limits in a store", () => {
+describe.skipIf(!hasStore)("limits in a store", () => {
   let redis: TestRedis
-  let open: Limits[]
+  let running: Limits[]
   let told: string[]
   let clock: number
   let prefixes = 0
@@ -20,28 +20,24 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
   })
   afterAll(() => redis.stop())
   beforeEach(() => {
-    open = []
+    running = []
     told = []
     clock = 0
     prefix = `test${++prefixes}`
   })
-  afterEach(() => Promise.all(open.map((limits) => limits.close())))
+  afterEach(() => Promise.all(running.map((limits) => limits.close())))
 
-  const start = async (options: Partial<SharedOptions> = {}): Promise<Limits> => {
-    const limits = await createSharedLimits({
+  const start = async (options: Parameters<typeof open>[0] = {}): Promise<Limits> => {
+    const limits = await open({
       url: redis.url,
-      connect,
       prefix,
-      service: "relay",
       timeoutMs: 2000,
-      replicas: 1,
-      replicaId: crypto.randomUUID(),
       now: () => performance.now() + clock,
       onAway: () => told.push("away"),
       onBack: () => told.push("back"),
       ...options,
     })
-    open.push(limits)
+    running.push(limits)
     return limits
   }
   const take = async (limits: Limits, ...buckets: Bucket[]) => limits.take(buckets)
@@ -56,7 +52,7 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
     const guarded = await startRedis()
     try {
       await guarded.command("CONFIG SET requirepass right")
-      const reasons: string[] = []
+      const reasons: unknown[] = []
       const url = guarded.url.replace("//", "//:wrong@")
       const limits = await start({ url, onAway: (reason) => reasons.push(reason) })
       expect([limits.mode(), (await take(limits, bucket(1))).allowed]).toEqual(["local", true])
@@ -75,15 +71,6 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
     expect(refused.retryAfterSeconds).toBeGreaterThan(50)
     expect(refused.retryAfterSeconds).toBeLessThanOrEqual(61)
     expect(told).toEqual([])
-  })
-
-  test("two buckets count both or neither, and the first that is full is the one that answers", async () => {
-    const limits = await start()
-    const [address, subject] = [bucket(3, "address"), bucket(1, "subject")]
-    expect((await take(limits, address, subject)).allowed).toBe(true)
-    for (let i = 0; i < 5; i++) expect((await take(limits, address, subject)).allowed).toBe(false)
-    expect(await take(limits, address)).toMatchObject({ allowed: true, remaining: 1 })
-    expect(await take(limits, bucket(0))).toMatchObject({ allowed: false, retryAfterSeconds: 60 })
   })
 
   test("places are never more than the setting over all replicas, and free again once given back", async () => {
@@ -161,7 +148,7 @@ describe.skipIf(redisProgram() === undefined && process.env["CI"] === undefined)
 
   test("a store that is slower than a request's time stays away, with one warning that says how slow is too slow", async () => {
     const path = await startSlowPath(redis.port)
-    const reasons: string[] = []
+    const reasons: unknown[] = []
     const url = `redis://127.0.0.1:${path.port}`
     const limits = await start({ url, timeoutMs: 100, onAway: (reason) => reasons.push(reason) })
     path.delayMs = 300
