@@ -150,15 +150,22 @@ test("with a person's key it publishes, is told what would break readers, and he
   const { next } = await mcp.call("list_changes")
   const hearing = mcp.call("list_changes", { after: next, timeout_seconds: 60 })
   const first = await mcp.call("publish_stack", { stack: "my-auctions", ast_path, message: "The first one" })
-  expect(first).toMatchObject({ published: true, compared_with_version: null })
+  expect(first).toMatchObject({ published: true, version: 1, compared_with_version: null })
+  expect(await mcp.call("publish_stack", { stack: "my-auctions", ast_path })).toMatchObject({
+    published: false,
+    version: 1,
+    verdict: "none",
+    next: expect.stringContaining("Version 1 has this AST already"),
+  })
   const refused = await mcp.call("publish_stack", { stack: "my-auctions", ast_path: breaking })
   expect(refused).toMatchObject({
     published: false,
+    version: 1,
     verdict: "breaking",
     next: expect.stringContaining("allow_breaking"),
   })
   const allowed = { stack: "my-auctions", ast_path: breaking, allow_breaking: true, message: "Wider bids" }
-  expect(await mcp.call("publish_stack", allowed)).toMatchObject({ published: true, verdict: "breaking" })
+  expect(await mcp.call("publish_stack", allowed)).toMatchObject({ published: true, version: 2, verdict: "breaking" })
   expect(await hearing).toMatchObject({ changes: [expect.any(Object)] })
 })
 

@@ -173,9 +173,27 @@ test("a service's error is told by its code, hint and whether to retry, and a ke
   expect(mcp.texts.join() + mcp.stderr()).not.toContain(key)
 })
 
-test("an unknown argument and bytes that aren't base64 are refused by name; a resource's error has no key", async () => {
-  const { isError, text } = await mcp.callTool("list_payments", { opened: true })
-  expect([isError, text]).toEqual([true, expect.stringContaining("opened")])
+test.each([
+  ["list_payments", { opened: true }, /opened/, /^list_payments takes open, after,/],
+  ["describe_stack", {}, /^stack: .*string/, /^describe_stack takes stack, entity,/],
+  ["read_view", { stack: "wide", limit: 101 }, /^limit: .*100/, /^read_view takes/],
+  ["read_view", { stack: "wide", where: [{ field: "a", op: "x" }] }, /^where: 0: op: .*"gte"/, /^read_view takes/],
+  ["get_fee", {}, /either transaction or message/, undefined],
+  ["publish_stack", { stack: "no name", ast_path: "a" }, /^stack: .*1 to 63 letters/, /^publish_stack takes stack,/],
+  ["list_stacks", { after: "gone" }, /no name "gone"/, /last name of a truncated result/],
+  ["list_payments", { after: "gone" }, /no id "gone"/, /last id of a truncated result/],
+])("%s with %j is refused by our code, with what is wrong and what to pass", async (name, args, message, hint) => {
+  const { content, structuredContent, ...rest } = await mcp.callTool(name, args)
+  expect(rest).toMatchObject({ isError: true })
+  expect(JSON.parse(rest.text)).toEqual({
+    code: "invalid-arguments",
+    message: expect.stringMatching(message),
+    ...(hint !== undefined && { hint: expect.stringMatching(hint) }),
+    retryable: false,
+  })
+})
+
+test("bytes that aren't base64 are refused by name; a resource's error has no key", async () => {
   expect(await mcp.fails("simulate_transaction", { transaction: "" })).toMatchObject({ code: "invalid_base64" })
   const locked = await mcp.client.readResource({ uri: "svc://stacks/locked/schema" }).catch(String)
   expect(locked).toContain("agent-account-forbidden")
@@ -229,7 +247,7 @@ test("whatever a tool is called with, it answers with a result, and goes on serv
       async (name, args) => {
         const { isError = false, text } = await mcp.callTool(name, args)
         expect(text).not.toContain("internal-error")
-        if (isError && !text.startsWith("Input validation error")) expect(JSON.parse(text)).toHaveProperty("code")
+        if (isError) expect(JSON.parse(text)).toHaveProperty("code")
       },
     ),
     { numRuns: process.env["SVC_FUZZ"] === "full" ? 20_000 : 150 },

@@ -2,6 +2,7 @@ import { readdir, truncate, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { startFaultProxy, startProcess } from "@svc/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { startMcp } from "./mcp-client.ts"
 import { type RelaySetup, startRelaySetup } from "./relay-setup.ts"
 import { json } from "./tool.ts"
 
@@ -164,4 +165,22 @@ test("an id that can't be one, and a folder that can't be written to, are clear 
   expect(json(bad)).toMatchObject({ code: "invalid-id" })
   const nowhere = await setup.svc([...sendArgs("x"), "--journal", "/dev/null/payments"], base64)
   expect(json(nowhere)).toMatchObject({ code: "journal-unavailable", error: expect.stringContaining("Next:") })
+})
+
+test("of a blockhash that nobody knows, svc mcp counts from the first call: a later one proves the end without another wait", async () => {
+  const { base64 } = await setup.wallet.transfer(1_000_000n, "EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N")
+  const home = { HOME: setup.tool.home, XDG_CONFIG_HOME: join(setup.tool.home, "config") }
+  const mcp = await startMcp(setup.tool.file, { ...setup.env, ...home })
+  const payment = { id: "stale", transaction: base64 }
+  const leaving = new AbortController()
+  const first = mcp.callTool("submit_payment", payment, {
+    signal: leaving.signal,
+    // The chain is asked for the payment's end once the provider has said that it doesn't know the blockhash.
+    onprogress: ({ message }) => void (message?.endsWith("finalized") && leaving.abort()),
+  })
+  expect(await first.catch(() => "cancelled")).toBe("cancelled")
+  // More than 300 blocks, and as many until they are final.
+  setup.skip(400_000)
+  expect(await mcp.call("submit_payment", payment)).toMatchObject({ id: "stale", state: "expired" })
+  await mcp.close()
 })

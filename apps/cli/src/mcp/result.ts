@@ -2,8 +2,9 @@
 import type { CallToolResult } from "@modelcontextprotocol/server"
 import { SvcError } from "@svc/client/http"
 import { withoutKeys } from "@svc/keys"
-import { asCliError } from "../errors.ts"
+import { asCliError, CliError } from "../errors.ts"
 import { documentFormats } from "../output/format.ts"
+import { textOf } from "../output/json-value.ts"
 
 /** A result has less than 8,000 tokens, at 4 characters each. What isn't a list of records has room in the rest. */
 const mostCharacters = 28_000
@@ -19,6 +20,16 @@ export const fitting = <Item>(items: readonly Item[], most = mostCharacters) => 
   let room = most
   const past = items.findIndex((item) => (room -= sizeOf(item)) < 0)
   return { kept: past === -1 ? items : items.slice(0, past), isCut: past !== -1 }
+}
+
+/** What follows the item whose member has this text: a list goes on where its last result was cut. Throws invalid-arguments. */
+export const following = <Item>(items: readonly Item[], member: string, after: string | undefined): readonly Item[] => {
+  if (after === undefined) return items
+  const at = items.findIndex((item) => textOf(item, member) === after)
+  if (at !== -1) return items.slice(at + 1)
+  throw new CliError("invalid-arguments", `after: the list has no ${member} ${JSON.stringify(after)}.`, {
+    next: `Pass the last ${member} of a truncated result; without after, the list begins anew.`,
+  })
 }
 
 export const shortened = (text: string): string => (text.length > longestText ? `${text.slice(0, longestText)}…` : text)

@@ -1,4 +1,9 @@
-import { McpServer, ResourceNotFoundError, ResourceTemplate } from "@modelcontextprotocol/server"
+import {
+  McpServer,
+  ResourceNotFoundError,
+  ResourceTemplate,
+  type StandardSchemaWithJSON,
+} from "@modelcontextprotocol/server"
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio"
 import { withoutKeys } from "@svc/keys"
 import manifest from "../../package.json" with { type: "json" }
@@ -35,10 +40,17 @@ const instructions =
   "Live Solana data and payments for agents. Begin with account, then list_stacks and describe_stack before you read or wait. " +
   "Keys, the journal of payments and the wallet stay on this machine; no tool shows a key or signs. An error's hint says what to do next."
 
+/** A schema that the SDK only lists: `addTool` checks arguments and results, so that each fault is an error with a code. */
+const listed = ({
+  "~standard": standard,
+}: Tool["input"]): StandardSchemaWithJSON<unknown, Record<string, unknown>> => ({
+  "~standard": { ...standard, validate: (value) => ({ value: value as Record<string, unknown> }) },
+})
+
 const addTool = (server: McpServer, context: Context, tool: Tool): void => {
   const { name, description, input, output, annotations } = tool
-  const definition = { description, inputSchema: input.strict(), outputSchema: output, annotations }
-  server.registerTool(name, definition, async (args: unknown, request) => {
+  const definition = { description, inputSchema: listed(input), outputSchema: listed(output), annotations }
+  server.registerTool(name, definition, async (args, request) => {
     const { call, end } = callOf(context, request)
     try {
       const result = output.safeParse(await tool.run(call, args))

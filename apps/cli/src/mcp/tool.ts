@@ -1,7 +1,8 @@
 import type { ServerContext } from "@modelcontextprotocol/server"
 import { SvcError } from "@svc/client"
-import type { z } from "zod"
+import { z } from "zod"
 import type { Context } from "../command.ts"
+import { CliError } from "../errors.ts"
 import { withTimeout } from "../payments/journal.ts"
 
 /** What a call of a tool is given. */
@@ -16,21 +17,36 @@ export type Call = {
 
 type Hints = { readonly readOnlyHint?: true; readonly destructiveHint?: boolean; readonly idempotentHint?: true }
 
-/** A tool: when to use it, what it takes and returns, and what it does. */
+/** A tool: when to use it, what it takes and returns, and what it does. Its result keeps only the members of `output`. */
 export type Tool = {
   readonly name: string
   readonly description: string
   readonly input: z.ZodObject
   readonly output: z.ZodObject
   readonly annotations: Hints
+  /** Throws invalid-arguments. */
   readonly run: (call: Call, args: unknown) => Promise<unknown>
 }
 
-/** A tool whose `run` gets checked arguments. Its result keeps only the members of `output`. */
-export const defineTool = <I extends z.ZodObject>(
-  tool: Omit<Tool, "run" | "input"> & { readonly input: I },
-  run: (call: Call, args: z.output<I>) => Promise<unknown>,
-): Tool => ({ ...tool, run: async (call, args) => run(call, tool.input.parse(args)) })
+/** A tool whose `run` gets checked arguments: those of `input`, and no others. */
+export const defineTool = <Shape extends z.ZodRawShape>(
+  { input: shape, ...tool }: Omit<Tool, "run" | "input"> & { readonly input: Shape },
+  run: (call: Call, args: z.output<z.ZodObject<Shape>>) => Promise<unknown>,
+): Tool => {
+  const input = z.strictObject(shape)
+  return {
+    ...tool,
+    input,
+    run: async (call, args) => {
+      const read = input.safeParse(args)
+      if (read.success) return run(call, read.data)
+      const faults = read.error.issues.map(({ path, message }) => [...path, message].join(": "))
+      throw new CliError("invalid-arguments", `${faults.join("; ")}.`, {
+        next: `${tool.name} takes ${Object.keys(shape).join(", ")}, as its definition describes them.`,
+      })
+    },
+  }
+}
 
 export const readOnly: Hints = { readOnlyHint: true }
 export const changesLittle: Hints = { destructiveHint: false }

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { authSignup, authStatus } from "../../account/auth.ts"
-import { rotateKey } from "../../account/keys.ts"
+import { longestOverlap, rotateKey } from "../../account/keys.ts"
 import type { Context } from "../../command.ts"
 import { CliError } from "../../errors.ts"
 import { isObject } from "@svc/common/json-object"
@@ -9,8 +9,6 @@ import { callApi } from "../../services/api.ts"
 import { apiUrl, apiWithKey } from "../../settings/key.ts"
 import { variable } from "../../settings/settings.ts"
 import { changesLittle, defineTool } from "../tool.ts"
-
-const longestOverlap = 604_800
 
 /** Whose key is stored; undefined if there is none. */
 const ownerOf = async (context: Context): Promise<unknown> =>
@@ -41,7 +39,7 @@ export const accountTools = [
       name: "account",
       description:
         "Call first: tells whose key this machine has, and its limits. If it has no slug, pass sign_up: true, which registers an agent and stores its key.",
-      input: z.object({ sign_up: z.boolean().optional() }),
+      input: { sign_up: z.boolean().optional() },
       output: z.object({
         status: z.string(),
         slug: z.string().nullish(),
@@ -76,7 +74,7 @@ export const accountTools = [
       name: "rotate_key",
       description:
         "Replace the agent's key without downtime: the new key is stored, never shown; the old one works until the overlap ends (default 3600 s; 0 if it leaked).",
-      input: z.object({ overlap_seconds: z.int().min(0).max(longestOverlap).optional() }),
+      input: { overlap_seconds: z.int().min(0).max(longestOverlap).optional() },
       output: z.object({
         id: z.number(),
         key_hint: z.string(),

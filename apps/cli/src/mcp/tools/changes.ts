@@ -16,11 +16,11 @@ export const changeTools = [
       name: "list_changes",
       description:
         "Learn what changed in the registry: stacks published, rolled back, deprecated, withdrawn, with the effect on readers. Pass next as after; timeout_seconds waits for the first later change.",
-      input: z.object({
+      input: {
         after: z.int().min(0).optional(),
         stack: z.string().optional(),
         timeout_seconds: z.int().min(1).max(300).optional(),
-      }),
+      },
       output: z.object({
         changes: z.array(
           z.object({

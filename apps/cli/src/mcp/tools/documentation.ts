@@ -12,11 +12,11 @@ export const documentationTools = [
       name: "search_docs",
       description:
         "Search the platform's documentation by the few words that matter: error codes, fields, commands. Then read a result with fetch_page.",
-      input: z.object({
+      input: {
         query: z.string(),
         limit: z.int().min(1).max(20).optional(),
         cursor: z.string().optional(),
-      }),
+      },
       output: z.object({
         results: z.array(
           z.object({
@@ -39,12 +39,12 @@ export const documentationTools = [
       name: "fetch_page",
       description:
         "Read a documentation page, or with section only one of it: pass slug and anchor of a search_docs result. Long pages go on with next_cursor.",
-      input: z.object({
+      input: {
         slug: z.string(),
         section: z.string().optional(),
         cursor: z.string().optional(),
         max_tokens: z.int().min(1).max(mostTokens).default(mostTokens),
-      }),
+      },
       output: z.object({
         slug: z.string(),
         title: z.string(),

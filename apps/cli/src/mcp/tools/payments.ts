@@ -3,7 +3,7 @@ import { z } from "zod"
 import { textOf } from "../../output/json-value.ts"
 import { listPayments, settlePayments } from "../../payments/payments.ts"
 import { send } from "../../payments/send.ts"
-import { fitting, plainJson } from "../result.ts"
+import { fitting, following, plainJson } from "../result.ts"
 import { changesLittle, defineTool, readOnly } from "../tool.ts"
 import { bytes, inputOf, relayContext } from "./transactions.ts"
 
@@ -46,7 +46,7 @@ export const paymentTools = [
       name: "submit_payment",
       description:
         "Send a transaction that the wallet signed (base64), exactly once, and wait for its proven end: landed, expired, not-submitted, or undecided (call again). The same id is the same payment, also after a crash; a new payment needs a new id.",
-      input: z.object({ id, transaction: bytes, purpose: z.string().optional() }),
+      input: { id, transaction: bytes, purpose: z.string().optional() },
       output: ending,
       annotations: { destructiveHint: true, idempotentHint: true },
     },
@@ -60,10 +60,10 @@ export const paymentTools = [
     {
       name: "list_payments",
       description: "List the payments of this machine's journal. open: true lists those whose end isn't known yet.",
-      input: z.object({
+      input: {
         open: z.boolean().optional(),
         after: id.optional().meta({ description: "the last id of a truncated result" }),
-      }),
+      },
       output: z.object({
         payments: z.array(
           z.object({
@@ -81,8 +81,7 @@ export const paymentTools = [
     async ({ context }, { open = false, after }) => {
       const all = plainJson((await listPayments(context())).json)
       const listed: readonly unknown[] = Array.isArray(all) ? all : []
-      const ids = listed.map((payment) => textOf(payment, "id"))
-      const later = listed.slice(after === undefined ? 0 : ids.indexOf(after) + 1)
+      const later = following(listed, "id", after)
       const { kept, isCut } = fitting(later.filter((payment) => !open || textOf(payment, "state") === "open"))
       return { payments: kept, ...(isCut && { truncated: true }) }
     },
@@ -92,7 +91,7 @@ export const paymentTools = [
       name: "settle_payments",
       description:
         "Find out what became of open payments after a crash or an undecided end, or of the one with id. Sends their stored bytes again; signs nothing.",
-      input: z.object({ id: id.optional() }),
+      input: { id: id.optional() },
       output: z.object({ payments: z.array(ending), truncated: z.boolean().optional() }),
       annotations: changesLittle,
     },

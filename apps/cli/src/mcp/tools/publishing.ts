@@ -1,8 +1,10 @@
 import { stat } from "node:fs/promises"
 import { z } from "zod"
+import type { Outcome } from "../../command.ts"
 import { CliError } from "../../errors.ts"
 import { listOf, textOf } from "../../output/json-value.ts"
 import { askCheck, publish, readAst } from "../../publish/push.ts"
+import { type Api, callJson } from "../../services/api.ts"
 import { apiOfOwner } from "../../settings/key.ts"
 import { fitting, shortened } from "../result.ts"
 import { defineTool } from "../tool.ts"
@@ -16,20 +18,32 @@ const checkFile = async (path: string): Promise<void> => {
   throw new CliError("unreadable-file", `${path} isn't a file of 1 byte to 8 MiB.`)
 }
 
+/** As the API takes names of specs, here in any case. */
+const stackName = z.string().refine((name) => /^(?!changes$)(?!.*--)[a-z0-9][a-z0-9-]{0,62}$/i.test(name), {
+  error: "a name has 1 to 63 letters, digits and single dashes, and begins with a letter or digit",
+})
+
+/** The version that a stack has after a run. The registry of another replica may be two seconds behind. */
+const publishedVersion = async (api: Api, { json: run }: Outcome): Promise<number> => {
+  const deployment = await callJson(api, `/api/deployments/${textOf(run, "deployment_id")}`)
+  return Number(textOf(deployment, "current_version"))
+}
+
 export const publishingTools = [
   defineTool(
     {
       name: "publish_stack",
       description:
         "Publish an AST file of this machine as a stack's next version; needs a person's key. A change that breaks readers is only reported, unless allow_breaking is true.",
-      input: z.object({
-        stack: z.string(),
+      input: {
+        stack: stackName,
         ast_path: z.string(),
         message: z.string().optional().meta({ description: "what is new, for readers" }),
         allow_breaking: z.boolean().optional(),
-      }),
+      },
       output: z.object({
         published: z.boolean(),
+        version: z.number().nullable(),
         verdict: z.string(),
         bump: z.string(),
         compared_with_version: z.number().nullable(),
@@ -45,8 +59,12 @@ export const publishingTools = [
       await checkFile(path)
       const ast = await readAst(path)
       const checked = await askCheck(api, stack, ast)
-      const isPublished = isAllowed || textOf(checked, "verdict") !== "breaking"
-      if (isPublished) await publish(given, api, stack, ast, message)
+      const before = Number(textOf(checked, "version")) || null
+      const isFit = isAllowed || textOf(checked, "verdict") !== "breaking"
+      const version = isFit ? await publishedVersion(api, await publish(given, api, stack, ast, message)) : before
+      const reason = isFit
+        ? `Version ${version} has this AST already.`
+        : "Keep what readers use, or pass allow_breaking: true."
       const { kept, isCut } = fitting(
         listOf(checked, "changes").map((change) => ({
           path: shortened(textOf(change, "path")),
@@ -54,15 +72,15 @@ export const publishingTools = [
           text: shortened(textOf(change, "text")),
         })),
       )
-      const version = textOf(checked, "version")
       return {
-        published: isPublished,
+        published: version !== before,
+        version,
         verdict: textOf(checked, "verdict"),
         bump: textOf(checked, "bump"),
-        compared_with_version: version === "" ? null : Number(version),
+        compared_with_version: before,
         changes: kept,
         ...(isCut && { truncated: true }),
-        ...(!isPublished && { next: "Nothing was published. Keep what readers use, or pass allow_breaking: true." }),
+        ...(version === before && { next: `Nothing was published. ${reason}` }),
       }
     },
   ),

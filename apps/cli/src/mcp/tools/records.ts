@@ -67,11 +67,11 @@ export const recordTools = [
       name: "read_view",
       description:
         "Read the records that a view has now. where compares integers exactly, whatever their width; u64 are decimal strings. Name fields (paths) to save tokens. Default view: the stack's first.",
-      input: z.object({
+      input: {
         ...selection,
         fields: z.array(z.string()).optional(),
         limit: z.int().min(1).max(100).default(20),
-      }),
+      },
       output: z.object({
         view: z.string(),
         records: z.array(z.object({ key: z.string(), record: z.unknown() })),
@@ -111,7 +111,7 @@ export const recordTools = [
       name: "wait_for_change",
       description:
         "Wait until a record that fulfils where is added, changes, or goes away, instead of polling read_view. Returns the first change, or timed_out: true; then call again.",
-      input: z.object({ ...selection, timeout_seconds: z.int().min(1).max(300).default(45) }),
+      input: { ...selection, timeout_seconds: z.int().min(1).max(300).default(45) },
       output: z.object({
         view: z.string(),
         op: z.string().optional(),

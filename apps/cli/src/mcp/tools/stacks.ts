@@ -5,7 +5,7 @@ import { entityOf, readStack, readStacks } from "../../explore/explore.ts"
 import { withRecords } from "../../explore/records-now.ts"
 import { listOf, textOf } from "../../output/json-value.ts"
 import { apiForReading } from "../../settings/key.ts"
-import { fitting, shortened } from "../result.ts"
+import { fitting, following, shortened } from "../result.ts"
 import { defineTool, readOnly } from "../tool.ts"
 
 const hasData = ({ records }: JsonObject): boolean | undefined =>
@@ -54,10 +54,10 @@ export const stackTools = [
       name: "list_stacks",
       description:
         "Find out which live data there is: each stack's name, description, entities, and whether it has records now. Then call describe_stack.",
-      input: z.object({
+      input: {
         query: z.string().optional().meta({ description: "words of name, description or entities" }),
         after: z.string().optional().meta({ description: "the last name of a truncated result" }),
-      }),
+      },
       output: z.object({
         stacks: z.array(
           z.object({
@@ -71,12 +71,9 @@ export const stackTools = [
       }),
       annotations: readOnly,
     },
-    async ({ context }, { query, after = "" }) => {
+    async ({ context }, { query, after }) => {
       const given = context()
-      const all = await readStacks(given, await apiForReading(given))
-      const names = all.map((stack) => textOf(stack, "name"))
-      const found = all
-        .slice(names.indexOf(after) + 1)
+      const found = following(await readStacks(given, await apiForReading(given)), "name", after)
         .filter((stack) => query === undefined || matches(stack, query))
         .map((stack) => ({
           name: textOf(stack, "name"),
@@ -93,7 +90,7 @@ export const stackTools = [
       name: "describe_stack",
       description:
         "Read a stack's schema before using it: fields with types (? = may be null), views with mode, sort, and the field whose value is the key.",
-      input: z.object({ stack: z.string(), entity: z.string().optional() }),
+      input: { stack: z.string(), entity: z.string().optional() },
       output: z.object({
         name: z.string(),
         websocket_url: z.string(),

@@ -36,7 +36,7 @@ export const transactionTools = [
       name: "get_transaction",
       description:
         "Look up a transaction by its signature: whether it landed, in which slot, with which error. not_found isn't proof that it can't land: for payments call settle_payments.",
-      input: z.object({ signature: z.string() }),
+      input: { signature: z.string() },
       output: z.object({
         status: z.string(),
         slot: z.string().optional(),
@@ -60,7 +60,7 @@ export const transactionTools = [
       name: "simulate_transaction",
       description:
         "Try a transaction (base64, signed or not) without sending it, before you ask the wallet to sign: err is null if it would succeed.",
-      input: z.object({ transaction: bytes }),
+      input: { transaction: bytes },
       output: z.object({
         err: z.unknown(),
         units: z.string(),
@@ -81,7 +81,7 @@ export const transactionTools = [
       name: "get_fee",
       description:
         "Get the fee in lamports of a transaction or of a compiled message (base64; pass one of them). null: its blockhash has expired.",
-      input: z.object({ transaction: bytes.optional(), message: bytes.optional() }),
+      input: { transaction: bytes.optional(), message: bytes.optional() },
       output: z.object({ lamports: z.string().nullable() }),
       annotations: readOnly,
     },
