@@ -439,6 +439,93 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the console in
     tab.console()
   })
 
+  test("a lost response is told what to do, Escape hides no failure, and a new key waits in every view until it is stored", async () => {
+    const { page } = tab
+    await signIn(await newAgent(), "keys")
+    const held = (): {
+      readonly sent: Promise<void>
+      readonly release: () => void
+      readonly released: Promise<void>
+    } => {
+      const [sent, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      void page.route(`${instance.apiUrl}/api/agents/me/keys**`, async (route) => {
+        if (route.request().method() !== "POST") return route.continue()
+        const response = await route.fetch()
+        sent.resolve()
+        await released.promise
+        return isLost ? route.abort() : route.fulfill({ response })
+      })
+      return { sent: sent.promise, released: released.promise, release: released.resolve }
+    }
+    let isLost = false
+    const minting = held()
+    await page.getByLabel("Name").fill("worker")
+    await button("Mint").click()
+    await minting.sent
+    const views = page.getByRole("navigation", { name: "Console" })
+    await views.getByRole("link", { name: "Usage" }).click()
+    await button("Read again").waitFor()
+    minting.release()
+    await button("Copy the new key").waitFor()
+    await views.getByRole("link", { name: "Keys" }).click()
+    await button("Copy the new key").click()
+    keys.add(await page.evaluate(() => navigator.clipboard.readText()))
+    const leaving = page.waitForEvent("dialog")
+    await page.evaluate(() => void setTimeout(() => location.reload()))
+    expect((await leaving).type()).toBe("beforeunload")
+    await (await leaving).dismiss()
+    await button("I've stored it").click()
+    await page.unrouteAll()
+
+    isLost = true
+    const rotating = held()
+    const row = page.locator("tbody tr", { hasText: "worker" }).first()
+    await row.getByRole("button", { name: "Rotate" }).click()
+    await confirm("Rotate")
+    await rotating.sent
+    const dialog = page.getByRole("dialog")
+    // A browser lets a page refuse to close once.
+    for (let times = 0; times < 3; times++) await page.keyboard.press("Escape")
+    rotating.release()
+    await dialog.getByText("Rotate the key again: an unused successor is revoked and replaced").waitFor()
+    expect(await dialog.getByRole("alert").innerText()).toContain("code network-error")
+    await page.unrouteAll()
+    await confirm("Rotate")
+    await button("Copy the new key").waitFor()
+    await page.locator("tbody tr", { hasText: "replaced by" }).waitFor()
+    await button("I've stored it").click()
+    tab.console()
+  })
+
+  test("a response in another shape is told with its request, and an error leads to its row of the documentation", async () => {
+    const { page } = tab
+    await signIn(person)
+    const headers = {
+      "access-control-allow-origin": "*",
+      "access-control-expose-headers": "*",
+      "x-request-id": "r-odd",
+    }
+    let body = ""
+    await page.route(`${instance.apiUrl}/api/**`, (route) =>
+      route.request().method() === "OPTIONS"
+        ? route.continue()
+        : route.fulfill({ status: 200, headers, contentType: "application/json", body }),
+    )
+    for (const view of ["account", "keys", "usage", "stacks", "specs/1", "runs/1", "changes"]) {
+      // An account with keys of which nothing is known is shown as one without any.
+      for (body of ["null", "{}", ...(view === "account" ? [] : ["[{}]"])]) {
+        await page.goto("about:blank")
+        await page.goto(consoleAt(view))
+        await alert().filter({ hasText: "code unexpected-answer, request r-odd" }).first().waitFor()
+      }
+    }
+    await page.unrouteAll()
+    const docs = `${instance.docsUrl}/errors.md#platform-spec-not-found`
+    await page.goto(consoleAt("specs/999"))
+    expect(await alert().first().getByRole("link").getAttribute("href")).toBe(docs)
+    tab.console()
+  })
+
   test("hostile names, messages and hints are text: markup, 10 kB, numbers past 2^53, names of an object's own", async () => {
     const { page } = tab
     await signIn(person, "account")

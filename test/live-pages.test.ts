@@ -198,6 +198,10 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("live pages in 
     expect(await page.evaluate(() => ({} as { polluted?: string }).polluted)).toBeUndefined()
     expect(text.length).toBeLessThan(2000)
     expect(tab.console()).toEqual([])
+    expect(await page.evaluate(() => Reflect.set(document.body, "innerHTML", "<b>")).catch(String)).toContain(
+      "This document requires 'TrustedHTML' assignment",
+    )
+    tab.console()
     await page.goto("about:blank")
   })
 

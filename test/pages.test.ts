@@ -261,6 +261,12 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the pages in a
     await said.filter({ hasText: `must start with ${instance.apiUrl}` }).waitFor()
 
     await page.goto(at("/reference/platform/mint-session.html"))
+    // A browser offers to store what was typed into a password field.
+    const field = page.getByLabel("Publishable key")
+    expect(await field.getAttribute("type")).toBeNull()
+    await expect(
+      field.evaluate((one) => getComputedStyle(one).getPropertyValue("-webkit-text-security")),
+    ).resolves.toBe("disc")
     await page.getByLabel("Publishable key").fill("svc_ak_secret")
     await submit.click()
     await said.filter({ hasText: "never a secret one" }).waitFor()

@@ -129,11 +129,12 @@ export const createHtmlDocuments = (
     )
   // Pages with live data open streams, and read which stacks have records.
   const streamOrigin = new URL(streamUrl).origin
-  const livePolicy = policyFor(streamOrigin, streamOrigin.replace(/^ws/, "http"))
+  const noMarkup = "; require-trusted-types-for 'script'; trusted-types 'none'"
+  const livePolicy = policyFor(streamOrigin, streamOrigin.replace(/^ws/, "http")) + noMarkup
   const showConsole = (page: Page) =>
     once("console", async () => {
       const rendered = await renderPage(page, links, await loadHighlighter())
-      const policy = `${policyFor(streamOrigin)}; require-trusted-types-for 'script'; trusted-types 'none'`
+      const policy = policyFor(streamOrigin) + noMarkup
       return documentOf(consoleView(look, apiUrl, page, rendered), markdownLink(root, page.slug), policy, alone)
     })
   const showPage = (page: Page) => (own && page.slug === "console" ? showConsole(page) : showText(page))

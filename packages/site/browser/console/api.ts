@@ -23,6 +23,22 @@ const timeoutMs = 20_000
 /** Until when a service asked for silence, and its words: for all that this page sends, whoever signs in. */
 let quiet: { readonly until: number; readonly error: SvcError } | undefined
 
+/** The latest response that succeeded: what can't be shown came with it. */
+let latestRequestId = ""
+
+/** An SvcError of anything that was thrown: a response in another shape than documented breaks what reads it. */
+export const unexpected = (thrown: unknown): SvcError => {
+  if (thrown instanceof SvcError) return thrown
+  if (!(thrown instanceof TypeError)) return new SvcError({ status: 0, code: "console-error", message: String(thrown) })
+  return new SvcError({
+    status: 0,
+    code: "unexpected-answer",
+    message: `The console can't show a response of the platform API: ${thrown.message}`,
+    hint: "Reload the page. If it fails again, tell the operator the request's id.",
+    requestId: latestRequestId,
+  })
+}
+
 /**
  * What sends requests with a key.
  * @param key read for each request; undefined once it is forgotten
@@ -68,7 +84,9 @@ export const createApi = (apiUrl: string, key: () => string | undefined) => {
         body,
         timeoutMs,
       })
-      if (answer.status < 200 || answer.status >= 300 || answer.body === undefined) throw failed(answer)
+      const isJson = typeof answer.body === "object" && answer.body !== null
+      if (answer.status < 200 || answer.status >= 300 || !isJson) throw failed(answer)
+      latestRequestId = answer.header("x-request-id") ?? ""
       // The platform's tests check its responses against the document that the types are generated from.
       return { body: answer.body as Body, header: answer.header }
     },

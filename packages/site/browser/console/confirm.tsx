@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef } from "preact/hooks"
-import { Failure } from "./failure.tsx"
+import { Failure, mayBeDone } from "./failure.tsx"
 import { useTry } from "./use-read.ts"
 
 type Props = {
@@ -9,22 +9,27 @@ type Props = {
   readonly verb: string
   /** What stops, and how to go back. */
   readonly children: ComponentChildren
+  /** What to do if the response was lost. */
+  readonly ifLost?: string
   readonly onConfirm: () => Promise<void>
   readonly onClose: () => void
 }
 
-/** Asks before something ends or is published. The dialog stays while it fails, and says why. */
-export const Confirm = ({ title, verb, children, onConfirm, onClose }: Props) => {
+/** Asks before something ends or is published. The dialog stays until it succeeds or the reader closes it, and says why it failed. */
+export const Confirm = ({ title, verb, children, ifLost, onConfirm, onClose }: Props) => {
   const dialog = useRef<HTMLDialogElement>(null)
   const { error, isBusy, attempt } = useTry()
-  useEffect(() => dialog.current?.showModal(), [])
+  const open = (): void => dialog.current?.showModal()
+  useEffect(open, [])
   return (
-    <dialog ref={dialog} aria-labelledby="frame.confirm-title" onClose={onClose}>
+    // What was sent can't be called back: Escape doesn't hide how it ends.
+    <dialog ref={dialog} aria-labelledby="frame.confirm-title" onClose={isBusy ? open : onClose}>
       <h2 id="frame.confirm-title">{title}</h2>
       {children}
       <Failure error={error} />
+      {ifLost !== undefined && mayBeDone(error) && <p>{ifLost}</p>}
       <div class="controls">
-        <button type="button" onClick={() => dialog.current?.close()}>
+        <button type="button" disabled={isBusy} onClick={() => dialog.current?.close()}>
           Cancel
         </button>
         <button

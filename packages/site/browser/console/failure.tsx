@@ -22,12 +22,17 @@ const advice = ({ status, retryable, retryAfterMs = 0 }: SvcError): string => {
   return seconds === 0 ? "It may work later." : `Nothing is sent for ${seconds} s, as the service asked.`
 }
 
+/** Whether the service may have done what it was asked, although no response says so. */
+export const mayBeDone = (error: SvcError | undefined): boolean =>
+  error !== undefined && ((error.status === 0 && error.retryable) || error.code === "outcome-unknown")
+
 const sentence = (text: string): string => (/[^.!?…]$/.test(text) ? `${brief(text)}.` : brief(text))
 
 /** What went wrong, in the service's own words; nothing while nothing did. */
 export const Failure = ({ error }: { readonly error: SvcError | undefined }) => {
   if (error === undefined) return null
-  const { status, code, message, hint = "", requestId, details } = error
+  const { status, code, message, hint = "", docs = "", requestId, details } = error
+  const name = <code>{brief(code, 60)}</code>
   return (
     <div class="note bad" role="alert">
       <p>{[message, hint, advice(error)].map(sentence).join(" ")}</p>
@@ -37,7 +42,14 @@ export const Failure = ({ error }: { readonly error: SvcError | undefined }) => 
         ))}
       </ul>
       <p class="muted">
-        {status !== 0 && `Status ${status}, `}code <code>{brief(code, 60)}</code>
+        {status !== 0 && `Status ${status}, `}code{" "}
+        {/^https?:/.test(docs) ? (
+          <a href={docs} target="_blank" rel="noopener">
+            {name}
+          </a>
+        ) : (
+          name
+        )}
         {requestId !== "" && (
           <>
             , request <code>{brief(requestId, 60)}</code>

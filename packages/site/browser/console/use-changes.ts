@@ -1,7 +1,7 @@
 import { createPlatform, type RegistryChange } from "@svc/client"
-import { SvcError } from "@svc/client/http"
+import type { SvcError } from "@svc/client/http"
 import { useEffect, useState } from "preact/hooks"
-import { useApi } from "./api.ts"
+import { unexpected, useApi } from "./api.ts"
 import { readKey } from "./session.ts"
 
 const mostKept = 200
@@ -46,10 +46,11 @@ export const useChanges = (): ChangesState => {
     let timer: ReturnType<typeof setTimeout> | undefined
     const begin = (): Promise<void> =>
       follow().catch((thrown: unknown) => {
-        if (!(thrown instanceof SvcError) || leaving.signal.aborted) return
-        if (!thrown.retryable) return set({ error: thrown })
+        if (leaving.signal.aborted) return
+        const error = unexpected(thrown)
+        if (!error.retryable) return set({ error })
         set({ isAway: true })
-        timer = setTimeout(begin, Math.max(retryMs, thrown.retryAfterMs ?? 0))
+        timer = setTimeout(begin, Math.max(retryMs, error.retryAfterMs ?? 0))
       })
     void begin()
     return () => {

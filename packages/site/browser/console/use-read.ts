@@ -1,10 +1,8 @@
-import { SvcError } from "@svc/client/http"
+import type { SvcError } from "@svc/client/http"
 import { useEffect, useRef, useState } from "preact/hooks"
-import { type Reply, useApi } from "./api.ts"
+import { type Reply, unexpected, useApi } from "./api.ts"
 
 const retryMs = 5000
-const unexpected = (thrown: unknown): SvcError =>
-  thrown instanceof SvcError ? thrown : new SvcError({ status: 0, code: "console-error", message: String(thrown) })
 
 /** Does something that may fail, and keeps how it failed. */
 export const useTry = () => {

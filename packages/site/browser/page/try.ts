@@ -14,7 +14,13 @@ export const addTryPanel = (panel: HTMLElement, kind: string): void => {
   const key =
     kind === "open"
       ? undefined
-      : make("input", { type: "password", "aria-label": name, placeholder: name, autocomplete: "off" })
+      : make("input", {
+          class: "secret-input",
+          "aria-label": name,
+          placeholder: name,
+          autocomplete: "off",
+          spellcheck: "false",
+        })
   const said = make("p", { class: "muted", role: "status" })
   const say = (text: string): void => {
     said.textContent = text

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks"
 import { useApi } from "../api.ts"
 import { Confirm } from "../confirm.tsx"
 import { brief } from "../text.ts"
-import { type Action, type ApiKey, consequences, verbs } from "./key-actions.ts"
+import { type Action, type ApiKey, consequences, ifRotationLost, verbs } from "./key-actions.ts"
 
 const overlaps = [
   [0, "none: the key leaked"],
@@ -18,28 +18,33 @@ type Props = {
   readonly action: Action
   readonly apiKey: ApiKey
   readonly keys: readonly ApiKey[]
-  /** @param made the successor of a key that was rotated */
-  readonly onDone: (made: RotatedKey | undefined) => void
+  /** The successor of a key that was rotated. */
+  readonly onMade: (made: RotatedKey) => void
+  /** Whether it succeeded or not: a lost response leaves the list out of date too. */
+  readonly onSettled: () => void
   readonly onClose: () => void
 }
 
 /** Says what an action ends, and does it. */
-export const ConfirmKey = ({ action, apiKey, keys, onDone, onClose }: Props) => {
+export const ConfirmKey = ({ action, apiKey, keys, onMade, onSettled, onClose }: Props) => {
   const { ask, keysPath } = useApi()
   const [overlap, setOverlap] = useState<number>(usualOverlap)
   const path = `${keysPath}/${apiKey.id}`
   const confirm = async (): Promise<void> => {
-    if (action === "rotate") {
-      const body = { overlap_seconds: overlap }
-      return onDone((await ask<RotatedKey>({ method: "POST", path: `${path}/rotate`, body })).body)
+    try {
+      if (action === "rotate") {
+        const body = { overlap_seconds: overlap }
+        onMade((await ask<RotatedKey>({ method: "POST", path: `${path}/rotate`, body })).body)
+      } else await ask(action === "revoke" ? { method: "DELETE", path } : { method: "POST", path: `${path}/${action}` })
+    } finally {
+      onSettled()
     }
-    await ask(action === "revoke" ? { method: "DELETE", path } : { method: "POST", path: `${path}/${action}` })
-    onDone(undefined)
   }
   return (
     <Confirm
       title={`${verbs[action]} ${apiKey.key_hint} (${brief(apiKey.name, 64)})?`}
       verb={verbs[action]}
+      {...(action === "rotate" && { ifLost: ifRotationLost(overlap) })}
       onConfirm={confirm}
       onClose={onClose}
     >

@@ -14,6 +14,12 @@ export const actionsOf = ({ status }: ApiKey): readonly Action[] =>
 const isUsable = ({ key_class: kind, status, replaced_by: successor }: ApiKey): boolean =>
   kind === "secret" && status === "active" && successor === undefined
 
+/** What to do after a rotation without a response: the platform shows a key once, and makes another one for a successor that nobody used. */
+export const ifRotationLost = (overlapSeconds: number): string =>
+  overlapSeconds > 0
+    ? "The key may have a successor now that nobody has seen. Rotate the key again: an unused successor is revoked and replaced."
+    : "The key may have expired, and nobody has seen its successor. If rotating again fails, sign in with another key of the account, revoke the successor and mint a new key."
+
 /** What the owner should know before a key is disabled, revoked or rotated. */
 export const consequences = (action: Action, key: ApiKey, keys: readonly ApiKey[]): readonly string[] => {
   const users =

@@ -2,17 +2,14 @@ import type { MintedKey } from "@svc/client"
 import { useState } from "preact/hooks"
 import { useApi } from "../api.ts"
 import { AsCurl } from "../as-curl.tsx"
-import { keepKey } from "../session.ts"
 import { ListTable } from "../list-table.tsx"
 import { brief, when } from "../text.ts"
 import { useList, useTry } from "../use-read.ts"
 import { ConfirmKey } from "./confirm-key.tsx"
 import { type Action, actionsOf, type ApiKey, verbs } from "./key-actions.ts"
 import { MintForm, mintRequest } from "./mint-form.tsx"
-import { NewKey } from "./new-key.tsx"
 
 type Pending = { readonly action: Action; readonly apiKey: ApiKey }
-type Made = { readonly made: MintedKey; readonly replacesOwn: boolean }
 
 const StatusOf = ({ apiKey: { status, current, replaced_by: successor } }: { readonly apiKey: ApiKey }) => (
   <>
@@ -22,15 +19,15 @@ const StatusOf = ({ apiKey: { status, current, replaced_by: successor } }: { rea
   </>
 )
 
-/** The account's keys, and all that can be done to them. */
-export const KeysView = () => {
+/**
+ * The account's keys, and all that can be done to them.
+ * @param onMade shows a new key, whether or not this view is still open; `replacesOwn`: it replaces the console's key
+ */
+export const KeysView = ({ onMade }: { readonly onMade: (made: MintedKey, replacesOwn: boolean) => void }) => {
   const { ask, keysPath } = useApi()
   const list = useList<ApiKey>(`${keysPath}?limit=100`)
   const [pending, setPending] = useState<Pending>()
-  const [shown, setShown] = useState<readonly Made[]>([])
   const enabling = useTry()
-  // Nobody can show a key again: the next one doesn't take its place.
-  const show = (made: MintedKey, replacesOwn: boolean): void => setShown((all) => [{ made, replacesOwn }, ...all])
   const choose = (action: Action, apiKey: ApiKey): void => {
     if (action !== "enable") return setPending({ action, apiKey })
     void enabling.attempt(async () => {
@@ -66,15 +63,6 @@ export const KeysView = () => {
   ])
   return (
     <>
-      {shown.map(({ made, replacesOwn }) => {
-        const hide = (): void => setShown((all) => all.filter((one) => one.made !== made))
-        const use = (): void => {
-          keepKey(made.key)
-          hide()
-          list.again()
-        }
-        return <NewKey key={made.id} made={made} onUse={replacesOwn ? use : undefined} onDone={hide} />
-      })}
       <ListTable
         list={{ ...list, error: list.error ?? enabling.error }}
         label="Keys"
@@ -83,15 +71,13 @@ export const KeysView = () => {
         empty="No keys yet."
       />
       <h3>Mint a key</h3>
-      <MintForm onMade={(key) => show(key, false)} onLost={list.again} />
+      <MintForm onMade={(made) => onMade(made, false)} onLost={list.again} />
       {pending !== undefined && (
         <ConfirmKey
           {...pending}
           keys={keys}
-          onDone={(key) => {
-            if (key !== undefined) show(key, pending.apiKey.current)
-            list.again()
-          }}
+          onMade={(made) => onMade(made, pending.apiKey.current)}
+          onSettled={list.again}
           onClose={() => setPending(undefined)}
         />
       )}

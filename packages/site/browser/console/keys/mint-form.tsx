@@ -1,7 +1,7 @@
 import type { MintedKey } from "@svc/client"
 import { useState } from "preact/hooks"
 import { type Asked, useApi } from "../api.ts"
-import { Failure } from "../failure.tsx"
+import { Failure, mayBeDone } from "../failure.tsx"
 import { useTry } from "../use-read.ts"
 
 type Wish = {
@@ -90,9 +90,7 @@ export const MintForm = ({
       </label>
       <button disabled={isBusy}>Mint</button>
       <Failure error={error} />
-      {error?.status === 0 && (
-        <p>The key may exist all the same: if the list shows it, revoke it and mint another one.</p>
-      )}
+      {mayBeDone(error) && <p>The key may exist all the same: if the list shows it, revoke it and mint another one.</p>}
     </form>
   )
 }

@@ -18,14 +18,12 @@ export const RunsTable = ({ specId }: { readonly specId: number | undefined }) =
     when(run.completed_at),
   ])
   return (
-    <>
-      <ListTable
-        list={list}
-        label="Runs"
-        heads={["Run", "Spec", "Status", "Created", "Ended"]}
-        rows={rows}
-        empty="None among the latest."
-      />
-    </>
+    <ListTable
+      list={list}
+      label="Runs"
+      heads={["Run", "Spec", "Status", "Created", "Ended"]}
+      rows={rows}
+      empty="None among the latest."
+    />
   )
 }

@@ -20,15 +20,13 @@ const Specs = () => {
     when(spec.updated_at),
   ])
   return (
-    <>
-      <ListTable
-        list={list}
-        label="Specs"
-        heads={["Stack", "Description", "Latest version", "Visible to", "Changed"]}
-        rows={rows}
-        empty="None yet."
-      />
-    </>
+    <ListTable
+      list={list}
+      label="Specs"
+      heads={["Stack", "Description", "Latest version", "Visible to", "Changed"]}
+      rows={rows}
+      empty="None yet."
+    />
   )
 }
 

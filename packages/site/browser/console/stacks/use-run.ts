@@ -1,7 +1,7 @@
 import type { Build, BuildWithEvents, RunWithSteps } from "@svc/client"
 import { SvcError } from "@svc/client/http"
 import { useEffect, useState } from "preact/hooks"
-import { type Api, useApi } from "../api.ts"
+import { type Api, unexpected, useApi } from "../api.ts"
 
 export type RunState = {
   readonly run: RunWithSteps | undefined
@@ -33,7 +33,9 @@ export const useRun = (id: number, round: number): RunState => {
     const leaving = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
     const look = async (): Promise<boolean> => {
-      const read = await readRun(api, id)
+      const read = await readRun(api, id).catch((thrown: unknown) => {
+        throw unexpected(thrown)
+      })
       if (!leaving.signal.aborted) setState({ ...read, error: undefined })
       return read.run === undefined || isOver(read.run)
     }
