@@ -3,7 +3,6 @@ import { anyCharacter } from "@svc/testing"
 import { expect, test } from "vitest"
 import { normaliseName } from "../src/auth/name.ts"
 import { normaliseOrigin } from "../src/auth/origin.ts"
-import { isoTime } from "../src/db/statements.ts"
 import { normaliseWebsocketUrl } from "../src/registry/websocket-url.ts"
 
 test("a name is composed, trimmed, and every run of white space is one space", () => {
@@ -125,14 +124,4 @@ test("what is no ws:// or wss:// URL, or carries a user or a fragment, is no str
   ]) {
     expect(normaliseWebsocketUrl(text), text).toBeUndefined()
   }
-})
-
-test("database times are told in RFC 3339 with milliseconds, whatever digits the database left out", () => {
-  fc.assert(
-    fc.property(fc.date({ min: new Date("0100-01-01"), max: new Date("9999-12-31"), noInvalidDate: true }), (date) => {
-      const iso = date.toISOString()
-      const text = iso.replace("T", " ").replace(/\.?0*Z$/, "+00")
-      expect(isoTime(/:\d\d(\.\d+)?\+00$/.test(text) ? text : `${iso.slice(0, 19).replace("T", " ")}+00`)).toBe(iso)
-    }),
-  )
 })

@@ -1,23 +1,10 @@
 import type { Orm } from "../db/database.ts"
-import { and, eq, inArray, isNull, sql } from "../db/drizzle.ts"
-import {
-  agentProfiles,
-  builds,
-  buildShares,
-  deployments,
-  deploymentShares,
-  runs,
-  runShares,
-  specShares,
-  users,
-} from "../db/schema/index.ts"
+import { and, eq, inArray, sql } from "../db/drizzle.ts"
+import { agentProfiles, specShares, users } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
+import { kinds } from "./visible.ts"
 
-const ofSpecs = [
-  { records: builds, shares: buildShares, isAlive: undefined },
-  { records: deployments, shares: deploymentShares, isAlive: isNull(deployments.deletedAt) },
-  { records: runs, shares: runShares, isAlive: undefined },
-] as const
+const ofSpecs = [kinds.builds, kinds.deployments, kinds.runs] as const
 
 /** The accounts of these slugs. Throws invalid-request for an unknown slug. */
 const accountsOf = async (tx: Orm, slugs: readonly string[]): Promise<readonly number[]> => {

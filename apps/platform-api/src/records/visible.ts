@@ -1,43 +1,107 @@
-/** The table of one kind of record. */
-type RecordTable = "specs" | "builds" | "deployments" | "runs"
+// Which records an account can read: its own and those shared with it. Statements name their parameters by placeholders:
+// `account`, and the record's `id` or the page's `limit` and `offset`.
+import type { Orm } from "../db/database.ts"
+import { and, desc, eq, exists, gt, isNull, lt, or, sql, unionAll } from "../db/drizzle.ts"
+import {
+  builds,
+  buildShares,
+  deployments,
+  deploymentShares,
+  recordBlocks,
+  runs,
+  runShares,
+  specs,
+  specShares,
+} from "../db/schema/index.ts"
 
-/** The table of its shares. */
-const sharesOf = (table: RecordTable): string => `${table.slice(0, -1)}_shares`
+/** The kinds of records. Rows of deleted ones stay for records that refer to them, but nobody can read them. */
+export const kinds = {
+  specs: { records: specs, shares: specShares, isAlive: isNull(specs.deletedAt) },
+  builds: { records: builds, shares: buildShares, isAlive: undefined },
+  deployments: { records: deployments, shares: deploymentShares, isAlive: isNull(deployments.deletedAt) },
+  runs: { records: runs, shares: runShares, isAlive: undefined },
+} as const
 
-/** Rows of deleted specs and deployments stay for records that refer to them, but nobody can read them. */
-const alive = (table: RecordTable, prefix: string): string =>
-  table === "specs" || table === "deployments" ? ` and ${prefix}deleted_at is null` : ""
+type Kind = keyof typeof kinds
 
-/**
- * SQL for the ids of one page that account $1 can read, newest first: limit $2, offset $3. The counts per block of 1024
- * ids tell where to start, so the last page of a million costs about as much as the first. Both indexes are read in
- * order, no further than the page.
- */
-export const pageOfVisible = (table: RecordTable): string => {
-  const from = (what: string, source: string, account: string, condition = "") => `
-    (select ${what} as id from ${source} where ${account} = $1 and ${what} < (select below from begin)${condition}
-     order by ${what} desc limit $2::integer + (select skip from begin))`
-  return `
-    with begin as materialized (
-      select (block + 1) * 1024 as below, $3::integer - (through - records)::integer as skip
-      from (
-        select block, records, sum(records) over (order by block desc rows unbounded preceding) as through
-        from record_blocks where kind = '${table}' and user_id = $1
-      ) counted
-      where through > $3::integer order by block desc limit 1
-    )
-    ${from("id", table, "owner_id", alive(table, ""))} union all ${from("record_id", sharesOf(table), "user_id")}
-    order by id desc limit $2 offset (select skip from begin)`
+const account = sql.placeholder("account")
+const blockSize = 1024
+
+/** Whether a row is the record with this id, and the account can read it. */
+export const isVisible = (db: Orm, kind: Kind) => {
+  const { records, shares, isAlive } = kinds[kind]
+  const id = sql.placeholder("id")
+  const shared = db
+    .select({ id: shares.recordId })
+    .from(shares)
+    .where(and(eq(shares.userId, account), eq(shares.recordId, id)))
+  return and(eq(records.id, id), isAlive, or(eq(records.ownerId, account), exists(shared)))
+}
+
+/** Selects the record with this id, if the account can read it. */
+export const selectVisible = (db: Orm, kind: Kind) => {
+  const { records } = kinds[kind]
+  return db.select({ id: records.id }).from(records).where(isVisible(db, kind))
 }
 
 /**
- * SQL for the records of that page: `columns` of `from`, where the record has the alias `name`. "offset 0" makes the
- * planner look up each record instead of joining whole tables first.
+ * Selects the ids of one page that the account can read, newest first. The counts per block of ids tell where the page
+ * begins, so the last page of a million costs about as much as the first. `sql` has the window functions, which the
+ * builder doesn't know.
  */
-export const listVisible = (table: RecordTable, columns: string, from: string, name: string): string => `
-  select record.* from (${pageOfVisible(table)}) page
-  cross join lateral (select ${columns} from ${from} where ${name}.id = page.id offset 0) record order by record.id desc`
+export const pageOfVisible = (db: Orm, kind: Kind) => {
+  const { records, shares, isAlive } = kinds[kind]
+  const counted = db
+    .select({
+      block: recordBlocks.block,
+      records: recordBlocks.records,
+      through:
+        sql<number>`sum(${recordBlocks.records}) over (order by ${recordBlocks.block} desc rows unbounded preceding)`.as(
+          "through",
+        ),
+    })
+    .from(recordBlocks)
+    .where(and(eq(recordBlocks.kind, kind), eq(recordBlocks.userId, account)))
+    .as("counted")
+  const begin = db.$with("begin").as(
+    db
+      .select({
+        below: sql<number>`(${counted.block} + 1) * ${blockSize}`.as("below"),
+        before: sql<number>`${counted.through} - ${counted.records}`.as("before"),
+      })
+      .from(counted)
+      .where(gt(counted.through, sql.placeholder("offset")))
+      .orderBy(desc(counted.block))
+      .limit(1),
+  )
+  const below = db.select({ below: begin.below }).from(begin)
+  // A page begins in the first block and isn't longer than one, so no index is read further.
+  const own = db
+    .select({ id: records.id })
+    .from(records)
+    .where(and(eq(records.ownerId, account), lt(records.id, below), isAlive))
+    .orderBy(desc(records.id))
+    .limit(2 * blockSize)
+  const shared = db
+    .select({ id: shares.recordId })
+    .from(shares)
+    .where(and(eq(shares.userId, account), lt(shares.recordId, below)))
+    .orderBy(desc(shares.recordId))
+    .limit(2 * blockSize)
+  const both = unionAll(own, shared).as("both")
+  const before = db.select({ before: begin.before }).from(begin)
+  const placed = db
+    .select({ id: both.id, place: sql<number>`${before} + row_number() over (order by ${both.id} desc)`.as("place") })
+    .from(both)
+    .as("placed")
+  return db
+    .with(begin)
+    .select({ id: placed.id })
+    .from(placed)
+    .where(gt(placed.place, sql.placeholder("offset")))
+    .orderBy(desc(placed.id))
+    .limit(sql.placeholder("limit"))
+}
 
-/** SQL for whether account $1 can read the record with id $2 and the alias `name`. */
-export const isVisible = (table: RecordTable, name: string): string => `
-  ${name}.id = $2${alive(table, `${name}.`)} and (${name}.owner_id = $1 or exists (select from ${sharesOf(table)} where user_id = $1 and record_id = $2))`
+/** Whether a row is on the page. As an array, which the builder doesn't know, the planner looks up each record. */
+export const isOnPage = (db: Orm, kind: Kind) => sql`${kinds[kind].records.id} = any(array${pageOfVisible(db, kind)})`

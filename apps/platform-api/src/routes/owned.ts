@@ -3,12 +3,11 @@ import { createRoute, z } from "@svc/openapi"
 import type { Context } from "hono"
 import { policies } from "../auth/agent-policy.ts"
 import { type AppEnv, authenticated } from "../auth/guard.ts"
+import type { Orm } from "../db/database.ts"
 import type { Dependencies } from "../dependencies.ts"
 import { type ErrorCode, errors } from "../errors.ts"
-import { access, type Api, idPath, json, keyFailures, notModified, preparedNotModified, type Sent } from "./api.ts"
-import { sendOwn } from "./conditional.ts"
+import { access, idPath, json, keyFailures, notModified } from "./api.ts"
 import { nextLink, type Page, pageQuery } from "./paging.ts"
-import type { Row } from "./record.ts"
 
 const policy = policies.ownRecords
 
@@ -30,28 +29,14 @@ export const readingAs = <S extends z.ZodType, Code extends ErrorCode = never>(
   ...keyFailures<Code | "invalid-request">(policy, "invalid-request", ...codes),
 })
 
-/** Sends a page of rows. One more row than the limit means that there is another page. */
-const sendPage = <T>(
-  c: Context<AppEnv>,
-  page: Page,
-  rows: readonly Row[],
-  present: (row: Row) => T,
-): Sent<T[], 200> => {
-  if (rows.length > page.limit) c.header("Link", nextLink(c, page))
-  return sendOwn(c, rows.slice(0, page.limit).map(present))
-}
-
-/** Serves the list of the caller's records of one kind: `Builds`, say. `sql` takes account, limit and offset. */
-export const serveList = <S extends z.ZodType>(
-  api: Api,
+/** The route of the caller's records of one kind: `Builds`, say. */
+export const listRoute = <Path extends string, S extends z.ZodType>(
   dependencies: Dependencies,
-  path: string,
+  path: Path,
   kind: string,
   schema: S,
-  sql: string,
-  present: (row: Row) => z.output<S>,
-): void => {
-  const route = createRoute({
+) =>
+  createRoute({
     method: "get",
     path,
     operationId: `list${kind}`,
@@ -59,68 +44,73 @@ export const serveList = <S extends z.ZodType>(
     description: "Lists those that the caller can read, newest first.",
     ...reading(dependencies),
     request: { query: pageQuery },
-    responses: { ...readingAs(kind, z.array(schema)), ...preparedNotModified },
+    responses: readingAs(kind, z.array(schema)),
   })
-  api.openapi(route, async (c) => {
-    const page = c.req.valid("query")
-    const rows = await c.get("queries").query<Row>(sql, [c.get("principal").userId, page.limit + 1, page.offset])
-    return sendPage(c, page, rows, present)
-  })
-}
 
-/** A page of what belongs to the record in the path. `sql` takes account, id, limit and offset. It returns one row without
- * an id if the page is empty, and no row if the record is missing: then throws `missing`.
- */
-export const sendBelongings = async <T>(
-  c: Context<AppEnv>,
-  sql: string,
-  id: number,
-  page: Page,
-  missing: ErrorCode,
-  present: (row: Row) => T,
-): Promise<Sent<T[], 200>> => {
-  const rows = await c.get("queries").query<Row>(sql, [c.get("principal").userId, id, page.limit + 1, page.offset])
-  if (rows.length === 0) throw errors.fail(missing)
-  const found = rows.filter((row) => row["id"] !== null)
-  return sendPage(c, page, found, present)
-}
-
-/** Serves one of the caller's records of a kind: `Build`, say. `sql` takes account and id. */
-export const serveOne = <S extends z.ZodType>(
-  api: Api,
+/** The route of one of the caller's records. */
+export const recordRoute = <Path extends string, S extends z.ZodType>(
   dependencies: Dependencies,
-  path: string,
+  path: Path,
   kind: "Spec" | "Build" | "Deployment" | "Run",
   schema: S,
-  texts: { readonly response: string; readonly operation?: string },
-  sql: string,
-  present: (rows: readonly [Row, ...Row[]]) => z.output<S>,
-): void => {
+  texts: { readonly response: string; readonly description?: string },
+) => {
   const name = kind.toLowerCase() as Lowercase<typeof kind>
-  const route = createRoute({
+  const { response, ...rest } = texts
+  return createRoute({
     method: "get",
-    path: `${path}/{id}`,
+    path: `${path}/{id}` as const,
     operationId: `get${kind}`,
     summary: `Get a ${name}`,
-    ...(texts.operation !== undefined && { description: texts.operation }),
+    ...rest,
     ...reading(dependencies),
     request: { params: idPath },
-    responses: { ...readingAs(texts.response, schema, `${name}-not-found`), ...preparedNotModified },
-  })
-  api.openapi(route, async (c) => {
-    const { id } = c.req.valid("param")
-    return sendOwn(c, present(await readOne(c, sql, id, `${name}-not-found`)))
+    responses: readingAs(response, schema, `${name}-not-found`),
   })
 }
 
-/** The rows of one record that the caller can read. `sql` takes account and id. Throws `missing` if there are none. */
-export const readOne = async (
+/** A prepared statement. */
+type Statement<Row> = (db: Orm) => { readonly execute: (values: Record<string, number>) => Promise<Row[]> }
+
+/** Runs a statement for the caller, its `account`. */
+const readRows = <Row>(c: Context<AppEnv>, statement: Statement<Row>, values: Record<string, number>): Promise<Row[]> =>
+  c.get("queries").run((db) => statement(db).execute({ account: c.get("principal").userId, ...values }))
+
+/** The rows of one record that the caller can read. Throws `missing` if there are none. */
+export const readOne = async <Row>(
   c: Context<AppEnv>,
-  sql: string,
+  statement: Statement<Row>,
   id: number,
   missing: ErrorCode,
 ): Promise<[Row, ...Row[]]> => {
-  const [first, ...others] = await c.get("queries").query<Row>(sql, [c.get("principal").userId, id])
+  const [first, ...others] = await readRows(c, statement, { id })
   if (first === undefined) throw errors.fail(missing)
   return [first, ...others]
+}
+
+/** A page of rows, with a link to the next one. */
+export const readPage = async <Row>(
+  c: Context<AppEnv>,
+  statement: Statement<Row>,
+  page: Page,
+  values: Record<string, number> = {},
+): Promise<Row[]> => {
+  // One more row than the limit means that there is another page.
+  const rows = await readRows(c, statement, { ...values, limit: page.limit + 1, offset: page.offset })
+  if (rows.length > page.limit) c.header("Link", nextLink(c, page))
+  return rows.slice(0, page.limit)
+}
+
+/** A page of what belongs to a record. Throws `missing` if `seen` selects no record that the caller can read. */
+export const readBelongings = async <Row>(
+  c: Context<AppEnv>,
+  statement: Statement<Row>,
+  id: number,
+  page: Page,
+  seen: Statement<unknown>,
+  missing: ErrorCode,
+): Promise<Row[]> => {
+  const rows = await readPage(c, statement, page, { id })
+  if (rows.length === 0) await readOne(c, seen, id, missing)
+  return rows
 }

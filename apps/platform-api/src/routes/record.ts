@@ -1,58 +1,34 @@
 import { z } from "@svc/openapi"
+import type { SQL } from "drizzle-orm"
 import type { AnyPgColumn } from "drizzle-orm/pg-core"
-import { isoTime, selectList, type Stored } from "../db/statements.ts"
+import { orm } from "../db/drizzle.ts"
 
-/** A field of a response, and the column it comes from. */
-type Field<S extends z.ZodType = z.ZodType> = {
-  readonly alias: string
-  readonly column: AnyPgColumn
-  readonly schema: S
-}
+/** What is selected for a field of a response, and the field's schema. */
+type Field = readonly [selected: AnyPgColumn | SQL, schema: z.ZodType]
 
-/** A row as the database returns it. */
-export type Row = Readonly<Record<string, unknown>>
-
-/**
- * Makes fields from the columns of the table with this alias. A nullable column makes a nullable field, unless
- * `nullable` overrides it.
- */
-export const fieldsOf =
-  (alias: string) =>
-  <C extends AnyPgColumn, S extends z.ZodType<Stored<C>>>(column: C, schema: S, nullable = !column.notNull) => ({
-    alias,
-    column,
-    schema: nullable ? schema.nullable() : schema,
-  })
+type SchemaOf<F extends Field> = F[0] extends AnyPgColumn
+  ? F[0]["_"]["notNull"] extends true
+    ? F[1]
+    : z.ZodNullable<F[1]>
+  : F[1]
 
 /**
- * Defines a response object once. The columns of the statement, the schema in the document and the response all follow
- * from it.
- * @param prefix of the column names, if the row holds another record too
+ * Defines a response object once: the columns to select and the schema, where a column that can be null makes a nullable
+ * field. What a statement then returns is checked by the types of the route's response. Times are Dates, which JSON
+ * shows as RFC 3339.
  */
-export const record = <Fields extends Readonly<Record<string, Field>>>(fields: Fields, prefix = "") => {
-  const shown = Object.entries(fields).map(([name, { column }]) => ({
-    name,
-    inRow: `${prefix}${name}`,
-    isTime: column.dataType === "date",
-  }))
-  const shape = Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema]))
-  const schema = z.object(shape as { [Name in keyof Fields]: Fields[Name]["schema"] })
+export const record = <const Fields extends Readonly<Record<string, Field>>>(fields: Fields) => {
+  const entries = Object.entries(fields)
+  const columns = Object.fromEntries(entries.map(([name, [selected]]) => [name, selected]))
+  const shape = Object.fromEntries(
+    entries.map(([name, [selected, schema]]) => {
+      const isNullable = orm.is(selected, orm.Column) && !selected.notNull
+      return [name, isNullable ? schema.nullable() : schema]
+    }),
+  )
   return {
-    columns: Object.entries(fields)
-      .map(([name, { alias, column }]) => selectList(alias, { [`${prefix}${name}`]: column }))
-      .join(", "),
-    schema,
-    /** False if an outer join found nothing. The first field is never null. */
-    isIn: (row: Row): boolean => row[shown[0]?.inRow ?? ""] !== null,
-    present: (row: Row): z.infer<typeof schema> => {
-      const answer: Record<string, unknown> = {}
-      for (const { name, inRow, isTime } of shown) {
-        const value = row[inRow]
-        answer[name] = isTime && typeof value === "string" ? isoTime(value) : value
-      }
-      // The statement selects these columns, whose types the schemas have.
-      return answer as z.infer<typeof schema>
-    },
+    columns: columns as { -readonly [Name in keyof Fields]: Fields[Name][0] },
+    schema: z.object(shape as { -readonly [Name in keyof Fields]: SchemaOf<Fields[Name]> }),
   }
 }
 

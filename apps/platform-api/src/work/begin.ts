@@ -63,8 +63,8 @@ export const beginRun = async (
   const { id } = theRow(await tx.insert(runs).values(row).returning({ id: runs.id }))
   await tx.insert(runSteps).values(
     runStepNames.map((name, position) => {
-      const state = done.has(name) ? { status: "succeeded", startedAt: at, completedAt: at } : { status: "queued" }
-      return { runId: id, position, name, ...state }
+      const times = done.has(name) ? { startedAt: at, completedAt: at } : {}
+      return { runId: id, position, name, status: done.has(name) ? "succeeded" : "queued", ...times } as const
     }),
   )
   await shareRecord(tx, runShares, run.specId, id)

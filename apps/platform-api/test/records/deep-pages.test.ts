@@ -47,7 +47,9 @@ describe.each(databaseKinds)("pages of long lists on %s", (kind) => {
     const page = fc.record({ limit: fc.integer({ min: 1, max: 101 }), offset: fc.nat(total) })
     await fc.assert(
       fc.asyncProperty(page, async ({ limit, offset }) => {
-        const rows = await query(pageOfVisible("builds"), [account, limit, offset])
+        const rows = await service
+          .database()
+          .run((db) => pageOfVisible(db, "builds").execute({ account, limit, offset }))
         expect(rows).toEqual(all.slice(offset, offset + limit))
       }),
       { numRuns: process.env["SVC_FUZZ"] === "full" ? 100 : 25 },

@@ -5,11 +5,12 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { loadDatabase } from "../large-database.ts"
 import { insertKey } from "../../src/auth/accounts.ts"
 import { openServerDatabase } from "../../src/db/server/server.ts"
+import { loadServerDriver, orm } from "../../src/db/drizzle.ts"
 import { migrate } from "../../src/db/migrate.ts"
-import { buildsSql } from "../../src/routes/builds/builds.ts"
-import { deploymentsSql } from "../../src/routes/deployments/deployments.ts"
-import { runsSql } from "../../src/routes/runs/runs.ts"
-import { specsSql } from "../../src/routes/specs/specs.ts"
+import { buildStatements } from "../../src/routes/builds/builds.ts"
+import { deploymentStatements } from "../../src/routes/deployments/deployments.ts"
+import { runStatements } from "../../src/routes/runs/runs.ts"
+import { specStatements } from "../../src/routes/specs/specs.ts"
 import { startTestService } from "../service.ts"
 
 // Whole databases are made and filled here, on a machine that may be busy.
@@ -34,26 +35,30 @@ describe("how PostgreSQL answers", () => {
   })
   afterAll(() => server.stop())
 
-  const statements: readonly (readonly [string, string, readonly number[]])[] = [
-    ["specs", specsSql.list, [owner, 51, 0]],
-    ["one spec", specsSql.one, [owner, 1]],
-    ["a spec's schema", specsSql.schema, [owner, 1]],
-    ["a spec's versions", specsSql.versions, [owner, 1, 51, 0]],
-    ["builds", buildsSql.list, [owner, 51, 0]],
-    ["builds far down", buildsSql.list, [owner, 51, 19_000]],
-    ["builds of an account with one", buildsSql.list, [77, 51, 0]],
-    ["one build", buildsSql.one, [owner, 9]],
-    ["deployments", deploymentsSql.list, [owner, 51, 0]],
-    ["one deployment", deploymentsSql.one, [owner, 9]],
-    ["a deployment's events", deploymentsSql.events, [owner, 9, 51, 0]],
-    ["runs", runsSql.list, [owner, 51, 0]],
-    ["one run", runsSql.one, [owner, 9]],
-  ]
+  const db = loadServerDriver().drizzle.mock()
+  const first = { account: owner, limit: 51, offset: 0 }
+  const statements = [
+    ["specs", specStatements.list(db), first],
+    ["one spec", specStatements.one(db), { account: owner, id: 1 }],
+    ["a spec's schema", specStatements.schema(db), { account: owner, id: 1 }],
+    ["a spec's versions", specStatements.versions(db), { ...first, id: 1 }],
+    ["builds", buildStatements.list(db), first],
+    ["builds far down", buildStatements.list(db), { ...first, offset: 19_000 }],
+    ["builds of an account with one", buildStatements.list(db), { ...first, account: 77 }],
+    ["one build", buildStatements.one(db), { account: owner, id: 9 }],
+    ["deployments", deploymentStatements.list(db), first],
+    ["one deployment", deploymentStatements.one(db), { account: owner, id: 9 }],
+    ["a deployment's events", deploymentStatements.events(db), { ...first, id: 9 }],
+    ["runs", runStatements.list(db), first],
+    ["one run", runStatements.one(db), { account: owner, id: 9 }],
+  ] as const
 
-  test.each(statements)("%s come by indexes, read no further than the page", async (_, text, values) => {
+  test.each(statements)("%s come by indexes, read no further than the page", async (_, statement, given) => {
     const sql = postgres(server.url, { max: 1 })
+    const query = statement.getQuery()
+    const values = orm.fillPlaceholders(query.params, given).map((value) => `'${String(value)}'`)
     try {
-      await sql.unsafe(`prepare it (${values.map(() => "integer").join(", ")}) as ${text}`)
+      await sql.unsafe(`prepare it as ${query.sql}`)
       for (const mode of ["force_custom_plan", "force_generic_plan"]) {
         await sql.unsafe(`set plan_cache_mode = ${mode}`)
         const rows = await sql.unsafe(`explain (analyze, costs off, timing off) execute it (${values.join(", ")})`)

@@ -1,6 +1,6 @@
 // Specs, their builds, deployments and runs, and who can read them.
 import type { AnyPgColumn } from "drizzle-orm/pg-core"
-import { lifeCycles } from "../../records/transitions.ts"
+import { buildStatuses, deploymentStatuses, lifeCycles, runStatuses } from "../../records/transitions.ts"
 import { pg, sql } from "../drizzle.ts"
 import { users } from "./accounts.ts"
 import { bytea, id, isOneOf, refersTo, time, visibilities } from "./columns.ts"
@@ -85,7 +85,7 @@ export const builds = pgTable(
     specId: integer("spec_id").notNull(),
     specVersionId: integer("spec_version_id"),
     branch: text(),
-    status: text().notNull(),
+    status: text({ enum: buildStatuses }).notNull(),
     phase: text(),
     progress: integer(),
     statusMessage: text("status_message"),
@@ -119,8 +119,8 @@ export const buildEvents = pgTable(
     buildId: refersTo("build_id", () => builds.id),
     eventType: text("event_type").notNull(),
     phase: text(),
-    previousStatus: text("previous_status"),
-    newStatus: text("new_status"),
+    previousStatus: text("previous_status", { enum: buildStatuses }),
+    newStatus: text("new_status", { enum: buildStatuses }),
     createdAt: time("created_at").notNull(),
   },
   (t) => [index("build_events_of_build").on(t.buildId, t.id)],
@@ -134,7 +134,7 @@ export const deployments = pgTable(
     ownerId: integer("owner_id").notNull(),
     specId: integer("spec_id").notNull(),
     branch: text(),
-    status: text(),
+    status: text({ enum: deploymentStatuses }),
     statusMessage: text("status_message"),
     websocketUrl: text("websocket_url").notNull(),
     currentBuildId: integer("current_build_id"),
@@ -171,11 +171,11 @@ export const deploymentEvents = pgTable(
     id: id(),
     deploymentId: refersTo("deployment_id", () => deployments.id),
     eventType: text("event_type").notNull(),
-    previousStatus: text("previous_status"),
-    newStatus: text("new_status"),
+    previousStatus: text("previous_status", { enum: deploymentStatuses }),
+    newStatus: text("new_status", { enum: deploymentStatuses }),
     buildId: integer("build_id").references(() => builds.id),
     message: text(),
-    actor: text().notNull(),
+    actor: text({ enum: ["user", "system"] }).notNull(),
     createdAt: time("created_at").notNull(),
   },
   (t) => [
@@ -184,6 +184,8 @@ export const deploymentEvents = pgTable(
   ],
 )
 
+export const runTriggers = ["manual", "schedule", "event"] as const
+
 /** A retry has a higher id than the run that it retries, so retries can't form a cycle. */
 export const runs = pgTable(
   "runs",
@@ -191,8 +193,8 @@ export const runs = pgTable(
     id: id(),
     ownerId: refersTo("owner_id", () => users.id),
     workflow: text().notNull(),
-    status: text().notNull(),
-    trigger: text().notNull(),
+    status: text({ enum: runStatuses }).notNull(),
+    trigger: text({ enum: runTriggers }).notNull(),
     specId: integer("spec_id"),
     deploymentId: integer("deployment_id"),
     attempt: integer().notNull(),
@@ -222,7 +224,7 @@ export const runs = pgTable(
     index("runs_of_spec").on(t.specId),
     index("runs_retries").on(t.retryOfId),
     check("runs_status", statusAgrees(lifeCycles.run, t)),
-    check("runs_trigger", isOneOf(t.trigger, ["manual", "schedule", "event"])),
+    check("runs_trigger", isOneOf(t.trigger, runTriggers)),
     check("runs_attempt", sql`${t.attempt} >= case when ${t.retryOfId} is null then 1 else 2 end`),
     check("runs_retry_of_older", sql`${t.retryOfId} < ${t.id}`),
     check("runs_times", timesAscend(t.createdAt, t.startedAt, t.completedAt)),
@@ -241,20 +243,22 @@ export const runEvents = pgTable(
   (t) => [index("run_events_of_run").on(t.runId, t.id)],
 )
 
+export const stepStatuses = ["queued", "running", "succeeded", "failed", "skipped"] as const
+
 export const runSteps = pgTable(
   "run_steps",
   {
     runId: refersTo("run_id", () => runs.id),
     position: integer().notNull(),
     name: text().notNull(),
-    status: text().notNull(),
+    status: text({ enum: stepStatuses }).notNull(),
     startedAt: time("started_at"),
     completedAt: time("completed_at"),
     errorMessage: text("error_message"),
   },
   (t) => [
     primaryKey({ columns: [t.runId, t.position] }),
-    check("run_steps_status", isOneOf(t.status, ["queued", "running", "succeeded", "failed", "skipped"])),
+    check("run_steps_status", isOneOf(t.status, stepStatuses)),
     check("run_steps_times", timesAscend(t.startedAt, t.completedAt)),
   ],
 )

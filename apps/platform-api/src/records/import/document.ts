@@ -1,5 +1,6 @@
 // The file that `records import` reads.
 import { z } from "zod"
+import { runTriggers, stepStatuses } from "../../db/schema/index.ts"
 import { slugPattern } from "../stack-names.ts"
 import { buildStatuses, deploymentStatuses, runStatuses } from "../transitions.ts"
 
@@ -78,7 +79,7 @@ const deployment = z.strictObject({
 const run = z.strictObject({
   ref,
   workflow: line(256),
-  trigger: z.enum(["manual", "schedule", "event"]),
+  trigger: z.enum(runTriggers),
   spec: optional(ref),
   deployment: optional(ref),
   attempt: optional(z.int().min(1).max(1_000_000)),
@@ -90,7 +91,7 @@ const run = z.strictObject({
   steps: list(
     z.strictObject({
       name: line(256),
-      status: z.enum(["queued", "running", "succeeded", "failed", "skipped"]),
+      status: z.enum(stepStatuses),
       started_at: optional(time),
       completed_at: optional(time),
       error_message: optional(prose(4096)),

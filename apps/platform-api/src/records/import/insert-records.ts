@@ -96,7 +96,7 @@ export const insertRecords = async (tx: Orm, { document, versions, attempts }: C
       ownerId,
       specId,
       specVersionId: build.version === null ? null : taken(versionId.get(`${specId} ${build.version}`)),
-      status: "pending",
+      status: "pending" as const,
       websocketUrl: urlOf(build),
     }
   })
@@ -133,7 +133,7 @@ export const insertRecords = async (tx: Orm, { document, versions, attempts }: C
       ...columnsOf(run),
       id: idOf("runs", run.ref),
       ownerId,
-      status: "queued",
+      status: "queued" as const,
       specId: maybeId("specs", run.spec),
       deploymentId: maybeId("deployments", run.deployment),
       attempt: taken(attempts.get(run.ref)),

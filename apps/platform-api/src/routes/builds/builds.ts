@@ -1,63 +1,71 @@
 import { z } from "@svc/openapi"
+import { asc, desc, eq } from "../../db/drizzle.ts"
 import { buildEvents, builds } from "../../db/schema/index.ts"
-import { buildStatuses } from "../../records/transitions.ts"
-import { isVisible, listVisible } from "../../records/visible.ts"
+import { prepared } from "../../db/statements.ts"
 import type { Dependencies } from "../../dependencies.ts"
+import { buildStatuses } from "../../records/transitions.ts"
+import { isOnPage, isVisible } from "../../records/visible.ts"
 import type { Api } from "../api.ts"
-import { serveList, serveOne } from "../owned.ts"
-import { fieldsOf, id, record, text, time } from "../record.ts"
+import { sendOwn } from "../conditional.ts"
+import { listRoute, readOne, readPage, recordRoute } from "../owned.ts"
+import { id, record, text, time } from "../record.ts"
 
 const status = z.enum(buildStatuses)
 
-const b = fieldsOf("b")
 const build = record({
-  id: b(builds.id, id.meta({ description: "Its id" })),
-  spec_id: b(builds.specId, id.meta({ description: "The spec that is built" })),
-  spec_version_id: b(builds.specVersionId, id.meta({ description: "The version that is built" })),
-  branch: b(builds.branch, text.meta({ description: "null for production" })),
-  status: b(builds.status, status),
-  phase: b(builds.phase, text.meta({ description: "The current phase" })),
-  progress: b(builds.progress, z.int().min(0).max(100).meta({ description: "In percent" })),
-  status_message: b(builds.statusMessage, text.meta({ description: "Why it failed" })),
-  websocket_url: b(builds.websocketUrl, text),
-  created_at: b(builds.createdAt, time),
-  started_at: b(builds.startedAt, time),
-  completed_at: b(builds.completedAt, time),
+  id: [builds.id, id.meta({ description: "Its id" })],
+  spec_id: [builds.specId, id.meta({ description: "The spec that is built" })],
+  spec_version_id: [builds.specVersionId, id.meta({ description: "The version that is built" })],
+  branch: [builds.branch, text.meta({ description: "null for production" })],
+  status: [builds.status, status],
+  phase: [builds.phase, text.meta({ description: "The current phase" })],
+  progress: [builds.progress, z.int().min(0).max(100).meta({ description: "In percent" })],
+  status_message: [builds.statusMessage, text.meta({ description: "Why it failed" })],
+  websocket_url: [builds.websocketUrl, text],
+  created_at: [builds.createdAt, time],
+  started_at: [builds.startedAt, time],
+  completed_at: [builds.completedAt, time],
 })
 const buildAnswer = build.schema.openapi("Build")
 
-const e = fieldsOf("e")
-const event = record(
-  {
-    id: e(buildEvents.id, id),
-    event_type: e(buildEvents.eventType, text),
-    phase: e(buildEvents.phase, text),
-    previous_status: e(buildEvents.previousStatus, status),
-    new_status: e(buildEvents.newStatus, status),
-    created_at: e(buildEvents.createdAt, time),
-  },
-  "event_",
-)
-
-export const buildsSql = {
-  list: listVisible("builds", build.columns, "builds b", "b"),
-  // One statement, so that the build and its events are consistent. A build without events gives one row.
-  one: `
-    select ${build.columns}, ${event.columns} from builds b left join build_events e on e.build_id = b.id
-    where ${isVisible("builds", "b")} order by e.id`,
-}
+const event = record({
+  id: [buildEvents.id, id],
+  event_type: [buildEvents.eventType, text],
+  phase: [buildEvents.phase, text],
+  previous_status: [buildEvents.previousStatus, status],
+  new_status: [buildEvents.newStatus, status],
+  created_at: [buildEvents.createdAt, time],
+})
 
 const wholeBuild = buildAnswer.extend({ events: z.array(event.schema) })
 
+export const buildStatements = {
+  list: prepared((db) =>
+    db.select(build.columns).from(builds).where(isOnPage(db, "builds")).orderBy(desc(builds.id)).prepare("builds"),
+  ),
+  // One statement, so that the build and its events are consistent.
+  one: prepared((db) =>
+    db
+      .select({ build: build.columns, event: event.columns })
+      .from(builds)
+      .leftJoin(buildEvents, eq(buildEvents.buildId, builds.id))
+      .where(isVisible(db, "builds"))
+      .orderBy(asc(buildEvents.id))
+      .prepare("build"),
+  ),
+}
+
 export const buildRoutes = (api: Api, dependencies: Dependencies): void => {
   const path = "/api/builds"
-  serveList(api, dependencies, path, "Builds", buildAnswer, buildsSql.list, build.present)
-  const texts = {
+  const listBuilds = listRoute(dependencies, path, "Builds", buildAnswer)
+  api.openapi(listBuilds, async (c) => sendOwn(c, await readPage(c, buildStatements.list, c.req.valid("query"))))
+
+  const getBuild = recordRoute(dependencies, path, "Build", wholeBuild, {
     response: "The build, with its events oldest first",
-    operation: "Includes its events, oldest first.",
-  }
-  serveOne(api, dependencies, path, "Build", wholeBuild, texts, buildsSql.one, (rows) => ({
-    ...build.present(rows[0]),
-    events: rows.filter(event.isIn).map(event.present),
-  }))
+    description: "Includes its events, oldest first.",
+  })
+  api.openapi(getBuild, async (c) => {
+    const rows = await readOne(c, buildStatements.one, c.req.valid("param").id, "build-not-found")
+    return sendOwn(c, { ...rows[0].build, events: rows.flatMap((row) => row.event ?? []) })
+  })
 }

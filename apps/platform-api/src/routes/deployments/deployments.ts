@@ -1,72 +1,88 @@
 import { createRoute, z } from "@svc/openapi"
-import { deploymentEvents, deployments, specs, specVersions } from "../../db/schema/index.ts"
-import { deploymentStatuses } from "../../records/transitions.ts"
-import { isVisible, listVisible } from "../../records/visible.ts"
+import type { Orm } from "../../db/database.ts"
+import { and, desc, eq, exists, sql } from "../../db/drizzle.ts"
+import { builds, deploymentEvents, deployments, specs, specVersions } from "../../db/schema/index.ts"
+import { prepared } from "../../db/statements.ts"
 import type { Dependencies } from "../../dependencies.ts"
+import { deploymentStatuses } from "../../records/transitions.ts"
+import { isOnPage, isVisible, selectVisible } from "../../records/visible.ts"
 import { type Api, idPath } from "../api.ts"
-import { reading, readingAs, sendBelongings, serveList, serveOne } from "../owned.ts"
+import { sendOwn } from "../conditional.ts"
+import { listRoute, readBelongings, reading, readingAs, readOne, readPage, recordRoute } from "../owned.ts"
 import { pageQuery } from "../paging.ts"
-import { fieldsOf, id, record, text, time } from "../record.ts"
+import { id, record, text, time } from "../record.ts"
 
 const status = z.enum(deploymentStatuses)
 
-const d = fieldsOf("d")
 const deployment = record({
-  id: d(deployments.id, id.meta({ description: "Its id" })),
-  spec_id: d(deployments.specId, id.meta({ description: "The spec that it serves" })),
-  spec_name: fieldsOf("s")(specs.name, text),
-  branch: d(deployments.branch, text.meta({ description: "null for production" })),
+  id: [deployments.id, id.meta({ description: "Its id" })],
+  spec_id: [deployments.specId, id.meta({ description: "The spec that it serves" })],
+  spec_name: [specs.name, text],
+  branch: [deployments.branch, text.meta({ description: "null for production" })],
   // Null only inside the transaction that creates the deployment.
-  status: d(deployments.status, status, false),
-  status_message: d(deployments.statusMessage, text.meta({ description: "Why it failed" })),
-  websocket_url: d(deployments.websocketUrl, text),
-  current_build_id: d(deployments.currentBuildId, id.meta({ description: "The build that it serves" })),
+  status: [sql<z.infer<typeof status>>`${deployments.status}`, status],
+  status_message: [deployments.statusMessage, text.meta({ description: "Why it failed" })],
+  websocket_url: [deployments.websocketUrl, text],
+  current_build_id: [deployments.currentBuildId, id.meta({ description: "The build that it serves" })],
   // Null without a build, or if the build has no version.
-  current_version: fieldsOf("v")(
-    specVersions.versionNumber,
-    z.int().meta({ description: "The version that it serves" }),
-    true,
-  ),
-  first_deployed_at: d(deployments.firstDeployedAt, time),
-  last_deployed_at: d(deployments.lastDeployedAt, time),
+  current_version: [specVersions.versionNumber, z.int().meta({ description: "The version that it serves" }).nullable()],
+  first_deployed_at: [deployments.firstDeployedAt, time],
+  last_deployed_at: [deployments.lastDeployedAt, time],
 })
 const deploymentAnswer = deployment.schema.openapi("Deployment")
-const joins = `
-  deployments d join specs s on s.id = d.spec_id left join builds b on b.id = d.current_build_id
-  left join spec_versions v on v.id = b.spec_version_id`
 
-const e = fieldsOf("e")
 const event = record({
-  id: e(deploymentEvents.id, id),
-  deployment_id: e(deploymentEvents.deploymentId, id),
-  event_type: e(deploymentEvents.eventType, text),
-  previous_status: e(deploymentEvents.previousStatus, status),
-  new_status: e(deploymentEvents.newStatus, status),
-  build_id: e(deploymentEvents.buildId, id),
-  message: e(deploymentEvents.message, text),
-  actor: e(deploymentEvents.actor, z.enum(["user", "system"])),
-  created_at: e(deploymentEvents.createdAt, time),
+  id: [deploymentEvents.id, id],
+  deployment_id: [deploymentEvents.deploymentId, id],
+  event_type: [deploymentEvents.eventType, text],
+  previous_status: [deploymentEvents.previousStatus, status],
+  new_status: [deploymentEvents.newStatus, status],
+  build_id: [deploymentEvents.buildId, id],
+  message: [deploymentEvents.message, text],
+  actor: [deploymentEvents.actor, z.enum(["user", "system"])],
+  created_at: [deploymentEvents.createdAt, time],
 })
 const eventAnswer = event.schema.openapi("DeploymentEvent")
 
-export const deploymentsSql = {
-  list: listVisible("deployments", deployment.columns, joins, "d"),
-  one: `select ${deployment.columns} from ${joins} where ${isVisible("deployments", "d")}`,
-  // A deployment without events on this page gives one row without an id. A missing deployment gives no row.
-  events: `
-    select ${event.columns} from deployments d left join lateral (
-      select * from deployment_events where deployment_id = d.id order by id desc limit $3 offset $4
-    ) e on true
-    where ${isVisible("deployments", "d")} order by e.id desc`,
+const selectDeployments = (db: Orm) =>
+  db
+    .select(deployment.columns)
+    .from(deployments)
+    .innerJoin(specs, eq(specs.id, deployments.specId))
+    .leftJoin(builds, eq(builds.id, deployments.currentBuildId))
+    .leftJoin(specVersions, eq(specVersions.id, builds.specVersionId))
+
+export const deploymentStatements = {
+  list: prepared((db) =>
+    selectDeployments(db).where(isOnPage(db, "deployments")).orderBy(desc(deployments.id)).prepare("deployments"),
+  ),
+  one: prepared((db) => selectDeployments(db).where(isVisible(db, "deployments")).prepare("deployment")),
+  seen: prepared((db) => selectVisible(db, "deployments").prepare("seen_deployment")),
+  events: prepared((db) =>
+    db
+      .select(event.columns)
+      .from(deploymentEvents)
+      .where(and(eq(deploymentEvents.deploymentId, sql.placeholder("id")), exists(selectVisible(db, "deployments"))))
+      .orderBy(desc(deploymentEvents.id))
+      .limit(sql.placeholder("limit"))
+      .offset(sql.placeholder("offset"))
+      .prepare("deployment_events"),
+  ),
 }
 
 export const deploymentRoutes = (api: Api, dependencies: Dependencies): void => {
   const path = "/api/deployments"
-  serveList(api, dependencies, path, "Deployments", deploymentAnswer, deploymentsSql.list, deployment.present)
-  const texts = { response: "The deployment" }
-  serveOne(api, dependencies, path, "Deployment", deploymentAnswer, texts, deploymentsSql.one, ([row]) =>
-    deployment.present(row),
+  const listDeployments = listRoute(dependencies, path, "Deployments", deploymentAnswer)
+  api.openapi(listDeployments, async (c) =>
+    sendOwn(c, await readPage(c, deploymentStatements.list, c.req.valid("query"))),
   )
+
+  const texts = { response: "The deployment" }
+  const getDeployment = recordRoute(dependencies, path, "Deployment", deploymentAnswer, texts)
+  api.openapi(getDeployment, async (c) => {
+    const [row] = await readOne(c, deploymentStatements.one, c.req.valid("param").id, "deployment-not-found")
+    return sendOwn(c, row)
+  })
 
   const listDeploymentEvents = createRoute({
     method: "get",
@@ -78,9 +94,10 @@ export const deploymentRoutes = (api: Api, dependencies: Dependencies): void => 
     request: { params: idPath, query: pageQuery },
     responses: readingAs("Events", z.array(eventAnswer), "deployment-not-found"),
   })
-  api.openapi(listDeploymentEvents, (c) => {
+  api.openapi(listDeploymentEvents, async (c) => {
+    const { events, seen } = deploymentStatements
     const { id: deploymentId } = c.req.valid("param")
     const page = c.req.valid("query")
-    return sendBelongings(c, deploymentsSql.events, deploymentId, page, "deployment-not-found", event.present)
+    return sendOwn(c, await readBelongings(c, events, deploymentId, page, seen, "deployment-not-found"))
   })
 }

@@ -1,6 +1,5 @@
 import { createRoute, z } from "@svc/openapi"
 import type { PreparedVersion, ReadAst } from "../../compiler/read-upload.ts"
-import { bind, rowsOf } from "../../db/statements.ts"
 import type { Orm } from "../../db/database.ts"
 import { eq } from "../../db/drizzle.ts"
 import { runs } from "../../db/schema/index.ts"
@@ -19,8 +18,7 @@ import { newBuild } from "../builds/changes.ts"
 import { type Change, change, changeFailures, changingWithBody } from "../change.ts"
 import { branchOf, deployCodes, firstLook } from "../deployments/deploying.ts"
 import { versionIn } from "../large-body.ts"
-import type { Row } from "../record.ts"
-import { presentRun, runsSql, runWithSteps } from "./runs.ts"
+import { presentRun, runStatements, runWithSteps } from "./runs.ts"
 
 const newRun = newBuild.extend({
   workflow: z.literal("publish", "must be publish").meta({ description: "The only workflow" }),
@@ -33,7 +31,7 @@ const newRun = newBuild.extend({
 const taken = async (tx: Orm, userId: number, id: number) =>
   ({
     status: 202,
-    body: presentRun(await rowsOf<Row>(tx, bind(runsSql.one, [userId, id]))),
+    body: presentRun(await runStatements.one(tx).execute({ account: userId, id })),
     location: `/api/automation/runs/${id}`,
   }) as const
 

@@ -3,8 +3,11 @@ import { createRoute } from "@svc/openapi"
 import { policies } from "../../auth/agent-policy.ts"
 import { requestMs } from "../../auth/guard.ts"
 import { keyCheck } from "../../auth/key-watch.ts"
+import type { Orm } from "../../db/database.ts"
+import { and, asc, desc, eq, gt, sql } from "../../db/drizzle.ts"
+import { runChanges, runs } from "../../db/schema/index.ts"
+import { prepared } from "../../db/statements.ts"
 import { errors } from "../../errors.ts"
-import { isVisible } from "../../records/visible.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { type Api, idPath, keyFailures } from "../api.ts"
 import {
@@ -16,6 +19,7 @@ import {
   leaseMs,
 } from "../event-streams.ts"
 import { reading, readOne } from "../owned.ts"
+import { runStatements } from "./runs.ts"
 
 type Event = { readonly id: number; readonly step: string | null; readonly status: string }
 
@@ -23,12 +27,25 @@ const pollMs = 250
 const checkMs = 1000
 const over = new Set(["succeeded", "failed", "cancelled"])
 
-const seenSql = `select r.id from runs r where ${isVisible("runs", "r")}`
-const changesSql = "select id::integer as id, step, status from run_changes where run_id = $1 and id > $2 order by id"
+const changesSince = prepared((db) =>
+  db
+    .select({ id: runChanges.id, step: runChanges.step, status: runChanges.status })
+    .from(runChanges)
+    .where(and(eq(runChanges.runId, sql.placeholder("id")), gt(runChanges.id, sql.placeholder("since"))))
+    .orderBy(asc(runChanges.id))
+    .prepare("run_changes"),
+)
 // One statement, so that no change between the two is missed.
-const stateSql = `
-  select r.status, coalesce((select max(id) from run_changes where run_id = r.id), 0)::integer as id
-  from runs r where r.id = $1`
+const stateOf = prepared((db) =>
+  db
+    .select({ status: runs.status, change: runChanges.id })
+    .from(runs)
+    .leftJoin(runChanges, eq(runChanges.runId, runs.id))
+    .where(eq(runs.id, sql.placeholder("id")))
+    .orderBy(desc(runChanges.id))
+    .limit(1)
+    .prepare("run_state"),
+)
 
 const write = ({ id, step, status }: Event): string =>
   `id: ${id}\nevent: ${step === null ? "status" : "step"}\ndata: ${JSON.stringify(step === null ? { status } : { name: step, status })}\n\n`
@@ -50,7 +67,9 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies, streams: Ev
         if (!(await mayRead())) return stream.end()
         unchecked = 0
       }
-      const changes = await dependencies.database.within(requestMs).query<Event>(changesSql, [runId, last])
+      const changes = await dependencies.database
+        .within(requestMs)
+        .run((db) => changesSince(db).execute({ id: runId, since: last }))
       for (const event of changes) {
         last = event.id
         send(event)
@@ -59,11 +78,11 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies, streams: Ev
     }
     const begin = async (): Promise<void> => {
       const queries = dependencies.database.within(requestMs)
-      const [state] = await queries.query<{ id: number; status: string }>(stateSql, [runId])
+      const [state] = await queries.run((db) => stateOf(db).execute({ id: runId }))
       if (state === undefined) return
       if (since === undefined) {
-        last = state.id
-        send({ ...state, step: null })
+        last = state.change ?? 0
+        send({ id: last, step: null, status: state.status })
       } else await round()
       if (over.has(state.status)) stream.end()
     }
@@ -93,7 +112,7 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies, streams: Ev
   })
   api.openapi(followRun, async (c) => {
     const { id: runId } = c.req.valid("param")
-    await readOne(c, seenSql, runId, "run-not-found")
+    await readOne(c, runStatements.seen, runId, "run-not-found")
     const { userId } = c.get("principal")
     // A stream would stay open after a HEAD request.
     if (c.req.method === "HEAD") return new Response(null, { headers: eventStreamHeaders })
@@ -108,8 +127,9 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies, streams: Ev
     }
     const since = lastEventId(c)
     const isGood = keyCheck(dependencies, c)
+    const seen = (db: Orm) => runStatements.seen(db).execute({ account: userId, id: runId })
     const mayRead = async (): Promise<boolean> =>
-      (await isGood()) && (await dependencies.database.within(requestMs).query(seenSql, [userId, runId])).length > 0
+      (await isGood()) && (await dependencies.database.within(requestMs).run(seen)).length > 0
     return streams.open((stream) => {
       void follow(stream, runId, since, mayRead)
       return entry.leave

@@ -4,7 +4,7 @@ import type { PreparedVersion, ReadAst } from "../../compiler/read-upload.ts"
 import { diffText, type MadeDiff } from "../../compiler/tasks.ts"
 import { requestMs } from "../../auth/guard.ts"
 import { policies } from "../../auth/agent-policy.ts"
-import { bind, rowsOf } from "../../db/statements.ts"
+import { theRow } from "../../db/statements.ts"
 import type { Orm } from "../../db/database.ts"
 import { eq } from "../../db/drizzle.ts"
 import { specs } from "../../db/schema/index.ts"
@@ -20,15 +20,11 @@ import { type Api, idPath, json, jsonRequest, keyFailures } from "../api.ts"
 import { change, changeFailures, changing, changingWithBody } from "../change.ts"
 import { checkPreconditions } from "../conditional.ts"
 import { versionIn } from "../large-body.ts"
-import type { Row } from "../record.ts"
 import { newSpec, newVersion, specChange, versionAnswer } from "./bodies.ts"
-import { presentSpec, specAnswer, specsSql } from "./specs.ts"
+import { presentSpec, specAnswer, specStatements } from "./specs.ts"
 
-const answerOf = async (tx: Orm, userId: number, id: number) => {
-  const [row] = await rowsOf<Row>(tx, bind(specsSql.one, [userId, id]))
-  if (row === undefined) throw errors.fail("spec-not-found")
-  return presentSpec(row)
-}
+const answerOf = async (tx: Orm, userId: number, id: number) =>
+  presentSpec(theRow(await specStatements.one(tx).execute({ account: userId, id })))
 
 /** The first version of a new spec; undefined without an AST. */
 const firstVersion = (given: z.infer<typeof newSpec>, ast: ReadAst | undefined): PreparedVersion | undefined => {

@@ -1,33 +1,35 @@
 import { createRoute, z } from "@svc/openapi"
-import { specs, specVersions, visibilities } from "../../db/schema/index.ts"
-import { isVisible, listVisible } from "../../records/visible.ts"
-import { errors } from "../../errors.ts"
-import { currentSchema, type Schema } from "../../registry/schema/derive-schema.ts"
-import { astIn } from "../../registry/stack-bytes.ts"
-import { astOfVersions, numbersOf } from "../../records/spec-versions.ts"
 import { diffOf } from "../../compiler/compiler.ts"
 import { diffText } from "../../compiler/tasks.ts"
+import type { Orm } from "../../db/database.ts"
+import { and, desc, eq, exists, sql } from "../../db/drizzle.ts"
+import { agentProfiles, specs, specShares, specVersions, visibilities } from "../../db/schema/index.ts"
+import { prepared } from "../../db/statements.ts"
 import type { Dependencies } from "../../dependencies.ts"
+import { errors } from "../../errors.ts"
+import { astOfVersions, numbersOf } from "../../records/spec-versions.ts"
+import { isOnPage, isVisible, selectVisible } from "../../records/visible.ts"
+import { currentSchema, type Schema } from "../../registry/schema/derive-schema.ts"
+import { astIn } from "../../registry/stack-bytes.ts"
 import { type Api, idPath } from "../api.ts"
 import { sendOwn } from "../conditional.ts"
-import { reading, readingAs, readOne, sendBelongings, serveList, serveOne } from "../owned.ts"
+import { listRoute, readBelongings, reading, readingAs, readOne, readPage, recordRoute } from "../owned.ts"
 import { pageQuery } from "../paging.ts"
-import { fieldsOf, id, record, type Row, text, time } from "../record.ts"
+import { id, record, text, time } from "../record.ts"
 import { deprecation, diffAnswer, schemaAnswer } from "../registry/schemas.ts"
 import { diffQuery, existing, pairOf } from "../registry/versions.ts"
 
-const s = fieldsOf("s")
 const spec = record({
-  id: s(specs.id, id.meta({ description: "Its id" })),
-  name: s(specs.name, text.meta({ description: "Its stack's name" })),
-  entity_name: s(specs.entityName, text.meta({ description: "Its main entity" })),
-  description: s(specs.description, text),
-  url_slug: s(specs.urlSlug, text.meta({ description: "A name that no other spec ever has" })),
-  websocket_url: s(specs.websocketUrl, text.meta({ description: "Where its stream is" })),
-  latest_version: s(specs.latestVersion, z.int().meta({ description: "0 while it has no version" })),
-  created_at: s(specs.createdAt, time),
-  updated_at: s(specs.updatedAt, time),
-  visibility: s(specs.visibility, z.enum(visibilities)),
+  id: [specs.id, id.meta({ description: "Its id" })],
+  name: [specs.name, text.meta({ description: "Its stack's name" })],
+  entity_name: [specs.entityName, text.meta({ description: "Its main entity" })],
+  description: [specs.description, text],
+  url_slug: [specs.urlSlug, text.meta({ description: "A name that no other spec ever has" })],
+  websocket_url: [specs.websocketUrl, text.meta({ description: "Where its stream is" })],
+  latest_version: [specs.latestVersion, z.int().meta({ description: "0 while it has no version" })],
+  created_at: [specs.createdAt, time],
+  updated_at: [specs.updatedAt, time],
+  visibility: [specs.visibility, z.enum(visibilities)],
 })
 export const specAnswer = spec.schema
   .extend({
@@ -36,64 +38,91 @@ export const specAnswer = spec.schema
   })
   .openapi("Spec")
 
-/** `shared_with` is only for the owner, account $1. */
-const columns = `${spec.columns}, s.deprecated as deprecated, case when s.owner_id = $1 then (
-    select coalesce(json_agg(p.slug order by p.slug), '[]')::text from spec_shares h
-    join agent_profiles p on p.user_id = h.user_id where h.record_id = s.id
-  ) end as shared_with`
-
-export const presentSpec = (row: Row): z.infer<typeof specAnswer> => {
-  const { deprecated, shared_with } = row
-  return {
-    ...spec.present(row),
-    ...(typeof deprecated === "string" && { deprecated: JSON.parse(deprecated) }),
-    ...(typeof shared_with === "string" && { shared_with: JSON.parse(shared_with) }),
-  }
+/** `shared_with` is only for the owner. */
+const columns = (db: Orm) => {
+  // The builder has no ordered aggregate and no `case`.
+  const slugs = db
+    .select({ slugs: sql`coalesce(json_agg(${agentProfiles.slug} order by ${agentProfiles.slug}), '[]')` })
+    .from(specShares)
+    .innerJoin(agentProfiles, eq(agentProfiles.userId, specShares.userId))
+    .where(eq(specShares.recordId, specs.id))
+  const isOwn = eq(specs.ownerId, sql.placeholder("account"))
+  const shared_with = sql<string[] | null>`case when ${isOwn} then ${slugs} end`.as("shared_with")
+  return { ...spec.columns, deprecated: specs.deprecated, shared_with }
 }
 
+export const presentSpec = ({ deprecated, shared_with, ...row }: SpecRow) => ({
+  ...row,
+  ...(deprecated !== null && { deprecated: JSON.parse(deprecated) as z.infer<typeof deprecation> }),
+  ...(shared_with !== null && { shared_with }),
+})
+
 const schemaHead = record({
-  name: s(specs.name, text),
-  description: s(specs.description, text),
-  websocket_url: s(specs.websocketUrl, text),
+  name: [specs.name, text],
+  description: [specs.description, text],
+  websocket_url: [specs.websocketUrl, text],
 })
 /** Unlike the registry, a spec may have no URL. */
 const specSchema = schemaAnswer.extend({ websocket_url: text.nullable() })
 
-const v = fieldsOf("v")
 const version = record({
-  id: v(specVersions.id, id),
-  spec_id: v(specVersions.specId, id),
-  version_number: v(specVersions.versionNumber, z.int()),
-  content_hash: v(specVersions.contentHash, text),
-  state_name: v(specVersions.stateName, text),
-  program_id: v(specVersions.programId, text),
-  handler_count: v(specVersions.handlerCount, z.int()),
-  section_count: v(specVersions.sectionCount, z.int()),
-  created_at: v(specVersions.createdAt, time),
-  message: v(specVersions.message, text),
+  id: [specVersions.id, id],
+  spec_id: [specVersions.specId, id],
+  version_number: [specVersions.versionNumber, z.int()],
+  content_hash: [specVersions.contentHash, text],
+  state_name: [specVersions.stateName, text],
+  program_id: [specVersions.programId, text],
+  handler_count: [specVersions.handlerCount, z.int()],
+  section_count: [specVersions.sectionCount, z.int()],
+  created_at: [specVersions.createdAt, time],
+  message: [specVersions.message, text],
 })
 const versionAnswer = version.schema.openapi("SpecVersion")
 
-export const specsSql = {
-  list: listVisible("specs", columns, "specs s", "s"),
-  one: `select ${columns} from specs s where ${isVisible("specs", "s")}`,
-  schema: `
-    select ${schemaHead.columns}, v.schema, v.ast_gzip
-    from specs s left join spec_versions v on v.spec_id = s.id and v.version_number = s.latest_version
-    where ${isVisible("specs", "s")}`,
-  // A spec without versions on this page gives one row without an id. A missing spec gives no row.
-  versions: `
-    select ${version.columns} from specs s left join lateral (
-      select * from spec_versions where spec_id = s.id order by id desc limit $3 offset $4
-    ) v on true
-    where ${isVisible("specs", "s")} order by v.id desc`,
+export const specStatements = {
+  list: prepared((db) =>
+    db.select(columns(db)).from(specs).where(isOnPage(db, "specs")).orderBy(desc(specs.id)).prepare("specs"),
+  ),
+  one: prepared((db) => db.select(columns(db)).from(specs).where(isVisible(db, "specs")).prepare("spec")),
+  seen: prepared((db) => selectVisible(db, "specs").prepare("seen_spec")),
+  schema: prepared((db) =>
+    db
+      .select({ head: schemaHead.columns, version: { schema: specVersions.schema, gzip: specVersions.astGzip } })
+      .from(specs)
+      .leftJoin(
+        specVersions,
+        and(eq(specVersions.specId, specs.id), eq(specVersions.versionNumber, specs.latestVersion)),
+      )
+      .where(isVisible(db, "specs"))
+      .prepare("spec_schema"),
+  ),
+  versions: prepared((db) =>
+    db
+      .select(version.columns)
+      .from(specVersions)
+      .where(and(eq(specVersions.specId, sql.placeholder("id")), exists(selectVisible(db, "specs"))))
+      .orderBy(desc(specVersions.id))
+      .limit(sql.placeholder("limit"))
+      .offset(sql.placeholder("offset"))
+      .prepare("spec_versions"),
+  ),
 }
+
+type SpecRow = Awaited<ReturnType<ReturnType<typeof specStatements.one>["execute"]>>[number]
 
 export const specRoutes = (api: Api, dependencies: Dependencies): void => {
   const path = "/api/specs"
-  serveList(api, dependencies, path, "Specs", specAnswer, specsSql.list, presentSpec)
-  const texts = { response: "The spec" }
-  serveOne(api, dependencies, path, "Spec", specAnswer, texts, specsSql.one, ([row]) => presentSpec(row))
+  const listSpecs = listRoute(dependencies, path, "Specs", specAnswer)
+  api.openapi(listSpecs, async (c) => {
+    const rows = await readPage(c, specStatements.list, c.req.valid("query"))
+    return sendOwn(c, rows.map(presentSpec))
+  })
+
+  const getSpec = recordRoute(dependencies, path, "Spec", specAnswer, { response: "The spec" })
+  api.openapi(getSpec, async (c) => {
+    const [row] = await readOne(c, specStatements.one, c.req.valid("param").id, "spec-not-found")
+    return sendOwn(c, presentSpec(row))
+  })
 
   const getSpecSchema = createRoute({
     method: "get",
@@ -106,11 +135,16 @@ export const specRoutes = (api: Api, dependencies: Dependencies): void => {
     responses: readingAs("The schema of its latest version", specSchema, "spec-not-found", "version-not-found"),
   })
   api.openapi(getSpecSchema, async (c) => {
-    const [row] = await readOne(c, specsSql.schema, c.req.valid("param").id, "spec-not-found")
-    const { schema: stored, ast_gzip: gzip } = row
-    if (typeof stored !== "string" || !(gzip instanceof Uint8Array)) throw errors.fail("version-not-found")
+    const [{ head, version: latest }] = await readOne(
+      c,
+      specStatements.schema,
+      c.req.valid("param").id,
+      "spec-not-found",
+    )
+    if (latest === null) throw errors.fail("version-not-found")
+    const { schema: stored, gzip } = latest
     const schema = currentSchema(JSON.parse(stored) as Schema, () => astIn({ gzip, isAnswer: false }))
-    return sendOwn(c, { ...schemaHead.present(row), schema } as z.infer<typeof specSchema>)
+    return sendOwn(c, { ...head, schema: schema as z.infer<typeof specSchema>["schema"] })
   })
 
   const listSpecVersions = createRoute({
@@ -123,9 +157,10 @@ export const specRoutes = (api: Api, dependencies: Dependencies): void => {
     request: { params: idPath, query: pageQuery },
     responses: readingAs("Versions", z.array(versionAnswer), "spec-not-found"),
   })
-  api.openapi(listSpecVersions, (c) => {
+  api.openapi(listSpecVersions, async (c) => {
+    const { versions, seen } = specStatements
     const { id: specId } = c.req.valid("param")
-    return sendBelongings(c, specsSql.versions, specId, c.req.valid("query"), "spec-not-found", version.present)
+    return sendOwn(c, await readBelongings(c, versions, specId, c.req.valid("query"), seen, "spec-not-found"))
   })
 
   const diffSpecVersions = createRoute({
@@ -140,7 +175,7 @@ export const specRoutes = (api: Api, dependencies: Dependencies): void => {
   })
   api.openapi(diffSpecVersions, async (c) => {
     const { id: specId } = c.req.valid("param")
-    await readOne(c, specsSql.one, specId, "spec-not-found")
+    await readOne(c, specStatements.seen, specId, "spec-not-found")
     const queries = c.get("queries")
     const { from, to } = await pairOf(c.req.valid("query"), () => numbersOf(queries, specId))
     const asts = await astOfVersions(queries, specId, [from, to])

@@ -163,10 +163,13 @@ export const buildHandler = (context: WorkContext): Handlers["build"] => {
           return reserve(tx, build, await readSpec(tx, build.specId), context, job)
         case "deploying":
           return "deploying"
-        default:
-          await dropJob(tx, "build", build.id)
-          return "rest"
+        case "completed":
+        case "failed":
+        case "cancelled":
+          break
       }
+      await dropJob(tx, "build", build.id)
+      return "rest"
     })
     return next === "deploying" ? finish(job, inStep) : next
   }
