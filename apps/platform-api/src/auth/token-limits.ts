@@ -1,18 +1,12 @@
 import type { SessionLimits } from "@svc/session-token"
 import type { Queries } from "../db/database.ts"
-import { inArray, sql } from "../db/drizzle.ts"
+import { inArray, orm, sql } from "../db/drizzle.ts"
 import { tokenLimits as table } from "../db/schema/index.ts"
 import { prepared } from "../db/statements.ts"
 
-// Every limit of a token needs a column here, or this doesn't compile.
-const columns = {
-  max_transaction_inspect_requests_per_minute: table.max_transaction_inspect_requests_per_minute,
-  max_transaction_send_requests_per_minute: table.max_transaction_send_requests_per_minute,
-  max_transaction_status_requests_per_minute: table.max_transaction_status_requests_per_minute,
-  max_transaction_request_bytes: table.max_transaction_request_bytes,
-  max_transaction_bytes: table.max_transaction_bytes,
-  max_transaction_concurrency: table.max_transaction_concurrency,
-} satisfies Readonly<Record<keyof SessionLimits, unknown>>
+const { subject: _subject, ...columns } = orm.getTableColumns(table)
+// Every limit of a token needs a column, or this doesn't compile.
+columns satisfies Readonly<Record<keyof SessionLimits, unknown>>
 
 const ofSubjects = prepared((db) =>
   db

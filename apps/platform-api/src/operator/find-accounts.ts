@@ -1,3 +1,4 @@
+import type { SQL } from "drizzle-orm"
 import type { Queries } from "../db/database.ts"
 import { and, asc, eq, inArray, isNotNull, isNull, or, sql } from "../db/drizzle.ts"
 import { agentProfiles, apiKeys, auditLog } from "../db/schema/index.ts"
@@ -51,29 +52,12 @@ export const listDisabledKeys = (queries: Queries) => keysWhere(queries, isNotNu
 
 const slugOf = (target: string): string => target.replace(/^agent:/, "")
 
-/** Agents that signed up from a network, as the audit trail writes it: `203.0.113.0/24`, `2001:db8:0:1::/64`. */
-const slugsFrom = async (queries: Queries, network: string): Promise<string[]> => {
-  const { target, action, addressPrefix } = auditLog
-  const rows = await queries.run((db) =>
-    db
-      .select({ target })
-      .from(auditLog)
-      .where(and(eq(action, "agent.signup"), eq(addressPrefix, network))),
-  )
-  return rows.map((row) => slugOf(row.target))
-}
-
-/** Who signed an agent up, as far as it's known: only the network. */
-const networksOf = async (queries: Queries, slugs: readonly string[]): Promise<ReadonlyMap<string, string | null>> => {
-  const targets = slugs.map((slug) => `agent:${slug}`)
-  const { target, action, addressPrefix } = auditLog
-  const rows = await queries.run((db) =>
-    db
-      .select({ target, addressPrefix })
-      .from(auditLog)
-      .where(and(eq(action, "agent.signup"), inArray(target, targets))),
-  )
-  return new Map(rows.map((row) => [slugOf(row.target), row.addressPrefix]))
+/** Sign-ups as the audit trail has them: the agent, and the network that it came from. */
+const signUps = async (queries: Queries, which: SQL) => {
+  const { target, action, addressPrefix: network } = auditLog
+  const isSignUp = and(eq(action, "agent.signup"), which)
+  const rows = await queries.run((db) => db.select({ target, network }).from(auditLog).where(isSignUp))
+  return rows.map((row) => ({ slug: slugOf(row.target), network: row.network }))
 }
 
 /**
@@ -91,7 +75,7 @@ export const findAgents = async (queries: Queries, text: string) => {
   const owners = byKey === undefined ? [] : await keysWhere(queries, byKey)
   const slugs = [
     ...owners.map(({ owner }) => slugOf(owner)),
-    ...(text.includes("/") ? await slugsFrom(queries, text) : []),
+    ...(text.includes("/") ? await signUps(queries, eq(auditLog.addressPrefix, text)) : []).map(({ slug }) => slug),
     text,
   ]
   const agents = await queries.run((db) =>
@@ -100,7 +84,10 @@ export const findAgents = async (queries: Queries, text: string) => {
   if (agents.length === 0)
     throw new CommandError("agent-not-found", "no agent has this slug, key id, key hint or network of its sign-up")
   const found = agents.map(({ slug }) => slug)
-  const networks = await networksOf(queries, found)
+  const targets = found.map((slug) => `agent:${slug}`)
+  const networks = new Map(
+    (await signUps(queries, inArray(auditLog.target, targets))).map((one) => [one.slug, one.network]),
+  )
   const keys = await keysWhere(queries, inArray(agentProfiles.slug, found))
   return agents.map((agent) =>
     Object.assign(agent, {

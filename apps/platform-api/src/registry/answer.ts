@@ -37,34 +37,33 @@ type Found = { readonly answer?: Answer | undefined }
 
 const entryBytes = 1024
 
+/** The most recently used values, up to this size, and how to find the others. Concurrent calls for one key share a search. */
+const recentlyUsed = <T extends object>(maxSize: number, sizeCalculation: (value: T) => number) => {
+  const values = new LRUCache<string, T, () => Promise<T>>({
+    maxSize,
+    sizeCalculation,
+    fetchMethod: (_key, _stale, { context: find }) => find(),
+    ignoreFetchAbort: true,
+  })
+  return {
+    get: (key: string) => values.get(key),
+    fetch: (key: string, find: () => Promise<T>) => values.forceFetch(key, { context: find }),
+  }
+}
+
 /**
  * Remembers the most recently used responses, compressed, and some of them uncompressed.
  * @param maxBytes of the compressed ones; the uncompressed ones take half as much
  */
 export const createAnswerMemo = <T extends Found>(maxBytes: number) => {
-  const memo = new LRUCache<string, T, () => Promise<T>>({
-    maxSize: maxBytes,
-    sizeCalculation: ({ answer }) => entryBytes + (answer?.gzip().length ?? 0),
-    fetchMethod: (_key, _stale, { context }) => context(),
-    ignoreFetchAbort: true,
-  })
-  const unpacked = new LRUCache<string, Bytes, () => Promise<Bytes>>({
-    maxSize: maxBytes / 2,
-    sizeCalculation: ({ length }) => length,
-    fetchMethod: (_key, _stale, { context }) => context(),
-    ignoreFetchAbort: true,
-  })
+  const memo = recentlyUsed<T>(maxBytes, ({ answer }) => entryBytes + (answer?.gzip().length ?? 0))
+  const unpacked = recentlyUsed<Bytes>(maxBytes / 2, ({ length }) => length)
   /** A response whose body is stored compressed. */
   const packed = (stored: Uint8Array): Answer => {
     const bytes = Uint8Array.from(stored)
     const tag = tagOf(bytes)
-    const unpack = () => unpacked.forceFetch(tag, { context: async () => Uint8Array.from(await decompress(bytes)) })
+    const unpack = () => unpacked.fetch(tag, async () => Uint8Array.from(await decompress(bytes)))
     return { etags: etagsOf(tag), identity: () => unpacked.get(tag) ?? unpack(), gzip: () => bytes }
   }
-  return {
-    packed,
-    pack: async (text: string) => packed(await compress(text)),
-    get: (key: string): T | undefined => memo.get(key),
-    fetch: (key: string, make: () => Promise<T>): Promise<T> => memo.forceFetch(key, { context: make }),
-  }
+  return { ...memo, packed, pack: async (text: string) => packed(await compress(text)) }
 }

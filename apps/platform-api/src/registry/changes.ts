@@ -30,23 +30,25 @@ const concerning = (reader: Audience) => {
 
 type Page = {
   /** The id of the last change that the reader knows. If undefined, the newest changes are returned. */
-  readonly after: number | undefined
+  readonly after?: number | undefined
   readonly through?: number
   readonly stack?: string | undefined
   readonly limit: number
 }
 
-/** One page of changes for a reader, by ascending ids. Throws DatabaseUnavailable. */
+/**
+ * One page of changes by ascending ids: those that concern a reader, or if undefined all. Throws DatabaseUnavailable.
+ */
 export const readChanges = async (
   database: Database,
-  reader: Audience,
+  reader: Audience | undefined,
   { after, through, stack, limit }: Page,
 ): Promise<readonly StoredChange[]> => {
   const { id } = registryChanges
   const wanted = and(
     after === undefined ? undefined : gt(id, after),
     through === undefined ? undefined : lte(id, through),
-    concerning(reader),
+    reader === undefined ? undefined : concerning(reader),
     stack === undefined ? undefined : eq(registryChanges.stack, stack),
   )
   const order = after === undefined ? desc(id) : asc(id)
@@ -54,23 +56,6 @@ export const readChanges = async (
     .within(readMs)
     .run((db) => db.select().from(registryChanges).where(wanted).orderBy(order).limit(limit))
   return after === undefined ? rows.toReversed() : rows
-}
-
-/** Every change after this one, for any reader. Throws DatabaseUnavailable. */
-const readNewer = (database: Database, after: number, limit: number): Promise<readonly StoredChange[]> => {
-  const { id } = registryChanges
-  const newer = gt(id, after)
-  return database
-    .within(readMs)
-    .run((db) => db.select().from(registryChanges).where(newer).orderBy(asc(id)).limit(limit))
-}
-
-/** The id of the newest change; 0 before the first one. Throws DatabaseUnavailable. */
-const newestChange = async (database: Database): Promise<number> => {
-  const [row] = await database
-    .within(readMs)
-    .run((db) => db.select({ id: orm.max(registryChanges.id) }).from(registryChanges))
-  return row?.id ?? 0
 }
 
 /** Deletes changes that are older than the promised time, up to `limit` rows. Returns their number. */
@@ -107,12 +92,13 @@ export const changeEvent = (change: ReturnType<typeof presentChange>): Uint8Arra
 /** Sends changes to followers as they are committed. Throws DatabaseUnavailable. */
 export const createChangeFeed = async (database: Database) => {
   const followers = new Set<Follower>()
-  let position = await newestChange(database)
+  const [newest] = await readChanges(database, undefined, { limit: 1 })
+  let position = newest?.id ?? 0
   let looked = position
 
   const read = coalesce(async () => {
     for (let full = true; full;) {
-      const rows = await readNewer(database, position, rowsAtOnce)
+      const rows = await readChanges(database, undefined, { after: position, limit: rowsAtOnce })
       full = rows.length === rowsAtOnce
       for (const row of rows) {
         position = row.id

@@ -83,13 +83,8 @@ const shown = {
   message: stacks.message,
 }
 
-type Published = StackHead & {
-  readonly relay: boolean
-  readonly browserSend: boolean
-  readonly version: number
-  readonly deprecated: string | null
-  readonly message: string | null
-}
+type Published = StackHead &
+  Pick<typeof stacks.$inferSelect, "relay" | "browserSend" | "version" | "deprecated" | "message">
 
 /** Publishes a version of a stack and takes its name. Throws StackConflict. */
 export const putStack = async (

@@ -1,6 +1,6 @@
 import { type Compiler, diffOf } from "../compiler/compiler.ts"
 import { diffText } from "../compiler/tasks.ts"
-import type { Database } from "../db/database.ts"
+import type { Database, Orm } from "../db/database.ts"
 import { and, desc, eq, inArray } from "../db/drizzle.ts"
 import { stackModules, stackVersions } from "../db/schema/index.ts"
 import { type Answer, createAnswerMemo, type Lookup } from "./answer.ts"
@@ -23,11 +23,7 @@ const listed = {
   changes: stackVersions.changes,
   message: stackVersions.message,
 }
-type Listed = Pick<typeof stackVersions.$inferSelect, "verdict" | "bump" | "changes" | "message"> & {
-  readonly version: number
-  readonly content_hash: string
-  readonly published_at: Date
-}
+type Page = { readonly limit: number; readonly offset: number }
 
 const ofLine = (line: string) => eq(stackVersions.line, line)
 const newestFirst = desc(stackVersions.number)
@@ -39,33 +35,26 @@ const astOf = ({ astGzip: gzip }: { readonly astGzip: Uint8Array }): StoredAst =
 export const createStackVersions = (database: Database, compiler: Compiler) => {
   const memo = createAnswerMemo<{ readonly answer: Answer | undefined }>(keptBytes)
   const { packed, pack } = memo
+  const inTime = <T>(work: (db: Orm) => Promise<T>): Promise<T> => database.within(readMs).run(work)
 
   /** Versions as they were served, without those that don't exist. */
   const read = async ({ line }: PublishedStack, numbers: readonly number[]) => {
     const { number, schemaGzip, astGzip } = stackVersions
     const wanted = and(ofLine(line), inArray(number, [...numbers]))
-    const rows = await database
-      .within(readMs)
-      .run((db) => db.select({ number, schemaGzip, astGzip }).from(stackVersions).where(wanted))
+    const rows = await inTime((db) => db.select({ number, schemaGzip, astGzip }).from(stackVersions).where(wanted))
     return numbers.flatMap((one) => rows.find((row) => row.number === one) ?? [])
   }
 
   /** A stored module, or one that is generated and stored, for the stack's current name. */
   const findModule = async (ast: StoredAst, { line, name }: PublishedStack, number: number, language: Language) => {
     const one = and(eq(stackModules.line, line), eq(stackModules.number, number), eq(stackModules.language, language))
-    const [row] = await database.within(readMs).run((db) => db.select().from(stackModules).where(one))
-    if (row?.name === name) return packed(row.gzip)
+    const [stored] = await inTime((db) => db.select().from(stackModules).where(one))
+    if (stored?.name === name) return packed(stored.gzip)
     const wanted = { ast, language, name, version: number }
     const gzip = await compiler.run("module", wanted, { size: sizeOf(ast), owner: readers })
-    await database.within(readMs).run((db) =>
-      db
-        .insert(stackModules)
-        .values({ line, number, language, name, gzip })
-        .onConflictDoUpdate({
-          target: [stackModules.line, stackModules.number, stackModules.language],
-          set: { name, gzip },
-        }),
-    )
+    const target = [stackModules.line, stackModules.number, stackModules.language]
+    const row = { line, number, language, name, gzip }
+    await inTime((db) => db.insert(stackModules).values(row).onConflictDoUpdate({ target, set: { name, gzip } }))
     return packed(gzip)
   }
 
@@ -103,31 +92,31 @@ export const createStackVersions = (database: Database, compiler: Compiler) => {
     /** Types of a version. Throws DatabaseUnavailable, AstTooLarge and CompilerBusy. */
     module: (stack: PublishedStack, number: number, language: Language) =>
       lookUp(`types ${language}`, stack, [number], (found) => findModule(astOf(found), stack, number, language)),
-    /** A page of versions, newest first. Throws DatabaseUnavailable. */
-    list: (line: string, { limit, offset }: { readonly limit: number; readonly offset: number }) =>
-      database
-        .within(readMs)
-        .run((db) =>
-          db.select(listed).from(stackVersions).where(ofLine(line)).orderBy(newestFirst).limit(limit).offset(offset),
-        ),
+    /** A page of versions as readers get them, newest first. Throws DatabaseUnavailable. */
+    list: async ({ line, version: current }: PublishedStack, { limit, offset }: Page) => {
+      const rows = await inTime((db) =>
+        db.select(listed).from(stackVersions).where(ofLine(line)).orderBy(newestFirst).limit(limit).offset(offset),
+      )
+      return rows.map(({ published_at, verdict, bump, changes, message, ...row }) =>
+        Object.assign(row, {
+          published_at: published_at.toISOString(),
+          // A first version changes nothing for readers.
+          verdict: verdict ?? "none",
+          bump: bump ?? "none",
+          changes: changes ?? 0,
+          ...(message === null ? {} : { message }),
+          current: row.version === current,
+        }),
+      )
+    },
     /** All version numbers, newest first. Throws DatabaseUnavailable. */
     numbers: async (line: string): Promise<readonly number[]> => {
       const { number } = stackVersions
-      const rows = await database
-        .within(readMs)
-        .run((db) => db.select({ number }).from(stackVersions).where(ofLine(line)).orderBy(newestFirst))
+      const rows = await inTime((db) =>
+        db.select({ number }).from(stackVersions).where(ofLine(line)).orderBy(newestFirst),
+      )
       return rows.map((row) => row.number)
     },
-    present: ({ published_at, verdict, bump, changes, message, ...row }: Listed, current: number) => ({
-      ...row,
-      published_at: published_at.toISOString(),
-      // A first version changes nothing for readers.
-      verdict: verdict ?? "none",
-      bump: bump ?? "none",
-      changes: changes ?? 0,
-      ...(message === null ? {} : { message }),
-      current: row.version === current,
-    }),
   }
 }
 

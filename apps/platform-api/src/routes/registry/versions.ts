@@ -50,12 +50,10 @@ export const stackVersionRoutes = (api: Api, { versions }: Dependencies, { asked
   api.openapi(listStackVersions, (c) =>
     answer(c, c.req.valid("param").name, (stack) => async () => {
       const page = c.req.valid("query")
-      const rows = await versions.list(stack.line, { ...page, limit: page.limit + 1 })
-      const shown = rows.slice(0, page.limit).map((row) => versions.present(row, stack.version))
-      const answered = plainAnswer(JSON.stringify(shown satisfies z.infer<typeof versionsAnswer>))
-      return rows.length > page.limit
-        ? { answer: answered, headers: { link: nextLink(c, page) } }
-        : { answer: answered }
+      const rows = await versions.list(stack, { ...page, limit: page.limit + 1 })
+      const shown: z.infer<typeof versionsAnswer> = rows.slice(0, page.limit)
+      const link = rows.length > page.limit && { link: nextLink(c, page) }
+      return { answer: plainAnswer(JSON.stringify(shown)), headers: { ...link } }
     }),
   )
 
