@@ -1,7 +1,6 @@
 import { recogniseKey } from "@svc/keys"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { forgetSignups } from "../src/auth/accounts.ts"
-import { signUpBytes } from "../src/routes/accounts/agents.ts"
 import { databaseKinds, startTestService, type TestService } from "./service.ts"
 
 const minuteMs = 60_000
@@ -49,35 +48,6 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
     }
   })
 
-  test("a body that is not right is refused with its own code, and where it is wrong", async () => {
-    const refused = async (call: Parameters<TestService["call"]>[2]) => {
-      const { status, code, body } = await service.call("POST", "/api/agents/signup", call)
-      expect(body).toMatchObject({ code, retryable: false, error: expect.any(String), request_id: expect.any(String) })
-      return [status, code]
-    }
-    const json = { "content-type": "application/json" }
-    expect(await refused({ body: { display_name: "" } })).toEqual([400, "invalid-display-name"])
-    expect(await refused({ body: { display_name: "a\0" } })).toEqual([400, "invalid-display-name"])
-    expect(await refused({ raw: '{"display_name":"\\ud800"}', headers: json })).toEqual([400, "invalid-display-name"])
-    expect(await refused({ body: { display_name: 7 } })).toEqual([400, "invalid-request"])
-    expect(await refused({ body: { display_name: null } })).toEqual([400, "invalid-request"])
-    expect(await refused({ body: [] })).toEqual([400, "invalid-request"])
-    expect(await refused({ raw: "{", headers: json })).toEqual([400, "invalid-json"])
-    expect(await refused({ raw: new Uint8Array([0x22, 0xff, 0x22]), headers: json })).toEqual([400, "invalid-json"])
-    expect(await refused({ raw: "{}", headers: { "content-type": "text/plain" } })).toEqual([
-      415,
-      "unsupported-media-type",
-    ])
-    expect(await refused({ raw: new Uint8Array([0x7b, 0x7d]) })).toEqual([415, "unsupported-media-type"])
-    const bodyOf = (bytes: number) => JSON.stringify({ display_name: "" }).padEnd(bytes)
-    expect(await refused({ raw: bodyOf(signUpBytes), headers: json })).toEqual([400, "invalid-display-name"])
-    const tooLarge = await service.call("POST", "/api/agents/signup", { raw: bodyOf(signUpBytes + 1), headers: json })
-    expect([tooLarge.status, tooLarge.code]).toEqual([413, "payload-too-large"])
-    expect(tooLarge.body.error).toContain("The limit is 4 KiB.")
-    const { body } = await service.call("POST", "/api/agents/signup", { body: { display_name: 7 } })
-    expect(body.details).toEqual({ path: "display_name", reason: expect.any(String) })
-  })
-
   test("sign-up never looks at Authorization, and no page of another site can call it", async () => {
     const signUp = (headers: Record<string, string>) => service.call("POST", "/api/agents/signup", { headers })
     expect((await signUp({ authorization: "nonsense" })).status).toBe(201)
@@ -93,25 +63,18 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
 
   test("a minted key works, is listed after the older ones, and the calling one is marked", async () => {
     const { key } = await service.signUp()
-    const { status, body } = await service.call("POST", "/api/agents/me/keys", { key, body: { name: " laptop " } })
+    const mint = (given: object) => service.call("POST", "/api/agents/me/keys", { key, body: given })
+    const { status, body } = await mint({ name: " laptop " })
     expect(status).toBe(201)
     expect(body).toMatchObject({ name: "laptop", key_class: "secret", origin_allowlist: null, expires_at: null })
     const list = await service.call("GET", "/api/agents/me/keys", { key: body.key })
-    expect(list.body).toEqual([
-      expect.objectContaining({
-        name: "signup",
-        current: false,
-        status: "active",
-        key_hint: `svc_ak_…${key.slice(-4)}`,
-      }),
-      expect.objectContaining({
-        id: body.id,
-        name: "laptop",
-        current: true,
-        key_hint: `svc_ak_…${body.key.slice(-4)}`,
-      }),
+    const hint = (text: string) => `svc_ak_…${text.slice(-4)}`
+    expect(list.body).toMatchObject([
+      { name: "signup", current: false, status: "active", key_hint: hint(key) },
+      { id: body.id, name: "laptop", current: true, key_hint: hint(body.key) },
     ])
     expect(JSON.stringify(list.body)).not.toContain(key)
+    expect((await mint({ name: "x".repeat(64), expires_in_days: 3650 })).status).toBe(201)
   })
 
   test("lists are paged, and Link leads to the rest", async () => {
@@ -127,26 +90,6 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
     expect(names).toEqual(["signup", "rotation", "rotation", "rotation"])
     const page = { key, body: { origin_allowlist: ["https://app.example"] } }
     expect((await service.call("POST", "/api/agents/me/keys/publishable", page)).body.name).toBe("publishable")
-    for (const query of ["limit=0", "limit=101", "limit=x", "limit=", "offset=-1", "offset=1000001", "limit=1e1"]) {
-      expect((await service.call("GET", `/api/agents/me/keys?${query}`, { key })).code).toBe("invalid-request")
-    }
-  })
-
-  test("what a key is minted with is checked", async () => {
-    const { key } = await service.signUp()
-    const mint = async (body: unknown) => (await service.call("POST", "/api/agents/me/keys", { key, body })).code
-    expect(await mint({ name: "" })).toBe("invalid-key-name")
-    expect(await mint({ name: "x".repeat(65) })).toBe("invalid-key-name")
-    for (const bad of [
-      { name: 1 },
-      { expires_in_days: 0 },
-      { expires_in_days: 3651 },
-      { expires_in_days: 1.5 },
-      { expires_in_days: "1" },
-    ]) {
-      expect(await mint(bad)).toBe("invalid-request")
-    }
-    expect(await mint({ name: "x".repeat(64), expires_in_days: 3650 })).toBeNull()
   })
 
   test("a key dies when its time is over: refused, listed as expired", async () => {
@@ -168,25 +111,6 @@ describe.each(databaseKinds)("accounts on %s", (kind) => {
     expect(recogniseKey(made.body.key)).toBe("pk")
     const days = (Date.parse(made.body.expires_at) - Date.now() - service.clock.offsetMs) / (24 * 60 * minuteMs)
     expect(Math.round(days)).toBe(365)
-  })
-
-  test("every way to get an origin list wrong has its code", async () => {
-    const { key } = await service.signUp()
-    const mint = async (origin_allowlist: unknown) => {
-      const call = { key, body: { origin_allowlist } }
-      const { status, code } = await service.call("POST", "/api/agents/me/keys/publishable", call)
-      return `${status} ${code}`
-    }
-    expect(await mint(undefined)).toBe("400 missing-origin-allowlist")
-    expect(await mint("https://a.com")).toBe("400 missing-origin-allowlist")
-    expect(await mint([])).toBe("403 origin-allowlist-empty")
-    expect(await mint(["https://a.com", "https://b.com"])).toBe("403 origin-allowlist-too-many")
-    for (const text of ["*", "null", "", "a.com"]) expect(await mint([text])).toBe("403 origin-invalid-scheme")
-    expect(await mint(["https://a.com/path"])).toBe("400 invalid-origin")
-    expect(await mint([7])).toBe("400 invalid-request")
-    const call = { key, body: { origin_allowlist: [7] } }
-    const { body } = await service.call("POST", "/api/agents/me/keys/publishable", call)
-    expect(body.details.path).toBe("origin_allowlist[0]")
   })
 
   test("no more than 25 live keys, however many ask at once; revoking one makes room", async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
 import committed from "../openapi.json" with { type: "json" }
-import { errors } from "../src/errors.ts"
+import { type ErrorCode, errors } from "../src/errors.ts"
+import { signUpBytes } from "../src/routes/accounts/agents.ts"
 import { operate } from "./program.ts"
 import { createTestDatabase } from "@svc/testing"
 import { startTestService, type TestService } from "./service.ts"
@@ -29,105 +30,101 @@ test("every code of the table is described at an operation", () => {
 })
 
 const own = "/api/agents/me/keys"
-const json = { "content-type": "application/json" }
 const stream = "ws://localhost:4004/transfers"
+const raw = (text: string | Uint8Array<ArrayBuffer>, type = "application/json") => ({
+  raw: text,
+  headers: { "content-type": type },
+})
+const origins = (origin_allowlist: unknown) => ({ body: { origin_allowlist } })
+const session = (rest: object, websocket_url: unknown = stream) => ({ body: { websocket_url, ...rest } })
+const days = "must be an integer from 1 to 3650"
+const scopes = "has a scope other than read, transaction:inspect, transaction:send"
 
-test.each<[string, string, object, string, string, string]>([
-  ["POST", "/api/agents/signup", { body: { display_name: 7 } }, "invalid-request", "display_name", "must be a string"],
-  [
-    "POST",
-    "/api/agents/signup",
-    { body: { display_name: "" } },
-    "invalid-display-name",
-    "display_name",
-    "must have 1 to 64",
+/** Calls with the code, the place and the reason of the response to each. */
+const refusals: Readonly<Record<string, readonly (readonly [object, ErrorCode, string, string])[]>> = {
+  "POST /api/agents/signup": [
+    [{ body: { display_name: 7 } }, "invalid-request", "display_name", "must be a string"],
+    [{ body: { display_name: null } }, "invalid-request", "display_name", "must be a string"],
+    [{ body: { display_name: "" } }, "invalid-display-name", "display_name", "must have 1 to 64 visible characters"],
+    [{ body: { display_name: "a\0" } }, "invalid-display-name", "display_name", "must have 1 to 64"],
+    [raw('{"display_name":"\\ud800"}'), "invalid-display-name", "display_name", "must have 1 to 64"],
+    [raw('{"display_name":""}'.padEnd(signUpBytes)), "invalid-display-name", "display_name", "must have 1 to 64"],
+    [{ body: [] }, "invalid-request", "", "must be an object"],
+    [raw("{"), "invalid-json", "", "the body is not JSON"],
+    [raw(new Uint8Array([0x22, 0xff, 0x22])), "invalid-json", "", "the body is not UTF-8"],
+    [raw("{}", "text/plain"), "unsupported-media-type", "", "the body must be JSON"],
+    [{ raw: new Uint8Array([0x7b, 0x7d]) }, "unsupported-media-type", "", "the body must be JSON"],
+    [{ headers: { "sec-fetch-site": "cross-site" } }, "invalid-request", "", "other sites"],
   ],
-  ["POST", "/api/agents/signup", { body: [] }, "invalid-request", "", "must be an object"],
-  ["POST", "/api/agents/signup", { raw: "{", headers: json }, "invalid-json", "", "the body is not JSON"],
-  ["POST", "/api/agents/signup", { headers: { "sec-fetch-site": "cross-site" } }, "invalid-request", "", "other sites"],
-  ["POST", own, { body: { name: " " } }, "invalid-key-name", "name", "must have 1 to 64"],
-  [
-    "POST",
-    own,
-    { body: { expires_in_days: 0 } },
-    "invalid-request",
-    "expires_in_days",
-    "must be an integer from 1 to 3650",
+  [`POST ${own}`]: [
+    [{ body: { name: "" } }, "invalid-key-name", "name", "must have 1 to 64"],
+    [{ body: { name: " " } }, "invalid-key-name", "name", "must have 1 to 64"],
+    [{ body: { name: "x".repeat(65) } }, "invalid-key-name", "name", "must have 1 to 64"],
+    [{ body: { name: 1 } }, "invalid-request", "name", "must be a string"],
+    [{ body: { expires_in_days: 0 } }, "invalid-request", "expires_in_days", days],
+    [{ body: { expires_in_days: 3651 } }, "invalid-request", "expires_in_days", days],
+    [{ body: { expires_in_days: 1.5 } }, "invalid-request", "expires_in_days", days],
+    [{ body: { expires_in_days: "1" } }, "invalid-request", "expires_in_days", days],
   ],
-  [
-    "POST",
-    own,
-    { body: { expires_in_days: 4000 } },
-    "invalid-request",
-    "expires_in_days",
-    "must be an integer from 1 to 3650",
+  [`POST ${own}/publishable`]: [
+    [origins(undefined), "missing-origin-allowlist", "origin_allowlist", "is missing"],
+    [origins("https://a.com"), "missing-origin-allowlist", "origin_allowlist", "must be an array"],
+    [origins([]), "origin-allowlist-empty", "origin_allowlist", "must hold exactly one origin"],
+    [origins(["http://a", "http://b"]), "origin-allowlist-too-many", "origin_allowlist", "exactly one origin"],
+    [origins(["*"]), "origin-invalid-scheme", "origin_allowlist[0]", "must start with http:// or https://"],
+    [origins([""]), "origin-invalid-scheme", "origin_allowlist[0]", "must start with http:// or https://"],
+    [origins(["http://a/b"]), "invalid-origin", "origin_allowlist[0]", "must be a scheme, a host and optionally"],
+    [origins([7]), "invalid-request", "origin_allowlist[0]", "must be a string"],
   ],
-  ["DELETE", `${own}/x`, {}, "invalid-key-id", "id", "must be a number"],
-  ["POST", `${own}/publishable`, { body: {} }, "missing-origin-allowlist", "origin_allowlist", "is missing"],
-  [
-    "POST",
-    `${own}/publishable`,
-    { body: { origin_allowlist: [] } },
-    "origin-allowlist-empty",
-    "origin_allowlist",
-    "one origin",
+  [`DELETE ${own}/x`]: [[{}, "invalid-key-id", "id", "must be a number"]],
+  "POST /ws/sessions": [
+    [{ body: {} }, "invalid-request", "websocket_url", "is missing"],
+    [session({}, 7), "invalid-request", "websocket_url", "must be a string"],
+    [session({}, "http://a"), "invalid-websocket-url", "websocket_url", "ws://"],
+    [session({}, "ws://nowhere/x"), "agent-account-forbidden", "websocket_url", "public stack"],
+    [session({ scope: "read write" }, "ws://nowhere/x"), "invalid-scope", "scope", scopes],
+    [session({ scope: "" }), "invalid-scope", "scope", "must not be empty"],
+    [session({ scope: ["read"] }), "invalid-request", "scope", "a list is called scopes"],
+    [session({ scopes: [] }), "invalid-scope", "scopes", "must not be empty"],
+    [session({ scopes: ["read", "x"] }), "invalid-scope", "scopes[1]", scopes],
+    [session({ scopes: "read" }), "invalid-request", "scopes", "a string of scopes is called scope"],
+    [session({ scope: "read", scopes: ["read"] }), "invalid-request", "scopes", "can't be used together with scope"],
   ],
-  [
-    "POST",
-    `${own}/publishable`,
-    { body: { origin_allowlist: ["*"] } },
-    "origin-invalid-scheme",
-    "origin_allowlist[0]",
-    "http://",
-  ],
-  [
-    "POST",
-    `${own}/publishable`,
-    { body: { origin_allowlist: ["http://a/b"] } },
-    "invalid-origin",
-    "origin_allowlist[0]",
-    "a scheme",
-  ],
-  ["POST", "/ws/sessions", { body: {} }, "invalid-request", "websocket_url", "is missing"],
-  ["POST", "/ws/sessions", { body: { websocket_url: 7 } }, "invalid-request", "websocket_url", "must be a string"],
-  ["POST", "/ws/sessions", { body: { websocket_url: "http://a" } }, "invalid-websocket-url", "websocket_url", "ws://"],
-  [
-    "POST",
-    "/ws/sessions",
-    { body: { websocket_url: stream, scopes: ["read", "x"] } },
-    "invalid-scope",
-    "scopes[1]",
-    "other than",
-  ],
-  [
-    "POST",
-    "/ws/sessions",
-    { body: { websocket_url: stream, scope: "" } },
-    "invalid-scope",
-    "scope",
-    "must not be empty",
-  ],
-  [
-    "POST",
-    "/ws/sessions",
-    { body: { websocket_url: "ws://nowhere/x" } },
-    "agent-account-forbidden",
-    "websocket_url",
-    "public stack",
-  ],
-  ["GET", "/api/registry?include=x", {}, "invalid-request", "include", "can only be schema"],
-  ["GET", `/api/registry?q=${"x".repeat(201)}`, {}, "invalid-request", "q", "must be at most 200 characters"],
-  ["GET", "/api/specs?limit=0", {}, "invalid-request", "limit", "must be an integer from 1 to 100"],
-  ["GET", "/api/specs/x", {}, "invalid-request", "id", "must be a number"],
-])(
-  "%s %s names what is wrong in our own words, and the next step (%o)",
-  async (method, path, call, code, at, reason) => {
-    const { body } = await service.call(method, path, { key, ...call })
-    expect(body).toMatchObject({ code, details: { path: at }, hint: expect.stringMatching(/\.$/) })
-    expect(body.details.reason).toContain(reason)
+  "GET /api/registry?include=x": [[{}, "invalid-request", "include", "can only be schema"]],
+  [`GET /api/registry?q=${"x".repeat(201)}`]: [[{}, "invalid-request", "q", "must be at most 200 characters"]],
+  "GET /api/specs/x": [[{}, "invalid-request", "id", "must be a number"]],
+  ...Object.fromEntries(
+    [own, "/api/registry", "/api/specs"].flatMap((list) => [
+      ...["0", "101", "x", "", "1e1"].map((limit) => [
+        `GET ${list}?limit=${limit}`,
+        [[{}, "invalid-request", "limit", "must be an integer from 1 to 100"]],
+      ]),
+      ...["-1", "1000001"].map((offset) => [
+        `GET ${list}?offset=${offset}`,
+        [[{}, "invalid-request", "offset", "must be an integer from 0 to 1000000"]],
+      ]),
+    ]),
+  ),
+}
+
+test.each(Object.entries(refusals))("%s names what is wrong in our own words, and the next step", async (what, all) => {
+  const [method = "", path = ""] = what.split(" ")
+  for (const [call, code, at, reason] of all) {
+    const { status, body } = await service.call(method, path, { key, ...call })
+    expect([status, body]).toMatchObject([
+      errors.rows[code].status,
+      { code, error: expect.any(String), details: { path: at, reason: expect.stringContaining(reason) } },
+    ])
+    expect(body).toMatchObject({ retryable: false, hint: expect.stringMatching(/\.$/) })
     expect(body.details.reason).not.toMatch(/Invalid|expected|received/)
-  },
-)
+  }
+})
+
+test("a body that is too large is told the limit of its route", async () => {
+  const call = raw("{}".padEnd(signUpBytes + 1))
+  const { status, code, body } = await service.call("POST", "/api/agents/signup", call)
+  expect([status, code, body.error]).toEqual([413, "payload-too-large", "The body is too large. The limit is 4 KiB."])
+})
 
 test("a 401 tells a key that was sent from none, and a mistyped key from one that is not known", async () => {
   const ask = async (authorization?: string) => {

@@ -3,8 +3,8 @@ import { mintKey } from "@svc/keys"
 import fc from "fast-check"
 import { anyCharacter } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { createUser } from "../src/operator/accounts.ts"
 import { databaseKinds, startTestService, type TestService } from "./service.ts"
+import { newPerson } from "./work/person.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
 const runs = full ? 50_000 : 200
@@ -84,13 +84,7 @@ describe.each(databaseKinds)("random requests on %s", (kind) => {
   beforeAll(async () => {
     service = await startTestService(kind, { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" })
     const { key } = await service.signUp()
-    const user = await createUser(
-      service.database(),
-      { email: "f@example.org", name: undefined },
-      new Date(),
-      randomBytes,
-    )
-    keys = [key, user.api_key, mintKey("ak", randomBytes, randomBytes(32))]
+    keys = [key, (await newPerson(service)).key, mintKey("ak", randomBytes, randomBytes(32))]
   })
   afterAll(() => service.close())
 

@@ -1,9 +1,9 @@
 import { createTestDatabase, type TestDatabase } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { randomBytes } from "node:crypto"
-import { changeKey, createUser, listAudit } from "../src/operator/accounts.ts"
+import { changeKey, listAudit } from "../src/operator/accounts.ts"
 import { originsPerKey } from "../src/db/schema/index.ts"
 import { databaseKinds, startTestService, type TestService } from "./service.ts"
+import { newPerson } from "./work/person.ts"
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
@@ -162,11 +162,10 @@ describe.each(databaseKinds)("key rotation on %s", (kind) => {
   })
 
   test("people rotate their keys at a path of their own, which tells agents nothing", async () => {
-    const email = `${kind}@example.com`
-    const user = await createUser(service.database(), { email, name: undefined }, new Date(), randomBytes)
-    const [{ id }] = (await service.call("GET", "/api/auth/keys", { key: user.api_key })).body
+    const person = await newPerson(service)
+    const [{ id }] = (await person.call("GET", "/api/auth/keys")).body
     const path = `/api/auth/keys/${id}/rotate`
-    const { status, body } = await service.call("POST", path, { key: user.api_key })
+    const { status, body } = await person.call("POST", path)
     expect([status, body.key.slice(0, 7), body.replaces]).toEqual([201, "svc_sk_", id])
     const { key } = await agent()
     expect((await service.call("POST", path, { key })).code).toBe("agent-account-forbidden")
@@ -245,14 +244,13 @@ describe.each(databaseKinds)("disabled keys on %s", (kind) => {
   })
 
   test("people disable and enable their keys at a path of their own", async () => {
-    const email = `disabled-${kind}@example.com`
-    const user = await createUser(service.database(), { email, name: undefined }, new Date(), randomBytes)
-    const { body } = await service.call("POST", "/api/auth/keys", { key: user.api_key })
+    const person = await newPerson(service)
+    const { body } = await person.call("POST", "/api/auth/keys")
     for (const [verb, status] of [
       ["disable", "disabled"],
       ["enable", "active"],
     ] as const) {
-      expect((await turn(verb, user.api_key, body.id, "/api/auth/keys")).body).toMatchObject({ id: body.id, status })
+      expect((await turn(verb, person.key, body.id, "/api/auth/keys")).body).toMatchObject({ id: body.id, status })
     }
   })
 })

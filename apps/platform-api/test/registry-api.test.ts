@@ -3,11 +3,10 @@ import { request } from "node:http"
 import { gunzipSync } from "node:zlib"
 import { mintKey } from "@svc/keys"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type Publication, publish, unpublish } from "../src/operator/publish.ts"
-import { parseAst } from "../src/registry/ast/parse-ast.ts"
+import { unpublish } from "../src/operator/publish.ts"
 import { sampleStacks } from "../stacks/index.ts"
-import { entity, field, smallAst } from "./registry/small-ast.ts"
-import { databaseKinds, startTestService, type TestService } from "./service.ts"
+import { entity, field, smallAst, withFields } from "./registry/small-ast.ts"
+import { databaseKinds, publishStack, reached, startTestService, type TestService } from "./service.ts"
 
 /** Asks without any decoding, as fetch would do by itself. */
 const plain = (url: string, headers: Record<string, string> = {}) =>
@@ -32,24 +31,8 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
   })
   afterAll(() => service.close())
 
-  const put = (name: string, more: Partial<Publication> = {}) =>
-    publish(
-      service.database(),
-      {
-        name,
-        description: null,
-        websocketUrl: `wss://streams.example/${name}`,
-        visibility: "public",
-        relay: false,
-        browserSend: false,
-        ast: parseAst(smallAst()),
-        ...more,
-      },
-      new Date(),
-    )
-  const status = async (path: string) => (await service.call("GET", path)).status
-  const reached = (path: string, expected: number) =>
-    expect.poll(() => status(path), { timeout: 20_000, interval: 20 }).toBe(expected)
+  type Terms = Parameters<typeof publishStack>[3]
+  const put = (name: string, more: Terms = {}, ast: unknown = smallAst()) => publishStack(service, name, ast, more)
 
   test("a new embedded database has the sample stacks, a server's has none", async () => {
     const { body } = await service.call("GET", "/api/registry")
@@ -58,12 +41,9 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
   })
 
   test("a published stack is served within two seconds, by name in any case, and gone as soon when unpublished", async () => {
-    expect(await put("Orders", { description: "Order books" })).toMatchObject({
-      name: "orders",
-      status: "published",
-      version: 1,
-    })
-    await reached("/api/registry/orders", 200)
+    const first = { name: "orders", status: "published", version: 1 }
+    expect(await put("Orders", { description: "Order books" })).toMatchObject(first)
+    await reached(service, "/api/registry/orders")
     const { body } = await service.call("GET", "/api/registry/ORDERS")
     expect(body).toEqual({
       name: "orders",
@@ -77,7 +57,7 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
       relay: false,
     })
     await unpublish(service.database(), "ORDERS", new Date())
-    await reached("/api/registry/orders", 404)
+    await reached(service, "/api/registry/orders", 404)
     expect((await service.call("GET", "/api/registry/orders/schema")).code).toBe("stack-not-found")
     expect((await service.call("GET", "/api/registry/stacks/orders/ast")).code).toBe("stack-not-found")
   })
@@ -85,31 +65,26 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
   test("the same again is unchanged; another AST is the next version", async () => {
     await put("versions")
     expect(await put("versions")).toMatchObject({ status: "unchanged", version: 1 })
-    const ast = parseAst(smallAst({ entities: [entity("Other")] }))
-    await expect(put("versions", { ast })).rejects.toMatchObject({ code: "breaking-change" })
-    expect(await put("versions", { ast, allowBreaking: true })).toMatchObject({
-      status: "published",
-      version: 2,
-      entities: ["Other"],
-    })
+    const ast = smallAst({ entities: [entity("Other")] })
+    await expect(put("versions", {}, ast)).rejects.toMatchObject({ code: "breaking-change" })
+    const next = { status: "published", version: 2, entities: ["Other"] }
+    expect(await put("versions", { allowBreaking: true }, ast)).toMatchObject(next)
   })
 
   test("two stacks can't share a websocket URL, and names and URLs are checked", async () => {
     await put("first")
-    await expect(put("second", { websocketUrl: "WSS://streams.example:443/first/" })).rejects.toMatchObject({
-      code: "websocket-url-taken",
-    })
-    await expect(put("-dash")).rejects.toMatchObject({ code: "invalid-name" })
-    await expect(put("x", { websocketUrl: "https://streams.example/x" })).rejects.toMatchObject({
-      code: "invalid-websocket-url",
-    })
+    for (const [name, websocketUrl, code] of [
+      ["second", "WSS://streams.example:443/first/", "websocket-url-taken"],
+      ["-dash", "wss://streams.example/dash", "invalid-name"],
+      ["x", "https://streams.example/x", "invalid-websocket-url"],
+    ] as const)
+      await expect(put(name, { websocketUrl })).rejects.toMatchObject({ code })
   })
 
   test("schema and AST are what was published, derived", async () => {
-    const entities = [entity("Coin", { sections: [{ name: "id", fields: [field("address", "Option<String>")] }] })]
-    const ast = smallAst({ entities })
-    await put("coins", { ast: parseAst(ast) })
-    await reached("/api/registry/coins", 200)
+    const ast = withFields([field("address", "Option<String>")])
+    await put("coins", {}, ast)
+    await reached(service, "/api/registry/coins")
     const { body } = await service.call("GET", "/api/registry/coins/schema")
     expect(body).toEqual({
       name: "coins",
@@ -119,12 +94,12 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
         stack_name: "SmallStream",
         entities: [
           {
-            name: "Coin",
+            name: "Thing",
             primary_keys: ["id.address"],
             fields: [{ path: "id.address", rust_type: "String", nullable: true, section: "id" }],
             views: [
-              { id: "Coin/state", mode: "state", needs_key: true, key_field: "id.address", sort: null, pipeline: [] },
-              { id: "Coin/list", mode: "list", needs_key: false, key_field: "id.address", sort: null, pipeline: [] },
+              { id: "Thing/state", mode: "state", needs_key: true, key_field: "id.address", sort: null, pipeline: [] },
+              { id: "Thing/list", mode: "list", needs_key: false, key_field: "id.address", sort: null, pipeline: [] },
             ],
           },
         ],
@@ -140,7 +115,7 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
   test("lists are by name, can be searched in name and description, and are paged with Link", async () => {
     for (const name of ["page-c", "page-a", "page-b"])
       await put(name, { description: `Sheet of ${name.toUpperCase()}` })
-    await reached("/api/registry/page-b", 200)
+    await reached(service, "/api/registry/page-b")
     const names = async (query: string) => {
       const { body, headers } = await service.call("GET", `/api/registry?${query}`)
       return [body.map(({ name }: { name: string }) => name), headers.get("link")]
@@ -152,9 +127,6 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
     ])
     expect(await names("q=page-&limit=2&offset=2")).toEqual([["page-c"], null])
     expect(await names("q=page-&offset=1000000")).toEqual([[], null])
-    for (const query of ["limit=0", "limit=101", "offset=1000001", "include=x", `q=${"x".repeat(201)}`]) {
-      expect((await service.call("GET", `/api/registry?${query}`)).code, query).toBe("invalid-request")
-    }
   })
 
   test("a good key widens what is shown to global stacks; private ones are shown to nobody", async () => {
@@ -162,13 +134,10 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
     await put("for-nobody", { visibility: "private" })
     // The last: once it is seen, so are those before it.
     await put("for-all")
-    await reached("/api/registry/for-all", 200)
+    await reached(service, "/api/registry/for-all")
     const seen = async (name: string, given?: string) => {
-      const { status: told, headers } = await service.call(
-        "GET",
-        `/api/registry/${name}`,
-        given === undefined ? {} : { key: given },
-      )
+      const call = given === undefined ? {} : { key: given }
+      const { status: told, headers } = await service.call("GET", `/api/registry/${name}`, call)
       return [told, headers.get("x-auth-ignored")]
     }
     expect(await seen("for-members")).toEqual([404, null])
@@ -188,7 +157,7 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
     const body = { origin_allowlist: ["https://app.example"] }
     const made = await service.call("POST", "/api/agents/me/keys/publishable", { key, body })
     await put("for-members", { visibility: "global" })
-    await reached("/api/registry/for-all", 200)
+    await reached(service, "/api/registry/for-all")
     const ask = async (origin: string) => {
       const call = { key: made.body.key, headers: { origin } }
       const { status: told, headers } = await service.call("GET", "/api/registry/for-members", call)
@@ -200,7 +169,7 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
 
   test("each encoding has its own strong ETag, any of them validates, and the bytes are the same", async () => {
     await put("tags")
-    await reached("/api/registry/tags", 200)
+    await reached(service, "/api/registry/tags")
     for (const path of [
       "/api/registry",
       "/api/registry/tags",
@@ -229,7 +198,7 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
 
   test("answers may be shared for a minute; with Authorization they are the caller's own, and errors are never kept", async () => {
     await put("cached")
-    await reached("/api/registry/cached", 200)
+    await reached(service, "/api/registry/cached")
     const cache = async (path: string, given?: string) => {
       const { headers } = await service.call("GET", path, given === undefined ? {} : { key: given })
       expect(headers.get("vary")).toBe("Authorization, Origin, Accept-Encoding")

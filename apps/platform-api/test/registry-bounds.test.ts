@@ -3,11 +3,9 @@ import { gzipSync } from "node:zlib"
 import { createTestDatabase, type TestDatabase } from "@svc/testing"
 import postgres from "postgres"
 import { afterAll, beforeAll, expect, test, vi } from "vitest"
-import { publish } from "../src/operator/publish.ts"
-import { parseAst } from "../src/registry/ast/parse-ast.ts"
 import { mostListBytes } from "../src/registry/registry.ts"
-import { entity, field, smallAst } from "./registry/small-ast.ts"
-import { startTestService, type TestService } from "./service.ts"
+import { field, withFields } from "./registry/small-ast.ts"
+import { publishStack, startTestService, type TestService } from "./service.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
@@ -26,11 +24,8 @@ afterAll(async () => {
   await server.stop()
 })
 
-const stack = { description: null, visibility: "public", relay: false, browserSend: false } as const
-const put = (name: string, fields: readonly object[], section = "id") => {
-  const ast = parseAst(smallAst({ entities: [entity("Thing", { sections: [{ name: section, fields }] })] }))
-  return publish(service.database(), { ...stack, name, websocketUrl: `wss://${name}.example`, ast }, new Date())
-}
+const put = (name: string, fields: readonly object[], section?: string) =>
+  publishStack(service, name, withFields(fields, section))
 const reached = (path: string) =>
   expect
     .poll(async () => (await service.call("GET", path, { from: "192.0.2.99" })).status, { timeout: 10_000 })

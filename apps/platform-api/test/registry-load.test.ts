@@ -1,10 +1,7 @@
 import { createTestDatabase } from "@svc/testing"
 import { expect, test, vi } from "vitest"
 import { loadStacks } from "./large-database.ts"
-import { publish } from "../src/operator/publish.ts"
-import { parseAst } from "../src/registry/ast/parse-ast.ts"
-import { smallAst } from "./registry/small-ast.ts"
-import { startTestService } from "./service.ts"
+import { publishStack, startTestService } from "./service.ts"
 
 // Whole databases are made and filled here, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
@@ -12,9 +9,7 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 test("a registry of more stacks than are read at once is there whole after a start, and after a publication", async () => {
   const server = await createTestDatabase()
   const first = await startTestService("postgres", { DATABASE_URL: server.url })
-  const stack = { name: "many", description: null, visibility: "public", relay: false, browserSend: false } as const
-  const ast = parseAst(smallAst())
-  await publish(first.database(), { ...stack, websocketUrl: "wss://many.example", ast }, new Date())
+  await publishStack(first, "many")
   await loadStacks(server.url, 130)
   const second = await startTestService("postgres", { DATABASE_URL: server.url })
   const names = async () => {
@@ -24,7 +19,7 @@ test("a registry of more stacks than are read at once is there whole after a sta
     return pages.flatMap(({ body }) => body.map((each: { name: string }) => each.name))
   }
   expect(await names()).toEqual(["many", ...Array.from({ length: 129 }, (_, i) => `many-${i + 1}`)].toSorted())
-  await publish(second.database(), { ...stack, name: "one-more", websocketUrl: "wss://more.example", ast }, new Date())
+  await publishStack(second, "one-more")
   await expect.poll(names, { timeout: 10_000 }).toContain("one-more")
   expect(await names()).toHaveLength(131)
   await second.close()

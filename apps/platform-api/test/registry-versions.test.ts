@@ -4,19 +4,15 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import type { Orm } from "../src/db/database.ts"
 import { and, eq, sql } from "../src/db/drizzle.ts"
 import { stacks, stackVersions } from "../src/db/schema/index.ts"
-import { deprecate, publish, unpublish } from "../src/operator/publish.ts"
-import { parseAst } from "../src/registry/ast/parse-ast.ts"
+import { deprecate, unpublish } from "../src/operator/publish.ts"
 import { raiseRevision } from "../src/registry/stack-changes.ts"
-import { entity, field, smallAst } from "./registry/small-ast.ts"
-import { databaseKinds, startTestService, type TestService } from "./service.ts"
+import { field, withFields } from "./registry/small-ast.ts"
+import { databaseKinds, publishStack, startTestService, type TestService } from "./service.ts"
+import { first, grown } from "./work/person.ts"
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 })
 
-const astWith = (...fields: object[]) =>
-  parseAst(smallAst({ entities: [entity("Thing", { sections: [{ name: "id", fields }] })] }))
-const first = astWith(field("address", "String"))
-const grown = astWith(field("address", "String"), field("size", "u64"))
-const broken = astWith(field("size", "Option < u64 >"))
+const broken = withFields([field("size", "Option < u64 >")])
 
 const viewsBefore = (gzip: Uint8Array): Uint8Array => {
   const text = gunzipSync(gzip).toString()
@@ -28,15 +24,11 @@ const viewsBefore = (gzip: Uint8Array): Uint8Array => {
 /** Replaces what is stored of the stack `older` by what 1.2.0 stores. */
 const storeAsBefore = async (db: Orm) => {
   await db.execute(sql`alter table stack_versions disable trigger stack_versions_rows_stay`)
-  for (const { line, number, schemaGzip } of await db
-    .select()
-    .from(stackVersions)
-    .where(eq(stackVersions.line, "name:older"))) {
-    const row = and(eq(stackVersions.line, line), eq(stackVersions.number, number))
-    await db
-      .update(stackVersions)
-      .set({ schemaGzip: viewsBefore(schemaGzip) })
-      .where(row)
+  const ofOlder = eq(stackVersions.line, "name:older")
+  for (const { number, schemaGzip } of await db.select().from(stackVersions).where(ofOlder)) {
+    const row = and(ofOlder, eq(stackVersions.number, number))
+    const before = { schemaGzip: viewsBefore(schemaGzip) }
+    await db.update(stackVersions).set(before).where(row)
   }
   await db.execute(sql`alter table stack_versions enable trigger stack_versions_rows_stay`)
   const [stack] = await db.select().from(stacks).where(eq(stacks.name, "older"))
@@ -54,28 +46,11 @@ describe.each(databaseKinds)("a stack's versions on %s", (kind) => {
     service = await startTestService(kind, { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" })
     for (const ast of [first, grown]) await put("orders", ast)
     await put("orders", broken, { allowBreaking: true, description: "Order books" })
-    const isThere = async () => {
-      if ((await get("/api/registry/orders")).body.version !== 3) throw new Error("not there yet")
-    }
-    await vi.waitFor(isThere, { timeout: 60_000 })
+    await vi.waitFor(async () => expect((await get("/api/registry/orders")).body.version).toBe(3), 60_000)
   })
   afterAll(() => service.close())
 
-  const put = (name: string, ast: typeof first, more: object = {}) =>
-    publish(
-      service.database(),
-      {
-        name,
-        description: null,
-        websocketUrl: `wss://s.example/${name}`,
-        visibility: "public",
-        relay: true,
-        browserSend: false,
-        ast,
-        ...more,
-      },
-      new Date(),
-    )
+  const put = (name: string, ast: unknown, more: object = {}) => publishStack(service, name, ast, more)
   const get = (path: string) => service.call("GET", path)
 
   test("are listed newest first, with what each did to its readers", async () => {
@@ -165,18 +140,11 @@ describe.each(databaseKinds)("a stack's versions on %s", (kind) => {
       ["field-removed", "Thing.id.address"],
       ["field-changed", "Thing.id.size"],
     ])
-    expect((await get("/api/registry/orders/diff?from=1&to=2")).body).toMatchObject({
-      verdict: "compatible",
-      bump: "minor",
-    })
-    expect((await get("/api/registry/orders/diff?from=2&to=1")).body).toMatchObject({ verdict: "breaking" })
-    expect((await get("/api/registry/orders/diff?from=1&to=1")).body).toEqual({
-      from: 1,
-      to: 1,
-      verdict: "none",
-      bump: "none",
-      changes: [],
-    })
+    const between = async (from: number, to: number) =>
+      (await get(`/api/registry/orders/diff?from=${from}&to=${to}`)).body
+    expect(await between(1, 2)).toMatchObject({ verdict: "compatible", bump: "minor" })
+    expect(await between(2, 1)).toMatchObject({ verdict: "breaking" })
+    expect(await between(1, 1)).toEqual({ from: 1, to: 1, verdict: "none", bump: "none", changes: [] })
     expect((await get("/api/registry/orders/diff?to=2")).body).toMatchObject({ from: 1, to: 2 })
   })
 
@@ -207,24 +175,13 @@ describe.each(databaseKinds)("a stack's versions on %s", (kind) => {
 
   test("can be told to be the last: readers see it in the answer and its header, until it is taken back", async () => {
     await put("ageing", first)
-    await deprecate(
-      service.database(),
-      "Ageing",
-      { message: "Moved", successor: "orders" },
-      new Date(1_700_000_000_000),
-    )
-    await expect
-      .poll(async () => (await get("/api/registry/ageing")).body.deprecated, { timeout: 20_000 })
-      .toEqual({
-        message: "Moved",
-        since: "2023-11-14T22:13:20.000Z",
-        successor: "orders",
-      })
+    const deprecated = async () => (await get("/api/registry/ageing")).body.deprecated
+    const given = { message: "Moved", successor: "orders" }
+    await deprecate(service.database(), "Ageing", given, new Date(1_700_000_000_000))
+    await expect.poll(deprecated, { timeout: 20_000 }).toEqual({ ...given, since: "2023-11-14T22:13:20.000Z" })
     expect((await get("/api/registry/ageing/schema")).headers.get("deprecation")).toBe("@1700000000")
     await deprecate(service.database(), "ageing", undefined, new Date())
-    await expect
-      .poll(async () => "deprecated" in (await get("/api/registry/ageing")).body, { timeout: 20_000 })
-      .toBe(false)
+    await expect.poll(deprecated, { timeout: 20_000 }).toBeUndefined()
     await expect(deprecate(service.database(), "nothing", undefined, new Date())).rejects.toMatchObject({
       code: "stack-not-found",
     })

@@ -1,9 +1,13 @@
 import { createTestDatabase, type TestDatabase } from "@svc/testing"
-import { afterAll, beforeAll, expect, test, vi } from "vitest"
-import { sampleStacks } from "../stacks/index.ts"
 import { fileURLToPath } from "node:url"
+import postgres from "postgres"
+import { afterAll, beforeAll, expect, test, vi } from "vitest"
+import type { Database } from "../src/db/database.ts"
+import { migrate } from "../src/db/migrate.ts"
+import { openServerDatabase } from "../src/db/server/server.ts"
+import { sampleStacks } from "../stacks/index.ts"
 import { operate, startReplica, type Replica } from "./program.ts"
-import { temporaryFolder } from "./service.ts"
+import { besides, temporaryFolder } from "./service.ts"
 
 // Whole processes are started here, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
@@ -12,7 +16,6 @@ let server: TestDatabase
 let env: Record<string, string>
 let replicas: [Replica, Replica]
 const { folder, remove } = temporaryFolder()
-const patience = { timeout: 20_000, interval: 50 }
 
 beforeAll(async () => {
   server = await createTestDatabase()
@@ -31,7 +34,21 @@ const signUp = async (replica: Replica): Promise<{ slug: string; api_key: string
   const from = { "x-forwarded-for": `198.51.100.${Math.floor(performance.now()) % 250}` }
   return (await replica.signUp(from)).json() as Promise<{ slug: string; api_key: string }>
 }
+const file = fileURLToPath(sampleStacks[0]?.file ?? "")
 const code = async (response: Promise<Response>) => (await response).headers.get("x-error-code")
+
+/** Waits until both replicas answer a path of the registry with this status. */
+const reachAll = (path: string, status: number) =>
+  expect
+    .poll(
+      async () =>
+        (await Promise.all(replicas.map(({ url }) => fetch(`${url}/api/registry/${path}`)))).map((one) => one.status),
+      {
+        timeout: 20_000,
+        interval: 50,
+      },
+    )
+    .toEqual([status, status])
 
 test("two replicas that start at once on an empty database both come up, with one set of tables", async () => {
   for (const { url } of replicas) expect((await fetch(`${url}/health`)).status).toBe(200)
@@ -65,36 +82,24 @@ test("what is revoked or disabled on one replica is dead on the other with the n
 })
 
 test("a stack that an operator publishes beside them reaches every replica, and leaves it again", async () => {
-  const file = fileURLToPath(sampleStacks[0]?.file ?? "")
   const args = ["stack", "publish", file, "--name", "Live", "--websocket-url", "wss://streams.example/live", "--relay"]
   const published = await operate(args, env)
   expect(published).toMatchObject({ code: 0, json: { name: "live", status: "published", version: 1 } })
-  const statuses = async () =>
-    (await Promise.all(replicas.map(({ url }) => fetch(`${url}/api/registry/live/schema`)))).map(({ status }) => status)
-  await expect.poll(statuses, patience).toEqual([200, 200])
+  await reachAll("live/schema", 200)
   expect((await operate(args, env)).json).toMatchObject({ status: "unchanged", version: 1 })
   expect((await operate(["stack", "list"], env)).json).toMatchObject([
     { name: "live", relay: true, browser_send: false },
   ])
   await operate(["stack", "unpublish", "live"], env)
-  await expect.poll(statuses, patience).toEqual([404, 404])
+  await reachAll("live/schema", 404)
 })
 
 test("a notice that is lost is made up for by asking", async () => {
-  const file = fileURLToPath(sampleStacks[0]?.file ?? "")
-  const { openServerDatabase } = await import("../src/db/server/server.ts")
-  const now = () => performance.now()
-  const database = openServerDatabase({ url: server.url, statementMs: 0, connections: 1, now })
-  const queries = database.within(60_000)
-  await queries.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen %' and datname = current_database() and $1::int = 1",
-    [1],
-  )
+  const endListeners = `select pg_terminate_backend(pid) from pg_stat_activity
+    where query like 'listen %' and datname = current_database() and $1::int = 1`
+  await besides(server.url, (database) => database.within(60_000).query(endListeners, [1]))
   await operate(["stack", "publish", file, "--name", "late", "--websocket-url", "wss://streams.example/late"], env)
-  const statuses = async () =>
-    (await Promise.all(replicas.map(({ url }) => fetch(`${url}/api/registry/late`)))).map(({ status }) => status)
-  await expect.poll(statuses, patience).toEqual([200, 200])
-  await database.close()
+  await reachAll("late", 200)
 })
 
 test("kill -9 after a 201 loses nothing, and what was under way leaves nothing half-made", async () => {
@@ -109,25 +114,16 @@ test("kill -9 after a 201 loses nothing, and what was under way leaves nothing h
   expect(await victim.program.exited).toBe("SIGKILL")
   expect(made.length).toBeGreaterThanOrEqual(20)
   for (const key of made) expect((await replicas[0].me(key)).status).toBe(200)
-  const { openServerDatabase } = await import("../src/db/server/server.ts")
-  const database = openServerDatabase({ url: server.url, statementMs: 0, connections: 1, now: () => performance.now() })
   const half = `select count(*)::int as n from users u left join agent_profiles p on p.user_id = u.id
     left join api_keys k on k.user_id = u.id where $1::int = 1 and (p.user_id is null or k.id is null)`
-  expect(await database.within(10_000).query(half, [1])).toEqual([{ n: 0 }])
-  await database.close()
+  const count = (database: Database) => database.within(10_000).query(half, [1])
+  expect(await besides(server.url, count)).toEqual([{ n: 0 }])
 })
 
 test("a replica that starts while another migrates waits for it, longer than its statements may take", async () => {
-  const { default: postgres } = await import("postgres")
-  const { migrate } = await import("../src/db/migrate.ts")
-  const { openServerDatabase } = await import("../src/db/server/server.ts")
   const other = postgres(server.url, { max: 1 })
-  const database = openServerDatabase({
-    url: server.url,
-    statementMs: 50,
-    connections: 1,
-    now: () => performance.now(),
-  })
+  const now = () => performance.now()
+  const database = openServerDatabase({ url: server.url, statementMs: 50, connections: 1, now })
   const migrated = Promise.withResolvers<number>()
   await other.unsafe("begin; select pg_advisory_xact_lock(7264911301)")
   migrate(database.within(60_000)).then(migrated.resolve, migrated.reject)
@@ -157,15 +153,14 @@ test("no key is in a log line or in the database's bytes, whatever was done with
   }
   const created = await operate(["user", "create", "--email", "k@example.org"], env)
   keys.push(created.json.api_key)
-  const { openServerDatabase } = await import("../src/db/server/server.ts")
-  const database = openServerDatabase({ url: server.url, statementMs: 0, connections: 1, now: () => performance.now() })
   const tables = ["users", "agent_profiles", "api_keys", "signups", "audit_log", "stacks"]
-  const dumps = await Promise.all(
-    tables.map((table) =>
-      database.within(10_000).query(`select t::text as row from ${table} t where $1::int = 1`, [1]),
+  const dumps = await besides(server.url, (database) =>
+    Promise.all(
+      tables.map((table) =>
+        database.within(10_000).query(`select t::text as row from ${table} t where $1::int = 1`, [1]),
+      ),
     ),
   )
-  await database.close()
   const stored = JSON.stringify(dumps)
   expect(stored).toContain(keys[0]?.slice(-4))
   for (const replica of replicas) await replica.program.waitFor(/"route":"\/api\/agents\/signup","status":400/)

@@ -7,8 +7,8 @@ import type { Database } from "../src/db/database.ts"
 import { sql } from "../src/db/drizzle.ts"
 import { migrate } from "../src/db/migrate.ts"
 import * as schema from "../src/db/schema/index.ts"
-import { openServerDatabase } from "../src/db/server/server.ts"
 import { lifeCycles } from "../src/records/transitions.ts"
+import { besides } from "./service.ts"
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -18,12 +18,12 @@ const kit = createRequire(import.meta.url)("drizzle-kit/api") as typeof import("
 /** Makes a database with `make`, and reads `text` from it. */
 const inDatabase = async <Row>(make: (database: Database) => Promise<unknown>, text: string) => {
   const server = await createTestDatabase()
-  const database = openServerDatabase({ url: server.url, statementMs: 0, connections: 1, now: () => performance.now() })
   try {
-    await make(database)
-    return await database.within(10_000).query<Row>(text, ["public"])
+    return await besides(server.url, async (database) => {
+      await make(database)
+      return database.within(10_000).query<Row>(text, ["public"])
+    })
   } finally {
-    await database.close()
     await server.stop()
   }
 }

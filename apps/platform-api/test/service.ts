@@ -2,8 +2,13 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type ResponseChecker, responseChecker, createTestDatabase, testRuntime } from "@svc/testing"
-import type { Queries } from "../src/db/database.ts"
+import { expect, vi } from "vitest"
+import type { Database, Queries } from "../src/db/database.ts"
+import { openServerDatabase } from "../src/db/server/server.ts"
+import { type Publication, publish } from "../src/operator/publish.ts"
+import { parseAst } from "../src/registry/ast/parse-ast.ts"
 import { startService } from "../src/service.ts"
+import { smallAst } from "./registry/small-ast.ts"
 
 // The committed document, which a test compares with the served one: its schemas are compiled once for all services.
 const document: unknown = JSON.parse(readFileSync(join(import.meta.dirname, "../openapi.json"), "utf8"))
@@ -114,5 +119,31 @@ export const startTestService = async (
       await server?.stop()
       remove()
     },
+  }
+}
+
+/** Publishes a public stack as an operator does, or its next version. */
+export const publishStack = (
+  service: TestService,
+  name: string,
+  ast: unknown = smallAst(),
+  more: Partial<Omit<Publication, "name" | "ast">> = {},
+) => {
+  const usual = { description: null, visibility: "public", relay: false, browserSend: false } as const
+  const stack = { ...usual, name, websocketUrl: `wss://streams.example/${name}`, ast: parseAst(ast), ...more }
+  return publish(service.database(), stack, new Date())
+}
+
+/** Waits until a path answers with this status: a publication takes a moment to arrive. */
+export const reached = (service: TestService, path: string, status = 200) =>
+  vi.waitFor(async () => expect((await service.call("GET", path)).status).toBe(status), 20_000)
+
+/** A server's database, opened beside its services for the time of the work. */
+export const besides = async <T>(url: string, work: (database: Database) => Promise<T>): Promise<T> => {
+  const database = openServerDatabase({ url, statementMs: 0, connections: 1, now: () => performance.now() })
+  try {
+    return await work(database)
+  } finally {
+    await database.close()
   }
 }

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { changeKinds } from "../../src/db/schema/index.ts"
-import { deprecate, publish, unpublish } from "../../src/operator/publish.ts"
-import { parseAst } from "../../src/registry/ast/parse-ast.ts"
-import { databaseKinds, startTestService, type TestService } from "../service.ts"
+import { deprecate, unpublish } from "../../src/operator/publish.ts"
+import { databaseKinds, publishStack, startTestService, type TestService } from "../service.ts"
 import { broken, first, grown, newPerson, type Person } from "../work/person.ts"
 import { changesAfter, type Told } from "./following.ts"
 
@@ -147,13 +146,8 @@ describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
 
   test("what an operator does is told as well; the same again is no change", async () => {
     const after = await newest()
-    const stack = { name: "ours", description: null, websocketUrl: "wss://ours.example", visibility: "public" } as const
-    const release = (ast: unknown, more: object = {}) =>
-      publish(
-        service.database(),
-        { ...stack, relay: false, browserSend: false, allowBreaking: true, ast: parseAst(ast), ...more },
-        new Date(),
-      )
+    const release = (ast: unknown, more: object = {}, name = "ours") =>
+      publishStack(service, name, ast, { allowBreaking: true, ...more })
     await release(first)
     await release(first)
     await release(broken)
@@ -167,7 +161,11 @@ describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
       { kind: "withdrawn", version: 2 },
       { kind: "published", version: 3, previous_version: 2, verdict: "compatible" },
     ])
-    await expect(release(first, { name: "changes" })).rejects.toMatchObject({ code: "invalid-name" })
+    const before = await newest()
+    await release(broken, { visibility: "global" })
+    expect(short(await changesAfter(service, before))).toEqual([["ours", "withdrawn", 4]])
+    expect(short(await changesAfter(service, before, { key: owner.key }))).toEqual([["ours", "published", 4]])
+    await expect(release(first, {}, "changes")).rejects.toMatchObject({ code: "invalid-name" })
     expect((await owner.call("POST", "/api/specs", { name: "changes" })).code).toBe("invalid-request")
   })
 

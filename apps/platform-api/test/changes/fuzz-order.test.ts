@@ -2,9 +2,7 @@ import { setTimeout as delay } from "node:timers/promises"
 import { createTestDatabase } from "@svc/testing"
 import { expect, test, vi } from "vitest"
 import { DatabaseUnavailable, OutcomeUnknown } from "../../src/db/errors.ts"
-import { publish } from "../../src/operator/publish.ts"
-import { parseAst } from "../../src/registry/ast/parse-ast.ts"
-import { startTestService, type TestService } from "../service.ts"
+import { publishStack, startTestService, type TestService } from "../service.ts"
 import { first, grown } from "../work/person.ts"
 import { followChanges } from "./following.ts"
 
@@ -22,12 +20,9 @@ test("readers miss no change and see none twice while publications overlap and c
   const publishing = new AbortController()
 
   const publishAll = async (name: string, service: TestService): Promise<void> => {
-    const stack = { name, description: null, websocketUrl: `wss://${name}.example`, visibility: "public" } as const
     for (let n = 0; n < publications;) {
-      const ast = parseAst(n % 2 === 0 ? first : grown)
-      const release = { ...stack, relay: false, browserSend: false, allowBreaking: true, ast }
       try {
-        await publish(service.database(), release, new Date())
+        await publishStack(service, name, n % 2 === 0 ? first : grown, { allowBreaking: true })
         n++
       } catch (error) {
         if (!(error instanceof DatabaseUnavailable) && !(error instanceof OutcomeUnknown)) throw error

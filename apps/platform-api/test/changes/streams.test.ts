@@ -1,29 +1,14 @@
 import { redisProgram, createTestDatabase, startRedis, type TestDatabase } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { publish } from "../../src/operator/publish.ts"
-import { parseAst } from "../../src/registry/ast/parse-ast.ts"
-import { startTestService, type TestService } from "../service.ts"
+import { setAgentStatus } from "../../src/operator/accounts.ts"
+import { publishStack, startTestService, type TestService } from "../service.ts"
 import { first, grown, newPerson, type Person } from "../work/person.ts"
 import { changesAfter, followChanges } from "./following.ts"
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
 
-/** Publishes a stack, or another version of it. */
 const release = (service: TestService, name: string, ast: unknown) =>
-  publish(
-    service.database(),
-    {
-      name,
-      description: null,
-      websocketUrl: `wss://${name}.example`,
-      visibility: "public",
-      relay: false,
-      browserSend: false,
-      allowBreaking: true,
-      ast: parseAst(ast),
-    },
-    new Date(),
-  )
+  publishStack(service, name, ast, { allowBreaking: true })
 
 describe("streams of changes at two replicas", () => {
   let server: TestDatabase
@@ -111,7 +96,6 @@ describe("streams of changes at two replicas", () => {
     })
     expect(revoked.status).toBe(200)
     expect(await lost?.ended).toBe("ended")
-    const { setAgentStatus } = await import("../../src/operator/accounts.ts")
     await setAgentStatus(one.database(), slug, "disabled", new Date())
     expect(await disabled?.ended).toBe("ended")
     await release(one, "still-told", grown)

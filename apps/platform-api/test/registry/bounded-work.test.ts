@@ -8,64 +8,54 @@ import { AstTooLarge, mostFaults } from "../../src/registry/ast/document-fault.t
 import { mostValues } from "../../src/registry/ast/json-value.ts"
 import { astFaults, parseAst } from "../../src/registry/ast/parse-ast.ts"
 import { languages, typedModule } from "../../src/registry/types/typed-module.ts"
-import { entity, field, smallAst } from "./small-ast.ts"
+import { entity, field, smallAst, thing, withFields } from "./small-ast.ts"
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))
-const structOf = (name: string, fields: readonly unknown[]) => ({ name, type: { kind: "struct", fields } })
-const struct = (name: string, ...types: unknown[]) => structOf(name, types)
-const ofFields = (fields: readonly unknown[], rest: object = {}) =>
-  smallAst({ entities: [entity("Thing", { program_id: "P", sections: [{ name: "root", fields }] })], ...rest })
+type Parts = {
+  readonly fields?: readonly object[]
+  /** The members of each struct of its IDL. */
+  readonly structs?: Readonly<Record<string, readonly unknown[]>>
+  readonly idls?: readonly object[]
+}
+const idlOf = (structs: NonNullable<Parts["structs"]>) => ({
+  name: "p",
+  program_id: "P",
+  types: Object.entries(structs).map(([name, fields]) => ({ name, type: { kind: "struct", fields } })),
+})
+
+/** A stack whose one entity has these root fields, over its own IDL and others. */
+const stack = ({ fields = [field("it", "T")], structs = {}, idls = [] }: Parts) =>
+  smallAst({
+    idls: [idlOf(structs), ...idls],
+    entities: [entity("Thing", { program_id: "P", sections: [{ name: "root", fields }] })],
+  })
+const entityA = (rest: object) => smallAst({ entities: [entity("A", rest)] })
 
 /** Stacks that grow with a number in one dimension each: the two of the trial that stopped a platform among them. */
 const dimensions: Readonly<Record<string, (size: number) => object>> = {
-  types: (size) =>
-    ofFields([field("it", "T0")], {
-      idls: [{ name: "p", program_id: "P", types: times(size, (n) => struct(`T${n}`, { defined: `T${n + 1}` })) }],
-    }),
-  fields: (size) => ofFields(times(size, (n) => field(`f${n}`, "Option < Vec < u8 > >"))),
+  types: (size) => {
+    const chain = times(size, (n) => [`T${n}`, [{ defined: `T${n + 1}` }]] as const)
+    return stack({ fields: [field("it", "T0")], structs: Object.fromEntries(chain) })
+  },
+  fields: (size) => stack({ fields: times(size, (n) => field(`f${n}`, "Option < Vec < u8 > >")) }),
   "IDLs without types, and names that none of them has": (size) =>
-    ofFields(
-      times(size, (n) => field(`f${n}`, times(8, () => "a").join(","))),
-      { idls: times(size, () => ({ name: "b" })) },
-    ),
+    stack({ fields: times(size, (n) => field(`f${n}`, "a,a,a,a,a,a,a,a")), idls: times(size, () => ({ name: "b" })) }),
   "IDLs, and types of one that are named by all fields": (size) =>
-    ofFields(
-      times(size, (n) => field(`f${n}`, `T${n}`)),
-      {
-        idls: [
-          { name: "p", program_id: "P", types: times(size, (n) => struct(`T${n}`, "u8")) },
-          ...times(size, () => ({ name: "q", program_id: "P" })),
-        ],
-      },
-    ),
+    stack({
+      fields: times(size, (n) => field(`f${n}`, `T${n}`)),
+      structs: Object.fromEntries(times(size, (n) => [`T${n}`, ["u8"]])),
+      idls: times(size, () => ({ name: "q", program_id: "P" })),
+    }),
   "entities over IDLs of their program": (size) =>
     smallAst({
-      idls: times(size, (n) => ({ name: "p", program_id: "P", types: [struct(`T${n}`, "u8")] })),
+      idls: times(size, (n) => idlOf({ [`T${n}`]: ["u8"] })),
       entities: times(size, (n) => entity(`E${n}`, { program_id: "P" })),
     }),
-  "members of one type": (size) =>
-    ofFields([field("it", "T")], {
-      idls: [
-        {
-          name: "p",
-          types: [
-            structOf(
-              "T",
-              times(size, () => "u64"),
-            ),
-          ],
-        },
-      ],
-    }),
-  "items of a tuple": (size) =>
-    ofFields([field("it", "T")], {
-      idls: [{ name: "p", types: [struct("T", { tuple: times(size, () => "i32") })] }],
-    }),
-  views: (size) => smallAst({ entities: [entity("A", { views: times(size, (n) => ({ id: `A/${n}` })) })] }),
+  "members of one type": (size) => stack({ structs: { T: times(size, () => "u64") } }),
+  "items of a tuple": (size) => stack({ structs: { T: [{ tuple: times(size, () => "i32") }] } }),
+  views: (size) => entityA({ views: times(size, (n) => ({ id: `A/${n}` })) }),
   "names of sections": (size) =>
-    smallAst({
-      entities: [entity("A", { sections: times(size, (n) => ({ name: `s${n}`, fields: [field("f", "u8")] })) })],
-    }),
+    entityA({ sections: times(size, (n) => ({ name: `s${n}`, fields: [field("f", "u8")] })) }),
 }
 
 const measure = (value: object) => {
@@ -97,47 +87,22 @@ const faultOf = (value: object): unknown => {
 }
 
 const long = "ж".repeat(250)
+const tupleOf = (size: number, item: string) => `(${times(size, () => item).join(",")})`
 
 test.each<[string, object, string]>([
   [
     "a section's long name in each of thousands of fields",
-    smallAst({
-      entities: [entity("A", { sections: [{ name: long, fields: times(9000, (n) => field(`f${n}`, "u8")) }] })],
-    }),
+    entityA({ sections: [{ name: long, fields: times(9000, (n) => field(`f${n}`, "u8")) }] }),
     "entities[0].sections[0]: makes a schema of more than 4 MiB",
   ],
   [
     "a schema of a type with many members",
-    ofFields([field("it", "T")], {
-      idls: [
-        {
-          name: "p",
-          types: [
-            structOf(
-              "T",
-              times(21_000, (n) => ({ name: `${"m".repeat(200)}${n}`, type: "u8" })),
-            ),
-          ],
-        },
-      ],
-    }),
+    stack({ structs: { T: times(21_000, (n) => ({ name: `${"m".repeat(200)}${n}`, type: "u8" })) } }),
     "idls: makes a schema of more than 4 MiB",
   ],
   [
     "changes that each say a long name",
-    ofFields([field("it", "a")], {
-      idls: [
-        {
-          name: "p",
-          types: [
-            structOf(
-              `${long}::a`,
-              times(20_000, () => "u8"),
-            ),
-          ],
-        },
-      ],
-    }),
+    stack({ fields: [field("it", "a")], structs: { [`${long}::a`]: times(20_000, () => "u8") } }),
     "idls: makes changes of more than 4 MiB",
   ],
   [
@@ -147,15 +112,15 @@ test.each<[string, object, string]>([
   ],
   [
     "a JSON Schema that is ten times as long as its tuples",
-    ofFields(times(900, (n) => field(`f${n}`, `(${times(200, () => "i32").join(",")})`))),
+    stack({ fields: times(900, (n) => field(`f${n}`, tupleOf(200, "i32"))) }),
     "entities: makes json-schema types of more than 8 MiB",
   ],
   [
     "a short path in each field that means a long name",
-    ofFields(
-      times(600, (n) => field(`f${n}`, `(${times(250, () => "a").join(",")})`)),
-      { idls: [{ name: "p", types: [struct(`${"x".repeat(250)}::a`, "u8")] }] },
-    ),
+    stack({
+      fields: times(600, (n) => field(`f${n}`, tupleOf(250, "a"))),
+      structs: { [`${"x".repeat(250)}::a`]: ["u8"] },
+    }),
     "entities[0]: makes typescript types of more than 8 MiB",
   ],
   [
@@ -173,29 +138,16 @@ test.each<[string, object, string]>([
   expect(faultOf(value)).toBe(message)
 })
 
+const zeros = times(200_000, () => 0)
 const faulty: Readonly<Record<string, object>> = {
-  "fields that are numbers": ofFields(times(200_000, () => 0)),
-  "fields that are empty": ofFields(times(100_000, () => ({}))),
-  "entities that are numbers": smallAst({ entities: times(200_000, () => 0) }),
-  "IDL fields that are no types": smallAst({
-    idls: [
-      {
-        name: "p",
-        types: [
-          structOf(
-            "T",
-            times(200_000, () => 0),
-          ),
-        ],
-      },
-    ],
-  }),
-  "program ids that are numbers": smallAst({ program_ids: times(200_000, () => 0) }),
-  "primary keys that are numbers": smallAst({
-    entities: [entity("A", { identity: { primary_keys: times(200_000, () => 0) } })],
-  }),
-  "fields of one name": ofFields(times(20_000, () => field("f", "u8"))),
-  "paths of too many parts": ofFields(times(20_000, (n) => field(`${"a.".repeat(20)}${n}`, "u8"))),
+  "fields that are numbers": thing({ sections: [{ name: "root", fields: zeros }] }),
+  "fields that are empty": withFields(times(100_000, () => ({}))),
+  "entities that are numbers": smallAst({ entities: zeros }),
+  "IDL fields that are no types": smallAst({ idls: [idlOf({ T: zeros })] }),
+  "program ids that are numbers": smallAst({ program_ids: zeros }),
+  "primary keys that are numbers": entityA({ identity: { primary_keys: zeros } }),
+  "fields of one name": withFields(times(20_000, () => field("f", "u8"))),
+  "paths of too many parts": withFields(times(20_000, (n) => field(`${"a.".repeat(20)}${n}`, "u8"))),
 }
 
 test.each(Object.entries(faulty))("no more faults are looked for than are told: %s", (_, value) => {
@@ -205,13 +157,13 @@ test.each(Object.entries(faulty))("no more faults are looked for than are told: 
 })
 
 test("elements are counted before they are looked at", () => {
-  const [fault] = astFaults(ofFields(times(mostValues, () => 0)))
+  const [fault] = astFaults(smallAst({ entities: times(mostValues, () => 0) }))
   expect(fault?.message).toBe(`the document: has more than ${mostValues} members and elements`)
 })
 
 test("an IDL's type nests as deep as one that Rust spells, and no deeper", () => {
   const nested = (levels: number): unknown => (levels === 0 ? "u8" : { vec: nested(levels - 1) })
-  const ofDepth = (levels: number) => smallAst({ idls: [{ name: "p", types: [struct("T", nested(levels))] }] })
+  const ofDepth = (levels: number) => smallAst({ idls: [idlOf({ T: [nested(levels)] })] })
   expect(astFaults(ofDepth(32))).toEqual([])
   expect(astFaults(ofDepth(33))[0]?.message).toBe("idls[0].types[0].type.fields[0]: is nested deeper than 32 levels")
 })

@@ -1,12 +1,18 @@
 import { expect, test } from "vitest"
 import { currentSchema, deriveSchema } from "../../src/registry/schema/derive-schema.ts"
 import { parseAst } from "../../src/registry/ast/parse-ast.ts"
-import { entity, field, smallAst, typedAst } from "./small-ast.ts"
+import { entity, field, smallAst, thing, typedAst } from "./small-ast.ts"
 
 const derive = (value: unknown) => deriveSchema(parseAst(value))
-const deriveOne = (rest: object) => derive(smallAst({ entities: [entity("Thing", rest)] })).entities[0]
+const deriveOne = (rest: object) => derive(thing(rest)).entities[0]
 const typesOf = (value: unknown) => derive(value).types
 const namesOf = (value: unknown) => typesOf(value).map(({ name }) => name)
+/** A struct of a schema, by the types of its fields. */
+const derived = (name: string, ...types: string[]) => ({
+  name,
+  kind: "struct",
+  fields: types.map((type, index) => ({ name: `f${index}`, type })),
+})
 const struct = (name: string, ...types: unknown[]) => ({
   name,
   type: { kind: "struct", fields: types.map((type, index) => ({ name: `f${index}`, type })) },
@@ -104,42 +110,19 @@ test("types are those that the fields name, with all that they name in turn, by 
     struct("Unnamed"),
   ]
   expect(typesOf(typedAst("Option < Vec < sdk :: types :: Zeta > >", types))).toEqual([
-    { name: "Alpha", kind: "struct", fields: [{ name: "f0", type: "[u8;16]" }] },
-    {
-      name: "Beta",
-      kind: "struct",
-      fields: [
-        { name: "f0", type: "Option<Vec<Alpha>>" },
-        { name: "f1", type: "Nowhere" },
-      ],
-    },
-    {
-      name: "Zeta",
-      kind: "struct",
-      fields: [
-        { name: "f0", type: "Beta" },
-        { name: "f1", type: "u8" },
-      ],
-    },
+    derived("Alpha", "[u8;16]"),
+    derived("Beta", "Option<Vec<Alpha>>", "Nowhere"),
+    derived("Zeta", "Beta", "u8"),
   ])
 })
 
 test("an enum lists its variants, and the types in their payloads are named through it", () => {
-  const types = [
-    {
-      name: "State",
-      type: {
-        kind: "enum",
-        variants: [
-          { name: "Off" },
-          { name: "On", fields: [{ defined: "Meta" }] },
-          { name: "Named", fields: [{ name: "x", type: { defined: "Flags" } }] },
-        ],
-      },
-    },
-    struct("Meta"),
-    struct("Flags"),
+  const variants = [
+    { name: "Off" },
+    { name: "On", fields: [{ defined: "Meta" }] },
+    { name: "Named", fields: [{ name: "x", type: { defined: "Flags" } }] },
   ]
+  const types = [{ name: "State", type: { kind: "enum", variants } }, struct("Meta"), struct("Flags")]
   const found = typesOf(typedAst("State", types))
   expect(found.map(({ name }) => name)).toEqual(["Flags", "Meta", "State"])
   expect(found[2]).toEqual({ name: "State", kind: "enum", variants: ["Off", "On", "Named"] })
@@ -192,17 +175,15 @@ test("an entity looks into its own program's IDL first, a type into the IDL that
   const root = (rust: string) => [{ name: "root", fields: [field("it", rust)] }]
   const of = (program_id: string, rust: string) =>
     typesOf(smallAst({ idls, entities: [entity("E", { program_id, sections: root(rust) })] }))
-  expect(of("A", "x :: Config")).toEqual([{ name: "Config", kind: "struct", fields: [{ name: "f0", type: "u8" }] }])
-  expect(of("B", "x :: Config")).toEqual([{ name: "Config", kind: "struct", fields: [{ name: "f0", type: "u64" }] }])
-  expect(of("B", "OfA")[0]).toEqual({ name: "Inner", kind: "struct", fields: [{ name: "f0", type: "u8" }] })
+  expect(of("A", "x :: Config")).toEqual([derived("Config", "u8")])
+  expect(of("B", "x :: Config")).toEqual([derived("Config", "u64")])
+  expect(of("B", "OfA")[0]).toEqual(derived("Inner", "u8"))
   const inline = entity("E", {
     program_id: "B",
     sections: root("Config"),
     idl: { name: "own", types: [struct("Config", "bool")] },
   })
-  expect(typesOf(smallAst({ idls, entities: [inline] }))).toEqual([
-    { name: "Config", kind: "struct", fields: [{ name: "f0", type: "bool" }] },
-  ])
+  expect(typesOf(smallAst({ idls, entities: [inline] }))).toEqual([derived("Config", "bool")])
 })
 
 test("a type that two IDLs mean differently is listed once, as the first entity to name it means it", () => {
@@ -212,9 +193,7 @@ test("a type that two IDLs mean differently is listed once, as the first entity 
   ]
   const sections = [{ name: "root", fields: [field("it", "Config")] }]
   const entities = [entity("First", { program_id: "B", sections }), entity("Second", { program_id: "A", sections })]
-  expect(typesOf(smallAst({ idls, entities }))).toEqual([
-    { name: "Config", kind: "struct", fields: [{ name: "f0", type: "u64" }] },
-  ])
+  expect(typesOf(smallAst({ idls, entities }))).toEqual([derived("Config", "u64")])
 })
 
 test("where an IDL names types by their paths, the whole path is looked for before the last segment", () => {
@@ -231,7 +210,7 @@ test("an account that an older IDL describes in itself is a type; of two descrip
   const idls = [{ name: "p", program_id: "P", accounts, types: [struct("Both", "u8")] }]
   const sections = [{ name: "root", fields: [field("a", "Vault"), field("b", "Both")] }]
   expect(typesOf(smallAst({ idls, entities: [entity("E", { program_id: "P", sections })] }))).toEqual([
-    { name: "Both", kind: "struct", fields: [{ name: "f0", type: "u8" }] },
+    derived("Both", "u8"),
     { name: "Vault", kind: "struct", fields: [{ name: "owner", type: "Pubkey" }] },
   ])
 })

@@ -4,7 +4,7 @@ import { deriveShape, type Shape } from "../../src/registry/schema/derive-schema
 import { type Change, diffSchemas } from "../../src/registry/schema/diff.ts"
 import { parseAst } from "../../src/registry/ast/parse-ast.ts"
 import { sampleStacks } from "../../stacks/index.ts"
-import { entity, field, sampleText, smallAst, typedAst } from "./small-ast.ts"
+import { field, sampleText, thing, typedAst } from "./small-ast.ts"
 import { shape } from "./shapes.ts"
 
 // Tests take shapes apart by hand; what they find is compared, not trusted.
@@ -136,8 +136,9 @@ describe("the difference of two schemas", () => {
   })
 })
 
-const of = (rest: object) => deriveShape(parseAst(smallAst(rest)))
-const withFields = (...fields: object[]) => of({ entities: [entity("Thing", { sections: [{ name: "id", fields }] })] })
+const of = (rest: object) => deriveShape(parseAst(thing(rest)))
+const withFields = (...fields: object[]) => of({ sections: [{ name: "id", fields }] })
+const typed = (type: object) => deriveShape(parseAst(typedAst("T", [{ name: "T", type }])))
 const kinds = (before: Shape, after: Shape) =>
   diffSchemas(before, after).changes.map(({ kind, path, breaking }) => [kind, path, breaking])
 
@@ -146,7 +147,7 @@ describe("what breaks a reader", () => {
     const key = (name: string) => ({ segments: ["id", name] })
     const keyed = (name: string) => ({ id: "Thing/by", output: { Keyed: { key_field: key(name) } } })
     const sorted = (name: string) => ({ id: "Thing/by", pipeline: [{ Sort: { key: key(name), order: "desc" } }] })
-    const withView = (view: object) => of({ entities: [entity("Thing", { views: [view] })] })
+    const withView = (view: object) => of({ views: [view] })
     const { changes } = diffSchemas(withView(keyed("a")), withView(keyed("b")))
     expect(changes).toMatchObject([
       { kind: "view-changed", path: "Thing/by", breaking: true, text: "view Thing/by: key id.a → id.b" },
@@ -165,34 +166,27 @@ describe("what breaks a reader", () => {
   })
 
   test("primary keys and a view's mode, but not its pipeline", () => {
-    const keyed = (...primary_keys: string[]) => of({ entities: [entity("Thing", { identity: { primary_keys } })] })
+    const keyed = (...primary_keys: string[]) => of({ identity: { primary_keys } })
     expect(kinds(keyed("a", "b"), keyed("b", "a"))).toEqual([["primary-keys-changed", "Thing", true]])
-    const viewed = (output: string, pipeline: unknown[]) =>
-      of({ entities: [entity("Thing", { views: [{ id: "Thing/best", output, pipeline }] })] })
+    const viewed = (output: string, pipeline: unknown[]) => of({ views: [{ id: "Thing/best", output, pipeline }] })
     expect(kinds(viewed("Collection", []), viewed("Single", []))).toEqual([["view-changed", "Thing/best", true]])
     expect(kinds(viewed("Single", []), viewed("Single", ["x"]))).toEqual([["view-changed", "Thing/best", false]])
   })
 
   test("a type's members: gone or retyped breaks, an Option counts as null, a struct is no enum", () => {
-    const struct = (...fields: object[]) =>
-      deriveShape(parseAst(typedAst("T", [{ name: "T", type: { kind: "struct", fields } }])))
+    const struct = (...fields: object[]) => typed({ kind: "struct", fields })
     const a = { name: "a", type: "u8" }
     const maybe = { name: "a", type: { option: "u8" } }
     expect(kinds(struct(a), struct())).toEqual([["type-field-removed", "T.a", true]])
     expect(kinds(struct(), struct(a))).toEqual([["type-field-added", "T.a", false]])
     expect(kinds(struct(a), struct(maybe))).toEqual([["type-field-changed", "T.a", true]])
     expect(kinds(struct(maybe), struct(a))).toEqual([["type-field-changed", "T.a", false]])
-    const enumOf = (...variants: object[]) =>
-      deriveShape(parseAst(typedAst("T", [{ name: "T", type: { kind: "enum", variants } }])))
+    const enumOf = (...variants: object[]) => typed({ kind: "enum", variants })
     expect(kinds(struct(a), enumOf({ name: "a" }))).toEqual([["type-changed", "T", true]])
-    expect(kinds(enumOf({ name: "A" }), enumOf({ name: "A" }, { name: "B" }))).toEqual([
-      ["variant-added", "T.B", false],
-    ])
-    expect(kinds(enumOf({ name: "A" }), enumOf({ name: "A", fields: ["u8"] }))).toEqual([
-      ["variant-changed", "T.A", true],
-    ])
-    expect(
-      kinds(enumOf({ name: "A", fields: [a] }), enumOf({ name: "A", fields: [a, { name: "b", type: "u8" }] })),
-    ).toEqual([["variant-changed", "T.A", false]])
+    const [bare, tuple] = [{ name: "A" }, { name: "A", fields: ["u8"] }]
+    const [small, large] = [[a], [a, { name: "b", type: "u8" }]].map((fields) => enumOf({ name: "A", fields }))
+    expect(kinds(enumOf(bare), enumOf(bare, { name: "B" }))).toEqual([["variant-added", "T.B", false]])
+    expect(kinds(enumOf(bare), enumOf(tuple))).toEqual([["variant-changed", "T.A", true]])
+    expect(small && large && kinds(small, large)).toEqual([["variant-changed", "T.A", false]])
   })
 })

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { DocumentFault } from "../../src/registry/ast/document-fault.ts"
 import { parseAst } from "../../src/registry/ast/parse-ast.ts"
-import { entity, field, smallAst, typedAst } from "./small-ast.ts"
+import { entity, field, smallAst, thing, typedAst, withFields } from "./small-ast.ts"
 
 const faultOf = (value: unknown) => {
   try {
@@ -23,8 +23,7 @@ test("an AST comes back as the very value that was given, unknown members and al
 })
 
 test("a type of 32 levels and a path of 16 parts are none too many", () => {
-  const fields = [field("x".concat(".x".repeat(14)), nestedType(32))]
-  expect(faultOf(smallAst({ entities: [entity("A", { sections: [{ name: "a", fields }] })] }))).toBeUndefined()
+  expect(faultOf(withFields([field("x".concat(".x".repeat(14)), nestedType(32))], "a"))).toBeUndefined()
 })
 
 test("what the compiler leaves out by default may be left out", () => {
@@ -32,38 +31,38 @@ test("what the compiler leaves out by default may be left out", () => {
   expect(faultOf({ stack_name: "S", entities: [{ state_name: "Thing", identity, sections }] })).toBeUndefined()
 })
 
+const firstField = "entities[0].sections[0].fields[0]"
+const ofTypes = (...types: object[]) =>
+  typedAst(
+    "T",
+    types.map((type) => ({ name: "T", type })),
+  )
+
 test.each([
   ["no object", [], "", "must be an object"],
   ["null", null, "", "must be an object"],
   ["no name", smallAst({ stack_name: "" }), "stack_name", "must not be empty"],
-  [
-    "a name of 257 characters",
-    smallAst({ stack_name: "x".repeat(257) }),
-    "stack_name",
-    "must be at most 256 characters",
-  ],
+  ["a long name", smallAst({ stack_name: "x".repeat(257) }), "stack_name", "must be at most 256 characters"],
   ["no entities", smallAst({ entities: [] }), "entities", "must not be empty"],
   ["entities missing", { stack_name: "S" }, "entities", "is missing"],
   ["an entity that is none", smallAst({ entities: [7] }), "entities[0]", "must be an object"],
   ["no identity", smallAst({ entities: [{ state_name: "A", sections: [] }] }), "entities[0].identity", "is missing"],
   [
     "keys that are no names",
-    smallAst({ entities: [entity("A", { identity: { primary_keys: ["id.a", 1] } })] }),
+    thing({ identity: { primary_keys: ["id.a", 1] } }),
     "entities[0].identity.primary_keys[1]",
     "must be a string",
   ],
   [
     "a type that is nested too deep",
-    smallAst({ entities: [entity("A", { sections: [{ name: "a", fields: [field("x", nestedType(33))] }] })] }),
-    "entities[0].sections[0].fields[0].rust_type_name",
+    withFields([field("x", nestedType(33))]),
+    `${firstField}.rust_type_name`,
     "is nested deeper than 32 levels",
   ],
   [
     "a path of too many parts",
-    smallAst({
-      entities: [entity("A", { sections: [{ name: "a.a", fields: [field("x.".repeat(14) + "x", "u8")] }] })],
-    }),
-    "entities[0].sections[0].fields[0].field_name",
+    withFields([field("x.".repeat(14) + "x", "u8")], "a.a"),
+    `${firstField}.field_name`,
     "makes a path of more than 16 parts",
   ],
   [
@@ -84,42 +83,32 @@ test.each([
   ],
   [
     "an emit that is no boolean",
-    smallAst({ entities: [entity("A", { sections: [{ name: "a", fields: [field("x", "u8", { emit: "no" })] }] })] }),
-    "entities[0].sections[0].fields[0].emit",
+    withFields([field("x", "u8", { emit: "no" })]),
+    `${firstField}.emit`,
     "must be a boolean",
   ],
   [
     "an unknown output",
-    smallAst({ entities: [entity("A", { views: [{ id: "A/x", output: "Stream" }] })] }),
+    thing({ views: [{ id: "A/x", output: "Stream" }] }),
     "entities[0].views[0].output",
     "must be one of Collection, Single, Keyed",
   ],
   [
     "a pipeline that is no list",
-    smallAst({ entities: [entity("A", { views: [{ id: "A/x", pipeline: {} }] })] }),
+    thing({ views: [{ id: "A/x", pipeline: {} }] }),
     "entities[0].views[0].pipeline",
     "must be an array",
   ],
   [
     "an IDL type of an unknown kind",
-    typedAst("T", [{ name: "T", type: { kind: "union" } }]),
+    ofTypes({ kind: "union" }),
     "idls[0].types[0].type.kind",
     "must be struct, enum or type",
   ],
-  [
-    "an enum without variants",
-    typedAst("T", [{ name: "T", type: { kind: "enum" } }]),
-    "idls[0].types[0].type.variants",
-    "is missing",
-  ],
+  ["an enum without variants", ofTypes({ kind: "enum" }), "idls[0].types[0].type.variants", "is missing"],
   [
     "a broken type deep in an IDL",
-    typedAst("T", [
-      {
-        name: "T",
-        type: { kind: "struct", fields: [{ name: "a", type: { vec: { option: { array: ["u8", -1] } } } }] },
-      },
-    ]),
+    ofTypes({ kind: "struct", fields: [{ name: "a", type: { vec: { option: { array: ["u8", -1] } } } }] }),
     "idls[0].types[0].type.fields[0].type.vec.option.array[1]",
     "must be a length: a whole number or a generic",
   ],
@@ -135,8 +124,7 @@ test.each([
   ["Option < >", 'has an empty "<>"'],
   ["  ", "must not be empty"],
 ])("the Rust type %j is refused, since it is none", (type, reason) => {
-  const path = "entities[0].sections[0].fields[0].rust_type_name"
-  expect(faultOf(typedAst(type, []))).toEqual({ path, reason })
+  expect(faultOf(typedAst(type, []))).toEqual({ path: `${firstField}.rust_type_name`, reason })
 })
 
 test("entities are told apart whatever the case", () => {
@@ -151,12 +139,11 @@ test("two fields of an entity never share a path, be they in one section, in two
     { name: "root", fields: [field("a.b", "u8")] },
     { name: "a", fields: [field("c", "u8"), field("b", "u8", { emit: false })] },
   ]
-  expect(faultOf(smallAst({ entities: [entity("A", { sections })] }))).toEqual({
+  expect(faultOf(thing({ sections }))).toEqual({
     path: "entities[0].sections[1].fields[1].field_name",
     reason: "is already used by entities[0].sections[0].fields[0].field_name",
   })
-  const twoEntities = [entity("A"), entity("B")]
-  expect(faultOf(smallAst({ entities: twoEntities }))).toBeUndefined()
+  expect(faultOf(smallAst({ entities: [entity("A"), entity("B")] }))).toBeUndefined()
 })
 
 test("a view's id is its own in the whole stack, and not one that every entity has anyway", () => {
@@ -166,15 +153,14 @@ test("a view's id is its own in the whole stack, and not one that every entity h
     path: "entities[1].views[0].id",
     reason: "is already used by entities[0].views[1].id",
   })
-  expect(faultOf(smallAst({ entities: [entity("Thing", { views: [{ id: "Thing/list" }] })] }))).toEqual({
+  expect(faultOf(thing({ views: [{ id: "Thing/list" }] }))).toEqual({
     path: "entities[0].views[0].id",
     reason: "is already used by the built-in list view of entities[0]",
   })
 })
 
 test("a key may name what no section has: the compiler's own fields are in none", () => {
-  const identity = { primary_keys: ["id.__account_address"] }
-  expect(faultOf(smallAst({ entities: [entity("A", { identity })] }))).toBeUndefined()
+  expect(faultOf(thing({ identity: { primary_keys: ["id.__account_address"] } }))).toBeUndefined()
 })
 
 test("a name that is no name of JavaScript's is quoted in a path, and cut", () => {
@@ -201,97 +187,55 @@ test("a value nested without end, a circle too, is refused and never overflows t
 })
 
 const path = { segments: ["a"] }
-const places: [string, (op: unknown) => object, string][] = [
+const places: [string, (op: unknown) => object][] = [
   [
-    "a handler's condition",
-    (operator) => ({ handlers: [{ conditions: [{ field: path, operator, value: 1 }] }] }),
     "handlers[0].conditions[0].operator",
+    (operator) => ({ handlers: [{ conditions: [{ field: path, operator, value: 1 }] }] }),
   ],
   [
-    "a mapping's condition",
-    (op) => ({
-      handlers: [
-        {
-          mappings: [
-            {},
-            { condition: { expression: "a ? 1", parsed: { Comparison: { field: path, op, value: { op: 1 } } } } },
-          ],
-        },
-      ],
-    }),
     "handlers[0].mappings[1].condition.parsed.Comparison.op",
+    (op) => {
+      const parsed = { Comparison: { field: path, op, value: { op: 1 } } }
+      return { handlers: [{ mappings: [{}, { condition: { expression: "a ? 1", parsed } }] }] }
+    },
   ],
   [
-    "one of several conditions of a hook",
-    (op) => ({
-      instruction_hooks: [
-        {
-          actions: [
-            { SetField: { condition: { parsed: { Logical: { op: "And", conditions: [{ Comparison: { op } }] } } } } },
-          ],
-        },
-      ],
-    }),
     "instruction_hooks[0].actions[0].SetField.condition.parsed.Logical.conditions[0].Comparison.op",
+    (op) => {
+      const parsed = { Logical: { op: "And", conditions: [{ Comparison: { op } }] } }
+      return { instruction_hooks: [{ actions: [{ SetField: { condition: { parsed } } }] }] }
+    },
   ],
+  ["resolver_specs[0].condition.op", (op) => ({ resolver_specs: [{ condition: { field_path: "a", op, value: 1 } }] })],
   [
-    "a resolver's condition",
-    (op) => ({ resolver_specs: [{ condition: { field_path: "a", op, value: 1 } }] }),
-    "resolver_specs[0].condition.op",
-  ],
-  [
-    "a view's filter",
-    (op) => ({
-      views: [
-        {
-          id: "A/b",
-          pipeline: [
-            { Filter: { predicate: { Not: { Compare: { field: path, op, value: { Literal: { op: 1 } } } } } } },
-          ],
-        },
-      ],
-    }),
     "views[0].pipeline[0].Filter.predicate.Not.Compare.op",
+    (op) => {
+      const predicate = { Not: { Compare: { field: path, op, value: { Literal: { op: 1 } } } } }
+      return { views: [{ id: "A/b", pipeline: [{ Filter: { predicate } }] }] }
+    },
   ],
   [
-    "an expression",
-    (op) => ({
-      computed_field_specs: [
-        {
-          expression: {
-            Let: {
-              name: "x",
-              value: { Binary: { op, left: { Literal: { value: { op: "no operator" } } } } },
-              body: "None",
-            },
-          },
-        },
-      ],
-    }),
     "computed_field_specs[0].expression.Let.value.Binary.op",
+    (op) => {
+      const value = { Binary: { op, left: { Literal: { value: { op: "no operator" } } } } }
+      return { computed_field_specs: [{ expression: { Let: { name: "x", value, body: "None" } } }] }
+    },
   ],
 ]
 
-test.each(places)(
-  "%s has known operators, in any spelling; of another, path and reason are told",
-  (_place, make, at) => {
-    const of = (op: unknown) => faultOf(smallAst({ entities: [entity("A", make(op))] }))
-    for (const op of ["Equal", "Eq", "Gte", "Contains", "LessThanOrEqual"]) expect(of(op)).toBeUndefined()
-    for (const op of ["Frobnicate", "equal", "toString", "", 5, null, "ReverseBits"]) {
-      const reason = expect.stringMatching(/^must be an operator: Equal, NotEqual, GreaterThan, /)
-      expect([op, of(op)]).toEqual([op, { path: `entities[0].${at}`, reason }])
-    }
-  },
-)
+test.each(places)("%s is a known operator, in any spelling; of another, path and reason are told", (at, make) => {
+  const of = (op: unknown) => faultOf(thing(make(op)))
+  for (const op of ["Equal", "Eq", "Gte", "Contains", "LessThanOrEqual"]) expect(of(op)).toBeUndefined()
+  for (const op of ["Frobnicate", "equal", "toString", "", 5, null, "ReverseBits"]) {
+    const reason = expect.stringMatching(/^must be an operator: Equal, NotEqual, GreaterThan, /)
+    expect([op, of(op)]).toEqual([op, { path: `entities[0].${at}`, reason }])
+  }
+})
 
 test("an operator is known where it belongs: Xor in an expression, Not before one value, And between conditions", () => {
-  const of = (expression: object) =>
-    faultOf(smallAst({ entities: [entity("A", { computed_field_specs: [{ expression }] })] }))
-  expect(
-    of({
-      Binary: { op: "Xor", left: { Unary: { op: "ReverseBits", expr: "None" } }, right: { Binary: { op: "And" } } },
-    }),
-  ).toBeUndefined()
+  const of = (expression: object) => faultOf(thing({ computed_field_specs: [{ expression }] }))
+  const [left, right] = [{ Unary: { op: "ReverseBits", expr: "None" } }, { Binary: { op: "And" } }]
+  expect(of({ Binary: { op: "Xor", left, right } })).toBeUndefined()
   expect(of({ Unary: { op: "Xor" } })).toEqual({
     path: "entities[0].computed_field_specs[0].expression.Unary.op",
     reason: "must be an operator: Not, ReverseBits",
@@ -303,5 +247,5 @@ test("outside of conditions and expressions, op and operator are names like othe
   const handlers = [
     { op: 1, mappings: [{ source: { AsCapture: { field_transforms: { operator: "ToString", op: "HexEncode" } } } }] },
   ]
-  expect(faultOf(smallAst({ entities: [entity("A", { handlers, operator: "x" })] }))).toBeUndefined()
+  expect(faultOf(thing({ handlers, operator: "x" }))).toBeUndefined()
 })

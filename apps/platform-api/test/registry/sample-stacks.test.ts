@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import canonicalize from "canonicalize"
 import { expect, test } from "vitest"
 import { contentHash } from "../../src/registry/ast/content-hash.ts"
@@ -28,11 +28,7 @@ test.each(sampleStacks)("the hashes in the file of $name are those of its conten
   const { content_hash, ...stack } = readAst(sampleText(name))
   expect(content_hash).toBe(contentHash(stack))
   for (const { content_hash: own, ...entity } of stack.entities) {
-    expect(own).toBe(
-      createHash("sha256")
-        .update(canonicalize(entity) ?? "")
-        .digest("hex"),
-    )
+    expect(own).toBe(hash("sha256", canonicalize(entity) ?? ""))
   }
 })
 
@@ -59,47 +55,17 @@ test("transfers: SOL transfers, wallets and token accounts, over the system and 
     entities: { SolTransfer: 9, Wallet: 8, TokenAccount: 11 },
     types: "Account AccountState FeeCalculator Mint Nonce NonceData NonceState SeededSource",
   })
-  const { entities, types } = schemaOf("transfers")
-  expect(entities[0]?.primary_keys).toEqual(["id.signature"])
-  expect(entities[0]?.fields.map(({ path }) => path)).toEqual([
-    "id.signature",
-    "id.instruction_index",
-    "parties.source",
-    "parties.destination",
-    "amount.lamports",
-    "amount.sol",
-    "context.slot",
-    "context.block_time",
-    "seeded_source",
+  const [transfer, wallet, account] = schemaOf("transfers").entities
+  expect([transfer?.primary_keys, wallet?.primary_keys]).toEqual([["id.signature"], ["id.address"]])
+  expect(transfer?.views.map(({ id, mode }) => `${id} ${mode}`)).toEqual([
+    "SolTransfer/state state",
+    "SolTransfer/list list",
+    "SolTransfer/latest list",
+    "SolTransfer/largest state",
+    "SolTransfer/by-destination state",
   ])
-  expect(entities[0]?.views.map(({ id, mode }) => [id, mode])).toEqual([
-    ["SolTransfer/state", "state"],
-    ["SolTransfer/list", "list"],
-    ["SolTransfer/latest", "list"],
-    ["SolTransfer/largest", "state"],
-    ["SolTransfer/by-destination", "state"],
-  ])
-  expect(entities[1]?.primary_keys).toEqual(["id.address"])
-  expect(entities[2]?.fields.find(({ path }) => path === "balance.native_reserve")).toEqual({
-    path: "balance.native_reserve",
-    rust_type: "Option<u64>",
-    nullable: true,
-    section: "balance",
-  })
-  expect(types.find(({ name }) => name === "Account")).toEqual({
-    name: "Account",
-    kind: "struct",
-    fields: [
-      { name: "mint", type: "Pubkey" },
-      { name: "owner", type: "Pubkey" },
-      { name: "amount", type: "u64" },
-      { name: "delegate", type: "COption<Pubkey>" },
-      { name: "state", type: "AccountState" },
-      { name: "is_native", type: "COption<u64>" },
-      { name: "delegated_amount", type: "u64" },
-      { name: "close_authority", type: "COption<Pubkey>" },
-    ],
-  })
+  const reserve = { path: "balance.native_reserve", rust_type: "Option<u64>", nullable: true, section: "balance" }
+  expect(account?.fields).toContainEqual(reserve)
 })
 
 test("stake-accounts: an enum whose payloads reach half of the types, tuples, maps and a section in a section", () => {
@@ -111,16 +77,12 @@ test("stake-accounts: an enum whose payloads reach half of the types, tuples, ma
       "StakeFlags StakeStateV2 VoteState",
   })
   const { entities, types } = schemaOf("stake-accounts")
-  expect(entities[0]?.fields.map(({ path }) => path)).toContain("authority.lockup.until")
-  expect(entities[1]?.fields.find(({ path }) => path === "voting.epoch_credits")?.rust_type).toBe("Vec<(u64,u64,u64)>")
-  expect(types.find(({ name }) => name === "StakeStateV2")).toEqual({
-    name: "StakeStateV2",
-    kind: "enum",
-    variants: ["Uninitialized", "Initialized", "Stake", "RewardsPool"],
-  })
-  expect(types.find(({ name }) => name === "PriorVoters")).toMatchObject({
-    fields: [{ name: "buf", type: "[(Pubkey,u64,u64);32]" }, { type: "u64" }, { type: "bool" }],
-  })
+  const paths = entities.flatMap(({ fields }) => fields.map(({ path, rust_type }) => `${path}: ${rust_type}`))
+  expect(paths).toEqual(
+    expect.arrayContaining(["authority.lockup.until: i64", "voting.epoch_credits: Vec<(u64,u64,u64)>"]),
+  )
+  const variants = ["Uninitialized", "Initialized", "Stake", "RewardsPool"]
+  expect(types).toContainEqual({ name: "StakeStateV2", kind: "enum", variants })
 })
 
 test("name-service: bytes and arrays of bytes, and raw data that is not emitted", () => {
@@ -129,14 +91,9 @@ test("name-service: bytes and arrays of bytes, and raw data that is not emitted"
     entities: { NameRecord: 15, ParentName: 5 },
     types: "CreateArgs NameRecordHeader OwnerChange UpdateArgs",
   })
-  const record = schemaOf("name-service").entities[0]
-  expect(record?.fields.map(({ path }) => path)).not.toContain("content.raw")
-  expect(record?.fields.find(({ path }) => path === "id.hashed_name")).toEqual({
-    path: "id.hashed_name",
-    rust_type: "[u8;32]",
-    nullable: true,
-    section: "id",
-  })
+  const { fields = [] } = schemaOf("name-service").entities[0] ?? {}
+  expect(fields.map(({ path }) => path)).not.toContain("content.raw")
+  expect(fields).toContainEqual({ path: "id.hashed_name", rust_type: "[u8;32]", nullable: true, section: "id" })
 })
 
 test("token-swaps: two programs, each with a Position of its own, and a key of three fields", () => {
@@ -149,8 +106,6 @@ test("token-swaps: two programs, each with a Position of its own, and a key of t
   })
   const { entities, types } = schemaOf("token-swaps")
   expect(entities[2]?.primary_keys).toEqual(["id.owner", "id.market", "id.account_num"])
-  expect(types.find(({ name }) => name === "Position")).toMatchObject({
-    fields: [{ name: "bids_base_lots" }, ...Array.from({ length: 9 }, () => ({}))],
-  })
-  expect(types.find(({ name }) => name === "Side")).toEqual({ name: "Side", kind: "enum", variants: ["Bid", "Ask"] })
+  const position = types.find(({ name }) => name === "Position")
+  expect(position).toMatchObject({ fields: [{ name: "bids_base_lots" }, ...Array.from({ length: 9 }, () => ({}))] })
 })

@@ -39,6 +39,13 @@ export const smallAst = (rest: object = {}) => ({
   ...rest,
 })
 
+/** A valid AST with one entity, `Thing`, that is as given. */
+export const thing = (rest: object) => smallAst({ entities: [entity("Thing", rest)] })
+
+/** A valid AST whose one entity, `Thing`, has these fields in one section, and no others. */
+export const withFields = (fields: readonly object[], section = "id") =>
+  thing({ sections: [{ name: section, fields }] })
+
 /** A stack whose one entity has a root field of the given Rust type, over one IDL with the given types. */
 export const typedAst = (rust: string, types: object[]) =>
   smallAst({

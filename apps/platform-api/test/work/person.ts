@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { expect } from "vitest"
 import { createUser } from "../../src/operator/accounts.ts"
-import { entity, field, smallAst } from "../registry/small-ast.ts"
+import { field, withFields } from "../registry/small-ast.ts"
 import type { TestService } from "../service.ts"
 
 let people = 0
@@ -46,9 +46,7 @@ export const newPerson = async (service: TestService) => {
 
 export type Person = Awaited<ReturnType<typeof newPerson>>
 
-const stack = (...fields: object[]) => smallAst({ entities: [entity("Thing", { sections: [{ name: "id", fields }] })] })
-
 /** Three versions of one stack: the second adds to the first, the third breaks both. */
-export const first = stack(field("address", "String"))
-export const grown = stack(field("address", "String"), field("size", "u64"))
-export const broken = stack(field("size", "u64"))
+export const first = withFields([field("address", "String")])
+export const grown = withFields([field("address", "String"), field("size", "u64")])
+export const broken = withFields([field("size", "u64")])
