@@ -1,20 +1,5 @@
-import {
-  AccountRole,
-  address,
-  appendTransactionMessageInstruction,
-  blockhash,
-  createSolanaRpc,
-  createTransactionMessage,
-  generateKeyPairSigner,
-  getBase64EncodedWireTransaction,
-  getSignatureFromTransaction,
-  lamports,
-  pipe,
-  setTransactionMessageConfig,
-  setTransactionMessageFeePayerSigner,
-  setTransactionMessageLifetimeUsingBlockhash,
-  signTransactionMessageWithSigners,
-} from "@solana/kit"
+import { createSolanaRpc, generateKeyPairSigner, lamports } from "@solana/kit"
+import { signTransaction, transfer } from "@svc/testing/solana"
 
 /** What the relay's latest-blockhash tells. */
 export type Latest = { readonly blockhash: string; readonly lastValidBlockHeight: string | bigint }
@@ -34,40 +19,10 @@ export const createWallet = async (chainUrl: string) => {
     recipientBalance: () => balanceOf(recipient),
     fund: (amount: bigint) => rpc.requestAirdrop(payer.address, lamports(amount)).send(),
     /** A signed transfer to the recipient, as base64, and the signature it will be known by. */
-    signTransfer: async (amount: bigint, latest: Latest, version: 0 | 1 = 0) => {
-      const data = new Uint8Array(12)
-      const view = new DataView(data.buffer)
-      view.setUint32(0, 2, true) // the system program's transfer
-      view.setBigUint64(4, amount, true)
-      const transfer = {
-        programAddress: address("11111111111111111111111111111111"),
-        accounts: [
-          { address: payer.address, role: AccountRole.WRITABLE_SIGNER },
-          { address: recipient, role: AccountRole.WRITABLE },
-        ],
-        data,
-      }
-      const lifetime = {
-        blockhash: blockhash(latest.blockhash),
-        lastValidBlockHeight: BigInt(latest.lastValidBlockHeight),
-      }
-      const v0 = pipe(
-        createTransactionMessage({ version: 0 }),
-        (message) => setTransactionMessageFeePayerSigner(payer, message),
-        (message) => setTransactionMessageLifetimeUsingBlockhash(lifetime, message),
-        (message) => appendTransactionMessageInstruction(transfer, message),
-      )
-      const v1 = pipe(
-        createTransactionMessage({ version: 1 }),
-        (message) => setTransactionMessageFeePayerSigner(payer, message),
-        (message) => setTransactionMessageLifetimeUsingBlockhash(lifetime, message),
-        (message) => appendTransactionMessageInstruction(transfer, message),
-        // What version 1 does not ask for it does not get: without these it could do nothing.
-        (message) =>
-          setTransactionMessageConfig({ computeUnitLimit: 1000, loadedAccountsDataSizeLimit: 10_000 }, message),
-      )
-      const signed = await signTransactionMessageWithSigners(version === 1 ? v1 : v0)
-      return { wire: getBase64EncodedWireTransaction(signed), signature: getSignatureFromTransaction(signed) }
+    signTransfer: async (amount: bigint, { blockhash }: Latest, version: 0 | 1 = 0) => {
+      const instruction = transfer(payer.address, recipient, amount)
+      const { base64: wire, signature } = await signTransaction(payer, [instruction], { blockhash, version })
+      return { wire, signature }
     },
   }
 }

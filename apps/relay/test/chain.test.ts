@@ -2,7 +2,8 @@ import { type Address, createSolanaRpc, generateKeyPairSigner, getBase58Decoder,
 import { startLocalChain } from "@svc/local-chain"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { type Relay, startIssuer, startRelay } from "./fixture.ts"
-import { firstSignatureOf, memo, messageOf, signedTransaction, transfer, unsigned } from "./transactions.ts"
+import { firstSignatureOf, memo, messageOf, transfer, unsigned } from "@svc/testing/solana"
+import { signedTransaction } from "./transactions.ts"
 
 const slotMs = 400
 let clock: number
@@ -37,7 +38,7 @@ test("a transfer goes through the relay from blockhash to finalized", async () =
   const [payer, to] = [await funded(), (await generateKeyPairSigner()).address]
   pass(2)
   const transaction = await signedTransaction(payer, [transfer(payer.address, to, 1_000_000_000n)], {
-    hash: await latest(),
+    blockhash: await latest(),
   })
   expect((await post("fee", { message: messageOf(transaction) })).body).toMatchObject({ feeLamports: "5000" })
   const simulated = await post("simulate", {
@@ -70,7 +71,7 @@ test("a version 1 transaction goes the same way, beyond a packet's size where th
   const [payer, to] = [await funded(), (await generateKeyPairSigner()).address]
   pass(2)
   const instructions = [transfer(payer.address, to, 1_000_000_000n), memo(new Uint8Array(3000).fill(97))]
-  const transaction = await signedTransaction(payer, instructions, { hash: await latest(), version: 1 })
+  const transaction = await signedTransaction(payer, instructions, { blockhash: await latest(), version: 1 })
   expect(Buffer.from(transaction, "base64").length).toBeGreaterThan(3000)
   expect((await post("fee", { message: messageOf(transaction) })).body).toMatchObject({ feeLamports: "5000" })
   expect((await post("simulate", { transaction: unsigned(transaction) })).body).toMatchObject({ err: null })
@@ -85,7 +86,7 @@ test("a program's error in preflight is not_submitted, with its err and logs", a
   const payer = await funded()
   pass(2)
   const transaction = await signedTransaction(payer, [transfer(payer.address, payer.address, 9_000_000_000n)], {
-    hash: await latest(),
+    blockhash: await latest(),
   })
   const answer = await post("send", { transaction })
   expect(answer).toMatchObject({
@@ -106,7 +107,7 @@ test("an expired blockhash is not_submitted; past preflight it is dropped and ne
   pass(2)
   const hash = await latest()
   pass(200)
-  const transaction = await signedTransaction(payer, [memo(new Uint8Array(3))], { hash })
+  const transaction = await signedTransaction(payer, [memo(new Uint8Array(3))], { blockhash: hash })
   expect((await post("send", { transaction })).body).toMatchObject({
     code: "upstream_rpc_error",
     submissionState: "not_submitted",
@@ -121,7 +122,7 @@ test("a replay is unknown, carries the signature, and pays once", async () => {
   const [payer, to] = [await funded(), (await generateKeyPairSigner()).address]
   pass(2)
   const transaction = await signedTransaction(payer, [transfer(payer.address, to, 1_000_000_000n)], {
-    hash: await latest(),
+    blockhash: await latest(),
   })
   const { signature } = (await post("send", { transaction })).body
   pass(2)
@@ -141,7 +142,9 @@ test("two senders at once both land, each under its own signature", async () => 
   const hash = await latest()
   const sent = await Promise.all(
     payers.map(async (payer) => {
-      const transaction = await signedTransaction(payer, [transfer(payer.address, to, 1_000_000_000n)], { hash })
+      const transaction = await signedTransaction(payer, [transfer(payer.address, to, 1_000_000_000n)], {
+        blockhash: hash,
+      })
       return post("send", { transaction })
     }),
   )

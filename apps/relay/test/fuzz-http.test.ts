@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import { type FakeRpc, raw, type Reply, result, rpcError, startFakeRpc } from "./fake-rpc.ts"
 import { routes } from "../src/routes/table.ts"
 import { type Relay, startIssuer, startRelay } from "./fixture.ts"
-import { anySigner, memo, signedTransaction } from "./transactions.ts"
+import { memo } from "@svc/testing/solana"
+import { anySigner, signedTransaction } from "./transactions.ts"
 
 const runs = process.env["SVC_FUZZ"] === "full" ? 50_000 : 200
 let rpc: FakeRpc

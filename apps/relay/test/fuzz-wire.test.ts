@@ -8,7 +8,8 @@ import { ApiError } from "@svc/errors"
 import fc from "fast-check"
 import { beforeAll, expect, test } from "vitest"
 import { checkMessage, checkSigned, checkTransaction } from "../src/wire.ts"
-import { anySigner, memo, signedTransaction, transfer } from "./transactions.ts"
+import { memo, transfer } from "@svc/testing/solana"
+import { anySigner, signedTransaction } from "./transactions.ts"
 
 const runs = process.env["SVC_FUZZ"] === "full" ? 1_000_000 : 2_000
 const transactions = getTransactionDecoder()

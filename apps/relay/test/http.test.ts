@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest"
 import { routes } from "../src/routes/table.ts"
 import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
 import { type Relay, startIssuer, startRelay } from "./fixture.ts"
-import { anySigner, memo, signedTransaction } from "./transactions.ts"
+import { memo } from "@svc/testing/solana"
+import { anySigner, signedTransaction } from "./transactions.ts"
 
 let rpc: FakeRpc
 let relay: Relay

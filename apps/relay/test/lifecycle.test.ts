@@ -4,7 +4,8 @@ import { freePort, startReceiver } from "@svc/testing"
 import { expect, test } from "vitest"
 import { result, startFakeRpc } from "./fake-rpc.ts"
 import { run, startService } from "./service.ts"
-import { anySigner, memo, signedTransaction } from "./transactions.ts"
+import { memo } from "@svc/testing/solana"
+import { anySigner, signedTransaction } from "./transactions.ts"
 
 const enabled = (url: string) => ({ SVC_TRANSACTIONS_ENABLED: "true", SVC_TRANSACTION_RPC_URL: url })
 

@@ -9,7 +9,8 @@ import { createMetrics } from "../src/metrics.ts"
 import type { UsageEvent } from "../src/usage/usage.ts"
 import { type FakeRpc, raw, result, rpcError, startFakeRpc } from "./fake-rpc.ts"
 import { type Relay, startIssuer, startRelay } from "./fixture.ts"
-import { anySigner, memo, signedTransaction } from "./transactions.ts"
+import { memo } from "@svc/testing/solana"
+import { anySigner, signedTransaction } from "./transactions.ts"
 
 let rpc: FakeRpc
 let relay: Relay

@@ -5,7 +5,8 @@ import { blockHeight } from "../src/routes/block-height.ts"
 import type { UpstreamAnswer } from "../src/upstream/upstream.ts"
 import { type FakeRpc, http, raw, result, rpcError, type Script, startFakeRpc } from "./fake-rpc.ts"
 import { type Relay, startRelay } from "./fixture.ts"
-import { anySigner, firstSignatureOf, memo, signedTransaction } from "./transactions.ts"
+import { firstSignatureOf, memo } from "@svc/testing/solana"
+import { anySigner, signedTransaction } from "./transactions.ts"
 import { base58 } from "@svc/common/base58"
 
 let rpcs: FakeRpc[]

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest"
 import { type Relay, startRelay } from "./fixture.ts"
 import { type FakeRpc, raw, result, startFakeRpc } from "./fake-rpc.ts"
-import { anySigner, memo, messageOf, signedTransaction, transactionOfSize, unsigned } from "./transactions.ts"
+import { memo, messageOf, unsigned } from "@svc/testing/solana"
+import { anySigner, signedTransaction, transactionOfSize } from "./transactions.ts"
 
 const max = "18446744073709551615"
 const signature = "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQkjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"

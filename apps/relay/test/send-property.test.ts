@@ -5,7 +5,8 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import type { UsageEvent } from "../src/usage/usage.ts"
 import { type FakeRpc, http, raw, result, rpcError, type Script, startFakeRpc } from "./fake-rpc.ts"
 import { type Relay, startRelay } from "./fixture.ts"
-import { anySigner, memo, signedTransaction } from "./transactions.ts"
+import { memo } from "@svc/testing/solana"
+import { anySigner, signedTransaction } from "./transactions.ts"
 
 let rpc: FakeRpc
 let relay: Relay

@@ -6,7 +6,8 @@ import { base58 } from "@svc/common/base58"
 import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
 import { startIssuer } from "./fixture.ts"
 import { startService } from "./service.ts"
-import { anySigner, firstSignatureOf, memo, signedTransaction } from "./transactions.ts"
+import { firstSignatureOf, memo } from "@svc/testing/solana"
+import { anySigner, signedTransaction } from "./transactions.ts"
 
 type Service = Awaited<ReturnType<typeof startService>>
 type Answer = { readonly status: number; readonly code: string | undefined; readonly state: string | undefined }

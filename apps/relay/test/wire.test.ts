@@ -3,7 +3,8 @@ import { ApiError } from "@svc/errors"
 import fc from "fast-check"
 import { beforeAll, expect, test } from "vitest"
 import { checkMessage, checkSigned, checkTransaction, decodeBase64 } from "../src/wire.ts"
-import { anySigner, memo, messageOf, signedTransaction, transfer, unsigned } from "./transactions.ts"
+import { memo, messageOf, transfer, unsigned } from "@svc/testing/solana"
+import { anySigner, signedTransaction } from "./transactions.ts"
 
 const codeOf = async (run: () => unknown): Promise<string> => {
   try {

@@ -1,19 +1,5 @@
-import {
-  AccountRole,
-  address,
-  appendTransactionMessageInstructions,
-  type Blockhash,
-  compressTransactionMessageUsingAddressLookupTables,
-  createKeyPairSignerFromPrivateKeyBytes,
-  createTransactionMessage,
-  getBase64EncodedWireTransaction,
-  type Instruction,
-  pipe,
-  setTransactionMessageConfig,
-  setTransactionMessageFeePayerSigner,
-  setTransactionMessageLifetimeUsingBlockhash,
-  signTransactionMessageWithSigners,
-} from "@solana/kit"
+import { AccountRole, address, createKeyPairSignerFromPrivateKeyBytes, type Instruction } from "@solana/kit"
+import { signTransaction, systemProgram as system } from "@svc/testing/solana"
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { SvcError } from "../src/index.ts"
@@ -22,7 +8,6 @@ import { createPayer, newAddress } from "./payments.ts"
 
 const payer = await createKeyPairSignerFromPrivateKeyBytes(new Uint8Array(32).fill(7))
 const other = await createKeyPairSignerFromPrivateKeyBytes(new Uint8Array(32).fill(8))
-const system = address("11111111111111111111111111111111")
 const [one, two] = [address(newAddress()), address(newAddress())]
 const table = address(newAddress())
 const blockhash = newAddress()
@@ -52,29 +37,9 @@ const read = async (
     fee = 0n,
   }: { version?: "legacy" | 0 | 1; by?: typeof payer; hash?: string; inTable?: boolean; fee?: bigint } = {},
 ) => {
-  const lifetime = { blockhash: hash as Blockhash, lastValidBlockHeight: 0n }
-  const legacy = pipe(
-    createTransactionMessage({ version: "legacy" }),
-    (empty) => setTransactionMessageFeePayerSigner(by, empty),
-    (paid) => setTransactionMessageLifetimeUsingBlockhash(lifetime, paid),
-    (timed) => appendTransactionMessageInstructions(instructions, timed),
-  )
-  const v0 = pipe(
-    createTransactionMessage({ version: 0 }),
-    (empty) => setTransactionMessageFeePayerSigner(by, empty),
-    (paid) => setTransactionMessageLifetimeUsingBlockhash(lifetime, paid),
-    (timed) => appendTransactionMessageInstructions(instructions, timed),
-    (long) => (inTable ? compressTransactionMessageUsingAddressLookupTables(long, { [table]: [two, one] }) : long),
-  )
-  const v1 = pipe(
-    createTransactionMessage({ version: 1 }),
-    (empty) => setTransactionMessageFeePayerSigner(by, empty),
-    (paid) => setTransactionMessageLifetimeUsingBlockhash(lifetime, paid),
-    (timed) => setTransactionMessageConfig({ computeUnitLimit: 1000, priorityFeeLamports: fee }, timed),
-    (timed) => appendTransactionMessageInstructions(instructions, timed),
-  )
-  const signed = await signTransactionMessageWithSigners({ legacy, 0: v0, 1: v1 }[version])
-  return readPayment(getBase64EncodedWireTransaction(signed))
+  const config = { computeUnitLimit: 1000, priorityFeeLamports: fee }
+  const tables = inTable ? { [table]: [two, one] } : {}
+  return readPayment((await signTransaction(by, instructions, { blockhash: hash, version, tables, config })).base64)
 }
 
 const fingerprintOf = async (...args: Parameters<typeof read>): Promise<string> =>

@@ -1,8 +1,8 @@
-import { generateKeyPairSigner, lamports, type Address, type Signature } from "@solana/kit"
+import { generateKeyPairSigner, lamports, type Address } from "@solana/kit"
 import { createRandom, startFaultProxy, type Fault } from "@svc/testing"
+import { signTransaction, transfer } from "@svc/testing/solana"
 import { createRelay, createSession, settle, submit, type Clock, type Outcome } from "../src/index.ts"
 import { startServices } from "./services.ts"
-import { signedTransfer } from "./transactions.ts"
 
 const parallel = 60
 /** The clock of the chain and of the library moves by so much at each tick … */
@@ -136,7 +136,7 @@ export const prove = async (count: number) => {
     const amount = kind === 0 ? 2_000_000_000_000_000n : BigInt(1_000_000 + Math.floor(next() * 1e9))
     const known = kind === 8 ? pick(hashes) : kind === 9 ? hashes[0] : undefined
     const hash = known ?? (await freshHash())
-    const { base64, signature } = await signedTransfer(payer, recipient, amount, hash.blockhash)
+    const { base64, signature } = await signTransaction(payer, [transfer(payer.address, recipient, amount)], hash)
     const common = { lastValidBlockHeight: hash.lastValidBlockHeight, clock }
     const options = { ...common, transaction: base64, skipPreflight: next() < (kind === 0 ? 0.1 : 0.4) }
     const leaving = new AbortController()
@@ -183,7 +183,7 @@ export const prove = async (count: number) => {
   const cases: Case[] = []
   for (const { signature, amount, recipient, outcome } of done) {
     const options = { searchTransactionHistory: true }
-    const { value } = await services.rpc.getSignatureStatuses([signature as Signature], options).send()
+    const { value } = await services.rpc.getSignatureStatuses([signature], options).send()
     const [status] = value
     const received = (await services.rpc.getBalance(recipient, { commitment: "finalized" }).send()).value
     const truth = status ? { slot: status.slot, failed: status.err !== null } : null

@@ -9,11 +9,11 @@ import {
   type Signature,
   type TransactionMessageBytesBase64,
 } from "@solana/kit"
+import { messageOf, signTransaction, transfer } from "@svc/testing/solana"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { createRelay, createRelayTransport, createSession, submit } from "../src/index.ts"
 import { scriptedRelay } from "./scripted-relay.ts"
 import { startServices, type Services } from "./services.ts"
-import { messageOf, signedTransfer } from "./transactions.ts"
 import { createVirtualClock } from "./virtual-clock.ts"
 
 let services: Services
@@ -41,7 +41,7 @@ test("kit gets through the relay what it gets from the chain itself, to the last
   const { value: latest } = await viaRelay.getLatestBlockhash({ commitment: "processed" }).send()
   expect(typeof latest.lastValidBlockHeight).toBe("bigint")
   const recipient = (await generateKeyPairSigner()).address
-  const { base64, signature } = await signedTransfer(payer, recipient, 5_000_000n, latest.blockhash)
+  const { base64, signature } = await signTransaction(payer, [transfer(payer.address, recipient, 5_000_000n)], latest)
   const message = messageOf(base64) as TransactionMessageBytesBase64
 
   for (const rpc of [viaRelay, services.rpc]) {
@@ -84,7 +84,7 @@ test("an absent commitment means finalized, as kit leaves it out", async () => {
 test("the provider's own error is kit's error", async () => {
   const payer = await generateKeyPairSigner()
   const { value: latest } = await viaRelay.getLatestBlockhash({ commitment: "processed" }).send()
-  const { base64 } = await signedTransfer(payer, payer.address, 1n, latest.blockhash)
+  const { base64 } = await signTransaction(payer, [transfer(payer.address, payer.address, 1n)], latest)
   const send = viaRelay.sendTransaction(asWire(base64), { encoding: "base64" }).send()
   await expect(send).rejects.toMatchObject({
     context: { __code: SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE },
@@ -117,7 +117,9 @@ test("a transfer through submit lands on a real chain, and is known for what it 
   await services.rpc.requestAirdrop(payer.address, lamports(2_000_000_000n)).send()
   const recipient = (await generateKeyPairSigner()).address
   const { blockhash, lastValidBlockHeight } = await relay.latestBlockhash({ commitment: "processed" })
-  const { base64, signature } = await signedTransfer(payer, recipient, 5_000_000n, blockhash)
+  const { base64, signature } = await signTransaction(payer, [transfer(payer.address, recipient, 5_000_000n)], {
+    blockhash,
+  })
   const bytes = Uint8Array.from(Buffer.from(base64, "base64"))
   const outcome = await submit(relay, { transaction: bytes, lastValidBlockHeight, preflightCommitment: "processed" })
   expect(outcome).toMatchObject({ state: "landed", signature, err: null })

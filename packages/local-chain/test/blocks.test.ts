@@ -1,6 +1,7 @@
 import { generateKeyPairSigner } from "@solana/kit"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { fundedSigner, signed, signedV1, startChain, transfer } from "./fixture.ts"
+import { transfer } from "@svc/testing/solana"
+import { fundedSigner, signed, signedV1, startChain } from "./fixture.ts"
 import type { Chain } from "./fixture.ts"
 
 let chain: Chain

@@ -2,7 +2,8 @@ import { address } from "@solana/kit"
 import type { Instruction } from "@solana/kit"
 import fc from "fast-check"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { fundedSigner, memo, signed, startChain, stripped, transfer, unitLimit, unitPrice } from "./fixture.ts"
+import { memo, messageOf, transfer } from "@svc/testing/solana"
+import { fundedSigner, signed, startChain, unitLimit, unitPrice } from "./fixture.ts"
 import type { Chain } from "./fixture.ts"
 
 let chain: Chain
@@ -46,7 +47,7 @@ test("the fee answered for a message is the fee the machine charges, failing or 
         ]
         const { blockhash } = (await chain.rpc.getLatestBlockhash().send()).value
         const wire = await signed(payer, [...budget, ...instructions, memo(`run ${run++}`)], blockhash)
-        const { result } = await chain.call("getFeeForMessage", stripped(wire).message, { commitment: "confirmed" })
+        const { result } = await chain.call("getFeeForMessage", messageOf(wire), { commitment: "confirmed" })
         const before = await balance()
         await chain.call("sendTransaction", wire, { encoding: "base64", skipPreflight: true })
         expect(result.value).toBe(Number(before - (await balance())))
@@ -59,7 +60,7 @@ test("the fee answered for a message is the fee the machine charges, failing or 
 test("a fee is null for a blockhash that is not good, and the message must be one", async () => {
   const payer = await fundedSigner(chain)
   const { blockhash } = (await chain.rpc.getLatestBlockhash({ commitment: "processed" }).send()).value
-  const { message } = stripped(await signed(payer, [transfer(payer.address, payer.address, 1n)], blockhash))
+  const message = messageOf(await signed(payer, [transfer(payer.address, payer.address, 1n)], blockhash))
   const fee = async () => (await chain.call("getFeeForMessage", message, { commitment: "processed" })).result.value
   expect(await fee()).toBe(5000)
   chain.pass(151)

@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { fundedSigner, signedV1, startChain, transfer } from "./fixture.ts"
+import { transfer } from "@svc/testing/solana"
+import { fundedSigner, signedV1, startChain } from "./fixture.ts"
 
 const runs = process.env["SVC_FUZZ"] === "full" ? 50_000 : 150
 

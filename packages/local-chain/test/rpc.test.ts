@@ -2,7 +2,8 @@ import fc from "fast-check"
 import { connect } from "node:net"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { createLocalChain } from "../src/index.ts"
-import { fundedSigner, memo, signed, startChain, stripped, transfer } from "./fixture.ts"
+import { memo, messageOf, transfer } from "@svc/testing/solana"
+import { fundedSigner, signed, startChain } from "./fixture.ts"
 import type { Chain } from "./fixture.ts"
 
 let chain: Chain
@@ -172,7 +173,7 @@ test("no change to a transaction's bytes ends the process or is called an intern
           ["simulateTransaction", wire, { ...options, accounts: { addresses: [to] }, innerInstructions: true }],
           ["simulateTransaction", wire, { ...options, replaceRecentBlockhash: true }],
           ["sendTransaction", wire, options],
-          ["getFeeForMessage", stripped(wire).message],
+          ["getFeeForMessage", messageOf(wire)],
         ]
         for (const [method, ...params] of calls) {
           const { error: refused } = handle({ jsonrpc: "2.0", id: 1, method, params }) as { error?: { code: number } }

@@ -1,8 +1,9 @@
 import { AccountRole, address, generateKeyPairSigner, getAddressEncoder, getProgramDerivedAddress } from "@solana/kit"
-import type { Address, Base64EncodedWireTransaction } from "@solana/kit"
+import type { Address } from "@solana/kit"
 import { zstdDecompressSync } from "node:zlib"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { fundedSigner, memo, signed, startChain, stripped, systemProgram, transfer } from "./fixture.ts"
+import { memo, systemProgram, transfer, unsigned } from "@svc/testing/solana"
+import { fundedSigner, signed, startChain } from "./fixture.ts"
 import type { Chain } from "./fixture.ts"
 
 let chain: Chain
@@ -19,10 +20,8 @@ const simulate = (wire: string, options: object = {}) =>
 test("an unsigned transaction is simulated and changes nothing", async () => {
   const payer = await fundedSigner(chain)
   const to = (await generateKeyPairSigner()).address
-  const { unsigned } = stripped(await signed(payer, [transfer(payer.address, to, 1_000_000_000n)], await latest()))
-  const { value } = await chain.rpc
-    .simulateTransaction(unsigned as Base64EncodedWireTransaction, { encoding: "base64" })
-    .send()
+  const bare = unsigned(await signed(payer, [transfer(payer.address, to, 1_000_000_000n)], await latest()))
+  const { value } = await chain.rpc.simulateTransaction(bare, { encoding: "base64" }).send()
   expect(value).toMatchObject({
     err: null,
     unitsConsumed: 150n,
@@ -87,10 +86,10 @@ test("an unknown blockhash fails the simulation unless it is replaced", async ()
 test("signatures are looked at only when asked for, and never with a replaced blockhash", async () => {
   const payer = await fundedSigner(chain)
   const wire = await signed(payer, [memo("signed")], await latest())
-  const { unsigned } = stripped(wire)
+  const bare = unsigned(wire)
   expect((await simulate(wire, { sigVerify: true })).result.value.err).toBeNull()
-  expect((await simulate(unsigned)).result.value.err).toBeNull()
-  expect((await simulate(unsigned, { sigVerify: true })).result.value).toMatchObject({
+  expect((await simulate(bare)).result.value.err).toBeNull()
+  expect((await simulate(bare, { sigVerify: true })).result.value).toMatchObject({
     err: "SignatureFailure",
     logs: [],
   })

@@ -12,7 +12,8 @@ import {
 } from "@solana/kit"
 import type { Base64EncodedWireTransaction, Signature } from "@solana/kit"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { fundedSigner, memo, signed, startChain, stripped, transfer } from "./fixture.ts"
+import { memo, transfer, unsigned } from "@svc/testing/solana"
+import { fundedSigner, signed, startChain } from "./fixture.ts"
 import type { Chain } from "./fixture.ts"
 
 let chain: Chain
@@ -192,8 +193,7 @@ test("a replay is answered as already processed, or dropped without preflight, a
 
 test("a wrong signature fails verification, and without preflight the transaction is dropped", async () => {
   const payer = await fundedSigner(chain)
-  const { unsigned } = stripped(await signed(payer, [memo("unsigned")], await latest()))
-  const wire = unsigned as Base64EncodedWireTransaction
+  const wire = unsigned(await signed(payer, [memo("unsigned")], await latest()))
   const error = await refusal(send(wire))
   const code = SOLANA_ERROR__JSON_RPC__SERVER_ERROR_TRANSACTION_SIGNATURE_VERIFICATION_FAILURE
   expect(isSolanaError(error, code)).toBe(true)

@@ -1,6 +1,7 @@
 import { generateKeyPairSigner, getBase58Decoder } from "@solana/kit"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { fundedSigner, memo, signedV1, startChain, transfer, v1Limits } from "./fixture.ts"
+import { firstSignatureOf, memo, messageOf, transfer, usualLimits } from "@svc/testing/solana"
+import { fundedSigner, signedV1, startChain } from "./fixture.ts"
 import type { Chain } from "./fixture.ts"
 
 let chain: Chain
@@ -9,16 +10,14 @@ beforeEach(async () => {
 })
 afterEach(() => chain.close())
 
-/** The signatures of a version 1 transaction come last. */
-const messageOf = (wire: string): string => Buffer.from(wire, "base64").subarray(0, -64).toString("base64")
-const idOf = (wire: string): string => getBase58Decoder().decode(Buffer.from(wire, "base64").subarray(-64))
+const idOf = (wire: string): string => getBase58Decoder().decode(firstSignatureOf(wire))
 const base64 = { encoding: "base64", preflightCommitment: "confirmed" }
 
 test("a version 1 transfer is priced, simulated, sent under its own signature and shown", async () => {
   const payer = await fundedSigner(chain)
   const to = (await generateKeyPairSigner()).address
   const wire = await signedV1(chain, payer, [transfer(payer.address, to, 1_000_000_000n)], {
-    ...v1Limits,
+    ...usualLimits,
     priorityFeeLamports: 777n,
   })
   expect((await chain.call("getFeeForMessage", messageOf(wire), { commitment: "processed" })).result.value).toBe(5777)

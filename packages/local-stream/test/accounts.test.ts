@@ -10,7 +10,8 @@ import {
 } from "@solana/kit"
 import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import { mintToken, openRaw, sampleAst, startPlatform, startStream } from "./fixture.ts"
-import { bytes, startChain, systemProgram, type TestChain } from "./transfers.ts"
+import { littleEndian, systemProgram } from "@svc/testing/solana"
+import { startChain, type TestChain } from "./transfers.ts"
 
 let platform: Awaited<ReturnType<typeof startPlatform>>
 let chain: TestChain
@@ -40,7 +41,7 @@ const call = (programAddress: Address, accounts: [Address, AccountRole][], data:
   data: Uint8Array.from(data),
 })
 const create = (account: KeyPairSigner, space: bigint, owner: Address): Instruction => ({
-  ...call(systemProgram, [], [...bytes(0, 3_000_000n, space), ...pubkey(owner)]),
+  ...call(systemProgram, [], [...littleEndian(0, 3_000_000n, space), ...pubkey(owner)]),
   accounts: [
     { address: payer.address, role: signer },
     { address: account.address, role: signer, signer: account } as { address: Address; role: AccountRole },
@@ -68,7 +69,7 @@ const recordOf = async (stack: string, entity: string, key: string) => {
 
 test("a stake account is decoded by its owner, its enum's variant and all; a lockup is appended to its history", async () => {
   const stake = await generateKeyPairSigner()
-  const lockup = [...bytes(1_900_000_000n, 7n), ...pubkey(payer.address)]
+  const lockup = [...littleEndian(1_900_000_000n, 7n), ...pubkey(payer.address)]
   const authorized = [...pubkey(payer.address), ...pubkey(payer.address)]
   await chain.send(
     payer,
@@ -79,7 +80,7 @@ test("a stake account is decoded by its owner, its enum's variant and all; a loc
         [stake.address, writable],
         [rentSysvar, readonly],
       ],
-      [...bytes(0), ...authorized, ...lockup],
+      [...littleEndian(0), ...authorized, ...lockup],
     ),
   )
   chain.pass()
@@ -94,7 +95,7 @@ test("a stake account is decoded by its owner, its enum's variant and all; a loc
     delegation: { voter: null, sol: null },
     state: { state: { Initialized: { meta: { rent_exempt_reserve: expect.stringMatching(/^\d+$/) } } } },
   })
-  const setLockup = [...bytes(6), 1, ...bytes(2_000_000_000n), 0, 0]
+  const setLockup = [...littleEndian(6), 1, ...littleEndian(2_000_000_000n), 0, 0]
   await chain.send(
     payer,
     call(
@@ -139,7 +140,7 @@ test("a token account is decoded by its exact size, and finds the decimals of it
         [account.address, writable],
         [payer.address, AccountRole.READONLY_SIGNER],
       ],
-      [7, ...bytes(18_000_000_000_000_000_001n)],
+      [7, ...littleEndian(18_000_000_000_000_000_001n)],
     ),
   )
   chain.pass()

@@ -3,7 +3,8 @@ import { join } from "node:path"
 import { defaultBounds } from "@svc/http"
 import { expect, test } from "vitest"
 import { createClosing, mintToken, openRaw, sampleAst, startPlatform, startStream } from "./fixture.ts"
-import { startChain, transfer } from "./transfers.ts"
+import { transfer } from "@svc/testing/solana"
+import { startChain } from "./transfers.ts"
 
 const closing = createClosing()
 

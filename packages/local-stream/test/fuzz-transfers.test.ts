@@ -3,7 +3,8 @@ import { getBase64Encoder, getCompiledTransactionMessageDecoder, getTransactionD
 import { startFaultProxy } from "@svc/testing"
 import { expect, test, vi } from "vitest"
 import { openStream, sampleAst, startPlatform, startStream } from "./fixture.ts"
-import { startChain, systemProgram, type TestChain, transfer } from "./transfers.ts"
+import { systemProgram, transfer } from "@svc/testing/solana"
+import { startChain, type TestChain } from "./transfers.ts"
 
 const total = process.env["SVC_FUZZ"] === "full" ? 10_000 : 240
 const perTransaction = 4

@@ -1,22 +1,8 @@
 // A stack with what large stacks on npm ask for, computed here or not, and a Solana RPC whose blocks the test writes.
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import {
-  AccountRole,
-  type Address,
-  appendTransactionMessageInstructions,
-  createTransactionMessage,
-  generateKeyPairSigner,
-  getBase58Decoder,
-  getBase64EncodedWireTransaction,
-  getSignatureFromTransaction,
-  type Instruction,
-  pipe,
-  setTransactionMessageFeePayerSigner,
-  setTransactionMessageLifetimeUsingBlockhash,
-  signTransactionMessageWithSigners,
-  blockhash as toBlockhash,
-} from "@solana/kit"
+import { AccountRole, type Address, generateKeyPairSigner, getBase58Decoder, type Instruction } from "@solana/kit"
+import { signTransaction } from "@svc/testing/solana"
 
 const path = (...segments: string[]) => ({ segments, offsets: null })
 const from = (...segments: string[]) => ({ FromSource: { path: path(...segments), default: null, transform: null } })
@@ -273,19 +259,9 @@ export const startScriptedRpc = async () => {
     put: (at: Address, account: Account) => accounts.set(at, account),
     /** Adds a block with one transaction; gives its signature. */
     add: async (slot: number, ...instructions: Instruction[]): Promise<string> => {
-      const message = pipe(
-        createTransactionMessage({ version: 0 }),
-        (empty) => setTransactionMessageFeePayerSigner(payer, empty),
-        (paid) =>
-          setTransactionMessageLifetimeUsingBlockhash(
-            { blockhash: toBlockhash(hash(slot)), lastValidBlockHeight: 1_000n },
-            paid,
-          ),
-        (timed) => appendTransactionMessageInstructions(instructions, timed),
-      )
-      const signed = await signTransactionMessageWithSigners(message)
-      blocks.set(slot, [getBase64EncodedWireTransaction(signed)])
-      return getSignatureFromTransaction(signed)
+      const { base64, signature } = await signTransaction(payer, instructions, { blockhash: hash(slot) })
+      blocks.set(slot, [base64])
+      return signature
     },
     close: async () => {
       server.closeAllConnections()

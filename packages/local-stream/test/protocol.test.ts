@@ -3,7 +3,8 @@ import { text as wholeText } from "node:stream/consumers"
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
 import { connectionsPerAddress } from "../src/server/server.ts"
 import { foreignKeys, mintToken, openRaw, sampleAst, startPlatform, startStream } from "./fixture.ts"
-import { startChain, transfer, type TestChain } from "./transfers.ts"
+import { transfer } from "@svc/testing/solana"
+import { startChain, type TestChain } from "./transfers.ts"
 
 let platform: Awaited<ReturnType<typeof startPlatform>>
 let chain: TestChain

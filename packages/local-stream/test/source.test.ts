@@ -3,7 +3,8 @@ import { startLocalChain } from "@svc/local-chain"
 import { startFaultProxy } from "@svc/testing"
 import { expect, test, vi } from "vitest"
 import { createClosing, mintToken, openRaw, openStream, sampleAst, startPlatform, startStream } from "./fixture.ts"
-import { bytes, startChain, systemProgram, transfer } from "./transfers.ts"
+import { littleEndian, systemProgram, transfer } from "@svc/testing/solana"
+import { startChain } from "./transfers.ts"
 
 const closing = createClosing()
 
@@ -33,7 +34,7 @@ const lookupTableProgram = address("AddressLookupTab1e1111111111111111111111111"
 
 /** Creates a lookup table, for which the program itself transfers the rent from the payer. */
 const createTable = async (payer: string, slot: bigint): Promise<Instruction> => {
-  const seeds = [getAddressEncoder().encode(address(payer)), bytes(slot)]
+  const seeds = [getAddressEncoder().encode(address(payer)), littleEndian(slot)]
   const [table, bump] = await getProgramDerivedAddress({ programAddress: lookupTableProgram, seeds })
   return {
     programAddress: lookupTableProgram,
@@ -43,7 +44,7 @@ const createTable = async (payer: string, slot: bigint): Promise<Instruction> =>
       { address: address(payer), role: AccountRole.WRITABLE_SIGNER },
       { address: systemProgram, role: AccountRole.READONLY },
     ],
-    data: Uint8Array.of(...bytes(0, slot), bump),
+    data: Uint8Array.of(...littleEndian(0, slot), bump),
   }
 }
 
