@@ -4,7 +4,7 @@ import type { Block } from "./blocks.ts"
 import { invalidParams } from "./rpc.ts"
 import { systemProgram, type Svm } from "./transactions/svm.ts"
 import { base58 } from "@svc/common/base58"
-import { base64, readWire, type Wire } from "./transactions/wire.ts"
+import { readWire, type Wire } from "./transactions/wire.ts"
 
 const memoProgram = kit.address("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr")
 // The system program's instruction 2, in lamports.
@@ -40,15 +40,19 @@ export const createFaucet = (svm: Svm) => {
         { programAddress: memoProgram, data: new TextEncoder().encode(`airdrop ${count}`) },
       ]
       const lifetime = { blockhash: kit.blockhash(hash), lastValidBlockHeight: height }
-      const { messageBytes } = kit.pipe(
+      const compiled = kit.pipe(
         kit.createTransactionMessage({ version: "legacy" }),
         (empty) => kit.setTransactionMessageFeePayer(own, empty),
         (paid) => kit.setTransactionMessageLifetimeUsingBlockhash(lifetime, paid),
         (timed) => kit.appendTransactionMessageInstructions(instructions, timed),
         kit.compileTransaction,
       )
-      const signature = sign(null, Uint8Array.from(messageBytes), privateKey)
-      return readWire(base64(Buffer.concat([Uint8Array.of(1), signature, Uint8Array.from(messageBytes)])), "base64")
+      const signature = sign(
+        null,
+        Uint8Array.from(compiled.messageBytes),
+        privateKey,
+      ) as Uint8Array as kit.SignatureBytes
+      return readWire(kit.getBase64EncodedWireTransaction({ ...compiled, signatures: { [own]: signature } }), "base64")
     },
   }
 }

@@ -45,7 +45,7 @@ export const createSvm = () => {
     },
 
     simulate: (transaction: Wire): Run => {
-      const result = svm.simulateTransaction(forVm(transaction))
+      const result = svm.simulateTransaction(transaction)
       if (result instanceof FailedTransactionMetadata) return run(result.meta(), transactionError(result))
       return run(result.meta(), null, result.postAccounts())
     },
@@ -54,7 +54,7 @@ export const createSvm = () => {
     execute: (transaction: Wire, fee: bigint): Run & { landed: boolean } => {
       const payer = transaction.message.staticAccounts[0] ?? systemProgram
       const before = balance(payer)
-      const result = svm.sendTransaction(forVm(transaction))
+      const result = svm.sendTransaction(transaction)
       if (!(result instanceof FailedTransactionMetadata)) return { ...run(result, null), landed: true }
       const err = transactionError(result)
       if (isFeesOnly(err) && before >= fee) fund(payer, before - fee)
@@ -64,13 +64,6 @@ export const createSvm = () => {
 }
 
 export type Svm = ReturnType<typeof createSvm>
-
-// The bindings write the signatures of kit's transaction in order. They are keyed by index, not by signer, so that a message
-// that names a signer twice keeps both and can be decoded.
-const forVm = ({ messageBytes, signatures }: Wire): kit.Transaction => ({
-  messageBytes: messageBytes as unknown as kit.Transaction["messageBytes"],
-  signatures: Object.fromEntries(signatures.map((bytes, index) => [index, bytes as kit.SignatureBytes])),
-})
 
 const run = (meta: TransactionMetadata, err: TransactionError | null, postAccounts: kit.EncodedAccount[] = []) => {
   const returned = meta.returnData()

@@ -2,7 +2,7 @@ import type { Block } from "../blocks.ts"
 import { RpcError } from "../rpc.ts"
 import { resultOf, type Landed } from "../ledger.ts"
 import { base58 } from "@svc/common/base58"
-import { base64, instructionsOf, lookupsOf, type Wire } from "./wire.ts"
+import { base64, bytesOf, instructionsOf, lookupsOf, signaturesOf, type Wire } from "./wire.ts"
 
 type Options = { encoding: "json" | "base58" | "base64"; maxSupportedTransactionVersion?: number | undefined }
 
@@ -61,10 +61,10 @@ export const showBlock = (
   ...(rewards ? { rewards: [] } : {}),
 })
 
-const text = ({ bytes }: Wire, encoding: "base58" | "base64") => (encoding === "base58" ? base58(bytes) : base64(bytes))
+const text = (wire: Wire, encoding: "base58" | "base64") => (encoding === "base58" ? base58 : base64)(bytesOf(wire))
 
-const asJson = ({ message, signatures }: Wire) => ({
-  signatures: signatures.map(base58),
+const asJson = ({ message, ...transaction }: Wire) => ({
+  signatures: signaturesOf(transaction),
   message: {
     accountKeys: message.staticAccounts,
     header: {

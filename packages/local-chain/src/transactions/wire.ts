@@ -1,6 +1,6 @@
 import { verify } from "node:crypto"
 import { base58 } from "@svc/common/base58"
-import { signatureBytes, sizeLimit, version1 } from "@svc/common/transaction-parts"
+import { sizeLimit, version1 } from "@svc/common/transaction-parts"
 import * as kit from "@solana/kit"
 import { invalidParams } from "../rpc.ts"
 
@@ -11,18 +11,14 @@ export type Encoding = "base58" | "base64"
 
 export type Message = kit.CompiledTransactionMessage & kit.CompiledTransactionMessageWithLifetime
 
-export type Wire = {
-  readonly bytes: Uint8Array
-  readonly message: Message
-  readonly messageBytes: Uint8Array
-  readonly signatures: readonly Uint8Array[]
-}
+/** A transaction and its message, decoded. */
+export type Wire = kit.Transaction & { readonly message: Message }
 
 const addressBytes = kit.getAddressEncoder()
 const base58Bytes = kit.getBase58Encoder()
-const shortU16 = kit.getShortU16Decoder()
-const messageDecoder = kit.getCompiledTransactionMessageDecoder()
-const messageEncoder = kit.getCompiledTransactionMessageEncoder()
+const messages = kit.getCompiledTransactionMessageCodec()
+const transactions = kit.getTransactionCodec()
+const noSignature = new Uint8Array(64)
 
 export const base64 = (bytes: kit.ReadonlyUint8Array): string => Buffer.from(bytes).toString("base64")
 
@@ -53,67 +49,55 @@ const attempt = <T>(problem: string, run: () => T): T => {
  * Reads the message at the start of these bytes, and ignores what follows, as validators do. Rejects bytes that don't encode
  * back to themselves, because the VM's native code ends the process on bytes that it can't decode.
  */
-const readMessage = (bytes: Uint8Array): { message: Message; messageBytes: Uint8Array } => {
+const readMessage = (bytes: kit.ReadonlyUint8Array): Pick<Wire, "message" | "messageBytes"> => {
   const problem = "failed to deserialize the transaction message"
-  const message = attempt<Message>(problem, () => messageDecoder.decode(bytes))
-  const canonical = attempt(problem, () => messageEncoder.encode(message))
+  const message = attempt<Message>(problem, () => messages.decode(bytes))
+  const messageBytes = attempt(problem, () => messages.encode(message))
   if (message.version === 1 && message.configMask >>> configBits !== 0) {
     throw invalidParams(`${problem}: unknown bits in its config mask`)
   }
-  const messageBytes = bytes.slice(0, canonical.length)
-  if (Buffer.compare(messageBytes, Uint8Array.from(canonical)) !== 0) {
+  if (Buffer.compare(Uint8Array.from(bytes.slice(0, messageBytes.length)), Uint8Array.from(messageBytes)) !== 0) {
     throw invalidParams(problem)
   }
-  return { message, messageBytes }
+  return { message, messageBytes: messageBytes as kit.TransactionMessageBytes }
 }
 
-const signaturesFrom = (bytes: Uint8Array, start: number, count: number): Uint8Array[] =>
-  Array.from({ length: count }, (_, index) =>
-    bytes.slice(start + index * signatureBytes, start + (index + 1) * signatureBytes),
-  )
+const unsanitary = () => invalidParams("invalid transaction: Transaction failed to sanitize accounts offsets correctly")
 
-/** Version 1: the message, then as many signatures as its header demands. */
-const readMessageFirst = (bytes: Uint8Array): Wire => {
-  const count = bytes[1] ?? 0
-  const end = bytes.length - count * signatureBytes
-  const read = readMessage(bytes.slice(0, Math.max(end, 0)))
-  if (read.messageBytes.length !== end) throw invalidParams("failed to deserialize the transaction: trailing bytes")
-  return wire(signaturesFrom(bytes, end, count), read)
+const split = (bytes: Uint8Array): kit.Transaction => {
+  try {
+    return transactions.decode(bytes)
+  } catch (error) {
+    throw kit.isSolanaError(error, kit.SOLANA_ERROR__TRANSACTION__MESSAGE_SIGNATURES_MISMATCH)
+      ? unsanitary()
+      : invalidParams("failed to deserialize the transaction")
+  }
 }
 
-/**
- * Reads a transaction: a count, the signatures, the message; in version 1 the message, then the signatures. Throws RpcError.
- */
+/** A signer that is named twice has one signature, with which the VM can't decode the transaction. */
+const checkSigners = (wire: Wire): Wire => {
+  const signers = wire.message.header.numSignerAccounts
+  if (signers === 0 || Object.keys(wire.signatures).length !== signers) throw unsanitary()
+  return wire
+}
+
+/** Reads a transaction. Throws RpcError. */
 export const readWire = (text: string, encoding: Encoding): Wire => {
   const bytes = decoded(text, encoding)
-  if (bytes[0] === version1) return readMessageFirst(bytes)
-  const problem = "failed to deserialize the transaction"
-  const [count, start] = attempt(`${problem}: no signature count`, () => shortU16.read(bytes, 0))
-  const end = start + count * signatureBytes
-  if (start !== 1 || end > bytes.length) throw invalidParams(`${problem}: bad signature count`)
-  const read = readMessage(bytes.slice(end))
-  if (read.message.version === 1) throw invalidParams(`${problem}: its message must come first`)
-  return wire(signaturesFrom(bytes, start, count), read)
+  const { messageBytes, signatures } = split(bytes)
+  const read = readMessage(messageBytes)
+  if (read.message.version === 1 && (bytes[0] !== version1 || read.messageBytes.length !== messageBytes.length)) {
+    throw invalidParams("failed to deserialize the transaction: its message must come first, and be whole")
+  }
+  return checkSigners({ ...read, signatures })
 }
 
 /** A message alone, as a transaction with empty signatures. Throws RpcError. */
 export const readUnsigned = (text: string): Wire => {
-  const { message, messageBytes } = readMessage(decoded(text, "base64"))
-  const signatures = Array.from({ length: message.header.numSignerAccounts }, () => new Uint8Array(signatureBytes))
-  return wire(signatures, { message, messageBytes })
-}
-
-const wire = (signatures: Uint8Array[], { message, messageBytes }: Pick<Wire, "message" | "messageBytes">): Wire => {
-  const signers = message.header.numSignerAccounts
-  if (signers === 0 || signatures.length !== signers || signers > message.staticAccounts.length) {
-    throw invalidParams("invalid transaction: Transaction failed to sanitize accounts offsets correctly")
-  }
-  const parts =
-    message.version === 1
-      ? [messageBytes, ...signatures]
-      : [Uint8Array.of(signatures.length), ...signatures, messageBytes]
-  const bytes = Uint8Array.from(Buffer.concat(parts))
-  return { bytes, message, messageBytes, signatures }
+  const read = readMessage(decoded(text, "base64"))
+  const { header, staticAccounts } = read.message
+  const signers = staticAccounts.slice(0, header.numSignerAccounts)
+  return checkSigners({ ...read, signatures: Object.fromEntries(signers.map((signer) => [signer, null])) })
 }
 
 /** The instructions of a message, of whichever version. */
@@ -134,22 +118,30 @@ export const instructionsOf = (message: Message) =>
 export const lookupsOf = (message: Message) =>
   "addressTableLookups" in message ? message.addressTableLookups : undefined
 
-export const firstSignature = (transaction: Wire): string => base58(transaction.signatures[0] ?? new Uint8Array())
+/** All signatures in base58, in their order. */
+export const signaturesOf = ({ signatures }: Pick<Wire, "signatures">): string[] =>
+  Object.values(signatures).map((signature) => base58(signature ?? noSignature))
+
+export const firstSignature = (wire: Wire): string => signaturesOf(wire)[0] ?? ""
+
+/** The whole transaction, as it is sent. */
+export const bytesOf = (wire: Wire): Uint8Array => Uint8Array.from(transactions.encode(wire))
 
 export const withBlockhash = ({ message, signatures }: Wire, blockhash: string): Wire => {
   const replaced: Message = { ...message, lifetimeToken: blockhash }
-  return wire([...signatures], { message: replaced, messageBytes: Uint8Array.from(messageEncoder.encode(replaced)) })
+  return { message: replaced, messageBytes: messages.encode(replaced) as kit.TransactionMessageBytes, signatures }
 }
 
 /** Whether every required signer has signed the message. */
-export const isSigned = ({ message, messageBytes, signatures }: Wire): boolean =>
-  signatures.every((signature, index) => {
-    const signer = message.staticAccounts[index]
-    if (signer === undefined) return false
-    const x = Buffer.from(addressBytes.encode(signer)).toString("base64url")
+export const isSigned = ({ messageBytes, signatures }: Wire): boolean =>
+  Object.entries(signatures).every(([signer, signature]) => {
+    const x = Buffer.from(addressBytes.encode(kit.address(signer))).toString("base64url")
     const key = { kty: "OKP", crv: "Ed25519", x }
     try {
-      return verify(null, messageBytes, { key, format: "jwk" }, signature)
+      return (
+        signature !== null &&
+        verify(null, Uint8Array.from(messageBytes), { key, format: "jwk" }, Uint8Array.from(signature))
+      )
     } catch {
       return false // An address that isn't on the curve can't sign.
     }
