@@ -57,7 +57,7 @@ test.each([
   const ended = await tool.svc(args)
   expect(ended.code).toBe(2)
   expect(json(ended)).toEqual({ code: "usage", error: expect.stringContaining(text) })
-  expect(ended.stdout).toMatch(/Next: svc .*--help/)
+  expect(ended.stdout).toMatch(/[^.][.?)] Next: svc .*--help/)
   expect(ended.stderr).toContain(text)
   if (args.length === 1) return
   const people = await tool.svc(args.filter((word) => !word.startsWith("--json")))

@@ -89,9 +89,9 @@ export const watch = async (context: Context): Promise<undefined> => {
   } catch (error) {
     if (!(error instanceof SvcError)) throw error
     const next = nextSteps(`svc watch ${stackName} ${view}`)[error.code]
-    if (next !== undefined) throw new CliError(error.code, `${error.message}.`, { next })
+    if (next !== undefined) throw new CliError(error.code, error.message, { next })
     if (error.code !== "network-error") throw error
-    throw new CliError("unreachable", `${error.message}.`, {
+    throw new CliError("unreachable", error.message, {
       next: `Next: svc stream check ${websocketUrl} --stack ${stackName}`,
     })
   } finally {

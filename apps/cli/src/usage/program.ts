@@ -63,7 +63,7 @@ const refusal = ({ code, message }: CommanderError, program: Program): Error => 
   if (code === "commander.help" && path === "") return usageError("A command is missing.", path)
   if (code === "commander.help") return usageError(`svc ${path} needs a second word. Commands: ${names}.`, path)
   const problem = message.replace(/^error: (.)/, (_, first: string) => first.toUpperCase()).replace("\n", " ")
-  if (code !== "commander.unknownCommand") return usageError(`${problem}.`, path)
+  if (code !== "commander.unknownCommand") return usageError(problem, path)
   const wrong = /'(.*?)'/s.exec(problem)?.[1] ?? ""
   const near = closeTo(
     wrong,
