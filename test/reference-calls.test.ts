@@ -2,7 +2,6 @@
 import { runInNewContext } from "node:vm"
 import { createPlatform, createRelay } from "@svc/client"
 import { expect, test } from "vitest"
-import { commandGroups } from "../apps/cli/src/commands.ts"
 import { styleOf } from "../apps/cli/src/output/style.ts"
 import { readCall } from "../apps/cli/src/usage/program.ts"
 import calls from "../apps/docs-server/scripts/reference/calls.json" with { type: "json" }
@@ -48,6 +47,6 @@ test.each(rows.flatMap(([id, { cli }]) => (cli === undefined ? [] : [[id, cli] a
     const [program, ...words] = shellWords(cli.replaceAll("{stream_url}", "wss://stream.test"), new Map())
     expect(program).toBe("svc")
     const style = styleOf({}, false, undefined)
-    expect(readCall(commandGroups, { argv: words, version: "", style, write: () => {} })).toBeDefined()
+    expect(readCall({ argv: words, version: "", style, write: () => {} })).toBeDefined()
   },
 )

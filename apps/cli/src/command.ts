@@ -75,6 +75,4 @@ type Entry = {
 /** A title of the help, and its commands by their words. */
 export type CommandTable = { readonly title: string; readonly commands: Readonly<Record<string, Entry>> }
 
-export type Command = Entry & { readonly name: string }
-
-export type CommandGroup = { readonly title: string; readonly commands: readonly Command[] }
+export type Command = Entry & { readonly name: string; readonly title: string }

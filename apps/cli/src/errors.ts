@@ -157,6 +157,21 @@ export const asCliError = (error: unknown): CliError => {
   return new CliError("internal-error", `The tool itself failed: ${reason}`)
 }
 
+/** For `catch`: handles the tool's errors with this code, or with any if it is undefined. Throws all others on. */
+export const onCode =
+  <Value>(code: string | undefined, handle: (error: CliError) => Value) =>
+  (error: unknown): Value => {
+    if (error instanceof CliError && error.code === (code ?? error.code)) return handle(error)
+    throw error
+  }
+
+/** For `catch`: throws the operating system's errors with this code and problem, and the tool's own as they are. */
+export const asCode =
+  (code: string, problem: (reason: string) => string) =>
+  (error: unknown): never => {
+    throw error instanceof CliError ? error : new CliError(code, `${problem(systemReason(error))}.`)
+  }
+
 /** An error in how the tool was called. It refers to the help of `words`, by default to that of the command that runs. */
 export const usageError = (message: string, words?: string): CliError =>
   new CliError("usage", message, words === undefined ? {} : { next: `Next: ${`svc ${words}`.trimEnd()} --help` })

@@ -9,8 +9,9 @@ import { inputLimit } from "./payments/transaction.ts"
 const stdinLimit = 4096
 const stdinTimeMs = 30_000
 
+const { stdin } = process
+
 const readLine = async (): Promise<string> => {
-  const { stdin } = process
   if (stdin.isTTY) throw usageError("Pass the key on the standard input: svc auth login < KEY-FILE.", "auth login")
   const tooLate = setTimeout(() => {
     stdin.destroy(new CliError("no-input", "The standard input is empty.", { next: "Next: svc auth login --help" }))
@@ -28,7 +29,6 @@ const readLine = async (): Promise<string> => {
 }
 
 const readInput = async (file: string): Promise<Uint8Array> => {
-  const { stdin } = process
   if (file === "-" && stdin.isTTY) {
     throw usageError("Pass the transaction as a file or on the standard input: svc send FILE.", "send")
   }

@@ -1,7 +1,6 @@
 import { withoutKeys } from "@svc/keys"
 import manifest from "../package.json" with { type: "json" }
 import type { Context, Inputs, Screen } from "./command.ts"
-import { commandGroups } from "./commands.ts"
 import { asCliError } from "./errors.ts"
 import { documentFormats, type Format, formatOf } from "./output/format.ts"
 import { styleOf } from "./output/style.ts"
@@ -70,7 +69,7 @@ export const run = async (runtime: Runtime): Promise<number> => {
       return 0
     }
     const style = styleOf(env, stdout.isTTY, stdout.isTTY ? stdout.screen?.()?.columns : undefined)
-    const call = readCall(commandGroups, { argv, version: manifest.version, style, write: stdout.write })
+    const call = readCall({ argv, version: manifest.version, style, write: stdout.write })
     if (call === undefined) return 0
     help = `Next: svc ${call.command.name} --help`
     const context = contextOf(call, format, runtime)

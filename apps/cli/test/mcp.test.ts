@@ -183,9 +183,7 @@ test.each([
   ["list_stacks", { after: "gone" }, /no name "gone"/, /last name of a truncated result/],
   ["list_payments", { after: "gone" }, /no id "gone"/, /last id of a truncated result/],
 ])("%s with %j is refused by our code, with what is wrong and what to pass", async (name, args, message, hint) => {
-  const { content, structuredContent, ...rest } = await mcp.callTool(name, args)
-  expect(rest).toMatchObject({ isError: true })
-  expect(JSON.parse(rest.text)).toEqual({
+  expect(await mcp.fails(name, args)).toEqual({
     code: "invalid-arguments",
     message: expect.stringMatching(message),
     ...(hint !== undefined && { hint: expect.stringMatching(hint) }),

@@ -1,7 +1,7 @@
 import type { SignUp } from "@svc/client"
 import { keyHint, recogniseKey } from "@svc/keys"
 import type { Context, Outcome } from "../command.ts"
-import { CliError } from "../errors.ts"
+import { CliError, onCode } from "../errors.ts"
 import { textOf } from "../output/json-value.ts"
 import { pairs } from "../output/table.ts"
 import { callApi, callJson } from "../services/api.ts"
@@ -73,10 +73,9 @@ export const authStatus = async (context: Context): Promise<Outcome> => {
 
 /** Makes the copy whose key was stored the current context. The key is safe already, so a failure is only told. */
 const enter = async (context: Context, urls: Awaited<ReturnType<typeof copyUrls>>): Promise<void> => {
-  await storeContext(context.folder, urls).catch((error: unknown) => {
-    if (!(error instanceof CliError)) throw error
-    context.note(`${error.message} The current context stays what it was.`)
-  })
+  await storeContext(context.folder, urls).catch(
+    onCode(undefined, ({ message }) => context.note(`${message} The current context stays what it was.`)),
+  )
 }
 
 /** `svc auth login`: stores a key from the standard input once the API has accepted it. */

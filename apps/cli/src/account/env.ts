@@ -1,32 +1,22 @@
 import manifest from "../../package.json" with { type: "json" }
 import type { Context, Outcome } from "../command.ts"
-import { CliError } from "../errors.ts"
+import { onCode } from "../errors.ts"
 import { textOf } from "../output/json-value.ts"
 import { pairs } from "../output/table.ts"
-import { call } from "../services/api.ts"
+import { healthOf } from "../services/api.ts"
 import { copyUrls, type Service, serviceUrl } from "../settings/settings.ts"
 import { relayHealth } from "../services/relay.ts"
 import { authStatus } from "./auth.ts"
 
-const timeoutMs = 3000
-
 /** The version that a service tells; null if it can't be reached. */
-const versionOf = async (service: Service, url: string): Promise<string | null> => {
-  const answer = await call(service, url, "/health", { timeoutMs }).catch((error: unknown) => {
-    if (error instanceof CliError) return undefined
-    throw error
-  })
-  return textOf(answer?.body, "version") || null
-}
+const versionOf = async (service: Service, url: string): Promise<string | null> =>
+  textOf(await healthOf(service, url), "version") || null
 
 /** Whose key is stored, or the code of the error that says why that can't be told. */
-const ownerOf = async (context: Context): Promise<unknown> =>
+const ownerOf = (context: Context): Promise<unknown> =>
   authStatus(context).then(
     ({ json }) => json,
-    (error: unknown) => {
-      if (error instanceof CliError) return { status: error.code }
-      throw error
-    },
+    onCode(undefined, ({ code }) => ({ status: code })),
   )
 
 /** `svc env`: every URL of the copy in use, whose key is stored, and which versions run. */

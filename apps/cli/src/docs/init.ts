@@ -1,7 +1,7 @@
 import { readFile, realpath, stat } from "node:fs/promises"
 import { dirname, join, relative, sep } from "node:path"
 import type { Context, Outcome } from "../command.ts"
-import { CliError, isMissing, systemReason } from "../errors.ts"
+import { asCode, CliError, isMissing } from "../errors.ts"
 import { configFile, storeContext } from "../settings/contexts.ts"
 import { copyUrls, serviceUrl } from "../settings/settings.ts"
 import { makeFolder, replaceFile } from "../settings/files.ts"
@@ -48,10 +48,9 @@ export const init = async (context: Context): Promise<Outcome> => {
   for (const folder of folders) {
     for (const { name, content } of skills) {
       const path = join(project, folder, "skills", name, "SKILL.md")
-      const result = await install(project, path, content).catch((error: unknown) => {
-        if (error instanceof CliError) throw error
-        throw new CliError("skills-unwritable", `${path} can't be written (${systemReason(error)}).`)
-      })
+      const result = await install(project, path, content).catch(
+        asCode("skills-unwritable", (reason) => `${path} can't be written (${reason})`),
+      )
       files.push({ path, result })
     }
   }

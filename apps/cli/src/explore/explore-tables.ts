@@ -35,9 +35,9 @@ export const stackList = (registry: readonly unknown[], url: string, style: Styl
   return `${stacks}\n\nFields and types: svc explore STACK`
 }
 
-/** The types that a text such as `Option<Side>` names, and all that these name. */
-const typesNamed = (texts: readonly string[], types: readonly unknown[]): readonly unknown[] => {
-  const named = new Set<unknown>()
+/** The types that texts such as `Option<Side>` name, and all that these name. */
+export const typesNamed = <Type>(texts: readonly string[], types: readonly Type[]): readonly Type[] => {
+  const named = new Set<Type>()
   const visit = (text: string): void => {
     for (const word of text.match(/\w+/g) ?? []) {
       const type = types.find((one) => textOf(one, "name") === word)

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "@svc/common/json-object"
 import type { Context, Outcome } from "../command.ts"
-import { CliError, usageError } from "../errors.ts"
+import { CliError, onCode, usageError } from "../errors.ts"
 import { listOf, textOf } from "../output/json-value.ts"
 import { readPages, type Answer, type Api } from "../services/api.ts"
 import { apiForReading } from "../settings/key.ts"
@@ -43,11 +43,11 @@ export const missing = (kind: string, name: string, names: readonly string[], co
 
 /** A stack with its schema. If there is none with this name, the error names the nearest ones. */
 export const readStack = async (context: Context, api: Api, name: string): Promise<JsonObject> => {
-  const answer = await readSchema(context, api, name).catch(async (error: unknown) => {
-    if (!(error instanceof CliError) || error.code !== "stack-not-found") throw error
+  const nearestStacks = async (): Promise<never> => {
     const names = (await readRegistry(context, api, "limit=100")).map((stack) => textOf(stack, "name"))
     throw missing("stack", name, names, "svc explore")
-  })
+  }
+  const answer = await readSchema(context, api, name).catch(onCode("stack-not-found", nearestStacks))
   noteIgnoredKey(context, answer.header)
   if (answer.header("deprecation") !== null) context.note(`${name} is deprecated. Next: svc versions ${name}`)
   return pick(answer.body, ["name", "description", "websocket_url", "schema"])

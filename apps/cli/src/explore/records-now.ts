@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "@svc/common/json-object"
 import type { Context } from "../command.ts"
 import { textOf } from "../output/json-value.ts"
-import { call } from "../services/api.ts"
+import { healthOf } from "../services/api.ts"
 import { copyUrls } from "../settings/settings.ts"
 
 const timeoutMs = 1000
@@ -16,8 +16,8 @@ export const withRecords = async (context: Context, stacks: readonly JsonObject[
     stream !== undefined && textOf(stack, "websocket_url").startsWith(`${stream}/`)
   if (stream === undefined || !stacks.some(isOwn)) return stacks
   const origin = new URL(stream.replace("ws", "http")).origin
-  const answer = await call("relay", origin, "/health", { timeoutMs }).catch(() => undefined)
-  const told = isObject(answer?.body) ? answer.body["stacks"] : undefined
+  const health = await healthOf("relay", origin, "", timeoutMs)
+  const told = isObject(health) ? health["stacks"] : undefined
   return stacks.map((stack) => {
     const state = isObject(told) && isOwn(stack) ? told[textOf(stack, "name")] : undefined
     return isObject(state) && isObject(state["entities"])

@@ -1,6 +1,6 @@
 import type { RegistryChange } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
-import { CliError } from "../errors.ts"
+import { CliError, onCode } from "../errors.ts"
 import { queryOf, readEntry, stackPath } from "../explore/stack.ts"
 import { changeRows } from "../explore/versions.ts"
 import { listOf, textOf } from "../output/json-value.ts"
@@ -8,6 +8,7 @@ import { plain, table } from "../output/table.ts"
 import { type Api, callJson } from "../services/api.ts"
 import { platformOf } from "../services/relay.ts"
 import { apiForReading } from "../settings/key.ts"
+import { untilStopped } from "../until-stopped.ts"
 import { type Locked, noteDeprecated, readLocked } from "./lock.ts"
 
 type Checked = {
@@ -20,10 +21,7 @@ type Checked = {
 }
 
 const checkOne = async (context: Context, api: Api, { name, version, content_hash }: Locked): Promise<Checked> => {
-  const stack = await readEntry(api, name).catch((error: unknown) => {
-    if (error instanceof CliError && error.code === "stack-not-found") return undefined
-    throw error
-  })
+  const stack = await readEntry(api, name).catch(onCode("stack-not-found", () => undefined))
   const entry = { name, locked: version, changes: [] }
   if (stack === undefined) return { ...entry, now: null, verdict: "breaking" }
   noteDeprecated(context, stack)
@@ -33,11 +31,10 @@ const checkOne = async (context: Context, api: Api, { name, version, content_has
     return { ...entry, now, verdict: textOf(stack, "content_hash") === content_hash ? "none" : "breaking" }
   }
   const query = queryOf({ from: String(version), to: String(now) })
-  const diff = await callJson(api, stackPath(name, `/diff${query}`)).catch((error: unknown) => {
+  const diff = await callJson(api, stackPath(name, `/diff${query}`)).catch(
     // This stack never had the locked version: another one has taken the name.
-    if (error instanceof CliError && error.code === "version-not-found") return { verdict: "breaking" }
-    throw error
-  })
+    onCode("version-not-found", () => ({ verdict: "breaking" })),
+  )
   return { ...entry, now, verdict: textOf(diff, "verdict"), changes: listOf(diff, "changes") }
 }
 
@@ -86,20 +83,19 @@ export const check = async (context: Context): Promise<Outcome | undefined> => {
   const locked = await readLocked()
   const api = await apiForReading(context)
   if (!context.flags.has("watch")) return compare(context, api, locked)
-  const leaving = new AbortController()
-  const undo = context.onInterrupt(() => leaving.abort())
-  try {
+  return untilStopped(context, undefined, async (signal) => {
     // Read before the comparison, so that a change during it isn't missed.
     const after = Number(textOf(await callJson(api, "/api/registry/changes?limit=1"), "next"))
-    try {
-      const { text } = await compare(context, api, locked)
-      if (context.format === "text") context.write(`${text(context.style)}\n`)
-    } catch (error) {
-      if (!(error instanceof CliError) || error.code !== "breaking-change" || failsOnBreaking) throw error
-      context.note(error.message)
-    }
+    const now = await compare(context, api, locked).catch(
+      onCode("breaking-change", (error) => {
+        if (failsOnBreaking) throw error
+        context.note(error.message)
+        return undefined
+      }),
+    )
+    if (now !== undefined && context.format === "text") context.write(`${now.text(context.style)}\n`)
     const names = new Set(locked.flatMap(({ name, api_url }) => (api_url === api.url ? [name] : [])))
-    for await (const change of platformOf(api).registry.changes({ after, signal: leaving.signal })) {
+    for await (const change of platformOf(api).registry.changes({ after, signal })) {
       if (!names.has(change.stack)) continue
       const isRead = context.format === "text" ? context.write(`${lineOf(change)}\n`) : context.writeRecord(change)
       if (change.verdict === "breaking" && failsOnBreaking) {
@@ -110,7 +106,5 @@ export const check = async (context: Context): Promise<Outcome | undefined> => {
       if (!isRead) break
     }
     return undefined
-  } finally {
-    undo()
-  }
+  })
 }

@@ -15,11 +15,11 @@ export const plainJson = (value: unknown): unknown => JSON.parse(documentFormats
 
 const sizeOf = (value: unknown): number => documentFormats.json.record(value).length + 1
 
-/** As many of the first items as fit into a result, and whether that isn't all. */
+/** As many of the first items as fit into a result; `truncated` if that isn't all. */
 export const fitting = <Item>(items: readonly Item[], most = mostCharacters) => {
   let room = most
   const past = items.findIndex((item) => (room -= sizeOf(item)) < 0)
-  return { kept: past === -1 ? items : items.slice(0, past), isCut: past !== -1 }
+  return past === -1 ? { kept: items, truncated: undefined } : { kept: items.slice(0, past), truncated: true }
 }
 
 /** What follows the item whose member has this text: a list goes on where its last result was cut. Throws invalid-arguments. */

@@ -3,7 +3,7 @@ import { SvcError } from "@svc/client"
 import { z } from "zod"
 import type { Context } from "../command.ts"
 import { CliError } from "../errors.ts"
-import { withTimeout } from "../payments/journal.ts"
+import { untilStopped } from "../until-stopped.ts"
 
 /** What a call of a tool is given. */
 export type Call = {
@@ -29,14 +29,21 @@ export type Tool = {
 }
 
 /** A tool whose `run` gets checked arguments: those of `input`, and no others. */
-export const defineTool = <Shape extends z.ZodRawShape>(
-  { input: shape, ...tool }: Omit<Tool, "run" | "input"> & { readonly input: Shape },
-  run: (call: Call, args: z.output<z.ZodObject<Shape>>) => Promise<unknown>,
-): Tool => {
+export const defineTool = <Shape extends z.ZodRawShape>({
+  input: shape,
+  output,
+  run,
+  ...tool
+}: Omit<Tool, "run" | "input" | "output"> & {
+  readonly input: Shape
+  readonly output: z.ZodRawShape
+  readonly run: (call: Call, args: z.output<z.ZodObject<Shape>>) => Promise<unknown>
+}): Tool => {
   const input = z.strictObject(shape)
   return {
     ...tool,
     input,
+    output: z.object(output),
     run: async (call, args) => {
       const read = input.safeParse(args)
       if (read.success) return run(call, read.data)
@@ -100,7 +107,7 @@ export const callOf = (base: Context, { mcpReq: { signal, notify, _meta } }: Ser
 
 /** Runs with a signal that aborts after so long. Undefined if the time is up, or the client has cancelled the call. */
 export const within = <Value>(call: Call, seconds: number, run: (signal: AbortSignal) => Promise<Value>) =>
-  withTimeout(call.context({ options: { timeout: String(seconds) } }), run).catch((error: unknown) => {
+  untilStopped(call.context(), seconds, run).catch((error: unknown) => {
     if (error instanceof SvcError && error.code === "aborted") return undefined
     throw error
   })

@@ -3,6 +3,7 @@ import { createJournal, type Journal, type PaymentOutcome, type Relay, type SvcE
 import { fileStore } from "@svc/client/node"
 import type { Context } from "../command.ts"
 import { relayHealth } from "../services/relay.ts"
+import { untilStopped } from "../until-stopped.ts"
 
 /** The outcome of a transaction, as far as this run knows. */
 export type Ending = PaymentOutcome | { readonly state: "not-submitted"; readonly error: SvcError }
@@ -41,22 +42,8 @@ export const noteUnknownChains = async (
 }
 
 /** Runs with a signal that aborts after --timeout, or when the user interrupts. */
-export const withTimeout = async <Value>(
-  context: Context,
-  run: (signal: AbortSignal) => Promise<Value>,
-): Promise<Value> => {
-  const seconds = Number(context.options["timeout"] ?? usualTimeoutS)
-  const leaving = new AbortController()
-  const timer = setTimeout(() => leaving.abort(), seconds * 1000)
-  const undo = context.onInterrupt(() => leaving.abort())
-  try {
-    return await run(leaving.signal)
-  } finally {
-    context.progress("")
-    clearTimeout(timer)
-    undo()
-  }
-}
+export const withTimeout = <Value>(context: Context, run: (signal: AbortSignal) => Promise<Value>): Promise<Value> =>
+  untilStopped(context, Number(context.options["timeout"] ?? usualTimeoutS), run).finally(() => context.progress(""))
 
 /** 0: it landed. 1: it failed, can't land or wasn't sent. 3: it may still land. */
 export const exitOf = (ending: Ending): 0 | 1 | 3 => {

@@ -41,6 +41,30 @@ const colon = (text: string): string => (text === "" ? "" : `: ${text}`)
 const recordError = (code: string, kind: string, record: unknown, message: string, next: string): CliError =>
   new CliError(code, message, { next: `Next: ${next}`, extra: isObject(record) ? { [kind]: record } : {} })
 
+type Following = {
+  readonly path: string
+  readonly goesOn: (status: string) => boolean
+  readonly progressOf: (record: unknown) => string
+  /** Called after each poll. */
+  readonly look?: (record: unknown, polls: number) => Promise<void>
+}
+
+/** Polls a record until it no longer goes on. */
+const follow = async (context: Context, api: Api, begun: unknown, { path, goesOn, progressOf, look }: Following) => {
+  let record = begun ?? (await callJson(api, path))
+  try {
+    for (let polls = 1; goesOn(textOf(record, "status")); polls++) {
+      context.progress(progressOf(record))
+      await delay(pollMs)
+      record = await callJson(api, path)
+      await look?.(record, polls)
+    }
+    return record
+  } finally {
+    context.progress("")
+  }
+}
+
 /** Waits until a run ends or waits for somebody. Throws unless it ends as wanted. */
 export const followRun = async (
   context: Context,
@@ -49,79 +73,50 @@ export const followRun = async (
   wanted: "succeeded" | "cancelled",
 ): Promise<Outcome> => {
   const id = textOf(begun, "id")
-  let run = begun
-  const runError = (code: string, message: string, next: string): CliError =>
+  const runError = (run: unknown, code: string, message: string, next: string): CliError =>
     recordError(code, "run", run, `Run ${id} ${message}.`, next)
-  try {
-    for (let poll = 1; ["queued", "running", "cancelling"].includes(textOf(run, "status")); poll++) {
-      context.progress(progressOf(run))
-      await delay(pollMs)
-      run = await callJson(api, `/api/automation/runs/${id}`)
-      const message = poll % pollsBetween === 0 ? await operatorMessage(api, run) : ""
-      if (message !== "") {
-        throw runError("run-waiting", message, `ask the operator; the run continues by itself: svc runs ${id}`)
-      }
-    }
-  } finally {
-    context.progress("")
-  }
+  const run = await follow(context, api, begun, {
+    path: `/api/automation/runs/${id}`,
+    goesOn: (status) => ["queued", "running", "cancelling"].includes(status),
+    progressOf,
+    look: async (now, polls) => {
+      const message = polls % pollsBetween === 0 ? await operatorMessage(api, now) : ""
+      if (message === "") return
+      throw runError(now, "run-waiting", message, `ask the operator; the run continues by itself: svc runs ${id}`)
+    },
+  })
   const status = textOf(run, "status")
   if (status === wanted) return { json: run, text: (style) => recordText(run, style, runParts) }
   if (status === "waiting") {
     const why = textOf(currentStep(run), "error_message").replace(/^breaking-change: /, "the change breaks readers: ")
-    throw runError("run-waiting", `waits for approval${colon(why)}`, `svc runs resume ${id}, or svc runs cancel ${id}`)
+    const next = `svc runs resume ${id}, or svc runs cancel ${id}`
+    throw runError(run, "run-waiting", `waits for approval${colon(why)}`, next)
   }
   const message = `${status}${placeOf(run)}${colon(textOf(run, "error_message"))}`
-  throw runError("run-failed", message, `svc runs ${id}, then svc runs retry ${id}`)
+  throw runError(run, "run-failed", message, `svc runs ${id}, then svc runs retry ${id}`)
 }
 
-/** Polls a record until it has one of these statuses. */
-const poll = async (context: Context, api: Api, path: string, what: string, ends: readonly string[]) => {
-  try {
-    for (;;) {
-      const record = await callJson(api, path)
-      const status = textOf(record, "status")
-      const reason = colon(textOf(record, "status_message"))
-      if (ends.includes(status)) return { record, status, reason }
-      context.progress(`${what}: ${status}${reason}`)
-      await delay(pollMs)
-    }
-  } finally {
-    context.progress("")
-  }
-}
+const records = {
+  build: { path: "/api/builds", ends: ["completed", "failed", "cancelled"], is: "", parts: buildParts },
+  deployment: { path: "/api/deployments", ends: ["active", "stopped", "failed"], is: " is", parts: undefined },
+} as const
 
-/** Waits for the end of a build. */
-export const followBuild = async (context: Context, api: Api, id: string): Promise<Outcome> => {
-  const what = `Build ${id}`
-  const { record, status, reason } = await poll(context, api, `/api/builds/${id}`, what, [
-    "completed",
-    "failed",
-    "cancelled",
-  ])
-  if (status === "completed") return { json: record, text: (style) => recordText(record, style, buildParts) }
-  throw recordError("build-failed", "build", record, `${what} ${status}${reason}.`, `svc builds ${id}`)
-}
-
-/** Waits until nothing more is done to a deployment. */
-export const followDeployment = async (
+/** Waits for the end of a build, or until nothing more is done to a deployment. Throws unless it ends as wanted. */
+export const followRecord = async (
   context: Context,
   api: Api,
+  kind: keyof typeof records,
   id: string,
-  wanted: "active" | "stopped",
+  wanted: "completed" | "active" | "stopped",
 ): Promise<Outcome> => {
-  const what = `Deployment ${id}`
-  const { record, status, reason } = await poll(context, api, `/api/deployments/${id}`, what, [
-    "active",
-    "stopped",
-    "failed",
-  ])
-  if (status === wanted) return { json: record, text: (style) => recordText(record, style) }
-  throw recordError(
-    "deployment-failed",
-    "deployment",
-    record,
-    `${what} is ${status}${reason}.`,
-    `svc deployments ${id}`,
-  )
+  const { path, ends, is, parts } = records[kind]
+  const what = `${kind === "build" ? "Build" : "Deployment"} ${id}`
+  const statusOf = (record: unknown) => `${textOf(record, "status")}${colon(textOf(record, "status_message"))}`
+  const record = await follow(context, api, undefined, {
+    path: `${path}/${id}`,
+    goesOn: (status) => !ends.some((end) => end === status),
+    progressOf: (now) => `${what}: ${statusOf(now)}`,
+  })
+  if (textOf(record, "status") === wanted) return { json: record, text: (style) => recordText(record, style, parts) }
+  throw recordError(`${kind}-failed`, kind, record, `${what}${is} ${statusOf(record)}.`, `svc ${kind}s ${id}`)
 }

@@ -5,7 +5,7 @@ import { buildParts, headingOf, type Parts, recordText, runParts } from "../outp
 import { table } from "../output/table.ts"
 import { callJson, readPages } from "../services/api.ts"
 import { apiForReading, apiOfOwner } from "../settings/key.ts"
-import { followBuild, followDeployment, followRun } from "./follow.ts"
+import { followRecord, followRun } from "./follow.ts"
 
 /** Records of one kind: what a command lists and shows of them, and what it can do to one. */
 type Records = {
@@ -41,8 +41,8 @@ const act = async (context: Context, records: Records, method: "POST" | "DELETE"
   const run = command === "runs" ? textOf(answer, "id") : ""
   if (context.flags.has("wait") && !isDeletion) {
     if (run !== "") return followRun(context, api, answer, action === "cancel" ? "cancelled" : "succeeded")
-    if (build !== "") return followBuild(context, api, build)
-    return followDeployment(context, api, id, action === "stop" ? "stopped" : "active")
+    if (build !== "") return followRecord(context, api, "build", build, "completed")
+    return followRecord(context, api, "deployment", id, action === "stop" ? "stopped" : "active")
   }
   if (!isDeletion && textOf(answer, "status") !== "cancelled") {
     const where = build === "" ? `${command} ${run === "" ? id : run}` : `builds ${build}`

@@ -3,7 +3,7 @@ import { request as secure } from "node:https"
 import { gunzipSync } from "node:zlib"
 import { type Answer as Parsed, type Call, errorOf, request, type SendRequest, systemClock } from "@svc/client/http"
 import { readAtMost } from "@svc/common/read-at-most"
-import { CliError, serviceFailure, unreachable } from "../errors.ts"
+import { CliError, onCode, serviceFailure, unreachable } from "../errors.ts"
 import type { Service } from "../settings/settings.ts"
 
 /** How to reach the platform API. */
@@ -59,6 +59,13 @@ export const call = async (service: Service, base: string, path: string, options
   }
   return { ...answer, ...whole }
 }
+
+/** What a service tells of itself; undefined if it can't be reached in time. */
+export const healthOf = (service: Service, base: string, query = "", timeoutMs = 3000): Promise<unknown> =>
+  call(service, base, `/health${query}`, { timeoutMs }).then(
+    ({ body }) => body,
+    onCode(undefined, () => undefined),
+  )
 
 /** The error that a response of any of the services describes. */
 export const failureOf = (answer: Answer, url: string): CliError => serviceFailure(errorOf(answer), url)

@@ -5,24 +5,19 @@ import { CliError, usageError } from "../errors.ts"
 import { textOf } from "../output/json-value.ts"
 import { apiWithKey } from "../settings/key.ts"
 import { serviceUrl } from "../settings/settings.ts"
-import { type Api, call, readPages } from "./api.ts"
+import { type Api, healthOf, readPages } from "./api.ts"
 
 export const platformOf = ({ url, key }: Api): Platform =>
   createPlatform({ apiUrl: url, ...(key !== undefined && { key }) })
 
-const healthMs = 3000
-
 /** The version and the chain that a relay tells; null if it can't be reached or doesn't tell them. */
 export const relayHealth = async (url: string) => {
-  const answer = await call("relay", url, "/health?chain=true", { timeoutMs: healthMs }).catch((error: unknown) => {
-    if (error instanceof CliError) return undefined
-    throw error
-  })
-  const transactions = isObject(answer?.body) ? answer.body["transactions"] : undefined
+  const health = await healthOf("relay", url, "?chain=true")
+  const transactions = isObject(health) ? health["transactions"] : undefined
   const told = isObject(transactions) ? transactions["chain"] : undefined
   const [genesis_hash, network, faucet] = ["genesis_hash", "network", "faucet"].map((name) => textOf(told, name))
   const chain = genesis_hash ? { genesis_hash, ...(network && { network }), ...(faucet && { faucet }) } : null
-  return { version: textOf(answer?.body, "version") || null, chain }
+  return { version: textOf(health, "version") || null, chain }
 }
 
 /** The name of the first stack whose sessions may have the transaction scopes. Throws relay-not-available. */

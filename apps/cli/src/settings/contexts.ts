@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import { isObject, type JsonObject } from "@svc/common/json-object"
-import { CliError, systemReason } from "../errors.ts"
+import { asCode, CliError } from "../errors.ts"
 import { closeTo } from "@svc/common/nearest"
 import { normaliseUrl } from "./api-url.ts"
 import { lockFile } from "./file-lock.ts"
@@ -87,10 +87,7 @@ const changeContexts = async (folder: string, change: (now: Contexts) => Context
       await lock.release()
     }
   }
-  return write().catch((error: unknown) => {
-    if (error instanceof CliError) throw error
-    throw new CliError("config-unwritable", `${path} can't be written (${systemReason(error)}).`)
-  })
+  return write().catch(asCode("config-unwritable", (reason) => `${path} can't be written (${reason})`))
 }
 
 /** Stores a copy's URLs and makes it the current context. It's named after its API's host, or keeps its name. */

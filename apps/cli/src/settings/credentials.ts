@@ -1,6 +1,6 @@
 import { chmod, open, readdir, readFile, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
-import { CliError, systemReason } from "../errors.ts"
+import { asCode, CliError, systemReason } from "../errors.ts"
 import { lockFile } from "./file-lock.ts"
 import { isObject } from "@svc/common/json-object"
 import { makeFolder, readObject, replaceFile } from "./files.ts"
@@ -44,9 +44,6 @@ export type OpenCredentials = {
   ) => Promise<string | undefined>
 }
 
-const unwritable = (folder: string, error: unknown): CliError =>
-  new CliError("credentials-unwritable", `${folder} can't be written to (${systemReason(error)}).`)
-
 /**
  * Opens the credentials for a change, while other processes wait. It tests that the file can be written before `change` runs,
  * because `change` may call the API and get a key that nobody can get again.
@@ -57,22 +54,17 @@ export const changeCredentials = async <T>(
 ): Promise<T> => {
   const path = credentialsFile(folder)
   const temporary = `${path}.tmp`
-  const lock = await (async () => {
-    await makeFolder(folder, 0o700)
-    await chmod(folder, 0o700)
-    return lockFile(`${path}.lock`)
-  })().catch((error: unknown) => {
-    throw error instanceof CliError ? error : unwritable(folder, error)
-  })
+  const unwritable = asCode("credentials-unwritable", (reason) => `${folder} can't be written to (${reason})`)
+  const lock = await makeFolder(folder, 0o700)
+    .then(() => chmod(folder, 0o700))
+    .then(() => lockFile(`${path}.lock`))
+    .catch(unwritable)
   try {
     const credentials = await readCredentials(folder)
-    const file = await (async () => {
-      // A killed process may have left it; only the holder of the lock writes it.
-      await rm(temporary, { force: true })
-      return open(temporary, "wx", 0o600)
-    })().catch((error: unknown) => {
-      throw unwritable(folder, error)
-    })
+    // A killed process may have left it; only the holder of the lock writes it.
+    const file = await rm(temporary, { force: true })
+      .then(() => open(temporary, "wx", 0o600))
+      .catch(unwritable)
     try {
       return await change({
         credentials,

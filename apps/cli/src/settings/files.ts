@@ -1,7 +1,7 @@
 import { lstat, mkdir, open, readFile, realpath, rename, rm, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
 import { isObject, type JsonObject, parseJson } from "@svc/common/json-object"
-import { CliError, isMissing, systemReason } from "../errors.ts"
+import { asCode, CliError, isMissing, systemReason } from "../errors.ts"
 
 /**
  * Makes a folder and its missing parents. Node's own recursive mkdir never ends where an existing folder can't contain any: in a
@@ -55,9 +55,7 @@ const writeAny = async (path: string, content: string): Promise<void> => {
  * also under the names of open files, such as /dev/fd/63.
  */
 export const writeOutput = (path: string, content: string): Promise<void> =>
-  writeAny(path, content).catch((error: unknown) => {
-    throw new CliError("unwritable-file", `${path} can't be written (${systemReason(error)}).`)
-  })
+  writeAny(path, content).catch(asCode("unwritable-file", (reason) => `${path} can't be written (${reason})`))
 
 /** The object in a JSON file of the settings folder, which is empty if there is no file. The error has this code. */
 export const readObject = async (path: string, code: string): Promise<JsonObject> => {

@@ -1,6 +1,6 @@
 import { prefixKind } from "@svc/keys"
 import type { Context } from "../command.ts"
-import { CliError } from "../errors.ts"
+import { CliError, onCode } from "../errors.ts"
 import type { Api } from "../services/api.ts"
 import { isSafeForKeys, requireSafeForKeys } from "./api-url.ts"
 import { readCredentials } from "./credentials.ts"
@@ -71,12 +71,13 @@ export const apiOfOwner = async (context: Context): Promise<ApiWithKey> => {
 export const apiForReading = async (context: Context): Promise<Api> => {
   const url = await apiUrl(context)
   if (!isSafeForKeys(url)) return { url }
-  const { person, agent } = await keysFor(context, url).catch((error: unknown): Keys => {
+  const { person, agent } = await keysFor(context, url).catch(
     // A broken file shouldn't hide what is public.
-    if (!(error instanceof CliError)) throw error
-    context.note(`${error.message} Continuing without a key.`)
-    return {}
-  })
+    onCode(undefined, ({ message }): Keys => {
+      context.note(`${message} Continuing without a key.`)
+      return {}
+    }),
+  )
   const key = person ?? agent
   return key === undefined ? { url } : { url, key }
 }

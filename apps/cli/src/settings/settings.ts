@@ -40,26 +40,22 @@ export const settingsFolder = (env: Environment, home: string | undefined): stri
   return join(home, ".config", "svc")
 }
 
-const checked = (text: string, where: string): string => {
-  const url = normaliseUrl(text)
-  if (url === undefined) throw new CliError("invalid-config", `${where} isn't an http or https URL.`)
-  return url
-}
-
-const urlOption = ({ options }: Pick<Given, "options">, service: Service): string | undefined => {
-  const text = options[`${service}-url`]
-  if (text === undefined) return undefined
-  const url = normaliseUrl(text)
-  if (url === undefined)
-    throw usageError(`--${service}-url takes an http or https URL without user, query or fragment.`, "")
+const urlVariable = (env: Environment, name: string): string | undefined => {
+  const text = variable(env, name)
+  const url = text === undefined ? undefined : normaliseUrl(text)
+  if (url === undefined && text !== undefined) {
+    throw new CliError("invalid-config", `${name} isn't an http or https URL.`)
+  }
   return url
 }
 
 /** The URL that the option or the environment sets. */
-const explicitUrl = (service: Service, given: Pick<Given, "options" | "env">): string | undefined => {
-  const name = `SVC_${service.toUpperCase()}_URL`
-  const value = variable(given.env, name)
-  return urlOption(given, service) ?? (value === undefined ? undefined : checked(value, name))
+const explicitUrl = (service: Service, { options, env }: Pick<Given, "options" | "env">): string | undefined => {
+  const option = options[`${service}-url`]
+  if (option === undefined) return urlVariable(env, `SVC_${service.toUpperCase()}_URL`)
+  const url = normaliseUrl(option)
+  if (url !== undefined) return url
+  throw usageError(`--${service}-url takes an http or https URL without user, query or fragment.`, "")
 }
 
 /** The URLs of the copy in use: of --context, of the current context, or of the copy that served this tool, in this order. */
@@ -95,7 +91,5 @@ export const copyUrls = async (given: Given): Promise<Urls & { readonly api_url:
 }
 
 /** The only API URL that gets the key in SVC_API_KEY: the environment or the tool's copy decides, never an option or a file. */
-export const environmentApiUrl = ({ env, copy }: Pick<Given, "env" | "copy">): string => {
-  const value = variable(env, "SVC_API_URL")
-  return value === undefined ? (copy?.api_url ?? localUrls.api) : checked(value, "SVC_API_URL")
-}
+export const environmentApiUrl = ({ env, copy }: Pick<Given, "env" | "copy">): string =>
+  urlVariable(env, "SVC_API_URL") ?? copy?.api_url ?? localUrls.api

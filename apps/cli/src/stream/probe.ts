@@ -1,5 +1,6 @@
 // A connection to a stream server: how it is rejected, and every message on it.
 import type { IncomingMessage } from "node:http"
+import { text } from "node:stream/consumers"
 import { isObject, type JsonObject, parseJson } from "@svc/common/json-object"
 import { WebSocket } from "ws"
 import { textOf } from "../output/json-value.ts"
@@ -18,11 +19,7 @@ const within = async <T>(promise: Promise<T>, what: string, ms = patienceMs): Pr
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new RuleBroken(`no ${what} within ${Math.round(ms / 1000)} s`)), ms)
   })
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    clearTimeout(timer)
-  }
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
 export type Credentials = {
@@ -36,11 +33,10 @@ export type Credentials = {
 /** A rejection before the upgrade: its status, and the code in its body. */
 export type Refusal = { readonly status: number; readonly code: string }
 
-const refusalOf = async (response: IncomingMessage): Promise<Refusal> => {
-  const chunks: Buffer[] = []
-  for await (const chunk of response) if (Buffer.isBuffer(chunk)) chunks.push(chunk)
-  return { status: response.statusCode ?? 0, code: textOf(parseJson(String(Buffer.concat(chunks))), "code") }
-}
+const refusalOf = async (response: IncomingMessage): Promise<Refusal> => ({
+  status: response.statusCode ?? 0,
+  code: textOf(parseJson(await text(response)), "code"),
+})
 
 /** A connection that the server accepted. */
 const probeOf = (socket: WebSocket) => {

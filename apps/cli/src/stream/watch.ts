@@ -2,6 +2,7 @@ import { SvcError, type Watched } from "@svc/client"
 import type { Context } from "../command.ts"
 import { CliError, usageError } from "../errors.ts"
 import { plain } from "../output/table.ts"
+import { untilStopped } from "../until-stopped.ts"
 import { createLater, openView } from "./view.ts"
 import { recordTable } from "./watch-table.ts"
 import { readWhere } from "./where.ts"
@@ -59,9 +60,6 @@ export const watch = async (context: Context): Promise<undefined> => {
   const opened = await openView(context, name, given)
   const { stackName, view, websocketUrl } = opened
 
-  const leaving = new AbortController()
-  const undo = context.onInterrupt(() => leaving.abort())
-  const timer = seconds === undefined ? undefined : setTimeout(() => leaving.abort(), Number(seconds) * 1000)
   const isTable = context.screen() !== undefined && context.format === "text" && !isLater
   const drawing = isTable ? createDrawing(context, `${stackName} ${view}`) : undefined
   let isLost = false
@@ -72,13 +70,14 @@ export const watch = async (context: Context): Promise<undefined> => {
     context.note(`The connection was lost${error === undefined ? "" : ` (${error.code})`}. Reconnecting…`)
   }
   const linesOf = isLater ? createLater() : changesOf
-  try {
-    const wanted = {
-      ...(take !== undefined && { take: Number(take) }),
-      ...(key !== undefined && { key }),
-      ...(conditions !== undefined && { where: conditions }),
-    }
-    for await (const step of opened.stream.watch(view, { ...wanted, signal: leaving.signal, onReconnect })) {
+  const wanted = {
+    ...(take !== undefined && { take: Number(take) }),
+    ...(key !== undefined && { key }),
+    ...(conditions !== undefined && { where: conditions }),
+    onReconnect,
+  }
+  const show = async (signal: AbortSignal): Promise<void> => {
+    for await (const step of opened.stream.watch(view, { ...wanted, signal })) {
       isLost = false
       if (step.change.op === "snapshot" && step.records.size === 0 && !isLater)
         context.note(`${stackName} ${view} has no records now.`)
@@ -86,6 +85,9 @@ export const watch = async (context: Context): Promise<undefined> => {
       else if (!linesOf(step).every(context.writeRecord)) break
       if (isOnce) break
     }
+  }
+  try {
+    await untilStopped(context, seconds === undefined ? undefined : Number(seconds), show)
   } catch (error) {
     if (!(error instanceof SvcError)) throw error
     const next = nextSteps(`svc watch ${stackName} ${view}`)[error.code]
@@ -96,7 +98,5 @@ export const watch = async (context: Context): Promise<undefined> => {
     })
   } finally {
     drawing?.end()
-    clearTimeout(timer)
-    undo()
   }
 }

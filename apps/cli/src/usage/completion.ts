@@ -1,6 +1,5 @@
 import type { Command as Program, Option } from "commander"
 import type { Context, Outcome, Run } from "../command.ts"
-import { commandGroups } from "../commands.ts"
 import { usageError } from "../errors.ts"
 import { textOf } from "../output/json-value.ts"
 import { callApi } from "../services/api.ts"
@@ -50,7 +49,7 @@ const locate = (root: Program, words: readonly string[]) => {
 /** The words that can follow; the last of `words` is the one being typed, and may be empty. */
 const candidates = async (words: readonly string[], context: Context): Promise<readonly string[]> => {
   const setting = { argv: words, version: "", style: context.style, write: () => {}, onCall: () => {} }
-  const root = createProgram(commandGroups, setting)
+  const root = createProgram(setting)
   const { command, option, args } = locate(root, words.slice(0, -1))
   if (option !== undefined) return option.name() === "stack" ? stackNames(context) : []
   if (words.at(-1)?.startsWith("-") === true) {

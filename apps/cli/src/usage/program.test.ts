@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util"
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { commandGroups, commands } from "../commands.ts"
+import { commands } from "../commands.ts"
 import { CliError } from "../errors.ts"
 import { formatOf } from "../output/format.ts"
 import { styleOf } from "../output/style.ts"
@@ -12,7 +12,7 @@ import { readCall } from "./program.ts"
 const read = (argv: readonly string[], style = styleOf({}, false, undefined)) => {
   let written = ""
   const write = (text: string) => void (written += text)
-  const call = readCall(commandGroups, { argv, version: "1", style, write })
+  const call = readCall({ argv, version: "1", style, write })
   return { call, written }
 }
 

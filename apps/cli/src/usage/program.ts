@@ -1,5 +1,6 @@
 import { Command as Program, CommanderError, Option } from "commander"
-import type { Command, CommandGroup } from "../command.ts"
+import type { Command } from "../command.ts"
+import { commands } from "../commands.ts"
 import { usageError } from "../errors.ts"
 import type { Style } from "../output/style.ts"
 import { environmentHelp } from "./help.ts"
@@ -74,8 +75,7 @@ const refusal = ({ code, message }: CommanderError, program: Program): Error => 
 }
 
 /** Makes the tool's program. Parsing calls `onCall`, writes a help or the version, or throws a usage error. */
-export const createProgram = (groups: readonly CommandGroup[], setting: Setting): Program => {
-  const { argv, version, style, write, onCall } = setting
+export const createProgram = ({ argv, version, style, write, onCall }: Setting): Program => {
   const width = Math.min(style.width ?? widest, widest)
   const leaves = new Map<Program, Command>()
   const prepare = (program: Program): Program => {
@@ -117,31 +117,22 @@ export const createProgram = (groups: readonly CommandGroup[], setting: Setting)
     .version(version, "-v, --version", optionOf("version").help)
     .addHelpText("after", () => environmentHelp(root, style))
 
-  for (const { title, commands } of groups) {
-    for (const command of commands) {
-      const { name, usage = "", options = [], summary, details, examples } = command
-      const words = name.split(" ")
-      const last = words.pop() ?? ""
-      const [first] = words
-      let parent = root
-      if (first !== undefined) {
-        parent =
-          root.commands.find((one) => one.name() === first) ?? prepare(root.command(first).helpGroup(`${title}:`))
-        parent.usage("COMMAND [OPTIONS]")
-      }
-      const leaf = parent.command(last).helpGroup(`${title}:`)
-      leaf.description([`${summary}.`, details].filter(Boolean).join("\n\n")).usage(`${usage} [OPTIONS]`.trim())
-      if (usage !== "") leaf.arguments(usage)
-      leaves.set(leaf, command)
-      for (const option of options) leaf.addOption(optionFor(option, leaf, argv).helpGroup("Options:"))
-      // The versions of stacks are what people ask for; the tool's own stands before a command.
-      if (options.includes("at")) leaf.addOption(optionFor("at", leaf, argv, "version").hideHelp())
-      prepare(leaf).addHelpText(
-        "after",
-        `\n${style.bold("Examples:")}\n${examples.map((example) => `  ${style.cyan(example)}`).join("\n")}`,
-      )
-      leaf.action(() => onCall(callOf(leaf, command)))
-    }
+  for (const command of commands) {
+    const { name, title, usage = "", options = [], summary, details, examples } = command
+    const [first = "", second] = name.split(" ")
+    const group = (): Program =>
+      root.commands.find((one) => one.name() === first) ??
+      prepare(root.command(first).helpGroup(`${title}:`)).usage("COMMAND [OPTIONS]")
+    const leaf = second === undefined ? root.command(first) : group().command(second)
+    leaf.description([`${summary}.`, details].filter(Boolean).join("\n\n")).usage(`${usage} [OPTIONS]`.trim())
+    if (usage !== "") leaf.arguments(usage)
+    leaves.set(leaf, command)
+    for (const option of options) leaf.addOption(optionFor(option, leaf, argv).helpGroup("Options:"))
+    // The versions of stacks are what people ask for; the tool's own stands before a command.
+    if (options.includes("at")) leaf.addOption(optionFor("at", leaf, argv, "version").hideHelp())
+    prepare(leaf.helpGroup(`${title}:`))
+      .addHelpText("after", ["", style.bold("Examples:"), ...examples.map((one) => `  ${style.cyan(one)}`)].join("\n"))
+      .action(() => onCall(callOf(leaf, command)))
   }
   return root
 }
@@ -163,9 +154,9 @@ const callOf = (leaf: Program, command: Command): Call => {
 }
 
 /** What the arguments call; undefined if they ask for a help or the version, which is written. Throws a usage error. */
-export const readCall = (groups: readonly CommandGroup[], setting: Omit<Setting, "onCall">): Call | undefined => {
+export const readCall = (setting: Omit<Setting, "onCall">): Call | undefined => {
   let call: Call | undefined
-  const program = createProgram(groups, { ...setting, onCall: (made) => (call = made) })
+  const program = createProgram({ ...setting, onCall: (made) => (call = made) })
   const [first, ...rest] = setting.argv
   try {
     program.parse(first === undefined || first === "help" ? [...rest, "--help"] : setting.argv, { from: "user" })

@@ -11,36 +11,34 @@ import { defineTool, readOnly, within } from "../tool.ts"
 const page = "100"
 
 export const changeTools = [
-  defineTool(
-    {
-      name: "list_changes",
-      description:
-        "Learn what changed in the registry: stacks published, rolled back, deprecated, withdrawn, with the effect on readers. Pass next as after; timeout_seconds waits for the first later change.",
-      input: {
-        after: z.int().min(0).optional(),
-        stack: z.string().optional(),
-        timeout_seconds: z.int().min(1).max(300).optional(),
-      },
-      output: z.object({
-        changes: z.array(
-          z.object({
-            id: z.number(),
-            at: z.string(),
-            stack: z.string(),
-            kind: z.string(),
-            version: z.number().optional(),
-            verdict: z.string().optional(),
-            message: z.string().optional(),
-            successor: z.string().optional(),
-          }),
-        ),
-        next: z.number(),
-        truncated: z.boolean().optional(),
-        timed_out: z.boolean().optional(),
-      }),
-      annotations: readOnly,
+  defineTool({
+    name: "list_changes",
+    description:
+      "Learn what changed in the registry: stacks published, rolled back, deprecated, withdrawn, with the effect on readers. Pass next as after; timeout_seconds waits for the first later change.",
+    input: {
+      after: z.int().min(0).optional(),
+      stack: z.string().optional(),
+      timeout_seconds: z.int().min(1).max(300).optional(),
     },
-    async (call, { after, stack, timeout_seconds: seconds }) => {
+    output: {
+      changes: z.array(
+        z.object({
+          id: z.number(),
+          at: z.string(),
+          stack: z.string(),
+          kind: z.string(),
+          version: z.number().optional(),
+          verdict: z.string().optional(),
+          message: z.string().optional(),
+          successor: z.string().optional(),
+        }),
+      ),
+      next: z.number(),
+      truncated: z.boolean().optional(),
+      timed_out: z.boolean().optional(),
+    },
+    annotations: readOnly,
+    run: async (call, { after, stack, timeout_seconds: seconds }) => {
       const { context, progress } = call
       const api = await apiForReading(context())
       const query = queryOf({
@@ -49,10 +47,10 @@ export const changeTools = [
         stack: stack === undefined ? undefined : encodeURIComponent(stack),
       })
       const answer = await callJson(api, `/api/registry/changes${query}`)
-      const { kept, isCut } = fitting(listOf(answer, "changes"))
-      const next = Number(isCut ? textOf(kept.at(-1), "id") : textOf(answer, "next"))
+      const { kept, truncated } = fitting(listOf(answer, "changes"))
+      const next = Number(truncated ? textOf(kept.at(-1), "id") : textOf(answer, "next"))
       if (seconds === undefined || (after !== undefined && kept.length > 0)) {
-        return { changes: kept, next, ...((isCut || kept.length === Number(page)) && { truncated: true }) }
+        return { changes: kept, next, truncated: truncated || kept.length === Number(page) || undefined }
       }
       progress("waiting for a change")
       const change = await within(call, seconds, async (signal) => {
@@ -62,5 +60,5 @@ export const changeTools = [
       })
       return change === undefined ? { changes: [], next, timed_out: true } : { changes: [change], next: change.id }
     },
-  ),
+  }),
 ]

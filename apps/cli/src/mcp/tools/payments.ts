@@ -11,7 +11,7 @@ import { bytes, inputOf, relayContext } from "./transactions.ts"
 const timeoutSeconds = "50"
 
 const id = z.string()
-const ending = z.object({
+const ending = {
   id: z.string(),
   state: z.string(),
   signature: z.string().optional(),
@@ -19,7 +19,7 @@ const ending = z.object({
   err: z.unknown().optional(),
   reason: z.object({ code: z.string(), message: z.string(), hint: z.string().optional() }).optional(),
   next: z.string().optional(),
-})
+}
 
 const nextSteps: Readonly<Record<string, string>> = {
   expired: "It's proven that it can't land: sign it with a new blockhash and call submit_payment with the same id.",
@@ -41,65 +41,59 @@ const endingOf = (value: unknown) => {
 }
 
 export const paymentTools = [
-  defineTool(
-    {
-      name: "submit_payment",
-      description:
-        "Send a transaction that the wallet signed (base64), exactly once, and wait for its proven end: landed, expired, not-submitted, or undecided (call again). The same id is the same payment, also after a crash; a new payment needs a new id.",
-      input: { id, transaction: bytes, purpose: z.string().optional() },
-      output: ending,
-      annotations: { destructiveHint: true, idempotentHint: true },
-    },
-    async (call, { id: name, transaction, purpose }) => {
+  defineTool({
+    name: "submit_payment",
+    description:
+      "Send a transaction that the wallet signed (base64), exactly once, and wait for its proven end: landed, expired, not-submitted, or undecided (call again). The same id is the same payment, also after a crash; a new payment needs a new id.",
+    input: { id, transaction: bytes, purpose: z.string().optional() },
+    output: ending,
+    annotations: { destructiveHint: true, idempotentHint: true },
+    run: async (call, { id: name, transaction, purpose }) => {
       const options = { id: name, timeout: timeoutSeconds, ...(purpose !== undefined && { purpose }) }
       const context = await relayContext(call, { ...inputOf(transaction), options })
       return endingOf(plainJson((await send(context)).json))
     },
-  ),
-  defineTool(
-    {
-      name: "list_payments",
-      description: "List the payments of this machine's journal. open: true lists those whose end isn't known yet.",
-      input: {
-        open: z.boolean().optional(),
-        after: id.optional().meta({ description: "the last id of a truncated result" }),
-      },
-      output: z.object({
-        payments: z.array(
-          z.object({
-            id: z.string().nullable(),
-            state: z.string(),
-            attempt: z.number().optional(),
-            signature: z.string().optional(),
-            stored_at: z.string().optional(),
-          }),
-        ),
-        truncated: z.boolean().optional(),
-      }),
-      annotations: readOnly,
+  }),
+  defineTool({
+    name: "list_payments",
+    description: "List the payments of this machine's journal. open: true lists those whose end isn't known yet.",
+    input: {
+      open: z.boolean().optional(),
+      after: id.optional().meta({ description: "the last id of a truncated result" }),
     },
-    async ({ context }, { open = false, after }) => {
+    output: {
+      payments: z.array(
+        z.object({
+          id: z.string().nullable(),
+          state: z.string(),
+          attempt: z.number().optional(),
+          signature: z.string().optional(),
+          stored_at: z.string().optional(),
+        }),
+      ),
+      truncated: z.boolean().optional(),
+    },
+    annotations: readOnly,
+    run: async ({ context }, { open = false, after }) => {
       const all = plainJson((await listPayments(context())).json)
       const listed: readonly unknown[] = Array.isArray(all) ? all : []
       const later = following(listed, "id", after)
-      const { kept, isCut } = fitting(later.filter((payment) => !open || textOf(payment, "state") === "open"))
-      return { payments: kept, ...(isCut && { truncated: true }) }
+      const { kept, truncated } = fitting(later.filter((payment) => !open || textOf(payment, "state") === "open"))
+      return { payments: kept, truncated }
     },
-  ),
-  defineTool(
-    {
-      name: "settle_payments",
-      description:
-        "Find out what became of open payments after a crash or an undecided end, or of the one with id. Sends their stored bytes again; signs nothing.",
-      input: { id: id.optional() },
-      output: z.object({ payments: z.array(ending), truncated: z.boolean().optional() }),
-      annotations: changesLittle,
-    },
-    async (call, { id: name }) => {
+  }),
+  defineTool({
+    name: "settle_payments",
+    description:
+      "Find out what became of open payments after a crash or an undecided end, or of the one with id. Sends their stored bytes again; signs nothing.",
+    input: { id: id.optional() },
+    output: { payments: z.array(z.object(ending)), truncated: z.boolean().optional() },
+    annotations: changesLittle,
+    run: async (call, { id: name }) => {
       const given = { args: name === undefined ? [] : [name], options: { timeout: timeoutSeconds } }
       const settled = plainJson((await settlePayments(await relayContext(call, given))).json)
-      const { kept, isCut } = fitting((Array.isArray(settled) ? settled : []).map(endingOf))
-      return { payments: kept, ...(isCut && { truncated: true }) }
+      const { kept, truncated } = fitting((Array.isArray(settled) ? settled : []).map(endingOf))
+      return { payments: kept, truncated }
     },
-  ),
+  }),
 ]

@@ -30,30 +30,28 @@ const publishedVersion = async (api: Api, { json: run }: Outcome): Promise<numbe
 }
 
 export const publishingTools = [
-  defineTool(
-    {
-      name: "publish_stack",
-      description:
-        "Publish an AST file of this machine as a stack's next version; needs a person's key. A change that breaks readers is only reported, unless allow_breaking is true.",
-      input: {
-        stack: stackName,
-        ast_path: z.string(),
-        message: z.string().optional().meta({ description: "what is new, for readers" }),
-        allow_breaking: z.boolean().optional(),
-      },
-      output: z.object({
-        published: z.boolean(),
-        version: z.number().nullable(),
-        verdict: z.string(),
-        bump: z.string(),
-        compared_with_version: z.number().nullable(),
-        changes: z.array(z.object({ path: z.string(), breaking: z.boolean(), text: z.string() })),
-        truncated: z.boolean().optional(),
-        next: z.string().optional(),
-      }),
-      annotations: { destructiveHint: true },
+  defineTool({
+    name: "publish_stack",
+    description:
+      "Publish an AST file of this machine as a stack's next version; needs a person's key. A change that breaks readers is only reported, unless allow_breaking is true.",
+    input: {
+      stack: stackName,
+      ast_path: z.string(),
+      message: z.string().optional().meta({ description: "what is new, for readers" }),
+      allow_breaking: z.boolean().optional(),
     },
-    async ({ context }, { stack, ast_path: path, message, allow_breaking: isAllowed = false }) => {
+    output: {
+      published: z.boolean(),
+      version: z.number().nullable(),
+      verdict: z.string(),
+      bump: z.string(),
+      compared_with_version: z.number().nullable(),
+      changes: z.array(z.object({ path: z.string(), breaking: z.boolean(), text: z.string() })),
+      truncated: z.boolean().optional(),
+      next: z.string().optional(),
+    },
+    annotations: { destructiveHint: true },
+    run: async ({ context }, { stack, ast_path: path, message, allow_breaking: isAllowed = false }) => {
       const given = context({ flags: new Set(isAllowed ? ["allow-breaking"] : []) })
       const api = await apiOfOwner(given)
       await checkFile(path)
@@ -65,7 +63,7 @@ export const publishingTools = [
       const reason = isFit
         ? `Version ${version} has this AST already.`
         : "Keep what readers use, or pass allow_breaking: true."
-      const { kept, isCut } = fitting(
+      const { kept, truncated } = fitting(
         listOf(checked, "changes").map((change) => ({
           path: shortened(textOf(change, "path")),
           breaking: textOf(change, "breaking") === "true",
@@ -79,9 +77,9 @@ export const publishingTools = [
         bump: textOf(checked, "bump"),
         compared_with_version: before,
         changes: kept,
-        ...(isCut && { truncated: true }),
+        truncated,
         ...(version === before && { next: `Nothing was published. ${reason}` }),
       }
     },
-  ),
+  }),
 ]

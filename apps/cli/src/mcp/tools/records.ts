@@ -62,25 +62,23 @@ const silent = (view: string, seconds: number): CliError =>
   })
 
 export const recordTools = [
-  defineTool(
-    {
-      name: "read_view",
-      description:
-        "Read the records that a view has now. where compares integers exactly, whatever their width; u64 are decimal strings. Name fields (paths) to save tokens. Default view: the stack's first.",
-      input: {
-        ...selection,
-        fields: z.array(z.string()).optional(),
-        limit: z.int().min(1).max(100).default(20),
-      },
-      output: z.object({
-        view: z.string(),
-        records: z.array(z.object({ key: z.string(), record: z.unknown() })),
-        truncated: z.boolean().optional(),
-        hint: z.string().optional(),
-      }),
-      annotations: readOnly,
+  defineTool({
+    name: "read_view",
+    description:
+      "Read the records that a view has now. where compares integers exactly, whatever their width; u64 are decimal strings. Name fields (paths) to save tokens. Default view: the stack's first.",
+    input: {
+      ...selection,
+      fields: z.array(z.string()).optional(),
+      limit: z.int().min(1).max(100).default(20),
     },
-    async (call, { fields, limit, ...given }) => {
+    output: {
+      view: z.string(),
+      records: z.array(z.object({ key: z.string(), record: z.unknown() })),
+      truncated: z.boolean().optional(),
+      hint: z.string().optional(),
+    },
+    annotations: readOnly,
+    run: async (call, { fields, limit, ...given }) => {
       const { stream, view, schema, chosen } = await open(call, given)
       const shown = projection(view, schema, fields)
       // With a filter, the first records may all be others.
@@ -90,11 +88,11 @@ export const recordTools = [
           const wanted = [...records]
             .slice(0, limit)
             .map(([key, record]) => ({ key, record: plainJson(shown(record)) }))
-          const { kept, isCut } = fitting(wanted)
-          if (kept.length === 0 && isCut) {
+          const { kept, truncated } = fitting(wanted)
+          if (kept.length === 0 && truncated) {
             throw new CliError("record-too-large", "A record is larger than a result.", { next: "Name fewer fields." })
           }
-          const isAll = !isCut && records.size <= limit
+          const isAll = !truncated && records.size <= limit
           const hint = "Name fields, narrow where, pass key, or raise limit (100 at most)."
           return { view, records: kept, ...(!isAll && { truncated: true, hint }) }
         }
@@ -105,23 +103,21 @@ export const recordTools = [
       // The client has cancelled the call.
       return { view, records: [], truncated: true }
     },
-  ),
-  defineTool(
-    {
-      name: "wait_for_change",
-      description:
-        "Wait until a record that fulfils where is added, changes, or goes away, instead of polling read_view. Returns the first change, or timed_out: true; then call again.",
-      input: { ...selection, timeout_seconds: z.int().min(1).max(300).default(45) },
-      output: z.object({
-        view: z.string(),
-        op: z.string().optional(),
-        key: z.string().optional(),
-        record: z.unknown().optional(),
-        timed_out: z.boolean().optional(),
-      }),
-      annotations: readOnly,
+  }),
+  defineTool({
+    name: "wait_for_change",
+    description:
+      "Wait until a record that fulfils where is added, changes, or goes away, instead of polling read_view. Returns the first change, or timed_out: true; then call again.",
+    input: { ...selection, timeout_seconds: z.int().min(1).max(300).default(45) },
+    output: {
+      view: z.string(),
+      op: z.string().optional(),
+      key: z.string().optional(),
+      record: z.unknown().optional(),
+      timed_out: z.boolean().optional(),
     },
-    async (call, { timeout_seconds: seconds, ...given }) => {
+    annotations: readOnly,
+    run: async (call, { timeout_seconds: seconds, ...given }) => {
       const { stream, view, chosen } = await open(call, given)
       const changesIn = createLater()
       const changed = await within(call, seconds, async (signal) => {
@@ -137,5 +133,5 @@ export const recordTools = [
       })
       return changed ?? { view, timed_out: true }
     },
-  ),
+  }),
 ]

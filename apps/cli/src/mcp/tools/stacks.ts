@@ -2,6 +2,7 @@ import type { StackSchema } from "@svc/client"
 import { isObject, type JsonObject } from "@svc/common/json-object"
 import { z } from "zod"
 import { entityOf, readStack, readStacks } from "../../explore/explore.ts"
+import { typesNamed } from "../../explore/explore-tables.ts"
 import { withRecords } from "../../explore/records-now.ts"
 import { listOf, textOf } from "../../output/json-value.ts"
 import { apiForReading } from "../../settings/key.ts"
@@ -32,46 +33,37 @@ const shownEntity = ({ name, fields, views }: Entity) => ({
 })
 
 /** The types that the fields name, and those that these types name. */
-const typesOf = ({ types }: StackSchema, entities: readonly Entity[]) => {
-  const used = new Map<string, unknown>()
-  const add = (text: string): void => {
-    for (const type of types) {
-      if (used.has(type.name) || !new RegExp(`\\b${type.name}\\b`).test(text)) continue
-      if (type.kind === "enum") used.set(type.name, type.variants)
-      else {
-        used.set(type.name, Object.fromEntries(type.fields.map((field) => [field.name, field.type])))
-        for (const field of type.fields) add(field.type)
-      }
-    }
-  }
-  for (const { fields } of entities) for (const { rust_type: type } of fields) add(type)
-  return [...used]
-}
+const typesOf = ({ types }: StackSchema, entities: readonly Entity[]) =>
+  typesNamed(
+    entities.flatMap(({ fields }) => fields.map(({ rust_type: type }) => type)),
+    types,
+  ).map((type) => [
+    type.name,
+    type.kind === "enum" ? type.variants : Object.fromEntries(type.fields.map((field) => [field.name, field.type])),
+  ])
 
 export const stackTools = [
-  defineTool(
-    {
-      name: "list_stacks",
-      description:
-        "Find out which live data there is: each stack's name, description, entities, and whether it has records now. Then call describe_stack.",
-      input: {
-        query: z.string().optional().meta({ description: "words of name, description or entities" }),
-        after: z.string().optional().meta({ description: "the last name of a truncated result" }),
-      },
-      output: z.object({
-        stacks: z.array(
-          z.object({
-            name: z.string(),
-            description: z.string().optional(),
-            entities: z.array(z.string()),
-            has_data: z.boolean().optional(),
-          }),
-        ),
-        truncated: z.boolean().optional(),
-      }),
-      annotations: readOnly,
+  defineTool({
+    name: "list_stacks",
+    description:
+      "Find out which live data there is: each stack's name, description, entities, and whether it has records now. Then call describe_stack.",
+    input: {
+      query: z.string().optional().meta({ description: "words of name, description or entities" }),
+      after: z.string().optional().meta({ description: "the last name of a truncated result" }),
     },
-    async ({ context }, { query, after }) => {
+    output: {
+      stacks: z.array(
+        z.object({
+          name: z.string(),
+          description: z.string().optional(),
+          entities: z.array(z.string()),
+          has_data: z.boolean().optional(),
+        }),
+      ),
+      truncated: z.boolean().optional(),
+    },
+    annotations: readOnly,
+    run: async ({ context }, { query, after }) => {
       const given = context()
       const found = following(await readStacks(given, await apiForReading(given)), "name", after)
         .filter((stack) => query === undefined || matches(stack, query))
@@ -81,41 +73,39 @@ export const stackTools = [
           entities: listOf(stack, "entities").slice(0, 100),
           has_data: hasData(stack),
         }))
-      const { kept, isCut } = fitting(found)
-      return { stacks: kept, ...(isCut && { truncated: true }) }
+      const { kept, truncated } = fitting(found)
+      return { stacks: kept, truncated }
     },
-  ),
-  defineTool(
-    {
-      name: "describe_stack",
-      description:
-        "Read a stack's schema before using it: fields with types (? = may be null), views with mode, sort, and the field whose value is the key.",
-      input: { stack: z.string(), entity: z.string().optional() },
-      output: z.object({
-        name: z.string(),
-        websocket_url: z.string(),
-        entities: z.array(
-          z.object({
-            name: z.string(),
-            fields: z.record(z.string(), z.string()),
-            views: z.array(
-              z.object({
-                id: z.string(),
-                mode: z.string(),
-                key_field: z.string().nullable(),
-                needs_key: z.boolean().optional(),
-                sort: z.string().optional(),
-              }),
-            ),
-          }),
-        ),
-        types: z.record(z.string(), z.unknown()),
-        records: z.record(z.string(), z.number()).optional(),
-        hint: z.string().optional(),
-      }),
-      annotations: readOnly,
+  }),
+  defineTool({
+    name: "describe_stack",
+    description:
+      "Read a stack's schema before using it: fields with types (? = may be null), views with mode, sort, and the field whose value is the key.",
+    input: { stack: z.string(), entity: z.string().optional() },
+    output: {
+      name: z.string(),
+      websocket_url: z.string(),
+      entities: z.array(
+        z.object({
+          name: z.string(),
+          fields: z.record(z.string(), z.string()),
+          views: z.array(
+            z.object({
+              id: z.string(),
+              mode: z.string(),
+              key_field: z.string().nullable(),
+              needs_key: z.boolean().optional(),
+              sort: z.string().optional(),
+            }),
+          ),
+        }),
+      ),
+      types: z.record(z.string(), z.unknown()),
+      records: z.record(z.string(), z.number()).optional(),
+      hint: z.string().optional(),
     },
-    async ({ context }, { stack: name, entity }) => {
+    annotations: readOnly,
+    run: async ({ context }, { stack: name, entity }) => {
       const given = context()
       const read = await readStack(given, await apiForReading(given), name)
       const [stack = read] = await withRecords(given, [read])
@@ -134,8 +124,8 @@ export const stackTools = [
         entities: entities.kept,
         types: Object.fromEntries(types.kept),
         records: stack["records"],
-        ...((entities.isCut || types.isCut) && { hint }),
+        ...((entities.truncated || types.truncated) && { hint }),
       }
     },
-  ),
+  }),
 ]

@@ -31,21 +31,19 @@ const messageIn = (transaction: string): string => {
 }
 
 export const transactionTools = [
-  defineTool(
-    {
-      name: "get_transaction",
-      description:
-        "Look up a transaction by its signature: whether it landed, in which slot, with which error. not_found isn't proof that it can't land: for payments call settle_payments.",
-      input: { signature: z.string() },
-      output: z.object({
-        status: z.string(),
-        slot: z.string().optional(),
-        err: z.unknown().optional(),
-        searched_up_to_slot: z.string(),
-      }),
-      annotations: readOnly,
+  defineTool({
+    name: "get_transaction",
+    description:
+      "Look up a transaction by its signature: whether it landed, in which slot, with which error. not_found isn't proof that it can't land: for payments call settle_payments.",
+    input: { signature: z.string() },
+    output: {
+      status: z.string(),
+      slot: z.string().optional(),
+      err: z.unknown().optional(),
+      searched_up_to_slot: z.string(),
     },
-    async (call, { signature }) => {
+    annotations: readOnly,
+    run: async (call, { signature }) => {
       const answer = plainJson((await status(await relayContext(call, { args: [signature] }))).json)
       const found = isObject(answer) ? answer["status"] : undefined
       return {
@@ -54,38 +52,34 @@ export const transactionTools = [
         searched_up_to_slot: textOf(answer, "contextSlot"),
       }
     },
-  ),
-  defineTool(
-    {
-      name: "simulate_transaction",
-      description:
-        "Try a transaction (base64, signed or not) without sending it, before you ask the wallet to sign: err is null if it would succeed.",
-      input: { transaction: bytes },
-      output: z.object({
-        err: z.unknown(),
-        units: z.string(),
-        logs: z.array(z.string()),
-        truncated: z.boolean().optional(),
-      }),
-      annotations: readOnly,
+  }),
+  defineTool({
+    name: "simulate_transaction",
+    description:
+      "Try a transaction (base64, signed or not) without sending it, before you ask the wallet to sign: err is null if it would succeed.",
+    input: { transaction: bytes },
+    output: {
+      err: z.unknown(),
+      units: z.string(),
+      logs: z.array(z.string()),
+      truncated: z.boolean().optional(),
     },
-    async (call, { transaction }) => {
+    annotations: readOnly,
+    run: async (call, { transaction }) => {
       const answer = plainJson((await simulate(await relayContext(call, inputOf(transaction)))).json)
-      const { kept, isCut } = fitting(listOf(answer, "logs").map((line) => shortened(String(line))))
+      const { kept, truncated } = fitting(listOf(answer, "logs").map((line) => shortened(String(line))))
       const err = isObject(answer) ? answer["err"] : null
-      return { err, units: textOf(answer, "unitsConsumed"), logs: kept, ...(isCut && { truncated: true }) }
+      return { err, units: textOf(answer, "unitsConsumed"), logs: kept, truncated }
     },
-  ),
-  defineTool(
-    {
-      name: "get_fee",
-      description:
-        "Get the fee in lamports of a transaction or of a compiled message (base64; pass one of them). null: its blockhash has expired.",
-      input: { transaction: bytes.optional(), message: bytes.optional() },
-      output: z.object({ lamports: z.string().nullable() }),
-      annotations: readOnly,
-    },
-    async (call, { transaction, message }) => {
+  }),
+  defineTool({
+    name: "get_fee",
+    description:
+      "Get the fee in lamports of a transaction or of a compiled message (base64; pass one of them). null: its blockhash has expired.",
+    input: { transaction: bytes.optional(), message: bytes.optional() },
+    output: { lamports: z.string().nullable() },
+    annotations: readOnly,
+    run: async (call, { transaction, message }) => {
       if ((transaction === undefined) === (message === undefined)) {
         throw new CliError("invalid-arguments", "Pass either transaction or message, not both.")
       }
@@ -94,5 +88,5 @@ export const transactionTools = [
       const { feeLamports } = await relay.fee({ message: compiled, signal: call.signal })
       return { lamports: feeLamports === null ? null : String(feeLamports) }
     },
-  ),
+  }),
 ]
