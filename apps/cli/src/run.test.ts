@@ -1,34 +1,21 @@
-import { once } from "node:events"
 import { globSync, readFileSync } from "node:fs"
-import { createServer } from "node:http"
 import { join } from "node:path"
 import { stripVTControlCharacters } from "node:util"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, expect, test } from "vitest"
+import { startServer } from "../test/server.ts"
 import { formatNames } from "./output/format.ts"
 import { run } from "./run.ts"
 import { settingsFolder } from "./settings/settings.ts"
 
 const stack = { name: "mining", entities: ["Round"], websocket_url: "wss://a.example", description: "d" }
 const hostile = 'export const a = "\u001b]0;title\u0007\u009b2J"\n'
-const targets: string[] = []
-const server = createServer(({ url: target = "" }, response) => {
-  targets.push(target)
-  response.end(target.includes("/types") ? hostile : JSON.stringify([stack]))
-})
-let url = ""
-beforeAll(async () => {
-  await once(server.listen(0, "127.0.0.1"), "listening")
-  const address = server.address()
-  url = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : ""}`
-})
-afterAll(() => {
-  server.close()
-})
+const server = await startServer(({ target }) => ({ body: target.includes("/types") ? hostile : [stack] }))
+afterAll(server.close)
 
 const call = async (command: string[], env: Record<string, string>, isTTY = true, columns = 200) => {
   const written = { stdout: "", stderr: "" }
   const code = await run({
-    argv: [...command, "--api-url", url],
+    argv: [...command, "--api-url", server.url],
     env,
     copy: undefined,
     home: "/nonexistent",
@@ -85,9 +72,9 @@ test("no line of a table is wider than the terminal; where blocks are shorter, e
 })
 
 test.each(formatNames)("--%s: explore reads the schemas, and an error is a document too", async (name) => {
-  targets.length = 0
+  server.received.length = 0
   expect((await call(["explore", `--${name}`], {}, false)).code).toBe(0)
-  expect(targets).toEqual(["/api/registry?include=schema&limit=100"])
+  expect(server.received).toMatchObject([{ target: "/api/registry?include=schema&limit=100" }])
   expect((await call(["explore", `--${name}`, "--nope"], {}, false)).stdout).toContain("usage")
 })
 

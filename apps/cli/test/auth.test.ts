@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { keyHint, mintKey } from "@svc/keys"
 import { beforeEach, expect, test } from "vitest"
-import { startServer, type Received, type Reply } from "./server.ts"
+import { type Received, type Reply, serve } from "./server.ts"
 import { json } from "./tool.ts"
 import { startToolAndServer } from "./tool-and-server.ts"
 
@@ -87,7 +87,7 @@ test("of sign-ups at the same time one registers an agent, the others are refuse
 })
 
 test("logins for different API URLs at the same time are all kept", async () => {
-  const servers = await Promise.all(Array.from({ length: 5 }, () => startServer(api)))
+  const servers = await Promise.all(Array.from({ length: 5 }, () => serve(api)))
   const key = newKey()
   agents.set(key, "agt_many")
   const ended = await Promise.all(
@@ -95,21 +95,6 @@ test("logins for different API URLs at the same time are all kept", async () => 
   )
   expect(ended.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0])
   expect(Object.keys(Object(await kept())).sort()).toEqual(servers.map(({ url }) => url).sort())
-  await Promise.all(servers.map(({ close }) => close()))
-})
-
-test("a lock left by a process that is gone is no obstacle", async () => {
-  await mkdir(folder, { recursive: true })
-  const gone = await tool.svc(["--version"])
-  expect(gone.code).toBe(0)
-  const { hostname } = await import("node:os")
-  // No process has this id: it is above the largest that Linux and macOS give.
-  await mkdir(`${file}.lock`)
-  await writeFile(join(`${file}.lock`, `2147483646@${encodeURIComponent(hostname())}@x`), "")
-  expect((await svc("auth signup")).code).toBe(0)
-  // An earlier version's lock is a file.
-  await writeFile(`${file}.lock`, `2147483646 ${hostname()}`)
-  expect((await svc("auth signup --force")).code).toBe(0)
 })
 
 test("where nothing can be written, nobody is registered", async () => {
@@ -136,7 +121,7 @@ test.each(["", "nonsense", "[]", '{"https://a.example": "text"}', '{"https://a.e
 
 test("when saving fails after the agent was made, its key goes to the standard output with a warning", async () => {
   // The folder goes while the API answers.
-  const cruel = await startServer(async (request) => {
+  const cruel = await serve(async (request) => {
     await rm(folder, { recursive: true, force: true })
     return api(request)
   })
@@ -149,7 +134,6 @@ test("when saving fails after the agent was made, its key goes to the standard o
   const document = await tool.svc(["auth", "signup", "--json"], { env: { SVC_API_URL: cruel.url } })
   const [next = ""] = [...agents].at(-1) ?? []
   expect(json(document)).toMatchObject({ code: "key-not-saved", api_key: next })
-  await cruel.close()
 })
 
 test("login keeps a key that the API knows, and the old file when that had another", async () => {

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { beforeEach, expect, test } from "vitest"
-import { startServer, type Received, type Reply } from "./server.ts"
+import { type Received, type Reply, serve, startServer } from "./server.ts"
 import { json } from "./tool.ts"
 import { startToolAndServer } from "./tool-and-server.ts"
 
@@ -65,7 +65,7 @@ test("option, environment, --context, current context, the tool's copy: the firs
     await svc(`explore${words}`, env)
     return [first, second, third].flatMap((server, index) => (server.received.length > 0 ? [index + 1] : []))
   }
-  expect(await reached("")).toEqual([1])
+  expect(await reached("", { SVC_API_URL: "" })).toEqual([1])
   expect(await reached(" --context two")).toEqual([2])
   expect(await reached(" --context two", { SVC_API_URL: third.url })).toEqual([3])
   expect(await reached(` --context two --api-url ${first.url}`, { SVC_API_URL: third.url })).toEqual([1])
@@ -133,20 +133,27 @@ test("env tells every URL of the copy, whose key it is and the versions; no serv
 
 test("env tells the relay's chain, and the faucet of a local one", async () => {
   const chain = { genesis_hash: "1".repeat(32), faucet: "http://localhost:8899" }
-  const copy = await startServer(({ target }) => ({
+  const copy = await serve(({ target }) => ({
     body: target === "/relay/health?chain=true" ? { version: "1.0.0", transactions: { enabled: true, chain } } : {},
   }))
   await servedBy(copy)
   expect((await svc("env")).body).toMatchObject({ chain, faucet: `${chain.faucet} (requestAirdrop)` })
   expect((await tool.svc(["env"])).stdout).toMatch(/^chain +own, genesis hash 1{32}$/m)
-  await copy.close()
 })
 
 test.each([
-  [{ contexts: 7 }, "contexts"],
-  [{ contexts: { a: { docs_url: "ftp://a" } }, current: "a" }, "docs_url"],
-])("a file with %j is an error that says what is wrong in it", async (config, what) => {
+  ['{"contexts": 7}', "contexts"],
+  ['{"contexts": {"a": {"docs_url": "ftp://a"}}, "current": "a"}', "docs_url"],
+  ['{"api_url": 7}', "api_url"],
+  ['{"api_url": "file:///etc"}', "api_url"],
+  ["nonsense", "isn't a JSON object"],
+  ["", "isn't a JSON object"],
+  ["[]", "isn't a JSON object"],
+])("a file with %s is an error that names it and says what is wrong in it", async (config, what) => {
   await servedBy(undefined)
-  await writeFile(join(folder, "config.json"), JSON.stringify(config))
-  expect((await svc("explore")).body).toMatchObject({ code: "invalid-config", error: expect.stringContaining(what) })
+  const file = join(folder, "config.json")
+  await writeFile(file, config)
+  const { code, body } = await svc("explore")
+  expect([code, body]).toMatchObject([1, { code: "invalid-config", error: expect.stringContaining(what) }])
+  expect(Object(body).error).toContain(file)
 })

@@ -2,7 +2,7 @@ import { rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { expect, test } from "vitest"
-import { startServer, type Reply } from "./server.ts"
+import { serve, type Reply } from "./server.ts"
 import { json } from "./tool.ts"
 import { startToolAndServer } from "./tool-and-server.ts"
 
@@ -88,8 +88,8 @@ test("explore --json is the schemas of all pages of the registry, whatever URL t
 })
 
 test("explore tells how many records the copy's own stream server has now, and asks no other host", async () => {
-  const stranger = await startServer(() => ({ body: {} }))
-  const copy = await startServer(({ target }): Reply => {
+  const stranger = await serve(() => ({ body: {} }))
+  const copy = await serve(({ target }): Reply => {
     if (target === "/health") return { body: { stacks: { mining: { entities: { Round: 3, Miner: 4 } } } } }
     const urls = { mining: `ws://${new URL(copy.url).host}/mining`, swaps: `ws://${new URL(stranger.url).host}/swaps` }
     return { body: Object.entries(urls).map(([name, websocket_url]) => ({ name, websocket_url })) }
@@ -107,7 +107,6 @@ test("explore tells how many records the copy's own stream server has now, and a
   expect((await tool.svc(["explore"])).stdout).toMatch(/^STACK +RECORDS NOW .*\nmining +7 /)
   expect(stranger.received).toEqual([])
   await rm(join(tool.home, "copy.json"))
-  await Promise.all([copy.close(), stranger.close()])
 })
 
 test("explore <stack> --json is the stack with its schema, read in one call, its name in any case", async () => {
@@ -157,36 +156,28 @@ test("for people there are tables of stacks, fields, types, views and what may b
   expect((await explore("mining", "miner")).stdout).toContain("Primary keys: id.authority")
 })
 
-test("nothing is drawn on a standard error that no one watches, and no style goes to a file", async () => {
-  const ended = await explore()
-  expect(ended.stderr).toBe("")
-  expect(ended.stdout).not.toContain("\u001b")
-})
-
 test("what a stack's owner wrote cannot steer the reader's terminal", async () => {
-  const evil = await startServer(() => ({ body: [stackOf("evil", "a\u001b]0;title\u0007b\u009b2J\nc\u202ed")] }))
+  const evil = await serve(() => ({ body: [stackOf("evil", "a\u001b]0;title\u0007b\u009b2J\nc\u202ed")] }))
   const table = await tool.svc(["explore", "--api-url", evil.url])
   expect(table.stdout.split("\n")[1]).toMatch(/a \]0;title b 2J cd$/)
   const document = await tool.svc(["explore", "--json", "--api-url", evil.url])
   expect(document.stdout).not.toMatch(/(?!\n)\p{Cc}/u)
   expect(json(document)).toMatchObject({ registry: [{ description: "a\u001b]0;title\u0007b\u009b2J\nc\u202ed" }] })
-  await evil.close()
 })
 
 test("a registry whose links go round in a circle ends", async () => {
-  const circle = await startServer(() => ({
+  const circle = await serve(() => ({
     body: [stackOf("a")],
     headers: { link: '</api/registry?p=1>; rel="next"' },
   }))
   const ended = await tool.svc(["explore", "--json", "--api-url", circle.url])
   expect(ended.code).toBe(0)
   expect(circle.received.length).toBe(2)
-  await circle.close()
 })
 
 test("a registry without an end is refused, with a reason, after a bounded number of pages", async () => {
   let page = 0
-  const endless = await startServer(() => ({
+  const endless = await serve(() => ({
     body: [],
     headers: { link: `</api/registry?p=${++page}>; rel="next"` },
   }))
@@ -194,22 +185,20 @@ test("a registry without an end is refused, with a reason, after a bounded numbe
   expect(ended.code).toBe(1)
   expect(json(ended)).toMatchObject({ code: "unexpected-answer", error: expect.stringContaining("1000 pages") })
   expect(endless.received.length).toBe(1000)
-  await endless.close()
 })
 
 test("400,000 stacks on one page are read", async () => {
-  const many = await startServer(() => ({
+  const many = await serve(() => ({
     body: JSON.stringify(Array.from({ length: 400_000 }, () => ({ name: "a" }))),
   }))
   const ended = await tool.svc(["explore", "--json", "--api-url", many.url])
   expect(ended.stderr).toBe("")
   expect(ended.code).toBe(0)
-  await many.close()
 })
 
 test("a name of 30 MB is cut off in a table and offered to nobody, in the memory of a small machine", async () => {
   const name = "a".repeat(30 * 1024 * 1024)
-  const long = await startServer(({ target }) =>
+  const long = await serve(({ target }) =>
     target.startsWith("/api/registry?")
       ? { body: [stackOf("short"), { ...stackOf("long"), name }] }
       : { status: 404, body: { code: "stack-not-found", error: "No such stack." } },
@@ -221,25 +210,13 @@ test("a name of 30 MB is cut off in a table and offered to nobody, in the memory
   const missed = await tool.svc(["explore", "other"], { env })
   expect(missed.code).toBe(1)
   expect(missed.stderr).toMatch(/Nearest: short\. Next: svc explore short \(stack-not-found\)/)
-  await long.close()
-})
-
-test("an error's own hint is the next step where the tool knows no better one", async () => {
-  const server = await startServer(() => ({
-    status: 400,
-    body: { code: "brand-new", error: "Something new.", hint: "Do this." },
-  }))
-  const ended = await tool.svc(["explore"], { env: { SVC_API_URL: server.url } })
-  expect(ended.stderr).toBe("svc: Something new. Do this. (brand-new)\n")
-  await server.close()
 })
 
 test("a key that the registry ignores is named on the standard error, the answer stays what it is", async () => {
-  const server = await startServer(() => ({ body: [], headers: { "x-auth-ignored": "expired-api-key" } }))
+  const server = await serve(() => ({ body: [], headers: { "x-auth-ignored": "expired-api-key" } }))
   const env = { SVC_API_URL: server.url, SVC_API_KEY: "svc_ak_expired" }
   const ended = await tool.svc(["explore", "--json"], { env })
   expect(json(ended)).toEqual({ registry: [] })
   expect(ended.stderr).toMatch(/expired-api-key.*svc auth status/)
   expect(server.received[0]?.headers.authorization).toBe("Bearer svc_ak_expired")
-  await server.close()
 })

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { beforeEach, expect, test } from "vitest"
-import { startServer, type Reply } from "./server.ts"
+import { serve, type Reply } from "./server.ts"
 import { json, runProgram } from "./tool.ts"
 import { startToolAndServer } from "./tool-and-server.ts"
 
@@ -138,14 +138,13 @@ test("skills beyond the three are left alone, and only the documentation server 
 })
 
 test("a server without skills fails with its own code", async () => {
-  const bare = await startServer(() => ({
+  const bare = await serve(() => ({
     status: 404,
     body: { error: { code: "not_found", message: "None.", hint: "h" } },
   }))
   const ended = await tool.svc(["init", "--json", "--docs-url", bare.url], { cwd: project })
   expect(ended.code).toBe(1)
   expect(json(ended)).toMatchObject({ code: "not_found" })
-  await bare.close()
 })
 
 test("in a folder that was deleted meanwhile it fails instead of never ending", async () => {

@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { beforeEach, expect, test } from "vitest"
 import { keyHint } from "@svc/keys"
-import { startServer, type Received, type Reply } from "./server.ts"
+import { serve, type Received, type Reply } from "./server.ts"
 import { json } from "./tool.ts"
 import { startToolAndServer } from "./tool-and-server.ts"
 
@@ -158,7 +158,7 @@ test("session sends URL and scopes, and is the API's answer", async () => {
 })
 
 test("SVC_API_KEY goes to SVC_API_URL alone: not to another --api-url, not to one from the configuration file", async () => {
-  const other = await startServer(answer)
+  const other = await serve(answer)
   const here = await svc("keys list --json", { SVC_API_URL: server.url, SVC_API_KEY: fresh })
   expect(here.code).toBe(0)
   expect(server.received[0]?.headers.authorization).toBe(`Bearer ${fresh}`)
@@ -169,7 +169,6 @@ test("SVC_API_KEY goes to SVC_API_URL alone: not to another --api-url, not to on
   expect((await svc("keys list --json", { SVC_API_KEY: fresh })).code).toBe(1)
   expect((await svc("explore --json", { SVC_API_KEY: fresh })).code).toBe(1)
   expect(other.received.filter(({ headers }) => headers.authorization !== undefined)).toEqual([])
-  await other.close()
 })
 
 test("a kept key goes to the URL it was made for, compared exactly", async () => {
@@ -194,16 +193,15 @@ test("no key leaves this machine unencrypted", async () => {
 })
 
 test("a redirect is not followed, so no key follows it", async () => {
-  const other = await startServer(answer)
-  const sends = await startServer(() => ({ status: 307, headers: { location: other.url }, body: "" }))
+  const other = await serve(answer)
+  const sends = await serve(() => ({ status: 307, headers: { location: other.url }, body: "" }))
   const ended = await svc("keys list --json", { SVC_API_URL: sends.url, SVC_API_KEY: fresh })
   expect(json(ended)).toMatchObject({ code: "redirected", error: expect.stringContaining(other.url) })
   expect(other.received).toEqual([])
-  await Promise.all([other.close(), sends.close()])
 })
 
 test("a key that a server gives back in an error, or that was typed where none belongs, is not repeated", async () => {
-  const echo = await startServer(({ headers }) => ({
+  const echo = await serve(({ headers }) => ({
     status: 400,
     body: { error: `Cannot read ${String(headers.authorization)}`, code: "invalid-request" },
   }))
@@ -221,5 +219,4 @@ test("a key that a server gives back in an error, or that was typed where none b
     expect(typed.code).not.toBe(0)
     expect(typed.stdout + typed.stderr).not.toContain(fresh)
   }
-  await echo.close()
 })

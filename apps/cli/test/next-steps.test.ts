@@ -39,7 +39,7 @@ test.each(services)("every code of the OpenAPI document of %s leads to a next st
 test("every row is for a code that a service answers or the tool makes itself", () => {
   const own = [join(apps, "cli/src"), join(apps, "../packages/client/src")]
     .flatMap((folder) => globSync(join(folder, "**/*.ts")).map((file) => readFileSync(file, "utf8")))
-    .flatMap((source) => [...source.matchAll(/(?:Error|refusal)\(\s*"([\w-]+)"/g)].map(([, code = ""]) => code))
+    .flatMap((source) => [...source.matchAll(/(?:Error|refusal|asCode)\(\s*"([\w-]+)"/g)].map(([, code = ""]) => code))
   const stream = readFileSync(join(apps, "../packages/local-stream/src/server/faults.ts"), "utf8")
   const streams = [...stream.matchAll(/^ {2}"([a-z-]+)": \{/gm)].map(([, code = ""]) => code)
   const known = new Set([...services.flatMap(documentCodes), ...own, ...streams])

@@ -1,4 +1,6 @@
-import { createServer, type IncomingHttpHeaders } from "node:http"
+import type { IncomingHttpHeaders } from "node:http"
+import { startReceiver } from "@svc/testing"
+import { onTestFinished } from "vitest"
 
 export type Received = {
   readonly method: string
@@ -15,37 +17,32 @@ export type Reply = {
   readonly body: unknown
 }
 
-export type TestServer = { readonly url: string; readonly received: Received[]; readonly close: () => Promise<void> }
+export type Answer = (request: Received) => Reply | Promise<Reply>
 
 /** A real HTTP server on a free loopback port that answers as it is told and keeps what it got. */
-export const startServer = async (answer: (request: Received) => Reply | Promise<Reply>): Promise<TestServer> => {
+export const startServer = async (answer: Answer) => {
+  const { url, close, answer: answerWith } = await startReceiver()
   const received: Received[] = []
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = []
-    request.on("data", (chunk: Buffer) => chunks.push(chunk))
-    request.on("end", () => {
-      void (async () => {
-        const { method = "", url: target = "", headers } = request
-        const one = { method, target, headers, body: Buffer.concat(chunks).toString() }
-        received.push(one)
-        const { status = 200, headers: extra = {}, body } = await answer(one)
-        if (body === undefined) return
-        const raw = typeof body === "string" || Buffer.isBuffer(body)
-        response.writeHead(status, { "content-type": "application/json", ...extra })
-        response.end(raw ? body : JSON.stringify(body))
-      })()
-    })
+  answerWith(({ url: target, ...request }, response) => {
+    const one = { ...request, target, body: String(request.body) }
+    received.push(one)
+    const reply = async () => {
+      const { status = 200, headers, body } = await answer(one)
+      if (body === undefined) return
+      const isRaw = typeof body === "string" || Buffer.isBuffer(body)
+      response.writeHead(status, { "content-type": "application/json", ...headers })
+      response.end(isRaw ? body : JSON.stringify(body))
+    }
+    void reply()
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const address = server.address()
-  if (typeof address !== "object" || address === null) throw new Error("no port")
-  return {
-    url: `http://127.0.0.1:${address.port}`,
-    received,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  }
+  return { url, received, close }
+}
+
+export type TestServer = Awaited<ReturnType<typeof startServer>>
+
+/** Such a server until the test that runs is finished. */
+export const serve = async (answer: Answer): Promise<TestServer> => {
+  const server = await startServer(answer)
+  onTestFinished(server.close)
+  return server
 }

@@ -1,4 +1,3 @@
-import type { Simulation } from "@svc/client"
 import type { Context, Outcome } from "../command.ts"
 import { pairs, plain } from "../output/table.ts"
 import { openRelay } from "../services/relay.ts"
@@ -9,22 +8,14 @@ export const simulate = async (context: Context): Promise<Outcome> => {
   const transaction = await readTransaction(context)
   const relay = await openRelay(context, "transaction:inspect")
   const answer = await relay.simulate({ transaction })
+  // Programs read the rest from --json.
   const { err, unitsConsumed, contextSlot, logs } = answer
-  const shown = {
-    err: ["Error", err === null ? "" : JSON.stringify(err)],
-    unitsConsumed: ["Compute units", String(unitsConsumed ?? "")],
-    contextSlot: ["Slot", String(contextSlot)],
-    // Below the table.
-    logs: undefined,
-    // Programs read these from --json.
-    loadedAccountsDataSize: undefined,
-    returnData: undefined,
-    innerInstructions: undefined,
-    accounts: undefined,
-    replacementBlockhash: undefined,
-  } as const satisfies Readonly<Record<keyof Simulation, readonly [string, string] | undefined>>
-  const result = ["Result", err === null ? "it would succeed" : "it would fail"] as const
-  const rows = [result, ...Object.values(shown).filter((row) => row !== undefined)]
+  const rows = [
+    ["Result", err === null ? "it would succeed" : "it would fail"],
+    ["Error", err === null ? "" : JSON.stringify(err)],
+    ["Compute units", String(unitsConsumed ?? "")],
+    ["Slot", String(contextSlot)],
+  ] as const
   return {
     json: answer,
     text: (style) => [pairs(rows, style), ...(logs ?? []).map((line) => `  ${plain(line)}`)].join("\n"),

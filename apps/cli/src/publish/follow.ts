@@ -44,17 +44,17 @@ const recordError = (code: string, kind: string, record: unknown, message: strin
 type Following = {
   readonly path: string
   readonly goesOn: (status: string) => boolean
-  readonly progressOf: (record: unknown) => string
+  readonly progress: (record: unknown) => string
   /** Called after each poll. */
   readonly look?: (record: unknown, polls: number) => Promise<void>
 }
 
 /** Polls a record until it no longer goes on. */
-const follow = async (context: Context, api: Api, begun: unknown, { path, goesOn, progressOf, look }: Following) => {
+const follow = async (context: Context, api: Api, begun: unknown, { path, goesOn, progress, look }: Following) => {
   let record = begun ?? (await callJson(api, path))
   try {
     for (let polls = 1; goesOn(textOf(record, "status")); polls++) {
-      context.progress(progressOf(record))
+      context.progress(progress(record))
       await delay(pollMs)
       record = await callJson(api, path)
       await look?.(record, polls)
@@ -78,7 +78,7 @@ export const followRun = async (
   const run = await follow(context, api, begun, {
     path: `/api/automation/runs/${id}`,
     goesOn: (status) => ["queued", "running", "cancelling"].includes(status),
-    progressOf,
+    progress: progressOf,
     look: async (now, polls) => {
       const message = polls % pollsBetween === 0 ? await operatorMessage(api, now) : ""
       if (message === "") return
@@ -115,7 +115,7 @@ export const followRecord = async (
   const record = await follow(context, api, undefined, {
     path: `${path}/${id}`,
     goesOn: (status) => !ends.some((end) => end === status),
-    progressOf: (now) => `${what}: ${statusOf(now)}`,
+    progress: (now) => `${what}: ${statusOf(now)}`,
   })
   if (textOf(record, "status") === wanted) return { json: record, text: (style) => recordText(record, style, parts) }
   throw recordError(`${kind}-failed`, kind, record, `${what}${is} ${statusOf(record)}.`, `svc ${kind}s ${id}`)

@@ -1,30 +1,18 @@
-import { createServer, type ServerResponse } from "node:http"
+import type { ServerResponse } from "node:http"
 import { gzipSync } from "node:zlib"
-import { afterEach, expect, test } from "vitest"
+import { startReceiver } from "@svc/testing"
+import { expect, onTestFinished, test } from "vitest"
 import { call } from "./api.ts"
 
-const stops: (() => void)[] = []
-afterEach(() => {
-  for (const stop of stops.splice(0)) stop()
-})
-
-const serve = async (answer: (response: ServerResponse) => void): Promise<string> => {
-  const server = createServer((_, response) => answer(response))
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  stops.push(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const address = server.address()
-  return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : ""}`
+const serve = async (respond: (response: ServerResponse) => void): Promise<string> => {
+  const { answer, close, url } = await startReceiver()
+  onTestFinished(close)
+  answer((_request, response) => respond(response))
+  return url
 }
 
-const failure = async (url: string, limitMs?: number) => {
-  return call("api", url, "", limitMs === undefined ? {} : { timeoutMs: limitMs }).then(
-    () => undefined,
-    (error: unknown) => String(error),
-  )
-}
+const failure = async (url: string, timeoutMs = 30_000) =>
+  call("api", url, "", { timeoutMs }).then(() => undefined, String)
 
 test("a service that accepts and says nothing, or stops in the middle, is given up when its time is over", async () => {
   const silent = await serve(() => {})

@@ -48,14 +48,3 @@ test("what was saved is read back, for any URL and any names, and no other file 
     { numRuns: 10 },
   )
 })
-
-test("changes at the same time come one after the other, and none is lost", async () => {
-  await writeFile(credentialsFile(folder), "{}")
-  const urls = Array.from({ length: 10 }, (_, index) => `https://${index}.example`)
-  await Promise.all(
-    urls.map((url) =>
-      changeCredentials(folder, ({ credentials, save }) => save({ ...credentials, [url]: { api_key: url } })),
-    ),
-  )
-  expect(Object.keys(await readCredentials(folder)).sort()).toEqual(urls)
-})

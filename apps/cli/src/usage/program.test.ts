@@ -97,6 +97,17 @@ test("no line of any help is longer than the terminal, and a pipe gets 100 colum
   }
 })
 
+test("every command has help with usage, options and examples, and a group's lists its own", () => {
+  for (const { name, usage = "", options = [] } of commands) {
+    const { written } = read([...name.split(" "), "--help"])
+    expect(written).toContain(`Usage: svc ${name} ${usage} [OPTIONS]`.replace("  ", " "))
+    for (const option of [...options, "json"]) expect(written).toContain(`--${option}`)
+    expect(written).toContain("Examples:\n  svc ")
+  }
+  const group = read(["auth", "--help"]).written
+  expect(group.match(/(?<=^ {2})auth \w+/gm)).toEqual(["auth signup", "auth login", "auth status", "auth logout"])
+})
+
 test("every option is one that some command takes", () => {
   const taken = new Set([...commands.flatMap(({ options = [] }) => options), ...commonOptions, "version"])
   expect(Object.keys(optionTable).filter((name) => !taken.has(name))).toEqual([])

@@ -1,4 +1,4 @@
-import { type Condition, type StackSchema, SvcError } from "@svc/client"
+import { type StackSchema, SvcError } from "@svc/client"
 import { isObject } from "@svc/common/json-object"
 import { z } from "zod"
 import { CliError } from "../../errors.ts"
@@ -21,14 +21,11 @@ const selection = {
     )
     .optional(),
 }
-type Selection = {
-  readonly stack: string
-  readonly view?: string | undefined
-  readonly key?: string | undefined
-  readonly where?: readonly Condition[] | undefined
-}
 
-const open = async ({ context }: Pick<Call, "context">, { stack, view, key, where }: Selection) => ({
+const open = async (
+  { context }: Pick<Call, "context">,
+  { stack, view, key, where }: z.output<z.ZodObject<typeof selection>>,
+) => ({
   ...(await openView(context(), stack, view)),
   chosen: { ...(key !== undefined && { key }), ...(where !== undefined && { where }) },
 })
