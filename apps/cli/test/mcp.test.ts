@@ -74,25 +74,14 @@ afterAll(() => mcp.close())
 test("the definitions of all tools together have less than 4,000 tokens, each with an output schema and when to use it", async () => {
   const { tools: listed } = await mcp.client.listTools()
   expect(tokensOf(JSON.stringify(listed))).toBeLessThan(4000)
-  expect(listed.map(({ name }) => name).toSorted()).toEqual(
-    [
-      "account",
-      "rotate_key",
-      "search_docs",
-      "fetch_page",
-      "list_stacks",
-      "describe_stack",
-      "read_view",
-      "wait_for_change",
-      "list_changes",
-      "get_transaction",
-      "simulate_transaction",
-      "get_fee",
-      "submit_payment",
-      "list_payments",
-      "settle_payments",
-      "publish_stack",
-    ].toSorted(),
+  expect(
+    listed
+      .map(({ name }) => name)
+      .toSorted()
+      .join(" "),
+  ).toBe(
+    "account describe_stack fetch_page get_fee get_transaction list_changes list_payments list_stacks publish_stack " +
+      "read_view rotate_key search_docs settle_payments simulate_transaction submit_payment wait_for_change",
   )
   for (const { description = "", outputSchema } of listed) {
     expect(description.length).toBeGreaterThan(40)

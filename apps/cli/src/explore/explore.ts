@@ -2,13 +2,13 @@ import { isObject, type JsonObject } from "@svc/common/json-object"
 import type { Context, Outcome } from "../command.ts"
 import { CliError, onCode, usageError } from "../errors.ts"
 import { listOf, textOf } from "../output/json-value.ts"
-import { callApi, readPages, type Answer, type Api } from "../services/api.ts"
+import { readPages, type Answer, type Api } from "../services/api.ts"
 import { apiForReading } from "../settings/key.ts"
 import { copyUrls } from "../settings/settings.ts"
 import { nearest } from "@svc/common/nearest"
 import { entityText, stackList, stackText } from "./explore-tables.ts"
 import { withRecords } from "./records-now.ts"
-import { queryOf, stackPath } from "./stack.ts"
+import { readSchema } from "./stack.ts"
 
 const pick = (value: unknown, names: readonly string[]): JsonObject => {
   const from = isObject(value) ? value : {}
@@ -47,8 +47,7 @@ export const readStack = async (context: Context, api: Api, name: string): Promi
     const names = (await readRegistry(context, api, "limit=100")).map((stack) => textOf(stack, "name"))
     throw missing("stack", name, names, "svc explore")
   }
-  const path = stackPath(name, `/schema${queryOf({ version: context.options["at"] })}`)
-  const answer = await callApi(api, path).catch(onCode("stack-not-found", nearestStacks))
+  const answer = await readSchema(context, api, name).catch(onCode("stack-not-found", nearestStacks))
   noteIgnoredKey(context, answer.header)
   if (answer.header("deprecation") !== null) context.note(`${name} is deprecated. Next: svc versions ${name}`)
   return pick(answer.body, ["name", "description", "websocket_url", "schema"])

@@ -1,5 +1,6 @@
+import type { Context } from "../command.ts"
 import { CliError } from "../errors.ts"
-import { type Api, callJson } from "../services/api.ts"
+import { type Answer, type Api, callApi, callJson } from "../services/api.ts"
 
 /** The path of a stack in the registry. A name that no stack can have never becomes part of a path. */
 export const stackPath = (name: string, rest = ""): string => {
@@ -14,6 +15,10 @@ export const queryOf = (values: Readonly<Record<string, string | undefined>>): s
   const given = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]))
   return given.length === 0 ? "" : `?${given.join("&")}`
 }
+
+/** A stack with its schema, of the version that --at names. */
+export const readSchema = async (context: Context, api: Api, name: string): Promise<Answer> =>
+  callApi(api, stackPath(name, `/schema${queryOf({ version: context.options["at"] })}`))
 
 /** A stack without its schema. */
 export const readEntry = async (api: Api, name: string): Promise<unknown> => callJson(api, stackPath(name))

@@ -1,3 +1,4 @@
+// The tool against the real API: as one agent uses it from its first day to the end of its keys, then as a person publishes.
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { createTestDatabase, freePort, startProcess, type TestProcess, type TestDatabase } from "@svc/testing"
@@ -19,7 +20,14 @@ beforeAll(async () => {
   const port = await freePort()
   url = `http://127.0.0.1:${port}`
   database = await createTestDatabase()
-  const env = { DATABASE_URL: database.url, SVC_DATA_DIR: join(tool.home, "data"), PORT: String(port) }
+  const env = {
+    DATABASE_URL: database.url,
+    SVC_DATA_DIR: join(tool.home, "data"),
+    PORT: String(port),
+    SVC_SAMPLE_STACKS: "true",
+    SVC_API_URL: url,
+    SVC_LOG_LEVEL: "debug",
+  }
   const made = startProcess(process.execPath, [main, "user", "create", "--email", "owner@example.com"], { env })
   if ((await made.exited) !== 0) throw new Error(made.stderr())
   personsKey = (JSON.parse(made.stdout()) as { api_key: string }).api_key
@@ -39,6 +47,75 @@ afterAll(async () => {
 
 const svc = (args: string, stdin = "", env: Record<string, string> = {}) =>
   tool.svc(args.split(" "), { stdin, env: { SVC_API_URL: url, ...env } })
+
+/** The JSON of a call that succeeds. */
+const done = async (...args: string[]): Promise<Record<string, unknown>> => {
+  const ended = await tool.svc([...args, "--json"], { env: { SVC_API_URL: url } })
+  expect({ args, ...ended }).toMatchObject({ code: 0 })
+  return Object(json(ended))
+}
+/** The code of a call that fails. */
+const refused = async (...args: string[]): Promise<unknown> => {
+  const ended = await tool.svc([...args, "--json"], { env: { SVC_API_URL: url } })
+  expect({ args, ...ended }).toMatchObject({ code: 1 })
+  return Object(json(ended)).code
+}
+
+test("what explore shows of the whole registry, of one stack and of one entity is the same", async () => {
+  const { registry } = await done("explore")
+  expect(Array.isArray(registry) && registry.length > 0).toBe(true)
+  for (const stack of Array.isArray(registry) ? registry : []) {
+    const { name, description, websocket_url, entities, visibility, schema } = stack
+    expect(Object.keys(stack)).toEqual(["name", "description", "websocket_url", "entities", "visibility", "schema"])
+    expect(visibility).toBe("public")
+    expect(await done("explore", String(name).toUpperCase())).toEqual({ name, description, websocket_url, schema })
+    for (const [index, entity] of entities.entries()) {
+      expect(await done("explore", name, String(entity).toLowerCase())).toEqual(schema.entities[index])
+    }
+  }
+  expect(await refused("explore", "no-such-stack")).toBe("stack-not-found")
+})
+
+test("an agent signs up, mints a token, rotates its key, and no key is in a log or an output", async () => {
+  expect(await refused("auth", "status")).toBe("missing-credentials")
+  const identity = await done("auth", "signup", "--name", "Scout")
+  expect(identity).toMatchObject({ display_name: "Scout", status: "active", api_url: url })
+  expect(await done("auth", "status")).toEqual(identity)
+  const file = join(tool.home, "config/svc/credentials.json")
+  const first: string = Object(JSON.parse(await readFile(file, "utf8")))[url].api_key
+
+  const { registry } = await done("explore")
+  const target: string = Object(registry)[0].websocket_url
+  expect(await done("session", target, "--scope", "read")).toMatchObject({ token_type: "Bearer", scope: "read" })
+  expect(await refused("session", "wss://not-listed.example")).toBe("agent-account-forbidden")
+  expect(await refused("session", target, "--scope", "everything")).toBe("invalid-scope")
+
+  const minted = await done("keys", "mint", "--name", "second", "--save")
+  expect(minted).toMatchObject({ name: "second", key_class: "secret" })
+  const keys = Object.values(await done("keys", "list")).map((key) => Object(key))
+  expect(keys.map(({ name, current }) => ({ name, current }))).toEqual([
+    { name: "signup", current: false },
+    { name: "second", current: true },
+  ])
+  expect(await done("keys", "revoke", String(keys[0].id))).toMatchObject({ revoked: true, remaining_secret_keys: 1 })
+  expect(await refused("keys", "revoke", String(keys[0].id))).toBe("key-not-found")
+  expect(json(await svc("auth login --json", first))).toMatchObject({ code: "invalid-api-key" })
+
+  const rotated = await done("keys", "rotate", "--overlap", "1h")
+  const [, successor] = Object.values(await done("keys", "list")).map((key) => Object(key))
+  expect(successor).toMatchObject({ id: rotated["id"], current: true })
+
+  const page = await done("keys", "publishable", "--origin", "https://app.example")
+  expect(page).toMatchObject({ key_class: "publishable", origin_allowlist: ["https://app.example"] })
+  expect(await refused("keys", "publishable", "--origin", "app.example")).toBe("origin-invalid-scheme")
+  expect(await refused("auth", "signup")).toBe("already-signed-up")
+  await done("auth", "logout")
+  expect(await refused("keys", "list")).toBe("missing-credentials")
+
+  const log = platform.stdout() + platform.stderr()
+  expect(log).toContain("/api/agents/signup")
+  for (const key of [first, String(minted["key"]), String(page["key"])]) expect(log).not.toContain(key)
+})
 
 test("without a person's key nothing is published, and the next step is said", async () => {
   const refused = await svc("push first.json --name my-transfers --json")
