@@ -2,7 +2,7 @@ import type { SignUp } from "@svc/client"
 import { keyHint, recogniseKey } from "@svc/keys"
 import type { Context, Outcome } from "../command.ts"
 import { CliError, onCode } from "../errors.ts"
-import { textOf } from "../output/json-value.ts"
+import { labelled, textOf } from "../output/json-value.ts"
 import { pairs } from "../output/table.ts"
 import { callApi, callJson } from "../services/api.ts"
 import { requireSafeForKeys } from "../settings/api-url.ts"
@@ -19,20 +19,17 @@ type Identity = {
   readonly key_hint: string | null
 }
 
+const labels: Readonly<Record<keyof Identity, string>> = {
+  slug: "Agent",
+  display_name: "Name",
+  status: "Status",
+  api_url: "API",
+  key_hint: "Key",
+}
+
 const outcome = (identity: Identity, person?: string | null): Outcome => ({
   json: person === undefined ? identity : { ...identity, person: { key_hint: person } },
-  text: (style) =>
-    pairs(
-      [
-        ["Agent", identity.slug ?? ""],
-        ["Name", identity.display_name ?? ""],
-        ["Status", identity.status],
-        ["API", identity.api_url],
-        ["Key", identity.key_hint ?? ""],
-        ["Person", person ?? ""],
-      ],
-      style,
-    ),
+  text: (style) => pairs([...labelled(identity, labels), ["Person", person ?? ""]], style),
 })
 
 const nobody = (url: string): Identity => ({

@@ -1,6 +1,6 @@
 import { isObject } from "@svc/common/json-object"
 import { pipelineSteps } from "@svc/common/stack-views"
-import { listOf, textOf } from "../output/json-value.ts"
+import { labelled, listOf, textOf } from "../output/json-value.ts"
 import type { Style } from "../output/style.ts"
 import { pairs, plain, table } from "../output/table.ts"
 
@@ -93,15 +93,8 @@ export const entityText = (entity: unknown, types: readonly unknown[], style: St
 /** A stack with all its entities and types. */
 export const stackText = (stack: unknown, style: Style): string => {
   const schema = isObject(stack) ? stack["schema"] : undefined
-  const about = pairs(
-    [
-      ["Stack", textOf(stack, "name")],
-      ["WebSocket URL", textOf(stack, "websocket_url")],
-      ["Description", textOf(stack, "description")],
-      ["Records now", recordsOf(stack) ?? ""],
-    ],
-    style,
-  )
+  const labels = { name: "Stack", websocket_url: "WebSocket URL", description: "Description" }
+  const about = pairs([...labelled(stack, labels), ["Records now", recordsOf(stack) ?? ""]], style)
   const entities = listOf(schema, "entities").map((entity) => entityText(entity, [], style))
   return [about, ...entities, ...typesText(listOf(schema, "types"), style)].join("\n\n")
 }

@@ -1,5 +1,5 @@
 import type { Context, Outcome } from "../command.ts"
-import { listOf, rowOf, textOf } from "../output/json-value.ts"
+import { labelled, listOf, rowOf, textOf } from "../output/json-value.ts"
 import { pairs, table } from "../output/table.ts"
 import { callJson, readPages } from "../services/api.ts"
 import { apiForReading } from "../settings/key.ts"
@@ -34,15 +34,9 @@ export const diff = async (context: Context): Promise<Outcome> => {
   return {
     json: answer,
     text: (style) => {
-      const about = pairs(
-        [
-          ["Stack", name],
-          ["Versions", `${textOf(answer, "from")} to ${textOf(answer, "to")}`],
-          ["Verdict", textOf(answer, "verdict")],
-          ["Bump", textOf(answer, "bump")],
-        ],
-        style,
-      )
+      const between = `${textOf(answer, "from")} to ${textOf(answer, "to")}`
+      const verdict = labelled(answer, { verdict: "Verdict", bump: "Bump" })
+      const about = pairs([["Stack", name], ["Versions", between], ...verdict], style)
       return rows.length === 0 ? about : `${about}\n\n${table(["VERDICT", "WHERE", "CHANGE"], rows, style)}`
     },
   }

@@ -1,6 +1,6 @@
 import { isObject, parseJson } from "@svc/common/json-object"
 import type { Context, Outcome } from "../command.ts"
-import { CliError } from "../errors.ts"
+import { CliError, onCode } from "../errors.ts"
 import { readEntry } from "../explore/stack.ts"
 import { listOf, textOf } from "../output/json-value.ts"
 import { table } from "../output/table.ts"
@@ -25,24 +25,17 @@ const lockedOf = (value: unknown): Locked => {
   return { name, version, content_hash: hash, api_url: url }
 }
 
-/** The locked stacks of this folder; undefined without a lock file. */
-const findLocked = async (): Promise<readonly Locked[] | undefined> => {
+/** The locked stacks of this folder. Throws no-lock without a lock file. */
+export const readLocked = async (): Promise<readonly Locked[]> => {
   const text = await readTextFile(file)
-  if (text === undefined) return undefined
+  if (text === undefined) {
+    throw new CliError("no-lock", `This folder has no ${file}.`, { next: "Next: svc lock STACK" })
+  }
   const value = parseJson(text)
   if (!isObject(value) || !Array.isArray(value["stacks"])) {
     throw new CliError("invalid-lock", `${file} wasn't written by svc lock.`)
   }
   return listOf(value, "stacks").map(lockedOf)
-}
-
-/** The locked stacks of this folder. Throws no-lock without a lock file. */
-export const readLocked = async (): Promise<readonly Locked[]> => {
-  const locked = await findLocked()
-  if (locked === undefined) {
-    throw new CliError("no-lock", `This folder has no ${file}.`, { next: "Next: svc lock STACK" })
-  }
-  return locked
 }
 
 export const noteDeprecated = (context: Context, stack: unknown): void => {
@@ -64,7 +57,7 @@ export const lock = async (context: Context): Promise<Outcome> => {
     noteDeprecated(context, stack)
     added.push(lockedOf({ ...(isObject(stack) ? stack : {}), api_url: api.url }))
   }
-  const old = (await findLocked()) ?? []
+  const old = await readLocked().catch(onCode("no-lock", (): readonly Locked[] => []))
   const others = old.filter((one) => !added.some((entry) => orderOf(entry) === orderOf(one)))
   const stacks = [...others, ...added].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
   await writeOutput(file, `${JSON.stringify({ stacks }, undefined, 2)}\n`)

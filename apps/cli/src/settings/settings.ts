@@ -81,13 +81,8 @@ export const copyUrls = async (given: Given): Promise<Urls & { readonly api_url:
   // Another API than the copy's is of another copy, of which nothing more is known.
   const local = { api_url: localUrls.api, docs_url: localUrls.docs, relay_url: localUrls.relay }
   const known = [local, given.copy, used].filter((urls) => urls?.api_url === api_url)
-  const explicit = Object.fromEntries(
-    (["docs", "relay"] as const).flatMap((service) => {
-      const url = explicitUrl(service, given)
-      return url === undefined ? [] : [[`${service}_url`, url]]
-    }),
-  )
-  return Object.assign({}, ...known, explicit, { api_url })
+  const [docs_url, relay_url] = [explicitUrl("docs", given), explicitUrl("relay", given)]
+  return Object.assign({}, ...known, docs_url && { docs_url }, relay_url && { relay_url }, { api_url })
 }
 
 /** The only API URL that gets the key in SVC_API_KEY: the environment or the tool's copy decides, never an option or a file. */

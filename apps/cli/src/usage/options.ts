@@ -104,5 +104,3 @@ export const optionOf = (name: OptionName): Option => optionTable[name]
 
 /** Options that every command takes. */
 export const commonOptions: readonly OptionName[] = [...formatNames, "api-url", "docs-url", "context", "help"]
-
-export const isOptionName = (name: string): name is OptionName => Object.hasOwn(optionTable, name)

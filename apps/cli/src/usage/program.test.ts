@@ -5,7 +5,7 @@ import { commands } from "../commands.ts"
 import { CliError } from "../errors.ts"
 import { formatOf } from "../output/format.ts"
 import { styleOf } from "../output/style.ts"
-import { commonOptions, isOptionName, optionTable } from "./options.ts"
+import { commonOptions, optionTable } from "./options.ts"
 import { readCall } from "./program.ts"
 
 /** What the arguments call, and what was written instead. */
@@ -47,7 +47,7 @@ test("any arguments whatever are a call that fits its command, a question for he
         if (!usage.includes("...")) expect(args.length).toBeLessThanOrEqual(usage.split(" ").length)
         const allowed = new Set<string>([...(command.options ?? []), ...commonOptions])
         for (const name of [...Object.keys(options), ...flags])
-          expect(allowed.has(name) && isOptionName(name)).toBe(true)
+          expect(allowed.has(name) && Object.hasOwn(optionTable, name)).toBe(true)
         for (const value of Object.values(options)) expect(value).not.toBe("")
       } catch (error) {
         if (!(error instanceof CliError)) throw error

@@ -1,5 +1,5 @@
 import { Command as Program, CommanderError, Option } from "commander"
-import type { Command } from "../command.ts"
+import type { Command, Context } from "../command.ts"
 import { commands } from "../commands.ts"
 import { usageError } from "../errors.ts"
 import type { Style } from "../output/style.ts"
@@ -8,13 +8,7 @@ import { closeTo } from "@svc/common/nearest"
 import { commonOptions, optionOf, type OptionName } from "./options.ts"
 
 /** A command and what it was given. */
-export type Call = {
-  readonly command: Command
-  readonly args: readonly string[]
-  /** Options that take a value. */
-  readonly options: Readonly<Record<string, string>>
-  readonly flags: ReadonlySet<string>
-}
+export type Call = Pick<Context, "args" | "options" | "flags"> & { readonly command: Command }
 
 type Setting = {
   /** All arguments, to tell "--name -x" from "--name=-x". */
