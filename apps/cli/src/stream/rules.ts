@@ -27,6 +27,10 @@ export type Rule = { readonly name: string; readonly check: (subject: Subject) =
 const subprotocol = "svc.stream.v1"
 const batch = 500
 
+const hold = (isKept: boolean, broken: string): void => {
+  if (!isKept) throw new RuleBroken(broken)
+}
+
 const opened = async (url: string, credentials: Credentials): Promise<Probe> => {
   const probe = await connect(url, credentials)
   if ("send" in probe) return probe
@@ -68,21 +72,17 @@ const snapshotOf = async (probe: Probe, wish: Wish, mode?: string): Promise<read
     "subscribed message",
     ({ op, view }) => op === "subscribed" && view === wish.view,
   )
-  if (mode !== undefined && confirmed["mode"] !== mode) {
-    throw new RuleBroken(`its mode is ${JSON.stringify(confirmed["mode"])}, not "${mode}"`)
-  }
+  hold([undefined, confirmed["mode"]].includes(mode), `its mode is ${JSON.stringify(confirmed["mode"])}, not "${mode}"`)
   const rows: Row[] = []
   for (;;) {
     const part = await probe.message("complete snapshot", ({ op, entity }) => op === "snapshot" && entity === wish.view)
     const data = listOf(part, "data")
-    if (data.length > batch)
-      throw new RuleBroken(`a batch of the snapshot has ${data.length} records, more than ${batch}`)
+    hold(data.length <= batch, `a batch of the snapshot has ${data.length} records, more than ${batch}`)
     for (const row of data) {
       if (!isObject(row) || typeof row["key"] !== "string") throw new RuleBroken("a record of the snapshot has no key")
       rows.push({ key: row["key"], data: row["data"] })
     }
-    if (typeof part["complete"] !== "boolean")
-      throw new RuleBroken("a snapshot message doesn't say whether it is complete")
+    hold(typeof part["complete"] === "boolean", "a snapshot message doesn't say whether it is complete")
     if (part["complete"]) return rows
   }
 }
@@ -92,10 +92,8 @@ const expectError = async (probe: Probe, code?: string): Promise<void> => {
   const texts = ["error", "message", "code"].filter((name) => textOf(error, name) === "")
   const flags = ["retryable", "fatal"].filter((name) => typeof error[name] !== "boolean")
   const missing = [...texts, ...flags]
-  if (missing.length > 0) throw new RuleBroken(`the error lacks ${missing.join(", ")}`)
-  if (code !== undefined && error["code"] !== code) {
-    throw new RuleBroken(`the error's code is ${textOf(error, "code")}, not ${code}`)
-  }
+  hold(missing.length === 0, `the error lacks ${missing.join(", ")}`)
+  hold([undefined, error["code"]].includes(code), `the error's code is ${textOf(error, "code")}, not ${code}`)
 }
 
 const payloadOf = (token: string): string => token.split(".")[1] ?? ""
@@ -142,7 +140,7 @@ const tokenRules: readonly Rule[] = [
     check: async ({ url, token }) => {
       const probe = await opened(url, { protocols: [subprotocol, `bearer.${await token()}`] })
       probe.close()
-      if (probe.protocol !== subprotocol) throw new RuleBroken("it selected another one")
+      hold(probe.protocol === subprotocol, "it selected another one")
     },
   },
   {
@@ -170,16 +168,16 @@ const messageRules: readonly Rule[] = [
   onConnection("refresh_auth with a valid token returns its expiry", async (probe, { newToken }) => {
     probe.send({ type: "refresh_auth", token: await newToken() })
     const { success, expiresAt } = await probe.message("response to refresh_auth", (message) => "success" in message)
-    if (success !== true) throw new RuleBroken("it was rejected")
-    if (typeof expiresAt !== "number") throw new RuleBroken("it lacks expiresAt")
+    hold(success === true, "it was rejected")
+    hold(typeof expiresAt === "number", "it lacks expiresAt")
   }),
   onConnection(
     "refresh_auth with a damaged token is rejected, and the connection stays open",
     async (probe, { token }) => {
       probe.send({ type: "refresh_auth", token: damaged(await token()) })
       const answer = await probe.message("response to refresh_auth", (message) => "success" in message)
-      if (answer["success"] !== false) throw new RuleBroken("it was accepted")
-      if (textOf(answer, "error") === "") throw new RuleBroken("it lacks error")
+      hold(answer["success"] === false, "it was accepted")
+      hold(textOf(answer, "error") !== "", "it lacks error")
       probe.send({ type: "subscribe", view: "" })
       await expectError(probe)
     },
@@ -206,9 +204,8 @@ const checkValues = (rows: readonly Row[], paths: readonly string[]): void => {
     for (const path of paths) {
       const value = path.split(".").reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), data)
       if (value === null || value === undefined || Array.isArray(value)) continue
-      if (typeof value !== "string" || !wideInteger.test(value)) {
-        throw new RuleBroken(`${path} of the record ${key} is ${JSON.stringify(value)}, not a decimal string`)
-      }
+      const isWide = typeof value === "string" && wideInteger.test(value)
+      hold(isWide, `${path} of the record ${key} is ${JSON.stringify(value)}, not a decimal string`)
     }
   }
 }
@@ -226,14 +223,12 @@ const viewRule = ({ id, mode }: View): Rule =>
       throw error
     })
     checkValues(rows, wideFields.get(entity) ?? [])
-    if (own === "state" && rows.map(({ key }) => key).join() !== (first?.key ?? "")) {
-      throw new RuleBroken(`the request was for the record ${wish.key}, and ${rows.length} came`)
-    }
-    if (new Set(rows.map(({ key }) => key)).size < rows.length) throw new RuleBroken("the snapshot has a key twice")
+    const keys = rows.map(({ key }) => key)
+    const isAsked = own !== "state" || keys.join() === (first?.key ?? "")
+    hold(isAsked, `the request was for the record ${wish.key}, and ${rows.length} came`)
+    hold(new Set(keys).size === keys.length, "the snapshot has a key twice")
     const some = await snapshotOf(probe, { ...wish, take: 1, after: "unknown" })
-    if (some.length !== Math.min(1, rows.length) && rows.length > 0) {
-      throw new RuleBroken(`with take 1 and an unknown after, ${some.length} records came`)
-    }
+    hold(some.length === 1 || rows.length === 0, `with take 1 and an unknown after, ${some.length} records came`)
   })
 
 const endRule: Rule = {
@@ -245,9 +240,8 @@ const endRule: Rule = {
     const { exp }: { exp?: unknown } = JSON.parse(Buffer.from(payloadOf(token), "base64url").toString())
     const closed = await probe.closed(Number(exp) * 1000 - Date.now() + 10_000)
     const error = await probe.message("error message", ({ type }) => type === "error")
-    if (error["code"] !== "token-expired" || error["fatal"] !== true)
-      throw new RuleBroken("no fatal error token-expired")
-    if (closed.code !== 1008) throw new RuleBroken(`the close code is ${closed.code}, not 1008`)
+    hold(error["code"] === "token-expired" && error["fatal"] === true, "no fatal error token-expired")
+    hold(closed.code === 1008, `the close code is ${closed.code}, not 1008`)
     // The clocks may differ by a few seconds.
     for (let tries = 10; ; tries--) {
       const again = await expectRefusal(subject.url, { bearer: token }, 401, /^token-expired$/).catch(
