@@ -1,8 +1,8 @@
 import { accessSchema } from "@svc/openapi"
-import { afterAll, beforeAll, expect, test, vi } from "vitest"
+import { beforeAll, expect, test, vi } from "vitest"
 import { z } from "zod"
 import committed from "../openapi.json" with { type: "json" }
-import { publishStack, startTestService, type TestService } from "./service.ts"
+import { publishStack, testService } from "./service.ts"
 import { newPerson } from "./work/person.ts"
 
 const described = z.record(z.string(), z.record(z.string(), z.looseObject({ "x-access": accessSchema })))
@@ -15,11 +15,10 @@ const operations = Object.entries(described.parse(committed.paths)).flatMap(([pa
 )
 const [origin, websocket_url] = ["https://app.example", "wss://streams.example/plain"]
 
-let service: TestService
+const service = testService("postgres", { SVC_FAILED_AUTH_PER_MINUTE: "0" })
 let credentials: Readonly<Record<string, string | undefined>>
 
 beforeAll(async () => {
-  service = await startTestService("postgres", { SVC_FAILED_AUTH_PER_MINUTE: "0" })
   await publishStack(service, "plain")
   const { key: agent } = await service.signUp()
   const { key: person } = await newPerson(service)
@@ -39,7 +38,6 @@ beforeAll(async () => {
     mistyped: `${agent.slice(0, -1)}${agent.endsWith("x") ? "y" : "x"}`,
   }
 })
-afterAll(() => service.close())
 
 // Neither names anything that is there: what an operation would do to a record is not what is asked here.
 const requests = [

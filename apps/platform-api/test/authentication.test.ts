@@ -4,24 +4,22 @@ import { startPostgres, type TestPostgres } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { insertKey } from "../src/auth/accounts.ts"
 import { setAgentStatus } from "../src/operator/accounts.ts"
-import { databaseKinds, startTestService, type TestService } from "./service.ts"
+import { databaseKinds, startTestService, type TestService, testService } from "./service.ts"
 import { newPerson } from "./work/person.ts"
 
 const origin = "https://app.example"
 
 describe.each(databaseKinds)("authentication on %s", (kind) => {
-  let service: TestService
+  const service = testService(kind)
   let agent: { slug: string; key: string }
   let publishable: string
   let human: string
   beforeAll(async () => {
-    service = await startTestService(kind)
     agent = await service.signUp()
     const body = { origin_allowlist: [origin] }
     publishable = (await service.call("POST", "/api/agents/me/keys/publishable", { key: agent.key, body })).body.key
     human = (await newPerson(service)).key
   })
-  afterAll(() => service.close())
 
   const outcome = async (method: string, path: string, call: Parameters<TestService["call"]>[2] = {}) => {
     const { status, code } = await service.call(method, path, call)

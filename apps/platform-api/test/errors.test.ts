@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { beforeAll, expect, test } from "vitest"
 import committed from "../openapi.json" with { type: "json" }
 import { type ErrorCode, errors } from "../src/errors.ts"
 import { signUpBytes } from "../src/routes/accounts/agents.ts"
 import { operate } from "./program.ts"
 import { createTestDatabase } from "@svc/testing"
-import { startTestService, type TestService } from "./service.ts"
+import { startTestService, type TestService, testService } from "./service.ts"
 
-let service: TestService
+const service = testService("postgres", { SVC_SAMPLE_STACKS: "true" })
 let key: string
 beforeAll(async () => {
-  service = await startTestService("postgres", { SVC_SAMPLE_STACKS: "true" })
   key = (await service.signUp()).key
 })
-afterAll(() => service.close())
 
 test("every error but the one that nobody can mend says the next step", () => {
   const without = Object.entries(errors.rows).filter(
@@ -164,61 +162,64 @@ test("this machine's three names are one host for a token, and what is left of t
   expect([unknown.status, unknown.headers.has("ratelimit")]).toEqual([401, false])
 })
 
-test("samples at their former default URL move to the stream, the operator's own stacks stay where they are", async () => {
+/** Starts a service with sample stacks on a database where an operator has run these commands before. */
+const startAfter = async (
+  before: readonly (readonly [name: string, url: string, code?: string])[],
+  more: Readonly<Record<string, string>>,
+  work: (started: TestService) => Promise<void>,
+) => {
   const database = await createTestDatabase()
-  const env = { DATABASE_URL: database.url, SVC_SAMPLE_STACKS: "true" }
-  const publish = (name: string, url: string) =>
-    operate(["stack", "publish", "stacks/name-service.stack.json", "--name", name, "--websocket-url", url], env)
+  const env = { DATABASE_URL: database.url, SVC_SAMPLE_STACKS: "true", ...more }
+  const publish = "stack publish stacks/name-service.stack.json"
+  for (const [name, url, code] of before) {
+    const { json } = await operate(`${publish} --name ${name} --websocket-url ${url}`.split(" "), env)
+    expect([name, json.code]).toEqual([name, code])
+  }
+  const started = await startTestService("postgres", env)
   try {
-    await publish("transfers", "ws://127.0.0.1:4002/transfers")
-    await publish("names", "ws://127.0.0.1:4002/names")
-    await publish("mine", "ws://127.0.0.1:4002/token-swaps")
-    const SVC_STREAM_URL = "ws://127.0.0.1:5004/"
-    const started = await startTestService("postgres", { ...env, SVC_STREAM_URL })
-    try {
-      const { body } = await started.call("GET", "/api/registry")
-      const urls = body.map((stack: { name: string; websocket_url: string }) => [stack.name, stack.websocket_url])
-      expect(urls).toEqual([
-        ["mine", "ws://127.0.0.1:4002/token-swaps"],
-        ["name-service", "ws://127.0.0.1:5004/name-service"],
-        ["names", "ws://127.0.0.1:4002/names"],
-        ["stake-accounts", "ws://127.0.0.1:5004/stake-accounts"],
-        ["token-swaps", "ws://127.0.0.1:5004/token-swaps"],
-        ["transfers", "ws://127.0.0.1:5004/transfers"],
-      ])
-      const { body: moved } = await started.call("GET", "/api/registry/transfers/schema")
-      expect(moved.schema.stack_name).toBe("NameServiceStream")
-    } finally {
-      await started.close()
-    }
+    await work(started)
   } finally {
+    await started.close()
     await database.stop()
   }
-})
+}
+const urlsAt = async (started: TestService) => {
+  const { body } = await started.call("GET", "/api/registry")
+  return Object.fromEntries(body.map((stack: Record<string, string>) => [stack["name"], stack["websocket_url"]]))
+}
+
+test("samples at their former default URL move to the stream, the operator's own stacks stay where they are", async () => {
+  const before = [
+    ["transfers", "ws://127.0.0.1:4002/transfers"],
+    ["names", "ws://127.0.0.1:4002/names"],
+    ["mine", "ws://127.0.0.1:4002/token-swaps"],
+  ] as const
+  await startAfter(before, { SVC_STREAM_URL: "ws://127.0.0.1:5004/" }, async (started) => {
+    expect(await urlsAt(started)).toEqual({
+      mine: "ws://127.0.0.1:4002/token-swaps",
+      "name-service": "ws://127.0.0.1:5004/name-service",
+      names: "ws://127.0.0.1:4002/names",
+      "stake-accounts": "ws://127.0.0.1:5004/stake-accounts",
+      "token-swaps": "ws://127.0.0.1:5004/token-swaps",
+      transfers: "ws://127.0.0.1:5004/transfers",
+    })
+    const { body: moved } = await started.call("GET", "/api/registry/transfers/schema")
+    expect(moved.schema.stack_name).toBe("NameServiceStream")
+  })
+}, 120_000)
 
 test("what an operator publishes before the first start stays, and another stack can't have its URL in another spelling", async () => {
-  const database = await createTestDatabase()
-  const env = { DATABASE_URL: database.url, SVC_SAMPLE_STACKS: "true" }
-  const publish = (name: string, url: string) =>
-    operate(["stack", "publish", "stacks/name-service.stack.json", "--name", name, "--websocket-url", url], env)
-  try {
-    expect((await publish("transfers", "wss://mine.example/transfers")).code).toBe(0)
-    expect((await publish("swaps", "ws://localhost:4004/token-swaps")).code).toBe(0)
-    const taken = await publish("other", "ws://[::1]:4004/token-swaps/")
-    expect([taken.code, taken.json.code]).toEqual([1, "websocket-url-taken"])
-    const started = await startTestService("postgres", env)
-    try {
-      const { body } = await started.call("GET", "/api/registry")
-      expect(body.map((stack: { name: string; websocket_url: string }) => [stack.name, stack.websocket_url])).toEqual([
-        ["name-service", "ws://127.0.0.1:4004/name-service"],
-        ["stake-accounts", "ws://127.0.0.1:4004/stake-accounts"],
-        ["swaps", "ws://localhost:4004/token-swaps"],
-        ["transfers", "wss://mine.example/transfers"],
-      ])
-    } finally {
-      await started.close()
-    }
-  } finally {
-    await database.stop()
-  }
+  const before = [
+    ["transfers", "wss://mine.example/transfers"],
+    ["swaps", "ws://localhost:4004/token-swaps"],
+    ["other", "ws://[::1]:4004/token-swaps/", "websocket-url-taken"],
+  ] as const
+  await startAfter(before, {}, async (started) =>
+    expect(await urlsAt(started)).toEqual({
+      "name-service": "ws://127.0.0.1:4004/name-service",
+      "stake-accounts": "ws://127.0.0.1:4004/stake-accounts",
+      swaps: "ws://localhost:4004/token-swaps",
+      transfers: "wss://mine.example/transfers",
+    }),
+  )
 }, 120_000)

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { databaseKinds, startTestService, type TestService } from "./service.ts"
+import { describe, expect, test, vi } from "vitest"
+import { databaseKinds, testService } from "./service.ts"
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 describe.each(databaseKinds)("while the database on %s reads and can store nothing", (kind) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startTestService(kind)
-  })
-  afterAll(() => service.close())
+  const service = testService(kind)
 
   const health = async () => {
     const { status, body } = await service.call("GET", "/health")

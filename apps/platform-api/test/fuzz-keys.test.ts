@@ -1,16 +1,12 @@
 import fc from "fast-check"
-import { afterAll, beforeAll, expect, test } from "vitest"
-import { startTestService, type TestService } from "./service.ts"
+import { expect, test } from "vitest"
+import { type TestService, testService } from "./service.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
 const dayMs = 86_400_000
 const own = "/api/agents/me/keys"
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService("postgres", { SVC_FAILED_AUTH_PER_MINUTE: "0" })
-})
-afterAll(() => service.close())
+const service = testService("postgres", { SVC_FAILED_AUTH_PER_MINUTE: "0" })
 
 const codeOf = async (key: string) => (await service.call("GET", "/api/agents/me", { key })).code
 

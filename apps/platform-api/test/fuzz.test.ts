@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto"
 import { mintKey } from "@svc/keys"
 import fc from "fast-check"
 import { anyCharacter } from "@svc/testing"
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { databaseKinds, startTestService, type TestService } from "./service.ts"
+import { beforeAll, describe, expect, test, vi } from "vitest"
+import { databaseKinds, testService } from "./service.ts"
 import { newPerson } from "./work/person.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
@@ -79,14 +79,12 @@ const headerText = fc.string({
 })
 
 describe.each(databaseKinds)("random requests on %s", (kind) => {
-  let service: TestService
+  const service = testService(kind, { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" })
   let keys: string[]
   beforeAll(async () => {
-    service = await startTestService(kind, { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" })
     const { key } = await service.signUp()
     keys = [key, (await newPerson(service)).key, mintKey("ak", randomBytes, randomBytes(32))]
   })
-  afterAll(() => service.close())
 
   test("no body, header, query or id ever makes an answer of 500 or more but 501", async () => {
     await fc.assert(

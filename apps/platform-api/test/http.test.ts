@@ -3,16 +3,12 @@ import { request } from "node:http"
 import { connect } from "node:net"
 import { fileURLToPath } from "node:url"
 import { startProcess } from "@svc/testing"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import manifest from "../package.json" with { type: "json" }
 import committed from "../openapi.json" with { type: "json" }
-import { startTestService, type TestService } from "./service.ts"
+import { startTestService, testService } from "./service.ts"
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService("postgres", { SVC_SAMPLE_STACKS: "true" })
-})
-afterAll(() => service.close())
+const service = testService("postgres", { SVC_SAMPLE_STACKS: "true" })
 
 const documentFile = fileURLToPath(new URL("../openapi.json", import.meta.url))
 

@@ -2,7 +2,7 @@ import { createTestDatabase, type TestDatabase } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { changeKey, listAudit } from "../src/operator/accounts.ts"
 import { originsPerKey } from "../src/db/schema/index.ts"
-import { databaseKinds, startTestService, type TestService } from "./service.ts"
+import { databaseKinds, startTestService, type TestService, testService } from "./service.ts"
 import { newPerson } from "./work/person.ts"
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -19,11 +19,7 @@ const codeOf = async (service: TestService, key: string) => (await service.call(
 const list = async (service: TestService, key: string) => (await service.call("GET", own, { key })).body
 
 describe.each(databaseKinds)("key rotation on %s", (kind) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startTestService(kind)
-  })
-  afterAll(() => service.close())
+  const service = testService(kind)
 
   const agent = async () => {
     const { body } = await service.call("POST", "/api/agents/signup")
@@ -173,11 +169,7 @@ describe.each(databaseKinds)("key rotation on %s", (kind) => {
 })
 
 describe.each(databaseKinds)("disabled keys on %s", (kind) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startTestService(kind)
-  })
-  afterAll(() => service.close())
+  const service = testService(kind)
 
   const turn = (verb: "disable" | "enable", key: string, id: unknown, path = own) =>
     service.call("POST", `${path}/${String(id)}/${verb}`, { key })

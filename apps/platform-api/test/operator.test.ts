@@ -8,7 +8,7 @@ import { runCommand } from "../src/operator/commands.ts"
 import { failureOf } from "../src/operator/failure.ts"
 import { smallAst } from "./registry/small-ast.ts"
 import { operate, startProgram } from "./program.ts"
-import { databaseKinds, startTestService, temporaryFolder, type TestService } from "./service.ts"
+import { databaseKinds, temporaryFolder, testService } from "./service.ts"
 
 // Whole processes are started here, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
@@ -38,11 +38,7 @@ test("a signing key that is generated can be used as it is printed", async () =>
 })
 
 describe.each(databaseKinds)("commands on %s", (kind) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startTestService(kind)
-  })
-  afterAll(() => service.close())
+  const service = testService(kind)
 
   // What a command prints, as the program prints it.
   const told = async (line: string) => {

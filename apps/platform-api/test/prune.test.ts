@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { pruneAgents, pruneAudit, pruneDaily } from "../src/operator/prune.ts"
-import { databaseKinds, startTestService, type TestService } from "./service.ts"
+import { databaseKinds, testService } from "./service.ts"
 import { newPerson } from "./work/person.ts"
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 })
 
 describe.each(databaseKinds)("pruning on %s", (kind) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startTestService(kind)
-  })
-  afterAll(() => service.close())
+  const service = testService(kind)
 
   const query = <Row>(text: string, ...values: unknown[]) => service.database().query<Row>(text, values)
   const dayMs = 24 * 3600 * 1000

@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto"
 import { request } from "node:http"
 import { gunzipSync } from "node:zlib"
 import { mintKey } from "@svc/keys"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import { unpublish } from "../src/operator/publish.ts"
 import { sampleStacks } from "../stacks/index.ts"
 import { entity, field, smallAst, withFields } from "./registry/small-ast.ts"
-import { databaseKinds, publishStack, reached, startTestService, type TestService } from "./service.ts"
+import { databaseKinds, publishStack, reached, startTestService, testService } from "./service.ts"
 
 /** Asks without any decoding, as fetch would do by itself. */
 const plain = (url: string, headers: Record<string, string> = {}) =>
@@ -23,13 +23,11 @@ const plain = (url: string, headers: Record<string, string> = {}) =>
   })
 
 describe.each(databaseKinds)("the registry on %s", (kind) => {
-  let service: TestService
+  const service = testService(kind, { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" })
   let key: string
   beforeAll(async () => {
-    service = await startTestService(kind, { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" })
     ;({ key } = await service.signUp())
   })
-  afterAll(() => service.close())
 
   type Terms = Parameters<typeof publishStack>[3]
   const put = (name: string, more: Terms = {}, ast: unknown = smallAst()) => publishStack(service, name, ast, more)
@@ -211,15 +209,11 @@ describe.each(databaseKinds)("the registry on %s", (kind) => {
 })
 
 describe("the registry's limits", () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startTestService("postgres", {
-      SVC_SAMPLE_STACKS: "true",
-      SVC_REGISTRY_REQUESTS_PER_MINUTE: "3",
-      SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE: "5",
-    })
+  const service = testService("postgres", {
+    SVC_SAMPLE_STACKS: "true",
+    SVC_REGISTRY_REQUESTS_PER_MINUTE: "3",
+    SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE: "5",
   })
-  afterAll(() => service.close())
 
   test("an address has its reads a minute, told in every answer; missing stacks count, 304 do not", async () => {
     const from = "192.0.2.1"

@@ -1,13 +1,13 @@
 import { gunzipSync, gzipSync } from "node:zlib"
 import { Ajv2020 } from "ajv/dist/2020.js"
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { beforeAll, describe, expect, test, vi } from "vitest"
 import type { Orm } from "../src/db/database.ts"
 import { and, eq, sql } from "../src/db/drizzle.ts"
 import { stacks, stackVersions } from "../src/db/schema/index.ts"
 import { deprecate, unpublish } from "../src/operator/publish.ts"
 import { raiseRevision } from "../src/registry/stack-changes.ts"
 import { field, withFields } from "./registry/small-ast.ts"
-import { databaseKinds, publishStack, startTestService, type TestService } from "./service.ts"
+import { databaseKinds, publishStack, testService } from "./service.ts"
 import { first, grown } from "./work/person.ts"
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 })
@@ -41,14 +41,12 @@ const storeAsBefore = async (db: Orm) => {
 }
 
 describe.each(databaseKinds)("a stack's versions on %s", (kind) => {
-  let service: TestService
+  const service = testService(kind, { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" })
   beforeAll(async () => {
-    service = await startTestService(kind, { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" })
     for (const ast of [first, grown]) await put("orders", ast)
     await put("orders", broken, { allowBreaking: true, description: "Order books" })
     await vi.waitFor(async () => expect((await get("/api/registry/orders")).body.version).toBe(3), 60_000)
   })
-  afterAll(() => service.close())
 
   const put = (name: string, ast: unknown, more: object = {}) => publishStack(service, name, ast, more)
   const get = (path: string) => service.call("GET", path)

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type ResponseChecker, responseChecker, createTestDatabase, testRuntime } from "@svc/testing"
-import { expect, vi } from "vitest"
+import { afterAll, beforeAll, expect, vi } from "vitest"
 import type { Database, Queries } from "../src/db/database.ts"
 import { openServerDatabase } from "../src/db/server/server.ts"
 import { type Publication, publish } from "../src/operator/publish.ts"
@@ -119,6 +119,28 @@ export const startTestService = async (
       await server?.stop()
       remove()
     },
+  }
+}
+
+/** A service for all tests of a file or a block: started before them, closed after them. */
+export const testService = (...given: Parameters<typeof startTestService>): TestService => {
+  let started: TestService | undefined
+  const service = (): TestService => started ?? expect.fail("the service is there for tests and later hooks only")
+  beforeAll(async () => {
+    started = await startTestService(...given)
+  })
+  afterAll(() => started?.close())
+  return {
+    get url() {
+      return service().url
+    },
+    get clock() {
+      return service().clock
+    },
+    call: (...call) => service().call(...call),
+    signUp: (from) => service().signUp(from),
+    database: () => service().database(),
+    close: () => service().close(),
   }
 }
 

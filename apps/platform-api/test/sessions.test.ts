@@ -1,21 +1,20 @@
 import { randomBytes } from "node:crypto"
 import { createVerifier, remoteKeys, sessionLifetimeSeconds } from "@svc/session-token"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import { listAudit } from "../src/operator/accounts.ts"
 import { listLimits, setLimits } from "../src/operator/limits.ts"
 import { smallAst } from "./registry/small-ast.ts"
-import { databaseKinds, publishStack, reached, startTestService, type TestService } from "./service.ts"
+import { databaseKinds, publishStack, reached, testService } from "./service.ts"
 import { newPerson } from "./work/person.ts"
 
 const origin = "https://app.example"
 const url = (name: string) => `wss://streams.example/${name}`
 
 describe.each(databaseKinds)("session tokens on %s", (kind) => {
-  let service: TestService
+  const service = testService(kind)
   let agent: { slug: string; key: string }
   let publishable: string
   beforeAll(async () => {
-    service = await startTestService(kind)
     agent = await service.signUp()
     const body = { origin_allowlist: [origin] }
     publishable = (await service.call("POST", "/api/agents/me/keys/publishable", { key: agent.key, body })).body.key
@@ -30,7 +29,6 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
     }
     await reached(service, "/api/registry/sending")
   })
-  afterAll(() => service.close())
 
   const mint = (body: unknown, key = agent.key, headers = {}) =>
     service.call("POST", "/ws/sessions", {

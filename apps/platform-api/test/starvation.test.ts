@@ -3,7 +3,7 @@ import { mintKey } from "@svc/keys"
 import postgres from "postgres"
 import { createTestDatabase, type TestDatabase } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { databaseKinds, startTestService, type TestService } from "./service.ts"
+import { databaseKinds, startTestService, type TestService, testService } from "./service.ts"
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
@@ -67,11 +67,7 @@ describe("while what one account or address does waits for a lock", () => {
 })
 
 describe.each(databaseKinds)("one account's many calls on %s", (kind) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startTestService(kind)
-  })
-  afterAll(() => service.close())
+  const service = testService(kind)
 
   test("another's calls are answered between them, not after them", async () => {
     const [greedy, good] = [await service.signUp(), await service.signUp()]

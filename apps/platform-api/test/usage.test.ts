@@ -1,14 +1,10 @@
 // What keys do is counted without a query for each request, and adds up over replicas, restarts and deletions.
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { createUsageCounter, forgetUsage, readUsage } from "../src/auth/usage.ts"
-import { databaseKinds, startTestService, type TestService } from "./service.ts"
+import { databaseKinds, testService } from "./service.ts"
 
 describe.each(databaseKinds)("usage on %s", (kind) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startTestService(kind)
-  })
-  afterAll(() => service.close())
+  const service = testService(kind)
 
   const counter = () =>
     createUsageCounter({ within: () => service.database() } as never, () => Date.now() + service.clock.offsetMs)

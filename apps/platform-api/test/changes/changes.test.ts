@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { beforeAll, describe, expect, test, vi } from "vitest"
 import { changeKinds } from "../../src/db/schema/index.ts"
 import { deprecate, unpublish } from "../../src/operator/publish.ts"
-import { databaseKinds, publishStack, startTestService, type TestService } from "../service.ts"
+import { databaseKinds, publishStack, testService } from "../service.ts"
 import { broken, first, grown, newPerson, type Person } from "../work/person.ts"
 import { changesAfter, type Told } from "./following.ts"
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
 
 describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
-  let service: TestService
+  const service = testService(kind, { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" })
   let owner: Person
   beforeAll(async () => {
-    service = await startTestService(kind, { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" })
     owner = await newPerson(service)
   })
-  afterAll(() => service.close())
 
   const newest = async (): Promise<number> => (await service.call("GET", "/api/registry/changes")).body.next
   const revision = async (): Promise<number> => {
