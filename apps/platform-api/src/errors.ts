@@ -1,4 +1,4 @@
-import { defineErrors, withStatus } from "@svc/errors"
+import { type ApiError, defineErrors, withStatus } from "@svc/errors"
 import { z } from "@svc/openapi"
 
 /** Each code with its message and the next step, and whether a retry may help, by status. */
@@ -197,6 +197,10 @@ export const errors = defineErrors({
 })
 
 export type ErrorCode = keyof typeof errors.rows
+
+/** The error for a field of the body, the query or the path, which is wrong for this reason. */
+export const wrongField = (code: ErrorCode, path: string, reason: string): ApiError =>
+  errors.fail(code, { details: { path, reason } })
 
 const anyError = z
   .object({

@@ -41,13 +41,10 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
   })
 
   test("401 answers say how to authenticate, and errors carry their code, an id and no cache", async () => {
-    const { headers, body } = await service.call("GET", "/api/agents/me", {
-      headers: { "x-request-id": "test-request-7" },
-    })
-    expect(headers.get("www-authenticate")).toBe("Bearer")
-    expect(headers.get("x-error-code")).toBe("missing-credentials")
-    expect(headers.get("cache-control")).toBe("no-store")
-    expect(headers.get("x-request-id")).toBe("test-request-7")
+    const ask = (headers: Record<string, string>) => service.call("GET", "/api/agents/me", { headers })
+    const { headers, body } = await ask({ "x-request-id": "test-request-7" })
+    const told = ["www-authenticate", "x-error-code", "cache-control", "x-request-id"].map((name) => headers.get(name))
+    expect(told).toEqual(["Bearer", "missing-credentials", "no-store", "test-request-7"])
     expect(body).toEqual({
       error: expect.any(String),
       code: "missing-credentials",
@@ -56,6 +53,15 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
       hint: expect.any(String),
       docs: "http://localhost:4001/errors.md#platform-missing-credentials",
     })
+    const sent = async (authorization: string) => {
+      const refused = await ask({ authorization })
+      return [refused.headers.get("www-authenticate"), refused.body.error]
+    }
+    const invalid = 'Bearer error="invalid_token"'
+    const unknown = mintKey("ak", randomBytes, randomBytes(32))
+    expect((await sent("nonsense"))[0]).toBe("Bearer")
+    expect(await sent(`Bearer ${agent.key}x`)).toEqual([invalid, expect.stringContaining("mistyped")])
+    expect(await sent(`Bearer ${unknown}`)).toEqual([invalid, "The API key is unknown."])
   })
 
   test("of many requests at once each is told who its own key stands for, or why the key is none", async () => {
@@ -63,16 +69,11 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
     await setAgentStatus(service.database(), agents[1]?.slug ?? "", "disabled", new Date())
     const gone = agents[2]?.key ?? ""
     await service.call("DELETE", `/api/agents/me/keys/${await keyId(gone)}`, { key: gone })
-    const answers = await Promise.all(
-      [...agents, ...agents].map(({ key }) => service.call("GET", "/api/agents/me", { key })),
-    )
-    const expected = agents.map(({ slug }, i) =>
-      i === 1 ? "403 agent-account-disabled" : i === 2 ? "401 invalid-api-key" : `200 ${slug}`,
-    )
-    expect(answers.map(({ status, code, body }) => `${status} ${code ?? body.slug}`)).toEqual([
-      ...expected,
-      ...expected,
-    ])
+    const asked = [...agents, ...agents].map(({ key }) => service.call("GET", "/api/agents/me", { key }))
+    const answers = (await Promise.all(asked)).map(({ status, code, body }) => `${status} ${code ?? body.slug}`)
+    const expected = agents.map(({ slug }) => `200 ${slug}`)
+    expected.splice(1, 2, "403 agent-account-disabled", "401 invalid-api-key")
+    expect(answers).toEqual([...expected, ...expected])
   })
 
   test("a key with a typo, an unknown one and a revoked one are all invalid", async () => {
@@ -116,14 +117,8 @@ describe.each(databaseKinds)("authentication on %s", (kind) => {
     const ask = (sent?: string) =>
       outcome("GET", "/api/agents/me", { key: publishable, headers: sent === undefined ? {} : { origin: sent } })
     expect(await ask()).toBe("403 origin-required")
-    for (const other of [
-      "https://app.example.org",
-      "https://app.exampl",
-      "http://app.example",
-      `${origin}:8443`,
-      "null",
-    ])
-      expect(await ask(other)).toBe("403 origin-not-allowed")
+    const near = [`${origin}.org`, origin.slice(0, -1), origin.replace("https", "http"), `${origin}:8443`, "null"]
+    for (const other of near) expect(await ask(other)).toBe("403 origin-not-allowed")
     expect(await ask(origin)).toBe("403 secret-key-required")
     expect(await outcome("POST", "/api/builds", { key: publishable })).toBe("403 origin-required")
     expect(await outcome("POST", "/api/builds", { key: publishable, headers: { origin } })).toBe(
@@ -277,10 +272,8 @@ describe("limits per key and per failing address", () => {
         const statuses = [(await me(revoked.key, from)).status]
         for (let i = 0; i < 40; i++) statuses.push(await forge(), (await me(revoked.key, from)).status)
         expect(statuses).toEqual([...Array(3).fill(401), ...Array(78).fill(429)])
-        const registry = await service.call("GET", "/api/registry", {
-          from,
-          key: mintKey("ak", randomBytes, randomBytes(32)),
-        })
+        const forged = mintKey("ak", randomBytes, randomBytes(32))
+        const registry = await service.call("GET", "/api/registry", { from, key: forged })
         expect([registry.status, registry.headers.get("x-auth-ignored")]).toEqual([200, "rate-limit-exceeded"])
       })
       expect(asked).toBe(3)

@@ -124,21 +124,6 @@ test("a body that is too large is told the limit of its route", async () => {
   expect([status, code, body.error]).toEqual([413, "payload-too-large", "The body is too large. The limit is 4 KiB."])
 })
 
-test("a 401 tells a key that was sent from none, and a mistyped key from one that is not known", async () => {
-  const ask = async (authorization?: string) => {
-    const { headers, body } = await service.call("GET", "/api/agents/me", {
-      headers: authorization === undefined ? {} : { authorization },
-    })
-    return [headers.get("www-authenticate"), body.error]
-  }
-  expect((await ask())[0]).toBe("Bearer")
-  expect((await ask("nonsense"))[0]).toBe("Bearer")
-  expect(await ask(`Bearer ${key}x`)).toEqual(['Bearer error="invalid_token"', expect.stringContaining("mistyped")])
-  const gone = (await service.call("POST", own, { key })).body
-  await service.call("DELETE", `${own}/${gone.id}`, { key })
-  expect(await ask(`Bearer ${gone.key}`)).toEqual(['Bearer error="invalid_token"', "The API key is unknown."])
-})
-
 test("this machine's three names are one host for a token, and what is left of the limit is told, refused or not", async () => {
   const mint = (websocket_url: string) =>
     service.call("POST", "/ws/sessions", { key, body: { websocket_url }, from: "192.0.2.9" })
@@ -149,12 +134,8 @@ test("this machine's three names are one host for a token, and what is left of t
     expect([host, status, headers.get("ratelimit-policy")]).toEqual([host, 200, '"default";q=60;w=60'])
     expect(headers.get("ratelimit")).toMatch(new RegExp(`^"default";r=${left};t=\\d+$`))
   }
-  for (const other of [
-    "ws://localhost:4003/transfers",
-    "wss://localhost:4004/transfers",
-    "ws://127.0.0.2:4004/transfers",
-  ]) {
-    const { status, headers } = await mint(other)
+  for (const other of ["ws://localhost:4003", "wss://localhost:4004", "ws://127.0.0.2:4004"]) {
+    const { status, headers } = await mint(`${other}/transfers`)
     expect([other, status, headers.has("ratelimit")]).toEqual([other, 403, true])
   }
   expect((await mint("nonsense")).headers.has("ratelimit")).toBe(true)

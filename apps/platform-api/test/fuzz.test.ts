@@ -12,22 +12,8 @@ vi.setConfig({ testTimeout: full ? 3_600_000 : 180_000 })
 
 const odd = fc.oneof(
   fc.string({ unit: anyCharacter }),
-  fc.constantFrom(
-    "",
-    "\0",
-    "a\0b",
-    "\ud800",
-    "x\udc00",
-    "\u202e",
-    "0",
-    "-1",
-    "1e9",
-    "2147483648",
-    "null",
-    "%00",
-    "..",
-    "__proto__",
-  ),
+  fc.constantFrom("", "\0", "a\0b", "\ud800", "x\udc00", "\u202e", "null", "%00", "..", "__proto__"),
+  fc.constantFrom("0", "-1", "1e9", "2147483648"),
   fc.string(),
 )
 const value = fc.oneof(odd, fc.integer(), fc.double(), fc.boolean(), fc.constant(null), fc.array(odd), fc.jsonValue())

@@ -5,32 +5,17 @@ import { normaliseName } from "../src/auth/name.ts"
 import { normaliseOrigin } from "../src/auth/origin.ts"
 import { normaliseWebsocketUrl } from "../src/registry/websocket-url.ts"
 
-test("a name is composed, trimmed, and every run of white space is one space", () => {
+test("a name is composed and trimmed, every run of white space is one space, and joiners of emoji and scripts stay", () => {
   expect(normaliseName("  Data\u00a0\u2003\n\tAgent\u0085 ")).toBe("Data Agent")
-  expect(normaliseName("e\u0301")).toBe("é")
-})
-
-test("emoji and scripts that need joiners keep them", () => {
-  for (const name of ["👩‍👩‍👧", "❤️", "नी\u200dति", "می\u200cخواهم"])
+  for (const name of ["e\u0301", "👩‍👩‍👧", "❤️", "नी\u200dति", "می\u200cخواهم"])
     expect(normaliseName(name)).toBe(name.normalize("NFC"))
 })
 
 test("a name without a visible character, or with control, direction, zero-width or unpaired ones, is refused", () => {
-  const bad = [
-    "",
-    " \t ",
-    "\0",
-    "a\u0007b",
-    "\u200d",
-    "a\u200bb",
-    "\ufeffa",
-    "a\u202eb",
-    "\u2066a",
-    "a\u00adb",
-    "\ud800",
-    "a\udc00b",
-  ]
-  for (const name of bad) expect(normaliseName(name), JSON.stringify(name)).toBeUndefined()
+  for (const text of ["", " \t ", "\u200d", "\ufeffa", "\ud800", "a\udc00b"])
+    expect(normaliseName(text), JSON.stringify(text)).toBeUndefined()
+  for (const hidden of "\0\u0007\u200b\u202e\u2066\u00ad")
+    expect(normaliseName(`a${hidden}b`), JSON.stringify(hidden)).toBeUndefined()
 })
 
 test("the length of a name is counted in code points: 64 are taken, 65 are not", () => {
@@ -65,31 +50,16 @@ test("an origin is kept as browsers send it: lower case, without default port or
 })
 
 test("text without http:// or https:// in front is no origin's scheme", () => {
-  for (const text of [
-    "*",
-    "null",
-    "",
-    "example.com",
-    "ftp://example.com",
-    "//example.com",
-    " https://a.com",
-    "https:/a.com",
-  ]) {
+  const schemes = ["", "ftp://", "//", " https://", "https:/"].map((scheme) => `${scheme}example.com`)
+  for (const text of ["*", "null", "", ...schemes])
     expect(normaliseOrigin(text)).toEqual({ fault: "origin-invalid-scheme" })
-  }
 })
 
 test("an origin with a path, query, fragment, user or wildcard is refused, however it is spelled", () => {
-  const bad = ["/x", "//", "?", "?a", "#", "#a", "\\", ":99999", " ", "\t", "\0"].map((tail) => `https://a.com${tail}`)
-  bad.push(
-    "https://",
-    "https://u@a.com",
-    "https://@a.com",
-    "https://*.a.com",
-    "https://%2A.a.com",
-    `https://${"a".repeat(300)}.com`,
-  )
-  for (const text of bad) expect(normaliseOrigin(text), text).toEqual({ fault: "invalid-origin" })
+  const tails = ["/x", "//", "?", "?a", "#", "#a", "\\", ":99999", " ", "\t", "\0"].map((tail) => `a.com${tail}`)
+  const hosts = ["", "u@a.com", "@a.com", "*.a.com", "%2A.a.com", `${"a".repeat(300)}.com`]
+  for (const text of [...tails, ...hosts])
+    expect(normaliseOrigin(`https://${text}`), text).toEqual({ fault: "invalid-origin" })
 })
 
 test("an origin that is taken is exactly what a URL parser gives as its origin", () => {
@@ -111,17 +81,6 @@ test("websocket URLs that mean the same stream have one spelling", () => {
 })
 
 test("what is no ws:// or wss:// URL, or carries a user or a fragment, is no stream", () => {
-  for (const text of [
-    "",
-    "x",
-    "http://a",
-    "wss://",
-    "ws://u@a",
-    "ws://u:p@a",
-    "ws://a/#x",
-    "ws://a/#",
-    `ws://a/${"a".repeat(3000)}`,
-  ]) {
-    expect(normaliseWebsocketUrl(text), text).toBeUndefined()
-  }
+  const odd = ["u@a", "u:p@a", "a/#x", "a/#", `a/${"a".repeat(3000)}`].map((rest) => `ws://${rest}`)
+  for (const text of ["", "x", "http://a", "wss://", ...odd]) expect(normaliseWebsocketUrl(text), text).toBeUndefined()
 })

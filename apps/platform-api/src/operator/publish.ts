@@ -1,7 +1,7 @@
 import { audit } from "../audit.ts"
 import type { Orm, Queries } from "../db/database.ts"
-import { and, asc, eq, isNull, orm } from "../db/drizzle.ts"
-import { specs, stackNames, stacks, stackVersions } from "../db/schema/index.ts"
+import { and, asc, eq, isNull } from "../db/drizzle.ts"
+import { specs, stackNames, stacks } from "../db/schema/index.ts"
 import { stackNamePattern } from "../records/stack-names.ts"
 import type { Ast } from "../registry/ast/ast-shape.ts"
 import { checkDerived } from "../registry/schema/check-derived.ts"
@@ -12,8 +12,8 @@ import {
   type Deprecation,
   deprecation,
   freeNames,
+  latestVersion,
   lineOf,
-  previousVersion,
   putStack,
   removeStack,
   StackConflict,
@@ -56,7 +56,7 @@ export const publish = async (queries: Queries, { ast, allowBreaking = false, ..
   const stack = { ...given, name: checkName(given.name), websocketUrl: checkUrl(given.websocketUrl) }
   const { shape } = checkDerived(ast)
   const bytes = makeStackBytes(stack, ast, at)
-  const told = (status: "published" | "unchanged", version: number) => ({
+  const summary = (status: "published" | "unchanged", version: number) => ({
     name: stack.name,
     status,
     version,
@@ -73,16 +73,12 @@ export const publish = async (queries: Queries, { ast, allowBreaking = false, ..
       const wanted = { ...stack, contentHash: bytes.contentHash }
       const compared = ["contentHash", "description", "websocketUrl", "visibility", "relay", "browserSend"] as const
       if (old !== undefined && compared.every((name) => old[name] === wanted[name]))
-        return told("unchanged", old.version)
+        return summary("unchanged", old.version)
       const line = lineOf(stack.name, undefined)
-      const [last] = await tx
-        .select({ number: orm.max(stackVersions.number) })
-        .from(stackVersions)
-        .where(eq(stackVersions.line, line))
+      const latest = await latestVersion(tx, line)
       // A version number keeps its meaning, so numbers aren't reused after a stack is unpublished.
-      const version = (last?.number ?? 0) + 1
-      const previous = await previousVersion(tx, line, version)
-      const diff = previous && diffSchemas(deriveShape(astIn({ gzip: previous.astGzip, isAnswer: true })), shape)
+      const version = (latest?.number ?? 0) + 1
+      const diff = latest && diffSchemas(deriveShape(astIn({ gzip: latest.astGzip, isAnswer: true })), shape)
       if (diff?.verdict === "breaking" && !allowBreaking) {
         throw new CommandError(
           "breaking-change",
@@ -97,7 +93,7 @@ export const publish = async (queries: Queries, { ast, allowBreaking = false, ..
         at,
       })
       await audit(tx, { at, actor: "operator", action: "stack.publish", target: `stack:${stack.name}` })
-      return told("published", version)
+      return summary("published", version)
     })
   } catch (error) {
     if (!(error instanceof StackConflict)) throw error
@@ -151,11 +147,11 @@ export const unpublish = (queries: Queries, given: string, at: Date) =>
   })
 
 /** Deprecates one of the operator's stacks; undefined ends the deprecation. Throws CommandError. */
-export const deprecate = (queries: Queries, given: string, told: Deprecation | undefined, at: Date) =>
+export const deprecate = (queries: Queries, given: string, note: Deprecation | undefined, at: Date) =>
   change(queries, "deprecate", at, async (tx, revision) => {
     const [stack] = await tx.select().from(stacks).where(ofOperator(given))
     if (stack === undefined) throw notFound()
-    const deprecated = told === undefined ? null : deprecation(told, stack.deprecated, at)
+    const deprecated = note === undefined ? null : deprecation(note, stack.deprecated, at)
     await updateStack(tx, stack, { deprecated }, revision)
     return { name: stack.name, deprecated: deprecated === null ? null : (JSON.parse(deprecated) as unknown) }
   })

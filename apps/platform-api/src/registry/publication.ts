@@ -3,7 +3,7 @@ import type { SQL } from "drizzle-orm"
 import type { Orm } from "../db/database.ts"
 import { deployments, registryChanges, specs, stackNames, stacks, stackVersions } from "../db/schema/index.ts"
 import { and, desc, eq, inArray, lt, ne, orm, sql } from "../db/drizzle.ts"
-import { lastServed, type Shown, tellChanges, type Verdict, viewersOf } from "./stack-changes.ts"
+import { lastServed, type Shown, recordChanges, type Verdict, viewersOf } from "./stack-changes.ts"
 import { spellingsOf } from "./websocket-url.ts"
 import { bytesFor, type StackBytes, type StackHead } from "./stack-bytes.ts"
 
@@ -53,7 +53,8 @@ export const checkFree = async (
   if (taken !== undefined) throw new StackConflict("websocket-url-taken")
 }
 
-const latestVersion = async (tx: Orm, line: string, which: SQL) => {
+/** The latest version of a line, or of those that `which` selects; undefined if there is none. */
+export const latestVersion = async (tx: Orm, line: string, which?: SQL) => {
   const { number, astGzip } = stackVersions
   const ofLine = and(eq(stackVersions.line, line), which)
   const [latest] = await tx.select({ number, astGzip }).from(stackVersions).where(ofLine).orderBy(desc(number)).limit(1)
@@ -66,14 +67,13 @@ export const previousVersion = (tx: Orm, line: string, number: number) =>
 
 /** The version that a stack serves, or served until it was withdrawn; undefined if unknown. */
 export const servedVersion = async (tx: Orm, { line, stack }: { readonly line: string; readonly stack: string }) => {
-  const told = await lastServed(tx, { line, name: stack })
-  // Published before changes were recorded.
   const [current] = await tx.select({ version: stacks.version }).from(stacks).where(eq(stacks.line, line))
-  const number = current?.version ?? told
+  const number = current?.version ?? (await lastServed(tx, { line, name: stack }))
   return number === undefined ? undefined : latestVersion(tx, line, eq(stackVersions.number, number))
 }
 
-const shown = {
+/** What readers notice of a stack. */
+const noticed = {
   name: stacks.name,
   line: stacks.line,
   version: stacks.version,
@@ -131,12 +131,12 @@ export const putStack = async (
     revision,
     updatedAt: at,
   }
-  const [before] = await tx.select(shown).from(stacks).where(eq(stacks.line, line))
+  const [before] = await tx.select(noticed).from(stacks).where(eq(stacks.line, line))
   await tx
     .insert(stacks)
     .values({ ...row, createdAt: at })
     .onConflictDoUpdate({ target: stacks.line, set: row })
-  await tellChanges(tx, revision, before, { ...row, line }, toServed ?? diff)
+  await recordChanges(tx, revision, before, { ...row, line }, toServed ?? diff)
 }
 
 type Stack = Shown & Pick<typeof stacks.$inferSelect, "id" | "ownerId" | "specId">
@@ -153,13 +153,13 @@ export const updateStack = async (
     .update(stacks)
     .set({ ...set, viewers: viewersNow, revision })
     .where(eq(stacks.id, stack.id))
-  await tellChanges(tx, revision, stack, { ...stack, ...set, viewers: viewersNow })
+  await recordChanges(tx, revision, stack, { ...stack, ...set, viewers: viewersNow })
 }
 
 /** Removes a stack from the registry. Returns its name, if it was there. Call it under the registry's lock. */
 export const removeStack = async (tx: Orm, which: SQL | undefined, revision: number): Promise<string | undefined> => {
-  const [removed] = await tx.delete(stacks).where(which).returning(shown)
-  if (removed !== undefined) await tellChanges(tx, revision, removed, undefined)
+  const [removed] = await tx.delete(stacks).where(which).returning(noticed)
+  if (removed !== undefined) await recordChanges(tx, revision, removed, undefined)
   return removed?.name
 }
 

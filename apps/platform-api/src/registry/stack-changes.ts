@@ -39,7 +39,7 @@ const noteOf = ({ deprecated }: Shown) => {
  * @param served the version that readers had
  * @param verdict of `after` compared with that version
  */
-export const changesBetween = (
+const changesBetween = (
   before: Shown | undefined,
   after: Shown | undefined,
   served: number | undefined,
@@ -111,7 +111,7 @@ export const lastServed = async (
  * Writes the changes between two states of a stack. The revision, which the caller has raised, is the first one's id.
  * Each further one raises it again. Nobody else can until the commit, so ids become visible in ascending order.
  */
-export const tellChanges = async (
+export const recordChanges = async (
   tx: Orm,
   revision: number,
   before: Shown | undefined,

@@ -1,8 +1,6 @@
-import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 import { checkDerived } from "../../src/registry/schema/check-derived.ts"
 import { deriveSchema, deriveShape } from "../../src/registry/schema/derive-schema.ts"
-import { mostEntityNameBytes, mostModuleBytes, mostSchemaBytes } from "../../src/registry/schema/derived-size.ts"
 import { diffSchemas } from "../../src/registry/schema/diff.ts"
 import { AstTooLarge, mostFaults } from "../../src/registry/ast/document-fault.ts"
 import { mostValues } from "../../src/registry/ast/json-value.ts"
@@ -166,13 +164,4 @@ test("an IDL's type nests as deep as one that Rust spells, and no deeper", () =>
   const ofDepth = (levels: number) => smallAst({ idls: [idlOf({ T: [nested(levels)] })] })
   expect(astFaults(ofDepth(32))).toEqual([])
   expect(astFaults(ofDepth(33))[0]?.message).toBe("idls[0].types[0].type.fields[0]: is nested deeper than 32 levels")
-})
-
-test("the page of limits has the bounds of an AST as the code does", () => {
-  const page = readFileSync(new URL("../../../docs-server/content/limits.md", import.meta.url), "utf8")
-  const mib = 2 ** 20
-  expect(page).toContain(
-    `| AST | ${mostValues.toLocaleString("en-US")} members and elements; ${mostEntityNameBytes / 1024} KiB of entity names; ` +
-      `a derived schema of ${mostSchemaBytes / mib} MiB; types of ${mostModuleBytes / mib} MiB in each language |`,
-  )
 })

@@ -5,12 +5,12 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import fc from "fast-check"
-import { anyCharacter } from "@svc/testing"
 import { afterAll, describe, expect, test, vi } from "vitest"
 import { deriveShape, type Shape } from "../../src/registry/schema/derive-schema.ts"
 import { parseAst } from "../../src/registry/ast/parse-ast.ts"
 import { type Language, languages, typedModule } from "../../src/registry/types/typed-module.ts"
 import { sampleStacks } from "../../stacks/index.ts"
+import { hostileShape } from "./shapes.ts"
 import { entity, field, sampleText, smallAst, typedAst, withFields } from "./small-ast.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
@@ -60,83 +60,6 @@ const modulesOf = (shapes: Readonly<Record<string, Shape>>, language: Language) 
   Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, typedModule(shape, language, some)]))
 const schemaCheck = (module: string) => new Ajv2020({ strict: true, allowUnionTypes: true }).compile(JSON.parse(module))
 
-// Texts that would be something else than a text, were they not quoted.
-const hostile = [
-  `"; export const PWNED = 1; "`,
-  `*/ export const PWNED = 1 /*`,
-  `\n\nPWNED = 1\n#`,
-  `"""\nPWNED = 1\n"""`,
-  "${PWNED}",
-  "\u2028PWNED\u2029",
-  "\\",
-  '\\"',
-  "__proto__",
-  "constructor",
-  "class",
-  "string",
-  "None",
-  "a.b",
-  "0",
-  "\u202eevil",
-  "🦊",
-  "x\r\ny",
-  "Promise",
-  "Any",
-  "Literal",
-  "Views",
-  "ViewId",
-  "</script>",
-]
-const anyName = fc.oneof(
-  fc.constantFrom(...hostile, "Alpha", "alpha", "Älpha", "A b", "A_b"),
-  fc.string({ unit: anyCharacter, minLength: 1, maxLength: 12 }).map((text) => text.toWellFormed()),
-)
-const anyType = fc.oneof(
-  fc.constantFrom("u64", "Option<u8>", "Vec<u8>", "HashMap<String,u64>", "(u8,Option<i64>)", "[Alpha;2]", "Nowhere<T>"),
-  fc.constantFrom("Alpha", "alpha", "x::Alpha", "class", "string", "Views").map((name) => `Vec<${name}>`),
-)
-const fields = fc.array(fc.record({ name: anyName, type: anyType }), { maxLength: 4 })
-const hostileShape: fc.Arbitrary<Shape> = fc.record({
-  stack_name: anyName,
-  entities: fc
-    .array(
-      fc.record({
-        name: anyName,
-        primary_keys: fc.constant<string[]>([]),
-        fields: fc.uniqueArray(
-          fc.record({ path: anyName, rust_type: anyType, nullable: fc.boolean(), section: anyName }),
-          { selector: ({ path }) => path, maxLength: 6 },
-        ),
-        views: fc.array(
-          fc.record({
-            id: anyName,
-            mode: fc.constantFrom("state" as const, "list" as const),
-            needs_key: fc.boolean(),
-            key_field: fc.option(anyName),
-            sort: fc.constant(null),
-            pipeline: fc.constant<unknown[]>([]),
-          }),
-          { maxLength: 3 },
-        ),
-      }),
-      { minLength: 1, maxLength: 3 },
-    )
-    .map((entities) => {
-      const taken = new Set<string>()
-      return entities.map((one) => ({ ...one, views: one.views.filter(({ id }) => !taken.has(id) && taken.add(id)) }))
-    }),
-  types: fc.uniqueArray(
-    fc.oneof(
-      fc.record({ name: anyName, kind: fc.constant("struct" as const), fields }),
-      fc.record({
-        name: anyName,
-        kind: fc.constant("enum" as const),
-        variants: fc.array(fc.record({ name: anyName, fields }, { requiredKeys: ["name"] }), { maxLength: 4 }),
-      }),
-    ),
-    { selector: ({ name }) => name, maxLength: 5 },
-  ),
-})
 const hostileShapes = Object.fromEntries(
   fc.sample(hostileShape, { numRuns: 60, seed: 20261121 }).map((shape, n) => [`m${n}`, shape]),
 )

@@ -7,7 +7,7 @@ import { policies } from "../../auth/agent-policy.ts"
 import { type AppEnv, authenticated, requestMs } from "../../auth/guard.ts"
 import { nameFault, normaliseName } from "../../auth/name.ts"
 import { agentStatuses } from "../../db/schema/index.ts"
-import { errors } from "../../errors.ts"
+import { errors, wrongField } from "../../errors.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { access, type Api, bodyCodes, failures, json, jsonRequest, keyFailures, smallBody } from "../api.ts"
 
@@ -70,9 +70,8 @@ export const agentRoutes = (api: Api, dependencies: Dependencies): void => {
   api.openapi(signUpRoute, async (c) => {
     const given = c.req.valid("json")
     const displayName = given.display_name === undefined ? undefined : normaliseName(given.display_name)
-    if (given.display_name !== undefined && displayName === undefined) {
-      throw errors.fail("invalid-display-name", { details: { path: "display_name", reason: nameFault } })
-    }
+    if (given.display_name !== undefined && displayName === undefined)
+      throw wrongField("invalid-display-name", "display_name", nameFault)
     const [address, requestId] = [c.get("clientAddress"), c.get("requestId")]
     const bucket = addressBucket(address)
     const until = exhausted.get(bucket)

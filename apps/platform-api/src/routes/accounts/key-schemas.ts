@@ -3,7 +3,7 @@ import { keyStatus, type StoredKey } from "../../auth/account-keys.ts"
 import { nameFault, normaliseName } from "../../auth/name.ts"
 import { normaliseOrigin } from "../../auth/origin.ts"
 import { originsPerKey } from "../../db/schema/index.ts"
-import { type ErrorCode, errors } from "../../errors.ts"
+import { wrongField } from "../../errors.ts"
 
 const keyClass = z
   .enum(["secret", "publishable"])
@@ -80,30 +80,29 @@ export const rotateBody = z.object({
 /** Throws invalid-key-name. */
 export const keyName = (text: string): string => {
   const name = normaliseName(text)
-  if (name === undefined) throw errors.fail("invalid-key-name", { details: { path: "name", reason: nameFault } })
+  if (name === undefined) throw wrongField("invalid-key-name", "name", nameFault)
   return name
 }
 
 /** The origins of a publishable key. Throws the code that fits the fault. */
 export const originsOf = (list: unknown): readonly string[] => {
-  const refuse = (code: ErrorCode, path: string, reason: string) => errors.fail(code, { details: { path, reason } })
   if (!Array.isArray(list)) {
     const reason = list === undefined ? "is missing" : "must be an array"
-    throw refuse("missing-origin-allowlist", "origin_allowlist", reason)
+    throw wrongField("missing-origin-allowlist", "origin_allowlist", reason)
   }
   const number = "must hold exactly one origin"
-  if (list.length === 0) throw refuse("origin-allowlist-empty", "origin_allowlist", number)
-  if (list.length > originsPerKey) throw refuse("origin-allowlist-too-many", "origin_allowlist", number)
+  if (list.length === 0) throw wrongField("origin-allowlist-empty", "origin_allowlist", number)
+  if (list.length > originsPerKey) throw wrongField("origin-allowlist-too-many", "origin_allowlist", number)
   return list.map((given: unknown, index) => {
     const path = `origin_allowlist[${index}]`
-    if (typeof given !== "string") throw refuse("invalid-request", path, "must be a string")
+    if (typeof given !== "string") throw wrongField("invalid-request", path, "must be a string")
     const normalised = normaliseOrigin(given)
     if ("origin" in normalised) return normalised.origin
     const reason =
       normalised.fault === "origin-invalid-scheme"
         ? "must start with http:// or https://"
         : "must be a scheme, a host and optionally a port, and nothing else"
-    throw refuse(normalised.fault, path, reason)
+    throw wrongField(normalised.fault, path, reason)
   })
 }
 

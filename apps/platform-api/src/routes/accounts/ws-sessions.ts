@@ -4,7 +4,7 @@ import { policies } from "../../auth/agent-policy.ts"
 import { authenticated } from "../../auth/guard.ts"
 import { accountName, type Principal } from "../../auth/authenticate.ts"
 import { limitsOf } from "../../auth/token-limits.ts"
-import { type ErrorCode, errors } from "../../errors.ts"
+import { errors, wrongField } from "../../errors.ts"
 import type { Registry } from "../../registry/registry.ts"
 import type { PublishedStack } from "../../registry/published-stack.ts"
 import { nearestText, normaliseWebsocketUrl, urlFault } from "../../registry/websocket-url.ts"
@@ -36,8 +36,6 @@ const session = z.object({
 
 const isScope = (word: string): word is SessionScope => sessionScopes.some((scope) => scope === word)
 
-const refuse = (code: ErrorCode, path: string, reason: string) => errors.fail(code, { details: { path, reason } })
-
 /** Streams serve public stacks. A person can also read their own. */
 const isOpenTo = (stack: PublishedStack, principal: Principal): boolean =>
   stack.visibility === "public" ||
@@ -67,11 +65,11 @@ const noSuchStack = (url: string, principal: Principal, registry: Registry) => {
 const scopesOf = ({ scope, scopes }: z.infer<typeof body>): readonly SessionScope[] => {
   const words = scopes ?? (scope === undefined ? ["read"] : scope.split(" ").filter((word) => word !== ""))
   const path = scopes === undefined ? "scope" : "scopes"
-  if (words.length === 0) throw refuse("invalid-scope", path, "must not be empty")
+  if (words.length === 0) throw wrongField("invalid-scope", path, "must not be empty")
   const unknown = words.findIndex((word) => !isScope(word))
   if (unknown >= 0) {
     const place = scopes === undefined ? path : `${path}[${unknown}]`
-    throw refuse("invalid-scope", place, `has a scope other than ${sessionScopes.join(", ")}`)
+    throw wrongField("invalid-scope", place, `has a scope other than ${sessionScopes.join(", ")}`)
   }
   return sessionScopes.filter((word) => words.includes(word))
 }
@@ -109,14 +107,14 @@ export const sessionRoutes = (api: Api, dependencies: Dependencies): void => {
     const principal = c.get("principal")
     const given = c.req.valid("json")
     const url = normaliseWebsocketUrl(given.websocket_url)
-    if (url === undefined) throw refuse("invalid-websocket-url", "websocket_url", urlFault)
+    if (url === undefined) throw wrongField("invalid-websocket-url", "websocket_url", urlFault)
     const scopes = scopesOf(given)
     const stack = dependencies.registry.findByUrl(url)
     if (stack === undefined || !isOpenTo(stack, principal)) throw noSuchStack(url, principal, dependencies.registry)
     const excess = scopes.find((word) => !mayHave(word, stack, principal.keyClass))
     if (excess !== undefined) {
       const path = given.scopes === undefined ? "scope" : "scopes"
-      throw refuse("scope-not-allowed", path, `has ${excess}, which this stack or key doesn't allow`)
+      throw wrongField("scope-not-allowed", path, `has ${excess}, which this stack or key doesn't allow`)
     }
     const scope = scopes.join(" ")
     const account = accountName(principal)
