@@ -16,7 +16,7 @@ export default defineConfig({
     // environment, timers or globals puts them back; timers are restored by test/real-timers.ts too.
     isolate: false,
     // Whole processes are started, on a machine that may be busy.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 })

@@ -4,12 +4,11 @@ import { dirname, join } from "node:path"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { startPostgres, type TestPostgres } from "@svc/testing"
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import type { Queries } from "../src/db/database.ts"
 import { orm } from "../src/db/drizzle.ts"
 import { DatabaseUnavailable, OutcomeUnknown } from "../src/db/errors.ts"
-import { openServerDatabase } from "../src/db/server/server.ts"
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+import { besides } from "./service.ts"
 
 let server: TestPostgres
 beforeAll(async () => {
@@ -17,17 +16,8 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const open = (url = server.url, connections = 1) =>
-  openServerDatabase({ url, statementMs: 0, connections, now: () => performance.now() })
-
-const using = async (work: (queries: ReturnType<ReturnType<typeof open>["within"]>) => Promise<void>, url?: string) => {
-  const database = open(url)
-  try {
-    await work(database.within(20_000))
-  } finally {
-    await database.close()
-  }
-}
+const using = (work: (queries: Queries) => Promise<void>, url = server.url) =>
+  besides(url, (database) => work(database.within(20_000)))
 const pidOf = "select pg_backend_pid() as pid where 1 = $1"
 
 describe("a session", () => {
@@ -51,30 +41,29 @@ describe("a session", () => {
       expect(await query(pidOf, [1])).not.toEqual([first])
     }))
 
-  test("what asks on after its connection was lost, or after its time, gets errors and ends nothing else", async () => {
-    const database = open()
-    const asked: Promise<unknown>[] = []
-    const lost = database.within(2000).transaction(async (tx) => {
-      const one = () => tx.execute(orm.sql`select ${"x".repeat(2000)}::text`)
-      await tx.execute(orm.sql`select pg_terminate_backend(pg_backend_pid())`).catch(() => {})
-      for (let i = 0; i < 20; i++) {
-        asked.push(one(), one())
-        await Promise.allSettled(asked)
-        await new Promise(setImmediate)
-      }
-    })
-    await expect(lost).rejects.toBeInstanceOf(DatabaseUnavailable)
-    const late = database.within(50).run(async (db) => {
-      for (let i = 0; i < 20; i++) {
-        await Promise.allSettled([db.execute(orm.sql`select pg_sleep(${0.02})`), new Promise(setImmediate)])
-      }
-    })
-    await expect(late).rejects.toThrow("didn't respond in time")
-    const outcomes = await Promise.allSettled(asked)
-    expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(["rejected"]))
-    expect(await database.within(2000).query("select 7 as n where 1 = $1", [1])).toEqual([{ n: 7 }])
-    await database.close()
-  })
+  test("what asks on after its connection was lost, or after its time, gets errors and ends nothing else", () =>
+    besides(server.url, async (database) => {
+      const asked: Promise<unknown>[] = []
+      const lost = database.within(2000).transaction(async (tx) => {
+        const one = () => tx.execute(orm.sql`select ${"x".repeat(2000)}::text`)
+        await tx.execute(orm.sql`select pg_terminate_backend(pg_backend_pid())`).catch(() => {})
+        for (let i = 0; i < 20; i++) {
+          asked.push(one(), one())
+          await Promise.allSettled(asked)
+          await new Promise(setImmediate)
+        }
+      })
+      await expect(lost).rejects.toBeInstanceOf(DatabaseUnavailable)
+      const late = database.within(50).run(async (db) => {
+        for (let i = 0; i < 20; i++) {
+          await Promise.allSettled([db.execute(orm.sql`select pg_sleep(${0.02})`), new Promise(setImmediate)])
+        }
+      })
+      await expect(late).rejects.toThrow("didn't respond in time")
+      const outcomes = await Promise.allSettled(asked)
+      expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(["rejected"]))
+      expect(await database.within(2000).query("select 7 as n where 1 = $1", [1])).toEqual([{ n: 7 }])
+    }))
 
   test("a COMMIT that the server refuses was not done, one that it never responds to may have been", () =>
     using(async ({ query, transaction }) => {

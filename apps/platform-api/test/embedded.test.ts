@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { afterEach, beforeEach, expect, test } from "vitest"
 import { PGlite } from "@electric-sql/pglite"
 import { readMigrationFiles } from "../src/db/drizzle.ts"
 import { closeDataFolder } from "../src/data-folder.ts"
@@ -8,9 +8,6 @@ import { openEmbeddedDatabase } from "../src/db/embedded/embedded.ts"
 import { lockFolder } from "../src/db/embedded/folder-lock.ts"
 import { operate, startProgram, startReplica } from "./program.ts"
 import { startTestService, temporaryFolder } from "./service.ts"
-
-// Whole processes are started here, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 let place: ReturnType<typeof temporaryFolder>
 let env: Record<string, string>

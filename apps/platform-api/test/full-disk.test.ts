@@ -1,7 +1,5 @@
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { databaseKinds, testService } from "./service.ts"
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 describe.each(databaseKinds)("while the database on %s reads and can store nothing", (kind) => {
   const service = testService(kind)

@@ -1,44 +1,41 @@
 import { mintKey } from "@svc/keys"
 import { startPostgres, type TestPostgres } from "@svc/testing"
 import { randomBytes } from "node:crypto"
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { type FaultyProxy, startFaultyProxy } from "./chaos/faulty-proxy.ts"
+import { openSockets } from "./chaos/open-sockets.ts"
 import { signalServer } from "./chaos/server-processes.ts"
 import { startTestService, type TestService } from "./service.ts"
-import { startStallingProxy, type StallingProxy } from "./stalling-proxy.ts"
 
-// Whole processes are started here, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
+type Scene = { readonly server: TestPostgres; readonly proxy: FaultyProxy }
 
 /** How the database can go away, and come back. */
 const outages = {
   refused: {
-    begin: (_: TestPostgres, proxy: StallingProxy) => void (proxy.mode = "refuse"),
-    end: (_: TestPostgres, proxy: StallingProxy) => void (proxy.mode = "pass"),
+    begin: ({ proxy }: Scene) => proxy.cutAfter(() => 0),
+    end: ({ proxy }: Scene) => proxy.cutAfter(undefined),
   },
-  silent: {
-    begin: (_: TestPostgres, proxy: StallingProxy) => void (proxy.mode = "stall"),
-    end: (_: TestPostgres, proxy: StallingProxy) => void (proxy.mode = "pass"),
-  },
-  stopped: { begin: (server: TestPostgres) => server.halt(), end: (server: TestPostgres) => server.resume() },
+  silent: { begin: ({ proxy }: Scene) => proxy.hold("all"), end: ({ proxy }: Scene) => proxy.hold("nothing") },
+  stopped: { begin: ({ server }: Scene) => server.halt(), end: ({ server }: Scene) => server.resume() },
   frozen: {
-    begin: async (server: TestPostgres) => signalServer(server, "SIGSTOP"),
-    end: async (server: TestPostgres) => signalServer(server, "SIGCONT"),
+    begin: ({ server }: Scene) => signalServer(server, "SIGSTOP"),
+    end: ({ server }: Scene) => signalServer(server, "SIGCONT"),
   },
 } as const
 
 describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the database is %s", (how) => {
   let server: TestPostgres
-  let proxy: StallingProxy
+  let proxy: FaultyProxy
   let service: TestService
   let key: string
   beforeAll(async () => {
     server = await startPostgres()
-    proxy = await startStallingProxy(server.port)
+    proxy = await startFaultyProxy(server.port)
     service = await startTestService("postgres", {
       DATABASE_URL: `postgres://postgres@127.0.0.1:${proxy.port}/postgres`,
     })
     ;({ key } = await service.signUp())
-    await outages[how].begin(server, proxy)
+    await outages[how].begin({ server, proxy })
   })
   afterAll(async () => {
     await service.close()
@@ -74,7 +71,7 @@ describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the datab
   test("it all recovers by itself, and nothing is left half-made", async () => {
     const count = async () =>
       (await service.database().query<{ n: number }>("select count(*)::int as n from users", []))[0]?.n
-    await outages[how].end(server, proxy)
+    await outages[how].end({ server, proxy })
     await expect.poll(async () => (await service.call("GET", "/health")).status, { timeout: 20_000 }).toBe(200)
     expect((await service.call("GET", "/api/agents/me", { key })).status).toBe(200)
     expect(await count()).toBe(1)
@@ -85,17 +82,17 @@ describe.each(Object.keys(outages) as (keyof typeof outages)[])("while the datab
 
 test("a long silence does not pile up connections", async () => {
   const server = await startPostgres()
-  const proxy = await startStallingProxy(server.port)
+  const proxy = await startFaultyProxy(server.port)
   const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`
   const service = await startTestService("postgres", { DATABASE_URL: url })
   const { key } = await service.signUp()
-  proxy.mode = "stall"
+  proxy.hold("all")
   for (let round = 0; round < 3; round++) {
     await Promise.all(Array.from({ length: 30 }, () => service.call("GET", "/api/agents/me", { key })))
   }
-  // A connection is two sockets here; ten in the pool, one that listens, and what was just cut.
-  expect(proxy.open()).toBeLessThanOrEqual(2 * 22)
-  proxy.mode = "pass"
+  // Ten in the pool, and one that listens.
+  expect(openSockets(process.pid, proxy.port)).toBeLessThanOrEqual(11)
+  proxy.hold("nothing")
   await service.close()
   await proxy.close()
   await server.stop()

@@ -2,10 +2,8 @@ import { randomBytes } from "node:crypto"
 import { mintKey } from "@svc/keys"
 import postgres from "postgres"
 import { createTestDatabase, type TestDatabase } from "@svc/testing"
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { databaseKinds, startTestService, type TestService, testService } from "./service.ts"
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const many = 100
 

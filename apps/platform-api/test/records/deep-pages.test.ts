@@ -1,19 +1,15 @@
 import fc from "fast-check"
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import { pageOfVisible } from "../../src/records/visible.ts"
-import { databaseKinds, startTestService, type TestService } from "../service.ts"
+import { databaseKinds, testService } from "../service.ts"
 import { importInto } from "./importing.ts"
 import { manyBuilds } from "./sample-document.ts"
 
-// Whole databases are made and filled here, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
-
 describe.each(databaseKinds)("pages of long lists on %s", (kind) => {
-  let service: TestService
+  const service = testService(kind)
   let accounts: readonly number[]
   let total = 0
   beforeAll(async () => {
-    service = await startTestService(kind)
     const slugs = await Promise.all([1, 2, 3].map(async () => (await service.signUp()).slug))
     const [first = "", second = "", third = ""] = slugs
     for (const [owner, friends, count] of [
@@ -31,7 +27,6 @@ describe.each(databaseKinds)("pages of long lists on %s", (kind) => {
       ),
     )
   })
-  afterAll(() => service.close())
 
   const query = (text: string, values: readonly unknown[] = []) =>
     service.database().query<{ id: number }>(text, values)

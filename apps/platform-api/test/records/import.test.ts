@@ -1,19 +1,14 @@
 import { randomBytes } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { createTestDatabase } from "@svc/testing"
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { readSettings } from "../../src/config.ts"
 import { runCommand } from "../../src/operator/commands.ts"
 import { failureOf } from "../../src/operator/failure.ts"
 import { importRecords } from "../../src/records/import/import-records.ts"
-import { operate } from "../program.ts"
-import { databaseKinds, startTestService, temporaryFolder, type TestService } from "../service.ts"
+import { databaseKinds, testService, temporaryFolder } from "../service.ts"
 import { countRows, importInto } from "./importing.ts"
 import { manyBuilds, orderAst, sampleDocument } from "./sample-document.ts"
-
-// Whole databases are made and filled here, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 type Json = Record<string, unknown>
 
@@ -30,43 +25,14 @@ const changed = (document: unknown, path: readonly (string | number)[], value: u
   return copy
 }
 
-test("the command puts a deployment without a URL of its own where SVC_STREAM_URL says that streams are", async () => {
-  const { url: DATABASE_URL, stop } = await createTestDatabase()
-  const service = await startTestService("postgres", { DATABASE_URL })
-  const { folder, remove } = temporaryFolder()
-  try {
-    const { slug: owner, key } = await service.signUp()
-    const spec = { ref: "a", name: "Orders", url_slug: "orders", entity_name: "Order" }
-    const events = [{ event_type: "created", new_status: "active", at: "2026-11-20T10:00:00Z" }]
-    const document = {
-      owner,
-      specs: [{ ...spec, versions: [{ ast_payload: orderAst() }] }],
-      deployments: [{ ref: "d", spec: "a", events }],
-    }
-    const file = join(folder, "records.json")
-    writeFileSync(file, JSON.stringify(document))
-    const SVC_STREAM_URL = "wss://streams.example.com/live/"
-    const { code } = await operate(["records", "import", file], { DATABASE_URL, SVC_STREAM_URL })
-    expect(code).toBe(0)
-    const { body } = await service.call("GET", "/api/deployments", { key })
-    expect(body).toMatchObject([{ websocket_url: "wss://streams.example.com/live/orders" }])
-  } finally {
-    await service.close()
-    await stop()
-    remove()
-  }
-})
-
 describe.each(databaseKinds)("importing records on %s", (kind) => {
-  let service: TestService
+  const service = testService(kind)
   let owner: string
   let friend: string
   beforeAll(async () => {
-    service = await startTestService(kind)
     owner = (await service.signUp()).slug
     friend = (await service.signUp()).slug
   })
-  afterAll(() => service.close())
 
   const refusal = async (document: unknown) => {
     const before = await countRows(service)
@@ -78,20 +44,26 @@ describe.each(databaseKinds)("importing records on %s", (kind) => {
     return failureOf(error)
   }
 
-  test("the command prints the id of every reference and leaves one row in the audit trail", async () => {
-    const { folder, remove } = temporaryFolder()
+  /** What a command prints, as the program prints it. */
+  const run = async (args: readonly string[]): Promise<unknown> => {
+    const printed = await runCommand(args, {
+      database: async () => ({ queries: service.database(), applied: 0 }),
+      settings: () => readSettings({ SVC_STREAM_URL: "wss://streams.example.com/live/" }),
+      wallClock: () => Date.UTC(2026, 10, 21),
+      randomBytes,
+    })
+    return JSON.parse(JSON.stringify(printed))
+  }
+  const { folder, remove } = temporaryFolder()
+  afterAll(remove)
+  const fileOf = (document: unknown): string => {
     const file = join(folder, "records.json")
-    writeFileSync(file, JSON.stringify(sampleDocument(owner, { shared_with: [friend] })))
-    // What a command prints, as the program prints it.
-    const run = async (args: readonly string[]): Promise<unknown> => {
-      const printed = await runCommand(args, {
-        database: async () => ({ queries: service.database(), applied: 0 }),
-        settings: () => readSettings({}),
-        wallClock: () => Date.UTC(2026, 10, 21),
-        randomBytes,
-      })
-      return JSON.parse(JSON.stringify(printed))
-    }
+    writeFileSync(file, JSON.stringify(document))
+    return file
+  }
+
+  test("the command prints the id of every reference and leaves one row in the audit trail", async () => {
+    const file = fileOf(sampleDocument(owner, { shared_with: [friend] }))
     const id = expect.any(Number)
     expect(await run(["records", "import", file])).toEqual({
       specs: { spec: id },
@@ -115,7 +87,6 @@ describe.each(databaseKinds)("importing records on %s", (kind) => {
       code: "unreadable-file",
     })
     await expect(run(["records", "import"])).rejects.toMatchObject({ code: "usage" })
-    remove()
   })
 
   test("a document with an owner alone is taken, and any text is a reference", async () => {
@@ -128,11 +99,11 @@ describe.each(databaseKinds)("importing records on %s", (kind) => {
     expect(JSON.stringify(ids)).toMatch(/"builds":\{"__proto__":\d+\}/)
   })
 
-  test("slugs and stream URLs are made where none is given, apart even for two specs of one name", async () => {
+  test("slugs, and stream URLs below SVC_STREAM_URL, are made where none is given, apart even for two specs of one name", async () => {
     const reader = await service.signUp()
     const spec = { name: "Ünïcode & Co.", entity_name: "Order", versions: [{ ast_payload: orderAst() }] }
     const events = [{ event_type: "created", new_status: "stopped", at: "2026-11-20T10:00:00Z" }]
-    await importInto(service, {
+    const document = {
       owner: reader.slug,
       specs: [
         { ...spec, ref: "a" },
@@ -143,7 +114,8 @@ describe.each(databaseKinds)("importing records on %s", (kind) => {
         { ref: "d", spec: "a", events },
         { ref: "e", spec: "b", branch: "feature/x y", events },
       ],
-    })
+    }
+    await run(["records", "import", fileOf(document)])
     const { body: specs } = await service.call("GET", "/api/specs", { key: reader.key })
     const slugs = specs.map((each: { url_slug: string }) => each.url_slug)
     expect(new Set(slugs).size).toBe(3)
@@ -151,8 +123,8 @@ describe.each(databaseKinds)("importing records on %s", (kind) => {
     expect(slugs[1]).toMatch(/^u-ni-code-co-[0-9a-z]{6}$|^unicode-co-[0-9a-z]{6}$/)
     const { body: deployments } = await service.call("GET", "/api/deployments", { key: reader.key })
     expect(deployments.map((each: { websocket_url: string }) => each.websocket_url)).toEqual([
-      `wss://streams.example/${slugs[1]}/feature%2Fx%20y`,
-      `wss://streams.example/${slugs[2]}`,
+      `wss://streams.example.com/live/${slugs[1]}/feature%2Fx%20y`,
+      `wss://streams.example.com/live/${slugs[2]}`,
     ])
     expect(deployments[0]).toMatchObject({ status: "stopped", current_build_id: null, first_deployed_at: null })
   })

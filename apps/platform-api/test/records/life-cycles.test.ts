@@ -1,13 +1,10 @@
 import { sql } from "../../src/db/drizzle.ts"
 import fc from "fast-check"
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import { DatabaseUnavailable } from "../../src/db/errors.ts"
-import { databaseKinds, startTestService, type TestService } from "../service.ts"
+import { databaseKinds, testService } from "../service.ts"
 import { countRows, idOf, importInto } from "./importing.ts"
 import { manyBuilds, sampleDocument } from "./sample-document.ts"
-
-// Whole databases are made and filled here, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 // Written down a second time, on purpose: arrows as the documentation has them.
 const arrows: Readonly<Record<string, string>> = {
@@ -50,17 +47,15 @@ const walk = (kind: Kind) =>
     })
 
 describe.each(databaseKinds)("life cycles of records on %s", (database) => {
-  let service: TestService
+  const service = testService(database)
   let base: Awaited<ReturnType<typeof importInto>>
   let ownerId: number
   beforeAll(async () => {
-    service = await startTestService(database)
     const owner = await service.signUp()
     base = await importInto(service, sampleDocument(owner.slug))
     const [row] = await query<{ user_id: number }>("select user_id from agent_profiles where slug = $1", [owner.slug])
     ownerId = row?.user_id ?? 0
   })
-  afterAll(() => service.close())
 
   const query = <Row>(text: string, values: readonly unknown[] = []) => service.database().query<Row>(text, values)
 

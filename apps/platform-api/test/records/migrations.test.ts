@@ -2,7 +2,7 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { startPostgres } from "@svc/testing"
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { Database } from "../../src/db/database.ts"
 import { openEmbeddedDatabase } from "../../src/db/embedded/embedded.ts"
 import { migrate } from "../../src/db/migrate.ts"
@@ -10,9 +10,6 @@ import { openServerDatabase } from "../../src/db/server/server.ts"
 import { databaseKinds, startTestService, temporaryFolder, type TestService } from "../service.ts"
 import { idOf, importInto } from "./importing.ts"
 import { sampleDocument } from "./sample-document.ts"
-
-// Whole databases are made and filled here, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 const migrationsFolder = fileURLToPath(new URL("../../migrations", import.meta.url))
 type Journal = { entries: { idx: number; version: string; when: number; tag: string; breakpoints: boolean }[] }

@@ -1,20 +1,16 @@
 import { randomBytes } from "node:crypto"
 import { createTestDatabase, type TestDatabase } from "@svc/testing"
 import postgres from "postgres"
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { loadDatabase } from "../large-database.ts"
 import { insertKey } from "../../src/auth/accounts.ts"
-import { openServerDatabase } from "../../src/db/server/server.ts"
 import { loadServerDriver, orm } from "../../src/db/drizzle.ts"
 import { migrate } from "../../src/db/migrate.ts"
 import { buildStatements } from "../../src/routes/builds/builds.ts"
 import { deploymentStatements } from "../../src/routes/deployments/deployments.ts"
 import { runStatements } from "../../src/routes/runs/runs.ts"
 import { specStatements } from "../../src/routes/specs/specs.ts"
-import { startTestService } from "../service.ts"
-
-// Whole databases are made and filled here, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
+import { besides, startTestService } from "../service.ts"
 
 const owner = 1
 
@@ -23,14 +19,7 @@ describe("how PostgreSQL answers", () => {
   let server: TestDatabase
   beforeAll(async () => {
     server = await createTestDatabase()
-    const database = openServerDatabase({
-      url: server.url,
-      statementMs: 0,
-      connections: 1,
-      now: () => performance.now(),
-    })
-    await migrate(database.within(60_000))
-    await database.close()
+    await besides(server.url, (database) => migrate(database.within(60_000)))
     await loadDatabase(server.url, { agents: 20_000, keysPerAgent: 3, builds: 20_000, shared: 3000 })
   })
   afterAll(() => server.stop())

@@ -1,13 +1,10 @@
 import fc from "fast-check"
 import { anyCharacter } from "@svc/testing"
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import { failureOf } from "../../src/operator/failure.ts"
-import { databaseKinds, startTestService, type TestService } from "../service.ts"
+import { databaseKinds, testService, type TestService } from "../service.ts"
 import { countRows, importInto } from "./importing.ts"
 import { smallAst } from "../registry/small-ast.ts"
-
-// Whole databases are made and filled here, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 const steps = ["uploading", "queued", "building", "pushing", "deploying", "completed"]
 
@@ -80,13 +77,11 @@ const documentOf = (owner: string, { versions, builds, deployments, runs }: Shap
 })
 
 describe.each(databaseKinds)("random documents on %s", (kind) => {
-  let service: TestService
+  const service = testService(kind)
   let owner: Awaited<ReturnType<TestService["signUp"]>>
   beforeAll(async () => {
-    service = await startTestService(kind)
     owner = await service.signUp()
   })
-  afterAll(() => service.close())
 
   test("are taken whole, each record as its last event left it, or leave nothing behind but a place and a reason", async () => {
     const outcomes = { taken: 0, refused: 0 }

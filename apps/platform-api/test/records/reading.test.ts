@@ -1,13 +1,10 @@
 import fc from "fast-check"
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import { randomBytes } from "node:crypto"
 import { createUser } from "../../src/operator/accounts.ts"
-import { databaseKinds, startTestService, type TestService } from "../service.ts"
+import { databaseKinds, testService } from "../service.ts"
 import { idOf, importedAt, importInto } from "./importing.ts"
 import { manyBuilds, sampleDocument } from "./sample-document.ts"
-
-// Whole databases are made and filled here, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 const lists = ["/api/specs", "/api/builds", "/api/deployments", "/api/automation/runs"]
 const missing = {
@@ -22,7 +19,7 @@ const missing = {
 const paged = [...lists, "/api/specs/ID/versions", "/api/deployments/ID/events"]
 
 describe.each(databaseKinds)("reading records on %s", (kind) => {
-  let service: TestService
+  const service = testService(kind)
   let owner: { readonly slug: string; readonly key: string }
   let friend: { readonly slug: string; readonly key: string }
   let stranger: { readonly slug: string; readonly key: string }
@@ -30,7 +27,6 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
   let paths: Readonly<Record<string, string>>
 
   beforeAll(async () => {
-    service = await startTestService(kind)
     owner = await service.signUp()
     friend = await service.signUp()
     stranger = await service.signUp()
@@ -49,7 +45,6 @@ describe.each(databaseKinds)("reading records on %s", (kind) => {
       [...lists, ...Object.keys(missing)].map((path) => [path, path.replace("ID", String(id(path)))]),
     )
   })
-  afterAll(() => service.close())
 
   const read = (path: string, key = owner.key, headers: Record<string, string> = {}) =>
     service.call("GET", paths[path] ?? path, { key, headers })

@@ -1,14 +1,12 @@
 import { randomBytes } from "node:crypto"
 import { type Received, startReceiver } from "@svc/testing"
 import { Webhook } from "standardwebhooks"
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { readSettings } from "../../src/config.ts"
 import { approve } from "../../src/operator/publish.ts"
 import { nextCallMs } from "../../src/work/steps/hook.ts"
 import { databaseKinds, startTestService, type TestService } from "../service.ts"
 import { broken, first, newPerson, type Person } from "./person.ts"
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 })
 
 const secret = `whsec_${randomBytes(32).toString("base64")}`
 
@@ -96,13 +94,13 @@ describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
     await expect.poll(() => receiver.calls.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(2)
     expect(new Set(receiver.calls.map((call) => call.id)).size).toBe(1)
     expect((await service.call("GET", "/api/registry/refused")).body.version).toBe(1)
-    const { steps } = (await owner.call("GET", `/api/automation/runs/${id}`)).body
+    const { steps } = await owner.get(`/api/automation/runs/${id}`)
     expect(steps.slice(3, 5)).toMatchObject([{ status: "succeeded" }, { name: "deploy", status: "running" }])
     expect((await owner.call("POST", `/api/automation/runs/${id}/cancel`)).body.status).toBe("cancelling")
     receiver.calls.length = 0
     receiver.state.status = 200
     await owner.until(`/api/automation/runs/${id}`, "cancelled")
-    const [deployment] = (await owner.call("GET", "/api/deployments")).body
+    const [deployment] = await owner.get("/api/deployments")
     expect(deployment).toMatchObject({ status: "active", current_version: 1 })
     await expect
       .poll(() => receiver.calls.at(-1), { timeout: 20_000 })
@@ -120,7 +118,7 @@ describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
       // The call is answered with yes, but what it is about is over by then.
       receiver.state.before = async () => {
         receiver.state.before = async () => undefined
-        const [build] = (await owner.call("GET", "/api/builds")).body
+        const [build] = await owner.get("/api/builds")
         expect((await owner.call("POST", `/api/builds/${build.id}/cancel`)).status).toBe(202)
       }
       const { id } = await owner.publish(spec.id, ast, { allow_breaking: true })
@@ -199,7 +197,7 @@ test("where the operator wants to be asked, a public build waits for its name to
       (await owner.call("POST", "/api/builds", { spec_id })).body.build_id as number
     const waiting = await begin(open.id)
     await owner.until(`/api/builds/${await begin(closed.id)}`, "completed")
-    const held = (await owner.call("GET", `/api/builds/${waiting}`)).body
+    const held = await owner.get(`/api/builds/${waiting}`)
     expect([held.status, held.status_message]).toEqual(["pushing", "waits for the operator: stack approve open"])
     await approve(service.database(), "open", new Date())
     await owner.until(`/api/builds/${waiting}`, "completed")

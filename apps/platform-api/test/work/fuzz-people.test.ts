@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { anyCharacter } from "@svc/testing"
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { databaseKinds, startTestService, type TestService } from "../service.ts"
+import { beforeAll, describe, expect, test, vi } from "vitest"
+import { databaseKinds, testService } from "../service.ts"
 import { broken, first, grown, newPerson, type Person } from "./person.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
@@ -128,20 +128,18 @@ const request = fc.record({
 })
 
 describe.each(databaseKinds)("random requests of people on %s", (kind) => {
-  let service: TestService
+  const service = testService(kind, {
+    SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
+    SVC_SPECS_PER_OWNER: "1000000",
+    SVC_WAITING_BUILDS_PER_OWNER: "1000000",
+    SVC_WAITING_RUNS_PER_OWNER: "1000000",
+    SVC_VERSIONS_PER_SPEC: "1000000",
+  })
   let owner: Person
   beforeAll(async () => {
-    service = await startTestService(kind, {
-      SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
-      SVC_SPECS_PER_OWNER: "1000000",
-      SVC_WAITING_BUILDS_PER_OWNER: "1000000",
-      SVC_WAITING_RUNS_PER_OWNER: "1000000",
-      SVC_VERSIONS_PER_SPEC: "1000000",
-    })
     owner = await newPerson(service)
     await owner.newSpec("one", { ast_payload: first })
   })
-  afterAll(() => service.close())
 
   test("no body, header, query or id ever makes an answer of 500 or more", async () => {
     let sent = 0

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, expect, test } from "vitest"
 import { type TestDatabase, createTestDatabase } from "@svc/testing"
 import { sql } from "../../src/db/drizzle.ts"
 import { claimJob, holdJob, type Job, mostClaims } from "../../src/work/queue/jobs.ts"
 import { startTestService, type TestService } from "../service.ts"
 import { first, newPerson, type Person } from "./person.ts"
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 let server: TestDatabase
 let service: TestService

@@ -1,18 +1,14 @@
 import { gzipSync } from "node:zlib"
-import { afterAll, beforeAll, expect, test, vi } from "vitest"
+import { beforeAll, expect, test } from "vitest"
 import { entity, field, smallAst } from "../registry/small-ast.ts"
-import { startTestService, type TestService } from "../service.ts"
+import { testService } from "../service.ts"
 import { newPerson, type Person } from "./person.ts"
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
-
-let service: TestService
+const service = testService("postgres")
 let person: Person
 beforeAll(async () => {
-  service = await startTestService("postgres")
   person = await newPerson(service)
 })
-afterAll(() => service.close())
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))
 const ofFields = (fields: readonly unknown[], rest: object = {}) =>

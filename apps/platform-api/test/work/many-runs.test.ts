@@ -56,7 +56,7 @@ test("publish runs over two replicas, all begun at once: each is done once, thos
     const ended: string[] = []
     for (const id of runs) {
       await expect
-        .poll(async () => (await person.call("GET", `/api/automation/runs/${id}`)).body.status, {
+        .poll(async () => (await person.get(`/api/automation/runs/${id}`)).status, {
           timeout: 300_000,
           interval: 50,
         })
@@ -68,7 +68,7 @@ test("publish runs over two replicas, all begun at once: each is done once, thos
     expect(ended).toEqual(ended.toSorted())
     const { body } = await other.call("GET", `/api/registry/${name}/versions`)
     expect(body.map(({ version }: { version: number }) => version)).toEqual(Array.from(runs, (_, n) => runsEach - n))
-    expect((await person.call("GET", "/api/builds?limit=100")).body).toHaveLength(runsEach)
+    expect(await person.get("/api/builds?limit=100")).toHaveLength(runsEach)
   }
   reading.abort()
   await Promise.all(readers)

@@ -12,18 +12,22 @@ export const newPerson = async (service: TestService) => {
   const { api_key: key, id } = await createUser(service.database(), { email, name: undefined }, new Date(), randomBytes)
   const call = (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) =>
     service.call(method, path, { key, headers, ...(body === undefined ? {} : { body }) })
+  const code = async (...given: Parameters<typeof call>) => (await call(...given)).code
+  const get = async (path: string) => (await call("GET", path)).body
   /** Asks again and again until the record is in one of these states. */
   const until = async (path: string, ...statuses: string[]) => {
-    let answer = await call("GET", path)
+    let body = await get(path)
     await expect
-      .poll(async () => (answer = await call("GET", path)).body.status, { timeout: 30_000, interval: 20 })
+      .poll(async () => (body = await get(path)).status, { timeout: 30_000, interval: 20 })
       .toBeOneOf(statuses)
-    return answer.body
+    return body
   }
   return {
     key,
     id,
     call,
+    code,
+    get,
     until,
     newSpec: async (name: string, more: object = {}) => {
       const url = { websocket_url: `wss://people.example/${name}` }

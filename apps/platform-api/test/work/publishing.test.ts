@@ -1,22 +1,18 @@
 import { gzipSync } from "node:zlib"
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { databaseKinds, startTestService, type TestService } from "../service.ts"
+import { beforeAll, describe, expect, test } from "vitest"
+import { databaseKinds, testService } from "../service.ts"
 import { broken, first, grown, newPerson, type Person } from "./person.ts"
 
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
-
 describe.each(databaseKinds)("what people do with their stacks on %s", (kind) => {
-  let service: TestService
+  const service = testService(kind, {
+    SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
+    SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE: "0",
+    SVC_STREAM_URL_TEMPLATE: "wss://{slug}.streams.example",
+  })
   let owner: Person
   beforeAll(async () => {
-    service = await startTestService(kind, {
-      SVC_REGISTRY_REQUESTS_PER_MINUTE: "0",
-      SVC_REGISTRY_KEYED_REQUESTS_PER_MINUTE: "0",
-      SVC_STREAM_URL_TEMPLATE: "wss://{slug}.streams.example",
-    })
     owner = await newPerson(service)
   })
-  afterAll(() => service.close())
 
   const served = async (name: string, key?: string) =>
     (await service.call("GET", `/api/registry/${name}`, key === undefined ? {} : { key })).body
@@ -37,9 +33,9 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
       ["verify", "succeeded"],
     ])
     await shows("orders", 1)
-    const [build] = (await owner.call("GET", "/api/builds")).body
+    const [build] = await owner.get("/api/builds")
     expect(build).toMatchObject({ status: "completed", progress: 100, websocket_url: "wss://people.example/orders" })
-    const { events } = (await owner.call("GET", `/api/builds/${build.id}`)).body
+    const { events } = await owner.get(`/api/builds/${build.id}`)
     expect(events.map((event: Record<string, unknown>) => event["new_status"])).toEqual([
       "uploading",
       "queued",
@@ -48,7 +44,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
       "deploying",
       "completed",
     ])
-    const deployment = (await owner.call("GET", `/api/deployments/${run.deployment_id}`)).body
+    const deployment = await owner.get(`/api/deployments/${run.deployment_id}`)
     expect(deployment).toMatchObject({ status: "active", current_version: 1, spec_name: "orders", branch: null })
   })
 
@@ -62,7 +58,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect(run.status).toBe("waiting")
     expect(run.steps[2].error_message).toContain("field Thing.id.address removed")
     expect((await served("waiting")).version).toBe(1)
-    expect((await owner.call("POST", `/api/automation/runs/${id}/retry`)).code).toBe("run-state")
+    expect(await owner.code("POST", `/api/automation/runs/${id}/retry`)).toBe("run-state")
     expect((await owner.call("POST", `/api/automation/runs/${id}/resume`)).status).toBe(202)
     expect((await owner.until(`/api/automation/runs/${id}`, "succeeded", "failed")).status).toBe("succeeded")
     await shows("waiting", 2)
@@ -75,7 +71,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
       [2, "breaking", false],
       [1, "none", true],
     ])
-    expect((await owner.call("POST", `/api/deployments/${deployment_id}/rollback`, { to_version: 9 })).code).toBe(
+    expect(await owner.code("POST", `/api/deployments/${deployment_id}/rollback`, { to_version: 9 })).toBe(
       "version-not-found",
     )
   })
@@ -101,7 +97,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
 
   test("numbers that no record has are missing, whatever their size; what is no number is told as such", async () => {
     const spec = await owner.newSpec("numbered", { ast_payload: first })
-    const build = async (body: object) => (await owner.call("POST", "/api/builds", body)).code
+    const build = async (body: object) => await owner.code("POST", "/api/builds", body)
     for (const spec_id of [0, 2_147_483_647, 2_147_483_648, Number.MAX_SAFE_INTEGER]) {
       expect(await build({ spec_id })).toBe("spec-not-found")
       expect(await build({ spec_id: spec.id, spec_version_id: spec_id })).toBe("version-not-found")
@@ -120,14 +116,14 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect(listed.map(({ name }: { name: string }) => name)).toEqual(["branched--next"])
     const session = { websocket_url: build.websocket_url }
     expect((await owner.call("POST", "/ws/sessions", session)).status).toBe(200)
-    expect((await owner.call("POST", "/ws/sessions", { ...session, scope: "transaction:inspect" })).code).toBe(
+    expect(await owner.code("POST", "/ws/sessions", { ...session, scope: "transaction:inspect" })).toBe(
       "scope-not-allowed",
     )
     const agent = await service.signUp()
     expect((await service.call("POST", "/ws/sessions", { key: agent.key, body: session })).code).toBe(
       "agent-account-forbidden",
     )
-    expect((await owner.call("POST", "/api/builds", { spec_id: spec.id, branch: "No" })).code).toBe("invalid-request")
+    expect(await owner.code("POST", "/api/builds", { spec_id: spec.id, branch: "No" })).toBe("invalid-request")
   })
 
   test("what is shared with an agent it sees whole, at once, until it is taken back", async () => {
@@ -149,7 +145,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect("shared_with" in (await service.call("GET", `/api/specs/${spec.id}`, { key: agent.key })).body).toBe(false)
     await owner.call("PUT", `/api/specs/${spec.id}`, { shared_with: [] })
     await expect.poll(seen, { timeout: 20_000 }).toEqual([404, 404, 404, 404])
-    expect((await owner.call("PUT", `/api/specs/${spec.id}`, { shared_with: ["agt_nobody0000"] })).code).toBe(
+    expect(await owner.code("PUT", `/api/specs/${spec.id}`, { shared_with: ["agt_nobody0000"] })).toBe(
       "invalid-request",
     )
   })
@@ -185,15 +181,15 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     const { deployment_id } = await owner.until(`/api/automation/runs/${id}`, "succeeded", "failed")
     const path = `/api/deployments/${deployment_id}`
     await shows("resting", 1)
-    expect((await owner.call("DELETE", path)).code).toBe("deployment-active")
-    expect((await owner.call("DELETE", `/api/specs/${spec.id}`)).code).toBe("spec-deployed")
-    expect((await owner.call("POST", `${path}/restart`)).code).toBe("deployment-state")
+    expect(await owner.code("DELETE", path)).toBe("deployment-active")
+    expect(await owner.code("DELETE", `/api/specs/${spec.id}`)).toBe("spec-deployed")
+    expect(await owner.code("POST", `${path}/restart`)).toBe("deployment-state")
     expect((await owner.call("POST", `${path}/stop`, { reason: "for now" })).status).toBe(202)
     await owner.until(path, "stopped")
     await shows("resting", undefined)
     const stranger = await newPerson(service)
     const other = await stranger.newSpec("resting", { ast_payload: first, websocket_url: "wss://stranger.example" })
-    expect((await stranger.call("POST", "/api/builds", { spec_id: other.id })).code).toBe("stack-name-taken")
+    expect(await stranger.code("POST", "/api/builds", { spec_id: other.id })).toBe("stack-name-taken")
     expect((await owner.call("POST", `${path}/restart`)).status).toBe(202)
     await owner.until(path, "active")
     await shows("resting", 1)
@@ -206,11 +202,11 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
       id: deployment_id,
       deleted: true,
     })
-    expect((await owner.call("GET", path)).code).toBe("deployment-not-found")
-    expect((await stranger.call("POST", "/api/builds", { spec_id: other.id })).code).toBe("stack-name-taken")
+    expect(await owner.code("GET", path)).toBe("deployment-not-found")
+    expect(await stranger.code("POST", "/api/builds", { spec_id: other.id })).toBe("stack-name-taken")
     expect((await owner.call("DELETE", `/api/specs/${spec.id}`)).body).toEqual({ id: spec.id, deleted: true })
-    expect((await owner.call("GET", `/api/specs/${spec.id}`)).code).toBe("spec-not-found")
-    expect((await owner.call("GET", "/api/specs")).body.some((row: { id: number }) => row.id === spec.id)).toBe(false)
+    expect(await owner.code("GET", `/api/specs/${spec.id}`)).toBe("spec-not-found")
+    expect((await owner.get("/api/specs")).some((row: { id: number }) => row.id === spec.id)).toBe(false)
     service.clock.offsetMs += 31 * 24 * 3600 * 1000
     const { body } = await stranger.call("POST", "/api/builds", { spec_id: other.id })
     expect((await stranger.until(`/api/builds/${body.build_id}`, "completed", "failed")).status).toBe("completed")
@@ -230,13 +226,9 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect(answers.map(({ headers }) => headers.get("location"))).toEqual(
       Array(4).fill(`/api/specs/${answers[0]?.body.id}`),
     )
-    expect((await owner.call("POST", "/api/specs", { ...body, name: "twice" }, key)).code).toBe(
-      "idempotency-key-reused",
-    )
-    expect((await owner.call("POST", "/api/specs", body, { "idempotency-key": "k".repeat(65) })).code).toBe(
-      "invalid-request",
-    )
-    expect((await owner.call("POST", "/api/specs", body)).code).toBe("spec-name-taken")
+    expect(await owner.code("POST", "/api/specs", { ...body, name: "twice" }, key)).toBe("idempotency-key-reused")
+    expect(await owner.code("POST", "/api/specs", body, { "idempotency-key": "k".repeat(65) })).toBe("invalid-request")
+    expect(await owner.code("POST", "/api/specs", body)).toBe("spec-name-taken")
   })
 
   test("a spec is changed only as it was read, where If-Match says so", async () => {
@@ -244,16 +236,14 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     const { headers } = await owner.call("GET", `/api/specs/${spec.id}`)
     const match = { "if-match": headers.get("etag") ?? "" }
     expect((await owner.call("PUT", `/api/specs/${spec.id}`, { description: "one" }, match)).status).toBe(200)
-    expect((await owner.call("PUT", `/api/specs/${spec.id}`, { description: "two" }, match)).code).toBe(
-      "precondition-failed",
-    )
-    expect((await owner.call("GET", `/api/specs/${spec.id}`)).body.description).toBe("one")
+    expect(await owner.code("PUT", `/api/specs/${spec.id}`, { description: "two" }, match)).toBe("precondition-failed")
+    expect((await owner.get(`/api/specs/${spec.id}`)).description).toBe("one")
     const path = `/api/specs/${spec.id}`
     const etag = (await owner.call("GET", path)).headers.get("etag") ?? ""
     // A weak tag never matches here, whatever it names.
     for (const header of [{ "if-match": `W/${etag}` }, { "if-none-match": etag }, { "if-none-match": "*" }]) {
-      expect((await owner.call("PUT", path, { description: "two" }, header)).code).toBe("precondition-failed")
-      expect((await owner.call("DELETE", path, undefined, header)).code).toBe("precondition-failed")
+      expect(await owner.code("PUT", path, { description: "two" }, header)).toBe("precondition-failed")
+      expect(await owner.code("DELETE", path, undefined, header)).toBe("precondition-failed")
     }
     expect((await owner.call("PUT", path, {}, { "if-match": `"a", ${etag}` })).status).toBe(200)
     expect((await owner.call("DELETE", path, undefined, { "if-match": "*" })).status).toBe(200)
@@ -294,10 +284,10 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
       content_is_new: false,
       diff: { verdict: "breaking" },
     })
-    expect((await owner.call("GET", `/api/specs/${spec.id}/diff?from=1&to=2`)).body).toMatchObject({
+    expect(await owner.get(`/api/specs/${spec.id}/diff?from=1&to=2`)).toMatchObject({
       verdict: "compatible",
     })
-    expect((await owner.call("GET", `/api/specs/${spec.id}/diff?from=1&to=8`)).code).toBe("version-not-found")
+    expect(await owner.code("GET", `/api/specs/${spec.id}/diff?from=1&to=8`)).toBe("version-not-found")
     const wrong = await owner.call("POST", path, { ast_payload: { stack_name: "", entities: [{}] } })
     expect(wrong.body.details.faults.map((fault: Record<string, unknown>) => fault["path"])).toContain(
       "ast_payload.entities[0].state_name",
@@ -305,7 +295,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     const large = gzipSync(JSON.stringify({ ast_payload: { filling: "x".repeat(3 << 20) } }))
     expect((await service.call("POST", path, { key: owner.key, raw: large, headers })).code).toBe("payload-too-large")
     const foreign = await newPerson(service)
-    expect((await foreign.call("POST", path, { ast_payload: first })).code).toBe("spec-not-found")
+    expect(await foreign.code("POST", path, { ast_payload: first })).toBe("spec-not-found")
   })
 
   test("a waiting run is cancelled at once and can be retried once, with what it has done", async () => {
@@ -315,7 +305,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect((await owner.call("POST", `/api/automation/runs/${id}/cancel`)).body.status).toBe("cancelled")
     const retry = await owner.call("POST", `/api/automation/runs/${id}/retry`)
     expect(retry.body).toMatchObject({ attempt: 2, retry_of_id: id })
-    expect((await owner.call("POST", `/api/automation/runs/${id}/retry`)).code).toBe("run-state")
+    expect(await owner.code("POST", `/api/automation/runs/${id}/retry`)).toBe("run-state")
     const again = await owner.until(`/api/automation/runs/${retry.body.id}`, "waiting")
     expect(again.steps[0].status).toBe("succeeded")
     await owner.call("POST", `/api/automation/runs/${again.id}/resume`)

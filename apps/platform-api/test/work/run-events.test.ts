@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { databaseKinds, startTestService, type TestService } from "../service.ts"
+import { beforeAll, describe, expect, test } from "vitest"
+import { databaseKinds, testService } from "../service.ts"
 import { first, newPerson, type Person } from "./person.ts"
 
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
-
 describe.each(databaseKinds)("the event stream of a run on %s", (kind) => {
-  let service: TestService
+  const service = testService(kind)
   let owner: Person
   beforeAll(async () => {
-    service = await startTestService(kind)
     owner = await newPerson(service)
   })
-  afterAll(() => service.close())
 
   /** A run that waits for approval, of a spec of this name. */
   const waitingRun = async (name: string): Promise<{ readonly path: string; readonly specId: number }> => {
