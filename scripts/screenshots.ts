@@ -3,8 +3,8 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { createPlatform } from "@svc/client"
-import { startProcess } from "@svc/testing"
 import { startChromium } from "../test/browser/chromium.ts"
+import { createPerson } from "../test/operate.ts"
 import { startInstance } from "./running/instance.ts"
 
 const platform = join(import.meta.dirname, "../apps/platform-api")
@@ -16,13 +16,10 @@ const drawn = "[id='frame.live'] .plot[aria-label*=' points']"
 
 for (const one of [folder, ...(lookFolder === undefined ? [] : [lookFolder])]) await mkdir(one, { recursive: true })
 let person = ""
-const createPerson = async (data: string): Promise<void> => {
-  const args = ["src/main.ts", "user", "create", "--email", "owner@example.org"]
-  const create = startProcess(process.execPath, args, { cwd: platform, env: { SVC_DATA_DIR: data } })
-  await create.exited
-  person = (JSON.parse(create.stdout()) as { api_key: string }).api_key
+const prepare = async (data: string): Promise<void> => {
+  person = await createPerson({ SVC_DATA_DIR: data }, "owner@example.org")
 }
-const instance = await startInstance(undefined, createPerson, {
+const instance = await startInstance(undefined, prepare, {
   viewer: true,
   settings: { SVC_SAMPLE_TRAFFIC: "true" },
 })

@@ -3,31 +3,25 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { address, createSolanaRpc, lamports } from "@solana/kit"
-import { startProcess } from "@svc/testing"
+import { createPlatform } from "@svc/client"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { z } from "zod"
 
 import { bundle } from "../packages/client/scripts/bundle.ts"
 import { amount, recipientOf } from "../packages/client/test/payment-process.ts"
 import { createPayer } from "../packages/client/test/payments.ts"
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
-import { type Browser, hasChromium, startChromium, type Tab } from "./browser/chromium.ts"
+import { type Browser, noBrowser, startChromium, type Tab } from "./browser/chromium.ts"
 import { type PageServer, startPageServer } from "./browser/page-server.ts"
 import { createWallet } from "./journey/wallet.ts"
+import { operate } from "./operate.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
-const root = join(import.meta.dirname, "..")
 
 /** As an operator does who lets pages send: the stack is published with its relay open to publishable keys. */
-const openToPages = async (dataFolder: string, streamUrl: string): Promise<void> => {
-  const websocketUrl = `${streamUrl}/transfers`
-  const stack = join(root, "apps/platform-api/stacks/transfers.stack.json")
-  const options = ["--name", "transfers", "--websocket-url", websocketUrl, "--relay", "--browser-send"]
-  const platform = join(root, "apps/platform-api/src/main.ts")
-  const published = startProcess(process.execPath, [platform, "stack", "publish", stack, ...options], {
-    env: { SVC_DATA_DIR: dataFolder },
-  })
-  expect([await published.exited, published.stderr()]).toEqual([0, expect.any(String)])
+const openToPages = async (folder: string, streamUrl: string): Promise<void> => {
+  const stack = join(import.meta.dirname, "../apps/platform-api/stacks/transfers.stack.json")
+  const options = ["--websocket-url", `${streamUrl}/transfers`, "--relay", "--browser-send"]
+  await operate({ SVC_DATA_DIR: folder }, "stack", "publish", stack, "--name", "transfers", ...options)
 }
 
 /** What the page finds in its globals: the library, and what signs for it. */
@@ -37,11 +31,7 @@ type Given = {
   readonly signFor: (id: string, blockhash: string) => Promise<readonly number[]>
 }
 
-const signedUp = z.object({ api_key: z.string() })
-const minted = z.object({ key: z.string() })
-
-// In CI a missing browser is a failure, elsewhere it is skipped.
-describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the client library in a page", () => {
+describe.skipIf(noBrowser)("the client library in a page", () => {
   let instance: Instance
   let browser: Browser
   let server: PageServer
@@ -60,14 +50,9 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the client lib
     instance = await startInstance(undefined, openToPages)
     server = await startPageServer()
     origin = `http://localhost:${server.port}`
-    const agent = await fetch(`${instance.apiUrl}/api/agents/signup`, { method: "POST" })
-    const { api_key: agentKey } = signedUp.parse(await agent.json())
-    const answer = await fetch(`${instance.apiUrl}/api/agents/me/keys/publishable`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${agentKey}`, "content-type": "application/json" },
-      body: JSON.stringify({ origin_allowlist: [origin] }),
-    })
-    key = minted.parse(await answer.json()).key
+    const { apiUrl } = instance
+    const agent = await createPlatform({ apiUrl }).signUp()
+    key = (await createPlatform({ apiUrl, key: agent.api_key }).keys.mintPublishable({ origin })).key
     const folder = await mkdtemp(join(tmpdir(), "svc-client-page-"))
     await bundle(folder, { minify: true })
     library = await readFile(join(folder, "svc-client.js"), "base64")

@@ -1,10 +1,10 @@
 // Publishable keys as pages meet them: Chromium sets Origin, Sec-Fetch-Site and preflights, and hides what CORS hides.
+import { createPlatform } from "@svc/client"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
-import { z } from "zod"
 
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { ask, type Asked, askJson } from "./browser/ask.ts"
-import { type Browser, hasChromium, startChromium, type Tab } from "./browser/chromium.ts"
+import { type Browser, noBrowser, startChromium, type Tab } from "./browser/chromium.ts"
 import { type PageServer, startPageServer } from "./browser/page-server.ts"
 import { claimsOf, session } from "./journey/shapes.ts"
 
@@ -19,19 +19,12 @@ let other: Tab
 let agentKey: string
 let key: string
 
-const created = z.object({ api_key: z.string() })
-const minted = z.object({ key: z.string() })
 const mintKey = async (): Promise<string> => {
-  const answer = await fetch(`${instance.apiUrl}/api/agents/me/keys/publishable`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${agentKey}`, "content-type": "application/json" },
-    body: JSON.stringify({ origin_allowlist: [allowedOrigin] }),
-  })
-  return minted.parse(await answer.json()).key
+  const { keys } = createPlatform({ apiUrl: instance.apiUrl, key: agentKey })
+  return (await keys.mintPublishable({ origin: allowedOrigin })).key
 }
 
-// In CI a missing browser is a failure, elsewhere it is skipped.
-describe.skipIf(!hasChromium && process.env["CI"] === undefined)("a page with a publishable key", () => {
+describe.skipIf(noBrowser)("a page with a publishable key", () => {
   beforeAll(async () => {
     browser = await startChromium()
     instance = await startInstance()
@@ -39,8 +32,7 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("a page with a 
     allowedOrigin = `http://localhost:${servers[0]?.port}`
     allowed = await browser.open(allowedOrigin)
     other = await browser.open(`http://127.0.0.1:${servers[1]?.port}`)
-    const signedUp = await fetch(`${instance.apiUrl}/api/agents/signup`, { method: "POST" })
-    agentKey = created.parse(await signedUp.json()).api_key
+    agentKey = (await createPlatform({ apiUrl: instance.apiUrl }).signUp()).api_key
     key = await mintKey()
   }, 180_000)
   afterAll(async () => {

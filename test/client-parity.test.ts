@@ -1,14 +1,12 @@
-import { once } from "node:events"
-import { createServer } from "node:http"
-import { json } from "node:stream/consumers"
 import { createPlatform, createRelay, createRelayTransport, SvcError } from "@svc/client"
-import { expect, onTestFinished, test } from "vitest"
+import { expect, test } from "vitest"
 import { z } from "zod"
 import platform from "../apps/platform-api/openapi.json" with { type: "json" }
 import { serviceFailure } from "../apps/cli/src/errors.ts"
 import { run } from "../apps/cli/src/run.ts"
 import { errorEnvelope } from "../apps/relay/src/document/envelope.ts"
 import { routes } from "../apps/relay/src/routes/table.ts"
+import { testReceiver } from "./start-service.ts"
 
 const relayUrl = "http://relay.test"
 const nameOf = (path: string): string =>
@@ -91,14 +89,9 @@ const { maxItems } =
 const origins = Array.from({ length: maxItems }, (_, index) => `https://app-${index}.example`)
 
 test("svc-client and the command line give a publishable key as many origins as the API takes", async () => {
-  const sent: unknown[] = []
-  const api = createServer(async (request, response) => {
-    sent.push(await json(request))
-    response.writeHead(201, { "content-type": "application/json" }).end('{"key":"svc_pk_a"}')
-  }).listen(0, "127.0.0.1")
-  await once(api, "listening")
-  onTestFinished(() => void api.close())
-  const apiUrl = `http://127.0.0.1:${z.object({ port: z.number() }).parse(api.address()).port}`
+  const { url: apiUrl, received, answer } = await testReceiver()
+  const type = { "content-type": "application/json" }
+  answer((_, response) => response.writeHead(201, type).end('{"key":"svc_pk_a"}'))
   await createPlatform({ apiUrl }).keys.mintPublishable({ origin: origins[0] ?? "" })
   const written: string[] = []
   const output = { isTTY: false, write: (text: string) => written.push(text) > 0 }
@@ -113,6 +106,7 @@ test("svc-client and the command line give a publishable key as many origins as 
     readInput: async () => new Uint8Array(),
     onInterrupt: () => () => {},
   })
+  const sent = received.map(({ body }): unknown => JSON.parse(String(body)))
   expect([code, sent], written.join("")).toEqual([0, [{ origin_allowlist: origins }, { origin_allowlist: origins }]])
 })
 

@@ -3,12 +3,12 @@ import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { startProcess } from "@svc/testing"
-import axe from "axe-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
-import { type Browser, hasChromium, looks, startChromium, type Tab } from "./browser/chromium.ts"
+import { type Browser, noBrowser, looks, startChromium, type Tab } from "./browser/chromium.ts"
+import { faultsOf, keptBy, nothingKept, reportPolicy } from "./browser/faults.ts"
 import { type PageServer, startPageServer } from "./browser/page-server.ts"
+import { createPerson } from "./operate.ts"
 
 const platform = join(import.meta.dirname, "../apps/platform-api")
 const ast = JSON.parse(readFileSync(join(platform, "stacks/transfers.stack.json"), "utf8")) as {
@@ -57,20 +57,6 @@ const signIn = async (key: string, view = ""): Promise<void> => {
   await tab.page.keyboard.press("Enter")
   await button("Sign out").waitFor()
 }
-const violations = async (): Promise<string[]> => {
-  const { page } = tab
-  if (await page.evaluate(() => !("axe" in globalThis))) await page.evaluate(axe.source)
-  return page.evaluate(async () => {
-    const found = await (globalThis as unknown as { axe: typeof axe }).axe.run()
-    const { reported = [] } = globalThis as unknown as { reported?: string[] }
-    const { scrollWidth } = document.documentElement
-    return [
-      ...found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" ")}`),
-      ...(scrollWidth > innerWidth ? [`${scrollWidth} wide`] : []),
-      ...reported,
-    ]
-  })
-}
 /** Drops files where a reader would. */
 const drop = async (...texts: string[]): Promise<void> => {
   const data = await tab.page.evaluateHandle((contents) => {
@@ -93,16 +79,12 @@ const wholePage = () =>
     ].join("\n"),
   )
 
-// In CI a missing browser is a failure, elsewhere it is skipped.
-describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the console in a browser", () => {
+describe.skipIf(noBrowser)("the console in a browser", () => {
   beforeAll(async () => {
     browser = await startChromium()
     elsewhere = await startPageServer()
     instance = await startInstance(undefined, async (folder) => {
-      const args = ["src/main.ts", "user", "create", "--email", "owner@example.org"]
-      const create = startProcess(process.execPath, args, { cwd: platform, env: { SVC_DATA_DIR: folder } })
-      await create.exited
-      person = (JSON.parse(create.stdout()) as { api_key: string }).api_key
+      person = await createPerson({ SVC_DATA_DIR: folder }, "owner@example.org")
     })
     agent = await newAgent()
     keys.add(person)
@@ -110,13 +92,7 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the console in
     tab.page.on("request", (request) => {
       requests.push({ url: request.url(), key: request.headers()["authorization"] ?? "" })
     })
-    await tab.page.addInitScript(() => {
-      const reported: string[] = []
-      Object.assign(globalThis, { reported })
-      document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
-        reported.push(`${violatedDirective} ${blockedURI}`),
-      )
-    })
+    await reportPolicy(tab.page)
     await tab.page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin: instance.docsUrl })
   }, 180_000)
   afterAll(async () => {
@@ -565,7 +541,7 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the console in
     await page.getByText("svc_pk_…9007199254740993").waitFor()
     await button(/^Revoke svc_pk_/).click()
     await page.getByRole("dialog").waitFor()
-    expect(await violations()).toEqual([])
+    expect(await faultsOf(tab.page)).toEqual([])
     await page.goto(consoleAt("constructor"))
     await page.getByRole("heading", { name: "Account" }).waitFor()
     await page.unrouteAll()
@@ -634,7 +610,7 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the console in
       for (const [width, colorScheme] of looks) {
         await page.setViewportSize({ width, height: 800 })
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
-        expect(await violations(), `${view} ${width} ${colorScheme}`).toEqual([])
+        expect(await faultsOf(tab.page), `${view} ${width} ${colorScheme}`).toEqual([])
       }
     }
     await page.setViewportSize({ width: 1280, height: 800 })
@@ -650,14 +626,14 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the console in
       .focus()
     await page.keyboard.press("Enter")
     await page.getByRole("dialog").waitFor()
-    expect(await violations()).toEqual([])
+    expect(await faultsOf(tab.page)).toEqual([])
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Cancel")
     await page.keyboard.press("Enter")
     expect(await page.getByRole("dialog").count()).toBe(0)
     await button("Sign out").focus()
     await page.keyboard.press("Space")
     await input().waitFor()
-    expect(await violations()).toEqual([])
+    expect(await faultsOf(tab.page)).toEqual([])
     expect(tab.console()).toEqual([])
   })
 
@@ -674,11 +650,7 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the console in
     expect(new Set(requests.map(({ url }) => new URL(url).origin))).toEqual(
       new Set([instance.docsUrl, instance.apiUrl]),
     )
-    expect(await tab.page.evaluate(() => [localStorage.length, sessionStorage.length, document.cookie])).toEqual([
-      0,
-      0,
-      "",
-    ])
+    expect(await keptBy(tab.page)).toEqual(nothingKept)
   })
 
   test("without scripts the page reads, and says what a script would add", async () => {

@@ -1,40 +1,19 @@
 import { execFileSync } from "node:child_process"
-import { once } from "node:events"
-import { mkdtemp, rm } from "node:fs/promises"
-import { createServer } from "node:http"
-import { type AddressInfo, connect, type Socket } from "node:net"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { freePort, createTestDatabase, startProcess } from "@svc/testing"
-import { afterEach, expect, test, vi } from "vitest"
+import { connect, type Socket } from "node:net"
+import { expect, onTestFinished, test, vi } from "vitest"
+import { platformSettings, startService, testReceiver } from "./start-service.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
 const attackMs = full ? 60_000 : 1200
 vi.setConfig({ testTimeout: attackMs + 60_000 })
 
-const cleanUps: (() => unknown)[] = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp()
-})
-
-/** A service as a process of its own, with the heap that Node takes in a container of 512 MiB. */
-const start = async (app: string, env: Readonly<Record<string, string>> = {}) => {
-  const data = await mkdtemp(join(tmpdir(), "svc-hostile-"))
-  cleanUps.push(() => rm(data, { recursive: true, force: true }))
-  const port = await freePort()
-  const child = startProcess(process.execPath, ["--max-old-space-size=256", "src/main.ts"], {
-    cwd: join(import.meta.dirname, "../apps", app),
-    env: { PORT: String(port), SVC_DATA_DIR: data, ...env },
-  })
+/** A service with the heap that Node takes in a container of 512 MiB. */
+const start = async (app: Parameters<typeof startService>[0], env: Readonly<Record<string, string>> = {}) => {
+  const { child, port, url } = await startService(app, env, ["--max-old-space-size=256"])
   let exit: unknown
   void child.exited.then((code) => (exit = code))
-  cleanUps.push(async () => {
-    child.kill("SIGKILL")
-    await child.exited
-  })
-  await child.waitFor(/"listening"/)
   const megabytes = () => Number(execFileSync("ps", ["-o", "rss=", "-p", String(child.pid)]).toString()) / 1024
-  return { port, megabytes, exit: () => exit }
+  return { port, url, megabytes, exit: () => exit }
 }
 
 type Service = Awaited<ReturnType<typeof start>>
@@ -46,7 +25,7 @@ const attack = (port: number, connections: number, bytes: string): void => {
     socket.write(bytes)
     return socket
   })
-  cleanUps.push(() => sockets.forEach((socket) => socket.destroy()))
+  onTestFinished(() => sockets.forEach((socket) => socket.destroy()))
 }
 
 const get = (path: string, more = ""): string => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${more}\r\n`
@@ -69,8 +48,8 @@ const others = async (service: Service, path: string) => {
   return { exit: exit(), megabytes: most, p99: times[Math.floor(times.length * 0.99)] ?? Infinity }
 }
 
-const ask = async ({ port }: Service, path: string): Promise<void> => {
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(30_000) })
+const ask = async ({ url }: Service, path: string): Promise<void> => {
+  const answer = await fetch(`${url}${path}`, { signal: AbortSignal.timeout(30_000) })
   await answer.arrayBuffer()
   expect(answer.status).toBe(200)
 }
@@ -99,9 +78,7 @@ test("30 clients that pipeline 400 requests with long heads and never read do no
 })
 
 test("150 clients that pipeline 1,000 requests for the document and never read do not bring platform-api down", async () => {
-  const postgres = await createTestDatabase()
-  cleanUps.push(postgres.stop)
-  const platform = await start("platform-api", { DATABASE_URL: postgres.url })
+  const platform = await start("platform-api", await platformSettings())
   expect(await attacked(platform, () => attack(platform.port, 150, get("/openapi.json").repeat(1000)))).toEqual(served)
 })
 
@@ -113,24 +90,17 @@ test("150 clients that pipeline 1,000 requests for the document and never read d
 test("9 clients that pipeline 60 simulations with answers of 1.9 MB and never read do not bring the relay down", async () => {
   const logs = JSON.stringify(Array.from({ length: 1900 }, () => "x".repeat(1000)))
   const value = `{"err":null,"logs":${logs},"unitsConsumed":1,"accounts":null,"returnData":null}`
-  const provider = createServer((request, response) => {
-    let body = ""
-    request.setEncoding("utf8").on("data", (text: string) => (body += text))
-    request.on("end", () => {
-      const [, id] = /"id":(\d+)/.exec(body) ?? []
-      response.end(`{"jsonrpc":"2.0","id":${id},"result":{"context":{"slot":1},"value":${value}}}`)
-    })
-  }).listen(0, "127.0.0.1")
-  await once(provider, "listening")
-  cleanUps.push(() => provider.closeAllConnections())
-  cleanUps.push(() => provider.close())
-  const url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
-  const relay = await start("relay", { SVC_TRANSACTIONS_ENABLED: "true", SVC_TRANSACTION_RPC_URL: url })
+  const provider = await testReceiver()
+  provider.answer(({ body: asked }, response) => {
+    const [, id] = /"id":(\d+)/.exec(String(asked)) ?? []
+    response.end(`{"jsonrpc":"2.0","id":${id},"result":{"context":{"slot":1},"value":${value}}}`)
+  })
+  const relay = await start("relay", { SVC_TRANSACTIONS_ENABLED: "true", SVC_TRANSACTION_RPC_URL: provider.url })
   // One signature, then whatever.
   const body = JSON.stringify({ transaction: Buffer.alloc(200, 1).toString("base64") })
   const head = `POST /transactions/v1/simulate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`
   const simulate = `${head}Content-Length: ${body.length}\r\n\r\n${body}`
-  const first = await fetch(`http://localhost:${relay.port}/transactions/v1/simulate`, {
+  const first = await fetch(`${relay.url}/transactions/v1/simulate`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body,

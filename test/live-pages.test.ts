@@ -1,10 +1,10 @@
 // Live data in a real browser, on real services, by the copy's own key: nobody clicks, nobody pastes.
-import axe from "axe-core"
 import { WebSocket } from "ws"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { createPlatform, createSession, createStream } from "@svc/client"
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
-import { type Browser, hasChromium, looks, startChromium, type Tab } from "./browser/chromium.ts"
+import { type Browser, noBrowser, looks, startChromium, type Tab } from "./browser/chromium.ts"
+import { faultsOf, keptBy, nothingKept } from "./browser/faults.ts"
 
 type Transfer = { readonly amount: { readonly lamports: string; readonly sol: number } }
 
@@ -18,21 +18,7 @@ const status = () => tab.page.locator(`${panel} [role=status]`)
 const rows = () => tab.page.locator(`${panel} tbody tr`)
 const told = (text: string | RegExp) => status().filter({ hasText: text }).waitFor()
 
-const violations = async (): Promise<string[]> => {
-  const { page } = tab
-  if (await page.evaluate(() => !("axe" in globalThis))) await page.evaluate(axe.source)
-  return page.evaluate(async () => {
-    const found = await (globalThis as unknown as { axe: typeof axe }).axe.run()
-    const wide =
-      document.documentElement.scrollWidth > innerWidth ? [`${document.documentElement.scrollWidth} wide`] : []
-    return [
-      ...found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" ")}`),
-      ...wide,
-    ]
-  })
-}
-
-describe.skipIf(!hasChromium && process.env["CI"] === undefined)("live pages in a browser", () => {
+describe.skipIf(noBrowser)("live pages in a browser", () => {
   beforeAll(async () => {
     browser = await startChromium()
     instance = await startInstance(undefined, undefined, { viewer: true, settings: { SVC_SAMPLE_TRAFFIC: "true" } })
@@ -128,7 +114,7 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("live pages in 
     expect(await code.innerText()).toContain(`stream.watch("Wallet/state", { key: "${key}", take: 20 })`)
     await page.getByRole("button", { name: "WebSocket" }).click()
     expect(await code.innerText()).toContain(`{"type":"subscribe","view":"Wallet/state","key":"${key}","take":20}`)
-    expect(await violations()).toEqual([])
+    expect(await faultsOf(tab.page)).toEqual([])
   })
 
   test("the list of stacks says which have records now, and changes in words", async () => {
@@ -137,7 +123,7 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("live pages in 
     const row = page.locator("article tr", { hasText: "transfers" }).first()
     await row.getByText(/^\d+$/).last().waitFor()
     await page.locator("article td", { hasText: "version 1 published" }).first().waitFor()
-    expect(await violations()).toEqual([])
+    expect(await faultsOf(tab.page)).toEqual([])
   })
 
   test("a panel says whether the stream, the platform or the network is away, keeps the last records and goes on by itself", async () => {
@@ -275,10 +261,10 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("live pages in 
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
         await page.goto(at(path))
         await rows().first().waitFor()
-        expect(await violations(), `${path} ${width} ${colorScheme}`).toEqual([])
+        expect(await faultsOf(tab.page), `${path} ${width} ${colorScheme}`).toEqual([])
       }
     }
-    expect(await page.evaluate(() => [localStorage.length, sessionStorage.length, document.cookie])).toEqual([0, 0, ""])
+    expect(await keptBy(page)).toEqual(nothingKept)
     await page.setViewportSize({ width: 1280, height: 800 })
   })
 })

@@ -4,15 +4,11 @@ import { build } from "esbuild"
 import { HyperStack } from "hyperstack-typescript"
 import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import { WebSocket } from "ws"
-import { z } from "zod"
 
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
-import { type Browser, hasChromium, startChromium, type Tab } from "./browser/chromium.ts"
+import { type Browser, noBrowser, startChromium, type Tab } from "./browser/chromium.ts"
 import { type PageServer, startPageServer } from "./browser/page-server.ts"
 import { createWallet } from "./journey/wallet.ts"
-
-const signedUp = z.object({ api_key: z.string() })
-const minted = z.object({ key: z.string() })
 
 let instance: Instance
 let apiKey: string
@@ -20,19 +16,13 @@ let url: string
 beforeAll(async () => {
   instance = await startInstance()
   url = `${instance.streamUrl}/transfers`
-  apiKey = signedUp.parse(
-    await (await fetch(`${instance.apiUrl}/api/agents/signup`, { method: "POST" })).json(),
-  ).api_key
+  apiKey = (await createPlatform({ apiUrl: instance.apiUrl }).signUp()).api_key
 }, 180_000)
 afterAll(() => instance?.stop())
 
 const publishableKey = async (origin: string): Promise<string> => {
-  const answer = await fetch(`${instance.apiUrl}/api/agents/me/keys/publishable`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
-    body: JSON.stringify({ origin_allowlist: [origin] }),
-  })
-  return minted.parse(await answer.json()).key
+  const { keys } = createPlatform({ apiUrl: instance.apiUrl, key: apiKey })
+  return (await keys.mintPublishable({ origin })).key
 }
 
 const transfers = (streamUrl: string) =>
@@ -150,8 +140,7 @@ test("the schema of each view says what the stream asks for: a key or none, its 
   expect(shown).toBeGreaterThan(3)
 }, 60_000)
 
-// In CI a missing browser is a failure, elsewhere it is skipped.
-test.skipIf(!hasChromium && process.env["CI"] === undefined)(
+test.skipIf(noBrowser)(
   "in a page of its key's origin hyperstack-typescript sees a transfer arrive, and the library sees the same by subprotocol",
   async () => {
     const bundleOf = async (source: string): Promise<string> => {

@@ -1,8 +1,9 @@
 // The documentation as people read it, in a real browser.
-import axe from "axe-core"
+import { createPlatform } from "@svc/client"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
-import { type Browser, hasChromium, startChromium, type Tab } from "./browser/chromium.ts"
+import { type Browser, noBrowser, startChromium, type Tab } from "./browser/chromium.ts"
+import { faultsOf, keptBy, nothingKept, reportPolicy } from "./browser/faults.ts"
 import { createWallet } from "./journey/wallet.ts"
 
 let instance: Instance
@@ -28,23 +29,6 @@ const looks = (
   options: full || rules.length === 0 ? {} : { runOnly: [...rules] },
 }))
 
-/** What axe-core finds wrong, the browser's reports about the page's policy, and whether the page is wider than the window. */
-const faults = async ({ page }: Tab, options: axe.RunOptions = {}): Promise<string[]> => {
-  if (await page.evaluate(() => !("axe" in globalThis))) await page.evaluate(axe.source)
-  const found = await page.evaluate(async (chosen) => {
-    const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(chosen)
-    const wide =
-      document.documentElement.scrollWidth > window.innerWidth ? [`${document.documentElement.scrollWidth} wide`] : []
-    const reported = (globalThis as unknown as { reported?: string[] }).reported ?? []
-    return [
-      ...violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" ")}`),
-      ...wide,
-      ...reported,
-    ]
-  }, options)
-  return found
-}
-
 /** How long scripts have run in the page since it was opened. */
 let scriptMs: () => Promise<number>
 
@@ -60,22 +44,15 @@ const openWarm = async ({ page }: Tab, path: string): Promise<{ readonly server:
   return { server, script }
 }
 
-const post = async (path: string, key?: string, body: object = {}): Promise<Record<string, string>> => {
-  const headers = { "content-type": "application/json", ...(key !== undefined && { authorization: `Bearer ${key}` }) }
-  const response = await fetch(`${instance.apiUrl}${path}`, { method: "POST", headers, body: JSON.stringify(body) })
-  return (await response.json()) as Record<string, string>
-}
-const secretKey = async (): Promise<string> => (await post("/api/agents/signup"))["api_key"] ?? ""
-/** A new agent's publishable key, for the pages. */
-const publishableKey = async (): Promise<string> => {
-  const { key = "" } = await post("/api/agents/me/keys/publishable", await secretKey(), {
-    origin_allowlist: [instance.docsUrl],
-  })
-  return key
+/** A new agent's secret key, and its publishable one for the pages. */
+const newKeys = async (): Promise<{ readonly secret: string; readonly publishable: string }> => {
+  const { apiUrl, docsUrl } = instance
+  const { api_key: secret } = await createPlatform({ apiUrl }).signUp()
+  const { key } = await createPlatform({ apiUrl, key: secret }).keys.mintPublishable({ origin: docsUrl })
+  return { secret, publishable: key }
 }
 
-// In CI a missing browser is a failure, elsewhere it is skipped.
-describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the pages in a browser", () => {
+describe.skipIf(noBrowser)("the pages in a browser", () => {
   beforeAll(async () => {
     browser = await startChromium()
     instance = await startInstance()
@@ -87,13 +64,7 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the pages in a
       const { metrics } = await devtools.send("Performance.getMetrics")
       return (metrics.find(({ name }) => name === "ScriptDuration")?.value ?? NaN) * 1000
     }
-    await tab.page.addInitScript(() => {
-      const reported: string[] = []
-      Object.assign(globalThis, { reported })
-      document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
-        reported.push(`${violatedDirective} ${blockedURI}`),
-      )
-    })
+    await reportPolicy(tab.page)
     const map = await (await fetch(at("/sitemap.xml"))).text()
     paths = [...map.matchAll(/<loc>([^<]+)</g)].map(([, url = ""]) => new URL(url).pathname)
   }, 180_000)
@@ -116,7 +87,7 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the pages in a
         if (scheme === "dark" && !full && index % 4 !== 0) continue
         await page.setViewportSize({ width, height: 800 })
         await page.emulateMedia({ colorScheme: scheme })
-        expect(await faults(tab, options), `${path}, ${width}, ${scheme}`).toEqual([])
+        expect(await faultsOf(tab.page, options), `${path}, ${width}, ${scheme}`).toEqual([])
       }
       // What the browser itself says of a page that is not there, or of a registry without versions.
       const missing = "error: Failed to load resource: the server responded with a status of 404 (Not Found)"
@@ -142,7 +113,7 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the pages in a
     await page.keyboard.type("simulate a transaction")
     const options = page.locator(".found [role=option]")
     await options.first().waitFor()
-    expect(await faults(tab)).toEqual([])
+    expect(await faultsOf(tab.page)).toEqual([])
     await page.keyboard.press("ArrowDown")
     await page.keyboard.press("ArrowDown")
     await page.keyboard.press("ArrowUp")
@@ -177,7 +148,7 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the pages in a
       (await first.locator("code").innerText()).trimEnd(),
     )
     await page.locator(".tools button").click()
-    expect(await faults(tab)).toEqual([])
+    expect(await faultsOf(tab.page)).toEqual([])
     await page.locator(".agents .code button").first().click()
     expect(JSON.parse(await page.evaluate(() => navigator.clipboard.readText()))).toEqual({
       name: "fetch_page",
@@ -190,7 +161,7 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the pages in a
     await page.locator("button.menu").focus()
     await page.keyboard.press("Enter")
     expect(await menu.isVisible()).toBe(true)
-    expect(await faults(tab)).toEqual([])
+    expect(await faultsOf(tab.page)).toEqual([])
     await page.keyboard.press("Escape")
     expect(await menu.isVisible()).toBe(false)
   })
@@ -226,21 +197,20 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the pages in a
 
   test("on a stack's page a publishable key shows a transfer arrive, and a secret key is refused before it leaves", async () => {
     const { page } = tab
-    const secret = await secretKey()
-    const key = await publishableKey()
+    const { secret, publishable } = await newKeys()
     await page.goto(at("/stacks/transfers"))
     const input = page.getByLabel("Publishable key")
     const status = page.locator("[id='frame.live'] [role=status]").first()
     await input.fill(secret)
     await page.keyboard.press("Enter")
     await status.filter({ hasText: "never a secret one" }).waitFor()
-    await input.fill(key)
+    await input.fill(publishable)
     await page.keyboard.press("Enter")
     await status.filter({ hasText: "Connected." }).waitFor()
     await (await createWallet(instance.chainUrl)).fund(1_234_567_890n)
     await page.locator("[id='frame.live'] td", { hasText: "1234567890 (1.23456789 SOL)" }).waitFor()
-    expect(await faults(tab)).toEqual([])
-    expect(await page.evaluate(() => [localStorage.length, sessionStorage.length, document.cookie])).toEqual([0, 0, ""])
+    expect(await faultsOf(tab.page)).toEqual([])
+    expect(await keptBy(page)).toEqual(nothingKept)
   })
 
   test("on an operation's page a reader tries it out: reading, a session, a simulation; nothing is kept, and a send has no form", async () => {
@@ -255,7 +225,7 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the pages in a
     await submit.click()
     await said.filter({ hasText: "Status 200" }).waitFor()
     expect(await shown.innerText()).toContain("websocket_url")
-    expect(await faults(tab)).toEqual([])
+    expect(await faultsOf(tab.page)).toEqual([])
     await page.getByLabel("URL").fill("https://other.example/")
     await submit.click()
     await said.filter({ hasText: `must start with ${instance.apiUrl}` }).waitFor()
@@ -270,7 +240,7 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the pages in a
     await page.getByLabel("Publishable key").fill("svc_ak_secret")
     await submit.click()
     await said.filter({ hasText: "never a secret one" }).waitFor()
-    await page.getByLabel("Publishable key").fill(await publishableKey())
+    await page.getByLabel("Publishable key").fill((await newKeys()).publishable)
     await submit.click()
     await said.filter({ hasText: "Status 200" }).waitFor()
     const { token } = JSON.parse(await shown.innerText()) as { token: string }
@@ -279,8 +249,8 @@ describe.skipIf(!hasChromium && process.env["CI"] === undefined)("the pages in a
     await submit.click()
     // The example's transaction is a placeholder: the relay refuses it, and the token was good.
     await said.filter({ hasText: "Status 400" }).waitFor()
-    expect(await faults(tab)).toEqual([])
-    expect(await page.evaluate(() => [localStorage.length, sessionStorage.length, document.cookie])).toEqual([0, 0, ""])
+    expect(await faultsOf(tab.page)).toEqual([])
+    expect(await keptBy(page)).toEqual(nothingKept)
     await page.goto(at("/reference/relay/send.html"))
     expect(await submit.count()).toBe(0)
   })

@@ -1,29 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { freePort, startPostgres, startProcess } from "@svc/testing"
-import { afterEach, expect, test, vi } from "vitest"
+import { startPostgres } from "@svc/testing"
+import { expect, onTestFinished, test, vi } from "vitest"
+import { startService, testFolder } from "./start-service.ts"
 
-const cleanUps: (() => unknown)[] = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp()
-})
-
-const start = async (app: string, env: Readonly<Record<string, string>> = {}) => {
-  const data = await mkdtemp(join(tmpdir(), "svc-probes-"))
-  cleanUps.push(() => rm(data, { recursive: true, force: true }))
-  const port = await freePort()
-  const child = startProcess(process.execPath, ["src/main.ts"], {
-    cwd: join(import.meta.dirname, "../apps", app),
-    env: { PORT: String(port), SVC_DATA_DIR: data, ...env },
-  })
-  cleanUps.push(async () => {
-    child.kill("SIGKILL")
-    await child.exited
-  })
-  await child.waitFor(/"listening"/)
+const start = async (...given: Parameters<typeof startService>) => {
+  const { url } = await startService(...given)
   return async (path: string): Promise<readonly [number, unknown]> => {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`)
+    const answer = await fetch(`${url}${path}`)
     return [answer.status, await answer.json()]
   }
 }
@@ -47,8 +29,8 @@ test("a relay without a key to verify tokens with is alive, and not ready", asyn
 
 test("a platform whose database is away is alive, not ready, and ready again by itself", async () => {
   const postgres = await startPostgres()
-  cleanUps.push(postgres.stop)
-  const ask = await start("platform-api", { DATABASE_URL: postgres.url })
+  onTestFinished(postgres.stop)
+  const ask = await start("platform-api", { DATABASE_URL: postgres.url, SVC_DATA_DIR: await testFolder() })
   expect([await ask("/livez"), await ask("/readyz")]).toEqual([fine, fine])
   await postgres.halt()
   expect(await ask("/readyz")).toEqual([503, { status: "unavailable", missing: ["database"] }])

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { startProcess } from "@svc/testing"
 import { z } from "zod"
+import { createPerson } from "./operate.ts"
 
 const app = join(import.meta.dirname, "../apps/platform-api")
 
@@ -14,10 +14,7 @@ export const publishStack = async (
   env: Readonly<Record<string, string>>,
   name: string,
 ): Promise<{ readonly key: string; readonly specId: number; readonly runId: number }> => {
-  const args = ["src/main.ts", "user", "create", "--email", `${name}@example.org`]
-  const create = startProcess(process.execPath, args, { cwd: app, env })
-  if ((await create.exited) !== 0) throw new Error(create.stderr())
-  const { api_key: key } = z.object({ api_key: z.string() }).parse(JSON.parse(create.stdout()))
+  const key = await createPerson(env, `${name}@example.org`)
   const post = async (path: string, body: object): Promise<number> => {
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
     const answer = await fetch(`${platform}${path}`, { method: "POST", headers, body: JSON.stringify(body) })

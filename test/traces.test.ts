@@ -1,17 +1,10 @@
 import { once } from "node:events"
-import { mkdtemp, rm } from "node:fs/promises"
 import { connect } from "node:net"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { freePort, redisProgram, createTestDatabase, startProcess, startReceiver, startRedis } from "@svc/testing"
-import { afterEach, expect, test, vi } from "vitest"
+import { redisProgram, startRedis } from "@svc/testing"
+import { expect, onTestFinished, test, vi } from "vitest"
 import { z } from "zod"
 import { publishStack } from "./publish-stack.ts"
-
-const cleanUps: (() => unknown)[] = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp()
-})
+import { platformSettings, startService, testFolder, testReceiver } from "./start-service.ts"
 
 const attribute = z.object({ key: z.string(), value: z.record(z.string(), z.unknown()) })
 const span = z.object({
@@ -40,15 +33,9 @@ const failureOf = (one: Span | undefined) => [
 ]
 const failed = 2
 
-const startServer = async () => {
-  const server = await startReceiver()
-  cleanUps.push(server.close)
-  return server
-}
-
 /** A collector of traces. */
 const startCollector = async () => {
-  const { url, received } = await startServer()
+  const { url, received } = await testReceiver()
   const batches = () =>
     received
       .filter((one) => one.url === "/v1/traces")
@@ -60,25 +47,13 @@ const startCollector = async () => {
   }
 }
 
-const start = async (app: string, collector: string, env: Readonly<Record<string, string>>) => {
-  const port = await freePort()
-  const child = startProcess(process.execPath, ["src/main.ts"], {
-    cwd: join(import.meta.dirname, "../apps", app),
-    env: {
-      PORT: String(port),
-      SVC_OTEL_ENABLED: "true",
-      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector,
-      ...env,
-    },
+const start = (app: Parameters<typeof startService>[0], collector: string, env: Readonly<Record<string, string>>) =>
+  startService(app, {
+    SVC_OTEL_ENABLED: "true",
+    OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector,
+    ...env,
   })
-  cleanUps.push(async () => {
-    child.kill("SIGKILL")
-    await child.exited
-  })
-  await child.waitFor(/"listening"/)
-  return { child, url: `http://localhost:${port}` }
-}
 
 const trace = "0af7651916cd43dd8448eb211c80319c"
 const parent = "b7ad6b7169203331"
@@ -86,14 +61,14 @@ const sampled = { traceparent: `00-${trace}-${parent}-01` }
 
 test("a trace of a send goes from the client to the provider's answer and no further, with every failure on its span", async () => {
   const collector = await startCollector()
-  const provider = await startServer()
+  const provider = await testReceiver()
   provider.answer(({ url, body }, response) => {
     const id = /"id":(\d+)/.exec(String(body))?.[1]
     const refused = `{"jsonrpc":"2.0","id":${id},"error":{"code":-32002,"message":"refused"}}`
     response.writeHead(url === "/usage" ? 401 : 200).end(refused)
   })
   const redis = redisProgram() === undefined ? undefined : await startRedis()
-  cleanUps.push(() => redis?.stop())
+  onTestFinished(() => redis?.stop())
   const relay = await start("relay", collector.url, {
     SVC_TRANSACTIONS_ENABLED: "true",
     SVC_TRANSACTION_RPC_URL: provider.url,
@@ -111,8 +86,7 @@ test("a trace of a send goes from the client to the provider's answer and no fur
   await send.text()
   expect(send.headers.get("x-request-id")).toBe(trace)
   expect((await fetch(`${relay.url}/nowhere?key=hidden`)).status).toBe(404)
-  relay.child.kill("SIGTERM")
-  expect(await relay.child.exited).toBe(0)
+  expect(await relay.stop()).toBe(0)
 
   const served = collector.spans().find(({ parentSpanId }) => parentSpanId === parent)
   expect(served).toMatchObject({ traceId: trace, name: "POST /transactions/v1/send" })
@@ -137,12 +111,8 @@ test("a trace of a send goes from the client to the provider's answer and no fur
 
 test("a trace of a key check goes from the caller through the platform into PostgreSQL", async () => {
   const collector = await startCollector()
-  const postgres = await createTestDatabase()
-  cleanUps.push(postgres.stop)
-  const data = await mkdtemp(join(tmpdir(), "svc-traces-"))
-  cleanUps.push(() => rm(data, { recursive: true, force: true }))
-  const hook = await startServer()
-  const own = { DATABASE_URL: postgres.url, SVC_DATA_DIR: data }
+  const hook = await testReceiver()
+  const own = await platformSettings()
   const platform = await start("platform-api", collector.url, {
     ...own,
     OTEL_TRACES_SAMPLER: "parentbased_always_on",
@@ -150,7 +120,7 @@ test("a trace of a key check goes from the caller through the platform into Post
     SVC_DEPLOY_HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString("base64")}`,
   })
   await publishStack(platform.url, own, "traced")
-  const keys = await startServer()
+  const keys = await testReceiver()
   const jwks = await (await fetch(`${platform.url}/.well-known/jwks.json`)).text()
   keys.answer((_, response) => (keys.received.length === 1 ? response.writeHead(503).end() : response.end(jwks)))
   const relay = await start("relay", collector.url, {
@@ -161,8 +131,7 @@ test("a trace of a key check goes from the caller through the platform into Post
     OTEL_TRACES_SAMPLER: "always_on",
   })
   await vi.waitFor(async () => expect((await fetch(`${relay.url}/readyz`)).status).toBe(200), 60_000)
-  relay.child.kill("SIGTERM")
-  expect(await relay.child.exited).toBe(0)
+  expect(await relay.stop()).toBe(0)
   await vi.waitFor(() => expect(hook.received).toHaveLength(1), 60_000)
   const signUp = await fetch(`${platform.url}/api/agents/signup`, { method: "POST" })
   const { api_key: key } = z.object({ api_key: z.string() }).parse(await signUp.json())
@@ -177,8 +146,7 @@ test("a trace of a key check goes from the caller through the platform into Post
     ),
   )
   expect(many.map(({ status }) => status)).toEqual(ids.map(() => 200))
-  platform.child.kill("SIGTERM")
-  expect(await platform.child.exited).toBe(0)
+  expect(await platform.stop()).toBe(0)
 
   const served = collector.spans().find((one) => one.parentSpanId === parent && one.traceId === trace)
   expect(served).toMatchObject({ traceId: trace, name: "GET /api/agents/me" })
@@ -203,10 +171,8 @@ test("a trace of a key check goes from the caller through the platform into Post
 
 test("a request whose trace is not kept takes no part in one that came before it on the same connection", async () => {
   const collector = await startCollector()
-  const data = await mkdtemp(join(tmpdir(), "svc-traces-"))
-  cleanUps.push(() => rm(data, { recursive: true, force: true }))
-  const { child, url } = await start("platform-api", collector.url, {
-    SVC_DATA_DIR: data,
+  const { child, url, stop } = await start("platform-api", collector.url, {
+    SVC_DATA_DIR: await testFolder(),
     OTEL_TRACES_SAMPLER_ARG: "0",
   })
   const signUp = await fetch(`${url}/api/agents/signup`, { method: "POST" })
@@ -226,8 +192,7 @@ test("a request whose trace is not kept takes no part in one that came before it
   socket.write(kept)
   await once(socket, "close")
   expect(answers.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(5)
-  child.kill("SIGTERM")
-  expect(await child.exited).toBe(0)
+  expect(await stop()).toBe(0)
   const names = collector.spans().map(({ traceId, name }) => [traceId, name])
   expect(names.filter(([, name]) => name !== "database run")).toEqual([
     [trace, "GET /api/agents/me"],
@@ -260,8 +225,7 @@ test("MCP's own trace fields name the parent of a message, and change nothing of
   const plain = await call({})
   expect(await call(sampled)).toBe(plain)
   expect(await call({ traceparent: `00-${trace}-00f067aa0ba902b7-01` })).toBe(plain)
-  docs.child.kill("SIGTERM")
-  expect(await docs.child.exited).toBe(0)
+  expect(await docs.stop()).toBe(0)
   expect(
     collector
       .spans()
@@ -281,8 +245,7 @@ test("while telemetry is off nothing of it is loaded but its API", async () => {
       "--import=data:text/javascript,import{registerHooks}from'node:module';registerHooks({load(u,c,n){if(u.includes('@opentelemetry'))process.stderr.write(u+'\\n');return%20n(u,c)}})",
   })
   await fetch(`${docs.url}/health`, { headers: sampled })
-  docs.child.kill("SIGTERM")
-  expect(await docs.child.exited).toBe(0)
+  expect(await docs.stop()).toBe(0)
   const packages = new Set(
     [...docs.child.stderr().matchAll(/node_modules\/@opentelemetry\/([\w-]+)/g)].map(([, name]) => name),
   )

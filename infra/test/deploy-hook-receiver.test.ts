@@ -1,15 +1,14 @@
 import { randomBytes } from "node:crypto"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { fileURLToPath } from "node:url"
 import { freePort, startProcess } from "@svc/testing"
 import { Webhook } from "standardwebhooks"
 import { expect, test } from "vitest"
+import { testReceiver } from "../../test/start-service.ts"
 
 test("the example receiver serves what a signed call says, once an id, and refuses what is not signed", async () => {
   const secret = `whsec_${randomBytes(32).toString("base64")}`
-  const asts = createServer((_, response) => response.end('{"stack_name":"ThingStream"}'))
-  await new Promise<void>((resolve) => asts.listen(0, "127.0.0.1", resolve))
+  const asts = await testReceiver()
+  asts.answer((_, response) => response.end('{"stack_name":"ThingStream"}'))
   const port = await freePort()
   const program = startProcess(
     process.execPath,
@@ -21,8 +20,7 @@ test("the example receiver serves what a signed call says, once an id, and refus
   try {
     await program.waitFor(/listening/)
     const call = async (type: string, id: string, signedBy = secret) => {
-      const ast_url = `http://127.0.0.1:${(asts.address() as AddressInfo).port}/`
-      const body = JSON.stringify({ type, data: { name: "things", version: 2, content_hash: "", ast_url } })
+      const body = JSON.stringify({ type, data: { name: "things", version: 2, content_hash: "", ast_url: asts.url } })
       const at = new Date()
       const headers = {
         "webhook-id": id,
@@ -40,6 +38,5 @@ test("the example receiver serves what a signed call says, once an id, and refus
   } finally {
     program.kill("SIGTERM")
     await program.exited
-    asts.close()
   }
 })

@@ -7,13 +7,14 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { generateSigningKey, publicJwks, readSigningKeys } from "@svc/session-token"
-import { createTestDatabase, freePort, startProcess, startReceiver, startRedis, testRuntime } from "@svc/testing"
+import { createTestDatabase, startProcess, startReceiver, startRedis, testRuntime } from "@svc/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { docsChecks } from "../../apps/docs-server/src/doctor.ts"
 import { platformChecks } from "../../apps/platform-api/src/operator/doctor.ts"
 import { relayChecks } from "../../apps/relay/src/doctor.ts"
 import { runDoctor } from "../../packages/program/src/doctor.ts"
 import { checkPublicUrl } from "../../packages/program/src/public-url.ts"
+import { startService } from "../../test/start-service.ts"
 
 const root = join(import.meta.dirname, "../..")
 const folder = mkdtempSync(join(tmpdir(), "svc-doctor-"))
@@ -282,11 +283,8 @@ test("a full disk and a folder that everybody can write to are found", async (co
 })
 
 test("a running service tells doctor whose address arrives, and nobody else", async () => {
-  const port = await freePort()
-  const env = { ...sound["platform-api"], PORT: String(port), SVC_TRUSTED_PROXY_CIDRS: "127.0.0.9/32" }
-  const service = startProcess(process.execPath, ["src/main.ts"], { cwd: join(root, "apps/platform-api"), env })
-  await service.waitFor(/"listening"/)
-  const url = `http://127.0.0.1:${port}`
+  const env = { ...sound["platform-api"], SVC_TRUSTED_PROXY_CIDRS: "127.0.0.9/32" }
+  const { url, stop } = await startService("platform-api", env)
   const proxied = { "x-forwarded-for": "203.0.113.9" }
   const seen = async (headers: Env) => (await fetch(`${url}/livez`, { headers })).headers.get("x-svc-client-address")
   expect(await seen({})).toBeNull()
@@ -298,8 +296,7 @@ test("a running service tells doctor whose address arrives, and nobody else", as
     verdict: "pass",
     text: "this request came from 127.0.0.1",
   })
-  service.kill("SIGTERM")
-  expect(await service.exited).toBe(0)
+  expect(await stop()).toBe(0)
 })
 
 test("--help and --version print, and an argument that isn't known starts nothing", async () => {

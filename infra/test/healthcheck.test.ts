@@ -1,32 +1,17 @@
-import { once } from "node:events"
-import { mkdir, mkdtemp, rm } from "node:fs/promises"
-import { type Server, createServer } from "node:http"
-import type { AddressInfo } from "node:net"
-import { tmpdir } from "node:os"
+import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
-
 import { freePort, startProcess } from "@svc/testing"
-import { afterEach, beforeEach, expect, test } from "vitest"
-
-let root: string
-let server: Server | undefined
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "svc-health-"))
-})
-afterEach(async () => {
-  server?.close()
-  await rm(root, { recursive: true, force: true })
-})
+import { expect, test } from "vitest"
+import { testFolder, testReceiver } from "../../test/start-service.ts"
 
 const serving = async (answers: Record<string, number>): Promise<string> => {
-  server = createServer((request, response) => response.writeHead(answers[request.url ?? ""] ?? 404).end())
-  server.listen(0, "127.0.0.1")
-  await once(server, "listening")
-  return String((server.address() as AddressInfo).port)
+  const { url, answer } = await testReceiver()
+  answer((request, response) => response.writeHead(answers[request.url] ?? 404).end())
+  return new URL(url).port
 }
 
 const check = async (folder: string, env: Record<string, string>) => {
-  const cwd = join(root, folder)
+  const cwd = join(await testFolder(), folder)
   await mkdir(cwd, { recursive: true })
   return startProcess(process.execPath, [join(import.meta.dirname, "../healthcheck.ts")], { cwd, env }).exited
 }

@@ -1,14 +1,11 @@
 // docs/operations.md tells operators what to type. What can be run here is run, in the page's order, against the real
 // services on a PostgreSQL server.
 import { execFile, spawnSync } from "node:child_process"
-import { once } from "node:events"
 import { cp, glob, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
-import { type Server, createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
-import { freePort, startPostgres, startProcess, type TestPostgres, type TestProcess } from "@svc/testing"
+import { freePort, startPostgres, startProcess, startReceiver, type TestPostgres, type TestProcess } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest"
 
 import { type Fence, fencesOf } from "./fences.ts"
@@ -77,7 +74,7 @@ const patience = { timeout: 120_000 }
 describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tells to type", patience, () => {
   let folder: string
   let postgres: TestPostgres
-  let provider: Server
+  let provider: Awaited<ReturnType<typeof startReceiver>>
   let env: Record<string, string>
   const running = new Map<string, TestProcess>()
   const ports: Record<string, number> = {}
@@ -88,15 +85,11 @@ describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tel
     await cp(join(root, "infra"), join(folder, "infra"), { recursive: true })
     for (const name of ["apps", "packages", "node_modules"]) await symlink(join(root, name), join(folder, name))
     postgres = await startPostgres()
-    provider = createServer((request, response) => {
-      const chunks: Buffer[] = []
-      request.on("data", (chunk: Buffer) => chunks.push(chunk))
-      request.on("end", () => {
-        const { id } = JSON.parse(Buffer.concat(chunks).toString()) as { id: unknown }
-        response.setHeader("content-type", "application/json").end(JSON.stringify({ jsonrpc: "2.0", id, result: 123 }))
-      })
-    }).listen(0, "127.0.0.1")
-    await once(provider, "listening")
+    provider = await startReceiver()
+    provider.answer(({ body }, response) => {
+      const { id } = JSON.parse(String(body)) as { id: unknown }
+      response.setHeader("content-type", "application/json").end(JSON.stringify({ jsonrpc: "2.0", id, result: 123 }))
+    })
     for (const name of ["docs-server", "relay", "platform-api", "metrics"]) ports[name] = await freePort()
     const local = (name: string): string => `http://localhost:${ports[name]}`
     env = {
@@ -113,14 +106,14 @@ describe.skipIf(!programs && process.env["CI"] === undefined)("what the page tel
       SVC_PRIVATE_DIR: join(folder, "private"),
       SVC_SESSION_SIGNING_KEY_FILE: join(folder, "private/session-signing-key.json"),
       SVC_SESSION_JWKS_URL: `${local("platform-api")}/.well-known/jwks.json`,
-      SVC_TRANSACTION_RPC_URL: `http://127.0.0.1:${(provider.address() as AddressInfo).port}`,
+      SVC_TRANSACTION_RPC_URL: provider.url,
     }
     await writeFile(join(folder, "state"), "")
   })
   afterAll(async () => {
     for (const child of running.values()) child.kill("SIGKILL")
     await Promise.all([...running.values()].map(({ exited }) => exited))
-    provider?.close()
+    await provider?.close()
     await postgres?.stop()
     await rm(folder, { recursive: true, force: true })
   })

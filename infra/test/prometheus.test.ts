@@ -1,21 +1,16 @@
 import { execFileSync, spawnSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { freePort, createTestDatabase, startProcess } from "@svc/testing"
-import { afterAll, expect, test, vi } from "vitest"
+import { freePort, startProcess } from "@svc/testing"
+import { expect, onTestFinished, test, vi } from "vitest"
 import { parse } from "yaml"
 import { z } from "zod"
 import { publishStack } from "../../test/publish-stack.ts"
+import { platformSettings, startService, testFolder } from "../../test/start-service.ts"
 
 const missing = process.env["CI"] !== "true" && spawnSync("promtool", ["--version"]).error !== undefined
 const folder = join(import.meta.dirname, "..")
-
-const cleanUps: (() => unknown)[] = []
-afterAll(async () => {
-  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp()
-})
 
 const alertsFile = z.object({
   groups: z.array(z.object({ rules: z.array(z.object({ alert: z.string(), expr: z.string() })) })),
@@ -38,37 +33,20 @@ test.skipIf(missing)("the scrape configuration and the rules are valid", () => {
   expect(checked).toContain("SUCCESS")
 })
 
-const start = async (app: string, metricsPort: number, env: Readonly<Record<string, string>> = {}) => {
-  const port = await freePort()
-  const child = startProcess(process.execPath, ["src/main.ts"], {
-    cwd: join(folder, "../apps", app),
-    env: {
-      PORT: String(port),
-      SVC_OTEL_ENABLED: "true",
-      OTEL_TRACES_EXPORTER: "none",
-      OTEL_METRICS_EXPORTER: "prometheus",
-      OTEL_EXPORTER_PROMETHEUS_HOST: "127.0.0.1",
-      OTEL_EXPORTER_PROMETHEUS_PORT: String(metricsPort),
-      ...env,
-    },
-  })
-  cleanUps.push(async () => {
-    child.kill("SIGKILL")
-    await child.exited
-  })
-  await child.waitFor(/"listening"/)
-  return `http://127.0.0.1:${port}`
-}
-
 const startAll = async () => {
-  const data = await mkdtemp(join(tmpdir(), "svc-prometheus-"))
-  cleanUps.push(() => rm(data, { recursive: true, force: true }))
-  const postgres = await createTestDatabase()
-  cleanUps.push(postgres.stop)
   const [docsPort, relayPort, platformPort, port] = await Promise.all([freePort(), freePort(), freePort(), freePort()])
-  const platform = await start("platform-api", platformPort, { DATABASE_URL: postgres.url, SVC_DATA_DIR: data })
-  const docs = await start("docs-server", docsPort)
-  const relay = await start("relay", relayPort, {
+  const metricsAt = (metricsPort: number) => ({
+    SVC_OTEL_ENABLED: "true",
+    OTEL_TRACES_EXPORTER: "none",
+    OTEL_METRICS_EXPORTER: "prometheus",
+    OTEL_EXPORTER_PROMETHEUS_HOST: "127.0.0.1",
+    OTEL_EXPORTER_PROMETHEUS_PORT: String(metricsPort),
+  })
+  const own = await platformSettings()
+  const { url: platform } = await startService("platform-api", { ...metricsAt(platformPort), ...own })
+  const { url: docs } = await startService("docs-server", metricsAt(docsPort))
+  const { url: relay } = await startService("relay", {
+    ...metricsAt(relayPort),
     SVC_TRANSACTIONS_ENABLED: "true",
     SVC_TRANSACTION_RPC_URL: "http://127.0.0.1:9",
     SVC_SESSION_JWKS_URL: `${platform}/.well-known/jwks.json`,
@@ -80,6 +58,7 @@ const startAll = async () => {
     .replace("localhost:9464", `127.0.0.1:${docsPort}`)
     .replace("localhost:9465", `127.0.0.1:${relayPort}`)
     .replace("localhost:9466", `127.0.0.1:${platformPort}`)
+  const data = await testFolder()
   const file = join(data, "prometheus.yaml")
   await writeFile(file, config)
   const prometheus = startProcess(
@@ -87,12 +66,12 @@ const startAll = async () => {
     [`--config.file=${file}`, `--storage.tsdb.path=${data}/tsdb`, `--web.listen-address=127.0.0.1:${port}`],
     { cwd: data },
   )
-  cleanUps.push(async () => {
+  onTestFinished(async () => {
     prometheus.kill("SIGKILL")
     await prometheus.exited
   })
   await prometheus.waitFor(/Server is ready/)
-  await publishStack(platform, { DATABASE_URL: postgres.url, SVC_DATA_DIR: data }, "jobs")
+  await publishStack(platform, own, "jobs")
   return { docs, relay, platform, prometheus: `http://127.0.0.1:${port}` }
 }
 

@@ -1,0 +1,50 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createTestDatabase, freePort, startProcess, startReceiver } from "@svc/testing"
+import { onTestFinished } from "vitest"
+
+/** A folder that is there until the test is over. */
+export const testFolder = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), "svc-test-"))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A receiver that is there until the test is over. */
+export const testReceiver = async () => {
+  const receiver = await startReceiver()
+  onTestFinished(receiver.close)
+  return receiver
+}
+
+/** Settings of a platform with a database and a data folder of its own, until the test is over. */
+export const platformSettings = async () => {
+  const database = await createTestDatabase()
+  onTestFinished(database.stop)
+  return { DATABASE_URL: database.url, SVC_DATA_DIR: await testFolder() }
+}
+
+/** A service as a process of its own on a free port, until the test is over. @param options of Node's */
+export const startService = async (
+  app: "docs-server" | "relay" | "platform-api",
+  env: Readonly<Record<string, string>> = {},
+  options: readonly string[] = [],
+) => {
+  const port = await freePort()
+  const child = startProcess(process.execPath, [...options, "src/main.ts"], {
+    cwd: join(import.meta.dirname, "../apps", app),
+    env: { PORT: String(port), ...env },
+  })
+  onTestFinished(async () => {
+    child.kill("SIGKILL")
+    await child.exited
+  })
+  await child.waitFor(/"listening"/)
+  /** Stops it as an operator does; resolves to its exit code. */
+  const stop = () => {
+    child.kill("SIGTERM")
+    return child.exited
+  }
+  return { child, port, url: `http://127.0.0.1:${port}`, stop }
+}
