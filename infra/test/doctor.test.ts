@@ -15,6 +15,7 @@ import { relayChecks } from "../../apps/relay/src/doctor.ts"
 import { runDoctor } from "../../packages/program/src/doctor.ts"
 import { checkPublicUrl } from "../../packages/program/src/public-url.ts"
 import { startService } from "../../test/start-service.ts"
+import { makeCertificate } from "./certificate.ts"
 
 const root = join(import.meta.dirname, "../..")
 const folder = mkdtempSync(join(tmpdir(), "svc-doctor-"))
@@ -58,10 +59,7 @@ let sound: Readonly<Record<App, Env>>
 
 const certificate = (days: number) => {
   const [key, cert] = [join(folder, "server.key"), join(folder, "server.crt")]
-  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
-  const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key]
-  const made = spawnSync("openssl", ["req", "-x509", ...curve, "-out", cert, "-days", `${days}`, ...subject])
-  expect(made.status, String(made.stderr)).toBe(0)
+  makeCertificate(key, cert, ["localhost"], days)
   return { key: readFileSync(key), cert: readFileSync(cert) }
 }
 

@@ -1,10 +1,10 @@
-// The shipped HAProxy and nginx configurations in front of two replicas, and all three proxies against slow clients
+// The shipped configurations of HAProxy, nginx and Caddy in front of services that tell what reached them, and against slow clients
 // (slowhttptest; `pnpm fuzz`). Needs the Debian packages haproxy, nginx, caddy and slowhttptest; CI has them.
 import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { createServer, type Server } from "node:http"
+import { createServer, type IncomingMessage, request as plainRequest, type Server } from "node:http"
 import { request, type RequestOptions } from "node:https"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -13,11 +13,13 @@ import { connect } from "node:tls"
 import { stripVTControlCharacters } from "node:util"
 import { freePort, startProcess, type TestProcess } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { makeCertificate } from "./certificate.ts"
 
 const infra = join(import.meta.dirname, "..")
 const isFull = process.env["SVC_FUZZ"] === "full"
 const has = (program: string, ...args: string[]): boolean => spawnSync(program, args).error === undefined
-const isThere = process.env["CI"] !== undefined || (has("haproxy", "-v") && has("nginx", "-v"))
+const isThere =
+  process.env["CI"] !== undefined || (has("haproxy", "-v") && has("nginx", "-v") && has("caddy", "version"))
 
 type Proxy = {
   readonly file: string
@@ -30,6 +32,12 @@ type Proxy = {
   /** Whether it bounds what the kernel holds for a client. */
   readonly boundsQueues: boolean
 }
+const caddy = {
+  start: (_folder, file) => ["caddy", "run", "--config", file, "--adapter", "caddyfile"],
+  check: (_folder, file) => ["caddy", "validate", "--config", file, "--adapter", "caddyfile"],
+  domain: "localhost",
+  boundsQueues: false,
+} satisfies Partial<Proxy>
 const proxies: Readonly<Record<string, Proxy>> = {
   haproxy: {
     file: "proxies/haproxy.cfg",
@@ -47,22 +55,8 @@ const proxies: Readonly<Record<string, Proxy>> = {
     balances: true,
     boundsQueues: true,
   },
-  caddy: {
-    file: "Caddyfile",
-    start: (_folder, file) => ["caddy", "run", "--config", file, "--adapter", "caddyfile"],
-    check: (_folder, file) => ["caddy", "validate", "--config", file, "--adapter", "caddyfile"],
-    domain: "localhost",
-    balances: false,
-    boundsQueues: false,
-  },
-  "caddy-on-one-machine": {
-    file: "proxies/Caddyfile",
-    start: (_folder, file) => ["caddy", "run", "--config", file, "--adapter", "caddyfile"],
-    check: (_folder, file) => ["caddy", "validate", "--config", file, "--adapter", "caddyfile"],
-    domain: "localhost",
-    balances: true,
-    boundsQueues: false,
-  },
+  caddy: { ...caddy, file: "Caddyfile", balances: false },
+  "caddy-on-one-machine": { ...caddy, file: "proxies/Caddyfile", balances: true },
 }
 
 const large = Buffer.alloc(8_000_000)
@@ -82,6 +76,7 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
   let folder: string
   let file: string
   let port: number
+  let plainPort: number
   let running: TestProcess
   const replicas = new Map<string, Server>()
 
@@ -89,19 +84,12 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
     folder = mkdtempSync(join(tmpdir(), `svc-${name}-`))
     for (const sub of ["ssl", "run", "logs"]) mkdirSync(join(folder, sub))
     const [key, cert] = [join(folder, "ssl/privkey.pem"), join(folder, "ssl/fullchain.pem")]
-    const names = "DNS:docs.example.com,DNS:api.example.com,DNS:relay.example.com"
-    const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", cert]
-    spawnSync("openssl", [
-      "req",
-      "-x509",
-      ...curve,
-      "-days",
-      "2",
-      "-subj",
-      "/CN=svc",
-      "-addext",
-      `subjectAltName=${names}`,
-    ])
+    makeCertificate(
+      key,
+      cert,
+      ["docs", "api", "relay"].map((name) => `${name}.example.com`),
+      2,
+    )
     // HAProxy wants both in one file.
     if (name === "haproxy") {
       writeFileSync(join(folder, "ssl/all.pem"), readFileSync(cert, "utf8") + readFileSync(key, "utf8"))
@@ -109,7 +97,8 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
       rmSync(cert)
     }
     port = await freePort()
-    const own = { 443: port, 80: await freePort(), 8443: port, 8080: await freePort(), 8081: await freePort() }
+    plainPort = await freePort()
+    const own = { 443: port, 80: plainPort, 8443: port, 8080: plainPort, 8081: await freePort() }
     const services = ["docs", "relay", "api"]
     let settings = readFileSync(join(infra, proxy.file), "utf8").replaceAll(
       /127\.0\.0\.1:40([01])([123])/g,
@@ -123,7 +112,7 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
       const server = createServer((incoming, response) => {
         incoming.on("data", () => {})
         const told = JSON.stringify({ upstream, method: incoming.method, headers: incoming.headers })
-        response.end(incoming.url === "/large" ? large : told)
+        response.setHeader("server", "upstream").end(incoming.url === "/large" ? large : told)
       }).listen(0, "127.0.0.1")
       await once(server, "listening")
       replicas.set(upstream, server)
@@ -161,19 +150,41 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
     const [response] = await once(call, "response")
     const chunks: Buffer[] = []
     for await (const chunk of response) chunks.push(chunk as Buffer)
-    return { status: response.statusCode as number, text: Buffer.concat(chunks).toString() }
+    const { statusCode: status, headers } = response as IncomingMessage
+    return { status, headers, text: Buffer.concat(chunks).toString() }
   }
 
-  test("its configuration is valid, and each host name leads to its service with the address that the proxy saw", async () => {
+  test("its configuration is valid, and each host name leads to its service over TLS with the address that the proxy saw, whatever a client claims", async () => {
     const [program, ...args] = proxy.check(folder, file)
     expect(spawnSync(program, args, { encoding: "utf8" })).toMatchObject({ status: 0 })
-    const claims = { "x-forwarded-for": "203.0.113.9", forwarded: "for=203.0.113.9" }
-    for (const service of ["docs", "api", "relay"]) {
-      const { text } = await asked(service, { headers: claims, localAddress: "127.0.0.5" })
-      const { upstream, headers } = JSON.parse(text) as { upstream: string; headers: Record<string, string> }
-      expect(upstream).toContain(service)
-      expect([headers["x-forwarded-for"], headers["forwarded"] ?? ""]).toEqual(["127.0.0.5", ""])
+    const claims = {
+      "x-forwarded-for": "203.0.113.9",
+      "x-forwarded-host": "elsewhere.example",
+      forwarded: "for=203.0.113.9",
     }
+    const needed = { authorization: "Bearer token", origin: "https://app.example" }
+    const isCaddy = proxy.domain === "localhost"
+    // Caddy makes certificates by an authority of its own.
+    const ca = isCaddy ? readFileSync(join(folder, "caddy/pki/authorities/local/root.crt")) : undefined
+    for (const service of ["docs", "api", "relay"]) {
+      const options = { headers: { ...claims, ...needed }, method: "POST", localAddress: "127.0.0.5" }
+      const { headers, text } = await asked(service, { ...options, ...(ca && { ca, rejectUnauthorized: true }) })
+      const told = JSON.parse(text) as { upstream: string; method: string; headers: Record<string, string> }
+      expect(told).toMatchObject({ method: "POST", headers: { "x-forwarded-for": "127.0.0.5", ...needed } })
+      expect(told.upstream).toContain(service)
+      expect(told.headers["forwarded"] ?? "").toBe("")
+      expect([`${service}.${proxy.domain}`, undefined]).toContain(told.headers["x-forwarded-host"])
+      expect(headers["strict-transport-security"]).toBe("max-age=31536000")
+      if (isCaddy) expect(headers["server"]).toBeUndefined()
+    }
+  })
+
+  test("plain HTTP is sent to HTTPS, without an inner port", async () => {
+    const host = `docs.${proxy.domain}`
+    const call = plainRequest({ host: "127.0.0.1", port: plainPort, path: "/mcp", headers: { host } }).end()
+    const [response] = await once(call, "response")
+    const { statusCode, headers } = (response as IncomingMessage).resume()
+    expect([statusCode, headers.location]).toEqual([308, `https://${host}/mcp`])
   })
 
   test.skipIf(!proxy.balances)("a request goes to the replica that is left", async () => {
@@ -219,23 +230,8 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
     // They look like clients that keep a connection open, which each proxy lets them do for a minute.
     ["slow readers", ["-X", "-k", "3"], false],
   ])("%s keep nobody else out, and are cut off", async (_title, mode, isCut) => {
-    const args = [
-      "-c",
-      "400",
-      "-r",
-      "200",
-      "-i",
-      "3",
-      "-x",
-      "8",
-      "-l",
-      "40",
-      "-p",
-      "3",
-      "-u",
-      `https://127.0.0.1:${port}/`,
-    ]
-    const attack = startProcess("slowhttptest", [...mode, ...args])
+    const args = "-c 400 -r 200 -i 3 -x 8 -l 40 -p 3 -u".split(" ")
+    const attack = startProcess("slowhttptest", [...mode, ...args, `https://127.0.0.1:${port}/`])
     const state = { ended: false }
     void attack.exited.then(() => (state.ended = true))
     let honest = 0
