@@ -1,17 +1,13 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Deployment } from "kubernetes-types/apps/v1.js"
-import type { Job } from "kubernetes-types/batch/v1.js"
-import type { ConfigMap, Container, PodSpec, Secret, Service, ServiceAccount } from "kubernetes-types/core/v1.js"
+import type { Container, PodSpec } from "kubernetes-types/core/v1.js"
 import type { LabelSelector } from "kubernetes-types/meta/v1.js"
-import type { Ingress, NetworkPolicy } from "kubernetes-types/networking/v1.js"
-import type { PodDisruptionBudget } from "kubernetes-types/policy/v1.js"
 import { beforeEach, describe, expect, test } from "vitest"
 import { parse } from "yaml"
 import { z } from "zod"
 
 import { typeProblems } from "./kubernetes-types.ts"
-import { noKubectl, renderKustomization } from "./kustomization.ts"
+import { lookUp, noKubectl, renderKustomization } from "./kustomization.ts"
 import { services } from "../services.ts"
 import { apps, readers, settingNames } from "./settings.ts"
 
@@ -27,31 +23,11 @@ const { scrape_configs: scrapeConfigs } = scrape.parse(prometheus)
 const base = renderKustomization("base")
 const manifests = renderKustomization("overlays/example")
 
-type Kinds = {
-  ConfigMap: ConfigMap
-  Deployment: Deployment
-  Ingress: Ingress
-  Job: Job
-  NetworkPolicy: NetworkPolicy
-  PodDisruptionBudget: PodDisruptionBudget
-  Secret: Secret
-  Service: Service
-  ServiceAccount: ServiceAccount
-}
-/** All manifests of a kind; that they have its type is what the first test proves. */
-const ofKind = <K extends keyof Kinds>(kind: K): readonly Kinds[K][] =>
-  manifests.filter((manifest) => manifest.kind === kind) as unknown[] as Kinds[K][]
-const deployments = ofKind("Deployment")
-const jobs = ofKind("Job")
-const deployment = (name: string): Deployment => {
-  const found = deployments.find(({ metadata }) => metadata?.name === name)
-  if (found === undefined) throw new Error(`there is no deployment ${name}`)
-  return found
-}
+const { ofKind, find } = lookUp(manifests)
 
 type Labels = Readonly<Record<string, string>>
 type Pod = { name: string; labels: Labels; spec: PodSpec; container: Container }
-const pods = [...deployments, ...jobs].map(({ metadata, spec }): Pod => {
+const pods = [...ofKind("Deployment"), ...ofKind("Job")].map(({ metadata, spec }): Pod => {
   const { metadata: labelled, spec: pod } = spec?.template ?? {}
   const [container, ...more] = pod?.containers ?? []
   if (pod === undefined || container === undefined || more.length > 0) throw new Error("a pod has one container")
@@ -90,14 +66,14 @@ test("no manifest carries a secret, and every object has a name of its own", () 
 })
 
 test("the relay is one process at any time, and may be moved off a node", () => {
-  const { spec } = deployment("relay")
+  const { spec } = find("Deployment", "relay")
   expect(spec).toMatchObject({ replicas: 1, strategy: { type: "Recreate" } })
   const budgets = ofKind("PodDisruptionBudget")
   expect(budgets.filter(({ spec: budget }) => selects(budget?.selector ?? {}, pod("relay").labels))).toEqual([])
 })
 
 test.each(["docs-server", "platform-api"])("%s stays up through rollouts and drained nodes", (name) => {
-  const { spec } = deployment(name)
+  const { spec } = find("Deployment", name)
   expect(spec?.replicas).toBeGreaterThanOrEqual(2)
   expect(spec?.strategy).toMatchObject({ type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0 } })
   const budgets = ofKind("PodDisruptionBudget")

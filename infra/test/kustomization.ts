@@ -1,5 +1,10 @@
 import { execFileSync, spawnSync } from "node:child_process"
 import { join } from "node:path"
+import type { Deployment } from "kubernetes-types/apps/v1.js"
+import type { Job } from "kubernetes-types/batch/v1.js"
+import type { ConfigMap, Secret, Service, ServiceAccount } from "kubernetes-types/core/v1.js"
+import type { Ingress, NetworkPolicy } from "kubernetes-types/networking/v1.js"
+import type { PodDisruptionBudget } from "kubernetes-types/policy/v1.js"
 import { parseAllDocuments } from "yaml"
 
 export type Manifest = {
@@ -20,4 +25,28 @@ export const renderKustomization = (folder: string): readonly Manifest[] => {
   const path = join(import.meta.dirname, "../kubernetes", folder)
   const text = execFileSync("kubectl", ["kustomize", path], { encoding: "utf8" })
   return parseAllDocuments(text.replaceAll(nameHash, "")).map((document) => document.toJS() as Manifest)
+}
+
+type Kinds = {
+  ConfigMap: ConfigMap
+  Deployment: Deployment
+  Ingress: Ingress
+  Job: Job
+  NetworkPolicy: NetworkPolicy
+  PodDisruptionBudget: PodDisruptionBudget
+  Secret: Secret
+  Service: Service
+  ServiceAccount: ServiceAccount
+}
+
+/** Looks manifests up by kind and name. That they have their kind's type is what `typeProblems` proves. */
+export const lookUp = (manifests: readonly Manifest[]) => {
+  const ofKind = <K extends keyof Kinds>(kind: K): readonly Kinds[K][] =>
+    manifests.filter((manifest) => manifest.kind === kind) as unknown[] as Kinds[K][]
+  const find = <K extends keyof Kinds>(kind: K, name: string): Kinds[K] => {
+    const found = ofKind(kind).find(({ metadata }) => metadata?.name === name)
+    if (found === undefined) throw new Error(`there is no ${kind} ${name}`)
+    return found
+  }
+  return { ofKind, find }
 }

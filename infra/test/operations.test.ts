@@ -8,11 +8,16 @@ import { promisify } from "node:util"
 import { freePort, startPostgres, startProcess, startReceiver, type TestPostgres, type TestProcess } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest"
 
-import { type Fence, fencesOf } from "./fences.ts"
+import { fencesOf } from "../../apps/docs-server/test/content/steps.ts"
 
 const root = join(import.meta.dirname, "../..")
 const page = await readFile(join(root, "docs/operations.md"), "utf8")
-const fences = fencesOf(page)
+/** Behind a fence's language stands what is done with it here: `run`, `run=embedded`, `serve=relay`, `restart=relay`. */
+const fences = fencesOf(page).map(({ heading, language, info, text }) => {
+  const [action = "", argument = ""] = info.split("=")
+  return { heading, language, action, argument, code: text.trimEnd() }
+})
+type Fence = (typeof fences)[number]
 
 const notRun: Readonly<Record<string, string>> = {
   "flowchart LR": "a picture",

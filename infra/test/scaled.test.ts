@@ -1,31 +1,16 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Deployment } from "kubernetes-types/apps/v1.js"
-import type { ConfigMap } from "kubernetes-types/core/v1.js"
-import type { NetworkPolicy } from "kubernetes-types/networking/v1.js"
-import type { PodDisruptionBudget } from "kubernetes-types/policy/v1.js"
 import { beforeEach, expect, test } from "vitest"
 import { parse } from "yaml"
 
 import { typeProblems } from "./kubernetes-types.ts"
-import { noKubectl, renderKustomization } from "./kustomization.ts"
+import { lookUp, noKubectl, renderKustomization } from "./kustomization.ts"
 import { readers } from "./settings.ts"
 
 beforeEach(({ skip }) => skip(noKubectl, "kubectl is missing"))
 const overlay = (name: string) => renderKustomization(`overlays/${name}`)
 const manifests = overlay("scaled")
-type Kinds = {
-  ConfigMap: ConfigMap
-  Deployment: Deployment
-  NetworkPolicy: NetworkPolicy
-  PodDisruptionBudget: PodDisruptionBudget
-}
-const find = <K extends keyof Kinds>(kind: K, name: string): Kinds[K] => {
-  const found = manifests.find((one) => one.kind === kind && one.metadata.name === name)
-  if (found === undefined) throw new Error(`there is no ${kind} ${name}`)
-  // That it has its type is what the first test proves.
-  return found as unknown as Kinds[K]
-}
+const { find } = lookUp(manifests)
 
 test("every manifest is one that the Kubernetes API takes", async () => {
   expect(await typeProblems(manifests)).toEqual([])
@@ -37,8 +22,8 @@ test("three relays roll, one at a time may be moved, and all else of the example
   const budget = find("PodDisruptionBudget", "relay")
   expect(budget.spec?.maxUnavailable).toBe(1)
   expect(spec?.template.metadata?.labels).toMatchObject(budget.spec?.selector?.matchLabels ?? { none: "" })
-  const example = overlay("example").find(({ kind, metadata }) => kind === "Deployment" && metadata.name === "relay")
-  expect(spec?.template).toEqual((example as unknown as Deployment | undefined)?.spec?.template)
+  const example = lookUp(overlay("example")).find("Deployment", "relay")
+  expect(spec?.template).toEqual(example.spec?.template)
 })
 
 test("relay and platform count in the server, of which only they know the way", async () => {

@@ -1,14 +1,25 @@
 // How the pages show what can be run: a `sh` fence with a curl, svc or operator command, then the answer in an `http` or
 // `json` fence.
 
-export type Fence = { readonly language: string; readonly info: string; readonly text: string; readonly line: number }
+export type Fence = {
+  /** The heading that it stands under. */
+  readonly heading: string
+  readonly language: string
+  readonly info: string
+  readonly text: string
+  readonly line: number
+}
 
 /** A command as the page shows it, with the answer that the page promises. */
 export type Step = { readonly command: Fence; readonly answer: Fence }
 
+const headingBefore = (markdown: string): string =>
+  [...markdown.replaceAll(/^```.*?^```$/gms, "").matchAll(/^#+ (.*)$/gm)].at(-1)?.[1] ?? ""
+
 export const fencesOf = (markdown: string): Fence[] =>
   [...markdown.matchAll(/^```(\w+)[ ]?([^\n]*)\n(.*?)^```$/gms)].map(
     ({ index, 1: language = "", 2: info = "", 3: text = "" }) => ({
+      heading: headingBefore(markdown.slice(0, index)),
       language,
       info,
       text,
