@@ -4,8 +4,8 @@ import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { createPlatform } from "@svc/client"
 import { startChromium } from "../test/browser/chromium.ts"
-import { createPerson } from "../test/operate.ts"
 import { startInstance } from "./running/instance.ts"
+import { createPerson } from "./running/operate.ts"
 
 const platform = join(import.meta.dirname, "../apps/platform-api")
 const folder = join(import.meta.dirname, "../docs/images")

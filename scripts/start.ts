@@ -34,7 +34,7 @@ const platform = planned.find(({ service }) => service.name === "platform")
 const built = buildTool(root)
 // One after the other: each opens the embedded database.
 const developerKey = platform === undefined ? undefined : await makeDeveloper(root, platform.env)
-const ready = await withViewerKey(root, planned)
+const ready = await withViewerKey(planned)
 const running = supervise(ready, { root, write: say, patienceMs: 120_000, before: { docs: built } })
 let signals = 0
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {

@@ -13,7 +13,7 @@ import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Browser, noBrowser, startChromium, type Tab } from "./browser/chromium.ts"
 import { type PageServer, startPageServer } from "./browser/page-server.ts"
 import { createWallet } from "./journey/wallet.ts"
-import { operate } from "./operate.ts"
+import { operate } from "../scripts/running/operate.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
 

@@ -8,7 +8,7 @@ import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Browser, noBrowser, looks, startChromium, type Tab } from "./browser/chromium.ts"
 import { faultsOf, keptBy, nothingKept, reportPolicy } from "./browser/faults.ts"
 import { type PageServer, startPageServer } from "./browser/page-server.ts"
-import { createPerson } from "./operate.ts"
+import { createPerson } from "../scripts/running/operate.ts"
 
 const platform = join(import.meta.dirname, "../apps/platform-api")
 const ast = JSON.parse(readFileSync(join(platform, "stacks/transfers.stack.json"), "utf8")) as {

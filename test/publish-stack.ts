@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { z } from "zod"
-import { createPerson } from "./operate.ts"
+import { createPerson } from "../scripts/running/operate.ts"
 
 const app = join(import.meta.dirname, "../apps/platform-api")
 

@@ -1,5 +1,5 @@
-// A setting or a metric that a text names is one that the code has. What isn't code is written by hand: pages, alerts,
-// env files, READMEs, comments of deployment files.
+// A setting that a text names is one that the code has. What isn't code is written by hand: pages, alerts, env files,
+// READMEs, comments of deployment files.
 import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -48,28 +48,4 @@ test("every SVC_ variable that a text names is read by the code, or set where th
       .map((name) => `${file}: ${name}`),
   )
   expect(unknown).toEqual([])
-})
-
-test("every metric that alerts and pages name is one that a service has", () => {
-  const defined = new Set(
-    [...code.matchAll(/"((?:svc|http|nodejs|process|v8js)\.[a-z0-9_.]+)"/g)].map(([, name = ""]) =>
-      name.replaceAll(".", "_"),
-    ),
-  )
-  const isDefined = (series: string): boolean =>
-    defined.has(series.replace(/_(?:bucket|sum|count|total)$/, "")) || defined.has(series)
-  const named = [
-    "infra/prometheus-alerts.yaml",
-    "docs/operations.md",
-    ...git("ls-files", "infra/grafana/*.json"),
-  ].flatMap((file) =>
-    [...new Set(read(file).match(/\b(?:svc|http_server|nodejs|process|v8js)_[a-z0-9_]+/g))].map((series) => ({
-      file,
-      series,
-    })),
-  )
-  expect(named.length).toBeGreaterThan(50)
-  // Databases, roles and label names that only look like series.
-  const others = /^(?:svc_(?:service|owner|ak|sk|pk)|v8js_heap_space_name|process_\w*name)/
-  expect(named.filter(({ series }) => !isDefined(series) && !others.test(series))).toEqual([])
 })

@@ -1,9 +1,7 @@
-import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import { join, relative } from "node:path"
-import { promisify } from "node:util"
-
+import { createPerson, platformFolder } from "./operate.ts"
 import type { Environment } from "./start-plan.ts"
 
 const isSet = (env: Environment, name: string): boolean => (env[name] ?? "") !== ""
@@ -14,18 +12,18 @@ const isSet = (env: Environment, name: string): boolean => (env[name] ?? "") !==
  * there is one.
  */
 export const makeDeveloper = async (root: string, env: Environment): Promise<string | undefined> => {
-  const platform = join(root, "apps/platform-api")
-  if (isSet(env, "DATABASE_URL") || env["NODE_ENV"] === "production" || !existsSync(join(platform, "src/operator")))
+  if (
+    isSet(env, "DATABASE_URL") ||
+    env["NODE_ENV"] === "production" ||
+    !existsSync(join(platformFolder, "src/operator"))
+  )
     return undefined
-  const folder = isSet(env, "SVC_DATA_DIR") ? (env["SVC_DATA_DIR"] ?? "") : join(platform, ".data")
+  const folder = isSet(env, "SVC_DATA_DIR") ? (env["SVC_DATA_DIR"] ?? "") : join(platformFolder, ".data")
   const file = join(folder, "developer.key")
   const shown = relative(root, file)
   if (existsSync(file)) return shown
-  const words = ["src/main.ts", "user", "create", "--email", "developer@localhost", "--name", "Developer"]
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: platform, env, timeout: 60_000 })
-    const { api_key: key }: { api_key: string } = JSON.parse(stdout)
-    await writeFile(file, `${key}\n`, { mode: 0o600 })
+    await writeFile(file, `${await createPerson(env, "developer@localhost", "--name", "Developer")}\n`, { mode: 0o600 })
     return shown
   } catch {
     // The account exists and its key's file was deleted, or the platform itself says what is wrong.

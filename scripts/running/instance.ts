@@ -46,7 +46,7 @@ export const startInstance = async (
     return found
   }
   await prepare(join(folder, "data"), named("stream").url)
-  const ready = viewer ? await withViewerKey(root, planned) : planned
+  const ready = viewer ? await withViewerKey(planned) : planned
   const lines: string[] = []
   const options = { root, write: (line: string) => void lines.push(line), patienceMs }
   const running = [supervise(ready, options)]

@@ -1,6 +1,6 @@
 import { chmod, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { createPerson } from "../operate.ts"
+import { createPerson } from "../../scripts/running/operate.ts"
 
 /** Where the owner's key waits for it: beside the data folder, as an operator hands it over. */
 export const ownerKeyFile = (folder: string): string => join(folder, "owner-key")

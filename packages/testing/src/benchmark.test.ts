@@ -1,33 +1,25 @@
-import { createServer, type IncomingMessage } from "node:http"
-import type { AddressInfo } from "node:net"
-import { once } from "node:events"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { createBenchmarkTable } from "./benchmark-table.ts"
 import { loadInRounds } from "./load.ts"
+import { startReceiver } from "./receiver.ts"
 
-let received: string[]
+let receiver: Awaited<ReturnType<typeof startReceiver>>
+let url: string
 let status: number
-const server = createServer((request: IncomingMessage, response) => {
-  let body = ""
-  request.setEncoding("utf8").on("data", (text: string) => (body += text))
-  request.on("end", () => {
-    received.push(`${request.method} ${request.url} ${request.headers.accept ?? ""}${body}`)
-    if (status === 0) request.socket.destroy()
+beforeEach(async () => {
+  status = 200
+  receiver = await startReceiver()
+  url = receiver.url
+  receiver.answer((_, response) => {
+    if (status === 0) response.destroy()
     else response.writeHead(status, { "content-length": 2 }).end("ok")
   })
 })
-let url: string
-beforeEach(async () => {
-  received = []
-  status = 200
-  await once(server.listen(0, "127.0.0.1"), "listening")
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-})
-afterEach(async () => {
-  const closed = once(server.close(), "close")
-  server.closeAllConnections()
-  await closed
-})
+afterEach(() => receiver.close())
+const received = (): string[] =>
+  receiver.received.map(
+    ({ method, url: path, headers, body }) => `${method} ${path} ${headers.accept ?? ""}${String(body)}`,
+  )
 const { pid } = process
 
 test("servers are asked in turns, there and back, exactly as often as told, and the first round is warm-up", async () => {
@@ -36,8 +28,8 @@ test("servers are asked in turns, there and back, exactly as often as told, and 
   const rounds = await loadInRounds([get, post], { connections: 2, requests: 10, rounds: 2 })
   expect(rounds.map((loads) => loads.length)).toEqual([2, 2])
   for (const load of rounds.flat()) for (const value of Object.values(load)) expect(value).toBeGreaterThanOrEqual(0)
-  expect(new Set(received)).toEqual(new Set(["GET /get?a=1 a/a", "GET /get?a=1 a/b", 'POST /post {"a":1}']))
-  const methods = received.map((one) => one.split(" ")[0])
+  expect(new Set(received())).toEqual(new Set(["GET /get?a=1 a/a", "GET /get?a=1 a/b", 'POST /post {"a":1}']))
+  const methods = received().map((one) => one.split(" ")[0])
   const batches = methods.filter((method, index) => method !== methods[index - 1])
   expect([methods.length, batches]).toEqual([60, ["GET", "POST", "GET", "POST"]])
 })
@@ -46,7 +38,7 @@ test("a body that is made anew differs in each request", async () => {
   let made = 0
   const body = (): string => String(made++)
   await loadInRounds([{ pid, url: `${url}/`, body }], { connections: 1, requests: 3, rounds: 0 })
-  expect(received).toEqual(["POST / 0", "POST / 1", "POST / 2"])
+  expect(received()).toEqual(["POST / 0", "POST / 1", "POST / 2"])
 })
 
 test("a response that is no 2xx is an error and no number, and so is a closed connection", async () => {

@@ -1,5 +1,6 @@
 // The records of one view as they change, and what is known about the connection. Knows no DOM.
 import { createPlatform, createSession, createStream, type Stream, SvcError, type Watched } from "@svc/client"
+import { systemClock } from "@svc/client/http"
 import { findAway, type Part, reaches } from "./away.ts"
 import { createHistory } from "./history.ts"
 import { createMarks } from "./marks.ts"
@@ -25,15 +26,6 @@ export type FeedState =
 const drawMs = 100
 const retryMs = 2000
 const lookMs = 15_000
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
 
 /** @param onChange called at most ten times a second, after something changed */
 export const startFeed = ({ api, apiKey, websocketUrl, view, recordKey, take }: FeedOptions, onChange: () => void) => {
@@ -88,7 +80,7 @@ export const startFeed = ({ api, apiKey, websocketUrl, view, recordKey, take }: 
       if (!thrown.retryable) return become({ kind: "refused", error: thrown })
       if (thrown.status === 0) await sayAway()
       else become(thrown.status < 500 ? { kind: "waiting", error: thrown } : { kind: "away", part: "platform" })
-      await pause(Math.max(retryMs, thrown.retryAfterMs ?? 0), round.signal)
+      await systemClock.sleep(Math.max(retryMs, thrown.retryAfterMs ?? 0), round.signal)
     }
   }
 
@@ -107,7 +99,7 @@ export const startFeed = ({ api, apiKey, websocketUrl, view, recordKey, take }: 
   /** Records may still come while no new token can be had. */
   const look = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      await pause(lookMs, stopping.signal)
+      await systemClock.sleep(lookMs, stopping.signal)
       if (document.hidden || state.kind !== "live") continue
       platformAway = !(await reaches(`${api}/livez`))
       changed()

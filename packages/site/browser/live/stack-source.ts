@@ -1,4 +1,5 @@
 import { createPlatform, type StackWithSchema } from "@svc/client"
+import { systemClock } from "@svc/client/http"
 import { firstView } from "@svc/common/stack-views"
 import { reaches } from "./away.ts"
 
@@ -49,7 +50,7 @@ export const readSource = async (
       if ((error as { status?: number }).status === 404) return undefined
       onAway()
       // Asked every two seconds rather than once and waited for.
-      do await new Promise((resolve) => setTimeout(resolve, retryMs))
+      do await systemClock.sleep(retryMs, signal)
       while (!signal.aborted && !(await reaches(`${api}/livez`)))
     }
   }

@@ -1,0 +1,23 @@
+import { execFile } from "node:child_process"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { nodeFlags } from "../../infra/services.ts"
+import type { Environment } from "./start-plan.ts"
+
+export const platformFolder = join(import.meta.dirname, "../../apps/platform-api")
+
+/**
+ * Runs an operator's command of the platform, and gives the JSON that it prints. An embedded database is its alone meanwhile:
+ * the platform must not run on it. Rejects with what the command wrote if it fails.
+ */
+export const operate = async (env: Environment, ...command: readonly string[]): Promise<unknown> => {
+  const options = { cwd: platformFolder, env, timeout: 60_000 }
+  const { stdout } = await promisify(execFile)(process.execPath, [...nodeFlags, "src/main.ts", ...command], options)
+  return JSON.parse(stdout)
+}
+
+/** Makes a person's account, and gives its key. */
+export const createPerson = async (env: Environment, email: string, ...options: readonly string[]): Promise<string> => {
+  const { api_key: key } = Object(await operate(env, "user", "create", "--email", email, ...options))
+  return String(key)
+}
