@@ -55,29 +55,29 @@ const page = described("limit", "maximum")
 const usualPage = described("limit", "default")
 const offset = described("offset", "maximum")
 
-type Bound = readonly [file: string, text: string, value: number, say?: (value: number) => string]
+type Bound = readonly [file: string, text: string, value: number, say: (value: number) => string]
 
 const skill = "apps/docs-server/content/skills/svc-build/SKILL.md"
 /** What texts outside the code say, with `#` in the bound's place. Files without a folder are pages. */
 const bounds: readonly Bound[] = [
-  ["limits.md", "| Active keys | #, and", mostLiveKeys],
-  ["keys.md", "At most # active keys", mostLiveKeys],
-  ["errors.md", "The account has # active keys", mostLiveKeys],
-  ["limits.md", "and # replaced ones", mostReplacedKeys],
-  ["keys.md", "at most # replaced keys", mostReplacedKeys],
-  ["errors.md", "or # replaced keys", mostReplacedKeys],
+  ["limits.md", "| Active keys | #, and", mostLiveKeys, String],
+  ["keys.md", "At most # active keys", mostLiveKeys, String],
+  ["errors.md", "The account has # active keys", mostLiveKeys, String],
+  ["limits.md", "and # replaced ones", mostReplacedKeys, String],
+  ["keys.md", "at most # replaced keys", mostReplacedKeys, String],
+  ["errors.md", "or # replaced keys", mostReplacedKeys, String],
   ["limits.md", "| 0–# seconds", overlap, grouped],
-  ["keys.md", "0–# (a week)", overlap],
+  ["keys.md", "0–# (a week)", overlap, String],
   ["limits.md", "seconds, default # |", usualOverlap, grouped],
-  ["keys.md", "(a week), default #:", usualOverlap],
-  ["limits.md", "`expires_in_days` (1–#)", days],
-  ["keys.md", "| 1–#; if omitted", days],
-  ["apps/cli/src/usage/options.ts", "1 to #", days],
-  ["limits.md", "| `limit` 1–#,", page],
-  ["records.md", "(1–#, default", page],
-  ["registry.md", "| 1–#,", page],
-  ["limits.md", "default #; `offset`", usualPage],
-  ["records.md", "default #) and `offset`", usualPage],
+  ["keys.md", "(a week), default #:", usualOverlap, String],
+  ["limits.md", "`expires_in_days` (1–#)", days, String],
+  ["keys.md", "| 1–#; if omitted", days, String],
+  ["apps/cli/src/usage/options.ts", "1 to #", days, String],
+  ["limits.md", "| `limit` 1–#,", page, String],
+  ["records.md", "(1–#, default", page, String],
+  ["registry.md", "| 1–#,", page, String],
+  ["limits.md", "default #; `offset`", usualPage, String],
+  ["records.md", "default #) and `offset`", usualPage, String],
   ["limits.md", "`offset` up to #;", offset, grouped],
   ["records.md", "(at most #)", offset, grouped],
   ["registry.md", "| 0–#, default 0", offset, grouped],
@@ -97,11 +97,11 @@ const bounds: readonly Bound[] = [
   ["limits.md", "# of entity names", mostEntityNameBytes, kib],
   ["limits.md", "a derived schema of #", mostSchemaBytes, mib],
   ["limits.md", "types of # in each language", mostModuleBytes, mib],
-  ["publishing.md", "the first # faults", mostFaults],
-  [skill, "at most # deep", deepest],
-  [skill, "at most # parts", mostParts],
+  ["publishing.md", "the first # faults", mostFaults, String],
+  [skill, "at most # deep", deepest, String],
+  [skill, "at most # parts", mostParts, String],
   ["limits.md", "Large requests (over #)", smallBytes, kib],
-  ["limits.md", "wait to be read | #, then 429", mostWaitingOfOwner],
+  ["limits.md", "wait to be read | #, then 429", mostWaitingOfOwner, String],
   ["publishing.md", "the link expires after #", goodForMs, hours],
   ["docs/operations.md", "`ast_url` is a credential for #", goodForMs, hours],
   ["infra/deploy-hook-receiver.ts", "is good for #", goodForMs, hours],
@@ -112,13 +112,13 @@ const bounds: readonly Bound[] = [
   ["docs/operations.md", "takes all of its # seconds", stepMs, seconds],
   ["docs/operations.md", "seconds # in a row", mostClaims, times],
   ["notifications.md", "every # seconds", commentMs, seconds],
-  ["limits.md", "| # open,", maxStreams],
-  ["limits.md", "# per client address", maxStreamsPerClient],
-  ["streams.md", "# connections", connectionsPerAddress],
+  ["limits.md", "| # open,", maxStreams, String],
+  ["limits.md", "# per client address", maxStreamsPerClient, String],
+  ["streams.md", "# connections", connectionsPerAddress, String],
   ["limits.md", "# minutes each", lifetimeMs, minutes],
 ]
 
-test.each(bounds)("%s has the code's bound: %s", (file, text, value, say = String) => {
+test.each(bounds)("%s has the code's bound: %s", (file, text, value, say) => {
   const path = file.includes("/") ? file : `apps/docs-server/content/${file}`
   expect(readFileSync(join(root, path), "utf8").replaceAll(/\s+/g, " ")).toContain(text.replace("#", say(value)))
 })

@@ -67,24 +67,15 @@ const served = {
   p99: expect.toSatisfy((ms: number) => ms < (full ? 1000 : Infinity)),
 }
 
-test("100 clients that pipeline 1,000 requests for the longest page and never read do not bring docs-server down", async () => {
-  const docs = await start("docs-server")
-  expect(await attacked(docs, () => attack(docs.port, 100, get("/llms-full.txt").repeat(1000)))).toEqual(served)
-})
-
-test("30 clients that pipeline 400 requests with long heads and never read do not bring docs-server down", async () => {
-  const docs = await start("docs-server")
-  expect(await attacked(docs, () => attack(docs.port, 30, getAtLength("/llms-full.txt").repeat(400)))).toEqual(served)
-})
-
-test("150 clients that pipeline 1,000 requests for the document and never read do not bring platform-api down", async () => {
-  const platform = await start("platform-api", await platformSettings())
-  expect(await attacked(platform, () => attack(platform.port, 150, get("/openapi.json").repeat(1000)))).toEqual(served)
-})
-
-test("150 clients that pipeline 1,000 requests for the document and never read do not bring the relay down", async () => {
-  const relay = await start("relay")
-  expect(await attacked(relay, () => attack(relay.port, 150, get("/openapi.json").repeat(1000)))).toEqual(served)
+test.each([
+  ["docs-server", 100, get("/llms-full.txt").repeat(1000)],
+  // Heads of several of the pieces in which the server reads.
+  ["docs-server", 30, getAtLength("/llms-full.txt").repeat(400)],
+  ["platform-api", 150, get("/openapi.json").repeat(1000)],
+  ["relay", 150, get("/openapi.json").repeat(1000)],
+] as const)("clients that pipeline and never read do not bring down %s", async (app, clients, bytes) => {
+  const service = await start(app, app === "platform-api" ? await platformSettings() : {})
+  expect(await attacked(service, () => attack(service.port, clients, bytes))).toEqual(served)
 })
 
 test("9 clients that pipeline 60 simulations with answers of 1.9 MB and never read do not bring the relay down", async () => {

@@ -139,93 +139,33 @@ test("what is sound passes in every service", async () => {
   expect(findings.filter(({ check, verdict }) => verdict !== "pass" && check !== "packages")).toEqual([])
 })
 
-const badPassword = (): string => {
-  const url = new URL(database.url)
-  url.username = "nobody_here"
-  url.password = "hunter2hunter2"
-  return url.href
-}
-
-const faults: readonly [name: string, App, () => Env, check: string, RegExp][] = [
-  ["a setting that can't be read", "relay", () => ({ PORT: "x" }), "settings", /^PORT: /],
-  [
-    "the database away",
-    "platform-api",
-    () => ({ DATABASE_URL: "postgres://127.0.0.1:9/a" }),
-    "database",
-    /ECONNREFUSED/,
-  ],
-  ["a wrong role or password", "platform-api", () => ({ DATABASE_URL: badPassword() }), "database", /nobody_here/],
-  [
-    "the limits' store away",
-    "relay",
-    () => ({ SVC_LIMITS_URL: "redis://:pw@127.0.0.1:9" }),
-    "limits-store",
-    /ECONNREFUSED/,
-  ],
-  ["an expired key set", "relay", () => ({ SVC_SESSION_JWKS_URL: `${others.url}/expired` }), "session-keys", /expired/],
-  [
-    "an old copy of the key set",
-    "relay",
-    () => ({ SVC_SESSION_JWKS_URL: `${others.url}/old` }),
-    "session-keys",
-    /4000 s/,
-  ],
-  ["no key set", "relay", () => ({ SVC_SESSION_JWKS_URL: `${others.url}/none` }), "session-keys", /404/],
-  [
-    "a provider away",
-    "relay",
-    () => ({ SVC_TRANSACTION_RPC_URL: "http://127.0.0.1:19/?key=secret" }),
-    "provider",
-    /ECONNREFUSED/,
-  ],
-  [
-    "a provider of another chain",
-    "relay",
-    () => ({ SVC_TRANSACTION_READ_FALLBACK_URLS: `${others.url}/other-chain` }),
-    "provider",
-    /devnet/,
-  ],
-  [
-    "a provider that lags",
-    "relay",
-    () => ({ SVC_TRANSACTION_RPC_URL: `${others.url}/lagging` }),
-    "provider-lag",
-    /60\d s/,
-  ],
-  [
-    "a clock that is wrong",
-    "relay",
-    () => ({ SVC_TRANSACTION_RPC_URL: `${others.url}/late-clock` }),
-    "clock",
-    /the provider/,
-  ],
-  [
-    "a proxy that hides addresses",
-    "platform-api",
-    () => ({ SVC_API_URL: `${others.url}/hidden` }),
-    "client-address",
-    /ignored/,
-  ],
-  [
-    "a proxy that leads elsewhere",
-    "platform-api",
-    () => ({ SVC_API_URL: `${others.url}/elsewhere` }),
-    "public-url",
-    /404/,
-  ],
-  ["no pages", "docs-server", () => ({ SVC_DOCS_DIR: join(folder, "none") }), "pages", /./],
-  [
-    "pages that name this machine's stream",
-    "docs-server",
-    () => ({ SVC_DOCS_URL: "https://docs.example.com" }),
-    "stream-url",
-    /ws:/,
-  ],
+const away = "127.0.0.1:9"
+/** One setting that is wrong; `{others}` is the URL of the other services, `{nobody}` the database's with a role that isn't there. */
+const faults: readonly [name: string, app: App, env: Env, check: string, text: RegExp][] = [
+  ["a setting that can't be read", "relay", { PORT: "x" }, "settings", /^PORT: /],
+  ["the database away", "platform-api", { DATABASE_URL: `postgres://${away}/a` }, "database", /ECONNREFUSED/],
+  ["a wrong role or password", "platform-api", { DATABASE_URL: "{nobody}" }, "database", /nobody_here/],
+  ["the limits' store away", "relay", { SVC_LIMITS_URL: `redis://:pw@${away}` }, "limits-store", /ECONNREFUSED/],
+  ["an expired key set", "relay", { SVC_SESSION_JWKS_URL: "{others}/expired" }, "session-keys", /expired/],
+  ["an old copy of the key set", "relay", { SVC_SESSION_JWKS_URL: "{others}/old" }, "session-keys", /4000 s/],
+  ["no key set", "relay", { SVC_SESSION_JWKS_URL: "{others}/none" }, "session-keys", /404/],
+  ["a provider away", "relay", { SVC_TRANSACTION_RPC_URL: `http://${away}/?key=secret` }, "provider", /ECONNREFUSED/],
+  ["another chain", "relay", { SVC_TRANSACTION_READ_FALLBACK_URLS: "{others}/other-chain" }, "provider", /devnet/],
+  ["a provider that lags", "relay", { SVC_TRANSACTION_RPC_URL: "{others}/lagging" }, "provider-lag", /60\d s/],
+  ["a clock that is wrong", "relay", { SVC_TRANSACTION_RPC_URL: "{others}/late-clock" }, "clock", /the provider/],
+  ["a proxy that hides addresses", "platform-api", { SVC_API_URL: "{others}/hidden" }, "client-address", /ignored/],
+  ["a proxy that leads elsewhere", "platform-api", { SVC_API_URL: "{others}/elsewhere" }, "public-url", /404/],
+  ["no pages", "docs-server", { SVC_DOCS_DIR: join(folder, "none") }, "pages", /./],
+  ["pages of a local stream", "docs-server", { SVC_DOCS_URL: "https://docs.example.com" }, "stream-url", /ws:/],
 ]
 
 test.each(faults)("%s is found", async (_name, app, env, check, text) => {
-  const { code, verdict, findings, stdout } = await examine(app, { ...sound[app], ...env() })
+  const nobody = Object.assign(new URL(database.url), { username: "nobody_here", password: "hunter2hunter2" }).href
+  const filled = Object.entries(env).map(([name, value]) => [
+    name,
+    value.replace("{others}", others.url).replace("{nobody}", nobody),
+  ])
+  const { code, verdict, findings, stdout } = await examine(app, { ...sound[app], ...Object.fromEntries(filled) })
   expect([code, verdict]).toEqual([1, "fail"])
   expect(findings).toContainEqual(
     expect.objectContaining({ check, verdict: "fail", text: expect.stringMatching(text) as string }),

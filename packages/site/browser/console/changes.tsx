@@ -2,7 +2,7 @@ import type { RegistryChange } from "@svc/client"
 import { root } from "../dom.ts"
 import { AsCurl } from "./as-curl.tsx"
 import { Failure } from "./failure.tsx"
-import { Table } from "./table.tsx"
+import { Table } from "../table.tsx"
 import { brief, when } from "./text.ts"
 import { useChanges } from "./use-changes.ts"
 

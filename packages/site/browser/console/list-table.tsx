@@ -1,5 +1,5 @@
 import { Failure } from "./failure.tsx"
-import { Table, type TableProps } from "./table.tsx"
+import { Table, type TableProps } from "../table.tsx"
 import type { Listing } from "./use-read.ts"
 
 type Props = Omit<TableProps, "readMore"> & {

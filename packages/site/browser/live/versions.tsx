@@ -1,5 +1,6 @@
 import { createPlatform, type Diff, type StackVersions } from "@svc/client"
 import { useEffect, useState } from "preact/hooks"
+import { Table } from "../table.tsx"
 
 type Read = { readonly versions: StackVersions; readonly changes: Diff["changes"] }
 
@@ -19,33 +20,18 @@ export const Versions = ({ api, stack }: { readonly api: string; readonly stack:
   return (
     <>
       <h2 id="frame.versions">Versions</h2>
-      <div class="table" tabIndex={0} role="region" aria-label="Versions">
-        <table>
-          <thead>
-            <tr>
-              <th>Version</th>
-              <th>Published</th>
-              <th>Against the one before</th>
-              <th>Changes</th>
-              {hasMessages && <th>Message</th>}
-            </tr>
-          </thead>
-          <tbody>
-            {read.versions.map(({ version, published_at: at, verdict, changes, message, current }) => (
-              <tr key={version}>
-                <td>
-                  {version}
-                  {current && " (current)"}
-                </td>
-                <td data-label="Published">{at.slice(0, 10)}</td>
-                <td data-label="Against the one before">{verdict}</td>
-                <td data-label="Changes">{changes}</td>
-                {hasMessages && <td data-label="Message">{message}</td>}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Versions"
+        heads={["Version", "Published", "Against the one before", "Changes", ...(hasMessages ? ["Message"] : [])]}
+        rows={read.versions.map(({ version, published_at: at, verdict, changes, message, current }) => [
+          `${version}${current ? " (current)" : ""}`,
+          at.slice(0, 10),
+          verdict,
+          changes,
+          ...(hasMessages ? [message] : []),
+        ])}
+        empty=""
+      />
       <ul>
         {read.changes.map(({ text, breaking }) => (
           <li key={text}>
