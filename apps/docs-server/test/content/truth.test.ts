@@ -277,9 +277,10 @@ describe("command line", () => {
   })
 
   test("errors.md has every code of its own", () => {
-    const made = codesIn("apps/cli/src", /(?:Cli|[nd])Error\(\s*"([a-z-]+)"/g)
-    // `explore` puts this one together; a stack that is missing has the platform's code.
-    expect(codesOf("Command line")).toEqual([...made, "entity-not-found"].toSorted())
+    const made = codesIn("apps/cli/src", /(?:(?:Cli|[nd])Error\(\s*|runError\(\w+, |asCode\()"([a-z-]+)"/g)
+    // `explore` and `follow` put these together; a stack that is missing has the platform's code.
+    const joined = ["entity-not-found", "build-failed", "deployment-failed"]
+    expect(codesOf("Command line")).toEqual([...made, ...joined].toSorted())
   })
 })
 
