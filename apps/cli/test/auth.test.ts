@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { keyHint, mintKey } from "@svc/keys"
 import { beforeEach, expect, test } from "vitest"
 import { type Received, type Reply, serve } from "./server.ts"
-import { json } from "./tool.ts"
+import { expectError, json } from "./tool.ts"
 import { startToolAndServer } from "./tool-and-server.ts"
 
 const newKey = (): string => mintKey("ak", randomBytes, randomBytes(32))
@@ -70,9 +70,7 @@ test("the folder is 0700 and the file 0600, also where they were open before", a
 test("a second sign-up is refused before the API is called; --force keeps the old file as .bak", async () => {
   await svc("auth signup")
   const first = await kept()
-  const again = await svc("auth signup --json")
-  expect(again.code).toBe(1)
-  expect(json(again)).toEqual({ code: "already-signed-up", error: expect.stringContaining("svc auth status") })
+  expectError(await svc("auth signup --json"), "already-signed-up", "svc auth status")
   expect(server.received.length).toBe(1)
   expect((await svc("auth signup --force")).code).toBe(0)
   expect(await kept(`${file}.bak`)).toEqual(first)
@@ -100,9 +98,7 @@ test("logins for different API URLs at the same time are all kept", async () => 
 test("where nothing can be written, nobody is registered", async () => {
   await mkdir(join(tool.home, "config"), { recursive: true })
   await writeFile(folder, "a file in the folder's place")
-  const ended = await svc("auth signup --json")
-  expect(ended.code).toBe(1)
-  expect(json(ended)).toMatchObject({ code: "credentials-unwritable" })
+  expectError(await svc("auth signup --json"), "credentials-unwritable")
   expect(server.received.length).toBe(0)
 })
 
@@ -111,9 +107,7 @@ test.each(["", "nonsense", "[]", '{"https://a.example": "text"}', '{"https://a.e
   async (content) => {
     await mkdir(folder, { recursive: true })
     await writeFile(file, content)
-    const ended = await svc("auth signup --json")
-    expect(json(ended)).toMatchObject({ code: "credentials-unreadable" })
-    expect(ended.code).toBe(1)
+    expectError(await svc("auth signup --json"), "credentials-unreadable")
     expect(await readFile(file, "utf8")).toBe(content)
     expect(server.received.length).toBe(0)
   },
@@ -148,14 +142,11 @@ test("login keeps a key that the API knows, and the old file when that had anoth
 })
 
 test("login keeps no key that the API refuses, and sends nothing that is not a key", async () => {
-  const unknown = await svc("auth login --json", newKey())
-  expect(unknown.code).toBe(1)
-  expect(json(unknown)).toMatchObject({ code: "invalid-api-key" })
+  expectError(await svc("auth login --json", newKey()), "invalid-api-key")
   server.received.length = 0
   for (const text of ["", "hunter2", "AKIA0000", "svc_ak_a b", `x${newKey()}`]) {
     const ended = await svc("auth login --json", text)
-    expect(ended.code).toBe(1)
-    expect(json(ended)).toMatchObject({ code: "invalid-api-key" })
+    expectError(ended, "invalid-api-key")
     if (text !== "") expect(ended.stdout + ended.stderr).not.toContain(text)
   }
   expect(server.received.length).toBe(0)
@@ -164,13 +155,10 @@ test("login keeps no key that the API refuses, and sends nothing that is not a k
 
 test("status fails when there is nobody, and carries the API's code when the key counts no more", async () => {
   const nobody = await svc("auth status --json")
-  expect(nobody.code).toBe(1)
-  expect(json(nobody)).toEqual({ code: "missing-credentials", error: expect.stringContaining("svc auth signup") })
+  expectError(nobody, "missing-credentials", "svc auth signup")
   await svc("auth signup")
   agents.clear()
-  const revoked = await svc("auth status --json")
-  expect(revoked.code).toBe(1)
-  expect(json(revoked)).toEqual({ code: "invalid-api-key", error: expect.stringContaining("No such key.") })
+  expectError(await svc("auth status --json"), "invalid-api-key", "No such key.")
 })
 
 test("logout forgets the key of this API URL alone, and may be said twice", async () => {

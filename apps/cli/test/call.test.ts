@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import manifest from "../package.json" with { type: "json" }
 import { commands } from "../src/commands.ts"
 import { serve } from "./server.ts"
-import { json, makeTool, runProgram, type Tool } from "./tool.ts"
+import { expectError, json, makeTool, runProgram, type Tool } from "./tool.ts"
 
 let tool: Tool
 beforeAll(async () => {
@@ -43,13 +43,11 @@ test.each([
   [["completion", "tcsh", "--json"], "bash, zsh, fish"],
 ])("%j is an error in the call: exit 2, one JSON document, the help named", async (args, text) => {
   const ended = await tool.svc(args)
-  expect(ended.code).toBe(2)
-  expect(json(ended)).toEqual({ code: "usage", error: expect.stringContaining(text) })
+  expect(Object.keys(expectError(ended, "usage", text)).toSorted()).toEqual(["code", "error"])
   expect(ended.stdout).toMatch(/[^.][.?)] Next: svc .*--help/)
   expect(ended.stderr).toContain(text)
   if (args.length === 1) return
-  const people = await tool.svc(args.filter((word) => !word.startsWith("--json")))
-  expect(people).toMatchObject({ code: 2, stdout: "" })
+  expect(await tool.svc(args.filter((word) => !word.startsWith("--json")))).toMatchObject({ code: 2, stdout: "" })
 })
 
 test("after -- nothing is an option", async () => {
@@ -84,9 +82,7 @@ test("an answer that is no JSON, or an error without a code, fails with its stat
     [200, { a: 1 }],
   ] as const) {
     const server = await serve(() => ({ status, body }))
-    const ended = await tool.svc(["explore", "--json", "--api-url", server.url])
-    expect(ended.code).toBe(1)
-    expect(json(ended)).toMatchObject({ code: "unexpected-answer", error: expect.stringContaining(server.url) })
+    expectError(await tool.svc(["explore", "--json", "--api-url", server.url]), "unexpected-answer", server.url)
   }
 })
 

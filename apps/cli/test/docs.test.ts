@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest"
 import type { Received, Reply } from "./server.ts"
-import { json } from "./tool.ts"
+import { expectError, json, resultOf } from "./tool.ts"
 import { startToolAndServer } from "./tool-and-server.ts"
 
 const results = [
@@ -20,9 +20,7 @@ const sent = (): unknown => JSON.parse(server.received[0]?.body ?? "null")
 test("a search is one stateless tool call, its headers as the revision wants them, and never with a key", async () => {
   const structuredContent = { query: "rotate a key", results, total: 1 }
   reply = result({ resultType: "complete", content: [{ type: "text", text: "…" }], structuredContent })
-  const ended = await svc("search", "rotate", "a", "key", "--limit", "3", "--json")
-  expect(ended.code).toBe(0)
-  expect(json(ended)).toEqual(structuredContent)
+  expect(resultOf(await svc("search", "rotate", "a", "key", "--limit", "3", "--json"))).toEqual(structuredContent)
   expect(server.received.length).toBe(1)
   expect(server.received[0]).toMatchObject({ method: "POST", target: "/mcp" })
   expect(server.received[0]?.headers).toMatchObject({
@@ -62,8 +60,7 @@ test("a page is its Markdown; how to go on is on the standard error", async () =
     next_cursor: "abc",
   }
   reply = result({ content: [], structuredContent })
-  const ended = await svc("fetch", "keys", "--section", "rotate", "--max-tokens", "100", "--cursor", "x")
-  expect(ended).toMatchObject({
+  expect(await svc("fetch", "keys", "--section", "rotate", "--max-tokens", "100", "--cursor", "x")).toMatchObject({
     code: 0,
     stdout: "# Keys\n\n\tcode\n",
     stderr: "More: svc docs fetch keys --cursor abc\n",
@@ -76,31 +73,21 @@ test("a page is its Markdown; how to go on is on the standard error", async () =
 
 test("a tool's own error fails with its text and the next command", async () => {
   reply = result({ isError: true, content: [{ type: "text", text: "No page x. Nearest: keys." }] })
-  const ended = await svc("fetch", "x", "--json")
-  expect(ended.code).toBe(1)
-  expect(json(ended)).toEqual({ code: "tool-error", error: "No page x. Nearest: keys. Next: svc docs search QUERY" })
+  expectError(await svc("fetch", "x", "--json"), "tool-error", "No page x. Nearest: keys. Next: svc docs search QUERY")
 })
 
 test("errors of JSON-RPC and of HTTP fail with their codes, and so does what is neither", async () => {
   reply = () => ({ status: 400, body: { jsonrpc: "2.0", id: 1, error: { code: -32022, message: "No such revision" } } })
-  expect(json(await svc("search", "x", "--json"))).toMatchObject({
-    code: "mcp-error",
-    error: expect.stringContaining("-32022"),
-  })
+  expectError(await svc("search", "x", "--json"), "mcp-error", "-32022")
   reply = () => ({
     status: 429,
     headers: { "retry-after": "7" },
     body: { error: { code: "rate_limited", message: "Slow down.", hint: "h" } },
   })
-  expect(json(await svc("search", "x", "--json"))).toEqual({
-    code: "rate_limited",
-    error: "Slow down. Try again in 7 s",
-  })
+  expectError(await svc("search", "x", "--json"), "rate_limited", "Slow down. Try again in 7 s")
   for (const body of ["<html>", [], "", { jsonrpc: "2.0" }, { jsonrpc: "2.0", result: {} }]) {
     reply = () => ({ body })
-    const ended = await svc("search", "x", "--json")
-    expect(ended.code).toBe(1)
-    expect(json(ended)).toMatchObject({ code: "unexpected-answer" })
+    expectError(await svc("search", "x", "--json"), "unexpected-answer")
   }
 })
 

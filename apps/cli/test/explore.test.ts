@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { expect, test } from "vitest"
 import { serve, type Reply } from "./server.ts"
-import { json } from "./tool.ts"
+import { expectError, json } from "./tool.ts"
 import { startToolAndServer } from "./tool-and-server.ts"
 
 const schemaOf = (name: string) => ({
@@ -122,18 +122,13 @@ test("explore <stack> <Entity> --json is the entity as the API has it, its name 
 })
 
 test("a stack or an entity that is not there fails with its code, the nearest names and the next command", async () => {
-  const stack = await explore("tranfsers", "--json")
-  expect(stack.code).toBe(1)
-  expect(json(stack)).toEqual({
-    code: "stack-not-found",
-    error: expect.stringMatching(/Nearest: transfers, .*Next: svc explore transfers$/),
-  })
-  const entity = await explore("mining", "mner", "--json")
-  expect(entity.code).toBe(1)
-  expect(json(entity)).toEqual({
-    code: "entity-not-found",
-    error: expect.stringMatching(/Nearest: Miner, Round\. Next: svc explore mining Miner$/),
-  })
+  expectError(
+    await explore("tranfsers", "--json"),
+    "stack-not-found",
+    /Nearest: transfers, .*Next: svc explore transfers$/,
+  )
+  const next = /Nearest: Miner, Round\. Next: svc explore mining Miner$/
+  expectError(await explore("mining", "mner", "--json"), "entity-not-found", next)
 })
 
 test("a name that leads out of the registry is never part of a path", async () => {
@@ -170,8 +165,7 @@ test("a registry whose links go round in a circle ends", async () => {
     body: [stackOf("a")],
     headers: { link: '</api/registry?p=1>; rel="next"' },
   }))
-  const ended = await tool.svc(["explore", "--json", "--api-url", circle.url])
-  expect(ended.code).toBe(0)
+  expect(await tool.svc(["explore", "--json", "--api-url", circle.url])).toMatchObject({ code: 0 })
   expect(circle.received.length).toBe(2)
 })
 
@@ -181,9 +175,7 @@ test("a registry without an end is refused, with a reason, after a bounded numbe
     body: [],
     headers: { link: `</api/registry?p=${++page}>; rel="next"` },
   }))
-  const ended = await tool.svc(["explore", "--json", "--api-url", endless.url])
-  expect(ended.code).toBe(1)
-  expect(json(ended)).toMatchObject({ code: "unexpected-answer", error: expect.stringContaining("1000 pages") })
+  expectError(await tool.svc(["explore", "--json", "--api-url", endless.url]), "unexpected-answer", "1000 pages")
   expect(endless.received.length).toBe(1000)
 })
 

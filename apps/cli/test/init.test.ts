@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { join } from "node:path"
 import { beforeEach, expect, test } from "vitest"
 import { serve, type Reply } from "./server.ts"
-import { json, runProgram } from "./tool.ts"
+import { expectError, json, runProgram } from "./tool.ts"
 import { startToolAndServer } from "./tool-and-server.ts"
 
 // With a byte order mark, which decoding would drop: what counts are the bytes.
@@ -104,9 +104,7 @@ test("the URLs given become the current context, beside what the file has, and a
 
 test("a file that is not what the index says is not written, nor are the others", async () => {
   served = (name) => (name === "svc-build" ? "tampered" : text(name))
-  const ended = await init()
-  expect(ended.code).toBe(1)
-  expect(json(ended)).toMatchObject({ code: "skill-digest-mismatch", error: expect.stringContaining("svc-build") })
+  expectError(await init(), "skill-digest-mismatch", "svc-build")
   expect(await readdir(project)).toEqual([])
 })
 
@@ -122,9 +120,7 @@ test.each([
   ["no list", "svc"],
 ])("an index with %s is refused and nothing is written", async (_, list) => {
   skills = list
-  const ended = await init()
-  expect(ended.code).toBe(1)
-  expect(json(ended)).toMatchObject({ code: "invalid-skill-index" })
+  expectError(await init(), "invalid-skill-index")
   expect(await readdir(project)).toEqual([])
   await expect(stat(join(tool.home, "config"))).rejects.toThrow(/ENOENT/)
 })
@@ -142,15 +138,14 @@ test("a server without skills fails with its own code", async () => {
     status: 404,
     body: { error: { code: "not_found", message: "None.", hint: "h" } },
   }))
-  const ended = await tool.svc(["init", "--json", "--docs-url", bare.url], { cwd: project })
-  expect(ended.code).toBe(1)
-  expect(json(ended)).toMatchObject({ code: "not_found" })
+  expectError(await tool.svc(["init", "--json", "--docs-url", bare.url], { cwd: project }), "not_found")
 })
 
 test("in a folder that was deleted meanwhile it fails instead of never ending", async () => {
   const gone = `rmdir "$PWD" && exec "$@"`
   const call = ["node", tool.file, "init", "--json", "--docs-url", server.url]
-  const ended = await runProgram("sh", ["-c", gone, "sh", ...call], { cwd: project, env: { HOME: tool.home } })
-  expect(ended.code).toBe(1)
-  expect(json(ended)).toMatchObject({ code: "skills-unwritable" })
+  expectError(
+    await runProgram("sh", ["-c", gone, "sh", ...call], { cwd: project, env: { HOME: tool.home } }),
+    "skills-unwritable",
+  )
 })

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { beforeEach, expect, test } from "vitest"
 import { keyHint } from "@svc/keys"
 import { serve, type Received, type Reply } from "./server.ts"
-import { json } from "./tool.ts"
+import { expectError, json } from "./tool.ts"
 import { startToolAndServer } from "./tool-and-server.ts"
 
 const kept = "svc_ak_keptkeptkeptkept"
@@ -142,8 +142,7 @@ test("publishable sends the one origin and shows the key once", async () => {
 
 test("revoke names its key by number; anything else is refused before a call is made", async () => {
   expect(json(await svc("keys revoke 7 --json"))).toEqual({ id: 7, revoked: true, remaining_secret_keys: 1 })
-  const missing = await svc("keys revoke 8 --json")
-  expect(json(missing)).toEqual({ code: "key-not-found", error: "No such key. Next: svc keys list" })
+  expectError(await svc("keys revoke 8 --json"), "key-not-found", "No such key. Next: svc keys list")
   server.received.length = 0
   for (const id of ["..", "x", "7/..", "-7"]) expect((await svc(`keys revoke ${id}`)).code).toBe(2)
   expect(server.received.length).toBe(0)
@@ -159,11 +158,10 @@ test("session sends URL and scopes, and is the API's answer", async () => {
 
 test("SVC_API_KEY goes to SVC_API_URL alone: not to another --api-url, not to one from the configuration file", async () => {
   const other = await serve(answer)
-  const here = await svc("keys list --json", { SVC_API_URL: server.url, SVC_API_KEY: fresh })
-  expect(here.code).toBe(0)
+  expect(await svc("keys list --json", { SVC_API_URL: server.url, SVC_API_KEY: fresh })).toMatchObject({ code: 0 })
   expect(server.received[0]?.headers.authorization).toBe(`Bearer ${fresh}`)
   const flag = await svc(`keys list --json --api-url ${other.url}`, { SVC_API_URL: server.url, SVC_API_KEY: fresh })
-  expect(json(flag)).toMatchObject({ code: "missing-credentials" })
+  expectError(flag, "missing-credentials")
   expect(flag.stderr).toMatch(/SVC_API_KEY belongs to .* set SVC_API_URL/)
   await writeFile(join(tool.home, "config/svc/config.json"), JSON.stringify({ api_url: other.url }))
   expect((await svc("keys list --json", { SVC_API_KEY: fresh })).code).toBe(1)
@@ -174,7 +172,7 @@ test("SVC_API_KEY goes to SVC_API_URL alone: not to another --api-url, not to on
 test("a kept key goes to the URL it was made for, compared exactly", async () => {
   const { port } = new URL(server.url)
   for (const url of [`http://localhost:${port}`, `${server.url}/v1`]) {
-    expect(json(await svc(`keys list --json --api-url ${url}`))).toMatchObject({ code: "missing-credentials" })
+    expectError(await svc(`keys list --json --api-url ${url}`), "missing-credentials")
   }
   expect(server.received.length).toBe(0)
   // The same URL in another spelling.
@@ -185,18 +183,17 @@ test("no key leaves this machine unencrypted", async () => {
   const url = "http://api.example"
   await writeFile(file, JSON.stringify({ [url]: { api_key: kept } }))
   for (const command of ["keys list", "auth status", "auth signup --force", "session ws://a.example"]) {
-    expect(json(await svc(`${command} --json --api-url ${url}`))).toMatchObject({ code: "insecure-url" })
+    expectError(await svc(`${command} --json --api-url ${url}`), "insecure-url")
   }
   for (const host of ["127.evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1"]) {
-    expect(json(await svc(`auth signup --json --api-url http://${host}`))).toMatchObject({ code: "insecure-url" })
+    expectError(await svc(`auth signup --json --api-url http://${host}`), "insecure-url")
   }
 })
 
 test("a redirect is not followed, so no key follows it", async () => {
   const other = await serve(answer)
   const sends = await serve(() => ({ status: 307, headers: { location: other.url }, body: "" }))
-  const ended = await svc("keys list --json", { SVC_API_URL: sends.url, SVC_API_KEY: fresh })
-  expect(json(ended)).toMatchObject({ code: "redirected", error: expect.stringContaining(other.url) })
+  expectError(await svc("keys list --json", { SVC_API_URL: sends.url, SVC_API_KEY: fresh }), "redirected", other.url)
   expect(other.received).toEqual([])
 })
 
@@ -206,7 +203,7 @@ test("a key that a server gives back in an error, or that was typed where none b
     body: { error: `Cannot read ${String(headers.authorization)}`, code: "invalid-request" },
   }))
   const ended = await svc("keys list --json", { SVC_API_URL: echo.url, SVC_API_KEY: fresh })
-  expect(json(ended)).toMatchObject({ code: "invalid-request", error: expect.stringContaining("svc_ak_…resh") })
+  expectError(ended, "invalid-request", "svc_ak_…resh")
   expect(ended.stdout + ended.stderr).not.toContain(fresh)
   for (const args of [
     `auth login ${fresh}`,

@@ -17,8 +17,9 @@ const path = (process.env["PATH"] ?? "")
 const tarball = join(app, "dist/svc.tgz")
 
 const build = async (): Promise<Buffer> => {
-  const ended = await runProgram(process.execPath, ["scripts/build.ts"], { cwd: app, env: { HOME: home } })
-  expect(ended).toMatchObject({ code: 0 })
+  expect(await runProgram(process.execPath, ["scripts/build.ts"], { cwd: app, env: { HOME: home } })).toMatchObject({
+    code: 0,
+  })
   return readFile(tarball)
 }
 
@@ -34,8 +35,7 @@ test("the package is small, depends on nothing, and its bytes come out the same 
   const first = await readFile(tarball)
   expect(first.length).toBeLessThan(300_000)
   expect((await build()).equals(first)).toBe(true)
-  const unpacked = await runProgram("tar", ["-xzf", tarball, "-C", home])
-  expect(unpacked.code).toBe(0)
+  expect(await runProgram("tar", ["-xzf", tarball, "-C", home])).toMatchObject({ code: 0 })
   expect((await readdir(join(home, "package"))).sort()).toEqual([
     "LICENSE",
     "README.md",
@@ -73,8 +73,9 @@ test("npx runs it from a URL without any registry, on the machine's own Node", a
     npm_config_registry: "http://127.0.0.1:1/",
     npm_config_update_notifier: "false",
   }
-  const ended = await runProgram("npx", ["--yes", `${server.url}/cli/svc.tgz`, "--version"], { cwd: home, env })
-  expect(ended).toMatchObject({ code: 0, stdout: `${manifest.version}\n` })
+  expect(
+    await runProgram("npx", ["--yes", `${server.url}/cli/svc.tgz`, "--version"], { cwd: home, env }),
+  ).toMatchObject({ code: 0, stdout: `${manifest.version}\n` })
   await server.close()
 })
 
@@ -91,6 +92,8 @@ test("a reader that has seen enough is no failure", async () => {
 })
 
 test.runIf(existsSync("/dev/full"))("an answer that cannot be written is a failure", async () => {
-  const ended = await bash('"$0" --help > /dev/full')
-  expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining("can't be written") })
+  expect(await bash('"$0" --help > /dev/full')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("can't be written"),
+  })
 })

@@ -4,7 +4,7 @@ import { startFaultProxy, startProcess } from "@svc/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { startMcp } from "./mcp-client.ts"
 import { type RelaySetup, startRelaySetup } from "./relay-setup.ts"
-import { json } from "./tool.ts"
+import { expectError, json, resultOf } from "./tool.ts"
 
 let setup: RelaySetup
 beforeAll(async () => {
@@ -78,7 +78,7 @@ test("another payment under a used id is refused; a forgotten id is free", async
   const other = await setup.wallet.transfer(2_000_000n)
   const reused = await setup.svc(sendArgs("a b"), other.base64)
   expect(reused).toMatchObject({ code: 1 })
-  expect(json(reused)).toMatchObject({ code: "id-reused", error: expect.stringContaining("svc payments list") })
+  expectError(reused, "id-reused", "svc payments list")
   const shown = await setup.svc(["payments", "show", "a b", "--json"])
   expect(json(shown)).toMatchObject({
     id: "a b",
@@ -89,8 +89,7 @@ test("another payment under a used id is refused; a forgotten id is free", async
   expect(shown.stdout).not.toContain(one.base64)
   const forgotten = await setup.svc(["payments", "forget", "a b", "--json"])
   expect(json(forgotten)).toEqual({ id: "a b", state: "forgotten" })
-  const missing = await setup.svc(["payments", "show", "a b", "--json"])
-  expect(json(missing)).toMatchObject({ code: "payment-not-found" })
+  expectError(await setup.svc(["payments", "show", "a b", "--json"]), "payment-not-found")
   expect((await send("a b", await setup.wallet.transfer(2_000_000n))).code).toBe(0)
 })
 
@@ -100,12 +99,10 @@ test("given up, a payment is open: settle ends it, and until then it can't be fo
   const left = await setup.svc([...sendArgs("left"), "--timeout", "6"], base64)
   expect(left.code).toBe(3)
   expect(json(left)).toMatchObject({ state: "undecided", next: "svc payments settle left --stack transfers" })
-  const early = await setup.svc(["payments", "forget", "left", "--json"])
-  expect(json(early)).toMatchObject({ code: "payment-open", error: expect.stringContaining("svc payments settle") })
+  expectError(await setup.svc(["payments", "forget", "left", "--json"]), "payment-open", "svc payments settle")
   const settle = ["payments", "settle", "left", "--stack", "transfers", "--json"]
   const settled = await setup.inFastTime(setup.svc(settle), signature)
-  expect(settled.code).toBe(0)
-  expect(json(settled)).toEqual([
+  expect(resultOf(settled)).toEqual([
     { id: "left", state: "landed", signature, slot: expect.any(String), commitment: "finalized", err: null },
   ])
   expect((await setup.svc(settle)).stdout).toBe(settled.stdout)
@@ -114,8 +111,9 @@ test("given up, a payment is open: settle ends it, and until then it can't be fo
 
 test("a payment tells its purpose, and continues at a relay that has moved only where that is allowed", async () => {
   const { base64, signature } = await setup.wallet.transfer()
-  const left = await setup.svc([...sendArgs("moved"), "--purpose", "rent to Ada", "--timeout", "6"], base64)
-  expect(left.code).toBe(3)
+  expect(await setup.svc([...sendArgs("moved"), "--purpose", "rent to Ada", "--timeout", "6"], base64)).toMatchObject({
+    code: 3,
+  })
   expect(json(await setup.svc(["payments", "show", "moved", "--json"]))).toMatchObject({
     purpose: "rent to Ada",
     genesis_hash: expect.stringMatching(/^\w{32,44}$/),
@@ -133,7 +131,7 @@ test("a payment tells its purpose, and continues at a relay that has moved only 
   const settled = await setup.inFastTime(setup.svc([...settle, "--allow-relay-change"]), signature)
   expect(json(settled)).toMatchObject([{ id: "moved", state: "landed", signature }])
   const other = await setup.svc([...sendArgs("moved"), "--purpose", "rent to Bob"], base64)
-  expect(json(other)).toMatchObject({ code: "id-reused" })
+  expectError(other, "id-reused")
   await moved.close()
 })
 
@@ -151,9 +149,7 @@ test("a damaged record is shown as such, never taken for none, and goes by force
     ["payments", "show", "broken", "--json"],
     ["payments", "forget", "broken", "--json"],
   ]) {
-    const refused = await setup.svc(args, payment.base64)
-    expect(refused.code).toBe(1)
-    expect(json(refused)).toMatchObject({ code: "journal-damaged", error: expect.stringContaining("--force") })
+    expectError(await setup.svc(args, payment.base64), "journal-damaged", "--force")
   }
   expect((await setup.svc(["payments", "forget", "broken", "--force"])).code).toBe(0)
   expect((await setup.svc(["payments", "list"])).stdout).not.toContain("damaged")
@@ -161,10 +157,12 @@ test("a damaged record is shown as such, never taken for none, and goes by force
 
 test("an id that can't be one, and a folder that can't be written to, are clear errors with nothing sent", async () => {
   const { base64 } = await setup.wallet.transfer()
-  const bad = await setup.svc(sendArgs("a\u0007"), base64)
-  expect(json(bad)).toMatchObject({ code: "invalid-id" })
-  const nowhere = await setup.svc([...sendArgs("x"), "--journal", "/dev/null/payments"], base64)
-  expect(json(nowhere)).toMatchObject({ code: "journal-unavailable", error: expect.stringContaining("Next:") })
+  expectError(await setup.svc(sendArgs("a\u0007"), base64), "invalid-id")
+  expectError(
+    await setup.svc([...sendArgs("x"), "--journal", "/dev/null/payments"], base64),
+    "journal-unavailable",
+    "Next:",
+  )
 })
 
 test("of a blockhash that nobody knows, svc mcp counts from the first call: a later one proves the end without another wait", async () => {

@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { createTestDatabase, freePort, startProcess, type TestProcess, type TestDatabase } from "@svc/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { json, makeTool, type Tool } from "./tool.ts"
+import { expectError, json, makeTool, resultOf, type Tool } from "./tool.ts"
 
 const root = join(import.meta.dirname, "../../..")
 const main = join(root, "apps/platform-api/src/main.ts")
@@ -119,15 +119,13 @@ test("a person's key is kept beside the agent's, and both are shown, never the k
   expect(status.stdout + login.stdout + login.stderr).not.toContain(personsKey)
   const person = await svc("auth status --json", "", { SVC_API_KEY: personsKey })
   expect(json(person)).toMatchObject({ slug: null, key_hint: null, person: { key_hint: expect.any(String) } })
-  const wrong = await svc("auth login --json", `${personsKey.slice(0, -1)}x`)
-  expect(wrong.code).toBe(1)
+  expect(await svc("auth login --json", `${personsKey.slice(0, -1)}x`)).toMatchObject({ code: 1 })
 })
 
 test("an AST that is refused leaves nothing behind, and its first faults are all told", async () => {
   await writeFile(join(tool.home, "faulty.json"), '{"stack_name":"","entities":[{}]}')
   const refused = await svc("push faulty.json --name faulty --json")
-  expect(refused.code).toBe(1)
-  expect(json(refused)).toMatchObject({ code: "invalid-request" })
+  expectError(refused, "invalid-request")
   for (const fault of ["ast_payload.stack_name", "ast_payload.entities[0].state_name"]) {
     expect(refused.stderr).toContain(fault)
   }
@@ -138,22 +136,19 @@ test("push publishes and follows to the end; what it made is listed; a breaking 
   const options = "--name my-transfers --websocket-url wss://stack.example/my-transfers --visibility public"
   const first = await svc(`push first.json ${options} --json`)
   expect(first.stderr).toContain("svc runs ")
-  expect(first.code).toBe(0)
-  expect(json(first)).toMatchObject({ workflow: "publish", status: "succeeded" })
+  expect(resultOf(first)).toMatchObject({ workflow: "publish", status: "succeeded" })
   expect(json(await svc("explore my-transfers --json"))).toMatchObject({ name: "my-transfers" })
   expect(json(await svc("specs --json"))).toMatchObject([{ name: "my-transfers", latest_version: 1 }])
   expect((await svc("specs")).stdout).toMatch(/^ID +NAME +LATEST VERSION/)
 
   const waiting = await svc("push breaking.json --name my-transfers --json")
-  expect(waiting.code).toBe(1)
-  expect(json(waiting)).toMatchObject({ code: "run-waiting", run: { status: "waiting" } })
+  expect(expectError(waiting, "run-waiting")).toMatchObject({ run: { status: "waiting" } })
   const { run } = json(waiting) as { run: { id: number } }
   expect(waiting.stderr).toMatch(
     new RegExp(`breaks readers: .*entity SolTransfer removed.*svc runs resume ${run.id}`, "s"),
   )
   expect(json(await svc(`runs resume ${run.id} --wait --json`))).toMatchObject({ id: run.id, status: "succeeded" })
-  const allowed = await svc("push first.json --name My-Transfers --allow-breaking --json")
-  expect(allowed.code).toBe(0)
+  expect(await svc("push first.json --name My-Transfers --allow-breaking --json")).toMatchObject({ code: 0 })
   expect((await svc("runs")).stdout).toMatch(/publish +\d+ +succeeded/)
   expect((json(await svc("builds --json")) as unknown[]).length).toBeGreaterThanOrEqual(3)
 })
@@ -162,14 +157,14 @@ test("a deployment is stopped, started, rolled back and deleted; what its state 
   const [deployment] = json(await svc("deployments --json")) as { id: number }[]
   const id = deployment?.id ?? 0
   const status = async (): Promise<unknown> => json(await svc(`deployments ${id} --json`))
-  expect(json(await svc(`deployments delete ${id} --json`))).toMatchObject({ code: "deployment-active" })
+  expectError(await svc(`deployments delete ${id} --json`), "deployment-active")
   const rolledBack = await svc(`deployments rollback ${id} --to 1 --wait --json`)
   expect(json(rolledBack)).toMatchObject({ status: "completed", events: expect.any(Array) })
   await expect.poll(status, { timeout: 20_000 }).toMatchObject({ status: "active", current_version: 1 })
   const stopping = await svc(`deployments stop ${id}`)
   expect([stopping.code, stopping.stderr]).toEqual([0, expect.stringContaining(`svc deployments ${id}`)])
   await expect.poll(status, { timeout: 20_000 }).toMatchObject({ status: "stopped" })
-  expect(json(await svc("explore my-transfers --json"))).toMatchObject({ code: "stack-not-found" })
+  expectError(await svc("explore my-transfers --json"), "stack-not-found")
   expect(json(await svc(`deployments restart ${id} --wait --json`))).toMatchObject({ status: "active" })
   expect(json(await svc(`deployments stop ${id} --wait --json`))).toMatchObject({ status: "stopped" })
   expect((await svc(`deployments delete ${id}`)).code).toBe(0)
@@ -177,8 +172,8 @@ test("a deployment is stopped, started, rolled back and deleted; what its state 
 
 test("a wrong file, a wrong word or a number that is none is said before anything is asked", async () => {
   await writeFile(join(tool.home, "list.json"), "[]")
-  expect(json(await svc("push list.json --name a --json"))).toMatchObject({ code: "invalid-ast" })
-  expect(json(await svc("push none.json --name a --json"))).toMatchObject({ code: "unreadable-file" })
+  expectError(await svc("push list.json --name a --json"), "invalid-ast")
+  expectError(await svc("push none.json --name a --json"), "unreadable-file")
   for (const args of [
     "push first.json",
     "runs resume",

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type RelaySetup, startRelaySetup } from "./relay-setup.ts"
 import { startServer, type Reply, type TestServer } from "./server.ts"
-import { json } from "./tool.ts"
+import { expectError, json, resultOf } from "./tool.ts"
 
 let setup: RelaySetup
 beforeAll(async () => {
@@ -19,17 +19,16 @@ test("send says the signature first, waits for the end, and exits 0 when it land
   const { base64, signature } = await setup.wallet.transfer()
   const sent = await setup.svc(["send", "--stack", "transfers", "--json"], `${base64}\n`)
   expect(sent.stderr).toBe(`Signature: ${signature}\n`)
-  expect(sent.code).toBe(0)
-  expect(json(sent)).toEqual({
+  expect(resultOf(sent)).toEqual({
     state: "landed",
     signature,
     slot: expect.stringMatching(/^\d+$/),
     commitment: expect.stringMatching(/^(confirmed|finalized)$/),
     err: null,
   })
-  const found = await setup.svc(["status", signature, "--websocket-url", "wss://stack.example/transfers", "--json"])
-  expect(found.code).toBe(0)
-  expect(json(found)).toMatchObject({
+  expect(
+    resultOf(await setup.svc(["status", signature, "--websocket-url", "wss://stack.example/transfers", "--json"])),
+  ).toMatchObject({
     status: { slot: expect.stringMatching(/^\d+$/), err: null },
     contextSlot: expect.stringMatching(/^\d+$/),
   })
@@ -126,8 +125,7 @@ describe("before anything is sent", () => {
       expect(await refused(text)).toMatchObject({ code, error: expect.stringContaining("Next:") })
     }
     expect(setup.platform.received).toEqual([])
-    const missing = await setup.svc(["send", "nowhere.bin", "--stack", "transfers", "--json"])
-    expect(json(missing)).toMatchObject({ code: "unreadable-file" })
+    expectError(await setup.svc(["send", "nowhere.bin", "--stack", "transfers", "--json"]), "unreadable-file")
   })
 
   test("without a stack, with two ways to name one, or with an odd number the call is wrong", async () => {
@@ -146,12 +144,12 @@ describe("before anything is sent", () => {
   test("an unknown stack and a relay that is not there are said", async () => {
     const { base64 } = await setup.wallet.transfer()
     const unknown = await setup.svc(["send", "--stack", "nothing", "--json"], base64)
-    expect(json(unknown)).toMatchObject({ code: "stack-not-found" })
+    expectError(unknown, "stack-not-found")
     const gone = await setup.svc(
       ["send", "--stack", "transfers", "--relay-url", "http://127.0.0.1:9", "--json"],
       base64,
     )
-    expect(json(gone)).toMatchObject({ code: "unreachable", error: expect.stringContaining("--relay-url") })
+    expectError(gone, "unreachable", "--relay-url")
   })
 })
 

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { expect } from "vitest"
 import { bundle } from "../scripts/bundle.ts"
 
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
@@ -64,3 +65,17 @@ export const makeTool = async (): Promise<Tool> => {
 
 /** The JSON document that is the whole standard output. */
 export const json = ({ stdout }: Ended): unknown => JSON.parse(stdout)
+
+/** The JSON document of a command that succeeds. */
+export const resultOf = (ended: Ended): unknown => {
+  expect(ended).toMatchObject({ code: 0 })
+  return json(ended)
+}
+
+/** Expects a command with --json to fail with this code and text. Returns the document. */
+export const expectError = (ended: Ended, code: string, text: string | RegExp = ""): Record<string, unknown> => {
+  const document: Record<string, unknown> = Object(json(ended))
+  const error = typeof text === "string" ? expect.stringContaining(text) : expect.stringMatching(text)
+  expect({ exit: ended.code, ...document }).toMatchObject({ exit: code === "usage" ? 2 : 1, code, error })
+  return document
+}

@@ -5,7 +5,7 @@ import { lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { join } from "node:path"
 import { beforeEach, expect, test } from "vitest"
 import type { Reply } from "./server.ts"
-import { json } from "./tool.ts"
+import { expectError, json } from "./tool.ts"
 import { startToolAndServer } from "./tool-and-server.ts"
 
 /** What the registry serves: the version of each stack, and what changed since the first. */
@@ -91,8 +91,7 @@ test("versions, diff and an older version's schema are the API's answers", async
   })
   expect((await svc("diff", "swaps")).stdout).toMatch(/breaking +A\.b +is gone/)
   expect(json(await svc("explore", "swaps", "--at", "1", "--json"))).toMatchObject({ schema: { stack_name: "v1" } })
-  const none = await svc("explore", "swaps", "--at", "9", "--json")
-  expect(json(none)).toMatchObject({ code: "version-not-found" })
+  expectError(await svc("explore", "swaps", "--at", "9", "--json"), "version-not-found")
   for (const args of [
     ["explore", "--at", "1"],
     ["explore", "swaps", "--at", "x"],
@@ -112,9 +111,7 @@ test("types are a module on the standard output, or in a file, of one version th
   })
   expect(await svc("types", "swaps", "--output", "swaps.ts")).toMatchObject({ code: 0 })
   expect(await readFile(join(folder, "swaps.ts"), "utf8")).toBe("// typescript 2\n")
-  expect(json(await svc("types", "swaps", "--output", "no/such/folder.ts", "--json"))).toMatchObject({
-    code: "unwritable-file",
-  })
+  expectError(await svc("types", "swaps", "--output", "no/such/folder.ts", "--json"), "unwritable-file")
   expect(await svc("types", "swaps", "--language", "cobol")).toMatchObject({ code: 2 })
 })
 
@@ -167,7 +164,7 @@ test("lock writes name, version, content and API, sorted, and keeps what it is n
   ]
   expect(json(locked)).toEqual({ stacks })
   expect(JSON.parse(await readFile(join(folder, "svc.lock.json"), "utf8"))).toEqual({ stacks })
-  expect(json(await svc("lock", "nothing", "--json"))).toMatchObject({ code: "stack-not-found" })
+  expectError(await svc("lock", "nothing", "--json"), "stack-not-found")
   expect(JSON.parse(await readFile(join(folder, "svc.lock.json"), "utf8"))).toEqual({ stacks })
 })
 
@@ -185,11 +182,8 @@ test("check passes what is the same or compatible, and exits 1 with the changes 
     verdict: "breaking",
     changes: [{ kind: "view-removed", path: "A/list", breaking: true, text: "The view is gone." }],
   }
-  const broken = await svc("check", "--json")
-  expect(broken.code).toBe(1)
-  expect(json(broken)).toMatchObject({
-    code: "breaking-change",
-    error: expect.stringMatching(/swaps \(locked 2, now 3\): A\/list: The view is gone.*svc lock swaps/),
+  const why = /swaps \(locked 2, now 3\): A\/list: The view is gone.*svc lock swaps/
+  expect(expectError(await svc("check", "--json"), "breaking-change", why)).toMatchObject({
     stacks: [
       { name: "swaps", verdict: "breaking", changes: difference.changes },
       { name: "transfers", verdict: "none" },
@@ -209,8 +203,8 @@ test("a stack that is gone, or another one under its name, breaks what is locked
 
 test("a deprecated stack is warned of, with its successor", async () => {
   served["swaps"] = { version: 2, hash: "b", deprecated: { message: "Old.", since: "x", successor: "transfers" } }
-  const locked = await svc("lock", "swaps")
-  expect(locked.stderr).toBe("swaps is deprecated: Old. Its successor: svc explore transfers\n")
+  const stderr = "swaps is deprecated: Old. Its successor: svc explore transfers\n"
+  expect(await svc("lock", "swaps")).toMatchObject({ stderr })
 })
 
 test("an entry of another API is reported and not asked there", async () => {
@@ -224,14 +218,11 @@ test("an entry of another API is reported and not asked there", async () => {
 })
 
 test("without a lock file, or with a broken one, check says what to do", async () => {
-  expect(json(await svc("check", "--json"))).toMatchObject({
-    code: "no-lock",
-    error: expect.stringContaining("svc lock STACK"),
-  })
+  expectError(await svc("check", "--json"), "no-lock", "svc lock STACK")
   for (const text of ["", "[]", '{"stacks":{}}', '{"stacks":[{"name":"a"}]}', '{"stacks":[null]}']) {
     await writeFile(join(folder, "svc.lock.json"), text)
-    expect(json(await svc("check", "--json"))).toMatchObject({ code: "invalid-lock" })
-    expect(json(await svc("lock", "swaps", "--json"))).toMatchObject({ code: "invalid-lock" })
+    expectError(await svc("check", "--json"), "invalid-lock")
+    expectError(await svc("lock", "swaps", "--json"), "invalid-lock")
   }
 })
 
