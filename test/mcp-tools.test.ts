@@ -56,48 +56,50 @@ test("an agent signs up; its key is stored and not shown", { timeout }, async ()
   expect(await mcp.call("account", { sign_up: true })).toMatchObject({ slug: account["slug"] })
 })
 
-test("it finds the stacks that have data, and what their views need", { timeout }, async () => {
-  const { stacks } = await mcp.call("list_stacks", { query: "transfers" })
-  expect(stacks).toMatchObject([{ name: "transfers", has_data: true }])
-  const described = await mcp.call("describe_stack", { stack: "transfers", entity: "SolTransfer" })
-  expect(described).toMatchObject({
-    name: "transfers",
-    entities: [{ name: "SolTransfer", fields: expect.any(Object), views: expect.any(Array) }],
-  })
-})
-
-test("it waits for a change that fulfils a condition, and reads records with theirs", { timeout }, async () => {
-  const { entities } = await mcp.call("describe_stack", { stack: "transfers", entity: "SolTransfer" })
-  const [{ fields = {} } = {}] = entities as { fields?: Record<string, string> }[]
-  const lamports = Object.keys(fields).find((path) => path.endsWith("lamports")) ?? ""
-  let isFunded = false
-  const waited = await mcp.call(
-    "wait_for_change",
-    {
+test(
+  "it finds data, waits for a change that fulfils a condition, and reads records with theirs",
+  { timeout },
+  async () => {
+    const { stacks } = await mcp.call("list_stacks", { query: "transfers" })
+    expect(stacks).toMatchObject([{ name: "transfers", has_data: true }])
+    const { entities } = await mcp.call("describe_stack", { stack: "transfers", entity: "SolTransfer" })
+    expect(entities).toMatchObject([{ name: "SolTransfer", views: expect.any(Array) }])
+    const [{ fields = {} } = {}] = entities as { fields?: Record<string, string> }[]
+    const lamports = Object.keys(fields).find((path) => path.endsWith("lamports")) ?? ""
+    let isFunded = false
+    const waited = await mcp.call(
+      "wait_for_change",
+      {
+        stack: "transfers",
+        view: "SolTransfer/list",
+        where: [{ field: lamports, op: "eq", value: "1234567890" }],
+      },
+      {
+        onprogress: () => {
+          if (!isFunded) void wallet.fund(1_234_567_890n)
+          isFunded = true
+        },
+      },
+    )
+    expect(waited).toMatchObject({ op: "upsert", key: expect.any(String), record: expect.any(Object) })
+    const where = [{ field: lamports, op: "gte", value: 1_234_567_890 }]
+    const read = await mcp.call("read_view", {
       stack: "transfers",
       view: "SolTransfer/list",
-      where: [{ field: lamports, op: "eq", value: "1234567890" }],
-    },
-    {
-      onprogress: () => {
-        if (!isFunded) void wallet.fund(1_234_567_890n)
-        isFunded = true
-      },
-    },
-  )
-  expect(waited).toMatchObject({ op: "upsert", key: expect.any(String), record: expect.any(Object) })
-  const where = [{ field: lamports, op: "gte", value: 1_234_567_890 }]
-  const read = await mcp.call("read_view", { stack: "transfers", view: "SolTransfer/list", where, fields: [lamports] })
-  expect(read["records"]).toEqual(
-    expect.arrayContaining([{ key: waited["key"], record: { [lamports]: "1234567890" } }]),
-  )
-  const wrong = { stack: "transfers", view: "SolTransfer/list" }
-  const lacking = [{ field: "nothing", op: "eq", value: 1 }]
-  expect(await mcp.fails("read_view", { ...wrong, where: lacking })).toMatchObject({ code: "field-not-found" })
-  expect(await mcp.fails("read_view", { ...wrong, fields: ["nothing"] })).toMatchObject({ code: "field-not-found" })
-  const never = { ...wrong, where: [{ field: lamports, op: "eq", value: 1 }], timeout_seconds: 1 }
-  expect(await mcp.call("wait_for_change", never)).toEqual({ view: "SolTransfer/list", timed_out: true })
-})
+      where,
+      fields: [lamports],
+    })
+    expect(read["records"]).toEqual(
+      expect.arrayContaining([{ key: waited["key"], record: { [lamports]: "1234567890" } }]),
+    )
+    const wrong = { stack: "transfers", view: "SolTransfer/list" }
+    const lacking = [{ field: "nothing", op: "eq", value: 1 }]
+    expect(await mcp.fails("read_view", { ...wrong, where: lacking })).toMatchObject({ code: "field-not-found" })
+    expect(await mcp.fails("read_view", { ...wrong, fields: ["nothing"] })).toMatchObject({ code: "field-not-found" })
+    const never = { ...wrong, where: [{ field: lamports, op: "eq", value: 1 }], timeout_seconds: 1 }
+    expect(await mcp.call("wait_for_change", never)).toEqual({ view: "SolTransfer/list", timed_out: true })
+  },
+)
 
 test("a wait ends at once when it is cancelled, and when the client goes away", { timeout }, async () => {
   const leaving = new AbortController()

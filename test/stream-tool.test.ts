@@ -1,14 +1,13 @@
 // What `svc watch` shows of a stream, and what `svc stream check` says of good and bad stream servers.
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { startLocalStream } from "@svc/local-stream"
 import { generateSigningKey, publicJwks, readSigningKeys, signSessionToken } from "@svc/session-token"
 import { startProcess, testRuntime } from "@svc/testing"
-import { afterAll, beforeAll, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest"
 import { z } from "zod"
 
+import { serve } from "../apps/cli/test/server.ts"
 import { type Instance, startInstance } from "../scripts/running/instance.ts"
 import { type Breakage, startBrokenStream } from "./broken-stream.ts"
 import { createWallet } from "./journey/wallet.ts"
@@ -132,54 +131,32 @@ test("the local stream keeps every rule of the protocol", async () => {
 const startShortLivedPlatform = async () => {
   const keys = await readSigningKeys(await generateSigningKey())
   let minted = 0
-  const server = createServer((request, response) => {
-    const answer = async () => {
-      const headers = { "content-type": "application/json" }
-      if (request.url === "/.well-known/jwks.json") {
-        response.writeHead(200, headers).end(JSON.stringify(publicJwks(keys)))
-        return
-      }
-      const chunks: Buffer[] = []
-      for await (const chunk of request) chunks.push(chunk as Buffer)
-      const own = await fetch(`${instance.apiUrl}${request.url}`, {
-        method: request.method ?? "GET",
-        headers: { authorization: `Bearer ${key}`, ...headers },
-        ...(request.method === "POST" && { body: Buffer.concat(chunks) }),
-      })
-      const body: unknown = await own.json()
-      const session = z.object({ token: z.string() }).safeParse(body)
-      if (session.success) {
-        const claims = JSON.parse(Buffer.from(session.data.token.split(".")[1] ?? "", "base64url").toString())
-        // The fifth is the one whose end is waited for.
-        const life = ++minted === 5 ? 2 : 60
-        const { token } = await signSessionToken(keys, claims, Math.floor(Date.now() / 1000) - 300 + life)
-        response.writeHead(200, headers).end(JSON.stringify({ ...Object(body), token }))
-      } else response.writeHead(own.status, headers).end(JSON.stringify(body))
-    }
-    void answer()
+  const { url: apiUrl } = await serve(async ({ method, target, body: sent }) => {
+    if (target === "/.well-known/jwks.json") return { body: publicJwks(keys) }
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
+    const own = await fetch(`${instance.apiUrl}${target}`, {
+      method,
+      headers,
+      ...(method === "POST" && { body: sent }),
+    })
+    const body: unknown = await own.json()
+    const session = z.object({ token: z.string() }).safeParse(body)
+    if (!session.success) return { status: own.status, body }
+    const claims = JSON.parse(Buffer.from(session.data.token.split(".")[1] ?? "", "base64url").toString())
+    // The fifth is the one whose end is waited for.
+    const life = ++minted === 5 ? 2 : 60
+    const { token } = await signSessionToken(keys, claims, Math.floor(Date.now() / 1000) - 300 + life)
+    return { body: { ...Object(body), token } }
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const settings = { PORT: "0", SVC_LOG_LEVEL: "silent", SVC_API_URL: apiUrl, RPC_URL: instance.chainUrl }
   const stream = await startLocalStream(testRuntime(settings))
-  return {
-    apiUrl,
-    url: `ws://127.0.0.1:${stream.port}/transfers`,
-    close: async () => {
-      await stream.close()
-      server.close()
-      server.closeAllConnections()
-    },
-  }
+  onTestFinished(stream.close)
+  return { apiUrl, url: `ws://127.0.0.1:${stream.port}/transfers` }
 }
 
 test("with --wait it sees a token's end close the connection", async () => {
   const short = await startShortLivedPlatform()
-  try {
-    expect(await check(short.url, ["--wait"], short.apiUrl)).toMatchObject({ code: 0, passed: 27, failed: [] })
-  } finally {
-    await short.close()
-  }
+  expect(await check(short.url, ["--wait"], short.apiUrl)).toMatchObject({ code: 0, passed: 27, failed: [] })
 })
 
 const tokenFor = async (): Promise<string> => {
@@ -211,12 +188,9 @@ const breakages: readonly [string, (token: string) => Breakage, number, RegExp][
 
 test.each(breakages)("a stream server that %s fails", async (_, breakage, least, reason) => {
   const broken = await startBrokenStream(instance.streamUrl, breakage(await tokenFor()))
-  try {
-    const { code, failed } = await check(`${broken.url}/transfers`)
-    expect(code).toBe(1)
-    expect(failed.length, JSON.stringify(failed)).toBeGreaterThanOrEqual(least)
-    for (const one of failed) expect(one.reason).toMatch(reason)
-  } finally {
-    broken.close()
-  }
+  onTestFinished(broken.close)
+  const { code, failed } = await check(`${broken.url}/transfers`)
+  expect(code).toBe(1)
+  expect(failed.length, JSON.stringify(failed)).toBeGreaterThanOrEqual(least)
+  for (const one of failed) expect(one.reason).toMatch(reason)
 })

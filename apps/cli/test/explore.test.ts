@@ -18,14 +18,7 @@ const schemaOf = (name: string) => ({
       ],
       views: [
         { id: "Round/state", mode: "state", needs_key: true, key_field: "id.round_id", sort: null, pipeline: [] },
-        {
-          id: "Round/latest",
-          mode: "list",
-          needs_key: false,
-          key_field: null,
-          sort: null,
-          pipeline: [{ sort: "desc" }],
-        },
+        { id: "Round/latest", mode: "list", needs_key: false, key_field: null, pipeline: [{ sort: "desc" }] },
       ],
     },
     { name: "Miner", primary_keys: ["id.authority"], fields: [], views: [] },

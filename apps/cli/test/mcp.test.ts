@@ -36,6 +36,8 @@ const changes = Array.from({ length: 100 }, (_, index) => {
   return { id: index + 1, at: "2026-01-01T00:00:00Z", stack: "wide", kind: "published", message: "m".repeat(900) }
 })
 
+const refusal = { error: `No, ${key}.`, message: `No, ${key}.` }
+
 const answer = ({ target }: { readonly target: string }): Reply => {
   if (target.startsWith("/api/registry/changes")) return { body: { changes, next: 100 } }
   if (target.startsWith("/api/registry/wide/schema")) return { body: { ...stack("wide"), schema: wide } }
@@ -44,16 +46,9 @@ const answer = ({ target }: { readonly target: string }): Reply => {
   }
   if (target === "/api/agents/me") return { body: { slug: "agt_1", display_name: "A", status: "active", key } }
   if (target.startsWith("/api/registry/locked/")) {
-    return { status: 403, body: { error: `No, ${key}.`, code: "agent-account-forbidden", message: `No, ${key}.` } }
+    return { status: 403, body: { ...refusal, code: "agent-account-forbidden" } }
   }
-  const body = {
-    error: `No, ${key}.`,
-    code: "stack-not-found",
-    message: `No, ${key}.`,
-    hint: "Look.",
-    retryable: false,
-  }
-  return { status: 404, body }
+  return { status: 404, body: { ...refusal, code: "stack-not-found", hint: "Look.", retryable: false } }
 }
 
 const { tool, server } = await startToolAndServer(answer)

@@ -14,6 +14,9 @@ let served: Record<string, { version: number; hash: string; deprecated?: object 
 let changes: string
 let difference: { verdict: string; changes: object[] }
 
+const at = "2026-01-01T00:00:00.000Z"
+const published = { published_at: at, bump: "minor", verdict: "compatible", changes: 1, current: true }
+
 const missing = (code: string): Reply => ({ status: 404, body: { code, error: "It is not there." } })
 
 const answer = ({ target }: { readonly target: string }): Reply => {
@@ -32,34 +35,18 @@ const answer = ({ target }: { readonly target: string }): Reply => {
     case undefined:
       return { body: { name, version, content_hash: hash, ...rest } }
     case "versions":
-      return {
-        body: [
-          {
-            version,
-            published_at: "2026-01-01T00:00:00.000Z",
-            bump: "minor",
-            verdict: "compatible",
-            changes: 1,
-            current: true,
-          },
-        ],
-      }
+      return { body: [{ version, ...published }] }
     case "diff": {
       const [from, to] = ["from", "to"].map((side) => Number(searchParams.get(side) ?? version))
       return from !== undefined && from > version
         ? missing("version-not-found")
         : { body: { from, to, bump: "major", ...difference } }
     }
-    case "schema":
+    case "schema": {
+      const schema = { stack_name: `v${asked}`, entities: [], types: [] }
       if (asked > version) return missing("version-not-found")
-      return {
-        body: {
-          name,
-          description: null,
-          websocket_url: "wss://s",
-          schema: { stack_name: `v${asked}`, entities: [], types: [] },
-        },
-      }
+      return { body: { name, description: null, websocket_url: "wss://s", schema } }
+    }
     case "types":
       return { headers: { "content-type": "text/plain" }, body: `// ${searchParams.get("language")} ${asked}\n` }
     default:
@@ -75,73 +62,69 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tool.home, "project-"))
 })
 
-const svc = (...args: string[]) => tool.svc(args, { cwd: folder, env: { SVC_API_URL: api.url } })
+const svc = (words: string) => tool.svc(words.split(" "), { cwd: folder, env: { SVC_API_URL: api.url } })
 
 test("versions, diff and an older version's schema are the API's answers", async () => {
-  expect(json(await svc("versions", "swaps", "--json"))).toMatchObject([{ version: 2, current: true }])
-  expect((await svc("versions", "swaps")).stdout).toMatch(/^2 \(current\) +2026-01-01/m)
+  expect(json(await svc("versions swaps --json"))).toMatchObject([{ version: 2, current: true }])
+  expect((await svc("versions swaps")).stdout).toMatch(/^2 \(current\) +2026-01-01/m)
   difference = {
     verdict: "breaking",
     changes: [{ kind: "field-removed", path: "A.b", breaking: true, text: "is gone" }],
   }
-  expect(json(await svc("diff", "swaps", "--from", "1", "--to", "2", "--json"))).toMatchObject({
+  expect(json(await svc("diff swaps --from 1 --to 2 --json"))).toMatchObject({
     from: 1,
     to: 2,
     verdict: "breaking",
   })
-  expect((await svc("diff", "swaps")).stdout).toMatch(/breaking +A\.b +is gone/)
-  expect(json(await svc("explore", "swaps", "--at", "1", "--json"))).toMatchObject({ schema: { stack_name: "v1" } })
-  expectError(await svc("explore", "swaps", "--at", "9", "--json"), "version-not-found")
-  for (const args of [
-    ["explore", "--at", "1"],
-    ["explore", "swaps", "--at", "x"],
-    ["diff", "swaps", "--from", "0"],
-  ]) {
-    expect(await svc(...args)).toMatchObject({ code: 2 })
+  expect((await svc("diff swaps")).stdout).toMatch(/breaking +A\.b +is gone/)
+  expect(json(await svc("explore swaps --at 1 --json"))).toMatchObject({ schema: { stack_name: "v1" } })
+  expectError(await svc("explore swaps --at 9 --json"), "version-not-found")
+  for (const words of ["explore --at 1", "explore swaps --at x", "diff swaps --from 0"]) {
+    expect(await svc(words)).toMatchObject({ code: 2 })
   }
 })
 
 test("types are a module on the standard output, or in a file, of one version throughout", async () => {
-  expect(await svc("types", "swaps")).toMatchObject({ code: 0, stdout: "// typescript 2\n", stderr: "" })
-  expect(json(await svc("types", "Swaps", "--language", "python", "--at", "1", "--json"))).toEqual({
+  expect(await svc("types swaps")).toMatchObject({ code: 0, stdout: "// typescript 2\n", stderr: "" })
+  expect(json(await svc("types Swaps --language python --at 1 --json"))).toEqual({
     name: "swaps",
     version: 1,
     language: "python",
     content: "// python 1\n",
   })
-  expect(await svc("types", "swaps", "--output", "swaps.ts")).toMatchObject({ code: 0 })
+  expect(await svc("types swaps --output swaps.ts")).toMatchObject({ code: 0 })
   expect(await readFile(join(folder, "swaps.ts"), "utf8")).toBe("// typescript 2\n")
-  expectError(await svc("types", "swaps", "--output", "no/such/folder.ts", "--json"), "unwritable-file")
-  expect(await svc("types", "swaps", "--language", "cobol")).toMatchObject({ code: 2 })
+  expectError(await svc("types swaps --output no/such/folder.ts --json"), "unwritable-file")
+  expect(await svc("types swaps --language cobol")).toMatchObject({ code: 2 })
 })
 
 test("a file that is written is replaced whole and keeps its mode; what a link leads to is left alone", async () => {
   const outside = join(tool.home, "outside")
   await writeFile(outside, "precious")
-  const at = (name: string) => join(folder, name)
-  for (const [name, ...args] of [
-    ["types.ts", "types", "swaps", "--output", "types.ts"],
-    ["svc.lock.json", "lock", "swaps"],
+  const pathOf = (name: string) => join(folder, name)
+  for (const [name, words] of [
+    ["types.ts", "types swaps --output types.ts"],
+    ["svc.lock.json", "lock swaps"],
   ] as const) {
-    await writeFile(at(name), '{"stacks": []}', { mode: 0o640 })
-    expect(await svc(...args)).toMatchObject({ code: 0 })
-    expect((await stat(at(name))).mode & 0o777).toBe(0o640)
-    await rm(at(name))
+    await writeFile(pathOf(name), '{"stacks": []}', { mode: 0o640 })
+    expect(await svc(words)).toMatchObject({ code: 0 })
+    expect((await stat(pathOf(name))).mode & 0o777).toBe(0o640)
+    await rm(pathOf(name))
     // The lock file is read before it is written.
     await writeFile(outside, '{"stacks": []}')
-    await symlink(outside, at(name))
-    expect(await svc(...args)).toMatchObject({ code: 0 })
-    expect((await lstat(at(name))).isSymbolicLink()).toBe(false)
+    await symlink(outside, pathOf(name))
+    expect(await svc(words)).toMatchObject({ code: 0 })
+    expect((await lstat(pathOf(name))).isSymbolicLink()).toBe(false)
     expect(await readFile(outside, "utf8")).toBe('{"stacks": []}')
   }
   expect((await readdir(folder)).toSorted()).toEqual(["svc.lock.json", "types.ts"])
 })
 
 test("- is the standard output; a pipe and the system's names of open files are written as they are", async () => {
-  expect(await svc("types", "swaps", "--output", "-")).toMatchObject({ code: 0, stdout: "// typescript 2\n" })
+  expect(await svc("types swaps --output -")).toMatchObject({ code: 0, stdout: "// typescript 2\n" })
   execFileSync("mkfifo", [join(folder, "pipe")])
   const read = readFile(join(folder, "pipe"), "utf8")
-  expect(await svc("types", "swaps", "--output", "pipe")).toMatchObject({ code: 0 })
+  expect(await svc("types swaps --output pipe")).toMatchObject({ code: 0 })
   expect(await read).toBe("// typescript 2\n")
   expect((await lstat(join(folder, "pipe"))).isFIFO()).toBe(true)
   // Redirected into a file, the name of the standard output leads to one.
@@ -156,21 +139,21 @@ test("- is the standard output; a pipe and the system's names of open files are 
 })
 
 test("lock writes name, version, content and API, sorted, and keeps what it is not asked for", async () => {
-  expect((await svc("lock", "transfers")).code).toBe(0)
-  const locked = await svc("lock", "Swaps", "--json")
+  expect((await svc("lock transfers")).code).toBe(0)
+  const locked = await svc("lock Swaps --json")
   const stacks = [
     { name: "swaps", version: 2, content_hash: "b", api_url: api.url },
     { name: "transfers", version: 1, content_hash: "a", api_url: api.url },
   ]
   expect(json(locked)).toEqual({ stacks })
   expect(JSON.parse(await readFile(join(folder, "svc.lock.json"), "utf8"))).toEqual({ stacks })
-  expectError(await svc("lock", "nothing", "--json"), "stack-not-found")
+  expectError(await svc("lock nothing --json"), "stack-not-found")
   expect(JSON.parse(await readFile(join(folder, "svc.lock.json"), "utf8"))).toEqual({ stacks })
 })
 
 test("check passes what is the same or compatible, and exits 1 with the changes when something breaks", async () => {
-  await svc("lock", "swaps", "transfers")
-  expect(json(await svc("check", "--json"))).toEqual({
+  await svc("lock swaps transfers")
+  expect(json(await svc("check --json"))).toEqual({
     stacks: [
       { name: "swaps", locked: 2, now: 2, verdict: "none", changes: [] },
       { name: "transfers", locked: 1, now: 1, verdict: "none", changes: [] },
@@ -183,7 +166,7 @@ test("check passes what is the same or compatible, and exits 1 with the changes 
     changes: [{ kind: "view-removed", path: "A/list", breaking: true, text: "The view is gone." }],
   }
   const why = /swaps \(locked 2, now 3\): A\/list: The view is gone.*svc lock swaps/
-  expect(expectError(await svc("check", "--json"), "breaking-change", why)).toMatchObject({
+  expect(expectError(await svc("check --json"), "breaking-change", why)).toMatchObject({
     stacks: [
       { name: "swaps", verdict: "breaking", changes: difference.changes },
       { name: "transfers", verdict: "none" },
@@ -192,9 +175,9 @@ test("check passes what is the same or compatible, and exits 1 with the changes 
 })
 
 test("a stack that is gone, or another one under its name, breaks what is locked", async () => {
-  await svc("lock", "swaps", "transfers")
+  await svc("lock swaps transfers")
   served = { transfers: { version: 1, hash: "other" } }
-  const broken = json(await svc("check", "--json"))
+  const broken = json(await svc("check --json"))
   expect(broken).toMatchObject({
     code: "breaking-change",
     stacks: [{ now: null, verdict: "breaking" }, { verdict: "breaking" }],
@@ -204,32 +187,31 @@ test("a stack that is gone, or another one under its name, breaks what is locked
 test("a deprecated stack is warned of, with its successor", async () => {
   served["swaps"] = { version: 2, hash: "b", deprecated: { message: "Old.", since: "x", successor: "transfers" } }
   const stderr = "swaps is deprecated: Old. Its successor: svc explore transfers\n"
-  expect(await svc("lock", "swaps")).toMatchObject({ stderr })
+  expect(await svc("lock swaps")).toMatchObject({ stderr })
 })
 
 test("an entry of another API is reported and not asked there", async () => {
   const stacks = [{ name: "swaps", version: 1, content_hash: "b", api_url: "https://other.example" }]
   await writeFile(join(folder, "svc.lock.json"), JSON.stringify({ stacks }))
   api.received.length = 0
-  const checked = await svc("check", "--json")
+  const checked = await svc("check --json")
   expect(json(checked)).toMatchObject({ stacks: [{ name: "swaps", now: null, verdict: "not-asked" }] })
   expect(checked.stderr).toContain("--api-url https://other.example")
   expect(api.received).toEqual([])
 })
 
 test("without a lock file, or with a broken one, check says what to do", async () => {
-  expectError(await svc("check", "--json"), "no-lock", "svc lock STACK")
+  expectError(await svc("check --json"), "no-lock", "svc lock STACK")
   for (const text of ["", "[]", '{"stacks":{}}', '{"stacks":[{"name":"a"}]}', '{"stacks":[null]}']) {
     await writeFile(join(folder, "svc.lock.json"), text)
-    expectError(await svc("check", "--json"), "invalid-lock")
-    expectError(await svc("lock", "swaps", "--json"), "invalid-lock")
+    expectError(await svc("check --json"), "invalid-lock")
+    expectError(await svc("lock swaps --json"), "invalid-lock")
   }
 })
 
 test("check --watch prints a line for each change of a locked stack, and ends at the first breaking one when told to", async () => {
   served = { transfers: { version: 1, hash: "a" } }
-  expect((await svc("lock", "transfers")).code).toBe(0)
-  const at = "2026-01-01T00:00:00.000Z"
+  expect((await svc("lock transfers")).code).toBe(0)
   const told = [
     { id: 8, at, stack: "transfers", kind: "published", version: 2, previous_version: 1, verdict: "compatible" },
     { id: 9, at, stack: "other", kind: "withdrawn", version: 1, verdict: "breaking" },
@@ -246,14 +228,14 @@ test("check --watch prints a line for each change of a locked stack, and ends at
     { id: 12, at, stack: "transfers", kind: "restored", version: 2, verdict: "none" },
   ]
   changes = told.map((one) => `id: ${one.id}\nevent: ${one.kind}\ndata: ${JSON.stringify(one)}\n\n`).join("")
-  const lines = await svc("check", "--watch", "--fail-on", "breaking", "--json")
+  const lines = await svc("check --watch --fail-on breaking --json")
   expect(lines.code).toBe(1)
   const printed = lines.stdout.trim().split("\n")
   expect(printed.slice(0, 3).map((line) => JSON.parse(line))).toEqual([told[0], told[2], told[3]])
   expect(JSON.parse(printed[3] ?? "")).toMatchObject({ code: "breaking-change" })
-  const text = await svc("check", "--watch", "--fail-on", "breaking")
+  const text = await svc("check --watch --fail-on breaking")
   expect(text.stdout).toContain("2026-01-01T00:00:00.000Z transfers published, version 2 (was 1): compatible\n")
   expect(text.stdout).toContain("deprecated, version 2: none. leave; its successor: swaps\n")
   expect([text.code, text.stderr]).toEqual([1, expect.stringContaining("svc lock transfers")])
-  expect((await svc("check", "--watch", "--fail-on", "compatible")).code).toBe(2)
+  expect((await svc("check --watch --fail-on compatible")).code).toBe(2)
 })
