@@ -16,7 +16,6 @@ const recordsOf = (stack: unknown): string | undefined => {
   return String(Object.values(records).reduce<number>((sum, count) => sum + Number(count), 0))
 }
 
-/** The stacks of a registry, one a line. */
 export const stackList = (registry: readonly unknown[], url: string, style: Style): string => {
   if (registry.length === 0) return `The registry at ${url} has no public stack.`
   const isKnown = registry.some((stack) => recordsOf(stack) !== undefined)
@@ -90,7 +89,6 @@ export const entityText = (entity: unknown, types: readonly unknown[], style: St
   ].join("\n\n")
 }
 
-/** A stack with all its entities and types. */
 export const stackText = (stack: unknown, style: Style): string => {
   const schema = isObject(stack) ? stack["schema"] : undefined
   const labels = { name: "Stack", websocket_url: "WebSocket URL", description: "Description" }

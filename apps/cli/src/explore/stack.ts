@@ -20,5 +20,4 @@ export const queryOf = (values: Readonly<Record<string, string | undefined>>): s
 export const readSchema = async (context: Context, api: Api, name: string): Promise<Answer> =>
   callApi(api, stackPath(name, `/schema${queryOf({ version: context.options["at"] })}`))
 
-/** A stack without its schema. */
 export const readEntry = async (api: Api, name: string): Promise<unknown> => callJson(api, stackPath(name))

@@ -78,7 +78,6 @@ export const faultOf = (thrown: unknown) => {
 
 const textBlock = (text: string) => [{ type: "text" as const, text }]
 
-/** A tool's failure as its result. */
 export const failed = (thrown: unknown): CallToolResult => ({
   isError: true,
   content: textBlock(withoutKeys(documentFormats.json.record(faultOf(thrown)))),

@@ -6,7 +6,6 @@ export const textOf = (value: unknown, name: string): string => {
   return typeof member === "string" || typeof member === "number" || typeof member === "boolean" ? String(member) : ""
 }
 
-/** An array of an object, else an empty one. */
 export const listOf = (value: unknown, name: string): readonly unknown[] => {
   const member = isObject(value) ? value[name] : undefined
   return Array.isArray(member) ? member : []

@@ -1,4 +1,3 @@
-// Waits for runs, builds and deployments.
 import { setTimeout as delay } from "node:timers/promises"
 import { isObject } from "@svc/common/json-object"
 import type { Context, Outcome } from "../command.ts"
@@ -45,7 +44,6 @@ type Following = {
   readonly path: string
   readonly goesOn: (status: string) => boolean
   readonly progress: (record: unknown) => string
-  /** Called after each poll. */
   readonly look?: (record: unknown, polls: number) => Promise<void>
 }
 

@@ -11,10 +11,8 @@ import { followRecord, followRun } from "./follow.ts"
 type Records = {
   readonly command: string
   readonly path: string
-  /** Members that the list shows. */
   readonly columns: readonly string[]
   readonly parts?: Parts
-  /** Actions and their HTTP methods. */
   readonly actions?: Readonly<Record<string, "POST" | "DELETE">>
 }
 
@@ -86,7 +84,6 @@ export const specs = recordsCommand({
   columns: ["id", "name", "latest_version", "visibility", "websocket_url"],
 })
 
-/** `svc builds [ID]`. */
 export const builds = recordsCommand({
   command: "builds",
   path: "/api/builds",
@@ -94,7 +91,6 @@ export const builds = recordsCommand({
   parts: buildParts,
 })
 
-/** `svc deployments [[ACTION] ID]`. */
 export const deployments = recordsCommand({
   command: "deployments",
   path: "/api/deployments",
@@ -102,7 +98,6 @@ export const deployments = recordsCommand({
   actions: { stop: "POST", restart: "POST", rollback: "POST", delete: "DELETE" },
 })
 
-/** `svc runs [[ACTION] ID]`. */
 export const runs = recordsCommand({
   command: "runs",
   path: "/api/automation/runs",

@@ -6,7 +6,6 @@ import { readAtMost } from "@svc/common/read-at-most"
 import { CliError, onCode, serviceFailure, unreachable } from "../errors.ts"
 import type { Service } from "../settings/settings.ts"
 
-/** How to reach the platform API. */
 export type Api = { readonly url: string; readonly key?: string }
 
 /** A whole response of any status. */
@@ -67,7 +66,6 @@ export const healthOf = (service: Service, base: string, query = "", timeoutMs =
     onCode(undefined, () => undefined),
   )
 
-/** The error that a response of any of the services describes. */
 export const failureOf = (answer: Answer, url: string): CliError => serviceFailure(errorOf(answer), url)
 
 /** Calls the API. Throws the API's error unless the call succeeds. */
@@ -80,7 +78,6 @@ export const callApi = async ({ url, key }: Api, path: string, options: Options 
 const strange = (url: string, what: string): CliError =>
   new CliError("unexpected-answer", `${url} sent ${what}.`, { next: "Check that this is the URL of the right service" })
 
-/** Calls the API and returns the JSON of its response. */
 export const callJson = async (api: Api, path: string, options: Options = {}): Promise<unknown> => {
   const { body, status } = await callApi(api, path, options)
   if (body === undefined) throw strange(api.url, `a response with status ${status} that isn't JSON`)

@@ -103,7 +103,6 @@ export const storeContext = async (folder: string, urls: Urls & { readonly api_u
   return { name, changed }
 }
 
-/** Makes a context the current one. Throws context-not-found. */
 export const chooseContext = async (folder: string, name: string): Promise<Urls> => {
   let chosen: Urls = {}
   await changeContexts(folder, (now) => {
@@ -113,7 +112,6 @@ export const chooseContext = async (folder: string, name: string): Promise<Urls>
   return chosen
 }
 
-/** Removes every context of this API. */
 export const forgetContexts = async (folder: string, apiUrl: string): Promise<void> => {
   const isKept = (urls: Urls | undefined): boolean => urls?.api_url !== apiUrl
   if (Object.values((await readContexts(folder)).contexts).every(isKept)) return

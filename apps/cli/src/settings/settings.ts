@@ -16,7 +16,6 @@ type Given = {
   readonly prefersCopy?: true
 }
 
-/** The services and their ports on this machine. */
 const localUrls = {
   api: "http://localhost:4003",
   docs: "http://localhost:4001",

@@ -23,7 +23,6 @@ const within = async <T>(promise: Promise<T>, what: string, ms = patienceMs): Pr
 }
 
 export type Credentials = {
-  /** For the Authorization header. */
   readonly bearer?: string
   readonly protocols?: readonly string[]
   /** For the query parameter of older clients. */
@@ -69,7 +68,6 @@ const probeOf = (socket: WebSocket) => {
     /** The next message that is wanted. Throws RuleBroken at an error message that isn't wanted. */
     message: (what: string, isWanted: (message: JsonObject) => boolean): Promise<JsonObject> =>
       within(find(isWanted), what),
-    /** How the connection was closed. */
     closed: (ms: number) => within(closed, "end of the connection", ms),
     close: (): void => socket.terminate(),
   }

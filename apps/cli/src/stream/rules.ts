@@ -18,7 +18,6 @@ export type Subject = {
   /** These throw RuleSkipped if the platform can't mint such a token. */
   readonly tokenOfOtherStack: () => Promise<string>
   readonly tokenWithoutRead: () => Promise<string>
-  /** Whether to wait until a token expires. */
   readonly wait: boolean
 }
 
@@ -210,7 +209,6 @@ const checkValues = (rows: readonly Row[], paths: readonly string[]): void => {
   }
 }
 
-/** The rules for one view. */
 const viewRule = ({ id, mode }: View): Rule =>
   onConnection(`view ${id}: a confirmation, then one whole snapshot`, async (probe, { wideFields }) => {
     const [entity = "", own] = id.split("/")
@@ -254,7 +252,6 @@ const endRule: Rule = {
   },
 }
 
-/** All rules, in the order of the checks. */
 export const rulesFor = (views: readonly View[]): readonly Rule[] => [
   ...tokenRules,
   ...messageRules,

@@ -7,7 +7,6 @@ import { environmentHelp } from "./help.ts"
 import { closeTo } from "@svc/common/nearest"
 import { commonOptions, optionOf, type OptionName } from "./options.ts"
 
-/** A command and what it was given. */
 export type Call = Pick<Context, "args" | "options" | "flags"> & { readonly command: Command }
 
 type Setting = {
