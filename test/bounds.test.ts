@@ -3,18 +3,18 @@ import { join } from "node:path"
 import { expect, test } from "vitest"
 import { longestOverlap as longestOverlapOfCli } from "../apps/cli/src/account/keys.ts"
 import { lifetimeMs, maxStreams, maxStreamsPerClient } from "../apps/docs-server/src/mcp/streams.ts"
-import { mostLiveKeys, mostReplacedKeys } from "../apps/platform-api/src/auth/account-keys.ts"
-import { mostWaitingOfOwner, smallBytes } from "../apps/platform-api/src/compiler/compiler.ts"
+import { maxLiveKeys, maxReplacedKeys } from "../apps/platform-api/src/auth/account-keys.ts"
+import { maxWaitingPerOwner, smallBytes } from "../apps/platform-api/src/compiler/compiler.ts"
 import { goodForMs } from "../apps/platform-api/src/registry/ast-links.ts"
-import { mostFaults } from "../apps/platform-api/src/registry/ast/document-fault.ts"
-import { mostValues } from "../apps/platform-api/src/registry/ast/json-value.ts"
-import { mostParts } from "../apps/platform-api/src/registry/ast/parse-ast.ts"
-import { deepest } from "../apps/platform-api/src/registry/ast/rust-type.ts"
-import { mostListBytes } from "../apps/platform-api/src/registry/registry.ts"
+import { maxFaults } from "../apps/platform-api/src/registry/ast/document-fault.ts"
+import { maxValues } from "../apps/platform-api/src/registry/ast/json-value.ts"
+import { maxPathParts } from "../apps/platform-api/src/registry/ast/parse-ast.ts"
+import { maxTypeDepth } from "../apps/platform-api/src/registry/ast/rust-type.ts"
+import { maxListBytes } from "../apps/platform-api/src/registry/registry.ts"
 import {
-  mostEntityNameBytes,
-  mostModuleBytes,
-  mostSchemaBytes,
+  maxEntityNameBytes,
+  maxModuleBytes,
+  maxSchemaBytes,
 } from "../apps/platform-api/src/registry/schema/derived-size.ts"
 import { signUpBytes } from "../apps/platform-api/src/routes/accounts/agents.ts"
 import { bodyLimit } from "../apps/platform-api/src/routes/api.ts"
@@ -60,12 +60,12 @@ type Bound = readonly [file: string, text: string, value: number, say: (value: n
 const skill = "apps/docs-server/content/skills/svc-build/SKILL.md"
 /** What texts outside the code say, with `#` in the bound's place. Files without a folder are pages. */
 const bounds: readonly Bound[] = [
-  ["limits.md", "| Active keys | #, and", mostLiveKeys, String],
-  ["keys.md", "At most # active keys", mostLiveKeys, String],
-  ["errors.md", "The account has # active keys", mostLiveKeys, String],
-  ["limits.md", "and # replaced ones", mostReplacedKeys, String],
-  ["keys.md", "at most # replaced keys", mostReplacedKeys, String],
-  ["errors.md", "or # replaced keys", mostReplacedKeys, String],
+  ["limits.md", "| Active keys | #, and", maxLiveKeys, String],
+  ["keys.md", "At most # active keys", maxLiveKeys, String],
+  ["errors.md", "The account has # active keys", maxLiveKeys, String],
+  ["limits.md", "and # replaced ones", maxReplacedKeys, String],
+  ["keys.md", "at most # replaced keys", maxReplacedKeys, String],
+  ["errors.md", "or # replaced keys", maxReplacedKeys, String],
   ["limits.md", "| 0–# seconds", overlap, grouped],
   ["keys.md", "0–# (a week)", overlap, String],
   ["limits.md", "seconds, default # |", usualOverlap, grouped],
@@ -81,8 +81,8 @@ const bounds: readonly Bound[] = [
   ["limits.md", "`offset` up to #;", offset, grouped],
   ["records.md", "(at most #)", offset, grouped],
   ["registry.md", "| 0–#, default 0", offset, grouped],
-  ["limits.md", "ends early at # |", mostListBytes, mib],
-  ["registry.md", "when it reaches #", mostListBytes, mib],
+  ["limits.md", "ends early at # |", maxListBytes, mib],
+  ["registry.md", "when it reaches #", maxListBytes, mib],
   ["limits.md", "| Request body | # and", bodyLimit, kib],
   ["errors.md", "The body is over #, or", bodyLimit, kib],
   ["apps/platform-api/src/errors.ts", "The limit is #, or", bodyLimit, kib],
@@ -93,15 +93,15 @@ const bounds: readonly Bound[] = [
   ["publishing.md", "with an AST may have #,", largeBodyLimit, mib],
   [skill, "the file is # at most", largeBodyLimit, mib],
   ["apps/platform-api/src/errors.ts", "or # for a body with an AST", largeBodyLimit, mib],
-  ["limits.md", "| AST | # members and elements", mostValues, grouped],
-  ["limits.md", "# of entity names", mostEntityNameBytes, kib],
-  ["limits.md", "a derived schema of #", mostSchemaBytes, mib],
-  ["limits.md", "types of # in each language", mostModuleBytes, mib],
-  ["publishing.md", "the first # faults", mostFaults, String],
-  [skill, "at most # deep", deepest, String],
-  [skill, "at most # parts", mostParts, String],
+  ["limits.md", "| AST | # members and elements", maxValues, grouped],
+  ["limits.md", "# of entity names", maxEntityNameBytes, kib],
+  ["limits.md", "a derived schema of #", maxSchemaBytes, mib],
+  ["limits.md", "types of # in each language", maxModuleBytes, mib],
+  ["publishing.md", "the first # faults", maxFaults, String],
+  [skill, "at most # deep", maxTypeDepth, String],
+  [skill, "at most # parts", maxPathParts, String],
   ["limits.md", "Large requests (over #)", smallBytes, kib],
-  ["limits.md", "wait to be read | #, then 429", mostWaitingOfOwner, String],
+  ["limits.md", "wait to be read | #, then 429", maxWaitingPerOwner, String],
   ["publishing.md", "the link expires after #", goodForMs, hours],
   ["docs/operations.md", "`ast_url` is a credential for #", goodForMs, hours],
   ["infra/deploy-hook-receiver.ts", "is good for #", goodForMs, hours],

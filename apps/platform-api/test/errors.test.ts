@@ -38,8 +38,19 @@ const session = (rest: object, websocket_url: unknown = stream) => ({ body: { we
 const days = "must be an integer from 1 to 3650"
 const scopes = "has a scope other than read, transaction:inspect, transaction:send"
 
+type Refusal = readonly [call: object, code: ErrorCode, path: string, reason: string]
+
+const pagesOf = (list: string): Record<string, readonly Refusal[]> => {
+  const outside = (field: string, range: string, ...values: string[]) =>
+    values.map((value) => [`GET ${list}?${field}=${value}`, [[{}, "invalid-request", field, range]]])
+  return Object.fromEntries([
+    ...outside("limit", "must be an integer from 1 to 100", "0", "101", "x", "", "1e1"),
+    ...outside("offset", "must be an integer from 0 to 1000000", "-1", "1000001"),
+  ])
+}
+
 /** Calls with the code, the place and the reason of the response to each. */
-const refusals: Readonly<Record<string, readonly (readonly [object, ErrorCode, string, string])[]>> = {
+const refusals: Readonly<Record<string, readonly Refusal[]>> = {
   "POST /api/agents/signup": [
     [{ body: { display_name: 7 } }, "invalid-request", "display_name", "must be a string"],
     [{ body: { display_name: null } }, "invalid-request", "display_name", "must be a string"],
@@ -91,18 +102,9 @@ const refusals: Readonly<Record<string, readonly (readonly [object, ErrorCode, s
   "GET /api/registry?include=x": [[{}, "invalid-request", "include", "can only be schema"]],
   [`GET /api/registry?q=${"x".repeat(201)}`]: [[{}, "invalid-request", "q", "must be at most 200 characters"]],
   "GET /api/specs/x": [[{}, "invalid-request", "id", "must be a number"]],
-  ...Object.fromEntries(
-    [own, "/api/registry", "/api/specs"].flatMap((list) => [
-      ...["0", "101", "x", "", "1e1"].map((limit) => [
-        `GET ${list}?limit=${limit}`,
-        [[{}, "invalid-request", "limit", "must be an integer from 1 to 100"]],
-      ]),
-      ...["-1", "1000001"].map((offset) => [
-        `GET ${list}?offset=${offset}`,
-        [[{}, "invalid-request", "offset", "must be an integer from 0 to 1000000"]],
-      ]),
-    ]),
-  ),
+  ...pagesOf(own),
+  ...pagesOf("/api/registry"),
+  ...pagesOf("/api/specs"),
 }
 
 test.each(Object.entries(refusals))("%s names what is wrong in our own words, and the next step", async (what, all) => {

@@ -45,7 +45,10 @@ describe.each(databaseKinds)("a stack's versions on %s", (kind) => {
   beforeAll(async () => {
     for (const ast of [first, grown]) await put("orders", ast)
     await put("orders", broken, { allowBreaking: true, description: "Order books" })
-    await vi.waitFor(async () => expect((await get("/api/registry/orders")).body.version).toBe(3), 60_000)
+    const isServed = async () => {
+      if ((await get("/api/registry/orders")).body.version !== 3) throw new Error("not there yet")
+    }
+    await vi.waitFor(isServed, 60_000)
   })
 
   const put = (name: string, ast: unknown, more: object = {}) => publishStack(service, name, ast, more)

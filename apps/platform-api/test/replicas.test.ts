@@ -37,18 +37,10 @@ const signUp = async (replica: Replica): Promise<{ slug: string; api_key: string
 const file = fileURLToPath(sampleStacks[0]?.file ?? "")
 const code = async (response: Promise<Response>) => (await response).headers.get("x-error-code")
 
-/** Waits until both replicas answer a path of the registry with this status. */
-const reachAll = (path: string, status: number) =>
-  expect
-    .poll(
-      async () =>
-        (await Promise.all(replicas.map(({ url }) => fetch(`${url}/api/registry/${path}`)))).map((one) => one.status),
-      {
-        timeout: 20_000,
-        interval: 50,
-      },
-    )
-    .toEqual([status, status])
+const patience = { timeout: 20_000, interval: 50 }
+/** What the replicas answer to a path of the registry. */
+const statuses = async (path: string) =>
+  (await Promise.all(replicas.map(({ url }) => fetch(`${url}/api/registry/${path}`)))).map(({ status }) => status)
 
 test("two replicas that start at once on an empty database both come up, with one set of tables", async () => {
   for (const { url } of replicas) expect((await fetch(`${url}/health`)).status).toBe(200)
@@ -85,13 +77,13 @@ test("a stack that an operator publishes beside them reaches every replica, and 
   const args = ["stack", "publish", file, "--name", "Live", "--websocket-url", "wss://streams.example/live", "--relay"]
   const published = await operate(args, env)
   expect(published).toMatchObject({ code: 0, json: { name: "live", status: "published", version: 1 } })
-  await reachAll("live/schema", 200)
+  await expect.poll(() => statuses("live/schema"), patience).toEqual([200, 200])
   expect((await operate(args, env)).json).toMatchObject({ status: "unchanged", version: 1 })
   expect((await operate(["stack", "list"], env)).json).toMatchObject([
     { name: "live", relay: true, browser_send: false },
   ])
   await operate(["stack", "unpublish", "live"], env)
-  await reachAll("live/schema", 404)
+  await expect.poll(() => statuses("live/schema"), patience).toEqual([404, 404])
 })
 
 test("a notice that is lost is made up for by asking", async () => {
@@ -99,7 +91,7 @@ test("a notice that is lost is made up for by asking", async () => {
     where query like 'listen %' and datname = current_database() and $1::int = 1`
   await besides(server.url, (database) => database.within(60_000).query(endListeners, [1]))
   await operate(["stack", "publish", file, "--name", "late", "--websocket-url", "wss://streams.example/late"], env)
-  await reachAll("late", 200)
+  await expect.poll(() => statuses("late"), patience).toEqual([200, 200])
 })
 
 test("kill -9 after a 201 loses nothing, and what was under way leaves nothing half-made", async () => {

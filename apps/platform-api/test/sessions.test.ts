@@ -157,8 +157,8 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
     // Close to a private stack, and far from all.
     for (const unknown of [`${url("hidden")}n`, "wss://elsewhere.example/plain"]) {
       const { status, body } = await mint({ websocket_url: unknown }, key)
-      const reason = "isn't the URL of a public stack"
-      expect([status, body.code, body.details.reason]).toEqual([404, "stack-not-found", reason])
+      const far = "isn't the URL of a public stack"
+      expect([status, body.code, body.details.reason]).toEqual([404, "stack-not-found", far])
     }
   })
 

@@ -6,8 +6,8 @@ import { errors } from "../errors.ts"
 import { insertKey, lockUser } from "./accounts.ts"
 import { accountName, type Principal } from "./authenticate.ts"
 
-export const mostLiveKeys = 25
-export const mostReplacedKeys = 25
+export const maxLiveKeys = 25
+export const maxReplacedKeys = 25
 
 /** A change of an account's keys: who makes it, when, and what the audit log records of the request. */
 export type KeyChange = {
@@ -89,8 +89,8 @@ export const mintAccountKey = (
   const { userId } = change.principal
   return changing(queries, change, async (tx, tell) => {
     const held = await tx.$count(apiKeys, and(live(userId, change.at), isNull(apiKeys.replacedBy)))
-    if (held >= mostLiveKeys) {
-      throw errors.fail("too-many-keys", { message: `The account has ${mostLiveKeys} live keys.` })
+    if (held >= maxLiveKeys) {
+      throw errors.fail("too-many-keys", { message: `The account has ${maxLiveKeys} live keys.` })
     }
     const made = await insertKey(tx, { ...key, userId, createdAt: change.at }, randomBytes)
     await tell("key.mint", `key:${made.id}`)
@@ -175,8 +175,8 @@ export const rotateAccountKey = (
       await tell("key.revoke", `key:${lost.id}`)
     } else if (oldExpiresAt > at) {
       const replaced = await tx.$count(apiKeys, and(live(userId, at), isNotNull(apiKeys.replacedBy)))
-      if (replaced >= mostReplacedKeys) {
-        const message = `The account has ${mostReplacedKeys} replaced keys that are still live.`
+      if (replaced >= maxReplacedKeys) {
+        const message = `The account has ${maxReplacedKeys} replaced keys that are still live.`
         const hint = "Revoke one of them, or rotate with overlap_seconds 0."
         throw errors.fail("too-many-keys", { message, hint })
       }

@@ -46,7 +46,7 @@ export const sentKey = (text: string): SentKey => ({ text, hash: hashKey(text).t
  */
 export type FindKey = (key: SentKey, isSuspect?: boolean) => Promise<FoundKey | undefined>
 
-const mostRemembered = 20_000
+const maxRemembered = 20_000
 
 /**
  * Finds keys by their hash. The requests of one turn of the event loop share a query, which starts after they arrived. So a
@@ -57,7 +57,7 @@ const mostRemembered = 20_000
 export const createKeyFinder = (database: Database, ms: number, secret: Uint8Array): FindKey => {
   // Whether recent lookups found the key. A key that wasn't found can't exist later, because its text only comes from
   // minting.
-  const remembered = new LRUCache<string, boolean>({ max: mostRemembered })
+  const remembered = new LRUCache<string, boolean>({ max: maxRemembered })
   const waiters = createWaiters()
   const loader = new DataLoader<string, FoundKey | undefined>(
     async (asked) => {

@@ -19,7 +19,7 @@ const addSql = `
   on conflict (key_id, day) do update set requests = key_usage.requests + excluded.requests,
     refused = key_usage.refused + excluded.refused, sessions = key_usage.sessions + excluded.sessions`
 
-const mostPending = 100_000
+const maxPending = 100_000
 
 const dayMs = 86_400_000
 
@@ -41,7 +41,7 @@ export const createUsageCounter = (database: Database, wallClock: () => number) 
       const name = `${id} ${Math.floor(time / dayMs)}`
       let one = pending.get(name)
       if (one === undefined) {
-        if (pending.size >= mostPending) return
+        if (pending.size >= maxPending) return
         one = { id, day: dayOf(time), requests: 0, refused: 0, sessions: 0 }
         pending.set(name, one)
       }

@@ -6,7 +6,7 @@ import type { Principal } from "./authenticate.ts"
 export type UseTracker = ReturnType<typeof createUseTracker>
 
 const everyMs = 60_000
-const mostPending = 100_000
+const maxPending = 100_000
 
 /**
  * The rows of a set of ids whose last use isn't known yet, unless another replica wrote it within a minute. They are locked
@@ -61,9 +61,9 @@ export const createUseTracker = (database: Database, wallClock: () => number) =>
       const isStale = (at: number): boolean => time - at >= everyMs
       const { keyId, userId, lastUsedAt } = principal
       const isSeen = principal.kind !== "agent" || !isStale(Date.parse(principal.profile.last_seen_at))
-      if (!isSeen && seenAgents.size < mostPending) seenAgents.add(userId)
+      if (!isSeen && seenAgents.size < maxPending) seenAgents.add(userId)
       if (principal.isSuccessor && lastUsedAt === null) return writeFirst(keyId, new Date(time))
-      if (isStale(lastUsedAt?.getTime() ?? 0) && usedKeys.size < mostPending) usedKeys.add(keyId)
+      if (isStale(lastUsedAt?.getTime() ?? 0) && usedKeys.size < maxPending) usedKeys.add(keyId)
       return true
     },
     /** Writes the noted uses. Throws DatabaseUnavailable. Lost ones are noted again with the key's next use. */

@@ -24,8 +24,8 @@ export class CompilerBusy extends Error {
 
 // Input of this size takes a few milliseconds, whatever it contains.
 export const smallBytes = 8 * 1024
-const mostWaiting = 32
-export const mostWaitingOfOwner = 4
+const maxWaiting = 32
+export const maxWaitingPerOwner = 4
 const memory = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 }
 
 type Waiting = {
@@ -102,8 +102,8 @@ export const createCompiler = ({ deadlineMs }: { readonly deadlineMs: number }) 
     ): Promise<OutputOf<K>> => {
       if (size <= smallBytes) return (tasks[task] as (given: InputOf<K>) => OutputOf<K>)(input)
       const own = waiting.get(owner) ?? []
-      const isOwn = own.length >= mostWaitingOfOwner
-      if (isOwn || [...waiting.values()].flat().length >= mostWaiting) throw new CompilerBusy(isOwn)
+      const isOwn = own.length >= maxWaitingPerOwner
+      if (isOwn || [...waiting.values()].flat().length >= maxWaiting) throw new CompilerBusy(isOwn)
       return new Promise((resolve, reject) => {
         own.push({ request: { task, input }, resolve, reject })
         waiting.set(owner, own)

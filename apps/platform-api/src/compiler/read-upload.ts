@@ -7,7 +7,7 @@ import type { Ast } from "../registry/ast/ast-shape.ts"
 import { checkDerived } from "../registry/schema/check-derived.ts"
 import { contentHash } from "../registry/ast/content-hash.ts"
 import { AstTooLarge, DocumentFault } from "../registry/ast/document-fault.ts"
-import { mostValues } from "../registry/ast/json-value.ts"
+import { maxValues } from "../registry/ast/json-value.ts"
 import { astFaults } from "../registry/ast/parse-ast.ts"
 import { parseExactJson } from "../registry/ast/read-ast.ts"
 
@@ -44,7 +44,7 @@ export const readUpload = (bytes: Uint8Array): Upload => {
   } catch {
     return { invalidJson: "the body is not UTF-8" }
   }
-  if (hasMoreValues(text, mostValues)) return { invalid: tooMany(mostValues) }
+  if (hasMoreValues(text, maxValues)) return { invalid: tooMany(maxValues) }
   let value: unknown
   try {
     value = parseExactJson(text)
@@ -63,7 +63,7 @@ export const readUpload = (bytes: Uint8Array): Upload => {
   return { rest, hash, ast: readAst(value["ast_payload"]) }
 }
 
-const tooMany = (most: number): string => `must have at most ${most} members and elements`
+const tooMany = (max: number): string => `must have at most ${max} members and elements`
 
 const faultOf = ({ path, reason }: DocumentFault): Fault => ({ path, reason })
 

@@ -32,7 +32,7 @@ export type PublishedStack = Readonly<ReturnType<typeof fromRow>>
 export type Body = "schema" | "ast"
 
 const readMs = 1800
-const mostBytes = 48 * 1024 * 1024
+const maxBytes = 48 * 1024 * 1024
 
 /** A stack was changed or withdrawn since its head was read. */
 export class StackMoved extends Error {
@@ -43,7 +43,7 @@ const keyOf = ({ id, revision }: PublishedStack, body: Body): string => `${body}
 
 /** The bodies of stacks. The most recently used ones are in memory. */
 export const createStackBodies = (database: Database) => {
-  const bodies = createAnswerMemo<{ readonly answer: Answer }>(mostBytes)
+  const bodies = createAnswerMemo<{ readonly answer: Answer }>(maxBytes)
   const readBody = async (stack: PublishedStack, body: Body): Promise<{ readonly answer: Answer }> => {
     // Only this revision: the caller may not be allowed to read another one.
     const same = and(eq(stacks.id, stack.id), eq(stacks.revision, stack.revision))

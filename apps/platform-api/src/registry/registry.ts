@@ -29,9 +29,9 @@ const mib = 1024 * 1024
 const listBytes = 32 * mib
 const warmBytes = 16 * mib
 // Each try fails only if a stack was published between two reads.
-const mostTries = 20
+const maxTries = 20
 /** The maximum size of a list. A list with one stack can be larger. */
-export const mostListBytes = 4 * mib
+export const maxListBytes = 4 * mib
 const refreshMs = 1800
 // The first load of a large registry must not time out or hold everything twice.
 const rowsAtOnce = 50
@@ -107,7 +107,7 @@ export const createRegistry = (database: Database) => {
         return await work()
       } catch (error) {
         if (!(error instanceof StackMoved)) throw error
-        if (tries === mostTries) throw new DatabaseUnavailable("the registry changes faster than it is read")
+        if (tries === maxTries) throw new DatabaseUnavailable("the registry changes faster than it is read")
         await refresh()
       }
     }
@@ -129,7 +129,7 @@ export const createRegistry = (database: Database) => {
     const size = ({ bytes: own, schemaBytes }: PublishedStack): number => own + (withSchema ? schemaBytes : 0)
     const page = matching
       .slice(offset, offset + limit)
-      .filter((stack, index) => (bytes += size(stack)) <= mostListBytes || index === 0)
+      .filter((stack, index) => (bytes += size(stack)) <= maxListBytes || index === 0)
     const items = withSchema ? await Promise.all(page.map(withItsSchema)) : page.map(({ detail }) => detail)
     return {
       answer: await lists.pack(JSON.stringify(items)),

@@ -1,14 +1,14 @@
 import { editDistance } from "@svc/common/edit-distance"
 import { loopbackNames } from "@svc/common/loopback"
 
-const longest = 2048
+const maxLength = 2048
 
 /**
  * Normalizes a stream's URL for storing and comparing: host in lower case, without default port and trailing slash.
  * Undefined unless it is a ws:// or wss:// URL without user and fragment.
  */
 export const normaliseWebsocketUrl = (text: string): string | undefined => {
-  const url = text.length > longest ? null : URL.parse(text)
+  const url = text.length > maxLength ? null : URL.parse(text)
   if (url === null || !["ws:", "wss:"].includes(url.protocol)) return undefined
   if (url.username !== "" || url.password !== "" || url.href.includes("#")) return undefined
   return `${url.protocol}//${url.host}${url.pathname.replace(/\/$/, "")}${url.search}`
@@ -30,22 +30,22 @@ export const spellingsOf = (url: string): readonly [string, ...string[]] => {
 }
 
 // Accepts a few typing errors. With more, it is a different address.
-const mostEdits = 3
+const maxEdits = 3
 // Comparing takes time in proportion to both lengths, so long URLs get no suggestion and the total is limited.
-const longestCompared = 200
-const mostSteps = 1_000_000
+const maxComparedLength = 200
+const maxSteps = 1_000_000
 
 /** The text, such as a normalized URL, that a mistyped one most likely means; undefined if none is close. */
-export const nearestText = (text: string, candidates: Iterable<string>, most = mostEdits): string | undefined => {
-  if (text.length > longestCompared) return undefined
+export const nearestText = (text: string, candidates: Iterable<string>, max = maxEdits): string | undefined => {
+  if (text.length > maxComparedLength) return undefined
   let best: string | undefined
-  let edits = most + 1
+  let edits = max + 1
   let steps = 0
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - text.length) >= edits) continue
     const distance = editDistance(text, candidate, edits - 1, (row) => (steps += row))
     if (distance < edits) [best, edits] = [candidate, distance]
-    if (steps > mostSteps) break
+    if (steps > maxSteps) break
   }
   return best
 }

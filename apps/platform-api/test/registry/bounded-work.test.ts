@@ -2,8 +2,8 @@ import { expect, test } from "vitest"
 import { checkDerived } from "../../src/registry/schema/check-derived.ts"
 import { deriveSchema, deriveShape } from "../../src/registry/schema/derive-schema.ts"
 import { diffSchemas } from "../../src/registry/schema/diff.ts"
-import { AstTooLarge, mostFaults } from "../../src/registry/ast/document-fault.ts"
-import { mostValues } from "../../src/registry/ast/json-value.ts"
+import { AstTooLarge, maxFaults } from "../../src/registry/ast/document-fault.ts"
+import { maxValues } from "../../src/registry/ast/json-value.ts"
 import { astFaults, parseAst } from "../../src/registry/ast/parse-ast.ts"
 import { languages, typedModule } from "../../src/registry/types/typed-module.ts"
 import { entity, field, smallAst, thing, withFields } from "./small-ast.ts"
@@ -151,12 +151,12 @@ const faulty: Readonly<Record<string, object>> = {
 test.each(Object.entries(faulty))("no more faults are looked for than are told: %s", (_, value) => {
   const faults = astFaults(value)
   expect(faults.length).toBeGreaterThanOrEqual(1)
-  expect(faults.length).toBeLessThanOrEqual(mostFaults)
+  expect(faults.length).toBeLessThanOrEqual(maxFaults)
 })
 
 test("elements are counted before they are looked at", () => {
-  const [fault] = astFaults(smallAst({ entities: times(mostValues, () => 0) }))
-  expect(fault?.message).toBe(`the document: has more than ${mostValues} members and elements`)
+  const [fault] = astFaults(smallAst({ entities: times(maxValues, () => 0) }))
+  expect(fault?.message).toBe(`the document: has more than ${maxValues} members and elements`)
 })
 
 test("an IDL's type nests as deep as one that Rust spells, and no deeper", () => {

@@ -1,7 +1,7 @@
 // The parts of an AST that the registry reads. Everything else is kept as published.
 import { inOwnWords } from "@svc/openapi"
 import { z } from "zod"
-import { DocumentFault, mostFaults } from "./document-fault.ts"
+import { DocumentFault, maxFaults } from "./document-fault.ts"
 import { fieldSpelling, rustSpelling } from "./idl-type.ts"
 import { rustTypeFault } from "./rust-type.ts"
 
@@ -40,7 +40,7 @@ const list = <T extends z.ZodType>(item: T): z.ZodType<z.infer<T>[]> =>
     })
     .check(({ value, issues }) => {
       for (const [index, element] of value.entries()) {
-        if (issues.length >= mostFaults) return
+        if (issues.length >= maxFaults) return
         for (const { path, message } of item.safeParse(element, inOwnWords).error?.issues ?? []) {
           issues.push({ code: "custom", input: element, path: [index, ...path], message })
         }

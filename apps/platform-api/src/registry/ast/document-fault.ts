@@ -21,7 +21,7 @@ export class DocumentFault extends Error {
 export class AstTooLarge extends DocumentFault {}
 
 /** The maximum number of reported faults: searching for more costs more than it helps. */
-export const mostFaults = 20
+export const maxFaults = 20
 
 /** Formats a path as in `entities[0].sections[2].name`. Other member names are quoted and shortened. */
 export const formatPath = (segments: DocumentPath): string => {

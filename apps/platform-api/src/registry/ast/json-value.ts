@@ -3,7 +3,7 @@ import { DocumentFault } from "./document-fault.ts"
 // Real ASTs are about 35 levels deep. Code after this check may recurse.
 const maxDepth = 128
 /** The maximum number of members and elements of an AST. 2 MiB of a real AST has half as many. */
-export const mostValues = 250_000
+export const maxValues = 250_000
 
 /**
  * Throws a DocumentFault unless every reader understands the JSON alike (I-JSON, RFC 7493): no number too large for a
@@ -26,7 +26,7 @@ export const checkJsonValue = (value: unknown): void => {
     at.pop()
   }
   const check = (item: unknown): void => {
-    if (++values > mostValues) throw new DocumentFault([], `has more than ${mostValues} members and elements`)
+    if (++values > maxValues) throw new DocumentFault([], `has more than ${maxValues} members and elements`)
     if (item === null || typeof item === "boolean") return
     if (typeof item === "string") return checkText(item)
     if (typeof item === "number") {

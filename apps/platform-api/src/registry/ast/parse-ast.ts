@@ -1,5 +1,5 @@
 import { inOwnWords } from "@svc/openapi"
-import { DocumentFault, type DocumentPath, formatPath, mostFaults } from "./document-fault.ts"
+import { DocumentFault, type DocumentPath, formatPath, maxFaults } from "./document-fault.ts"
 import { type Ast, type AstEntity, astShape, fieldPath } from "./ast-shape.ts"
 import { checkFields } from "../schema/derived-size.ts"
 import { checkJsonValue } from "./json-value.ts"
@@ -21,7 +21,7 @@ export const astFaults = (value: unknown): readonly DocumentFault[] => {
     checkJsonValue(value)
     const { error } = astShape.safeParse(value, inOwnWords)
     if (error !== undefined) {
-      const first = error.issues.slice(0, mostFaults)
+      const first = error.issues.slice(0, maxFaults)
       return first.map(({ path, message }) => new DocumentFault(path.filter(isSegment), message))
     }
     const ast = value as Ast
@@ -30,7 +30,7 @@ export const astFaults = (value: unknown): readonly DocumentFault[] => {
     const searches = [takenTwice(named(ast)), tooLong(ast), operators].values()
     return searches
       .flatMap((faults) => faults)
-      .take(mostFaults)
+      .take(maxFaults)
       .toArray()
   } catch (error) {
     if (error instanceof DocumentFault) return [error]
@@ -75,14 +75,14 @@ function* named(ast: Ast): Generator<Name> {
   }
 }
 
-export const mostParts = 16
+export const maxPathParts = 16
 
 /** Each dot of a path is a nested object for readers. */
 function* tooLong({ entities }: Ast): Generator<DocumentFault> {
   for (const [e, entity] of entities.entries()) {
     for (const { text, at } of fieldNames(entity, ["entities", e])) {
-      if (text.split(".").length > mostParts)
-        yield new DocumentFault(at, `makes a path of more than ${mostParts} parts`)
+      if (text.split(".").length > maxPathParts)
+        yield new DocumentFault(at, `makes a path of more than ${maxPathParts} parts`)
     }
   }
 }

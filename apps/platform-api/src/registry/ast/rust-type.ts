@@ -7,7 +7,7 @@ const closing = new Map([
 ])
 
 // Text generated from a nested type can be many times as long.
-export const deepest = 32
+export const maxTypeDepth = 32
 
 /** The fault of a text as a type: it is empty or too deeply nested, or its brackets don't match. */
 export const rustTypeFault = (text: string): string | undefined => {
@@ -17,7 +17,7 @@ export const rustTypeFault = (text: string): string | undefined => {
   for (const char of compact) {
     const closer = closing.get(char)
     if (closer !== undefined) {
-      if (awaited.push(closer) > deepest) return `is nested deeper than ${deepest} levels`
+      if (awaited.push(closer) > maxTypeDepth) return `is nested deeper than ${maxTypeDepth} levels`
     } else if (">)]".includes(char) && awaited.pop() !== char) return `has a "${char}" without an opening bracket`
   }
   const missing = awaited.at(-1)

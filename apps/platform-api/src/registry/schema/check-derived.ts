@@ -5,7 +5,7 @@ import { AstTooLarge } from "../ast/document-fault.ts"
 import { languages, typedModule } from "../types/typed-module.ts"
 
 // Twenty for each element that an AST may have.
-const mostSteps = 5_000_000
+const maxSteps = 5_000_000
 // Longer than any name and version, so that the modules fit under every name.
 const longestName = { name: "x".repeat(128), version: 2_147_483_647 }
 
@@ -13,7 +13,7 @@ const longestName = { name: "x".repeat(128), version: 2_147_483_647 }
 export const checkDerived = (ast: Ast): { readonly shape: Shape; readonly schema: Schema } => {
   let steps = 0
   const shape = deriveShape(ast, (more) => {
-    if ((steps += more) > mostSteps) throw new AstTooLarge(["idls"], "takes too much work")
+    if ((steps += more) > maxSteps) throw new AstTooLarge(["idls"], "takes too much work")
   })
   const schema = schemaOf(shape)
   checkSchemaSize(schema, shape)

@@ -136,13 +136,13 @@ const members = <T extends { name: string }>(type: string, all: readonly T[]): N
   )
 }
 
-const mostTold = 5
+const maxListed = 5
 
 /** The first breaking changes, in one line. */
 export const breakingText = (changes: readonly { readonly breaking: boolean; readonly text: string }[]): string => {
   const texts = changes.filter(({ breaking }) => breaking).map(({ text }) => text)
-  const more = texts.length > mostTold ? `, and ${texts.length - mostTold} more` : ""
-  return texts.slice(0, mostTold).join("; ") + more
+  const more = texts.length > maxListed ? `, and ${texts.length - maxListed} more` : ""
+  return texts.slice(0, maxListed).join("; ") + more
 }
 
 /** A short form of a field's Rust type, a variant's payload or a view's mode. */

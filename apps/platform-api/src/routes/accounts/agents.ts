@@ -29,7 +29,7 @@ const profile = z.object({
   last_seen_at: z.iso.datetime(),
 })
 
-const mostExhausted = 100_000
+const maxExhausted = 100_000
 /** The largest body of a sign-up. It is small, because there is no key yet to limit the caller. */
 export const signUpBytes = 4096
 
@@ -64,7 +64,7 @@ const signUpRoute = createRoute({
 
 export const agentRoutes = (api: Api, dependencies: Dependencies): void => {
   // Addresses that have used up their sign-ups, and until when. They are rejected without a query.
-  const exhausted = new LRUCache<string, number>({ max: mostExhausted })
+  const exhausted = new LRUCache<string, number>({ max: maxExhausted })
   const refuse = (waitSeconds: number) => errors.fail("rate-limit-exceeded", { retryAfterSeconds: waitSeconds })
 
   api.openapi(signUpRoute, async (c) => {

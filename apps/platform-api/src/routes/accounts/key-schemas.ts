@@ -66,13 +66,13 @@ export const publishableBody = secretBody
   })
   .meta({ required: ["origin_allowlist"] })
 
-const longestOverlap = 604_800
+const maxOverlapSeconds = 604_800
 export const rotateBody = z.object({
   name: z.string().optional().meta({ description: "Default: the old key's name" }),
   overlap_seconds: z
-    .int(`must be an integer from 0 to ${longestOverlap}`)
+    .int(`must be an integer from 0 to ${maxOverlapSeconds}`)
     .min(0)
-    .max(longestOverlap)
+    .max(maxOverlapSeconds)
     .default(3600)
     .meta({ description: "How long the old key stays valid; 0 ends it at once" }),
 })

@@ -5,16 +5,16 @@ import { dayOf, readUsage } from "../../auth/usage.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { access, type Api, json, keyFailures } from "../api.ts"
 
-const mostDays = 90
+const maxDays = 90
 
 const usageQuery = z.object({
   days: z
     .string()
-    .regex(/^[1-9]\d?$/, `must be a number from 1 to ${mostDays}`)
+    .regex(/^[1-9]\d?$/, `must be a number from 1 to ${maxDays}`)
     .transform(Number)
-    .refine((days) => days <= mostDays, `must be a number from 1 to ${mostDays}`)
+    .refine((days) => days <= maxDays, `must be a number from 1 to ${maxDays}`)
     .default(30)
-    .meta({ type: "integer", minimum: 1, maximum: mostDays, description: "How many days, today included" }),
+    .meta({ type: "integer", minimum: 1, maximum: maxDays, description: "How many days, today included" }),
 })
 
 const usage = z

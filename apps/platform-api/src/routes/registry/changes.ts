@@ -56,7 +56,7 @@ const readerOf = ({ principal }: Caller): Audience =>
 
 const pageSize = 100
 // Changes that arrive while a client still reads older ones.
-const mostPending = 1000
+const maxPending = 1000
 
 export const changeRoutes = (
   api: Api,
@@ -93,7 +93,7 @@ export const changeRoutes = (
         tell: (event, change) => {
           if (change.id <= (after ?? 0) || (stack !== undefined && change.stack !== stack)) return
           if (pending === undefined) stream.send(event)
-          else if (pending.push(event) > mostPending) stream.end()
+          else if (pending.push(event) > maxPending) stream.end()
         },
       })
       const catchUp = async (since: number): Promise<void> => {
