@@ -84,12 +84,8 @@ describe.skipIf(!isThere).each(Object.entries(proxies))("%s", (name, proxy) => {
     folder = mkdtempSync(join(tmpdir(), `svc-${name}-`))
     for (const sub of ["ssl", "run", "logs"]) mkdirSync(join(folder, sub))
     const [key, cert] = [join(folder, "ssl/privkey.pem"), join(folder, "ssl/fullchain.pem")]
-    makeCertificate(
-      key,
-      cert,
-      ["docs", "api", "relay"].map((name) => `${name}.example.com`),
-      2,
-    )
+    const hosts = ["docs", "api", "relay"].map((service) => `${service}.example.com`)
+    makeCertificate(key, cert, hosts, 2)
     // HAProxy wants both in one file.
     if (name === "haproxy") {
       writeFileSync(join(folder, "ssl/all.pem"), readFileSync(cert, "utf8") + readFileSync(key, "utf8"))
