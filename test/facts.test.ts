@@ -10,7 +10,7 @@ import { makeFacts } from "../scripts/facts.ts"
 
 const root = join(import.meta.dirname, "..")
 const read = (path: string): string => readFileSync(join(root, path), "utf8")
-const tracked = execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" }).split("\n")
+const tracked = execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" }).trim().split("\n")
 const prose = tracked.filter((file) => file.endsWith(".md") && !file.includes("/reference/"))
 const served = prose.filter((file) => file.startsWith("apps/docs-server/content/"))
 
@@ -104,6 +104,26 @@ test.each(["docs-server", "relay", "platform-api"])("every setting of %s is used
   const text = sources.map(read).concat(rest).join("\n")
   expect(settings.length).toBeGreaterThan(5)
   expect(settings.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([])
+})
+
+test("every SVC_ variable that a text names is read by the code, or set where the text says", () => {
+  const isText = (file: string): boolean =>
+    /\.(?:mdx?|ya?ml|example|cfg|conf|json)$|^infra\/(?:Caddyfile|Dockerfile)$/.test(file) &&
+    !file.endsWith("openapi.json")
+  const isCode = (file: string): boolean => /\.(?:ts|sh)$|^\.ci\/run$/.test(file) && !/\.test\.ts$|\/test\//.test(file)
+  const texts = tracked.filter(isText).map((file) => ({ file, text: read(file) }))
+  // What compose and Caddy fill in stands in their files.
+  const filledIn = texts.flatMap(({ text }) => text.match(/\$\{SVC_\w+|\{\$SVC_\w+/g) ?? [])
+  const inCode = tracked.filter(isCode).flatMap((file) => read(file).match(/\bSVC_[A-Z0-9_]+/g) ?? [])
+  const named = filledIn.map((name) => name.replace(/^\W*/, ""))
+  // The last one is told as what is never read.
+  const known = new Set([...inCode, ...named, "SVC_READ_RPC_URL"])
+  const isKnown = (name: string): boolean =>
+    known.has(name) || (name.endsWith("_") && [...known].some((one) => one.startsWith(name)))
+  const unknown = texts.flatMap(({ file, text }) =>
+    [...new Set(text.match(/\bSVC_[A-Z0-9_]+/g))].filter((name) => !isKnown(name)).map((name) => `${file}: ${name}`),
+  )
+  expect(unknown).toEqual([])
 })
 
 /** Texts that name several MCP tools, but not all of them. */
