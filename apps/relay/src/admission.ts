@@ -13,25 +13,6 @@ export type AdmissionConfig = {
   readonly timeoutMs: Readonly<Record<RequestClass, number>>
 }
 
-/** How one request passes the limits, in this order. */
-export type RequestAdmission = {
-  /**
-   * Counts the request against its address and its subject, whose limit a claim can lower; without a caller against its
-   * address alone. Throws `rate_limit_exceeded`.
-   * @param bodyIsHere the request will soon need a place: a store that counts takes it with the same call
-   */
-  readonly count: (caller?: LimitedCaller, bodyIsHere?: boolean) => Promise<void>
-  /** Takes a place without waiting for one. Throws `server_busy`. */
-  readonly enter: (caller: LimitedCaller) => Promise<void>
-  /** Gives the place back, if there is one. */
-  readonly leave: () => void
-}
-
-export type Admission = {
-  /** Begins a request. Throws `rate_limit_exceeded` when its address is known to be over its limit: no token is looked at. */
-  readonly begin: (of: RequestClass, address: string) => RequestAdmission
-}
-
 /** The lower of a setting and a claim, where the token has that claim. */
 export const lower = (setting: number, claim: number | undefined): number => Math.min(setting, claim ?? setting)
 
@@ -52,7 +33,7 @@ const limited = ({ allowed, retryAfterSeconds }: Decision): void => {
 }
 
 /** Makes the relay's limits. Addresses and subjects have tables of their own: a flood of one leaves the other its room. */
-export const createAdmission = (config: AdmissionConfig, limits: Limits): Admission => {
+export const createAdmission = (config: AdmissionConfig, limits: Limits) => {
   const subjectBucket = (of: RequestClass, caller: LimitedCaller): Bucket => ({
     table: "subject",
     group: of,
@@ -69,14 +50,20 @@ export const createAdmission = (config: AdmissionConfig, limits: Limits): Admiss
   }
 
   return {
-    begin: (of, address) => {
+    /** Begins a request. Throws `rate_limit_exceeded` when its address is known to be over its limit: no token is looked at. */
+    begin: (of: RequestClass, address: string) => {
       const addressBucket: Bucket = { table: "address", group: of, key: address, limit: config.perMinute[of] }
       const known = limits.peek(addressBucket)
       // A flood from its neighbours refuses no valid token: such a request counts for its subject alone.
       if (!known.shared) limited(known)
       let entry: Entry | undefined
       return {
-        count: async (caller, bodyIsHere = false) => {
+        /**
+         * Counts the request against its address and its subject, whose limit a claim can lower; without a caller against its
+         * address alone. Throws `rate_limit_exceeded`.
+         * @param bodyIsHere the request will soon need a place: a store that counts takes it with the same call
+         */
+        count: async (caller?: LimitedCaller, bodyIsHere = false): Promise<void> => {
           if (caller?.sub === undefined) return limited(await limits.take([addressBucket]))
           const subject = subjectBucket(of, caller)
           const buckets = known.shared ? [subject] : [addressBucket, subject]
@@ -84,15 +71,19 @@ export const createAdmission = (config: AdmissionConfig, limits: Limits): Admiss
           limited(taken)
           entry = taken.entry
         },
-        enter: async (caller) => {
+        /** Takes a place without waiting for one. Throws `server_busy`. */
+        enter: async (caller: LimitedCaller): Promise<void> => {
           entry ??= await limits.enter(placesFor(of, caller))
           if ("leave" in entry) return
           throw errors.fail("server_busy", { retryAfterSeconds: entry.full.limit === 0 ? 60 : 1 })
         },
-        leave: () => {
+        /** Gives the place back, if there is one. */
+        leave: (): void => {
           if (entry !== undefined && "leave" in entry) entry.leave()
         },
       }
     },
   }
 }
+
+export type Admission = ReturnType<typeof createAdmission>

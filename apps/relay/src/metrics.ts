@@ -8,13 +8,6 @@ const denialReasons = ["auth", "scope", "rate_limit", "concurrency", "request_si
 export type UpstreamOutcome = (typeof upstreamOutcomes)[number]
 export type DenialReason = (typeof denialReasons)[number]
 
-export type Metrics = {
-  readonly begin: (operation: string) => void
-  readonly end: (operation: string, result: "ok" | "error", durationMs: number, requestBytes: number) => void
-  readonly upstream: (outcome: UpstreamOutcome) => void
-  readonly denied: (reason: DenialReason) => void
-}
-
 type Answered = { readonly kind: string; readonly status?: number; readonly code?: number }
 
 /** Makes one call to the provider, with a span that tells whether it failed and how. */
@@ -64,7 +57,7 @@ export const observeKeys = (meter: Meter, age: () => number | undefined): void =
 }
 
 /** The instruments. Their attributes come from short fixed lists: never an identity, never a signature. */
-export const createMetrics = (meter: Meter): Metrics => {
+export const createMetrics = (meter: Meter) => {
   const requests = meter.createCounter("svc.transaction.requests.total", { description: "Requests on the routes." })
   const duration = meter.createHistogram("svc.transaction.request.duration", {
     unit: "ms",
@@ -89,15 +82,19 @@ export const createMetrics = (meter: Meter): Metrics => {
   for (const reason of denialReasons) denials.add(0, { reason })
 
   return {
-    begin: (operation) => inflight.set(operation, (inflight.get(operation) ?? 0) + 1),
-    end: (operation, result, durationMs, requestBytes) => {
+    begin: (operation: string): void => {
+      inflight.set(operation, (inflight.get(operation) ?? 0) + 1)
+    },
+    end: (operation: string, result: "ok" | "error", durationMs: number, requestBytes: number): void => {
       inflight.set(operation, (inflight.get(operation) ?? 1) - 1)
       const attributes = { operation, result }
       requests.add(1, attributes)
       duration.record(durationMs, attributes)
       bytes.record(requestBytes, attributes)
     },
-    upstream: (outcome) => upstream.add(1, { outcome }),
-    denied: (reason) => denials.add(1, { reason }),
+    upstream: (outcome: UpstreamOutcome): void => upstream.add(1, { outcome }),
+    denied: (reason: DenialReason): void => denials.add(1, { reason }),
   }
 }
+
+export type Metrics = ReturnType<typeof createMetrics>

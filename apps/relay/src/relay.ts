@@ -2,7 +2,7 @@ import { ApiError } from "@svc/errors"
 import { addressBucket, hasWholeBody, type HttpEnv, jsonBody } from "@svc/http"
 import type { Context, MiddlewareHandler } from "hono"
 import type { z } from "zod"
-import { type Admission, lower, type RequestAdmission } from "./admission.ts"
+import { type Admission, lower } from "./admission.ts"
 import { type HttpAuthPlugin, type Principal, requireScope } from "./auth.ts"
 import { describeRoute } from "./document/describe-route.ts"
 import { errors, submissionUnknown } from "./errors.ts"
@@ -37,7 +37,7 @@ export type RelayEnv = HttpEnv & {
   Variables: {
     call: Call
     /** Of a request past its token and its rates. */
-    admission: RequestAdmission
+    admission: ReturnType<Admission["begin"]>
     principal: Principal
     /** The error that the response tells. */
     refusal?: ApiError

@@ -1,11 +1,9 @@
 import { connect } from "node:net"
-import { ApiError } from "@svc/errors"
 import { createLocalLimits } from "@svc/limits"
 import fc from "fast-check"
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
 import { createAdmission } from "../src/admission.ts"
 import { readConfig } from "../src/config.ts"
-import type { RequestClass } from "../src/routes/route.ts"
 import { routes } from "../src/routes/table.ts"
 import { type FakeRpc, result, startFakeRpc } from "./fake-rpc.ts"
 import { type Relay, startIssuer, startRelay } from "./fixture.ts"
@@ -207,48 +205,6 @@ test("a body that does not arrive holds no place", async () => {
   )
   expect((await relay.post("block-height", {})).status).toBe(200)
   for (const socket of slow) socket.destroy()
-})
-
-test("never more than N are admitted in any 60 seconds, whatever the steps of the clock", async () => {
-  const kinds: RequestClass[] = ["inspect", "status", "send"]
-  const event = fc.record({
-    wait: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 1500 }), fc.integer({ min: 0, max: 90_000 })),
-    kind: fc.constantFrom(...kinds),
-    address: fc.constantFrom("a", "b"),
-    claim: fc.option(fc.integer({ min: 0, max: 4 }), { nil: undefined }),
-    goodToken: fc.boolean(),
-  })
-  await fc.assert(
-    fc.asyncProperty(fc.array(event, { maxLength: 200 }), fc.nat(100_000), async (events, start) => {
-      let time = start
-      const minute = { inspect: 3, status: 5, send: 2 }
-      const settings = { perMinute: minute, concurrency: { inspect: 9, send: 9 }, timeoutMs }
-      const admission = createAdmission(settings, createLocalLimits({ now: () => time }))
-      const admittedAt = new Map<string, number[]>()
-      const recent = (name: string) => (admittedAt.get(name) ?? []).filter((at) => time - at < 60_000)
-      for (const { wait, kind, address, claim, goodToken } of events) {
-        time += wait
-        const limits = claim === undefined ? {} : { max_transaction_send_requests_per_minute: claim }
-        const own = kind === "send" ? Math.min(2, claim ?? 2) : minute[kind]
-        const admit = (name: string) => admittedAt.set(name, [...recent(name), time])
-        try {
-          const turn = admission.begin(kind, address)
-          await turn.count(goodToken ? { sub: "s", key_class: "secret", limits } : undefined)
-          // Both or neither: what its subject's limit refuses costs the address nothing.
-          admit(`${kind} ${address}`)
-          if (goodToken) {
-            admit(kind)
-            expect(recent(kind).length).toBeLessThanOrEqual(own)
-          }
-        } catch (error) {
-          if (!(error instanceof ApiError)) throw error
-          expect(error.code).toBe("rate_limit_exceeded")
-        }
-        expect(recent(`${kind} ${address}`).length).toBeLessThanOrEqual(minute[kind])
-      }
-    }),
-    { numRuns: 300 },
-  )
 })
 
 test("a flood from new addresses refuses no valid token, not even its neighbours', and takes no more for itself", async () => {

@@ -15,22 +15,6 @@ type Read<Value> = {
 /** What came of a read: the route's answer, or why there is none. */
 type ReadAnswer<Value> = { readonly kind: "value"; readonly value: Value } | UpstreamFailure
 
-export type Reads = {
-  /**
-   * Asks the upstreams in turn until one answers, all within `timeoutMs`; gives the last one's failure when none does.
-   * @param onAnswer told what came of each call
-   */
-  readonly ask: <Value>(
-    read: Read<Value>,
-    params: readonly unknown[],
-    timeoutMs: number,
-    onAnswer: (kind: UpstreamAnswer["kind"]) => void,
-  ) => Promise<ReadAnswer<Value>>
-  /** Which upstream gave the last answer: 0 for the first, 1 for the first fallback, and so on. */
-  readonly answering: () => number
-  readonly count: number
-}
-
 const lastForMs = 10_000
 const failing = new Set([401, 403, 404, 408, 429])
 
@@ -46,7 +30,7 @@ const isWorthAnother = (answer: ReadAnswer<unknown>): boolean => {
  * failure is oldest first; its next answer clears that.
  * @param now a monotonic clock, in milliseconds
  */
-export const createReads = (upstreams: readonly Upstream[], now: () => number): Reads => {
+export const createReads = (upstreams: readonly Upstream[], now: () => number) => {
   const failedAt = upstreams.map(() => -Infinity)
   let answering = 0
 
@@ -57,7 +41,8 @@ export const createReads = (upstreams: readonly Upstream[], now: () => number): 
       return time - at < lastForMs ? at : -Infinity
     }
     // The sort is stable: those without a recent failure stay as configured, ahead of the others.
-    return upstreams.map((_, index) => index).sort((a, b) => compare(placeOf(a), placeOf(b)))
+    // Two of them have equal places, whose difference isn't a number.
+    return upstreams.map((_, index) => index).sort((a, b) => placeOf(a) - placeOf(b) || 0)
   }
 
   const askOne = <Value>(
@@ -78,7 +63,12 @@ export const createReads = (upstreams: readonly Upstream[], now: () => number): 
 
   return {
     count: upstreams.length,
+    /** Which upstream gave the last answer: 0 for the first, 1 for the first fallback, and so on. */
     answering: () => answering,
+    /**
+     * Asks the upstreams in turn until one answers, all within `timeoutMs`; gives the last one's failure when none does.
+     * @param onAnswer told what came of each call
+     */
     ask: async <Value>(
       read: Read<Value>,
       params: readonly unknown[],
@@ -109,4 +99,4 @@ export const createReads = (upstreams: readonly Upstream[], now: () => number): 
   }
 }
 
-const compare = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1)
+export type Reads = ReturnType<typeof createReads>

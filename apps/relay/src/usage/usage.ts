@@ -17,13 +17,6 @@ export type UsageEvent = {
   readonly plan?: string
 }
 
-export type Usage = {
-  /** Queues a record and returns at once; a full queue drops it. */
-  readonly record: (event: UsageEvent) => void
-  /** Sends what is queued, for at most 5 s; what is left is lost. */
-  readonly flush: () => Promise<void>
-}
-
 export type UsageLoss = { readonly dropped: number; readonly undelivered: number }
 
 const batchSize = 50
@@ -63,7 +56,7 @@ export const createUsage = ({
   readonly capacity: number
   readonly delivery: Delivery
   readonly onLoss: (loss: UsageLoss) => void
-}): Usage => {
+}) => {
   const report = createLossReport(onLoss)
   const queue: UsageEvent[] = []
   const sending = new Set<Promise<void>>()
@@ -96,13 +89,15 @@ export const createUsage = ({
   }
 
   return {
-    record: (event) => {
+    /** Queues a record and returns at once; a full queue drops it. */
+    record: (event: UsageEvent): void => {
       if (queue.length + beingSent >= capacity) return report.add("dropped", 1)
       queue.push(event)
       arm()
       pump(false)
     },
-    flush: async () => {
+    /** Sends what is queued, for at most 5 s; what is left is lost. */
+    flush: async (): Promise<void> => {
       clearTimeout(timer)
       timer = undefined
       const deadline = setTimeout(delivery.stop, flushMs)
@@ -115,3 +110,5 @@ export const createUsage = ({
     },
   }
 }
+
+export type Usage = ReturnType<typeof createUsage>

@@ -60,22 +60,22 @@ export const request = async (fetch: SendRequest, clock: Clock, call: Call): Pro
   const isGivenUp = (): boolean => call.signal?.aborted === true
   if (isGivenUp()) throw ownError("aborted", "Given up by the caller")
   const leaving = new AbortController()
-  const done = new AbortController()
   const leave = (): void => leaving.abort()
   call.signal?.addEventListener("abort", leave)
-  const late = new AbortController()
-  const watch = async (): Promise<void> => {
+  const done = new AbortController()
+  let isLate = false
+  const expire = async (): Promise<void> => {
     await clock.sleep(call.timeoutMs, done.signal)
     if (done.signal.aborted) return
-    late.abort()
-    leaving.abort()
+    isLate = true
+    leave()
   }
-  void watch()
+  void expire()
   try {
     return await exchange(fetch, call, leaving.signal)
   } catch (cause) {
     const where = new URL(call.url).origin
-    if (late.signal.aborted) {
+    if (isLate) {
       throw ownError("timeout", `${where} gave no whole answer in ${call.timeoutMs / 1000} s`, { retryable: true })
     }
     if (isGivenUp()) throw ownError("aborted", `The call to ${where} was given up`)
