@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import * as nodeFiles from "node:fs/promises"
 import { setTimeout as pause } from "node:timers/promises"
 import { createFileStore } from "../src/journal/file-store.ts"
-import { type Clock, createJournal, createRelay, type Store, type SubmitOnceOptions, SvcError } from "../src/index.ts"
+import { type Clock, createJournal, createRelay, SvcError } from "../src/index.ts"
 import { base58, createPayer } from "./payments.ts"
 
 export type Order = {
@@ -16,8 +16,6 @@ export type Order = {
   readonly speed: number
   /** The number of the step at which it kills itself; null: never. */
   readonly dieAt: number | null
-  /** A rule that its journal breaks. */
-  readonly breaks?: "sends before storing" | "forgets too early"
 }
 
 /** Who is paid under an id. */
@@ -27,7 +25,7 @@ export const amount = 1_000_000n
 const parallel = 10
 const rerun = new Set(["upstream_rpc_error", "simulation-failed"])
 
-const run = async ({ relayUrl, token, folder, seed, ids, speed, dieAt, breaks }: Order): Promise<void> => {
+const run = async ({ relayUrl, token, folder, seed, ids, speed, dieAt }: Order): Promise<void> => {
   let steps = 0
   const step = (): void => {
     if (++steps === dieAt) process.kill(process.pid, "SIGKILL")
@@ -50,7 +48,7 @@ const run = async ({ relayUrl, token, folder, seed, ids, speed, dieAt, breaks }:
   const files = Object.fromEntries(
     Object.entries(wrapped).map(([name, call]) => [name, around(call as () => Promise<unknown>)]),
   )
-  const disk = createFileStore(folder, { ...files, open } as unknown as typeof nodeFiles)
+  const store = createFileStore(folder, { ...files, open } as unknown as typeof nodeFiles)
 
   const clock: Clock = {
     now: () => performance.now() * speed,
@@ -59,29 +57,14 @@ const run = async ({ relayUrl, token, folder, seed, ids, speed, dieAt, breaks }:
   }
   const relay = createRelay({ relayUrl, session: { token: async () => token }, clock, fetch: around(fetch) })
   const payer = createPayer(Uint8Array.from(seed))
+  const journal = createJournal({ relay, store, clock })
 
   const pay = async (id: string): Promise<void> => {
-    let late = async (): Promise<void> => {}
-    const broken: Partial<Store> =
-      breaks === "sends before storing"
-        ? {
-            put: async (...args) => {
-              late = async () => void (await disk.put(...args))
-              return true
-            },
-          }
-        : {}
-    const onSent = async (): Promise<void> => {
-      if (breaks === "sends before storing") await late()
-      if (breaks === "forgets too early") await disk.remove(id, Infinity)
-    }
-    const journal = createJournal({ relay, store: { ...disk, ...broken }, clock })
     const build = ({ blockhash }: { readonly blockhash: string }): Uint8Array =>
       payer.transfer({ recipient: recipientOf(id), lamports: amount, blockhash })
-    const onStep: SubmitOnceOptions["onStep"] = ({ step: name }) => (name === "accepted" ? void onSent() : undefined)
     const submitted = async (): Promise<object> => {
       try {
-        const { state, signature } = await journal.submitOnce(id, build, { onStep })
+        const { state, signature } = await journal.submitOnce(id, build)
         return { id, state, signature }
       } catch (error) {
         // Nothing is on its way, or a refusal was reported: a blockhash may expire before it is sent. A caller tries again.

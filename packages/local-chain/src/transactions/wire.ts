@@ -19,6 +19,7 @@ const base58Bytes = kit.getBase58Encoder()
 const messages = kit.getCompiledTransactionMessageCodec()
 const transactions = kit.getTransactionCodec()
 const noSignature = new Uint8Array(64)
+const unreadable = "failed to deserialize the transaction message"
 
 export const base64 = (bytes: kit.ReadonlyUint8Array): string => Buffer.from(bytes).toString("base64")
 
@@ -50,14 +51,13 @@ const attempt = <T>(problem: string, run: () => T): T => {
  * back to themselves, because the VM's native code ends the process on bytes that it can't decode.
  */
 const readMessage = (bytes: kit.ReadonlyUint8Array): Pick<Wire, "message" | "messageBytes"> => {
-  const problem = "failed to deserialize the transaction message"
-  const message = attempt<Message>(problem, () => messages.decode(bytes))
-  const messageBytes = attempt(problem, () => messages.encode(message))
+  const message = attempt<Message>(unreadable, () => messages.decode(bytes))
+  const messageBytes = attempt(unreadable, () => messages.encode(message))
   if (message.version === 1 && message.configMask >>> configBits !== 0) {
-    throw invalidParams(`${problem}: unknown bits in its config mask`)
+    throw invalidParams(`${unreadable}: unknown bits in its config mask`)
   }
   if (Buffer.compare(Uint8Array.from(bytes.slice(0, messageBytes.length)), Uint8Array.from(messageBytes)) !== 0) {
-    throw invalidParams(problem)
+    throw invalidParams(unreadable)
   }
   return { message, messageBytes: messageBytes as kit.TransactionMessageBytes }
 }
@@ -70,7 +70,7 @@ const split = (bytes: Uint8Array): kit.Transaction => {
   } catch (error) {
     throw kit.isSolanaError(error, kit.SOLANA_ERROR__TRANSACTION__MESSAGE_SIGNATURES_MISMATCH)
       ? unsanitary()
-      : invalidParams("failed to deserialize the transaction")
+      : invalidParams(unreadable)
   }
 }
 
