@@ -7,7 +7,7 @@ import { basename, dirname, join } from "node:path"
 import { z } from "zod"
 import { type Corpus, loadCorpus } from "../src/corpus/corpus.ts"
 import { createSearch } from "../src/search/search.ts"
-import { bonus, cut, early, fields, meant } from "../src/search/weights.ts"
+import { cut, meant, weights } from "../src/search/weights.ts"
 
 const pageSchema = z.object({ slug: z.string(), title: z.string(), description: z.string(), content: z.string() })
 type Page = z.infer<typeof pageSchema>
@@ -85,14 +85,12 @@ const measure = (corpus: Corpus, questions: Sets): number[] => {
 const row = (name: string, values: readonly number[]): string =>
   [name.padEnd(24), ...values.map((value) => value.toFixed(4).padStart(12))].join("")
 
-type Part = readonly [name: string, weights: Record<string, unknown>, key: string, without: number]
+type Part = readonly [name: string, values: Record<string, number>, key: string]
 const parts: readonly Part[] = [
-  ...Object.entries(fields).map(([name, field]): Part => [`field ${name}`, field, "weight", 0]),
-  ["early position", early, "weight", 0],
-  ...Object.keys(bonus).map((name): Part => [`bonus ${name}`, bonus, name, 0]),
-  ["corrections", meant, "corrected", 0],
-  ["parts of identifiers", meant, "partOfKnown", 0],
-  ["end of the list cut", cut, "leastShare", 0],
+  ...Object.keys(weights).map((name): Part => [name, weights, name]),
+  ["corrections", meant, "corrected"],
+  ["parts of identifiers", meant, "partOfKnown"],
+  ["end of the list cut", cut, "leastShare"],
 ]
 
 const filesOf = async (path: string): Promise<string[]> =>
@@ -128,14 +126,14 @@ console.log(["MRR@10".padEnd(24), ...setNames.map((name) => name.padStart(12))].
 const whole = measureAll(true)
 console.log(row("mean", whole))
 if (args.includes("--parts"))
-  for (const [name, weights, key, without] of parts) {
-    const value = weights[key]
-    weights[key] = without
+  for (const [name, values, key] of parts) {
+    const value = values[key] ?? 0
+    values[key] = 0
     console.log(
       row(
         `without ${name}`,
         measureAll(false).map((score, i) => score - (whole[i] ?? 0)),
       ),
     )
-    weights[key] = value
+    values[key] = value
   }

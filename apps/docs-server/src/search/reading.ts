@@ -5,8 +5,7 @@ import { passageWeights, saturate, sectionWeights } from "./weights.ts"
 
 /** How much of a query a page has, and where it answers it. */
 export type Reading = {
-  /** Shares of the query's neighbours that are neighbours in the title, and anywhere. */
-  readonly titlePairs: number
+  /** The share of the query's neighbours that are neighbours in the title or in the text. */
   readonly pairs: number
   /** The share of the query in the section that has the most of it. */
   readonly covered: number
@@ -124,7 +123,6 @@ export const createReader = ({ fieldStarts, pageSections, sectionPassages, passa
       ...row,
       isRow: row !== undefined,
       covered,
-      titlePairs,
       pairs: Math.max(titlePairs, pairShare(starts[0] ?? 0, starts[count] ?? 0)),
     }
   }

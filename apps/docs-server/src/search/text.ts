@@ -1,10 +1,10 @@
 import type { Page } from "../corpus/corpus.ts"
+import { createLinkFinder, partsWithLinks } from "./links.ts"
 import { passageKinds, passagesOf } from "./passages.ts"
-import type { fields } from "./weights.ts"
 import { bareWords, terms } from "./words.ts"
 
-export type Field = keyof typeof fields
-export const fieldNames: readonly Field[] = ["title", "slug", "folders", "names", "body"]
+/** The fields of a page in the order in which they are read. `names` are in code style in the first cell of a table's row. */
+export const fieldNames = ["title", "path", "names", "body"] as const
 
 export type Texts = ReturnType<typeof readTexts>
 
@@ -18,6 +18,10 @@ type Written = {
   /** How often it stands in all pages. */
   times: number
 }
+
+// A query reads the texts around the links to a page, so their number and length are limited.
+const mostLinks = 100
+const longestAround = 120
 
 // A longer word is data, such as an image in Base64.
 const longestWord = 200
@@ -53,14 +57,25 @@ export const readTexts = (pages: readonly Page[]) => {
       if (word.length <= longestWord) for (const number of look(word).numbers) numbers.push(number)
   }
 
-  for (const page of pages) {
-    const folder = page.slug.lastIndexOf("/") + 1
+  const findLinks = createLinkFinder(pages.map(({ slug }) => slug))
+  const linked: number[][] = pages.map(() => [])
+  const addPassage = (text: string, id: number, slug: string): void => {
+    for (const part of partsWithLinks(text)) {
+      const start = numbers.length
+      add(part)
+      for (const target of findLinks(part, slug)) {
+        const around = linked[target] ?? []
+        if (target !== id && around.length < 2 * mostLinks)
+          around.push(start, Math.min(numbers.length, start + longestAround))
+      }
+    }
+  }
+
+  for (const [id, page] of pages.entries()) {
     fieldStarts.push(numbers.length)
     add(page.title)
     fieldStarts.push(numbers.length)
-    add(page.slug.slice(folder))
-    fieldStarts.push(numbers.length)
-    add(page.slug.slice(0, folder))
+    add(page.slug)
     fieldStarts.push(numbers.length)
     // Only whole identifiers count as names: their parts, and names of one word, occur everywhere.
     for (const name of namesIn(page.markdown.slice(page.bodyStart)))
@@ -79,7 +94,8 @@ export const readTexts = (pages: readonly Page[]) => {
         passageTerms.push(numbers.length)
         passageStarts.push(at)
         kinds.push(passageKinds.indexOf(kind))
-        add(text)
+        if (kind === "code") add(text)
+        else addPassage(text, id, page.slug)
         at += text.length
       }
     }
@@ -105,6 +121,8 @@ export const readTexts = (pages: readonly Page[]) => {
     passageTerms: Uint32Array.from(passageTerms),
     /** where in its page's Markdown, and of which kind it is. */
     passageStarts: Uint32Array.from(passageStarts),
+    /** By page: where in `numbers` each text of another page that links to it starts and ends. */
+    linked,
     passageKindsOf: Uint8Array.from(kinds),
   }
 }

@@ -1,37 +1,39 @@
-/**
- * The fields of a page in the order in which they are read, and the value of a word in each: at most `weight`, and less
- * for a longer field (`length`, 0 to 1) and for fewer occurrences (`half` of them give half of the weight). `folders` is the
- * path without its last part; `names` are in code style in the first cell of a table's row. A description by the author
- * is the beginning of the body.
- */
-export const fields = {
-  title: { weight: 3.5, half: 0.4, length: 0.3 },
-  slug: { weight: 3.5, half: 0.4, length: 0.3 },
-  folders: { weight: 7.5, half: 1.2, length: 0.3 },
-  names: { weight: 6, half: 0, length: 0 },
-  body: { weight: 4, half: 1.2, length: 0.75 },
-}
-
-/** Added for the first position of a word in the body: half of the weight at `half` words from the start. */
-export const early = { weight: 4, half: 50 }
-
-/** What is added to a page's score; each is multiplied by a share from 0 to 1. */
-export const bonus = {
+/** What a page's score is made of; each is multiplied by a share from 0 to 1. */
+export const weights = {
+  /** How much of the query the page is about, squared: a word of the title or the path counts 1, another by its first position. */
+  about: 9,
+  /** Of the query in the title and the path. */
+  name: 4.5,
+  /** Of the query in code style in the first cells of tables. */
+  tableName: 10,
+  /** Of the query in the body, by how often each word stands there. */
+  body: 6,
   /** Of the title's terms that the query has, squared. */
   title: 1.5,
-  /** Of neighbours in the query that are neighbours in the title, and anywhere. */
-  titlePairs: 1.5,
+  /** Of the query in another page's text around a link to this one, squared. */
+  linked: 11,
+  /** For a page that says little else. */
+  short: 1.5,
+  /** Of neighbours in the query that are neighbours on the page. */
   pairs: 1.5,
   /** Of the query that the best section has, squared. */
-  section: 4,
+  section: 6,
   /** For a row of a table that opens with the only word of the query. */
-  row: 2.5,
+  row: 6,
   /** For a page that the query names: more than anything else can give. */
   named: 1000,
 }
 
+/** At this many words a value is half of what it is at none: of a first position, a page's length and the text around a link. */
+export const half = { position: 50, page: 100, link: 25 }
+
+export const bodyBy = { half: 1.2, length: 0.75 }
+
+/** Pairs and sections count less for longer queries, which describe a page: fully for at most this many terms. */
+export const shortQuery = 6
+
 /** Only this many pages, the best by their terms, are read for neighbours and sections. */
-export const maxRead = 10
+export const maxRead = 20
 
 /** A page is listed only if it has this share of the best score: worse ones only share a word or two with the query. */
 export const cut = { leastShare: 0.4 }

@@ -1,5 +1,5 @@
-import { type Field, type Texts, fieldNames } from "./text.ts"
-import { early, fields, rarity, saturate } from "./weights.ts"
+import { type Texts, fieldNames } from "./text.ts"
+import { bodyBy, half, rarity, saturate, weights } from "./weights.ts"
 
 /** Binary search: the first index from `low` to `high` for which `fits` is true, as it is for all later ones; else `high`. */
 export const firstIndex = (low: number, high: number, fits: (index: number) => boolean): number => {
@@ -18,8 +18,8 @@ export type Index = ReturnType<typeof buildIndex>
 const count = fieldNames.length
 
 /** The number of pages that have each term, and the sum of these pages' weights. */
-const countPages = ({ numbers, fieldStarts, numberOf }: Texts, weights: readonly number[]) => {
-  const pageCount = weights.length
+const countPages = ({ numbers, fieldStarts, numberOf }: Texts, pageWeights: readonly number[]) => {
+  const pageCount = pageWeights.length
   const pagesOf = new Uint32Array(numberOf.size)
   const weightOf = new Float64Array(numberOf.size)
   const last = new Int32Array(numberOf.size).fill(-1)
@@ -29,18 +29,10 @@ const countPages = ({ numbers, fieldStarts, numberOf }: Texts, weights: readonly
       if (last[term] === page) continue
       last[term] = page
       pagesOf[term] = (pagesOf[term] ?? 0) + 1
-      weightOf[term] = (weightOf[term] ?? 0) + (weights[page] ?? 1)
+      weightOf[term] = (weightOf[term] ?? 0) + (pageWeights[page] ?? 1)
     }
   return { pagesOf, weightOf }
 }
-
-/** The mean length of each field. */
-const meanLengths = ({ fieldStarts }: Texts, pageCount: number): number[] =>
-  fieldNames.map((_, field) => {
-    let sum = 0
-    for (let i = field; i < pageCount * count; i += count) sum += (fieldStarts[i + 1] ?? 0) - (fieldStarts[i] ?? 0)
-    return Math.max(1, sum / Math.max(1, pageCount))
-  })
 
 const body = count - 1
 
@@ -48,19 +40,23 @@ const body = count - 1
 const maxPositions = 1000
 
 /** The pages that have each term, its positions and its value there, computed once so that a query only adds numbers. */
-export const buildIndex = (texts: Texts, weights: readonly number[]) => {
-  const pageCount = weights.length
+export const buildIndex = (texts: Texts, pageWeights: readonly number[]) => {
+  const pageCount = pageWeights.length
   const { numbers, fieldStarts, numberOf } = texts
-  const { pagesOf, weightOf } = countPages(texts, weights)
-  const all = weights.reduce((sum, weight) => sum + weight, 0)
+  const { pagesOf, weightOf } = countPages(texts, pageWeights)
+  const all = pageWeights.reduce((sum, weight) => sum + weight, 0)
   const rarities = Float32Array.from(weightOf, (having) => rarity(having, all))
-  const means = meanLengths(texts, pageCount)
+  const lengthOf = (page: number): number =>
+    (fieldStarts[(page + 1) * count] ?? 0) - (fieldStarts[page * count + body] ?? 0)
+  const lengths = Float64Array.from({ length: pageCount }, (_, page) => lengthOf(page))
+  const meanLength = Math.max(1, lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, pageCount))
   const termStarts = new Uint32Array(numberOf.size + 1)
   for (const [term, pages] of pagesOf.entries()) termStarts[term + 1] = (termStarts[term] ?? 0) + pages
   const next = termStarts.slice()
   const size = termStarts.at(-1) ?? 0
   const pages = new Uint32Array(size)
   const worth = new Float32Array(size)
+  const about = new Float32Array(size)
   const inTitle = new Uint8Array(size)
   const positionStarts = new Uint32Array(size)
   const positionEnds = new Uint32Array(size)
@@ -80,15 +76,18 @@ export const buildIndex = (texts: Texts, weights: readonly number[]) => {
         if (field === body && one.first === -1) one.first = i - startOf(body)
         if ((field === 0 || field === body) && one.at.length < maxPositions) one.at.push(i)
       }
-    const lengths = means.map((mean, field) => (startOf(field + 1) - startOf(field)) / mean)
+    const length = (lengths[page] ?? 0) / meanLength
     for (const [term, { times, at, first }] of found) {
       const posting = next[term] ?? 0
       next[term] = posting + 1
       pages[posting] = page
-      let sum = 0
-      for (const [field, name] of fieldNames.entries())
-        if (times[field] !== 0) sum += valueOf(name, times[field] ?? 0, lengths[field] ?? 1, first)
-      worth[posting] = sum
+      const [inItsTitle = 0, inPath = 0, inNames = 0, inBody = 0] = times
+      const isNamed = inItsTitle + inPath > 0
+      about[posting] = isNamed ? 1 : first === -1 ? 0 : half.position / (half.position + first)
+      worth[posting] =
+        (isNamed ? weights.name : 0) +
+        (inNames > 0 ? weights.tableName : 0) +
+        weights.body * saturate(inBody, length, bodyBy)
       positionStarts[posting] = positions.length
       for (const position of at) positions.push(position)
       positionEnds[posting] = positions.length
@@ -108,7 +107,11 @@ export const buildIndex = (texts: Texts, weights: readonly number[]) => {
     /** Where each term's postings start, with the end of all as the last element. */
     termStarts,
     pages,
+    /** By posting: what it adds to its page's score, and how much the page is about it, 0 to 1. */
     worth,
+    about,
+    /** By page: the number of terms in its body. */
+    lengths,
     inTitle,
     /** Where each posting's positions start and end in `positions`. */
     positionStarts,
@@ -121,7 +124,3 @@ export const buildIndex = (texts: Texts, weights: readonly number[]) => {
     titleRarity,
   }
 }
-
-const valueOf = (name: Field, times: number, lengths: number, first: number): number =>
-  fields[name].weight * saturate(times, lengths, fields[name]) +
-  (name === "body" ? (early.weight * early.half) / (early.half + first) : 0)
