@@ -1,3 +1,4 @@
+import type { SQL } from "drizzle-orm"
 import type { PreparedVersion } from "../compiler/read-upload.ts"
 import type { Orm, Queries } from "../db/database.ts"
 import { and, desc, eq, inArray } from "../db/drizzle.ts"
@@ -112,26 +113,25 @@ export const astOfVersions = async (
   return new Map(rows.map(({ number, astGzip }) => [number, ofVersion({ astGzip })]))
 }
 
-/** The version with this id, or the latest. Throws version-not-found. */
-export const versionOrLatest = async (tx: Orm, specId: number, wanted: number | null | undefined): Promise<number> => {
-  const ofSpec = eq(specVersions.specId, specId)
+/** The id of the latest version that meets the condition. Throws version-not-found. */
+const versionWhere = async (tx: Orm, specId: number, condition: SQL | undefined): Promise<number> => {
   const [row] = await tx
     .select({ id: specVersions.id })
     .from(specVersions)
-    .where(wanted == null ? ofSpec : and(ofSpec, eq(specVersions.id, wanted)))
+    .where(and(eq(specVersions.specId, specId), condition))
     .orderBy(desc(specVersions.versionNumber))
     .limit(1)
   if (row === undefined) throw errors.fail("version-not-found")
   return row.id
 }
 
+/** The version with this id, or the latest. Throws version-not-found. */
+export const versionOrLatest = (tx: Orm, specId: number, id: number | null | undefined): Promise<number> =>
+  versionWhere(tx, specId, id == null ? undefined : eq(specVersions.id, id))
+
 /** The version with this number. Throws version-not-found. */
-export const versionNumbered = async (tx: Orm, specId: number, number: number): Promise<number> => {
-  const wanted = and(eq(specVersions.specId, specId), eq(specVersions.versionNumber, number))
-  const [row] = await tx.select({ id: specVersions.id }).from(specVersions).where(wanted)
-  if (row === undefined) throw errors.fail("version-not-found")
-  return row.id
-}
+export const versionNumbered = (tx: Orm, specId: number, number: number): Promise<number> =>
+  versionWhere(tx, specId, eq(specVersions.versionNumber, number))
 
 /** The version that was deployed before the current one. Throws deployment-state. */
 export const versionBefore = async (tx: Orm, deploymentId: number): Promise<number> => {

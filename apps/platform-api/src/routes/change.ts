@@ -3,7 +3,7 @@ import { audit, type AuditEntry } from "../audit.ts"
 import { policies } from "../auth/agent-policy.ts"
 import { type AppEnv, authenticated } from "../auth/guard.ts"
 import type { Orm } from "../db/database.ts"
-import { and, lt, sql } from "../db/drizzle.ts"
+import { and, eq, lt } from "../db/drizzle.ts"
 import { idempotencyKeys } from "../db/schema/index.ts"
 import { type ErrorCode, errors } from "../errors.ts"
 import { StackConflict } from "../registry/publication.ts"
@@ -69,8 +69,9 @@ export const change = async <T, Status extends ChangeStatus>(
     }
     if (key === undefined) return respond(c, await doWork())
     const { method, path } = c.req
-    const target = [idempotencyKeys.userId, idempotencyKeys.method, idempotencyKeys.path, idempotencyKeys.key]
-    const same = and(...[userId, method, path, key].map((value, index) => sql`${target[index]} = ${value}`))
+    const kept = idempotencyKeys
+    const target = [kept.userId, kept.method, kept.path, kept.key]
+    const same = and(eq(kept.userId, userId), eq(kept.method, method), eq(kept.path, path), eq(kept.key, key))
     const begun = { bodyHash, status: 0, location: null, body: "", createdAt: at }
     const setWhere = lt(idempotencyKeys.createdAt, new Date(at.getTime() - keptMs))
     const [mine] = await tx

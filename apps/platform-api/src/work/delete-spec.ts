@@ -3,6 +3,7 @@ import { and, eq, isNotNull, isNull, orm } from "../db/drizzle.ts"
 import { builds, deployments, jobs, runs, specs } from "../db/schema/index.ts"
 import { errors } from "../errors.ts"
 import { unshareSpec } from "../records/sharing.ts"
+import { lifeCycles } from "../records/transitions.ts"
 import { showPast } from "../registry/publication.ts"
 import { deleteDeployment, endBuild } from "./endings.ts"
 import { lockJobsOf } from "./queue/jobs.ts"
@@ -19,7 +20,7 @@ export const deleteSpec = async (tx: Orm, specId: number, at: Date): Promise<voi
   // First, because this returns a deployment in progress to its previous status. Imported builds have no job.
   const open = and(
     eq(builds.specId, specId),
-    orm.notInArray(builds.status, ["completed", "failed", "cancelled"]),
+    orm.notInArray(builds.status, lifeCycles.build.ended),
     orm.exists(
       tx
         .select({ id: jobs.recordId })
@@ -32,7 +33,7 @@ export const deleteSpec = async (tx: Orm, specId: number, at: Date): Promise<voi
   }
   const going = and(
     eq(runs.specId, specId),
-    orm.notInArray(runs.status, ["succeeded", "failed", "cancelled"]),
+    orm.notInArray(runs.status, lifeCycles.run.ended),
     isNotNull(runs.specVersionId),
   )
   for (const run of await tx.select().from(runs).where(going).for("no key update")) await failRun(tx, run, reason, at)

@@ -1,8 +1,8 @@
 // Records move by events. The database derives their status and rejects forbidden transitions.
-import type { SQL } from "drizzle-orm"
+import type { SQLWrapper } from "drizzle-orm"
 import type { Orm } from "../db/database.ts"
 import { and, eq, inArray, sql } from "../db/drizzle.ts"
-import { buildEvents, builds, deploymentEvents, runEvents, runSteps } from "../db/schema/index.ts"
+import { buildEvents, builds, deploymentEvents, deployments, runEvents, runs, runSteps } from "../db/schema/index.ts"
 import type { buildStatuses, deploymentStatuses, runStatuses } from "../records/transitions.ts"
 
 type BuildStatus = (typeof buildStatuses)[number]
@@ -20,7 +20,14 @@ const buildPhases: Readonly<Partial<Record<BuildStatus, { phase: string; progres
 }
 
 // Replicas' clocks may differ and a record's times must not go back, so an event is never earlier than the one before.
-const notBefore = (at: Date, told: SQL): SQL<Date> => sql<Date>`greatest(${at.toISOString()}::timestamptz, (${told}))`
+const notBefore = (at: Date, told: SQLWrapper) => sql<Date>`greatest(${at.toISOString()}::timestamptz, ${told})`
+
+/** When a build or a run last moved. */
+const movedAt = (tx: Orm, table: typeof builds | typeof runs, id: number) =>
+  tx
+    .select({ at: sql`coalesce(${table.startedAt}, ${table.createdAt})` })
+    .from(table)
+    .where(eq(table.id, id))
 
 export const moveBuild = async (
   tx: Orm,
@@ -30,7 +37,7 @@ export const moveBuild = async (
   set: { readonly statusMessage?: string | null; readonly websocketUrl?: string } = {},
 ): Promise<void> => {
   const { phase = null, progress } = buildPhases[status] ?? {}
-  const createdAt = notBefore(at, sql`select coalesce(started_at, created_at) from builds where id = ${id}`)
+  const createdAt = notBefore(at, movedAt(tx, builds, id))
   await tx.insert(buildEvents).values({ buildId: id, eventType: "status", newStatus: status, phase, createdAt })
   const values = { ...set, ...(progress === undefined ? {} : { progress }) }
   if (Object.keys(values).length > 0) await tx.update(builds).set(values).where(eq(builds.id, id))
@@ -51,7 +58,8 @@ export const moveDeployment = async (
     readonly message?: string | null
   },
 ): Promise<number> => {
-  const createdAt = notBefore(at, sql`select last_deployed_at from deployments where id = ${id}`)
+  const deployedAt = tx.select({ at: deployments.lastDeployedAt }).from(deployments).where(eq(deployments.id, id))
+  const createdAt = notBefore(at, deployedAt)
   const [row] = await tx
     .insert(deploymentEvents)
     .values({ deploymentId: id, newStatus, createdAt, ...event })
@@ -60,14 +68,14 @@ export const moveDeployment = async (
 }
 
 export const moveRun = async (tx: Orm, runId: number, newStatus: RunStatus, at: Date): Promise<void> => {
-  const createdAt = notBefore(at, sql`select coalesce(started_at, created_at) from runs where id = ${runId}`)
+  const createdAt = notBefore(at, movedAt(tx, runs, runId))
   await tx.insert(runEvents).values({ runId, newStatus, createdAt })
 }
 
 /** Skips the steps that are unfinished when their run ends. */
 export const skipSteps = async (tx: Orm, runId: number, at: Date): Promise<void> => {
   const open = and(eq(runSteps.runId, runId), inArray(runSteps.status, ["queued", "running"]))
-  const completedAt = notBefore(at, sql`${runSteps.startedAt}`)
+  const completedAt = notBefore(at, runSteps.startedAt)
   await tx.update(runSteps).set({ status: "skipped", completedAt }).where(open)
 }
 
@@ -83,7 +91,7 @@ export const moveStep = async (
   errorMessage: string | null = null,
 ): Promise<void> => {
   const step = and(eq(runSteps.runId, runId), eq(runSteps.name, name))
-  const times = status === "running" ? { startedAt: at } : { completedAt: notBefore(at, sql`${runSteps.startedAt}`) }
+  const times = status === "running" ? { startedAt: at } : { completedAt: notBefore(at, runSteps.startedAt) }
   await tx
     .update(runSteps)
     .set({ status, errorMessage, ...times })

@@ -2,6 +2,7 @@ import { createRoute, z } from "@svc/openapi"
 import type { Dependencies } from "../../dependencies.ts"
 import { errors } from "../../errors.ts"
 import { ownBuild, ownSpec } from "../../records/own.ts"
+import { lifeCycles } from "../../records/transitions.ts"
 import { versionOrLatest } from "../../records/spec-versions.ts"
 import { beginOwnBuild } from "../../work/begin.ts"
 import { endBuild } from "../../work/endings.ts"
@@ -63,7 +64,7 @@ export const buildChangeRoutes = (api: Api, dependencies: Dependencies): void =>
     const { id } = c.req.valid("param")
     return change(dependencies, c, async ({ tx, at, userId, tell }) => {
       const build = await ownBuild(tx, userId, id)
-      if (["completed", "failed", "cancelled"].includes(build.status)) {
+      if (lifeCycles.build.ended.includes(build.status)) {
         throw errors.fail("build-state", { message: `The build is ${build.status} and can no longer be cancelled.` })
       }
       await endBuild(tx, build, "cancelled", "cancelled by its owner", at)

@@ -8,6 +8,7 @@ import { and, asc, desc, eq, gt, sql } from "../../db/drizzle.ts"
 import { runChanges, runs } from "../../db/schema/index.ts"
 import { prepared } from "../../db/statements.ts"
 import { errors } from "../../errors.ts"
+import { lifeCycles } from "../../records/transitions.ts"
 import type { Dependencies } from "../../dependencies.ts"
 import { type Api, idPath, keyFailures } from "../api.ts"
 import {
@@ -25,7 +26,7 @@ type Event = { readonly id: number; readonly step: string | null; readonly statu
 
 const pollMs = 250
 const checkMs = 1000
-const over = new Set(["succeeded", "failed", "cancelled"])
+const isOver = (status: string): boolean => lifeCycles.run.ended.some((one) => one === status)
 
 const changesSince = prepared((db) =>
   db
@@ -74,7 +75,7 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies, streams: Ev
         last = event.id
         send(event)
       }
-      if (changes.some((event) => event.step === null && over.has(event.status))) stream.end()
+      if (changes.some((event) => event.step === null && isOver(event.status))) stream.end()
     }
     const begin = async (): Promise<void> => {
       const queries = dependencies.database.within(requestMs)
@@ -84,7 +85,7 @@ export const runEventRoutes = (api: Api, dependencies: Dependencies, streams: Ev
         last = state.change ?? 0
         send({ id: last, step: null, status: state.status })
       } else await round()
-      if (over.has(state.status)) stream.end()
+      if (isOver(state.status)) stream.end()
     }
     // Ignore outages: the client's connection doesn't depend on the database.
     await begin().catch(() => {})

@@ -2,6 +2,7 @@
 import type { Orm } from "../../db/database.ts"
 import { and, asc, eq } from "../../db/drizzle.ts"
 import { runs, runSteps, stacks } from "../../db/schema/index.ts"
+import { lifeCycles } from "../../records/transitions.ts"
 import { AstTooLarge } from "../../registry/ast/document-fault.ts"
 import { lineOf } from "../../registry/publication.ts"
 import { beginBuild } from "../begin.ts"
@@ -11,8 +12,6 @@ import { dropJob, type Job, lockJob, restJob } from "../queue/jobs.ts"
 import type { Handlers, Outcome } from "../queue/worker.ts"
 import { deploymentOf, lockBuild, lockRun, readBuild, readVersion, type RunRow } from "../records.ts"
 import type { WorkContext } from "./context.ts"
-
-const ended = new Set(["completed", "failed", "cancelled"])
 
 /** Ends the unfinished steps and the run. */
 const endRun = async (
@@ -36,7 +35,8 @@ export const cancelRun = async (tx: Orm, run: RunRow, at: Date): Promise<void> =
   if (run.buildId !== null) {
     await lockJob(tx, "build", run.buildId)
     const build = await lockBuild(tx, run.buildId)
-    if (!ended.has(build.status)) await endBuild(tx, build, "cancelled", "its run was cancelled", at)
+    if (!lifeCycles.build.ended.includes(build.status))
+      await endBuild(tx, build, "cancelled", "its run was cancelled", at)
   }
   await endRun(tx, run, "cancelled", at)
 }
