@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib"
-import { afterEach, expect, test, vi } from "vitest"
+import { afterEach, expect, test } from "vitest"
 import { CompilerBusy, createCompiler } from "../src/compiler/compiler.ts"
 import { readUpload } from "../src/compiler/read-upload.ts"
 import type { Ast } from "../src/registry/ast/ast-shape.ts"
@@ -7,8 +7,6 @@ import { contentHash } from "../src/registry/ast/content-hash.ts"
 import { parseAst } from "../src/registry/ast/parse-ast.ts"
 import { AstTooLarge } from "../src/registry/ast/document-fault.ts"
 import { field, thing, withFields } from "./registry/small-ast.ts"
-
-vi.setConfig({ testTimeout: 60_000 })
 
 let compiler: ReturnType<typeof createCompiler>
 afterEach(() => compiler.close())

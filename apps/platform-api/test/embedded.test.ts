@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { PGlite } from "@electric-sql/pglite"
@@ -101,7 +101,6 @@ test("a database that was only half made is made anew", async () => {
   const data = join(place.folder, "data")
   const first = startProgram(["migrate"], env)
   await first.exited
-  const { rmSync } = await import("node:fs")
   rmSync(join(data, "database.complete"))
   rmSync(join(data, "database/PG_VERSION"))
   expect(await operate(["agent", "list"], env)).toMatchObject({ code: 0, json: [] })

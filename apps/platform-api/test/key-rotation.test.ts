@@ -1,11 +1,9 @@
 import { createTestDatabase, type TestDatabase } from "@svc/testing"
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { changeKey, listAudit } from "../src/operator/accounts.ts"
 import { originsPerKey } from "../src/db/schema/index.ts"
 import { databaseKinds, startTestService, type TestService, testService } from "./service.ts"
 import { newPerson } from "./work/person.ts"
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const minuteMs = 60_000
 const dayMs = 86_400_000

@@ -2,16 +2,13 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { randomBytes } from "node:crypto"
 import { readSigningKeys } from "@svc/session-token"
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { readSettings } from "../src/config.ts"
 import { runCommand } from "../src/operator/commands.ts"
 import { failureOf } from "../src/operator/failure.ts"
 import { smallAst } from "./registry/small-ast.ts"
 import { operate, startProgram } from "./program.ts"
 import { databaseKinds, temporaryFolder, testService } from "./service.ts"
-
-// Whole processes are started here, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 const { folder, remove } = temporaryFolder()
 const env = { SVC_DATA_DIR: join(folder, "data") }

@@ -1,9 +1,7 @@
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { pruneAgents, pruneAudit, pruneDaily } from "../src/operator/prune.ts"
 import { databaseKinds, testService } from "./service.ts"
 import { newPerson } from "./work/person.ts"
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 })
 
 describe.each(databaseKinds)("pruning on %s", (kind) => {
   const service = testService(kind)

@@ -1,10 +1,7 @@
 import { createTestDatabase } from "@svc/testing"
-import { expect, test, vi } from "vitest"
+import { expect, test } from "vitest"
 import { loadStacks } from "./large-database.ts"
 import { publishStack, startTestService } from "./service.ts"
-
-// Whole databases are made and filled here, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 test("a registry of more stacks than are read at once is there whole after a start, and after a publication", async () => {
   const server = await createTestDatabase()

@@ -2,15 +2,13 @@
 // what the latter make.
 import { createRequire } from "node:module"
 import { createTestDatabase } from "@svc/testing"
-import { expect, test, vi } from "vitest"
+import { expect, test } from "vitest"
 import type { Database } from "../src/db/database.ts"
 import { sql } from "../src/db/drizzle.ts"
 import { migrate } from "../src/db/migrate.ts"
 import * as schema from "../src/db/schema/index.ts"
 import { lifeCycles } from "../src/records/transitions.ts"
 import { besides } from "./service.ts"
-
-vi.setConfig({ testTimeout: 120_000 })
 
 // Its ES module doesn't load under Node's own resolution.
 const kit = createRequire(import.meta.url)("drizzle-kit/api") as typeof import("drizzle-kit/api")

@@ -1,11 +1,9 @@
-import { beforeAll, describe, expect, test, vi } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import { changeKinds } from "../../src/db/schema/index.ts"
 import { deprecate, unpublish } from "../../src/operator/publish.ts"
 import { databaseKinds, publishStack, testService } from "../service.ts"
 import { broken, first, grown, newPerson, type Person } from "../work/person.ts"
 import { changesAfter, type Told } from "./following.ts"
-
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
 
 describe.each(databaseKinds)("changes of the registry on %s", (kind) => {
   const service = testService(kind, { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" })

@@ -1,11 +1,9 @@
 import { redisProgram, createTestDatabase, startRedis, type TestDatabase } from "@svc/testing"
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { setAgentStatus } from "../../src/operator/accounts.ts"
 import { publishStack, startTestService, type TestService } from "../service.ts"
 import { first, grown, newPerson, type Person } from "../work/person.ts"
 import { changesAfter, followChanges } from "./following.ts"
-
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
 
 const release = (service: TestService, name: string, ast: unknown) =>
   publishStack(service, name, ast, { allowBreaking: true })

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { readSettings } from "../../src/config.ts"
 import { runCommand } from "../../src/operator/commands.ts"
 import { failureOf } from "../../src/operator/failure.ts"
+import { formatPath } from "../../src/registry/ast/document-fault.ts"
 import { importRecords } from "../../src/records/import/import-records.ts"
 import { databaseKinds, testService, temporaryFolder } from "../service.ts"
 import { countRows, importInto } from "./importing.ts"
@@ -190,12 +191,7 @@ describe.each(databaseKinds)("importing records on %s", (kind) => {
       [["runs", 0, "steps", 0, "completed_at"], "2026-11-20T12:00:00Z"],
     ]
     for (const [path, value, place] of faults) {
-      const expected =
-        place ??
-        path.reduce<string>(
-          (text, part) => (typeof part === "number" ? `${text}[${part}]` : text === "" ? part : `${text}.${part}`),
-          "",
-        )
+      const expected = place ?? formatPath(path)
       const { error, code, details } = await refusal(changed(sampleDocument(owner), path, value))
       expect({ value, code, details }).toEqual({
         value,

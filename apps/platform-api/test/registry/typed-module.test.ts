@@ -5,15 +5,13 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import fc from "fast-check"
-import { afterAll, describe, expect, test, vi } from "vitest"
+import { afterAll, describe, expect, test } from "vitest"
 import { deriveShape, type Shape } from "../../src/registry/schema/derive-schema.ts"
 import { parseAst } from "../../src/registry/ast/parse-ast.ts"
 import { type Language, languages, typedModule } from "../../src/registry/types/typed-module.ts"
 import { sampleStacks } from "../../stacks/index.ts"
 import { hostileShape } from "./shapes.ts"
 import { entity, field, sampleText, smallAst, typedAst, withFields } from "./small-ast.ts"
-
-vi.setConfig({ testTimeout: 180_000 })
 
 const folder = mkdtempSync(join(tmpdir(), "svc-types-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

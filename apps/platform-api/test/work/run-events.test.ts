@@ -70,16 +70,16 @@ describe.each(databaseKinds)("the event stream of a run on %s", (kind) => {
       expect([head.status, head.headers.get("content-type")]).toEqual([200, "text/event-stream"])
     }
     const closing = new AbortController()
-    for (let n = 0; n < 5; n++) {
-      const stream = await follow(path, owner.key, { signal: closing.signal })
-      expect(stream.status).toBe(200)
-    }
+    const streams: Response[] = []
+    for (let n = 0; n < 5; n++) streams.push(await follow(path, owner.key, { signal: closing.signal }))
     const refused = await owner.call("GET", `${path}/events`)
     expect([refused.status, refused.code, refused.body.error]).toEqual([
       409,
       "limit-reached",
       expect.stringContaining("SVC_EVENT_STREAMS_PER_OWNER"),
     ])
+    // Also keeps them from being collected, which would close them.
+    expect(streams.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
     closing.abort()
     await expect
       .poll(async () => (await follow(path, owner.key, { signal: AbortSignal.timeout(500) })).status)
