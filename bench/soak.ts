@@ -81,20 +81,7 @@ const ask = async (
 const signedUp = z.object({ api_key: z.string() })
 const newKey = z.object({ key: z.string(), id: z.int() })
 const minted = z.object({ token: z.string() })
-const words = [
-  "limits",
-  "token",
-  "send",
-  "stack",
-  "schema",
-  "error",
-  "key",
-  "stream",
-  "origin",
-  "relay",
-  "version",
-  "sign",
-]
+const words = "limits token send stack schema error key stream origin relay version sign".split(" ")
 const pick = <T>(all: readonly T[]): T => all[Math.floor(Math.random() * all.length)] ?? (all[0] as T)
 
 /** An agent's life: signs up, reads the registry, rotates a key, mints a token, uses the relay. */

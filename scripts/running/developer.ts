@@ -2,9 +2,7 @@ import { existsSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import { join, relative } from "node:path"
 import { createPerson, platformFolder } from "./operate.ts"
-import type { Environment } from "./start-plan.ts"
-
-const isSet = (env: Environment, name: string): boolean => (env[name] ?? "") !== ""
+import { type Environment, isSet } from "./start-plan.ts"
 
 /**
  * Makes a person's account once, because agents may not publish stacks, and keeps its key in the data folder. It has to end

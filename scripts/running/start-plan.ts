@@ -12,7 +12,7 @@ export type PlannedService = {
 }
 
 /** Set to something: a variable that is set but empty counts as unset. */
-const isSet = (env: Environment, ...names: string[]): boolean => names.some((name) => (env[name] ?? "") !== "")
+export const isSet = (env: Environment, ...names: string[]): boolean => names.some((name) => (env[name] ?? "") !== "")
 
 /** The settings that make one working whole out of services that know nothing of each other. */
 const wiring = (env: Environment, urls: Readonly<Record<string, string | undefined>>): Record<string, Environment> => {

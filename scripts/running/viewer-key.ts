@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { operate, platformFolder } from "./operate.ts"
-import type { PlannedService } from "./start-plan.ts"
+import { isSet, type PlannedService } from "./start-plan.ts"
 
 /**
  * Gives the documentation a key by which its pages show live data; that of the last start is revoked. It has to end before the
@@ -9,7 +9,7 @@ import type { PlannedService } from "./start-plan.ts"
  */
 export const withViewerKey = async (planned: readonly PlannedService[]): Promise<readonly PlannedService[]> => {
   const [docs, platform] = ["docs", "platform"].map((name) => planned.find(({ service }) => service.name === name))
-  if (docs === undefined || platform === undefined || (docs.env["SVC_VIEWER_KEY"] ?? "") !== "") return planned
+  if (docs === undefined || platform === undefined || isSet(docs.env, "SVC_VIEWER_KEY")) return planned
   if (!existsSync(join(platformFolder, "src/operator"))) return planned
   const { origin } = new URL(docs.env["SVC_DOCS_URL"] ?? docs.url)
   const made = operate(platform.env, "viewer-key", "create", "--replace", "--origin", origin)

@@ -1,4 +1,4 @@
-import { chmod, writeFile } from "node:fs/promises"
+import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { createPerson } from "../../scripts/running/operate.ts"
 
@@ -8,6 +8,6 @@ export const ownerKeyFile = (folder: string): string => join(folder, "owner-key"
 /** What an operator does once for a person, before the services run on the data folder. */
 export const makeOwner = async (dataFolder: string): Promise<void> => {
   const file = ownerKeyFile(join(dataFolder, ".."))
-  await writeFile(file, `${await createPerson({ SVC_DATA_DIR: dataFolder }, "owner@example.org")}\n`)
-  await chmod(file, 0o600)
+  const key = await createPerson({ SVC_DATA_DIR: dataFolder }, "owner@example.org")
+  await writeFile(file, `${key}\n`, { mode: 0o600 })
 }

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises"
+import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { startProcess, type TestProcess } from "@svc/testing"
 
@@ -67,10 +67,7 @@ export const createShell = async (
     errorCode: async (command) => Object(await jsonAfter(command, 1)).code,
     read: (path) => readFile(join(home, path), "utf8"),
     write: (path, text) => writeFile(join(home, path), text),
-    keep: async (path, text) => {
-      await writeFile(join(home, path), text)
-      await chmod(join(home, path), 0o600)
-    },
+    keep: (path, text) => writeFile(join(home, path), text, { mode: 0o600 }),
     home,
   }
 }

@@ -1,7 +1,7 @@
 import { html, raw } from "hono/html"
 import { type BundleName, bundles, styles } from "./assets.ts"
 import { describe } from "./boxes.ts"
-import { markdownLink, pageLink, pageUrl } from "./links.ts"
+import { pageLink, pageUrl } from "./links.ts"
 import type { SitePage } from "./markdown.ts"
 import type { Navigation, NavigationSection } from "./navigation.ts"
 
@@ -106,7 +106,7 @@ export const frame = (look: Look, framed: Framed): Html => {
   const links = topLinks(look)
   const title = framed.title === site ? site : `${framed.title} · ${site}`
   const description = page && describe(page)
-  const canonical = page === undefined ? framed.canonical : pageUrl(baseUrl, page.slug).replace(/\.md$/, ".html")
+  const canonical = page === undefined ? framed.canonical : pageLink(baseUrl, page.slug)
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -116,7 +116,7 @@ export const frame = (look: Look, framed: Framed): Html => {
         <title>${title}</title>
         ${description ? html`<meta name="description" content="${description}" />` : ""}
         ${canonical ? html`<link rel="canonical" href="${canonical}" />` : ""}
-        ${page === undefined ? "" : html`<link rel="alternate" type="text/markdown" href="${markdownLink(root, page.slug)}" />`}
+        ${page === undefined ? "" : html`<link rel="alternate" type="text/markdown" href="${pageUrl(root, page.slug)}" />`}
         <meta property="og:type" content="website" />
         <meta property="og:site_name" content="${site}" />
         <meta property="og:title" content="${framed.title}" />

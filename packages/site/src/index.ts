@@ -2,7 +2,7 @@ export { type Asset, bundles, favicon, styles } from "./assets.ts"
 export { consoleView } from "./console-view.ts"
 export type { Html, Look } from "./frame.ts"
 export { loadHighlighter } from "./highlight.ts"
-export { createLinks, decodePath, markdownLink, pageUrl, rootOf } from "./links.ts"
+export { createLinks, decodePath, pageLink, pageUrl, rootOf } from "./links.ts"
 export {
   countTokens,
   createParser,

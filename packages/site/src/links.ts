@@ -9,15 +9,13 @@ export const decodePath = (path: string): string | undefined => {
   }
 }
 
-/** A page's Markdown at its whole address. */
-export const pageUrl = (baseUrl: string, slug: string, anchor = ""): string =>
-  `${baseUrl}/${encodeSlug(slug)}.md${anchor === "" ? "" : `#${encodeURIComponent(anchor)}`}`
+/** A page's Markdown, below a whole URL or the root of this server's paths. */
+export const pageUrl = (base: string, slug: string, anchor = ""): string =>
+  `${base}/${encodeSlug(slug)}.md${anchor === "" ? "" : `#${encodeURIComponent(anchor)}`}`
 
-/** A page's link for people. */
-export const pageLink = (root: string, slug: string, anchor = ""): string =>
-  `${root}/${encodeSlug(slug)}.html${anchor === "" ? "" : `#${encodeURIComponent(anchor)}`}`
-
-export const markdownLink = (root: string, slug: string): string => `${root}/${encodeSlug(slug)}.md`
+/** The same page for people. */
+export const pageLink = (base: string, slug: string, anchor = ""): string =>
+  `${base}/${encodeSlug(slug)}.html${anchor === "" ? "" : `#${encodeURIComponent(anchor)}`}`
 
 type Source = { readonly file: string }
 

@@ -2,7 +2,7 @@ import { html, raw } from "hono/html"
 import type { BundleName } from "./assets.ts"
 import { type Html, type Look, frame } from "./frame.ts"
 import { describe } from "./boxes.ts"
-import { markdownLink, pageLink } from "./links.ts"
+import { pageLink, pageUrl } from "./links.ts"
 import type { SitePage } from "./markdown.ts"
 import { longestRendered } from "./render-page.ts"
 
@@ -36,7 +36,7 @@ const forAgents = ({ baseUrl, root }: Look, slug: string): Html =>
     <p>The settings that give an MCP client all pages:</p>
     ${codeBlock(JSON.stringify({ mcpServers: { docs: { type: "http", url: `${baseUrl}/mcp` } } }, undefined, 2))}
     <p>
-      Without MCP: <a href="${markdownLink(root, slug)}">this page as Markdown</a>,
+      Without MCP: <a href="${pageUrl(root, slug)}">this page as Markdown</a>,
       <a href="${root}/llms.txt">the list of all pages</a>.
     </p>
   </div>`
@@ -88,7 +88,7 @@ export const pageView = (
           </ol>
         </nav>
         <div class="tools">
-          <a href="${markdownLink(root, page.slug)}">As Markdown</a>
+          <a href="${pageUrl(root, page.slug)}">As Markdown</a>
           <button type="button" popovertarget="frame.agents">Copy for an agent</button>
         </div>
       </div>

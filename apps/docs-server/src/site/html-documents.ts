@@ -15,7 +15,7 @@ import {
   type Live,
   loadHighlighter,
   type Look,
-  markdownLink,
+  pageLink,
   pageUrl,
   pageView,
   renderPage,
@@ -123,7 +123,7 @@ export const createHtmlDocuments = (
     once(`page ${page.slug}`, async () =>
       documentOf(
         pageView(look, page, await renderPage(page, links, await loadHighlighter())),
-        markdownLink(root, page.slug),
+        pageUrl(root, page.slug),
         own && page.trial !== undefined ? policyFor(new URL(relayUrl).origin) : policyFor(),
       ),
     )
@@ -135,7 +135,7 @@ export const createHtmlDocuments = (
     once("console", async () => {
       const rendered = await renderPage(page, links, await loadHighlighter())
       const policy = policyFor(streamOrigin) + noMarkup
-      return documentOf(consoleView(look, apiUrl, page, rendered), markdownLink(root, page.slug), policy, alone)
+      return documentOf(consoleView(look, apiUrl, page, rendered), pageUrl(root, page.slug), policy, alone)
     })
   const showPage = (page: Page) => (own && page.slug === "console" ? showConsole(page) : showText(page))
   const showHome = () => {
@@ -144,7 +144,7 @@ export const createHtmlDocuments = (
     if (!hasStack) return showPage(index)
     return once("home", async () => {
       const rendered = await renderPage(index, links, await loadHighlighter())
-      return documentOf(homeView(look, live, shown, index, rendered), markdownLink(root, index.slug), livePolicy)
+      return documentOf(homeView(look, live, shown, index, rendered), pageUrl(root, index.slug), livePolicy)
     })
   }
   const text = (key: string, type: string, make: () => string) => once(key, async () => createDocument(type, make()))
@@ -153,7 +153,7 @@ export const createHtmlDocuments = (
     const urls = [
       `${baseUrl}/`,
       ...(own && !corpus.pages.has("stacks") ? [`${baseUrl}/stacks`] : []),
-      ...[...corpus.pages.keys()].map((slug) => pageUrl(baseUrl, slug).replace(/\.md$/, ".html")),
+      ...[...corpus.pages.keys()].map((slug) => pageLink(baseUrl, slug)),
     ]
     return `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${urls
       .map((url) => `<url><loc>${escapeXml(url)}</loc></url>\n`)
@@ -179,7 +179,7 @@ export const createHtmlDocuments = (
     return once(`${slug} ${note}`, async () => {
       const rendered = await renderPage(page, links, await loadHighlighter())
       const stack = name === undefined ? undefined : copy.stacks.get(name)
-      return documentOf(stacksView(look, live, note, page, rendered, stack), markdownLink(root, slug), livePolicy)
+      return documentOf(stacksView(look, live, note, page, rendered, stack), pageUrl(root, slug), livePolicy)
     })
   }
 
