@@ -146,7 +146,7 @@ test("login keeps no key that the API refuses, and sends nothing that is not a k
   server.received.length = 0
   for (const text of ["", "hunter2", "AKIA0000", "svc_ak_a b", `x${newKey()}`]) {
     const ended = await svc("auth login --json", text)
-    expectError(ended, "invalid-api-key")
+    expectError(ended, "invalid-api-key", "svc_ak_ or svc_sk_")
     if (text !== "") expect(ended.stdout + ended.stderr).not.toContain(text)
   }
   expect(server.received.length).toBe(0)

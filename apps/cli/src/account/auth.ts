@@ -82,9 +82,8 @@ export const authLogin = async (context: Context): Promise<Outcome> => {
   requireSafeForKeys(url)
   const key = await context.readLine()
   if (recogniseKey(key) === undefined) {
-    throw new CliError("invalid-api-key", "The standard input isn't a key (svc_ak_ and 38 letters and digits).", {
-      next: "Next: svc auth login < KEY-FILE",
-    })
+    const message = "The standard input isn't a secret key (svc_ak_ or svc_sk_, then 38 letters and digits)."
+    throw new CliError("invalid-api-key", message, { next: "Next: svc auth login < KEY-FILE" })
   }
   return changeCredentials(context.folder, async ({ credentials, save }) => {
     const owner = ownerOf(key)
