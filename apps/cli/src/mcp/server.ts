@@ -41,10 +41,8 @@ const instructions =
   "Keys, the journal of payments and the wallet stay on this machine; no tool shows a key or signs. An error's hint says what to do next."
 
 /** A schema that the SDK only lists: `addTool` checks arguments and results, so that each fault is an error with a code. */
-const listed = ({
-  "~standard": standard,
-}: Tool["input"]): StandardSchemaWithJSON<unknown, Record<string, unknown>> => ({
-  "~standard": { ...standard, validate: (value) => ({ value: value as Record<string, unknown> }) },
+const listed = (schema: Tool["input"]): StandardSchemaWithJSON<unknown, Record<string, unknown>> => ({
+  "~standard": { ...schema["~standard"], validate: (value) => ({ value: value as Record<string, unknown> }) },
 })
 
 const addTool = (server: McpServer, context: Context, tool: Tool): void => {

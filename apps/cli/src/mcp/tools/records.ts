@@ -53,11 +53,6 @@ const projection = (view: string, schema: StackSchema, fields: readonly string[]
 /** Less than the minute after which clients give up a call. */
 const readSeconds = 50
 
-const silent = (view: string, seconds: number): CliError =>
-  new CliError("unreachable", `The stream sent no records of ${view} within ${seconds} s.`, {
-    next: "Check key, then call again; describe_stack shows the stream's websocket_url.",
-  })
-
 export const recordTools = [
   defineTool({
     name: "read_view",
@@ -96,9 +91,11 @@ export const recordTools = [
         return undefined
       })
       if (read !== undefined) return read
-      if (!call.signal.aborted) throw silent(view, readSeconds)
       // The client has cancelled the call.
-      return { view, records: [], truncated: true }
+      if (call.signal.aborted) return { view, records: [], truncated: true }
+      throw new CliError("unreachable", `The stream sent no records of ${view} within ${readSeconds} s.`, {
+        next: "Check key, then call again; describe_stack shows the stream's websocket_url.",
+      })
     },
   }),
   defineTool({
