@@ -68,9 +68,12 @@ const split = (bytes: Uint8Array): kit.Transaction => {
   try {
     return transactions.decode(bytes)
   } catch (error) {
-    throw kit.isSolanaError(error, kit.SOLANA_ERROR__TRANSACTION__MESSAGE_SIGNATURES_MISMATCH)
-      ? unsanitary()
-      : invalidParams(unreadable)
+    if (!kit.isSolanaError(error, kit.SOLANA_ERROR__TRANSACTION__MESSAGE_SIGNATURES_MISMATCH)) {
+      throw invalidParams(unreadable)
+    }
+    // What follows so many signatures may be no message either, which counts first.
+    readMessage(bytes.subarray(1 + (bytes[0] ?? 0) * noSignature.length))
+    throw unsanitary()
   }
 }
 
