@@ -65,7 +65,7 @@ test.each(operations)(
       for (const [name, key] of Object.entries(credentials)) {
         const { code, headers } = await service.call(method, path.replaceAll(/\{\w+\}/g, id), {
           ...(method === "GET" ? {} : sent),
-          ...(key === undefined ? {} : { key }),
+          key,
           headers: { origin, ...(method !== "GET" && sent.headers) },
         })
         if (!refusals.has(code ?? "")) admitted.push(name)

@@ -101,10 +101,8 @@ const refusals: Readonly<Record<string, readonly Refusal[]>> = {
   ],
   "GET /api/registry?include=x": [[{}, "invalid-request", "include", "can only be schema"]],
   [`GET /api/registry?q=${"x".repeat(201)}`]: [[{}, "invalid-request", "q", "must be at most 200 characters"]],
-  "GET /api/specs/x": [[{}, "invalid-request", "id", "must be a number"]],
   ...pagesOf(own),
   ...pagesOf("/api/registry"),
-  ...pagesOf("/api/specs"),
 }
 
 test.each(Object.entries(refusals))("%s names what is wrong in our own words, and the next step", async (what, all) => {

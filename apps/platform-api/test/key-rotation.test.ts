@@ -79,7 +79,7 @@ describe.each(databaseKinds)("key rotation on %s", (kind) => {
       ["POST", `${own}/nonsense/rotate`],
     ]
     for (const [method, path, body] of asked) {
-      const { status, code } = await service.call(method, path, { key, ...(body === undefined ? {} : { body }) })
+      const { status, code } = await service.call(method, path, { key, body })
       expect([path, status, code]).toEqual([path, 403, "key-replaced"])
     }
     expect((await list(service, key)).length).toBe(2)

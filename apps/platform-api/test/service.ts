@@ -23,11 +23,11 @@ export const temporaryFolder = () => {
 }
 
 type Call = {
-  readonly key?: string
+  readonly key?: string | undefined
   /** Sent as JSON. */
   readonly body?: unknown
   /** The client's address, as a trusted proxy tells it. */
-  readonly from?: string
+  readonly from?: string | undefined
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as it is, in place of `body`. */
   readonly raw?: string | Uint8Array<ArrayBuffer>
@@ -107,7 +107,7 @@ export const startTestService = async (
     signUp: async (from) => {
       // On a busy machine the database can be late: the response says to try again.
       for (let attempt = 1; ; attempt++) {
-        const { status, body } = await call("POST", "/api/agents/signup", from === undefined ? {} : { from })
+        const { status, body } = await call("POST", "/api/agents/signup", { from })
         if (status === 201) return { slug: body.slug, key: body.api_key }
         if (status !== 503 || attempt === 5) throw new Error(`sign-up answered ${status}`)
       }

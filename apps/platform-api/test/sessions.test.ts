@@ -162,12 +162,6 @@ describe.each(databaseKinds)("session tokens on %s", (kind) => {
     }
   })
 
-  test("URLs are compared in their normal form", async () => {
-    for (const given of ["WSS://Streams.Example:443/plain", "wss://streams.example/plain/"]) {
-      expect(await told({ websocket_url: given })).toBe("read")
-    }
-  })
-
   test("60 tokens a minute for a key at one address", async () => {
     const { key } = await service.signUp()
     const ask = (from: string) =>

@@ -20,7 +20,7 @@ export const changesAfter = async (
   for (let next = after; ;) {
     const query = new URLSearchParams({ after: String(next), limit: String(limit), ...(stack && { stack }) })
     const path = `/api/registry/changes?${query}`
-    const { body } = await service.call("GET", path, key === undefined ? {} : { key })
+    const { body } = await service.call("GET", path, { key })
     all.push(...body.changes)
     if (body.changes.length < limit) return all
     next = body.next

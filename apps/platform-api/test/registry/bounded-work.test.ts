@@ -51,6 +51,8 @@ const dimensions: Readonly<Record<string, (size: number) => object>> = {
     }),
   "members of one type": (size) => stack({ structs: { T: times(size, () => "u64") } }),
   "items of a tuple": (size) => stack({ structs: { T: [{ tuple: times(size, () => "i32") }] } }),
+  "fields of deep paths and types": (size) =>
+    stack({ fields: times(size, (n) => field(`${"a.".repeat(14)}f${n}`, `${"Vec<".repeat(32)}u8${">".repeat(32)}`)) }),
   views: (size) => entityA({ views: times(size, (n) => ({ id: `A/${n}` })) }),
   "names of sections": (size) =>
     entityA({ sections: times(size, (n) => ({ name: `s${n}`, fields: [field("f", "u8")] })) }),

@@ -2,9 +2,10 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { DocumentFault } from "../../src/registry/ast/document-fault.ts"
 import { contentHash } from "../../src/registry/ast/content-hash.ts"
-import { deriveSchema, type Schema } from "../../src/registry/schema/derive-schema.ts"
+import { deriveSchema, deriveShape, type Schema } from "../../src/registry/schema/derive-schema.ts"
 import { parseAst } from "../../src/registry/ast/parse-ast.ts"
 import { readAst } from "../../src/registry/ast/read-ast.ts"
+import { languages, typedModule } from "../../src/registry/types/typed-module.ts"
 import { sampleStacks } from "../../stacks/index.ts"
 import { entity, field, sampleText, smallAst } from "./small-ast.ts"
 
@@ -67,8 +68,14 @@ const anEntity = fc
     sections: [{ name: section, fields: types.map(([rust, emit], index) => field(`f${index}`, rust, { emit })) }],
   }))
 const ast = fc
-  .record({ idls: fc.array(idl, { maxLength: 3 }), entities: fc.array(anEntity, { minLength: 1, maxLength: 3 }) })
-  .map(({ idls, entities }) => smallAst({ idls, entities: entities.map((rest, index) => entity(`E${index}`, rest)) }))
+  .record({
+    idls: fc.array(idl, { maxLength: 3 }),
+    entities: fc.array(anEntity, { minLength: 1, maxLength: 3 }),
+    extra: fc.jsonValue({ stringUnit: "grapheme" }),
+  })
+  .map(({ idls, entities, extra }) =>
+    smallAst({ idls, extra, entities: entities.map((rest, index) => entity(`E${index}`, rest)) }),
+  )
 
 const spelt = (schema: Schema) => [
   ...schema.entities.flatMap((one) => one.fields.map((each) => each.rust_type)),
@@ -93,13 +100,19 @@ test("every type that a schema names is listed in it, unless no IDL has it; each
   )
 })
 
-test("one AST gives one schema and one hash, and neither changes the AST", () => {
+test("one AST gives one schema, one hash and the same modules, whichever way it is read, and none changes the AST", () => {
   fc.assert(
     fc.property(ast, (value) => {
       const before = JSON.stringify(value)
-      const parsed = parseAst(value)
-      expect(deriveSchema(parsed)).toEqual(deriveSchema(parseAst(JSON.parse(before))))
-      expect(contentHash(parsed)).toBe(contentHash(parseAst(JSON.parse(before))))
+      const [parsed, again] = [parseAst(value), parseAst(JSON.parse(before))]
+      expect(deriveSchema(parsed)).toEqual(deriveSchema(again))
+      expect(contentHash(parsed)).toBe(contentHash(again))
+      for (const language of languages) {
+        const [one, other] = [parsed, again].map((ast) =>
+          typedModule(deriveShape(ast), language, { name: "s", version: 1 }),
+        )
+        expect(one).toBe(other)
+      }
       expect(JSON.stringify(parsed)).toBe(before)
     }),
   )

@@ -11,7 +11,7 @@ export const newPerson = async (service: TestService) => {
   const email = `person-${people++}@example.org`
   const { api_key: key, id } = await createUser(service.database(), { email, name: undefined }, new Date(), randomBytes)
   const call = (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) =>
-    service.call(method, path, { key, headers, ...(body === undefined ? {} : { body }) })
+    service.call(method, path, { key, headers, body })
   const code = async (...given: Parameters<typeof call>) => (await call(...given)).code
   const get = async (path: string) => (await call("GET", path)).body
   /** Asks again and again until the record is in one of these states. */

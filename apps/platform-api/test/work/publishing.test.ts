@@ -15,7 +15,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
   })
 
   const served = async (name: string, key?: string) =>
-    (await service.call("GET", `/api/registry/${name}`, key === undefined ? {} : { key })).body
+    (await service.call("GET", `/api/registry/${name}`, { key })).body
   const shows = (name: string, version: number | undefined, key?: string) =>
     expect.poll(async () => (await served(name, key)).version, { timeout: 20_000, interval: 20 }).toBe(version)
 
