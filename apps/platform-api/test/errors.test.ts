@@ -2,9 +2,11 @@ import { beforeAll, expect, test } from "vitest"
 import committed from "../openapi.json" with { type: "json" }
 import { type ErrorCode, errors } from "../src/errors.ts"
 import { signUpBytes } from "../src/routes/accounts/agents.ts"
-import { operate } from "./program.ts"
 import { createTestDatabase } from "@svc/testing"
-import { startTestService, type TestService, testService } from "./service.ts"
+import { migrate } from "../src/db/migrate.ts"
+import type { CommandError } from "../src/operator/command-error.ts"
+import { sampleText } from "./registry/small-ast.ts"
+import { besides, publishStack, startTestService, type TestService, testService } from "./service.ts"
 
 const service = testService("postgres", { SVC_SAMPLE_STACKS: "true" })
 let key: string
@@ -143,7 +145,7 @@ test("this machine's three names are one host for a token, and what is left of t
   expect([unknown.status, unknown.headers.has("ratelimit")]).toEqual([401, false])
 })
 
-/** Starts a service with sample stacks on a database where an operator has run these commands before. */
+/** Starts a service with sample stacks on a database where an operator has published these before. */
 const startAfter = async (
   before: readonly (readonly [name: string, url: string, code?: string])[],
   more: Readonly<Record<string, string>>,
@@ -151,11 +153,19 @@ const startAfter = async (
 ) => {
   const database = await createTestDatabase()
   const env = { DATABASE_URL: database.url, SVC_SAMPLE_STACKS: "true", ...more }
-  const publish = "stack publish stacks/name-service.stack.json"
-  for (const [name, url, code] of before) {
-    const { json } = await operate(`${publish} --name ${name} --websocket-url ${url}`.split(" "), env)
-    expect([name, json.code]).toEqual([name, code])
-  }
+  await besides(database.url, async (opened) => {
+    const queries = opened.within(60_000)
+    await migrate(queries)
+    const ast: unknown = JSON.parse(sampleText("name-service"))
+    for (const [name, websocketUrl, code] of before) {
+      const published = publishStack({ database: () => queries }, name, ast, { websocketUrl })
+      const fault = await published.then(
+        () => undefined,
+        (error: CommandError) => error.code,
+      )
+      expect([name, fault]).toEqual([name, code])
+    }
+  })
   const started = await startTestService("postgres", env)
   try {
     await work(started)
@@ -187,7 +197,7 @@ test("samples at their former default URL move to the stream, the operator's own
     const { body: moved } = await started.call("GET", "/api/registry/transfers/schema")
     expect(moved.schema.stack_name).toBe("NameServiceStream")
   })
-}, 120_000)
+}, 60_000)
 
 test("what an operator publishes before the first start stays, and another stack can't have its URL in another spelling", async () => {
   const before = [
@@ -203,4 +213,4 @@ test("what an operator publishes before the first start stays, and another stack
       transfers: "wss://mine.example/transfers",
     }),
   )
-}, 120_000)
+}, 60_000)

@@ -146,7 +146,7 @@ export const testService = (...given: Parameters<typeof startTestService>): Test
 
 /** Publishes a public stack as an operator does, or its next version. */
 export const publishStack = (
-  service: TestService,
+  service: Pick<TestService, "database">,
   name: string,
   ast: unknown = smallAst(),
   more: Partial<Omit<Publication, "name" | "ast">> = {},
