@@ -44,13 +44,13 @@ export const createMatcher = ({ positions, positionStarts, positionEnds, inTitle
         for (let i = from; i < to; i++) between.add(termAt(i))
         return between
       },
-      /** The share of the query's neighbours that are neighbours in the matches from `from` to `to`. */
-      pairShare: (from: number, to: number): number => {
+      /** The share of the query's neighbours that are neighbours on the page. */
+      pairShare: (): number => {
         if (wantedPairs.size === 0) return 0
-        const between = new Set<number>()
-        for (let i = from; i + 1 < to; i++)
-          if (positionAt(i + 1) - positionAt(i) === 1) between.add(pairOf(termAt(i), termAt(i + 1)))
-        return wantedPairs.intersection(between).size / wantedPairs.size
+        const near = new Set<number>()
+        for (let i = 0; i + 1 < sorted.length; i++)
+          if (positionAt(i + 1) - positionAt(i) === 1) near.add(pairOf(termAt(i), termAt(i + 1)))
+        return wantedPairs.intersection(near).size / wantedPairs.size
       },
     }
   }

@@ -6,8 +6,6 @@ export type Query = ReturnType<ReturnType<typeof createQueryReader>>
 
 // The most letters that are compared for one query.
 const mostSteps = 400_000
-const mostCompletions = 8
-const longestJoined = 20
 
 /** A part of the query that no page has, and the most similar word that a page has. */
 type Correction = { readonly start: number; readonly length: number; readonly near: string }
@@ -22,18 +20,8 @@ type Reading = {
   readonly corrections: readonly Correction[]
 }
 
-/** Reads queries. An unknown word is replaced by the most similar known one, or read as the beginning of known ones. */
+/** Reads queries. An unknown word is replaced by the most similar known one. */
 export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabulary: () => Vocabulary) => {
-  /** Splits an unknown word into two known ones: `backup` finds `back up`. */
-  const halvesOf = (word: string): readonly string[] => {
-    if (word.length > longestJoined || !/^\p{L}+$/u.test(word)) return []
-    for (let at = word.length - 2; at >= 3; at--) {
-      const halves = [word.slice(0, at), word.slice(at)].map((half) => terms(half)[0] ?? "")
-      if (halves.every((half) => numberOf.has(half))) return halves
-    }
-    return []
-  }
-
   const readWord = (word: string, isPart: boolean, effort: Effort): Reading => {
     const own = terms(word)
     const weights: [number, number][] = []
@@ -83,12 +71,6 @@ export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabul
         ),
       }
     }
-    const halves = halvesOf(word)
-    for (const half of halves) weigh(half, meant.asWritten)
-    if (halves.length > 0) return meaning(halves)
-    if (!isPart)
-      for (const longer of vocabulary().startingWith(word, mostCompletions))
-        weigh(terms(longer)[0] ?? "", meant.completed)
     return meaning([whole])
   }
 

@@ -37,10 +37,10 @@ export const createReader = ({ fieldStarts, pageSections, sectionPassages, passa
     const having = shares.map(() => 0)
     for (let i = 0; i < count; i++)
       for (const n of termsBetween(starts[i] ?? 0, starts[i + 1] ?? 0)) having[n] = (having[n] ?? 0) + 1
-    const telling = shares.map((share, n) => {
-      const value = having[n] === 0 ? 0 : share * Math.log(1 + count / (having[n] ?? 1))
-      return titleTerms.has(n) ? value * sectionWeights.ofTitle : value
-    })
+    const telling = shares.map((share, n) =>
+      // The page's title doesn't tell which of its sections is meant.
+      having[n] === 0 || titleTerms.has(n) ? 0 : share * Math.log(1 + count / (having[n] ?? 1)),
+    )
     const all = telling.reduce((sum, value) => sum + value, 0) || 1
     const valueOf = (from: number, to: number, known?: ReadonlySet<number>): number => {
       let sum = 0
@@ -73,7 +73,6 @@ export const createReader = ({ fieldStarts, pageSections, sectionPassages, passa
       }
       covered = Math.max(covered, inSection)
       let heading = 0
-      let inHeading = 0
       let headingTerms: ReadonlySet<number> = new Set()
       let passage: number | undefined
       let bestPassage = 0
@@ -82,48 +81,31 @@ export const createReader = ({ fieldStarts, pageSections, sectionPassages, passa
         const kind = passageKinds[passageKindsOf[one] ?? 0] ?? "mark"
         const start = end
         end = indexOf(startOf(one + 1), start)
-        if (kind === "heading" && one === firstPassage) {
-          headingTerms = termsBetween(start, end)
-          inHeading = valueOf(start, end)
-        }
-        // The page's title doesn't tell which of its sections is meant.
+        if (kind === "heading" && one === firstPassage) headingTerms = termsBetween(start, end)
+        // The first section's heading is the page's title.
         if (kind === "heading" && one === firstPassage && section > 1)
           heading = headingValue(startOf(one + 1) - startOf(one), start, end)
         if (kind === "heading" || kind === "mark") continue
-        const value =
-          start === end
-            ? 0
-            : valueOf(start, end, headingTerms) * passageWeights[kind] + passageWeights.pairs * pairShare(start, end)
+        const value = valueOf(start, end, headingTerms) * (kind === "code" ? passageWeights.code : 1)
         if (shares.length === 1 && kind === "row" && start < end && positionAt(start) === startOf(one))
           row ??= { section, passage: one }
-        // If the heading has all of the query, the first passage below it answers.
-        if (passage === undefined && inHeading > passageWeights.headingAlone) {
-          passage = one
-          bestPassage = 1
-          continue
-        }
         if (passage === undefined || value > bestPassage) {
           passage = one
           bestPassage = value
         }
       }
-      const score =
-        sectionWeights.words.weight * words +
-        heading +
-        sectionWeights.passage * bestPassage +
-        sectionWeights.pairs * pairShare(from, to)
+      const score = sectionWeights.words.weight * words + heading + sectionWeights.passage * bestPassage
       if (score > bestScore && (section > 0 || passage !== undefined)) {
         best = { section, passage }
         bestScore = score
       }
     }
-    const titlePairs = pairShare(0, indexOf(fieldStarts[page * fieldNames.length + 1] ?? 0, 0))
     return {
       ...best,
       ...row,
       isRow: row !== undefined,
       covered,
-      pairs: Math.max(titlePairs, pairShare(starts[0] ?? 0, starts[count] ?? 0)),
+      pairs: pairShare(),
     }
   }
 }

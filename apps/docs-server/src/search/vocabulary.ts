@@ -1,5 +1,4 @@
 import { editDistance } from "@svc/common/edit-distance"
-import { firstIndex } from "./word-index.ts"
 
 /** Letters compared so far for all words of a query. The limit keeps the cost of a query constant. */
 export type Effort = { steps: number; readonly most: number }
@@ -37,7 +36,6 @@ export const createVocabulary = (written: ReadonlyMap<string, { readonly times: 
     total.set(folded, (total.get(folded) ?? 0) + times)
   }
   const all = [...commonest.keys()].sort((a, b) => a.length - b.length)
-  const alphabetic = all.toSorted()
   const letters = Int32Array.from(all, lettersOf)
   const starts: number[] = []
   for (const [i, word] of all.entries()) while (starts.length <= word.length) starts.push(i)
@@ -65,12 +63,6 @@ export const createVocabulary = (written: ReadonlyMap<string, { readonly times: 
         if (far <= most && better) [best, bestDistance] = [candidate, far]
       }
       return best === undefined ? undefined : commonest.get(best)
-    },
-    /** Words with this beginning. */
-    startingWith: (start: string, most: number): string[] => {
-      const folded = start.toLowerCase()
-      const from = firstIndex(0, alphabetic.length, (i) => (alphabetic[i] ?? "") >= folded)
-      return alphabetic.slice(from, from + most).filter((word) => word.startsWith(folded))
     },
   }
 }

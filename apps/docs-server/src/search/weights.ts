@@ -44,7 +44,6 @@ export const meant = {
   /** The parts of an identifier that is itself known: they only break ties. */
   partOfKnown: 0.2,
   corrected: 0.8,
-  completed: 0.4,
 }
 
 /** What decides between the sections of a page. */
@@ -52,25 +51,16 @@ export const sectionWeights = {
   /** How much of the query a section has, by the times of each of its terms there. */
   words: { weight: 1.2, half: 0.7, length: 0 },
   covered: { half: 1.2, length: 0.9 },
-  /** For a word of the page's title. */
-  ofTitle: 0.2,
   /** For a word of a heading that the query doesn't have. */
   otherWord: 0.3,
-  pairs: 0.3,
   passage: 0.5,
 }
 
-/** What a passage is worth by its kind, and for neighbours. */
+/** What a passage of code is worth, to prose, an item or a row. */
 export const passageWeights = {
-  prose: 1,
-  item: 1,
-  row: 1,
   code: 0.6,
-  pairs: 0.3,
   /** For a word that the section's heading has, too. */
   ofHeading: 0.3,
-  /** A heading with more of the query than this is answered by the passage below it. */
-  headingAlone: 0.8,
 }
 
 /** A value between 0 and 1 for the occurrences in a text of a relative length. */
