@@ -13,8 +13,18 @@ import { createKeyPairSignerFromBytes } from "@solana/kit"
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
 import { z } from "zod"
 import { curlRequest, shellWords, variablesOf } from "./command-line.ts"
-import { balanceOf, fund, give, keepPersonsKey, neededBy, newAddress, newKeyPair } from "./prerequisites.ts"
-import { type Instance, startInstance } from "./instance.ts"
+import { startInstance } from "../../../../scripts/running/instance.ts"
+import { createPerson } from "../../../../scripts/running/operate.ts"
+import {
+  balanceOf,
+  fund,
+  give,
+  type Instance,
+  keepPersonsKey,
+  neededBy,
+  newAddress,
+  newKeyPair,
+} from "./prerequisites.ts"
 import { differences, httpDifferences, shownJson, type Values } from "./compare-response.ts"
 import { fencesOf, type Step, stepsOf } from "./steps.ts"
 
@@ -32,13 +42,15 @@ const peoplesPages = new Set(["publishing.md", "skills/svc-build/SKILL.md"])
 let instance: Instance
 
 beforeAll(async () => {
-  for (const cwd of [cli, join(app, "../../packages/client")]) {
-    const build = startProcess(process.execPath, ["scripts/build.ts"], { cwd })
-    if ((await build.exited) !== 0) throw new Error(build.stderr())
+  let userKey = ""
+  const prepare = async (folder: string): Promise<void> => {
+    userKey = await createPerson({ SVC_DATA_DIR: folder }, "ada@example.com")
   }
-  instance = await startInstance()
-}, 120_000)
-afterAll(() => instance?.close())
+  // Every page signs up agents of its own, all from one address.
+  const settings = { SVC_SIGNUPS_PER_HOUR: "1000" }
+  instance = { ...(await startInstance(undefined, prepare, { settings })), userKey }
+}, 180_000)
+afterAll(() => instance?.stop())
 
 /** A page as its readers get it. */
 const fetchPage = async (path: string): Promise<string> => {

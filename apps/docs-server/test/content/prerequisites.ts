@@ -19,8 +19,11 @@ import { generateKeyPairSync } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import type { Instance } from "./instance.ts"
+import type { Instance as Services } from "../../../../scripts/running/instance.ts"
 import type { Values } from "./compare-response.ts"
+
+/** All services, and the key of a person, whom the operator has made. */
+export type Instance = Services & { readonly userKey: string }
 
 const post = async (url: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<Answer> => {
   const response = await fetch(url, {
