@@ -1,20 +1,6 @@
 // What a reader of a page has beforehand: an agent's key, a session token, a funded account and signed transactions.
-import {
-  AccountRole,
-  type Address,
-  address,
-  appendTransactionMessageInstruction,
-  blockhash,
-  createKeyPairSignerFromBytes,
-  createTransactionMessage,
-  getBase64EncodedWireTransaction,
-  getBase64Decoder,
-  getSignatureFromTransaction,
-  pipe,
-  setTransactionMessageFeePayerSigner,
-  setTransactionMessageLifetimeUsingBlockhash,
-  signTransactionMessageWithSigners,
-} from "@solana/kit"
+import { type Address, createKeyPairSignerFromBytes } from "@solana/kit"
+import { messageOf, signTransaction, transfer } from "@svc/testing/solana"
 import { generateKeyPairSync } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { mkdir, writeFile } from "node:fs/promises"
@@ -66,26 +52,8 @@ const signedTransfer = async (instance: Instance, lamports: bigint) => {
   const payer = await createKeyPairSignerFromBytes(newKeyPair())
   await fund(instance, payer.address)
   const { result } = await rpc(instance, "getLatestBlockhash", { commitment: "confirmed" })
-  const data = Buffer.alloc(12)
-  data.writeUInt32LE(2)
-  data.writeBigUInt64LE(lamports, 4)
-  const transfer = {
-    programAddress: address("11111111111111111111111111111111"),
-    accounts: [
-      { address: payer.address, role: AccountRole.WRITABLE_SIGNER },
-      { address: await newAddress(), role: AccountRole.WRITABLE },
-    ],
-    data: new Uint8Array(data),
-  }
-  const lifetime = { blockhash: blockhash(result.value.blockhash), lastValidBlockHeight: 0n }
-  return signTransactionMessageWithSigners(
-    pipe(
-      createTransactionMessage({ version: 0 }),
-      (message) => setTransactionMessageFeePayerSigner(payer, message),
-      (message) => setTransactionMessageLifetimeUsingBlockhash(lifetime, message),
-      (message) => appendTransactionMessageInstruction(transfer, message),
-    ),
-  )
+  const instruction = transfer(payer.address, await newAddress(), lamports)
+  return signTransaction(payer, [instruction], { blockhash: result.value.blockhash })
 }
 
 const stacks = join(import.meta.dirname, "../../../platform-api/stacks")
@@ -170,18 +138,14 @@ const makers: Readonly<
     return { TOKEN: token }
   },
   TRANSACTION: async (instance) => {
-    const transaction = await signedTransfer(instance, 1_000_000n)
-    return {
-      TRANSACTION: getBase64EncodedWireTransaction(transaction),
-      MESSAGE: getBase64Decoder().decode(transaction.messageBytes),
-      SIGNATURE: getSignatureFromTransaction(transaction),
-    }
+    const { base64: TRANSACTION, signature: SIGNATURE } = await signedTransfer(instance, 1_000_000n)
+    return { TRANSACTION, MESSAGE: messageOf(TRANSACTION), SIGNATURE }
   },
   MESSAGE: (instance, values) => giveAll("TRANSACTION", instance, values),
   SIGNATURE: (instance, values) => giveAll("TRANSACTION", instance, values),
   // More than the account holds.
   FAILING_TRANSACTION: async (instance) => ({
-    FAILING_TRANSACTION: getBase64EncodedWireTransaction(await signedTransfer(instance, 5_000_000_000n)),
+    FAILING_TRANSACTION: (await signedTransfer(instance, 5_000_000_000n)).base64,
   }),
   ADDRESS: async () => ({ ADDRESS: await newAddress() }),
   USER_KEY: async ({ userKey }) => ({ USER_KEY: userKey }),
