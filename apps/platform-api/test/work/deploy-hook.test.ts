@@ -51,8 +51,7 @@ describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
 
   test("hears of a version before readers do, with a link to its AST, and of every stop, restart and removal", async () => {
     const spec = await owner.newSpec("hooked", { ast_payload: first })
-    const { id } = await owner.publish(spec.id, undefined)
-    const { deployment_id } = await owner.until(`/api/automation/runs/${id}`, "succeeded", "failed")
+    const { deployment_id } = await owner.published(spec.id, undefined)
     const [deploy] = receiver.calls
     expect(deploy).toMatchObject({
       type: "deployment.deploy",
@@ -85,8 +84,7 @@ describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
 
   test("is called again under the same id; a run cancelled meanwhile leaves readers the old version, of which it hears", async () => {
     const spec = await owner.newSpec("refused", { ast_payload: first })
-    const start = await owner.publish(spec.id, undefined)
-    await owner.until(`/api/automation/runs/${start.id}`, "succeeded")
+    await owner.published(spec.id, undefined)
     receiver.calls.length = 0
     // A redirect is no 2xx, and is not followed.
     receiver.state.status = 307
@@ -121,8 +119,7 @@ describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
         const [build] = await owner.get("/api/builds")
         expect((await owner.call("POST", `/api/builds/${build.id}/cancel`)).status).toBe(202)
       }
-      const { id } = await owner.publish(spec.id, ast, { allow_breaking: true })
-      await owner.until(`/api/automation/runs/${id}`, "failed", "succeeded")
+      await owner.published(spec.id, ast, { allow_breaking: true })
       await expect.poll(() => receiver.calls.length, { timeout: 20_000 }).toBe(2)
       expect(receiver.calls[1]).toMatchObject({ type: "deployment.deploy", data: { version: 1 } })
       ids.push(...receiver.calls.map((call) => call.id))
@@ -133,8 +130,7 @@ describe.each(databaseKinds)("the deploy hook on %s", (kind) => {
       receiver.state.before = async () => undefined
       await owner.call("PUT", `/api/specs/${quiet.id}`, { visibility: "private" })
     }
-    const { id } = await owner.publish(quiet.id, undefined)
-    const run = await owner.until(`/api/automation/runs/${id}`, "failed", "succeeded")
+    const run = await owner.published(quiet.id, undefined)
     expect([run.status, await shown("quiet")]).toEqual(["succeeded", undefined])
     expect((await service.call("GET", "/api/registry/quiet", { key: owner.key })).body.visibility).toBe("private")
     await owner.call("POST", `/api/deployments/${run.deployment_id}/stop`)

@@ -5,7 +5,7 @@ import { databaseKinds, testService } from "../service.ts"
 import { broken, first, grown, newPerson, type Person } from "./person.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
-const requests = full ? 50_000 : 200
+const requests = full ? 50_000 : 300
 // Sent at once, so that requests meet one another too.
 const together = 10
 vi.setConfig({ testTimeout: full ? 7_200_000 : 180_000, hookTimeout: 120_000 })
@@ -78,6 +78,15 @@ const body = fc.record(
   { requiredKeys: [] },
 )
 const routes = [
+  ["GET", "/api/specs"],
+  ["GET", "/api/specs/:id"],
+  ["GET", "/api/specs/:id/schema"],
+  ["GET", "/api/specs/:id/versions"],
+  ["GET", "/api/builds"],
+  ["GET", "/api/builds/:id"],
+  ["GET", "/api/deployments/:id/events"],
+  ["GET", "/api/automation/runs"],
+  ["GET", "/api/automation/runs/:id"],
   ["POST", "/api/specs"],
   ["PUT", "/api/specs/:id"],
   ["DELETE", "/api/specs/:id"],
@@ -117,7 +126,7 @@ const request = fc.record({
   id: fc.oneof(fc.integer({ min: 1, max: 20 }).map(String), fc.constantFrom("0", "x", "2147483648", "%00")),
   json: body,
   search: fc.record(
-    { from: odd, to: odd, version: odd, language: odd, limit: odd, until: odd, signature: odd },
+    { from: odd, to: odd, version: odd, language: odd, limit: odd, offset: odd, until: odd, signature: odd },
     { requiredKeys: [] },
   ),
   headers: fc.oneof(

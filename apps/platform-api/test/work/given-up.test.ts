@@ -41,7 +41,7 @@ test("a job that ends its process three times is failed with the reason; one tha
 
   const worker = await startTestService("postgres", env())
   try {
-    const ended = await person.until(`/api/automation/runs/${run.id}`, "failed", "succeeded")
+    const ended = await person.endOfRun(run.id)
     expect([ended.status, ended.error_code, ended.error_message]).toEqual([
       "failed",
       "given-up",
@@ -49,7 +49,7 @@ test("a job that ends its process three times is failed with the reason; one tha
     ])
     // What waited behind it goes on.
     const next = await person.publish(spec.id, first)
-    expect((await person.until(`/api/automation/runs/${next.id}`, "failed", "succeeded")).status).toBe("succeeded")
+    expect((await person.endOfRun(next.id)).status).toBe("succeeded")
   } finally {
     await worker.close()
   }

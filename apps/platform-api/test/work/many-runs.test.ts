@@ -90,7 +90,7 @@ test("runs that one person asks for all at once, of both replicas, are all taken
   )
   expect(new Set(asked.map(({ status }) => status))).toEqual(new Set([202]))
   const runs: { id: number; spec_id: number; completed_at: string }[] = []
-  for (const { body } of asked) runs.push(await person.until(`/api/automation/runs/${body.id}`, "succeeded", "failed"))
+  for (const { body } of asked) runs.push(await person.endOfRun(body.id))
   for (const spec of specs) {
     const own = runs.filter(({ spec_id }) => spec_id === spec).toSorted((a, b) => a.id - b.id)
     expect(own).toHaveLength(asked.length / 5)

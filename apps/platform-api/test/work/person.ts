@@ -22,6 +22,18 @@ export const newPerson = async (service: TestService) => {
       .toBeOneOf(statuses)
     return body
   }
+  const publish = async (spec_id: number, ast_payload: unknown, more: object = {}) => {
+    const { status, body } = await call("POST", "/api/automation/runs", {
+      workflow: "publish",
+      spec_id,
+      ast_payload,
+      ...more,
+    })
+    expect([status, body.code]).toEqual([202, undefined])
+    return body
+  }
+  const endOfRun = (run: number) => until(`/api/automation/runs/${run}`, "succeeded", "failed")
+  const endOfBuild = (build: number) => until(`/api/builds/${build}`, "completed", "failed")
   return {
     key,
     id,
@@ -29,20 +41,17 @@ export const newPerson = async (service: TestService) => {
     code,
     get,
     until,
+    publish,
+    endOfRun,
+    endOfBuild,
+    /** Publishes, and waits until the run has ended. */
+    published: async (...given: Parameters<typeof publish>) => endOfRun((await publish(...given)).id),
+    /** Builds, and waits until the build has ended. */
+    built: async (body: object) => endOfBuild((await call("POST", "/api/builds", body)).body.build_id),
     newSpec: async (name: string, more: object = {}) => {
       const url = { websocket_url: `wss://people.example/${name}` }
       const { status, body } = await call("POST", "/api/specs", { name, visibility: "public", ...url, ...more })
       expect([status, body.code]).toEqual([201, undefined])
-      return body
-    },
-    publish: async (spec_id: number, ast_payload: unknown, more: object = {}) => {
-      const { status, body } = await call("POST", "/api/automation/runs", {
-        workflow: "publish",
-        spec_id,
-        ast_payload,
-        ...more,
-      })
-      expect([status, body.code]).toEqual([202, undefined])
       return body
     },
   }

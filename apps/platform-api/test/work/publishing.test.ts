@@ -22,8 +22,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
   test("a run takes an AST from a version to what readers see, step by step", async () => {
     const spec = await owner.newSpec("orders")
     expect([spec.latest_version, spec.entity_name, spec.visibility, spec.shared_with]).toEqual([0, null, "public", []])
-    const { id } = await owner.publish(spec.id, first)
-    const run = await owner.until(`/api/automation/runs/${id}`, "succeeded", "failed")
+    const run = await owner.published(spec.id, first)
     expect(run.steps.map(({ name, status }: Record<string, unknown>) => [name, status])).toEqual([
       ["version", "succeeded"],
       ["check", "succeeded"],
@@ -51,8 +50,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
   test("a breaking change waits for approval, and a rollback brings the old version back", async () => {
     const spec = await owner.newSpec("waiting", { ast_payload: first })
     expect(spec).toMatchObject({ latest_version: 1, entity_name: "Thing" })
-    const start = await owner.publish(spec.id, undefined)
-    const { deployment_id } = await owner.until(`/api/automation/runs/${start.id}`, "succeeded", "failed")
+    const { deployment_id } = await owner.published(spec.id, undefined)
     const { id } = await owner.publish(spec.id, broken)
     const run = await owner.until(`/api/automation/runs/${id}`, "waiting", "succeeded", "failed")
     expect(run.status).toBe("waiting")
@@ -60,11 +58,11 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect((await served("waiting")).version).toBe(1)
     expect(await owner.code("POST", `/api/automation/runs/${id}/retry`)).toBe("run-state")
     expect((await owner.call("POST", `/api/automation/runs/${id}/resume`)).status).toBe(202)
-    expect((await owner.until(`/api/automation/runs/${id}`, "succeeded", "failed")).status).toBe("succeeded")
+    expect((await owner.endOfRun(id)).status).toBe("succeeded")
     await shows("waiting", 2)
     const back = await owner.call("POST", `/api/deployments/${deployment_id}/rollback`)
     expect([back.status, back.headers.get("location")]).toEqual([202, `/api/builds/${back.body.build_id}`])
-    expect((await owner.until(`/api/builds/${back.body.build_id}`, "completed", "failed")).status).toBe("completed")
+    expect((await owner.endOfBuild(back.body.build_id)).status).toBe("completed")
     await shows("waiting", 1)
     const versions = (await service.call("GET", "/api/registry/waiting/versions")).body
     expect(versions.map((row: Record<string, unknown>) => [row["version"], row["verdict"], row["current"]])).toEqual([
@@ -79,8 +77,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
   test("a build says why it fails, and the registry stays as it was", async () => {
     const spec = await owner.newSpec("failing", { ast_payload: first })
     const build = async (more: object) => {
-      const { body } = await owner.call("POST", "/api/builds", { spec_id: spec.id, ...more })
-      return owner.until(`/api/builds/${body.build_id}`, "completed", "failed")
+      return owner.built({ spec_id: spec.id, ...more })
     }
     expect((await build({})).status).toBe("completed")
     await owner.call("POST", `/api/specs/${spec.id}/versions`, { ast_payload: broken, message: "smaller" })
@@ -107,8 +104,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
 
   test("a branch is a private stack of its own, seen by its owner alone", async () => {
     const spec = await owner.newSpec("branched", { ast_payload: first })
-    const { body } = await owner.call("POST", "/api/builds", { spec_id: spec.id, branch: "next" })
-    const build = await owner.until(`/api/builds/${body.build_id}`, "completed", "failed")
+    const build = await owner.built({ spec_id: spec.id, branch: "next" })
     expect([build.status, build.websocket_url]).toEqual(["completed", "wss://branched--next.streams.example"])
     await shows("branched--next", 1, owner.key)
     expect((await service.call("GET", "/api/registry/branched--next")).code).toBe("stack-not-found")
@@ -129,13 +125,12 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
   test("what is shared with an agent it sees whole, at once, until it is taken back", async () => {
     const agent = await service.signUp()
     const spec = await owner.newSpec("secretive", { ast_payload: first, visibility: "private" })
-    const { id } = await owner.publish(spec.id, undefined)
-    const run = await owner.until(`/api/automation/runs/${id}`, "succeeded", "failed")
+    const run = await owner.published(spec.id, undefined)
     await shows("secretive", 1, owner.key)
     const seen = async () => [
       (await service.call("GET", "/api/registry/secretive/versions", { key: agent.key })).status,
       (await service.call("GET", `/api/specs/${spec.id}`, { key: agent.key })).status,
-      (await service.call("GET", `/api/automation/runs/${id}`, { key: agent.key })).status,
+      (await service.call("GET", `/api/automation/runs/${run.id}`, { key: agent.key })).status,
       (await service.call("GET", `/api/deployments/${run.deployment_id}`, { key: agent.key })).status,
     ]
     expect(await seen()).toEqual([404, 404, 404, 404])
@@ -153,8 +148,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
   test("who sees a stack changes at once, and every answer that says so says it", async () => {
     const spec = await owner.newSpec("turning", { ast_payload: first, visibility: "private" })
     for (const ast of [undefined, grown]) {
-      const { id } = await owner.publish(spec.id, ast)
-      await owner.until(`/api/automation/runs/${id}`, "succeeded", "failed")
+      await owner.published(spec.id, ast)
     }
     await shows("turning", 2, owner.key)
     const told = async () => {
@@ -177,8 +171,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
 
   test("a deployment is stopped, restarted and deleted, and its name rests before others may take it", async () => {
     const spec = await owner.newSpec("resting", { ast_payload: first })
-    const { id } = await owner.publish(spec.id, undefined)
-    const { deployment_id } = await owner.until(`/api/automation/runs/${id}`, "succeeded", "failed")
+    const { deployment_id } = await owner.published(spec.id, undefined)
     const path = `/api/deployments/${deployment_id}`
     await shows("resting", 1)
     expect(await owner.code("DELETE", path)).toBe("deployment-active")
@@ -208,8 +201,7 @@ describe.each(databaseKinds)("what people do with their stacks on %s", (kind) =>
     expect(await owner.code("GET", `/api/specs/${spec.id}`)).toBe("spec-not-found")
     expect((await owner.get("/api/specs")).some((row: { id: number }) => row.id === spec.id)).toBe(false)
     service.clock.offsetMs += 31 * 24 * 3600 * 1000
-    const { body } = await stranger.call("POST", "/api/builds", { spec_id: other.id })
-    expect((await stranger.until(`/api/builds/${body.build_id}`, "completed", "failed")).status).toBe("completed")
+    expect((await stranger.built({ spec_id: other.id })).status).toBe("completed")
     // A former owner's versions are never those of the next one.
     await shows("resting", 1)
     expect((await service.call("GET", "/api/registry/resting/versions")).body).toHaveLength(1)

@@ -33,8 +33,7 @@ afterAll(async () => {
 
 test("a worker whose clock is behind takes a run to its end, and its times never go back", async () => {
   const spec = await owner.newSpec("behind")
-  const { id } = await owner.publish(spec.id, first)
-  const run = await owner.until(`/api/automation/runs/${id}`, "succeeded", "failed")
+  const run = await owner.published(spec.id, first)
   expect([run.status, run.error_message]).toEqual(["succeeded", null])
   expect(run.created_at <= run.started_at && run.started_at <= run.completed_at).toBe(true)
 })
@@ -47,7 +46,7 @@ test("a build of a stack whose URL nobody told is taken, fails and says so", asy
   ]) {
     const { status, body } = await owner.call("POST", "/api/builds", { spec_id: spec.id, branch })
     expect(status).toBe(202)
-    const build = await owner.until(`/api/builds/${body.build_id}`, "completed", "failed")
+    const build = await owner.endOfBuild(body.build_id)
     expect([build.status, build.status_message]).toEqual(["failed", expect.stringContaining(why ?? "")])
   }
 })
@@ -60,7 +59,7 @@ test("two owners who build one name at once: one gets it, the other one is told"
       const spec = await person.newSpec("wanted", { ast_payload: first, ...url })
       const { status, body } = await person.call("POST", "/api/builds", { spec_id: spec.id })
       if (status !== 202) return body.code as string
-      const build = await person.until(`/api/builds/${body.build_id}`, "completed", "failed")
+      const build = await person.endOfBuild(body.build_id)
       return build.status === "failed" ? (build.status_message as string).split(":", 1)[0] : "completed"
     }),
   )
