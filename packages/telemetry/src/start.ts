@@ -63,19 +63,13 @@ export const startTelemetry = async (
     .merge(resourceFromAttributes(own))
     .merge(detectResources({ detectors: [envDetector] }))
   const meters = new MeterProvider({ resource, readers: await createMetricReaders(settings) })
-  const { attributeLength, spanAttributeLength = attributeLength } = settings
+  const { attributeCount, attributeLength = Infinity, spanLimits } = settings
+  const { attributeCountLimit = attributeCount, attributeValueLengthLimit = attributeLength } = spanLimits
   const tracers = new TracerProvider({
     resource,
     sampler: createSampler(settings),
     spanProcessors: await createSpanProcessors(settings),
-    spanLimits: {
-      attributeCountLimit: settings.spanAttributeCount ?? settings.attributeCount,
-      ...(spanAttributeLength !== undefined && { attributeValueLengthLimit: spanAttributeLength }),
-      eventCountLimit: settings.eventCount,
-      linkCountLimit: settings.linkCount,
-      attributePerEventCountLimit: settings.eventAttributeCount,
-      attributePerLinkCountLimit: settings.linkAttributeCount,
-    },
+    spanLimits: { ...spanLimits, attributeCountLimit, attributeValueLengthLimit },
   })
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
   propagation.setGlobalPropagator(await createPropagator(settings))
