@@ -108,8 +108,8 @@ test("one AST gives one schema, one hash and the same modules, whichever way it 
       expect(deriveSchema(parsed)).toEqual(deriveSchema(again))
       expect(contentHash(parsed)).toBe(contentHash(again))
       for (const language of languages) {
-        const [one, other] = [parsed, again].map((ast) =>
-          typedModule(deriveShape(ast), language, { name: "s", version: 1 }),
+        const [one, other] = [parsed, again].map((read) =>
+          typedModule(deriveShape(read), language, { name: "s", version: 1 }),
         )
         expect(one).toBe(other)
       }
