@@ -1,8 +1,7 @@
-import { createTestDatabase, type TestDatabase } from "@svc/testing"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { changeKey, listAudit } from "../src/operator/accounts.ts"
 import { originsPerKey } from "../src/db/schema/index.ts"
-import { databaseKinds, startTestService, type TestService, testService } from "./service.ts"
+import { databaseKinds, type TestService, testService } from "./service.ts"
 import { newPerson } from "./work/person.ts"
 
 const minuteMs = 60_000
@@ -246,19 +245,9 @@ describe.each(databaseKinds)("disabled keys on %s", (kind) => {
 })
 
 describe("key rotation on two replicas at once", () => {
-  let server: TestDatabase
-  let replicas: readonly TestService[]
-  beforeAll(async () => {
-    server = await createTestDatabase()
-    const start = () => startTestService("postgres", { DATABASE_URL: server.url })
-    const first = await start()
-    replicas = [first, await start()]
-  })
-  afterAll(async () => {
-    await Promise.all(replicas.map((replica) => replica.close()))
-    await server.stop()
-  })
-  const replica = (index: number) => replicas[index % replicas.length] as TestService
+  const first = testService("postgres")
+  const second = testService("postgres", () => ({ DATABASE_URL: first.databaseUrl }))
+  const replica = (index: number) => (index % 2 === 0 ? first : second)
 
   test("however often a key is rotated at once, one successor lives", async () => {
     for (let round = 0; round < 5; round++) {

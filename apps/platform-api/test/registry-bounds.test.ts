@@ -1,27 +1,17 @@
 import { gzipSync } from "node:zlib"
-import { createTestDatabase, type TestDatabase } from "@svc/testing"
 import postgres from "postgres"
-import { afterAll, beforeAll, expect, test, vi } from "vitest"
+import { expect, test, vi } from "vitest"
 import { maxListBytes } from "../src/registry/registry.ts"
 import { field, withFields } from "./registry/small-ast.ts"
-import { publishStack, startTestService, type TestService } from "./service.ts"
+import { publishStack, startTestService, testService } from "./service.ts"
 
 const full = process.env["SVC_FUZZ"] === "full"
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
-let server: TestDatabase
-let service: TestService
 const limit = 20
-const start = () =>
-  startTestService("postgres", { DATABASE_URL: server.url, SVC_REGISTRY_REQUESTS_PER_MINUTE: String(limit) })
-beforeAll(async () => {
-  server = await createTestDatabase()
-  service = await start()
-})
-afterAll(async () => {
-  await service.close()
-  await server.stop()
-})
+const limited = { SVC_REGISTRY_REQUESTS_PER_MINUTE: String(limit) }
+const service = testService("postgres", limited)
+const start = () => startTestService("postgres", { DATABASE_URL: service.databaseUrl, ...limited })
 
 const put = (name: string, fields: readonly object[], section?: string) =>
   publishStack(service, name, withFields(fields, section))
@@ -32,7 +22,7 @@ const reached = (path: string) =>
 
 /** Does what must not wait for a table that nobody can read meanwhile. */
 const without = async (tables: string, work: () => Promise<void>): Promise<void> => {
-  const sql = postgres(server.url, { max: 1 })
+  const sql = postgres(service.databaseUrl, { max: 1 })
   try {
     await sql.begin(async (tx) => {
       await tx.unsafe(`lock table ${tables} in access exclusive mode`)

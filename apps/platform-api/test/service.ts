@@ -44,6 +44,8 @@ type Answer = {
 
 export type TestService = {
   readonly url: string
+  /** For another service at the same database; empty for an embedded one. */
+  readonly databaseUrl: string
   /** Asks the service, and checks that the answer is one that its OpenAPI document describes. */
   readonly call: (method: string, path: string, call?: Call) => Promise<Answer>
   readonly signUp: (from?: string) => Promise<{ readonly slug: string; readonly key: string }>
@@ -103,6 +105,7 @@ export const startTestService = async (
 
   return {
     url,
+    databaseUrl: env["DATABASE_URL"] ?? server?.url ?? "",
     call,
     signUp: async (from) => {
       // On a busy machine the database can be late: the response says to try again.
@@ -123,16 +126,22 @@ export const startTestService = async (
 }
 
 /** A service for all tests of a file or a block: started before them, closed after them. */
-export const testService = (...given: Parameters<typeof startTestService>): TestService => {
+export const testService = (
+  kind: DatabaseKind,
+  env: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>) = {},
+): TestService => {
   let started: TestService | undefined
   const service = (): TestService => started ?? expect.fail("the service is there for tests and later hooks only")
   beforeAll(async () => {
-    started = await startTestService(...given)
+    started = await startTestService(kind, typeof env === "function" ? env() : env)
   })
   afterAll(() => started?.close())
   return {
     get url() {
       return service().url
+    },
+    get databaseUrl() {
+      return service().databaseUrl
     },
     get clock() {
       return service().clock

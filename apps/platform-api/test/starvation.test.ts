@@ -1,26 +1,18 @@
 import { randomBytes } from "node:crypto"
 import { mintKey } from "@svc/keys"
 import postgres from "postgres"
-import { createTestDatabase, type TestDatabase } from "@svc/testing"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { databaseKinds, startTestService, type TestService, testService } from "./service.ts"
+import { databaseKinds, testService } from "./service.ts"
 
 const many = 100
 
 describe("while what one account or address does waits for a lock", () => {
-  let server: TestDatabase
-  let service: TestService
+  const service = testService("postgres")
   let other: postgres.Sql
-  beforeAll(async () => {
-    server = await createTestDatabase()
-    service = await startTestService("postgres", { DATABASE_URL: server.url })
-    other = postgres(server.url, { max: 1 })
+  beforeAll(() => {
+    other = postgres(service.databaseUrl, { max: 1 })
   })
-  afterAll(async () => {
-    await other.end()
-    await service.close()
-    await server.stop()
-  })
+  afterAll(() => other.end())
 
   /** Locks something as another replica's transaction does, lets one hundred want it, and asks for others meanwhile. */
   const crowd = async (lock: string, call: () => Promise<{ readonly code: string | null }>, key: string) => {

@@ -1,7 +1,7 @@
-import { redisProgram, createTestDatabase, startRedis, type TestDatabase } from "@svc/testing"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { redisProgram, createTestDatabase, startRedis } from "@svc/testing"
+import { beforeAll, describe, expect, test } from "vitest"
 import { setAgentStatus } from "../../src/operator/accounts.ts"
-import { publishStack, startTestService, type TestService } from "../service.ts"
+import { publishStack, startTestService, type TestService, testService } from "../service.ts"
 import { first, grown, newPerson, type Person } from "../work/person.ts"
 import { changesAfter, followChanges } from "./following.ts"
 
@@ -9,20 +9,12 @@ const release = (service: TestService, name: string, ast: unknown) =>
   publishStack(service, name, ast, { allowBreaking: true })
 
 describe("streams of changes at two replicas", () => {
-  let server: TestDatabase
-  let one: TestService
-  let two: TestService
+  const free = { SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" }
+  const one = testService("postgres", free)
+  const two = testService("postgres", () => ({ DATABASE_URL: one.databaseUrl, ...free }))
   let owner: Person
   beforeAll(async () => {
-    server = await createTestDatabase()
-    const env = { DATABASE_URL: server.url, SVC_REGISTRY_REQUESTS_PER_MINUTE: "0" }
-    one = await startTestService("postgres", env)
-    two = await startTestService("postgres", env)
     owner = await newPerson(one)
-  })
-  afterAll(async () => {
-    await Promise.all([one.close(), two.close()])
-    await server.stop()
   })
 
   test("a change at one is told at the other as the list tells it, to those who may see it", async () => {
@@ -102,7 +94,7 @@ describe("streams of changes at two replicas", () => {
   })
 
   test("a replica that stops ends its streams; the others go on", async () => {
-    const third = await startTestService("postgres", { DATABASE_URL: server.url })
+    const third = await startTestService("postgres", { DATABASE_URL: one.databaseUrl })
     const stream = await followChanges(third.url)
     await third.close()
     expect(await stream.ended).toBe("ended")

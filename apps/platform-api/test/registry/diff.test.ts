@@ -64,18 +64,13 @@ const apply = (start: Shape, changes: readonly Change[]): Shape => {
   return result
 }
 
-const withoutWords = ({ kind, path, before, after }: Change) => ({
-  kind,
-  path,
-  ...(before === undefined ? {} : { before }),
-  ...(after === undefined ? {} : { after }),
-})
+const withoutWords = ({ kind, path, before, after }: Change) => ({ kind, path, before, after })
 
 const mirrored = ({ kind, path, before, after }: Change) => ({
   kind: kind.replace(/added$|removed$/, (end) => (end === "added" ? "removed" : "added")),
   path,
-  ...(after === undefined ? {} : { before: after }),
-  ...(before === undefined ? {} : { after: before }),
+  before: after,
+  after: before,
 })
 
 describe("the difference of two schemas", () => {
