@@ -6,7 +6,7 @@ import type { Feed } from "./feed.ts"
 import { KeyForm } from "./key-form.tsx"
 import { columnsOf, RecordsTable } from "./records-table.tsx"
 import { SameInTabs } from "./same-in-tabs.tsx"
-import { type Place, readSource, type Source } from "./stack-source.ts"
+import { type Place, readSource, type Source, UnreadableSource } from "./stack-source.ts"
 import { Status } from "./status.tsx"
 import { useFeed } from "./use-feed.ts"
 import { ViewForm } from "./view-form.tsx"
@@ -52,7 +52,7 @@ type Props = { readonly place: Place; readonly isSmall: boolean; readonly take: 
 /** Live records of a stack, as they come. `isSmall`: one view, without choices. */
 export const Panel = ({ place, isSmall, take }: Props) => {
   const { api, base, stack, stream, viewerKey } = place
-  const [source, setSource] = useState<Source | "missing" | "away">()
+  const [source, setSource] = useState<Source | UnreadableSource | "missing" | "away">()
   const [pasted, setPasted] = useState("")
   const [watched, watch] = useState<Watched>()
   useEffect(() => {
@@ -63,12 +63,12 @@ export const Panel = ({ place, isSmall, take }: Props) => {
       setSource(found ?? "missing")
       if (found !== undefined) watch({ view: place.view ?? found.first, recordKey: "" })
     }
-    void read()
+    read().catch(setSource)
     return () => leaving.abort()
   }, [])
 
   const apiKey = viewerKey || pasted
-  const known = typeof source === "object" ? source : undefined
+  const known = typeof source === "object" && !(source instanceof UnreadableSource) ? source : undefined
   const view = known?.views.find(({ id }) => id === watched?.view)
   const lacksKey = view?.needsKey === true && watched?.recordKey === ""
   const isReady = known !== undefined && watched !== undefined && apiKey !== "" && !lacksKey
@@ -78,6 +78,13 @@ export const Panel = ({ place, isSmall, take }: Props) => {
   if (source === undefined) return <p class="muted">Connecting…</p>
   if (source === "missing") return <p class="muted">The registry has no stack {stack}.</p>
   if (source === "away") return <p role="status">{partNames.platform} This page goes on by itself.</p>
+  if (source instanceof UnreadableSource)
+    return (
+      <p role="status">
+        This page can't show the registry's response about {stack}. Reload the page. If it fails again, tell the
+        operator the request's id: <code>{source.message}</code>
+      </p>
+    )
   if (URL.parse(source.websocketUrl)?.origin !== stream)
     return <p class="muted">The stream of this stack is elsewhere: {source.websocketUrl}</p>
   if (apiKey === "") return <KeyForm onKey={setPasted} />

@@ -1,4 +1,4 @@
-import { createPlatform, type StackWithSchema } from "@svc/client"
+import { createPlatform, type StackWithSchema, SvcError } from "@svc/client"
 import { systemClock } from "@svc/client/http"
 import { firstView } from "@svc/common/stack-views"
 import { reaches } from "./away.ts"
@@ -36,18 +36,31 @@ const sourceOf = ({ websocket_url: websocketUrl, schema }: StackWithSchema): Sou
   first: firstView(schema.entities),
 })
 
-/** Reads a stack's views, and tries again while the platform is away. Undefined: there is no such stack. */
+/** Thrown for a response in another shape than documented. */
+export class UnreadableSource extends Error {}
+
+/**
+ * Reads a stack's views, and tries again while the platform is away. Undefined: there is no such stack.
+ * @throws UnreadableSource with the request's id as its message
+ */
 export const readSource = async (
   { api, stack }: Place,
   onAway: () => void,
   signal: AbortSignal,
 ): Promise<Source | undefined> => {
-  const { registry } = createPlatform({ apiUrl: api })
+  let requestId = ""
+  const noted: typeof fetch = async (...asked) => {
+    const response = await fetch(...asked)
+    requestId = response.headers.get("x-request-id") ?? ""
+    return response
+  }
+  const { registry } = createPlatform({ apiUrl: api, fetch: noted })
   while (!signal.aborted) {
     try {
       return sourceOf(await registry.schema(stack))
     } catch (error) {
-      if ((error as { status?: number }).status === 404) return undefined
+      if (!(error instanceof SvcError) || error.status === 200) throw new UnreadableSource(requestId)
+      if (error.status === 404) return undefined
       onAway()
       // Asked every two seconds rather than once and waited for.
       do await systemClock.sleep(retryMs, signal)
