@@ -7,8 +7,11 @@ export type Matches = ReturnType<ReturnType<typeof createMatcher>>
 // More terms than a query of 500 characters can have.
 const maxTerms = 2 ** 16
 
+// For a term on one page.
+const maxPositions = 1000
+
 /** Finds the matches of a query, one page after the other. */
-export const createMatcher = ({ positions, positionStarts, positionEnds, inTitle, postingOf }: Index, query: Query) => {
+export const createMatcher = ({ lastPosition, positionBefore, inTitle, postingOf }: Index, query: Query) => {
   const { terms, pairs } = query
   const pairOf = (first: number, second: number): number => first * terms.length + second
   const wantedPairs = new Set(pairs.map(([first, second]) => pairOf(terms.indexOf(first), terms.indexOf(second))))
@@ -21,8 +24,11 @@ export const createMatcher = ({ positions, positionStarts, positionEnds, inTitle
       const posting = postingOf(term, page)
       if (posting === undefined) continue
       if (inTitle[posting] === 1) titleTerms.add(n)
-      for (let i = positionStarts[posting] ?? 0; i < (positionEnds[posting] ?? 0); i++)
-        found.push((positions[i] ?? 0) * maxTerms + n)
+      let position = lastPosition[posting] ?? -1
+      for (let i = 0; i < maxPositions && position !== -1; i++) {
+        found.push(position * maxTerms + n)
+        position = positionBefore[position] ?? -1
+      }
     }
     const sorted = Float64Array.from(found).sort()
     const positionAt = (i: number): number => Math.floor((sorted[i] ?? 0) / maxTerms)

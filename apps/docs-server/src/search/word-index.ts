@@ -34,10 +34,7 @@ const countPages = ({ numbers, fieldStarts, numberOf }: Texts, pageWeights: read
   return { pagesOf, weightOf }
 }
 
-const body = count - 1
-
-// For a term on one page. A query reads all of them, so their number is limited.
-const maxPositions = 1000
+const [title, path, names, body] = [0, 1, 2, 3]
 
 /** The pages that have each term, its positions and its value there, computed once so that a query only adds numbers. */
 export const buildIndex = (texts: Texts, pageWeights: readonly number[]) => {
@@ -58,44 +55,46 @@ export const buildIndex = (texts: Texts, pageWeights: readonly number[]) => {
   const worth = new Float32Array(size)
   const about = new Float32Array(size)
   const inTitle = new Uint8Array(size)
-  const positionStarts = new Uint32Array(size)
-  const positionEnds = new Uint32Array(size)
-  const positions: number[] = []
+  const isNamed = new Uint8Array(size)
+  const inNames = new Uint8Array(size)
+  const times = new Uint32Array(size)
+  const lastPosition = new Int32Array(size).fill(-1)
+  const positionBefore = new Int32Array(numbers.length).fill(-1)
   const titleRarity = new Float32Array(pageCount)
 
-  for (let page = 0; page < pageCount; page++) {
-    const startOf = (field: number): number => fieldStarts[page * count + field] ?? 0
-    /** Of each term: its occurrences in each field, its positions in title and body, and the first one in the body. */
-    const found = new Map<number, { readonly times: number[]; readonly at: number[]; first: number }>()
-    for (let field = 0; field < count; field++)
-      for (let i = startOf(field); i < startOf(field + 1); i++) {
+  const lastPage = new Int32Array(numberOf.size).fill(-1)
+  for (let page = 0; page < pageCount; page++)
+    for (let field = 0; field < count; field++) {
+      const start = fieldStarts[page * count + field] ?? 0
+      for (let i = start; i < (fieldStarts[page * count + field + 1] ?? 0); i++) {
         const term = numbers[i] ?? 0
-        let one = found.get(term)
-        if (one === undefined) found.set(term, (one = { times: fieldNames.map(() => 0), at: [], first: -1 }))
-        one.times[field] = (one.times[field] ?? 0) + 1
-        if (field === body && one.first === -1) one.first = i - startOf(body)
-        if ((field === 0 || field === body) && one.at.length < maxPositions) one.at.push(i)
+        if (lastPage[term] !== page) {
+          lastPage[term] = page
+          pages[next[term] ?? 0] = page
+          next[term] = (next[term] ?? 0) + 1
+        }
+        const posting = (next[term] ?? 0) - 1
+        if (field === names) inNames[posting] = 1
+        if (field === title && inTitle[posting] === 0) {
+          inTitle[posting] = 1
+          titleRarity[page] = (titleRarity[page] ?? 0) + (rarities[term] ?? 0)
+        }
+        if (field === title || field === path) isNamed[posting] = about[posting] = 1
+        if (field === body) {
+          times[posting] = (times[posting] ?? 0) + 1
+          if (about[posting] === 0) about[posting] = half.position / (half.position + i - start)
+        }
+        if (field === title || field === body) {
+          positionBefore[i] = lastPosition[posting] ?? -1
+          lastPosition[posting] = i
+        }
       }
-    const length = (lengths[page] ?? 0) / meanLength
-    for (const [term, { times, at, first }] of found) {
-      const posting = next[term] ?? 0
-      next[term] = posting + 1
-      pages[posting] = page
-      const [inItsTitle = 0, inPath = 0, inNames = 0, inBody = 0] = times
-      const isNamed = inItsTitle + inPath > 0
-      about[posting] = isNamed ? 1 : first === -1 ? 0 : half.position / (half.position + first)
-      worth[posting] =
-        (isNamed ? weights.name : 0) +
-        (inNames > 0 ? weights.tableName : 0) +
-        weights.body * saturate(inBody, length, bodyBy)
-      positionStarts[posting] = positions.length
-      for (const position of at) positions.push(position)
-      positionEnds[posting] = positions.length
-      if (times[0] === 0) continue
-      inTitle[posting] = 1
-      titleRarity[page] = (titleRarity[page] ?? 0) + (rarities[term] ?? 0)
     }
-  }
+  for (let posting = 0; posting < size; posting++)
+    worth[posting] =
+      (isNamed[posting] === 1 ? weights.name : 0) +
+      (inNames[posting] === 1 ? weights.tableName : 0) +
+      weights.body * saturate(times[posting] ?? 0, (lengths[pages[posting] ?? 0] ?? 0) / meanLength, bodyBy)
   /** A term's posting for a page; undefined if the page doesn't have the term. */
   const postingOf = (term: number, page: number): number | undefined => {
     const end = termStarts[term + 1] ?? 0
@@ -113,11 +112,9 @@ export const buildIndex = (texts: Texts, pageWeights: readonly number[]) => {
     /** By page: the number of terms in its body. */
     lengths,
     inTitle,
-    /** Where each posting's positions start and end in `positions`. */
-    positionStarts,
-    positionEnds,
-    /** Positions of terms in titles and bodies, ascending: at most a thousand for each posting. */
-    positions: Uint32Array.from(positions),
+    /** By posting: the last position in title and body, and by position the one before of the same term on the page; else -1. */
+    lastPosition,
+    positionBefore,
     /** By term. */
     rarity: rarities,
     /** By page: the sum of the rarities of its title's terms. */
