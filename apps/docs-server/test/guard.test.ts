@@ -1,7 +1,6 @@
-import { request } from "node:http"
 import { expect, test } from "vitest"
 import { createGuard } from "../src/guard.ts"
-import { start } from "./start.ts"
+import { rawGet, start } from "./start.ts"
 
 const baseUrl = "https://docs.example.org"
 
@@ -41,27 +40,15 @@ test("on any other listener Host is checked only when names are set, and every O
   expect(named("evil.example", undefined)).toBe(false)
 })
 
-const ask = (port: number, path: string, headers: Record<string, string>): Promise<[number, string]> =>
-  new Promise((resolve, reject) => {
-    request({ host: "127.0.0.1", port, path, headers }, (response) => {
-      let text = ""
-      response
-        .on("data", (part: Buffer) => (text += part.toString()))
-        .on("end", () => resolve([response.statusCode ?? 0, text]))
-    })
-      .on("error", reject)
-      .end()
-  })
-
 test("another Host or Origin gets 403 forbidden, but a probe of /health is answered", async () => {
   const server = await start()
   try {
     for (const path of ["/mcp", "/llms.txt"]) {
-      const [status, text] = await ask(server.port, path, { host: "evil.example" })
-      expect([status, text]).toEqual([403, expect.stringContaining('"forbidden"')])
-      expect((await ask(server.port, path, { origin: "https://evil.example" }))[0]).toBe(403)
+      const { status, body } = await rawGet(server.port, path, { host: "evil.example" })
+      expect([status, body.toString()]).toEqual([403, expect.stringContaining('"forbidden"')])
+      expect((await rawGet(server.port, path, { origin: "https://evil.example" })).status).toBe(403)
     }
-    expect((await ask(server.port, "/health", { host: "10.1.2.3" }))[0]).toBe(200)
+    expect((await rawGet(server.port, "/health", { host: "10.1.2.3" })).status).toBe(200)
   } finally {
     await server.close()
   }
@@ -83,8 +70,8 @@ test("past the requests that a client may make a minute it gets 429 with Retry-A
 test("a Host that is none is 400, with a hint that speaks of it", async () => {
   const server = await start()
   try {
-    const [status, text] = await ask(server.port, "/mcp", { host: "a/b" })
-    expect([status, JSON.parse(text)]).toMatchObject([
+    const { status, body } = await rawGet(server.port, "/mcp", { host: "a/b" })
+    expect([status, JSON.parse(body.toString())]).toMatchObject([
       400,
       { error: { code: "invalid_request", hint: expect.stringContaining("Host") } },
     ])

@@ -1,6 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
-import { request } from "node:http"
-import { tmpdir } from "node:os"
+import { mkdir, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { brotliDecompressSync, gzipSync } from "node:zlib"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -9,7 +7,7 @@ import { wantsHtml } from "../src/answers.ts"
 import { answerAt, clients, paths } from "./old-clients.ts"
 import kept from "./old-answers.json" with { type: "json" }
 import { fixturePages } from "./pages.ts"
-import { start } from "./start.ts"
+import { rawGet, start } from "./start.ts"
 
 const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 const pixel = Buffer.from(
@@ -112,8 +110,7 @@ let dir: string
 let server: Awaited<ReturnType<typeof start>>
 let own: Awaited<ReturnType<typeof start>>
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), "svc-html-"))
-  await fixturePages(dir)
+  dir = await fixturePages()
   const settings = {
     SVC_DOCS_URL: "https://docs.example",
     SVC_ALLOWED_HOSTS: "127.0.0.1",
@@ -196,15 +193,10 @@ test("a browser gets a page with its policy, its tag, its Markdown's address, an
   expect([again.status, await again.text()]).toEqual([304, ""])
   const head = await get("/guides/one", { accept: browser }, server, "HEAD")
   expect([head.status, head.headers.get("etag"), await head.text()]).toEqual([200, etag, ""])
-  const packed = await new Promise<Buffer>((resolve) => {
-    const headers = { accept: browser, "accept-encoding": "gzip, deflate, br, zstd" }
-    request({ host: "127.0.0.1", port: server.port, path: "/guides/one", headers }, (response) => {
-      expect([response.headers["content-encoding"], response.headers.etag]).toEqual(["br", `W/${etag}`])
-      const parts: Buffer[] = []
-      response.on("data", (part: Buffer) => parts.push(part)).on("end", () => resolve(Buffer.concat(parts)))
-    }).end()
-  })
-  expect(brotliDecompressSync(packed).toString()).toBe(text)
+  const taken = { accept: browser, "accept-encoding": "gzip, deflate, br, zstd" }
+  const packed = await rawGet(server.port, "/guides/one", taken)
+  expect([packed.headers["content-encoding"], packed.headers.etag]).toEqual(["br", `W/${etag}`])
+  expect(brotliDecompressSync(packed.body).toString()).toBe(text)
 })
 
 test("a page is HTML under .html and Markdown under .md, whatever is asked for", async () => {

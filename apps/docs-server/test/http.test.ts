@@ -12,14 +12,13 @@ import manifest from "../package.json" with { type: "json" }
 import committed from "../openapi.json" with { type: "json" }
 import { errors } from "../src/errors.ts"
 import { fixturePages } from "./pages.ts"
-import { start } from "./start.ts"
+import { rawGet, start } from "./start.ts"
 
 let dir: string
 let server: Awaited<ReturnType<typeof start>>
 const check = responseChecker(committed)
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), "svc-docs-"))
-  await fixturePages(dir)
+  dir = await fixturePages()
   server = await start({
     SVC_DOCS_DIR: dir,
     SVC_CLI_TARBALL: join(dir, "svc.tgz"),
@@ -45,16 +44,6 @@ const errorOf = async (response: Response): Promise<unknown> => {
   expect(error.hint).toMatch(/llms\.txt|openapi\.json|search_docs/)
   return [response.status, error.code]
 }
-/** Sends what fetch would not: any path, any header. */
-const raw = (path: string, headers: Record<string, string> = {}, method = "GET"): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const sent = request({ host: "127.0.0.1", port: server.port, path, method, headers }, (response) => {
-      response.resume()
-      response.on("end", () => resolve(response.statusCode ?? 0))
-    })
-    sent.on("error", reject)
-    sent.end()
-  })
 
 test("anybody may call each operation, as its x-access says: no Authorization changes an answer's status", async () => {
   const described = z.record(z.string(), z.record(z.string(), z.looseObject({ "x-access": accessSchema })))
@@ -119,24 +108,9 @@ test.each([
 
 test("long texts are compressed for whoever takes it, and a tag of either form is known again", async () => {
   const plain = await (await get("/openapi.json")).text()
-  const status = await new Promise<Buffer>((resolve, reject) => {
-    request(
-      {
-        host: "127.0.0.1",
-        port: server.port,
-        path: "/openapi.json",
-        headers: { "accept-encoding": "br;q=1, gzip;q=0.5" },
-      },
-      (response) => {
-        expect(response.headers["content-encoding"]).toBe("gzip")
-        const parts: Buffer[] = []
-        response.on("data", (part: Buffer) => parts.push(part)).on("end", () => resolve(Buffer.concat(parts)))
-      },
-    )
-      .on("error", reject)
-      .end()
-  })
-  expect(gunzipSync(status).toString()).toBe(plain)
+  const packed = await rawGet(server.port, "/openapi.json", { "accept-encoding": "br;q=1, gzip;q=0.5" })
+  expect(packed.headers["content-encoding"]).toBe("gzip")
+  expect(gunzipSync(packed.body).toString()).toBe(plain)
   const etag = (await get("/openapi.json")).headers.get("etag") ?? ""
   const again = await get("/openapi.json", { "accept-encoding": "gzip", "if-none-match": `"other", W/${etag}` })
   expect(again.status).toBe(304)
@@ -250,7 +224,7 @@ test.each([
   "/\\..\\x",
   "/guides/%2e%2e/%2e%2e/package",
 ])("%s leads to no file outside the pages", async (path) => {
-  expect([400, 404]).toContain(await raw(path))
+  expect([400, 404]).toContain((await rawGet(server.port, path)).status)
 })
 
 test("a page at one of the server's own paths does not stand in the way", async () => {

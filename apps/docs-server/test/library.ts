@@ -1,30 +1,11 @@
-import type { Corpus, Page } from "../src/corpus/corpus.ts"
-import { countTokens, outline } from "@svc/site"
+import { type Corpus, readPage } from "../src/corpus/corpus.ts"
 import { createSearch } from "../src/search/search.ts"
 import { type Library, type ToolAnswer, tools } from "../src/mcp/tools.ts"
 
 /** A library of pages by their slugs, without a folder. */
 export const libraryOf = (texts: Readonly<Record<string, string>>, version = "v1"): Library => {
-  const pages = new Map<string, Page>()
-  for (const [slug, markdown] of Object.entries(texts)) {
-    const { cuts, sections, lead } = outline(markdown, 0)
-    pages.set(slug, {
-      slug,
-      file: `${slug}.md`,
-      title: sections[0]?.heading ?? slug,
-      description: lead,
-      described: false,
-      markdown,
-      bodyStart: 0,
-      cuts,
-      sections,
-      rows: [],
-      tokens: countTokens(markdown.length),
-      hash: version,
-    })
-  }
-  const corpus: Corpus = { pages, skills: new Map(), images: new Map(), version, warnings: [] }
-  return libraryFor(corpus)
+  const pages = Object.entries(texts).map(([slug, text]) => [slug, readPage(text, `${slug}.md`, slug)] as const)
+  return libraryFor({ pages: new Map(pages), skills: new Map(), images: new Map(), version, warnings: [] })
 }
 
 export const libraryFor = (corpus: Corpus): Library => ({

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { readFile, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from "@modelcontextprotocol/client"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
@@ -12,8 +11,7 @@ import { modernCall, start } from "./start.ts"
 let dir: string
 let server: Awaited<ReturnType<typeof start>>
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), "svc-mcp-"))
-  await fixturePages(dir)
+  dir = await fixturePages()
   server = await start({ SVC_DOCS_DIR: dir })
 })
 afterAll(async () => {

@@ -1,6 +1,6 @@
 import manifest from "../package.json" with { type: "json" }
 import { createHash } from "node:crypto"
-import { request } from "node:http"
+import { rawGet } from "./start.ts"
 
 /** The headers that today's clients send by themselves. */
 export const clients: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -36,22 +36,19 @@ const { version } = manifest
 const passing = new Set(["date", "x-request-id", "connection", "keep-alive"])
 
 /** An answer as it came: status, headers in their order (their names in lower case, as nobody may tell them apart), and a hash of the bytes. */
-export const answerAt = (port: number, path: string, headers: Readonly<Record<string, string>>): Promise<string> =>
-  new Promise((resolve, reject) => {
-    request({ host: "127.0.0.1", port, path, headers }, (response) => {
-      const parts: Buffer[] = []
-      response.on("data", (part: Buffer) => parts.push(part))
-      response.on("end", () => {
-        const lines: string[] = [String(response.statusCode)]
-        for (let i = 0; i < response.rawHeaders.length; i += 2)
-          if (!passing.has(response.rawHeaders[i]?.toLowerCase() ?? ""))
-            lines.push(`${response.rawHeaders[i]?.toLowerCase()}: ${response.rawHeaders[i + 1]}`)
-        // The version is that of the release whose answers were kept. As text of one character a byte, any bytes stay as they are.
-        const body = Buffer.concat(parts).toString("latin1").replaceAll(`"version":"${version}"`, '"version":"1.0.0"')
-        const hash = createHash("sha256").update(Buffer.from(body, "latin1")).digest("hex")
-        resolve([...lines, hash.slice(0, 32)].join("\n"))
-      })
-    })
-      .on("error", reject)
-      .end()
-  })
+export const answerAt = async (
+  port: number,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<string> => {
+  const { status, rawHeaders, body } = await rawGet(port, path, headers)
+  const lines = [String(status)]
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]?.toLowerCase() ?? ""
+    if (!passing.has(name)) lines.push(`${name}: ${rawHeaders[i + 1]}`)
+  }
+  // The version is that of the release whose answers were kept. As text of one character a byte, any bytes stay as they are.
+  const text = body.toString("latin1").replaceAll(`"version":"${version}"`, '"version":"1.0.0"')
+  const hash = createHash("sha256").update(Buffer.from(text, "latin1")).digest("hex")
+  return [...lines, hash.slice(0, 32)].join("\n")
+}

@@ -1,8 +1,10 @@
-import { mkdir, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 
-/** Writes a small folder of pages of every kind. */
-export const fixturePages = async (dir: string): Promise<void> => {
+/** Makes a small folder of pages of every kind. */
+export const fixturePages = async (): Promise<string> => {
+  const dir = await mkdtemp(join(tmpdir(), "svc-docs-"))
   const files = {
     "index.md": "# Fixture docs\n\nAll pages for the tests.\n",
     "guides/index.md": "# Guides\n\nHow to do things.\n",
@@ -17,4 +19,5 @@ export const fixturePages = async (dir: string): Promise<void> => {
     await mkdir(dirname(join(dir, file)), { recursive: true })
     await writeFile(join(dir, file), text)
   }
+  return dir
 }

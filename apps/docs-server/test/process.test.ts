@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { rm, writeFile } from "node:fs/promises"
 import { get } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -12,8 +12,7 @@ const main = join(import.meta.dirname, "../src/main.ts")
 let dir: string
 let child: TestProcess | undefined
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), "svc-process-"))
-  await fixturePages(dir)
+  dir = await fixturePages()
 })
 afterEach(async () => {
   child?.kill("SIGKILL")
