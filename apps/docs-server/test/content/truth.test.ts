@@ -111,6 +111,18 @@ test("agents.md has each error that the document describes for a sign-up", () =>
   )
 })
 
+test("agents.md has each path that is for people only", () => {
+  const operation = z.object({ "x-access": z.object({ callers: z.array(z.string()) }) })
+  const documented = z.object({ paths: z.record(z.string(), z.record(z.string(), operation)) })
+  const { paths } = documented.parse(JSON.parse(read("apps/platform-api/openapi.json")))
+  const forbidden = Object.entries(paths)
+    .filter(([, operations]) => Object.values(operations).some((one) => one["x-access"].callers.join() === "person"))
+    .map(([path]) => path.replaceAll(/\{(\w+)\}/g, ":$1"))
+  const told = below("agents.md", "What an agent may not do")
+  expect(forbidden.length).toBeGreaterThan(10)
+  expect(forbidden.filter((path) => !told.includes(`${path}\``) && !path.startsWith("/api/auth/keys"))).toEqual([])
+})
+
 test("limits.md has the default of every setting that it names", async () => {
   const defaults: Record<string, unknown> = {}
   for (const { folder } of services) Object.assign(defaults, await defaultsOf(folder))
