@@ -99,6 +99,13 @@ describe("Markdown is read in steps that grow with its length, not with its squa
   })
 })
 
+test.each(["](%zz)\n", "](../a/b)\n", "<a href='x'\n", "](a/b"])(
+  "links such as %j are read in such steps",
+  async (piece) => {
+    expect(await growth(repeat(piece), (text) => libraryOf({ text }))).toEqual(linear)
+  },
+)
+
 describe("MDX is read in steps that grow with its length, not with its square", () => {
   test.each(Object.entries({ ...markdown, ...mdx }))("%s", async (_, make) => {
     expect(await growth(make, (text) => stripMdx(text))).toEqual(linear)

@@ -8,6 +8,8 @@ const linkPattern =
 const mayLink = /\]\(|[=:]\s*\{?["'`]/
 
 const longestPath = 300
+// More links than this on one page aren't followed: resolving a path takes longer than reading it.
+const mostOnPage = 1000
 
 /** Finds the pages that a text links to. A site may serve its pages below any path, so the end of a path is enough. */
 export const createLinkFinder = (slugs: readonly string[]) => {
@@ -37,14 +39,18 @@ export const createLinkFinder = (slugs: readonly string[]) => {
     return undefined
   }
 
-  /** The pages that a text on the page with this slug links to. */
-  return (text: string, slug: string): ReadonlySet<number> => {
-    const found = new Set<number>()
-    for (const [, markdown = "", other = markdown] of text.matchAll(linkPattern)) {
-      const page = findPage(other, slug)
-      if (page !== undefined) found.add(page)
+  /** Reads the texts of the page with this slug: gives the pages that each links to. */
+  return (slug: string) => {
+    let left = mostOnPage
+    return (text: string): ReadonlySet<number> => {
+      const found = new Set<number>()
+      for (const [, markdown = "", other = markdown] of text.matchAll(linkPattern)) {
+        if (left-- <= 0) break
+        const page = findPage(other, slug)
+        if (page !== undefined) found.add(page)
+      }
+      return found
     }
-    return found
   }
 }
 

@@ -22,7 +22,7 @@ type Reading = {
 
 /** Reads queries. An unknown word is replaced by the most similar known one. */
 export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabulary: () => Vocabulary) => {
-  const readWord = (word: string, isPart: boolean, effort: Effort): Reading => {
+  const readWord = (word: string, effort: Effort): Reading => {
     const own = terms(word)
     const weights: [number, number][] = []
     const weigh = (term: string, weight: number): void => {
@@ -42,7 +42,7 @@ export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabul
     })
 
     const [whole, ...parts] = own
-    if (whole === undefined) return { isStopWord: true, weights, stands: isPart ? [undefined] : [], corrections: [] }
+    if (whole === undefined) return { isStopWord: true, weights, stands: [], corrections: [] }
     if (numberOf.has(whole)) {
       weighWhole(own, meant.asWritten)
       return meaning([whole])
@@ -57,7 +57,7 @@ export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabul
     }
     const pieces = partsOf({ text: word, start: 0 })
     if (pieces.length > 1) {
-      const read = pieces.map(({ text }) => readWord(text, true, effort))
+      const read = pieces.map(({ text }) => readWord(text, effort))
       return {
         isStopWord: false,
         weights: read.flatMap((piece) => piece.weights),
@@ -84,7 +84,7 @@ export const createQueryReader = (numberOf: ReadonlyMap<string, number>, vocabul
     let searchable = false
     let before: number | undefined
     for (const { text, start } of eachWord(query)) {
-      const { isStopWord, weights: own, stands, corrections } = readWord(text, false, effort)
+      const { isStopWord, weights: own, stands, corrections } = readWord(text, effort)
       for (const [term, weight] of own) weigh(term, weight)
       searchable ||= !isStopWord
       for (const term of stands) {

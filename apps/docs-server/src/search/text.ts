@@ -57,13 +57,13 @@ export const readTexts = (pages: readonly Page[]) => {
       if (word.length <= longestWord) for (const number of look(word).numbers) numbers.push(number)
   }
 
-  const findLinks = createLinkFinder(pages.map(({ slug }) => slug))
+  const linksOn = createLinkFinder(pages.map(({ slug }) => slug))
   const linked: number[][] = pages.map(() => [])
-  const addPassage = (text: string, id: number, slug: string): void => {
+  const addPassage = (text: string, id: number, findLinks: ReturnType<typeof linksOn>): void => {
     for (const part of partsWithLinks(text)) {
       const start = numbers.length
       add(part)
-      for (const target of findLinks(part, slug)) {
+      for (const target of findLinks(part)) {
         const around = linked[target] ?? []
         if (target !== id && around.length < 2 * mostLinks)
           around.push(start, Math.min(numbers.length, start + longestAround))
@@ -86,6 +86,7 @@ export const readTexts = (pages: readonly Page[]) => {
     fieldStarts.push(numbers.length)
     if (page.described) add(page.description)
     pageSections.push(sectionPassages.length)
+    const findLinks = linksOn(page.slug)
     const bounds = [page.bodyStart, ...page.sections.map(({ start }) => start), page.markdown.length]
     for (let i = 0; i + 1 < bounds.length; i++) {
       let at = bounds[i] ?? 0
@@ -95,7 +96,7 @@ export const readTexts = (pages: readonly Page[]) => {
         passageStarts.push(at)
         kinds.push(passageKinds.indexOf(kind))
         if (kind === "code") add(text)
-        else addPassage(text, id, page.slug)
+        else addPassage(text, id, findLinks)
         at += text.length
       }
     }
