@@ -175,5 +175,7 @@ test("what a question costs does not grow with how often one page says its words
     let offset = 1
     return stepsOf("rotation of a key", (query) => search(query, offset++, 5))
   }
-  expect((await stepsFor(20_000)) / (await stepsFor(5000))).toBeLessThan(1.2)
+  // Steps of something else that this process still does may be counted, too.
+  const least = async (words: number): Promise<number> => Math.min(await stepsFor(words), await stepsFor(words))
+  expect((await least(20_000)) / (await least(5000))).toBeLessThan(1.2)
 })

@@ -36,7 +36,7 @@ export const shortQuery = 6
 export const maxRead = 20
 
 /** A page is listed only if it has this share of the best score: worse ones only share a word or two with the query. */
-export const cut = { leastShare: 0.4 }
+export const cut = { leastShare: 0.3 }
 
 /** The weight of a term by how the query refers to it. */
 export const meant = {
