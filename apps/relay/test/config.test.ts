@@ -23,33 +23,14 @@ const problems = async (env: Record<string, string>): Promise<readonly string[]>
 const names = async (env: Record<string, string>) => (await problems(env)).map((text) => text.split(":")[0])
 const enabled = { SVC_TRANSACTIONS_ENABLED: "true", SVC_TRANSACTION_RPC_URL: "http://127.0.0.1:8899" }
 
-test("with nothing set the routes are off and every limit has its documented default", async () => {
-  expect(await readConfig({})).toMatchObject({
-    host: "127.0.0.1",
-    port: 4002,
-    enabled: false,
-    telemetry: false,
-    upstreamUrl: undefined,
-    verify: "none",
-    maxBodyBytes: 4096,
-    maxBytes: 1232,
-    timeoutMs: { inspect: 10_000, send: 15_000, status: 10_000 },
-    concurrency: { inspect: 64, send: 16 },
-    perMinute: { inspect: 600, send: 60, status: 600 },
-    trustedProxies: [],
-    usage: undefined,
-    issuer: "svc-platform",
-    audiences: [],
-  })
+test("with nothing set, or an upstream alone, it is a relay on loopback whose routes are off", async () => {
+  const off = { host: "127.0.0.1", port: 4002, enabled: false, trustedProxies: [], usage: undefined }
+  for (const env of [{}, { RPC_URL: "http://127.0.0.1:8899" }]) expect(await readConfig(env)).toMatchObject(off)
 })
 
 test("transactions may be as large as version 1 allows, and no larger", async () => {
   expect((await readConfig({ SVC_TRANSACTION_MAX_BYTES: "4096" })).maxBytes).toBe(4096)
   expect(await names({ SVC_TRANSACTION_MAX_BYTES: "4097" })).toEqual(["SVC_TRANSACTION_MAX_BYTES"])
-})
-
-test("an upstream alone does not switch the routes on", async () => {
-  expect((await readConfig({ RPC_URL: "http://127.0.0.1:8899" })).enabled).toBe(false)
 })
 
 test("the upstream is the first non-empty of the three variables, and never the read one", async () => {
@@ -76,30 +57,6 @@ test("fallbacks are a list of URLs, a repeated one counts once, and a wrong one 
   })
   expect(others).toEqual([])
   expect(problem).toMatch(/^SVC_TRANSACTION_READ_FALLBACK_URLS: (?!.*hunter2)/)
-})
-
-test("all problems are listed at once, and no secret is shown", async () => {
-  const found = await problems({
-    PORT: "x",
-    SVC_TRANSACTIONS_ENABLED: "true",
-    SVC_TRANSACTION_VERIFY: "all",
-    SVC_TRANSACTION_SEND_TIMEOUT_MS: "0",
-    SVC_TRUSTED_PROXY_CIDRS: "10.0.0.0/40",
-    SVC_TRANSACTION_USAGE_ENABLED: "1",
-    SVC_TRANSACTION_USAGE_TOKEN: "hunter2hunter2",
-    SVC_SESSION_PUBLIC_KEY: "secret-looking-text",
-  })
-  expect(found.map((text) => text.split(":")[0])).toEqual([
-    "PORT",
-    "SVC_TRUSTED_PROXY_CIDRS",
-    "SVC_TRANSACTION_VERIFY",
-    "SVC_TRANSACTION_SEND_TIMEOUT_MS",
-    "SVC_TRANSACTION_USAGE_ENDPOINT",
-    "SVC_TRANSACTION_RPC_URL",
-    "SVC_SESSION_AUDIENCE",
-    "SVC_SESSION_PUBLIC_KEY",
-  ])
-  expect(found.join()).not.toMatch(/hunter2|secret-looking/)
 })
 
 test("an unprotected relay starts on loopback outside production only, a disabled one anywhere", async () => {

@@ -69,6 +69,11 @@ test("other methods are 405 with Allow, and preflights are answered for any orig
 })
 
 test.each([
+  "//",
+  "/transactions/v1/send/",
+  "/transactions/v1",
+  "/Transactions/v1/send",
+  "/transactions/v2/send",
   "/transactions/v1/./send",
   "/transactions/v1/s%65nd",
   "/transactions/x/../v1/send",
@@ -101,20 +106,6 @@ test("a bug after the provider was called leaves a send unknown, with its signat
   expect(answer).toMatchObject({ status: 500, body: { code: "internal_error", submissionState: "unknown" } })
   expect(answer.body.signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/)
   expect(answer.headers.get("x-svc-upstream-attempted")).toBe("true")
-})
-
-test("paths are exact", async () => {
-  relay = await startRelay(rpc.url)
-  for (const path of [
-    "//",
-    "/transactions/v1/send/",
-    "/transactions/v1",
-    "/Transactions/v1/send",
-    "/transactions/v2/send",
-  ]) {
-    const answer = await relay.request(path, { method: "POST", body: "{}" })
-    expect(answer).toMatchObject({ status: 404, body: { code: "not_found" } })
-  }
 })
 
 test("with the routes disabled they are unknown paths for any method, and no token is looked at", async () => {

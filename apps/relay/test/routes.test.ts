@@ -278,6 +278,8 @@ const refused: [string, unknown, string, string][] = [
   ["signature-status", { signature: signature.replace(/.$/, "é") }, "invalid_signature", "signature"],
   ["signature-status", { signature, commitment: "confirmed" }, "invalid_request", "commitment"],
   ["send", {}, "invalid_request", "transaction"],
+  ["send", { transaction: null }, "invalid_request", "transaction"],
+  ["send", { transaction: "AAAA", skipPreflight: null }, "invalid_request", "skipPreflight"],
   ["send", { transaction: "AAAA", preflightCommitment: null }, "invalid_request", "preflightCommitment"],
   ["send", { transaction: "AAAA", commitment: "confirmed" }, "invalid_request", "commitment"],
   ["send", { transaction: "AAAA", maxRetries: 5 }, "invalid_request", "maxRetries"],
@@ -302,12 +304,4 @@ test("a send whose signatures are zero is unsigned_transaction, one byte over th
   expect((await relay.post("send", { transaction: await transactionOfSize(1232) })).body.code).toBe(
     "submission_unknown",
   )
-})
-
-test("null counts as absent only where the contract says so", async () => {
-  rpc.script((r) => result(r, "1"))
-  expect((await relay.post("block-height", { commitment: null, minContextSlot: null })).status).toBe(200)
-  for (const body of [{ transaction: null }, { transaction: wire, skipPreflight: null }]) {
-    expect(await relay.post("send", body)).toMatchObject({ status: 400, body: { code: "invalid_request" } })
-  }
 })

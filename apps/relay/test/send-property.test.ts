@@ -153,31 +153,3 @@ test("whatever the provider, the network and the client do: sent at most once, a
   await relay.app.idle()
   for (const transaction of sent) expect(timesGiven(transaction)).toBeLessThanOrEqual(1)
 }, 120_000)
-
-test("a client that leaves does not stop a send: it runs to its end, and is counted", async () => {
-  let release = (): void => {}
-  const gate = new Promise<void>((resolve) => (release = resolve))
-  const slow = await startFakeRpc()
-  slow.script(() => ({ after: "stall" }))
-  const ended: UsageEvent[] = []
-  const own = await startRelay(slow.url, {
-    usage: { record: (event) => ended.push(event), flush: () => Promise.resolve() },
-  })
-  const leaving = new AbortController()
-  const answer = fetch(`${own.url}/transactions/v1/send`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ transaction: template.toString("base64") }),
-    signal: leaving.signal,
-  }).catch(() => release())
-  await slow.received(1)
-  leaving.abort()
-  await Promise.all([answer, gate])
-  expect(ended).toHaveLength(0)
-  slow.cut()
-  await own.app.idle()
-  expect(slow.requests).toHaveLength(1)
-  expect(ended).toMatchObject([{ operation: "send", result: "unknown" }])
-  await own.close()
-  await slow.close()
-})

@@ -86,14 +86,6 @@ test("any other status is final", async () => {
   }
 })
 
-test("a receiver that fails and then recovers gets every record once more, and none is lost", async () => {
-  const { batches, losses, record } = start(1000, (batch) => (batch <= 3 ? 503 : 200))
-  const ids = record(10)
-  await vi.advanceTimersByTimeAsync(60_000)
-  expect(batches.at(-1)).toEqual(ids)
-  expect(losses).toEqual({ dropped: 0, undelivered: 0 })
-})
-
 test("the queue is bounded, what is being sent included; the newest are dropped and counted", async () => {
   let release = (_status: number): void => {}
   const { batches, losses, record } = start(60, () => new Promise((resolve) => (release = resolve)))
