@@ -12,12 +12,6 @@ const start = async (...given: Parameters<typeof startService>) => {
 
 const fine = [200, { status: "ok", missing: [] }] as const
 
-test("the documentation server is alive and ready", async () => {
-  const ask = await start("docs-server")
-  expect(await ask("/livez")).toEqual(fine)
-  expect(await ask("/readyz")).toEqual(fine)
-})
-
 test("a relay without a key to verify tokens with is alive, and not ready", async () => {
   const env = { SVC_TRANSACTIONS_ENABLED: "true", SVC_TRANSACTION_RPC_URL: "http://127.0.0.1:9" }
   const ask = await start("relay", { ...env, SVC_SESSION_JWKS_URL: "http://127.0.0.1:9", SVC_SESSION_AUDIENCE: "x" })

@@ -44,7 +44,7 @@ const selects = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector, lab
   matchExpressions.every(({ key, operator, values = [] }) => operator === "In" && values.includes(labels[key] ?? ""))
 
 test("every manifest is one that the Kubernetes API takes", async () => {
-  expect(await typeProblems([...base, ...manifests])).toEqual([])
+  expect(await typeProblems([...base, ...manifests, ...renderKustomization("overlays/scaled")])).toEqual([])
 })
 
 test("a manifest that the Kubernetes API would not take is found", async () => {

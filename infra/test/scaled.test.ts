@@ -3,7 +3,6 @@ import { join } from "node:path"
 import { beforeEach, expect, test } from "vitest"
 import { parse } from "yaml"
 
-import { typeProblems } from "./kubernetes-types.ts"
 import { lookUp, noKubectl, renderKustomization } from "./kustomization.ts"
 import { readers } from "./settings.ts"
 
@@ -11,10 +10,6 @@ beforeEach(({ skip }) => skip(noKubectl, "kubectl is missing"))
 const overlay = (name: string) => renderKustomization(`overlays/${name}`)
 const manifests = overlay("scaled")
 const { find } = lookUp(manifests)
-
-test("every manifest is one that the Kubernetes API takes", async () => {
-  expect(await typeProblems(manifests)).toEqual([])
-})
 
 test("three relays roll, one at a time may be moved, and all else of the example stays", () => {
   const { spec } = find("Deployment", "relay")

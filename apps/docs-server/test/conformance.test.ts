@@ -3,7 +3,7 @@ import { createRequire } from "node:module"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { createFixtureServer } from "./fixture-server.ts"
 import { start } from "./start.ts"
 
@@ -32,27 +32,23 @@ const runSuite = (
   })
 }
 
-const revisions = ["2025-11-25", "2026-07-28"]
+const servers = [
+  ["the server passes the official suite but for the listed scenarios", "conformance", undefined],
+  [
+    "with the suite's own tools behind it, the HTTP layer passes what needs them",
+    "conformance-fixtures",
+    createFixtureServer,
+  ],
+] as const
 
-test.each(revisions)("the server passes the official suite for %s but for the listed scenarios", async (revision) => {
-  const server = await start()
-  try {
-    const { code, output } = await runSuite(server.url, revision, `conformance-${revision}.yml`)
-    expect([code, output.includes("Unexpected") ? output.slice(output.indexOf("Unexpected")) : ""]).toEqual([0, ""])
-  } finally {
-    await server.close()
-  }
-})
-
-test.each(revisions)(
-  "with the suite's own tools behind it, the HTTP layer passes what needs them for %s",
-  async (revision) => {
-    const server = await start({}, createFixtureServer)
+describe.each(servers)("%s", (_, expected, factory) => {
+  test.each(["2025-11-25", "2026-07-28"])("for %s", async (revision) => {
+    const server = await start({}, factory)
     try {
-      const { code, output } = await runSuite(server.url, revision, `conformance-fixtures-${revision}.yml`)
+      const { code, output } = await runSuite(server.url, revision, `${expected}-${revision}.yml`)
       expect([code, output.includes("Unexpected") ? output.slice(output.indexOf("Unexpected")) : ""]).toEqual([0, ""])
     } finally {
       await server.close()
     }
-  },
-)
+  })
+})

@@ -18,21 +18,20 @@ const write = async (files: Readonly<Record<string, string | Uint8Array>>): Prom
   }
 }
 
-test("a slug is the path without extension, a folder's index the folder's", async () => {
-  await write({
-    "index.md": "a",
-    "guides/index.mdx": "b",
-    "guides/one.md": "c",
-    "b.txt": "no page",
-    ".git/x.md": "hidden",
-  })
-  const { pages } = await loadCorpus(dir)
-  expect([...pages.keys()].sort()).toEqual(["guides", "guides/one", "index"])
-})
-
-test("a page and a folder of the same name are both served", async () => {
-  await write({ "guides.md": "page", "guides/index.md": "index" })
-  expect([...(await loadCorpus(dir)).pages.keys()].sort()).toEqual(["guides", "guides/index"])
+test.each([
+  [
+    "a slug is the path without extension, a folder's index the folder's",
+    ["index.md", "guides/index.mdx", "guides/one.md", "b.txt", ".git/x.md"],
+    ["guides", "guides/one", "index"],
+  ],
+  [
+    "a page and a folder of the same name are both served",
+    ["guides.md", "guides/index.md"],
+    ["guides", "guides/index"],
+  ],
+])("%s", async (_, files, slugs) => {
+  await write(Object.fromEntries(files.map((file) => [file, "text"])))
+  expect([...(await loadCorpus(dir)).pages.keys()].sort()).toEqual(slugs)
 })
 
 test("a title is the front matter's, else the first heading, else the last part of the path", async () => {

@@ -72,12 +72,16 @@ test.each([
   expect(listed?.tokens).toBe(Math.ceil(String(part["content"]).length / 4))
 })
 
-test("the parts joined by nothing are the page again, at any budget, and none cuts a fence", () => {
-  const whole = read({ slug: "guides/long" }).content
+test("the parts joined by nothing are the page or section again, at any budget, and none cuts a fence", () => {
+  const what = fc.constantFrom<object>(
+    { slug: "guides/long" },
+    { slug: "guides/long", section: "part-3" },
+    { slug: "empty" },
+  )
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 900 }), (tokens) => {
-      const parts = readAll({ slug: "guides/long", max_tokens: tokens })
-      expect(parts.join("")).toBe(whole)
+    fc.property(what, fc.integer({ min: 1, max: 900 }), (args, tokens) => {
+      const parts = readAll({ ...args, max_tokens: tokens })
+      expect(parts.join("")).toBe(read(args).content)
       for (const part of parts) expect(part.split("```").length % 2).toBe(1)
     }),
     runs(10_000),
@@ -100,20 +104,10 @@ test("a budget over the cap is the cap", () => {
   expect(() => ask(other, "fetch_page", { slug: "big", max_tokens: 1_000_001 })).toThrow("bad arguments")
 })
 
-test("a section can be read in parts", () => {
-  const [first, ...rest] = readAll({ slug: "guides/long", section: "part-3", max_tokens: 8 })
-  expect([first, ...rest].join("")).toBe(read({ slug: "guides/long", section: "part-3" }).content)
-  expect(rest.length).toBeGreaterThan(0)
-})
-
 test("sections are listed when they are asked for, and when the page goes on", () => {
   expect(read({ slug: "keys" })).not.toHaveProperty("sections")
   expect(read({ slug: "keys", sections: true })).toHaveProperty("sections.length", 3)
   expect(read({ slug: "guides/long", max_tokens: 20 })).toHaveProperty("sections.length", 41)
-})
-
-test("an empty page is an empty answer", () => {
-  expect(read({ slug: "empty" })).toMatchObject({ content: "", truncated: false })
 })
 
 test("an unknown page is refused with the three nearest slugs, an unknown section with the page's own", () => {

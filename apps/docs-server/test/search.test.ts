@@ -3,7 +3,6 @@ import { anyCharacter } from "@svc/testing"
 import { expect, test } from "vitest"
 import { createQueryReader } from "../src/search/query.ts"
 import { createVocabulary } from "../src/search/vocabulary.ts"
-import { eachWord, terms } from "../src/search/words.ts"
 import { runs } from "./fuzz-runs.ts"
 import { ask, call, libraryOf } from "./library.ts"
 
@@ -60,12 +59,6 @@ test("a snippet keeps the placeholders that stand in code", () => {
   expect(first("lantern")?.snippet).toBe('{ "lantern": "<HASH>" }')
 })
 
-test("an error code and an environment variable find their row", () => {
-  expect(first("rate-limit-exceeded")).toMatchObject({ slug: "errors", anchor: "table" })
-  expect(first("rate-limit-exceeded")?.snippet).toContain("429")
-  expect(first("SVC_LOG_LEVEL")?.snippet).toContain("info")
-})
-
 test("a word that no page has is looked up by its nearest, and the corrected query is offered", () => {
   expect(search("rotaton of keys")).toMatchObject({ did_you_mean: "Rotation of keys" })
   expect(search("rotaton of keys").results[0]?.slug).toBe("keys")
@@ -95,10 +88,13 @@ test("a known word is never matched fuzzily", () => {
   expect(search("fee").results.map(({ slug }) => slug)).toEqual(["chain"])
 })
 
-test("a query of stop words finds nothing and says why", () => {
-  const answer = call(library, "search_docs", { query: "how do I the of" })
+test.each([
+  ["how do I the of", "only common words"],
+  ["zzzzqqqq", "https://docs.example/llms.txt"],
+])("%j finds nothing, which is an empty list and a hint, not a refusal", (query, hint) => {
+  const answer = call(library, "search_docs", { query })
   expect(answer).toMatchObject({ structured: { results: [], total: 0 } })
-  expect("texts" in answer && answer.texts[0]).toContain("only common words")
+  expect("texts" in answer && answer.texts[0]).toContain(hint)
 })
 
 test("the letters compared for a question are bounded, however long it is and whatever it says", () => {
@@ -131,12 +127,6 @@ test("a list does not end in pages that share only a common word with the questi
   const { results, total } = search("mint a new key and revoke the old one")
   expect(results.map(({ slug }) => slug)).toEqual(["keys"])
   expect(total).toBe(1)
-})
-
-test("nothing found is an empty list and a hint, not a refusal", () => {
-  const answer = call(library, "search_docs", { query: "zzzzqqqq" })
-  expect(answer).toMatchObject({ structured: { results: [], total: 0 } })
-  expect("texts" in answer && answer.texts[0]).toContain("https://docs.example/llms.txt")
 })
 
 test("following cursors gives every result once, in the order of one long answer", () => {
@@ -204,19 +194,6 @@ test("any query is answered, and each result fits the promised shape", () => {
     ),
     runs(50_000),
   )
-})
-
-test("identifiers are found whole and by their parts, stop words not at all", () => {
-  expect(terms("getBlockHeight")).toEqual(["getblockheight", "get", "block", "height"])
-  expect(terms("HTTPServer")).toEqual(["httpserver", "http", "server"])
-  expect(terms("SVC_ALLOWED_HOSTS")).toEqual(["svc_allowed_hosts", "svc", "allow", "host"])
-  expect(terms("The")).toEqual([])
-  expect([...eachWord("see c.req.json, or -32601.")].map(({ text }) => text)).toEqual([
-    "see",
-    "c.req.json",
-    "or",
-    "32601",
-  ])
 })
 
 test("a snippet that ends in a colon goes on with the row that was asked for", () => {

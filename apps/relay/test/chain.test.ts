@@ -82,26 +82,6 @@ test("a version 1 transaction goes the same way, beyond a packet's size where th
   expect(await statusOf(signature)).toMatchObject({ confirmationStatus: "finalized", err: null })
 })
 
-test("a program's error in preflight is not_submitted, with its err and logs", async () => {
-  const payer = await funded()
-  pass(2)
-  const transaction = await signedTransaction(payer, [transfer(payer.address, payer.address, 9_000_000_000n)], {
-    blockhash: await latest(),
-  })
-  const answer = await post("send", { transaction })
-  expect(answer).toMatchObject({
-    status: 502,
-    body: {
-      code: "upstream_rpc_error",
-      retryable: false,
-      submissionState: "not_submitted",
-      details: { code: -32002, data: { err: { InstructionError: [0, { Custom: 1 }] }, unitsConsumed: "150" } },
-    },
-  })
-  expect(answer.body.details.data.logs.at(-1)).toContain("custom program error: 0x1")
-  expect(await balance(payer.address)).toBe(5_000_000_000n)
-})
-
 test("an expired blockhash is not_submitted; past preflight it is dropped and never seen", async () => {
   const payer = await funded()
   pass(2)
@@ -133,24 +113,6 @@ test("a replay is unknown, carries the signature, and pays once", async () => {
   })
   expect(await statusOf(signature)).toMatchObject({ err: null })
   expect(await balance(to)).toBe(1_000_000_000n)
-})
-
-test("two senders at once both land, each under its own signature", async () => {
-  const to = (await generateKeyPairSigner()).address
-  const payers = [await funded(), await funded()]
-  pass(2)
-  const hash = await latest()
-  const sent = await Promise.all(
-    payers.map(async (payer) => {
-      const transaction = await signedTransaction(payer, [transfer(payer.address, to, 1_000_000_000n)], {
-        blockhash: hash,
-      })
-      return post("send", { transaction })
-    }),
-  )
-  expect(sent.map(({ status }) => status)).toEqual([200, 200])
-  expect(new Set(sent.map(({ body }) => body.signature)).size).toBe(2)
-  expect(await balance(to)).toBe(2_000_000_000n)
 })
 
 test("a minContextSlot that the chain has not reached is an upstream_rpc_error that can be tried again", async () => {
